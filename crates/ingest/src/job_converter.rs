@@ -20,7 +20,7 @@ use crate::cycle_jobs::{CycleJob, CycleKey};
 use crate::job_key::{JobKey, SpecialInput};
 use crate::known_names::{KnownNames, NameIndex};
 use crate::options::ReadOptions;
-use crate::parsed_job::{Amount, LAST_COUNTS, MAX_ENTRIES, ParsedJob};
+use crate::parsed_job::{LAST_COUNTS, MAX_ENTRIES, ParsedJob};
 use crate::requested_columns::RequestedColumns;
 
 /// The most unknown keys that are counted by name. Later ones are not reported.
@@ -248,7 +248,6 @@ impl<'a> JobConverter<'a> {
 
     /// Converts a job.
     pub(super) fn push(&mut self, job: &mut ParsedJob<'_>) {
-        let id = job.id.take().unwrap_or_default();
         if self.source == AmountSource::Server && !job.has_resources {
             job.problems.push(Problem::NoResources);
         }
@@ -259,38 +258,36 @@ impl<'a> JobConverter<'a> {
             let reason = format!("the job has more than {MAX_ENTRIES} resources or inputs");
             job.problems.push(Problem::Unreadable { reason });
         }
-        if !job.problems.is_empty() {
-            let (rejections, problems): (Vec<_>, Vec<_>) = std::mem::take(&mut job.problems)
-                .into_iter()
-                .partition(Problem::skips_the_job);
-            problems
-                .into_iter()
-                .for_each(|problem| self.report(job.line, &id, problem));
-            if let Some(problem) = rejections.into_iter().next() {
-                return self.skip(job.line, &id, problem);
+        let mut rejection = None;
+        for problem in std::mem::take(&mut job.problems) {
+            if !problem.skips_the_job() {
+                self.report(job.line, job.id(), problem);
+            } else if rejection.is_none() {
+                rejection = Some(problem);
             }
         }
-        let state = self.state(job, &id);
+        if let Some(problem) = rejection {
+            return self.skip(job, problem);
+        }
+        let state = self.state(job);
         let wrong_special = self.fill_special(job);
-        let described = Described { line: job.line, id };
         let mut unreadable = None;
         for (name, scalar) in &job.resources {
-            let reason = self.convert_amount(&described, *name, scalar);
+            let reason = self.convert_amount(job, *name, scalar);
             unreadable = unreadable.or(reason);
         }
-        let wrong_input = self.fill_inputs(&described, &job.inputs);
-        let id = described.id;
+        let wrong_input = self.fill_inputs(job);
         if let Some(problem) = wrong_special.or(wrong_input) {
-            return self.skip(job.line, &id, problem);
+            return self.skip(job, problem);
         }
-        if !self.finish_row(job, &id, state, unreadable) {
+        if !self.finish_row(job, state, unreadable) {
             self.abandon();
         }
     }
 
     /// Reports a problem of a job that is not added, and discards its inputs.
-    pub(super) fn skip(&mut self, line: Option<usize>, id: &str, problem: Problem) {
-        self.report(line, id, problem);
+    pub(super) fn skip(&mut self, job: &ParsedJob<'_>, problem: Problem) {
+        self.report(job.line, job.id(), problem);
         self.abandon();
     }
 
@@ -305,7 +302,6 @@ impl<'a> JobConverter<'a> {
     fn finish_row(
         &mut self,
         job: &ParsedJob<'_>,
-        id: &str,
         state: JobState,
         unreadable: Option<Exclusion>,
     ) -> bool {
@@ -332,7 +328,7 @@ impl<'a> JobConverter<'a> {
         let line = job.line.unwrap_or_default() as u32;
         let is_whole = self.large_inputs.is_empty() && (unreadable.is_none() || state.is_over());
         let row = BatchRow {
-            id: id.as_bytes(),
+            id: job.id().as_bytes(),
             entity,
             queue: &job.queue,
             state,
@@ -346,10 +342,10 @@ impl<'a> JobConverter<'a> {
         let cycle = self
             .options
             .cycle_jobs
-            .then(|| CycleJob::new(job, &self.names, id, entity, self.source, self.options));
+            .then(|| CycleJob::new(job, &self.names, entity, self.source, self.options));
         self.output.parts.push(Part::Job(Box::new(ConvertedJob {
             line: job.line,
-            id: id.to_owned(),
+            id: job.id().to_owned(),
             entity: entity.to_string(),
             queue: job.queue.to_string(),
             state,
@@ -372,12 +368,8 @@ impl<'a> JobConverter<'a> {
     fn row_with_defaults(&self) -> Vec<Result<Value, Value>> {
         let mut row = Vec::with_capacity(self.defaults.len());
         for (column, default) in self.defaults.iter().enumerate() {
-            row.push(
-                self.output
-                    .batch
-                    .input(column)
-                    .ok_or_else(|| default.clone()),
-            );
+            let input = self.output.batch.input(column);
+            row.push(input.ok_or_else(|| default.clone()));
         }
         for (column, _, value) in &self.large_inputs {
             row[*column] = Ok(value.clone());
@@ -400,29 +392,25 @@ impl<'a> JobConverter<'a> {
         let Some(ncpus) = self.name_index("ncpus") else {
             return;
         };
-        if job.resources.iter().any(|(resource, _)| *resource == ncpus) {
-            return;
+        let mut nodes = None;
+        let mut procs = None;
+        for (resource, scalar) in &job.resources {
+            match self.names.name(*resource) {
+                "ncpus" => return,
+                "nodes" => nodes = nodes.or(scalar.text()),
+                "procs" => procs = procs.or(scalar.text()),
+                _ => {}
+            }
         }
-        let requested = |name| {
-            let index = self.names.find(name)?;
-            job.resources
-                .iter()
-                .find(|(resource, _)| *resource == index)?
-                .1
-                .text()
-        };
-        let of_procs = requested("procs")
-            .and_then(|procs| procs.parse::<i64>().ok())
-            .filter(|procs| *procs > 0);
-        if let Some(processors) = requested("nodes").and_then(of_nodes).max(of_procs) {
+        let procs = procs.and_then(|procs| procs.parse::<i64>().ok());
+        let of_procs = procs.filter(|procs| *procs > 0);
+        if let Some(processors) = nodes.and_then(of_nodes).max(of_procs) {
             let is_needed = self.columns.index("ncpus").is_some() || self.options.cycle_jobs;
             let remarks = &mut self.output.remarks;
             remarks.has_jobs_with_nodes |= is_needed;
             remarks.has_jobs_with_procs |= is_needed && of_procs.is_some();
-            job.resources.push((
-                ncpus,
-                JsonScalar::String(Cow::Owned(processors.to_string())),
-            ));
+            let processors = JsonScalar::String(Cow::Owned(processors.to_string()));
+            job.resources.push((ncpus, processors));
         }
     }
 }
@@ -440,7 +428,7 @@ impl JobConverter<'_> {
         }
     }
 
-    fn state(&mut self, job: &ParsedJob<'_>, id: &str) -> JobState {
+    fn state(&mut self, job: &ParsedJob<'_>) -> JobState {
         let Some(scalar) = &job.state else {
             return JobState::default();
         };
@@ -450,7 +438,7 @@ impl JobConverter<'_> {
             .unwrap_or_else(|| {
                 let expected = "a letter such as `Q`, `H` or `R`";
                 let problem = wrong_attribute("job_state", scalar, expected);
-                self.report(job.line, id, problem);
+                self.report(job.line, job.id(), problem);
                 JobState::Unknown
             })
     }
@@ -485,7 +473,7 @@ impl JobConverter<'_> {
     /// the amount.
     fn convert_amount(
         &mut self,
-        job: &Described<'_>,
+        job: &ParsedJob<'_>,
         index: NameIndex,
         scalar: &JsonScalar<'_>,
     ) -> Option<Exclusion> {
@@ -496,7 +484,7 @@ impl JobConverter<'_> {
         if scalar.is_null() {
             if name.column.is_some() {
                 let problem = wrong_attribute(&name.name, scalar, "an amount");
-                self.output.report(job.line, &job.id, problem);
+                self.output.report(job.line, job.id(), problem);
             }
             return None;
         }
@@ -541,7 +529,7 @@ impl JobConverter<'_> {
 
     fn fill_amount(
         &mut self,
-        job: &Described<'_>,
+        job: &ParsedJob<'_>,
         name: NameIndex,
         scalar: &JsonScalar<'_>,
         amount: Value,
@@ -559,7 +547,7 @@ impl JobConverter<'_> {
                     resource: resource.clone(),
                     found: found.to_owned(),
                 };
-                self.output.report(job.line, &job.id, problem);
+                self.output.report(job.line, job.id(), problem);
             }
             let found = clipped(found).into_owned();
             if amount.is_saturated {
@@ -568,12 +556,12 @@ impl JobConverter<'_> {
                     found: found.clone(),
                     taken: amount.value.repr(),
                 };
-                self.output.report(job.line, &job.id, problem);
+                self.output.report(job.line, job.id(), problem);
             }
             if amount.is_truncated_to_zero {
                 self.output.parts.push(Part::TruncatedToZero {
                     resource: resource.into(),
-                    id: job.id.to_string(),
+                    id: job.id().to_owned(),
                     amount: found,
                 });
             }
@@ -583,16 +571,16 @@ impl JobConverter<'_> {
 
     /// Fills the columns of the ready-made inputs; returns the first one that is needed and has no
     /// value.
-    fn fill_inputs(&mut self, job: &Described<'_>, inputs: &[Amount<'_>]) -> Option<Problem> {
+    fn fill_inputs(&mut self, job: &ParsedJob<'_>) -> Option<Problem> {
         let mut wrong = None;
-        for &(index, ref scalar) in inputs {
+        for &(index, ref scalar) in &job.inputs {
             let Some(value) = input(scalar) else {
                 let expected = "a number, \"inf\", \"-inf\" or \"nan\"";
                 let name = self.names.get(index);
                 let is_needed = !name.input_columns.is_empty();
                 if scalar.is_null() == is_needed {
                     let problem = wrong_attribute(&name.name, scalar, expected);
-                    self.output.report(job.line, &job.id, problem);
+                    self.output.report(job.line, job.id(), problem);
                 } else if is_needed && wrong.is_none() {
                     wrong = Some(wrong_input(&name.name, scalar, expected));
                 }
@@ -623,7 +611,7 @@ impl JobConverter<'_> {
     #[inline]
     fn report_if_repeated(
         &mut self,
-        job: &Described<'_>,
+        job: &ParsedJob<'_>,
         column: usize,
         precedence: InputPrecedence,
         key: NameIndex,
@@ -633,15 +621,9 @@ impl JobConverter<'_> {
                 key: clipped(self.names.name(key)).into_owned(),
                 consequence: LAST_COUNTS,
             };
-            self.output.report(job.line, &job.id, problem);
+            self.output.report(job.line, job.id(), problem);
         }
     }
-}
-
-/// The job whose inputs are being filled, as messages name it.
-struct Described<'d> {
-    line: Option<usize>,
-    id: Cow<'d, str>,
 }
 
 /// An integer of at most seven digits without sign.

@@ -76,7 +76,7 @@ impl JsonReader {
                     found,
                     expected: "an object",
                 };
-                converter.skip(line, job.id.as_deref().unwrap_or_default(), problem);
+                converter.skip(job, problem);
             }
         }
     }
@@ -205,11 +205,7 @@ fn push(job: &mut ParsedJob<'_>, shape: Shape, converter: &mut JobConverter<'_>)
         Ok(()) if job.id.is_none() => ("the job has no `id`".to_owned(), "a string or a number"),
         Ok(()) => return converter.push(job),
     };
-    converter.skip(
-        job.line,
-        job.id.as_deref().unwrap_or_default(),
-        Problem::NotAJob { found, expected },
-    );
+    converter.skip(job, Problem::NotAJob { found, expected });
 }
 
 /// The first error in a text that is not valid JSON. What is not read of it is skipped, so that

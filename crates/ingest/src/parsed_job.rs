@@ -60,6 +60,11 @@ impl<'d> ParsedJob<'d> {
         }
     }
 
+    /// The id; empty if the job has none.
+    pub(super) fn id(&self) -> &str {
+        self.id.as_deref().unwrap_or_default()
+    }
+
     /// Removes all attributes, and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.special.clear();

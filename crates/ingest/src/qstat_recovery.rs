@@ -7,7 +7,7 @@
 //! needs it, the whole job is rejected: a value that cannot be read is never replaced by 0. If
 //! braces are missing, the indentation of a line shows which object it belongs to.
 
-use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use job_sort_formula::jobs::Problem;
@@ -132,10 +132,21 @@ fn is_job_id(key: &str) -> bool {
 
 /// By how much the lines of jobs and of their attributes are indented, in characters, as most lines
 /// are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 struct Indentation {
     job: usize,
     attribute: usize,
+}
+
+/// How deep a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Document,
+    Job,
+    BelowJob,
+    Attribute,
+    /// In a list of a job.
+    List,
 }
 
 impl Indentation {
@@ -144,25 +155,37 @@ impl Indentation {
         let mut of_jobs = HashMap::new();
         let mut of_attributes = HashMap::new();
         for line in text.lines() {
-            match key_and_value(line.trim()) {
-                Some((key, value)) if is_job_id(key) && value == "{" => {
-                    *of_jobs.entry(indent(line)).or_insert(0_usize) += 1;
-                }
+            let counts = match key_and_value(line.trim()) {
+                Some((key, "{")) if is_job_id(key) => &mut of_jobs,
                 Some(("Job_Name" | "Job_Owner" | "job_state" | "queue" | "server", _)) => {
-                    *of_attributes.entry(indent(line)).or_insert(0_usize) += 1;
+                    &mut of_attributes
                 }
-                _ => {}
-            }
+                _ => continue,
+            };
+            *counts.entry(indent(line)).or_insert(0_usize) += 1;
         }
-        let [job, attribute] = [of_jobs, of_attributes].map(|counts| {
-            counts
-                .into_iter()
-                .max_by_key(|&(indent, count)| (count, usize::MAX - indent))
-        });
-        let (job, _) = job?;
-        let (attribute, _) = attribute?;
+        let (job, attribute) = (most_frequent(of_jobs)?, most_frequent(of_attributes)?);
         (job < attribute).then_some(Self { job, attribute })
     }
+
+    fn level(self, depth: usize) -> Level {
+        match depth.cmp(&self.attribute) {
+            Ordering::Greater => Level::List,
+            Ordering::Equal => Level::Attribute,
+            Ordering::Less => match depth.cmp(&self.job) {
+                Ordering::Greater => Level::BelowJob,
+                Ordering::Equal => Level::Job,
+                Ordering::Less => Level::Document,
+            },
+        }
+    }
+}
+
+/// The key with the greatest count; of several the least one.
+fn most_frequent(counts: HashMap<usize, usize>) -> Option<usize> {
+    let counts = counts.into_iter();
+    let (most, _) = counts.max_by_key(|&(key, count)| (count, usize::MAX - key))?;
+    Some(most)
 }
 
 fn indent(line: &str) -> usize {
@@ -194,6 +217,15 @@ impl OpenJob<'_> {
             self.repairs.push((line, problem));
         }
     }
+
+    fn reject(&mut self, line: usize, problem: Problem) {
+        self.rejected.get_or_insert((line, problem));
+    }
+}
+
+fn unreadable(reason: &str) -> Problem {
+    let reason = reason.to_owned();
+    Problem::Unreadable { reason }
 }
 
 /// The state of the reader at one line of the document.
@@ -204,6 +236,8 @@ struct Recovery<'d, 'a> {
     indentation: Option<Indentation>,
     /// The number of the line, counted from 1.
     number: usize,
+    /// How deep the line is; `None` if the document is not indented.
+    level: Option<Level>,
     job: Option<OpenJob<'d>>,
     lists_of_jobs: usize,
     /// Whether the line before ends inside a string, so that a line that is not an attribute
@@ -230,16 +264,16 @@ impl ForeignLines {
     fn push(&mut self, number: usize, text: &str) {
         self.count += 1;
         self.has_attributes |= text.matches("\":").count() > 3;
-        self.first
-            .get_or_insert_with(|| (number, clipped(text).into_owned()));
+        if self.first.is_none() {
+            self.first = Some((number, clipped(text).into_owned()));
+        }
     }
 
     fn note(&self) -> Option<String> {
         let (number, text) = self.first.as_ref()?;
-        let lines = if self.count == 1 {
-            "1 line is".to_owned()
-        } else {
-            format!("{} lines are", self.count)
+        let lines = match self.count {
+            1 => "1 line is".to_owned(),
+            count => format!("{count} lines are"),
         };
         Some(format!(
             "{lines} not JSON and ignored, the first is line {number}: `{text}`"
@@ -254,6 +288,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
             reader: JsonReader::new(),
             indentation: Indentation::detect(text),
             number: 0,
+            level: None,
             job: None,
             lists_of_jobs: 0,
             is_inside_string: false,
@@ -266,13 +301,10 @@ impl<'d, 'a> Recovery<'d, 'a> {
 
     fn read_line(&mut self, text: &'d str) {
         let depth = indent(text);
-        let line = Line::parse(
-            text.trim(),
-            self.indentation
-                .is_some_and(|indentation| indentation.job == depth),
-        );
+        self.level = self.indentation.map(|indentation| indentation.level(depth));
+        let line = Line::parse(text.trim(), self.level == Some(Level::Job));
         let was_inside_string = std::mem::take(&mut self.is_inside_string);
-        if was_inside_string && self.continues_string(line, depth) {
+        if was_inside_string && self.continues_string(line) {
             self.is_inside_string = line == Line::Empty || !ends_string(text);
             self.had_comma = (!self.is_inside_string).then(|| text.trim_end().ends_with(','));
             return;
@@ -281,14 +313,16 @@ impl<'d, 'a> Recovery<'d, 'a> {
         match line {
             Line::Empty => self.had_comma = had_comma,
             Line::DocumentStart => self.finish_job(),
-            Line::JobStart(id) => self.start_job(id),
+            Line::JobStart(id) => self.start_job(Some(id)),
             Line::Open("Jobs") => self.start_list_of_jobs(),
-            Line::Open(key) => self.open_list(key, depth),
+            Line::Open(key) => self.open_list(key),
             Line::Close { braces, has_comma } => {
                 if had_comma == Some(true) {
                     self.record_repair("a comma is followed by `}`; an attribute may be missing");
                 }
-                self.close(braces, depth);
+                for brace in 0..braces {
+                    self.close(brace == 0);
+                }
                 self.had_comma = (braces == 1 && !self.is_closed).then_some(has_comma);
             }
             Line::Attribute {
@@ -296,60 +330,39 @@ impl<'d, 'a> Recovery<'d, 'a> {
                 value,
                 has_comma,
             } => {
-                self.read_attribute(key, value, depth);
+                self.read_attribute(key, value);
                 self.had_comma = self.job.is_some().then_some(has_comma);
             }
             Line::Other => self.read_other(text.trim(), depth),
         }
-        if had_comma == Some(false)
-            && matches!(
-                line,
-                Line::Attribute { .. } | Line::Open(_) | Line::JobStart(_)
-            )
-        {
+        let needs_comma = matches!(
+            line,
+            Line::Attribute { .. } | Line::Open(_) | Line::JobStart(_)
+        );
+        if had_comma == Some(false) && needs_comma {
             self.record_repair("the comma before this line is missing");
         }
     }
 
     /// Whether a line after one that ends inside a string is a part of the string.
-    fn continues_string(&self, line: Line<'_>, depth: usize) -> bool {
+    fn continues_string(&self, line: Line<'_>) -> bool {
         match line {
             Line::Empty | Line::Other => true,
-            Line::Close { .. } => self
-                .indentation
-                .is_some_and(|level| depth != level.job && depth != level.attribute),
+            Line::Close { .. } => !matches!(self.level, None | Some(Level::Job | Level::Attribute)),
             _ => false,
         }
     }
 
-    fn is_deeper_than_attributes(&self, depth: usize) -> bool {
-        self.indentation
-            .is_some_and(|indentation| depth > indentation.attribute)
-    }
-
     fn record_repair(&mut self, what: &str) {
-        let number = self.number;
         if let Some(job) = &mut self.job {
-            job.push_repair(
-                number,
-                Problem::Repaired {
-                    what: what.to_owned(),
-                },
-            );
+            let what = what.to_owned();
+            job.push_repair(self.number, Problem::Repaired { what });
         }
     }
 
-    fn reject(&mut self, reason: impl Into<String>) {
-        let number = self.number;
+    fn reject(&mut self, reason: &str) {
         if let Some(job) = &mut self.job {
-            job.rejected.get_or_insert_with(|| {
-                (
-                    number,
-                    Problem::Unreadable {
-                        reason: reason.into(),
-                    },
-                )
-            });
+            job.reject(self.number, unreadable(reason));
         }
     }
 
@@ -364,31 +377,19 @@ impl<'d, 'a> Recovery<'d, 'a> {
         }
     }
 
-    fn start_job(&mut self, id: &'d str) {
+    /// Starts a job, whose id may not be known.
+    fn start_job(&mut self, id: Option<&'d str>) {
         self.finish_job();
-        let parsed = ParsedJob::with_id(id);
         self.job = Some(OpenJob {
             line: self.number,
-            parsed,
+            parsed: id.map(ParsedJob::with_id).unwrap_or_default(),
             ..OpenJob::default()
         });
     }
 
-    /// Starts a job whose id cannot be read.
-    fn start_nameless_job(&mut self, reason: &str) {
-        self.finish_job();
-        self.job = Some(OpenJob {
-            line: self.number,
-            ..OpenJob::default()
-        });
-        self.reject(reason);
-    }
-
-    fn open_list(&mut self, key: &'d str, depth: usize) {
-        if !self.ensure_job(depth) {
-            return;
-        }
-        self.leave_unclosed_list(depth, key);
+    fn open_list(&mut self, key: &'d str) {
+        self.start_missing_job();
+        self.leave_unclosed_list(key);
         if let Some(job) = &mut self.job {
             job.attributes += 1;
             job.is_ended_by_document = false;
@@ -402,61 +403,51 @@ impl<'d, 'a> Recovery<'d, 'a> {
         }
     }
 
-    /// Whether a job is open. An attribute after the end of a job starts one whose id is not known.
-    fn ensure_job(&mut self, depth: usize) -> bool {
-        let is_attribute = self
-            .indentation
-            .is_some_and(|indentation| depth >= indentation.attribute);
-        if self.job.is_none() && is_attribute {
-            self.start_nameless_job("the line with the job id before this one is missing");
+    /// An attribute after the end of a job starts one whose id is not known.
+    fn start_missing_job(&mut self) {
+        if self.job.is_none() && self.level >= Some(Level::Attribute) {
+            self.start_job(None);
+            self.reject("the line with the job id before this one is missing");
         }
-        self.job.is_some()
     }
 
     /// Leaves a list whose `}` is missing, if the indentation or the key shows that the job goes
     /// on.
-    fn leave_unclosed_list(&mut self, depth: usize, key: &str) {
-        let Some(list) = self.job.as_ref().and_then(|job| job.list) else {
-            return;
-        };
-        let is_outside = match self.indentation {
-            Some(indentation) => depth <= indentation.attribute,
+    fn leave_unclosed_list(&mut self, key: &str) {
+        let is_outside = match self.level {
+            Some(level) => level <= Level::Attribute,
             None => JobKey::from_qstat(key) != JobKey::Unused,
         };
         if is_outside {
-            self.record_repair(&format!(
-                "the `}}` of `{}` is missing before this line",
-                clipped(list)
-            ));
-            if let Some(job) = &mut self.job {
-                job.list = None;
-            }
+            self.end_unclosed_list();
         }
     }
 
-    fn close(&mut self, braces: usize, depth: usize) {
-        for brace in 0..braces {
-            match (&mut self.job, self.indentation) {
-                (None, _) => self.is_closed = true,
-                (Some(_), Some(level)) if brace == 0 && depth > level.attribute => {}
-                (Some(job), Some(level)) if brace == 0 && depth == level.attribute => {
-                    job.list = None
-                }
-                (Some(job), Some(level)) if brace == 0 && depth < level.job => {
-                    job.is_ended_by_document = true
-                }
-                (Some(job), level) if job.list.is_some() => {
-                    let list = job.list.take().unwrap_or_default();
-                    if level.is_some_and(|level| brace == 0 && depth == level.job) {
-                        self.record_repair(&format!(
-                            "the `}}` of `{}` is missing before this line",
-                            clipped(list)
-                        ));
-                        self.end_job();
-                    }
-                }
-                (Some(_), _) => self.end_job(),
+    fn end_unclosed_list(&mut self) {
+        if let Some(job) = &mut self.job
+            && let Some(list) = job.list.take()
+        {
+            let list = clipped(list);
+            self.record_repair(&format!("the `}}` of `{list}` is missing before this line"));
+        }
+    }
+
+    /// Reads a `}`, the first one of its line or another.
+    fn close(&mut self, is_first: bool) {
+        let Some(job) = &mut self.job else {
+            self.is_closed = true;
+            return;
+        };
+        match self.level.filter(|_| is_first) {
+            Some(Level::List) => {}
+            Some(Level::Attribute) => job.list = None,
+            Some(Level::Document) => job.is_ended_by_document = true,
+            Some(Level::Job) => {
+                self.end_unclosed_list();
+                self.end_job();
             }
+            _ if job.list.is_some() => job.list = None,
+            _ => self.end_job(),
         }
     }
 
@@ -470,53 +461,46 @@ impl<'d, 'a> Recovery<'d, 'a> {
 
     /// Ends a job whose `}` is missing.
     fn finish_job(&mut self) {
-        if self.job.is_some() {
-            self.record_repair("the `}` of the job is missing before this line");
-            self.end_job();
-        }
+        self.record_repair("the `}` of the job is missing before this line");
+        self.end_job();
     }
 
-    fn read_attribute(&mut self, key: &'d str, value: &'d str, depth: usize) {
+    fn read_attribute(&mut self, key: &'d str, value: &'d str) {
         if is_job_id(key) && value.starts_with('{') {
             return self.read_job_on_one_line(key, value);
         }
-        if self.indentation.is_some_and(|level| depth == level.job) && is_job_id(key) {
-            self.start_job(key);
+        if self.level == Some(Level::Job) && is_job_id(key) {
+            self.start_job(Some(key));
             return self.record_repair("`{` is missing after the job id");
         }
-        let is_timestamp = self.job.is_none() && key == "timestamp";
-        if is_timestamp && serde_json::from_str::<IgnoredAny>(value).is_ok() {
+        let read = serde_json::from_str::<IgnoredAny>(value);
+        if self.job.is_none() && key == "timestamp" && read.is_ok() {
             self.builder.set_timestamp(&JsonScalar::from_text(value));
         }
-        if !self.ensure_job(depth) {
-            return;
-        }
-        self.leave_unclosed_list(depth, key);
-        if self.is_deeper_than_attributes(depth)
-            && self.job.as_ref().is_some_and(|job| job.list.is_none())
-        {
-            self.reject("this line belongs to a list whose first line is missing");
-        }
+        self.start_missing_job();
+        self.leave_unclosed_list(key);
         let Some(job) = &mut self.job else { return };
+        if self.level == Some(Level::List) && job.list.is_none() {
+            let reason = "this line belongs to a list whose first line is missing";
+            job.reject(self.number, unreadable(reason));
+        }
         job.attributes += 1;
         job.is_ended_by_document = false;
-        let list = job.list;
-        let meaning = match list {
-            None => self.builder.converter.job_key(key),
-            Some(RESOURCE_LIST) => self.builder.converter.resource_key(key),
-            Some(list) => self.builder.converter.listed_key(list, key),
+        let converter = &mut self.builder.converter;
+        let meaning = match job.list {
+            None => converter.job_key(key),
+            Some(RESOURCE_LIST) => converter.resource_key(key),
+            Some(list) => converter.listed_key(list, key),
         };
-        match (serde_json::from_str::<IgnoredAny>(value), meaning) {
+        match (read, meaning) {
             (Ok(_), JobKey::Unused | JobKey::CycleList) => {}
             (Ok(_), JobKey::Resources) => {
                 job.parsed.has_resources = true;
                 job.parsed.note_given(JobKey::Resources, key);
-                let converter = &mut self.builder.converter;
-                if self
+                let read = self
                     .reader
-                    .read_resources(value, &mut job.parsed, converter)
-                    .is_none()
-                {
+                    .read_resources(value, &mut job.parsed, converter);
+                if read.is_none() {
                     job.parsed.reject(key, "not an object", "an object");
                 }
             }
@@ -528,18 +512,18 @@ impl<'d, 'a> Recovery<'d, 'a> {
             }
             (Err(_), meaning) if is_name(meaning) && is_bare_word(value) => {
                 job.parsed
-                    .set(meaning, key, JsonScalar::String(Cow::Borrowed(value)));
+                    .set(meaning, key, JsonScalar::String(value.into()));
                 let what = format!(
                     "`{}` is {} without quotes, and is read as text",
                     clipped(key),
                     clipped(value)
                 );
-                self.record_repair(&what);
+                job.push_repair(self.number, Problem::Repaired { what });
             }
             (Err(error), meaning) => {
                 self.is_inside_string =
                     value.starts_with('"') && (value.len() == 1 || !ends_string(value));
-                self.drop_attribute(key, meaning, &reason_in_words(&error));
+                self.drop_attribute(key, meaning, reason_in_words(&error));
             }
         }
     }
@@ -554,36 +538,28 @@ impl<'d, 'a> Recovery<'d, 'a> {
             .reader
             .read_entry(&mut scanner, &mut ParsedJob::default(), converter);
         if read.is_none() || !scanner.is_at_end() {
-            let reason = "the job on this line is not valid JSON".to_owned();
-            self.builder
-                .converter
-                .report(Some(self.number), id, Problem::Unreadable { reason });
+            let problem = unreadable("the job on this line is not valid JSON");
+            converter.report(Some(self.number), id, problem);
         }
     }
 
-    fn drop_attribute(&mut self, key: &str, meaning: JobKey, reason: &str) {
+    fn drop_attribute(&mut self, key: &str, meaning: JobKey, reason: String) {
         let Some(job) = &mut self.job else { return };
         let is_needed = match meaning {
-            JobKey::Unused => false,
-            JobKey::Resource(_) => self
-                .builder
-                .converter
-                .column_names()
-                .any(|name| name == key),
-            JobKey::Owner => {
-                job.has_lost_owner = true;
-                false
+            JobKey::Unused | JobKey::Owner => false,
+            JobKey::Resource(_) => {
+                let mut names = self.builder.converter.column_names();
+                names.any(|name| name == key)
             }
             _ => true,
         };
+        job.has_lost_owner |= meaning == JobKey::Owner;
         let attribute = match job.list {
             Some(list) => format!("{}.{}", clipped(list), clipped(key)),
             None => clipped(key).into_owned(),
         };
-        let reason = reason.to_owned();
         if is_needed {
-            job.rejected
-                .get_or_insert((self.number, Problem::DamagedInput { attribute, reason }));
+            job.reject(self.number, Problem::DamagedInput { attribute, reason });
         } else {
             job.push_repair(self.number, Problem::DroppedAttribute { attribute, reason });
         }
@@ -591,42 +567,31 @@ impl<'d, 'a> Recovery<'d, 'a> {
 
     /// Reads a line that is neither an attribute nor a brace.
     fn read_other(&mut self, text: &'d str, depth: usize) {
-        let is_at_job_level = self.indentation.is_some_and(|level| depth == level.job);
-        if is_at_job_level && text.starts_with('"') {
-            let id = text
-                .trim_start_matches('"')
-                .split(['"', ':', ' ', '\t'])
-                .next()
-                .unwrap_or("");
+        if self.level == Some(Level::Job) && text.starts_with('"') {
+            let id = text.trim_start_matches('"');
+            let id = id.split(['"', ':', ' ', '\t']).next().unwrap_or("");
             if is_job_id(id) && text.starts_with(&format!("\"{id}\"")) {
-                self.start_job(id);
+                self.start_job(Some(id));
                 return self.record_repair("the line with the job id is damaged");
             }
-            return self.start_nameless_job("the job id on this line cannot be read");
+            self.start_job(None);
+            return self.reject("the job id on this line cannot be read");
         }
         let is_from_a_shell = !text.starts_with('"') && (text.starts_with("qstat:") || depth == 0);
-        match &self.job {
-            Some(_) if is_from_a_shell && self.indentation.is_some() => {
-                self.foreign.push(self.number, text)
-            }
-            None => self.foreign.push(self.number, text),
-            Some(job) if job.list.is_some_and(|list| list != RESOURCE_LIST) => {
-                let what = format!(
-                    "the line is not an attribute and is ignored: `{}`",
-                    clipped(text)
-                );
-                self.record_repair(&what);
-            }
-            Some(_) if self.may_be_needed(text) => {
-                self.reject(format!(
-                    "the line cannot be read as an attribute: `{}`",
-                    clipped(text)
-                ));
-            }
-            Some(_) => self.record_repair(&format!(
-                "the line is not an attribute and is ignored: `{}`",
-                clipped(text)
-            )),
+        let is_foreign = is_from_a_shell && self.indentation.is_some();
+        let Some(job) = self.job.as_ref().filter(|_| !is_foreign) else {
+            return self.foreign.push(self.number, text);
+        };
+        let is_in_other_list = job.list.is_some_and(|list| list != RESOURCE_LIST);
+        let shown = clipped(text);
+        if is_in_other_list || !self.may_be_needed(text) {
+            self.record_repair(&format!(
+                "the line is not an attribute and is ignored: `{shown}`"
+            ));
+        } else {
+            self.reject(&format!(
+                "the line cannot be read as an attribute: `{shown}`"
+            ));
         }
     }
 
@@ -658,57 +623,40 @@ impl<'d, 'a> Recovery<'d, 'a> {
     }
 
     /// Adds a job to the table, or reports why it is not added.
-    fn push(&mut self, job: OpenJob<'d>) {
-        let OpenJob {
-            line,
-            mut parsed,
-            attributes,
-            repairs,
-            mut rejected,
-            has_lost_owner,
-            ..
-        } = job;
-        if attributes == 0 {
-            rejected.get_or_insert((
-                line,
-                Problem::Unreadable {
-                    reason: "the job has no attributes".to_owned(),
-                },
-            ));
+    fn push(&mut self, mut job: OpenJob<'d>) {
+        if job.attributes == 0 {
+            job.reject(job.line, unreadable("the job has no attributes"));
         }
-        if has_lost_owner && parsed.user.is_empty() {
-            let reason = "no `euser` replaces it".to_owned();
-            rejected.get_or_insert((
-                line,
-                Problem::DamagedInput {
-                    attribute: "Job_Owner".to_owned(),
-                    reason,
-                },
-            ));
+        if job.has_lost_owner && job.parsed.user.is_empty() {
+            let problem = Problem::DamagedInput {
+                attribute: "Job_Owner".to_owned(),
+                reason: "no `euser` replaces it".to_owned(),
+            };
+            job.reject(job.line, problem);
         }
-        let id = parsed.id.clone().unwrap_or_default();
-        for (line, problem) in repairs {
+        let id = job.parsed.id.clone().unwrap_or_default();
+        let is_rejected = job.rejected.is_some();
+        for (line, problem) in job.repairs.into_iter().chain(job.rejected) {
             self.builder.converter.report(Some(line), &id, problem);
         }
-        match rejected {
-            Some((line, problem)) => self.builder.converter.report(Some(line), &id, problem),
-            None => self.builder.push(&mut parsed),
+        if !is_rejected {
+            self.builder.push(&mut job.parsed);
         }
     }
 
     fn finish(mut self) -> Result<ParsedJobs, ReadErrorKind> {
-        if let Some(job) = &self.job {
-            if !job.is_ended_by_document {
-                self.reject("the document ends in the middle of the job");
-                self.notes.push(CUT_OFF.to_owned());
-            }
-            self.finish_job();
-        } else if !self.is_closed {
+        let is_cut_off = match &self.job {
+            Some(job) => !job.is_ended_by_document,
+            None => !self.is_closed,
+        };
+        if is_cut_off {
+            self.reject("the document ends in the middle of the job");
             self.notes.push(CUT_OFF.to_owned());
         }
-        let notes = self.notes.into_iter().chain(self.foreign.note()).collect();
+        self.finish_job();
+        self.notes.extend(self.foreign.note());
         Ok(ParsedJobs {
-            notes,
+            notes: self.notes,
             ..self.builder.finish()?
         })
     }

@@ -33,67 +33,110 @@ pub(super) fn read_qstat_text(
     text: &str,
     options: &ReadOptions<'_>,
 ) -> Result<ParsedJobs, ReadErrorKind> {
-    let mut builder = TableBuilder::new(options, AmountSource::Server);
-    builder.converter.take_processors_of_nodes();
+    let mut document = Document::new(text, options);
     let mut job: Option<TextJob<'_>> = None;
     let mut has_empty_lines = false;
-    let mut notes: Vec<String> = error_messages(text).into_iter().collect();
     let (complete, cut) = complete_lines(text);
     for line in complete.lines() {
         let line = line.trim_end_matches('\r');
-        if let Some(id) = line.trim_start().strip_prefix("Job Id:") {
-            let before = job.replace(TextJob::new(id));
-            has_empty_lines |= before
-                .as_ref()
-                .is_some_and(|job| job.is_ended_by_empty_line);
-            finish(before, &mut builder);
-        } else if let Some(job) = &mut job {
-            job.read_line(line, &mut builder.converter);
-        }
-    }
-    if let Some(id) = cut.trim_start().strip_prefix("Job Id:") {
-        finish(job.replace(TextJob::new(id)), &mut builder);
-    }
-    match job {
-        Some(job) if !cut.is_empty() && !job.is_ended => {
-            with_notes(reject_last_job(&job.parsed, text, builder, options)?, notes)
-        }
-        job => {
-            if is_start_of_a_job(cut) {
-                notes.push(CUT_OFF.to_owned());
-            } else if let Some(job) = job
-                .as_ref()
-                .filter(|job| has_empty_lines && cut.is_empty() && !job.is_ended)
-            {
-                let id = job.parsed.id.as_deref().unwrap_or_default();
-                notes.push(format!(
-                    "no empty line follows the last job `{}`, as one follows the other jobs: if the document is cut off, \
-                     attributes of this job and all later jobs are missing",
-                    clipped(id)
-                ));
+        if let Some(id) = line.trim_start().strip_prefix(JOB_ID) {
+            if let Some(before) = job.replace(TextJob::new(id)) {
+                has_empty_lines |= before.is_ended_by_empty_line;
+                document.push(before);
             }
-            finish(job, &mut builder);
-            with_notes(builder.finish()?, notes)
+        } else if let Some(job) = &mut job {
+            job.read_line(line, &mut document.builder.converter);
         }
+    }
+    if let Some(id) = cut.trim_start().strip_prefix(JOB_ID)
+        && let Some(before) = job.replace(TextJob::new(id))
+    {
+        document.push(before);
+    }
+    if is_start_of_a_job(cut) && job.as_ref().is_none_or(|job| job.is_ended) {
+        document.notes.push(CUT_OFF.to_owned());
+    }
+    if let Some(job) = job {
+        if !cut.is_empty() && !job.is_ended {
+            return document.reject_last_job(&job.parsed);
+        }
+        if has_empty_lines && !job.is_ended {
+            let id = job.parsed.id.as_deref().unwrap_or_default();
+            document.notes.push(format!(
+                "no empty line follows the last job `{}`, as one follows the other jobs: if the document is cut off, \
+                 attributes of this job and all later jobs are missing",
+                clipped(id)
+            ));
+        }
+        document.push(job);
+    }
+    document.finish()
+}
+
+/// A document of text or dsv that is being read.
+struct Document<'a> {
+    text: &'a str,
+    options: &'a ReadOptions<'a>,
+    builder: TableBuilder<'a>,
+    notes: Vec<String>,
+}
+
+impl<'a> Document<'a> {
+    fn new(text: &'a str, options: &'a ReadOptions<'a>) -> Self {
+        let mut builder = TableBuilder::new(options, AmountSource::Server);
+        builder.converter.take_processors_of_nodes();
+        Self {
+            text,
+            options,
+            builder,
+            notes: Vec::from_iter(error_messages(text)),
+        }
+    }
+
+    fn push(&mut self, mut job: TextJob<'_>) {
+        job.end_attribute();
+        self.builder.push(&mut job.parsed);
+    }
+
+    /// Reports the last job, in whose middle the document ends, and returns the other jobs. An
+    /// error if the options are strict.
+    fn reject_last_job(mut self, job: &ParsedJob<'_>) -> Result<ParsedJobs, ReadErrorKind> {
+        let id = job.id.as_deref().unwrap_or_default();
+        if self.options.strict {
+            return Err(ReadErrorKind::Other(format!(
+                "ends in the middle of job `{}`: it is cut off, write it again; if it is complete, add the line end that its last \
+                 line lacks",
+                clipped(id)
+            )));
+        }
+        let reason = "the document ends in the middle of the job, without a line end".to_owned();
+        let problem = Problem::Unreadable { reason };
+        let line = self.text.lines().count();
+        self.builder.converter.report(Some(line), id, problem);
+        self.notes.insert(0, CUT_OFF.to_owned());
+        self.finish()
+    }
+
+    fn finish(self) -> Result<ParsedJobs, ReadErrorKind> {
+        let mut read = self.builder.finish()?;
+        read.notes.extend(self.notes);
+        Ok(read)
     }
 }
 
 /// The note on the error messages of qstat among its output: where the first one is, and how many
 /// others there are.
 fn error_messages(text: &str) -> Option<String> {
-    let mut messages = text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| line.starts_with("qstat: "));
-    let (index, message) = messages.next()?;
+    let lines = (1..).zip(text.lines());
+    let mut messages = lines.filter(|(_, line)| line.starts_with("qstat: "));
+    let (number, message) = messages.next()?;
     let others = match messages.count() {
         0 => String::new(),
         others => format!(", and {others} more"),
     };
+    let message = clipped(message);
     Some(format!(
-        "line {} is the error message `{}`{others}: jobs may be missing",
-        index + 1,
-        clipped(message)
+        "line {number} is the error message `{message}`{others}: jobs may be missing"
     ))
 }
 
@@ -109,43 +152,6 @@ fn complete_lines(text: &str) -> (&str, &str) {
 fn is_start_of_a_job(cut: &str) -> bool {
     let cut = cut.trim_start();
     !cut.is_empty() && cut != JOB_ID && JOB_ID.starts_with(cut)
-}
-
-/// Reports the last job, in whose middle the document ends, and returns the other jobs. An error if
-/// the options are strict.
-fn reject_last_job(
-    job: &ParsedJob<'_>,
-    text: &str,
-    mut builder: TableBuilder<'_>,
-    options: &ReadOptions<'_>,
-) -> Result<ParsedJobs, ReadErrorKind> {
-    let id = job.id.as_deref().unwrap_or_default();
-    if options.strict {
-        return Err(ReadErrorKind::Other(format!(
-            "ends in the middle of job `{}`: it is cut off, write it again; if it is complete, add the line end that its last \
-             line lacks",
-            clipped(id)
-        )));
-    }
-    let reason = "the document ends in the middle of the job, without a line end".to_owned();
-    builder.converter.report(
-        Some(text.lines().count()),
-        id,
-        Problem::Unreadable { reason },
-    );
-    with_notes(builder.finish()?, vec![CUT_OFF.to_owned()])
-}
-
-fn with_notes(mut read: ParsedJobs, notes: Vec<String>) -> Result<ParsedJobs, ReadErrorKind> {
-    read.notes.extend(notes);
-    Ok(read)
-}
-
-fn finish(job: Option<TextJob<'_>>, builder: &mut TableBuilder<'_>) {
-    if let Some(mut job) = job {
-        job.end_attribute();
-        builder.push(&mut job.parsed);
-    }
 }
 
 /// The job that is being read.
@@ -171,17 +177,13 @@ impl<'d> TextJob<'d> {
     fn read_line(&mut self, line: &'d str, converter: &mut JobConverter<'_>) {
         let text = line.trim_start();
         let indentation = &line[..line.len() - text.len()];
-        let is_attribute = self.indentation.is_none_or(|usual| usual == indentation);
-        if let Some((name, value)) = split_attribute(text).filter(|_| is_attribute) {
+        let usual = self.indentation.unwrap_or(indentation);
+        if let Some((name, value)) = split_attribute(text).filter(|_| usual == indentation) {
             self.indentation = Some(indentation);
             self.is_ended = false;
             self.end_attribute();
             self.attribute = Attribute::new(name, value, converter);
-        } else if indentation.starts_with('\t')
-            || self
-                .indentation
-                .is_some_and(|usual| indentation.len() > usual.len())
-        {
+        } else if indentation.starts_with('\t') || indentation.len() > usual.len() {
             if let Some(attribute) = &mut self.attribute {
                 attribute.value.to_mut().push_str(text);
             }
@@ -194,9 +196,7 @@ impl<'d> TextJob<'d> {
 
     fn end_attribute(&mut self) {
         if let Some(attribute) = self.attribute.take() {
-            self.parsed.has_resources |= matches!(attribute.key, JobKey::Resource(_));
-            self.parsed
-                .set(attribute.key, attribute.name, attribute.scalar());
+            attribute.add_to(&mut self.parsed);
         }
     }
 }
@@ -228,40 +228,34 @@ pub(super) fn read_qstat_dsv(
     text: &str,
     options: &ReadOptions<'_>,
 ) -> Result<ParsedJobs, ReadErrorKind> {
-    let mut builder = TableBuilder::new(options, AmountSource::Server);
-    builder.converter.take_processors_of_nodes();
-    let mut notes: Vec<String> = error_messages(text).into_iter().collect();
+    let mut document = Document::new(text, options);
     let (complete, cut) = complete_lines(text);
-    let mut rest = if is_start_of_a_job(cut) {
-        complete
-    } else {
-        text
-    };
+    let mut rest = text;
+    if is_start_of_a_job(cut) {
+        rest = complete;
+    }
     while let Some(start) = find_job(rest) {
-        let job = &rest[start..];
-        let end = job["Job Id:".len()..]
-            .find("\nJob Id:")
-            .map_or(job.len(), |end| end + "Job Id:".len());
-        let mut parsed = parse_dsv_job(&job["Job Id:".len()..end], &mut builder.converter);
+        let job = &rest[start + JOB_ID.len()..];
+        let end = job.find("\nJob Id:").unwrap_or(job.len());
+        let mut parsed = parse_dsv_job(&job[..end], &mut document.builder.converter);
         rest = &job[end..];
         if rest.is_empty() && !job.ends_with('\n') {
-            return with_notes(reject_last_job(&parsed, text, builder, options)?, notes);
+            return document.reject_last_job(&parsed);
         }
-        builder.push(&mut parsed);
+        document.builder.push(&mut parsed);
     }
     if is_start_of_a_job(cut) {
-        notes.push(CUT_OFF.to_owned());
+        document.notes.push(CUT_OFF.to_owned());
     }
-    with_notes(builder.finish()?, notes)
+    document.finish()
 }
 
 /// Where the next line begins that begins with a job id.
 fn find_job(text: &str) -> Option<usize> {
-    if text.starts_with("Job Id:") {
-        Some(0)
-    } else {
-        text.find("\nJob Id:").map(|at| at + 1)
+    if text.starts_with(JOB_ID) {
+        return Some(0);
     }
+    text.find("\nJob Id:").map(|at| at + 1)
 }
 
 fn parse_dsv_job<'d>(text: &'d str, converter: &mut JobConverter<'_>) -> ParsedJob<'d> {
@@ -282,17 +276,14 @@ fn parse_dsv_job<'d>(text: &'d str, converter: &mut JobConverter<'_>) -> ParsedJ
     let (delimiter, attributes) = rest.split_at(first);
     let mut job = ParsedJob::with_id(id);
     for field in split_unescaped(attributes, delimiter) {
-        let Some((name, value)) = field.split_once('=') else {
-            continue;
-        };
-        let Some(mut attribute) = Attribute::new(name, value, converter) else {
-            continue;
-        };
-        if value.contains('\\') && !delimiter.is_empty() {
-            attribute.value = Cow::Owned(value.replace(&format!("\\{delimiter}"), delimiter));
+        if let Some((name, value)) = field.split_once('=')
+            && let Some(mut attribute) = Attribute::new(name, value, converter)
+        {
+            if value.contains('\\') && !delimiter.is_empty() {
+                attribute.value = Cow::Owned(value.replace(&format!("\\{delimiter}"), delimiter));
+            }
+            attribute.add_to(&mut job);
         }
-        job.has_resources |= matches!(attribute.key, JobKey::Resource(_));
-        job.set(attribute.key, attribute.name, attribute.scalar());
     }
     job
 }
@@ -318,16 +309,15 @@ impl<'d> Attribute<'d> {
         })
     }
 
-    /// The value; an amount that is a number becomes a JSON number, although the text does not
-    /// distinguish it from a string.
-    fn scalar(self) -> JsonScalar<'d> {
-        match self.value {
-            Cow::Borrowed(text)
-                if matches!(self.key, JobKey::Resource(_)) && number(text).is_some() =>
-            {
-                JsonScalar::Number(text)
-            }
+    /// Gives a job the attribute; an amount that is a number becomes a JSON number, although the
+    /// text does not distinguish it from a string.
+    fn add_to(self, job: &mut ParsedJob<'d>) {
+        let is_amount = matches!(self.key, JobKey::Resource(_));
+        job.has_resources |= is_amount;
+        let scalar = match self.value {
+            Cow::Borrowed(text) if is_amount && number(text).is_some() => JsonScalar::Number(text),
             value => JsonScalar::String(value),
-        }
+        };
+        job.set(self.key, self.name, scalar);
     }
 }

@@ -139,34 +139,21 @@ impl<'a> TableBuilder<'a> {
     }
 
     fn push_job(&mut self, job: ConvertedJob, first_line: usize) {
-        let ConvertedJob {
-            line,
-            id,
-            entity,
-            queue,
-            state,
-            queued_at,
-            exclusion,
-            row,
-            sources,
-            cycle,
-        } = job;
-        let job = Job {
-            id: &id,
-            entity: &entity,
-            queue: &queue,
-            state,
-            queued_at,
-            exclusion,
+        let described = Job {
+            id: &job.id,
+            entity: &job.entity,
+            queue: &job.queue,
+            state: job.state,
+            queued_at: job.queued_at,
+            exclusion: job.exclusion,
         };
-        match self.table.push(&job, &row) {
-            Ok(()) => {
-                self.table.push_origins(&sources);
-                if let (Some(jobs), Some(job)) = (&mut self.cycle_jobs, cycle) {
-                    jobs.jobs.push(job);
-                }
-            }
-            Err(problem) => self.report(line.map(|line| first_line + line), &id, problem),
+        if let Err(problem) = self.table.push(&described, &job.row) {
+            let line = job.line.map(|line| first_line + line);
+            return self.report(line, &job.id, problem);
+        }
+        self.table.push_origins(&job.sources);
+        if let (Some(jobs), Some(cycle)) = (&mut self.cycle_jobs, job.cycle) {
+            jobs.jobs.push(cycle);
         }
     }
 

@@ -28,15 +28,16 @@ pub use logs::read_workload;
 pub use logs::sacct::sacct_advice;
 pub use results::Results;
 pub use results::difference::{Difference, GroupDifference, MeanChange};
+pub use results::distribution::{Distribution, Whole};
 pub use results::fairness::{EntityUse, Fairness};
 pub use results::goals::{
     Goal, GoalState, Goals, GoalsError, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Measure, Member,
     Objective, in_one_line,
 };
+pub use results::job_classes::ByKind;
 pub use results::start_values::StartValues;
 pub use results::statistics::{
-    ByKind, Distribution, GroupStatistics, Period, Statistics, Summary, Whole, bounded_slowdown,
-    wait_of,
+    GroupStatistics, Period, Statistics, Summary, bounded_slowdown, wait_of,
 };
 pub use results::validate::Validation;
 pub use results::warm_up::WarmUp;

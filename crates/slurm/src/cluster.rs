@@ -9,7 +9,7 @@ use crate::conf::SlurmConf;
 use crate::form::Form;
 use crate::jobs::TimeLimit;
 use crate::records::{Record, whole_records};
-use crate::tree::table::Table;
+use crate::tree::table::{Row, Table};
 use crate::tres::TresAmounts;
 
 /// A partition.
@@ -228,9 +228,8 @@ impl Cluster {
             match row {
                 Ok(row) => {
                     let qos = row.cell(Some(qos));
-                    let cell = row.cell(Some(priority));
-                    let fault = priorities.add(qos, cell, &format!("QOS `{qos}`"));
-                    problems.extend(fault.map(|fault| format!("`{name}`, {}: {fault}", row.place)));
+                    let of = format!("QOS `{qos}`");
+                    problems.extend(priorities.add(name, qos, &row, priority, &of));
                 }
                 Err(fault) => problems.push(format!("`{name}`: a QOS is left out{fault}")),
             }
@@ -250,19 +249,16 @@ impl Cluster {
         text: &str,
         cluster: Option<&str>,
     ) -> Result<Vec<String>, String> {
-        let expected = || {
-            format!(
+        let table = Table::parse(text);
+        let priority = table.as_ref().and_then(|table| table.column(&["Priority"]));
+        let (Some(table), Some(priority)) = (table, priority) else {
+            return Err(format!(
                 "`{}`: expected the output of `sacctmgr -P show assoc` with the column Priority",
                 clipped(name)
-            )
+            ));
         };
-        let table = Table::parse(text).ok_or_else(expected)?;
-        let [account, user, priority] =
-            ["Account", "User", "Priority"].map(|name| table.column(&[name]));
-        if priority.is_none() {
-            return Err(expected());
-        }
-        let (of_cluster, partition) = (table.column(&["Cluster"]), table.column(&["Partition"]));
+        let [account, user, of_cluster, partition] =
+            ["Account", "User", "Cluster", "Partition"].map(|name| table.column(&[name]));
         let mut priorities = Priorities::default();
         let mut problems = Vec::new();
         for row in table.rows() {
@@ -274,18 +270,15 @@ impl Cluster {
                 }
             };
             if of_cluster.is_some() {
-                let name = row.cell(of_cluster).to_owned();
-                self.clusters_of_associations.insert(name);
+                let found = row.cell(of_cluster);
+                self.clusters_of_associations.insert(found.to_owned());
+                if cluster.is_some_and(|cluster| !found.eq_ignore_ascii_case(cluster)) {
+                    continue;
+                }
             }
-            let is_other = cluster.is_some_and(|cluster| {
-                of_cluster.is_some() && !row.cell(of_cluster).eq_ignore_ascii_case(cluster)
-            });
-            if !is_other {
-                let key = association_key(row.cell(account), row.cell(user), row.cell(partition));
-                let fault =
-                    priorities.add(&key, row.cell(priority), &format!("association `{key}`"));
-                problems.extend(fault.map(|fault| format!("`{name}`, {}: {fault}", row.place)));
-            }
+            let key = association_key(row.cell(account), row.cell(user), row.cell(partition));
+            let of = format!("association `{key}`");
+            problems.extend(priorities.add(name, &key, &row, priority, &of));
         }
         problems.extend(table.unended().map(|end| format!("`{name}`: {end}")));
         self.associations = Some(priorities);
@@ -334,13 +327,10 @@ fn checked_records(
         let of = format!("{what} `{}`", record.get(first).unwrap_or_default());
         problems.extend(record.faults(forms, &of));
     }
-    let problems = problems.into_iter();
-    (
-        records,
-        problems
-            .map(|problem| format!("`{name}`: {problem}"))
-            .collect(),
-    )
+    for problem in &mut problems {
+        *problem = format!("`{name}`: {problem}");
+    }
+    (records, problems)
 }
 
 /// The name of an association among the priorities.
@@ -349,13 +339,22 @@ pub(crate) fn association_key(account: &str, user: &str, partition: &str) -> Str
 }
 
 impl Priorities {
-    /// Adds a name; without a number it has none. Returns what is said of another text.
-    fn add(&mut self, name: &str, text: &str, of: &str) -> Option<String> {
+    /// Adds what a row of a document says of a name; without a number it has none. Returns what is
+    /// said of another text.
+    fn add(
+        &mut self,
+        document: &str,
+        name: &str,
+        row: &Row<'_>,
+        column: usize,
+        of: &str,
+    ) -> Option<String> {
+        let text = row.cell(Some(column));
         let priority = text.parse().unwrap_or(0);
         self.largest = self.largest.max(priority);
         self.of.insert(name.to_owned(), priority);
-        let fault = Form::Count.fault("Priority", of, text);
-        fault.filter(|_| !text.is_empty())
+        let fault = Form::Count.fault("Priority", of, text)?;
+        (!text.is_empty()).then(|| format!("`{document}`, {}: {fault}", row.place))
     }
 }
 
@@ -394,22 +393,15 @@ fn processors(node: &Record) -> u32 {
 fn configured_cpus(node: &Record) -> u32 {
     let count = |key| node.number::<u32>(key);
     let threads = count("ThreadsPerCore").unwrap_or(1);
-    let product = || {
-        let sockets = count("Sockets")
-            .or_else(|| count("SocketsPerBoard"))
-            .unwrap_or(1);
-        let boards = count("Boards")
-            .filter(|_| count("SocketsPerBoard").is_some())
-            .unwrap_or(1);
-        let cores = count("CoresPerSocket").unwrap_or(1);
-        boards
-            .saturating_mul(sockets)
-            .saturating_mul(cores)
-            .saturating_mul(threads)
-    };
-    let cpus = count("CPUs")
-        .or_else(|| count("Procs"))
-        .unwrap_or_else(product);
+    let per_board = count("SocketsPerBoard");
+    let boards = per_board.and(count("Boards")).unwrap_or(1);
+    let sockets = count("Sockets").or(per_board).unwrap_or(1);
+    let cores = count("CoresPerSocket").unwrap_or(1);
+    let product = boards
+        .saturating_mul(sockets)
+        .saturating_mul(cores)
+        .saturating_mul(threads);
+    let cpus = count("CPUs").or(count("Procs")).unwrap_or(product);
     let reserved = count("CoreSpecCount").unwrap_or(0).saturating_mul(threads);
     cpus.saturating_sub(reserved)
 }

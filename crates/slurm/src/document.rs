@@ -43,11 +43,13 @@ impl SlurmDocument {
         }
         let names: Vec<&str> = first.split('|').map(str::trim).collect();
         let has = |name| names.iter().any(|column| is_column(column, name));
-        match () {
-            () if names.len() < 2 || !has("Priority") => None,
-            () if has("Account") && has("User") => Some(Self::Associations),
-            () if names[0].eq_ignore_ascii_case("Name") => Some(Self::Qos),
-            () => None,
+        if names.len() < 2 || !has("Priority") {
+            None
+        } else if has("Account") && has("User") {
+            Some(Self::Associations)
+        } else {
+            let is_qos = names[0].eq_ignore_ascii_case("Name");
+            is_qos.then_some(Self::Qos)
         }
     }
 }

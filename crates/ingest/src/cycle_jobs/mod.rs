@@ -204,7 +204,6 @@ impl CycleJob {
     pub(super) fn new(
         job: &ParsedJob<'_>,
         names: &KnownNames,
-        id: &str,
         entity: &str,
         source: AmountSource,
         options: &ReadOptions<'_>,
@@ -215,7 +214,7 @@ impl CycleJob {
             source,
             schema: options.schema,
         };
-        let mut job = reader.job(id);
+        let mut job = reader.job();
         job.entity = entity.into();
         if job.user.is_empty() && options.entity == FairshareEntity::User {
             job.user = entity.into();
@@ -240,7 +239,7 @@ struct AttributeReader<'r, 'd> {
 
 impl AttributeReader<'_, '_> {
     /// The job without its times and its entity.
-    fn job(&self, id: &str) -> QueuedJob {
+    fn job(&self) -> QueuedJob {
         let job = self.job;
         let attributes = EntityAttributes {
             user: &job.user,
@@ -270,7 +269,7 @@ impl AttributeReader<'_, '_> {
         let holds = self.text("Hold_Types").filter(|holds| *holds != "n");
         let accrue_type = self.special(SpecialInput::AccrueType).and_then(integer);
         QueuedJob {
-            id: id.into(),
+            id: job.id().into(),
             state: state.and_then(|state| state.chars().next()).unwrap_or('Q'),
             queue: job.queue.as_ref().into(),
             user: self.text("user").unwrap_or(&user).into(),

@@ -175,7 +175,7 @@ impl Faults {
     }
 
     /// Adds a line, which `line` names.
-    pub fn add(&mut self, fault: impl Into<Fault>, line: impl FnOnce() -> String) {
+    pub fn add(&mut self, fault: impl Into<Fault>, line: impl fmt::Display) {
         let mut fault = fault.into();
         if self.hides_texts {
             fault.found = None;
@@ -186,7 +186,7 @@ impl Faults {
         let entry = self.kinds.entry((kind, reason)).or_default();
         entry.count += jobs;
         if reason.is_fault() && entry.named.len() < MAX_NAMED {
-            entry.named.push(format!("{}: {fault}", line()));
+            entry.named.push(format!("{line}: {fault}"));
         }
     }
 
@@ -197,11 +197,13 @@ impl Faults {
 
     /// The number of lines and jobs that are left out for this reason.
     pub fn of(&self, reason: LeftOutReason) -> usize {
-        self.kinds
-            .iter()
-            .filter(|((_, other), _)| *other == reason)
-            .map(|(_, kind)| kind.count)
-            .sum()
+        let mut count = 0;
+        for ((_, other), kind) in &self.kinds {
+            if *other == reason {
+                count += kind.count;
+            }
+        }
+        count
     }
 
     /// The number of lines and jobs that are left out for each reason, by its name.
@@ -214,11 +216,10 @@ impl Faults {
     /// A sentence for each of the named lines and, where a kind has more, one with their number.
     pub fn messages(&self) -> Vec<String> {
         let mut messages = Vec::new();
-        for ((name, _), kind) in self
-            .kinds
-            .iter()
-            .filter(|((_, reason), _)| reason.is_fault())
-        {
+        for ((name, reason), kind) in &self.kinds {
+            if !reason.is_fault() {
+                continue;
+            }
             messages.extend(kind.named.iter().cloned());
             if kind.count > kind.named.len() {
                 let more = counted(kind.count - kind.named.len(), "more line", "more lines");
@@ -233,18 +234,22 @@ impl Faults {
         &self,
         others: impl IntoIterator<Item = (usize, &'static str)>,
     ) -> Option<String> {
-        let own = LeftOutReason::ALL.map(|(reason, _, words)| match (reason, self.of(reason)) {
-            (LeftOutReason::Rerun, 1) => (1, "execution before a rerun"),
-            (LeftOutReason::Reservation, 1) => (1, "reservation"),
-            (_, count) => (count, words),
-        });
-        let parts = own
-            .into_iter()
-            .chain(others)
-            .filter(|(count, _)| *count > 0);
-        let parts: Vec<String> = parts
-            .map(|(count, words)| format!("{count} {words}"))
-            .collect();
-        (!parts.is_empty()).then(|| parts.join(", "))
+        let mut parts = Vec::new();
+        for (reason, _, words) in LeftOutReason::ALL {
+            parts.push(match (reason, self.of(reason)) {
+                (LeftOutReason::Rerun, 1) => (1, "execution before a rerun"),
+                (LeftOutReason::Reservation, 1) => (1, "reservation"),
+                (_, count) => (count, words),
+            });
+        }
+        parts.extend(others);
+        let mut summary = String::new();
+        for (count, words) in parts {
+            if count > 0 {
+                let comma = if summary.is_empty() { "" } else { ", " };
+                summary += &format!("{comma}{count} {words}");
+            }
+        }
+        Some(summary).filter(|summary| !summary.is_empty())
     }
 }

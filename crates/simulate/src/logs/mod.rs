@@ -81,10 +81,8 @@ pub fn read_workload(
     let mut reader: Option<Reader> = None;
     let mut unknown = Vec::new();
     let mut has_header = false;
-    let place = |number: usize| format!("`{name}`, line {number}");
     for_each_line(log, |number, line| {
         let text = line.trim_start();
-        let is_blank = text.is_empty() || text.starts_with([';', '#']);
         has_header |= swf::is_header(text);
         if let Some(processors) = swf::max_procs(text) {
             builder.note_machine(processors);
@@ -92,7 +90,7 @@ pub fn read_workload(
         if let Some(entry) = swf::clock(text) {
             builder.note_clock(entry);
         }
-        if reader.is_none() && !is_blank {
+        if reader.is_none() && !text.is_empty() && !text.starts_with([';', '#']) {
             reader = Reader::detect(line);
             if reader.is_none() {
                 unknown.push(number);
@@ -102,38 +100,35 @@ pub fn read_workload(
         if let Some(reader) = &reader
             && let Err(fault) = reader.read_line(line, builder)
         {
-            builder.faults().add(fault, || place(number));
+            let place = format_args!("`{name}`, line {number}");
+            builder.faults().add(fault, place);
         }
         true
     })?;
-    if let Some(Reader::Sacct(columns)) = &reader
-        && let Some(missing) = columns.missing(builder)
-    {
-        builder.note(format!("`{name}` {missing}"));
-    }
-    if let Some(Reader::Swf { columns }) = &reader
-        && *columns > FIELDS
-    {
-        builder.note(format!(
-            "`{name}` has {columns} columns; those after the first {FIELDS}, which are the format's, are not read"
-        ));
-    }
-    if reader.is_none() && has_header && unknown.is_empty() {
-        builder
-            .faults()
-            .add("it has the header of a log in SWF and no job", || {
-                format!("`{name}`")
-            });
-        return Ok(true);
-    }
-    if reader.is_some() {
-        for number in unknown {
-            builder
-                .faults()
-                .add("not a line of this format", || place(number));
+    let Some(reader) = reader else {
+        let is_swf = has_header && unknown.is_empty();
+        if is_swf {
+            let fault = "it has the header of a log in SWF and no job";
+            builder.faults().add(fault, format_args!("`{name}`"));
         }
+        return Ok(is_swf);
+    };
+    match reader {
+        Reader::Sacct(columns) => {
+            if let Some(missing) = columns.missing(builder) {
+                builder.note(format!("`{name}` {missing}"));
+            }
+        }
+        Reader::Swf { columns } if columns > FIELDS => builder.note(format!(
+            "`{name}` has {columns} columns; those after the first {FIELDS}, which are the format's, are not read"
+        )),
+        _ => {}
     }
-    Ok(reader.is_some())
+    for number in unknown {
+        let place = format_args!("`{name}`, line {number}");
+        builder.faults().add("not a line of this format", place);
+    }
+    Ok(true)
 }
 
 /// How many lines may precede the first one whose format is recognised, apart from blank ones and

@@ -40,7 +40,7 @@ pub(crate) fn read(name: &str, document: impl BufRead, builder: &mut WorkloadBui
     if let Err(error) = read {
         builder.faults().add(
             "not valid JSON, so that the jobs from here on are not read",
-            || format!("`{name}`, line {}", error.line()),
+            format_args!("`{name}`, line {}", error.line()),
         );
     }
 }
@@ -86,7 +86,7 @@ impl<'de> Visitor<'de> for Object<'_> {
                         array.list(&mut job);
                     }
                     if let Err(fault) = read_job(&key, &job, builder) {
-                        builder.faults().add(fault, || format!("job `{key}`"));
+                        builder.faults().add(fault, format_args!("job `{key}`"));
                     }
                 }
             }
@@ -154,7 +154,7 @@ impl Array {
         };
         builder
             .faults()
-            .add(fault.of_jobs(unlisted), || format!("job `{id}`"));
+            .add(fault.of_jobs(unlisted), format_args!("job `{id}`"));
     }
 }
 

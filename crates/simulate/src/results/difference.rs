@@ -41,7 +41,7 @@ use std::collections::BTreeMap;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::statistics::{ByKind, Class, KINDS};
+use super::job_classes::{ByKind, Class, KINDS};
 use super::student_t;
 use crate::schedule::Schedule;
 use crate::workload::{Workload, WorkloadJob};

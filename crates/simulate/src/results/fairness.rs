@@ -19,7 +19,7 @@ use job_sort_formula::rank::measures::jain_index;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::statistics::TimeShares;
+use super::time_shares::TimeShares;
 use crate::schedule::Schedule;
 use crate::schedule::started_job::StartedJob;
 use crate::workload::Workload;

@@ -15,7 +15,7 @@ use thiserror::Error;
 use toml::Spanned;
 
 use super::Results;
-use super::statistics::Distribution;
+use super::distribution::Distribution;
 use crate::schedule::Schedule;
 use crate::workload::{Workload, WorkloadJob};
 
@@ -323,27 +323,24 @@ impl Goals {
                 "`{name}` has no goal: expected at least one `[[goal]]`"
             )));
         }
+        Self::of_file(file, schema).map_err(at_line)
+    }
+
+    fn of_file(file: File, schema: &Schema) -> Result<Self, Fault> {
         let mut names = BTreeSet::new();
         for goal in &file.goal {
             // nobody could tell which one is missed
             let name = &goal.get_ref().name;
             if !names.insert(name) {
-                return Err(at_line((
-                    goal.span(),
-                    format!("there are several goals `{name}`"),
-                )));
+                return fault(goal.span(), format!("there are several goals `{name}`"));
             }
         }
-        let goals: Result<Vec<Goal>, Fault> = file
-            .goal
-            .into_iter()
-            .map(|goal| goal_of(goal, schema))
-            .collect();
-        let objective = file.objective.map(objective_of).transpose();
-        Ok(Self {
-            goals: goals.map_err(at_line)?,
-            objective: objective.map_err(at_line)?,
-        })
+        let mut goals = Vec::with_capacity(file.goal.len());
+        for goal in file.goal {
+            goals.push(goal_of(goal, schema)?);
+        }
+        let objective = file.objective.map(objective_of).transpose()?;
+        Ok(Self { goals, objective })
     }
 
     /// The conditions, whose names a log is read for.
@@ -430,22 +427,15 @@ impl JudgedRun<'_> {
     }
 
     fn of_run(&self, measure: RunMeasure) -> Option<f64> {
-        let Results {
-            statistics,
-            fairness,
-            ..
-        } = self.results;
-        let summary = &statistics.summary;
+        let fairness = self.results.fairness.as_ref();
+        let summary = &self.results.statistics.summary;
         match measure {
             RunMeasure::Utilisation => Some(summary.utilisation),
             RunMeasure::Makespan => Some(summary.makespan as f64),
             RunMeasure::MeanQueue => Some(summary.mean_queue),
-            RunMeasure::Jain => fairness.as_ref()?.jain,
+            RunMeasure::Jain => fairness?.jain,
             // where nothing is used, nothing is used by others
-            RunMeasure::Hoover => fairness
-                .as_ref()
-                .filter(|_| summary.jobs > 0)
-                .map(|fairness| fairness.hoover),
+            RunMeasure::Hoover => summary.if_any(fairness?.hoover),
         }
     }
 
@@ -487,12 +477,11 @@ impl Statistic {
 
 impl Goal {
     fn judge(&self, run: &JudgedRun<'_>, old: Option<f64>) -> JudgedGoal {
-        let is_concerned = self.is_concerned(run.workload);
         let Measured {
             jobs,
             never_start,
             value,
-        } = run.measured(self.measure, is_concerned);
+        } = run.measured(self.measure, self.is_concerned(run.workload));
         let Limit {
             is_most,
             number,
@@ -537,18 +526,15 @@ impl Goal {
 
     /// Which jobs of a workload the goal is about.
     fn is_concerned<'a>(&'a self, workload: &'a Workload) -> impl Fn(&WorkloadJob) -> bool + 'a {
-        let member = self
-            .member
-            .as_ref()
-            .map(|(member, name)| (*member, member.index(name, workload)));
+        let member = match &self.member {
+            Some((member, name)) => Some((*member, member.index(name, workload))),
+            None => None,
+        };
         move |job| {
             let is_member =
                 member.is_none_or(|(member, index)| index == Some(member.index_of(job)));
-            is_member
-                && self
-                    .condition
-                    .as_ref()
-                    .is_none_or(|condition| condition.holds(workload, job))
+            let condition = self.condition.as_ref();
+            is_member && condition.is_none_or(|condition| condition.holds(workload, job))
         }
     }
 }
@@ -609,33 +595,27 @@ impl Condition {
 
     /// Whether it holds for a job. It does not where Python raises an exception.
     fn holds(&self, workload: &Workload, job: &WorkloadJob) -> bool {
-        let input = |name: &str| match name {
-            "ncpus" => Value::Int(job.processors.into()),
-            "walltime" => Value::Int(job.walltime),
-            name => workload.amount(job, name),
-        };
-        let inputs: Vec<Value> = self
-            .program
-            .inputs()
-            .iter()
-            .map(|name| input(name))
-            .collect();
-        self.program
-            .evaluate(&inputs)
-            .ok()
-            .and_then(|value| value.to_f64())
-            .is_some_and(|value| value != 0.0)
+        let mut inputs = Vec::new();
+        for name in self.program.inputs() {
+            inputs.push(match &**name {
+                "ncpus" => Value::Int(job.processors.into()),
+                "walltime" => Value::Int(job.walltime),
+                name => workload.amount(job, name),
+            });
+        }
+        match self.program.evaluate(&inputs) {
+            Ok(value) => value.to_f64().is_some_and(|value| value != 0.0),
+            Err(_) => false,
+        }
     }
 }
 
 /// A finding about a condition with what it suggests.
 pub fn in_one_line(found: &Diagnostic) -> String {
-    let suggestion = if found.label.is_empty() {
-        String::new()
-    } else {
-        format!("; {}", found.label)
-    };
-    format!("{}{suggestion}", found.message)
+    if found.label.is_empty() {
+        return found.message.clone();
+    }
+    format!("{}; {}", found.message, found.label)
 }
 
 fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
@@ -651,24 +631,26 @@ fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
         at_most,
         at_least,
     } = goal.into_inner();
-    let condition = jobs.map(|jobs| {
-        let span = jobs.span();
-        Condition::parse(jobs.get_ref(), schema).map_err(|message| (span, message))
-    });
-    let condition = condition.transpose()?;
-    let members = [
+    let condition = match jobs {
+        Some(jobs) => match Condition::parse(jobs.get_ref(), schema) {
+            Ok(condition) => Some(condition),
+            Err(message) => return fault(jobs.span(), message),
+        },
+        None => None,
+    };
+    let mut member = None;
+    for (kind, named) in [
         (Member::Queue, queue),
         (Member::Entity, entity),
         (Member::Group, group),
-    ];
-    let mut members = members
-        .into_iter()
-        .filter_map(|(member, name)| Some((member, name?)));
-    let member = members.next();
-    if members.next().is_some() {
-        let message =
-            format!("goal `{name}` has several of `queue`, `entity` and `group`: give one");
-        return fault(whole, message);
+    ] {
+        if let Some(named) = named
+            && member.replace((kind, named)).is_some()
+        {
+            let message =
+                format!("goal `{name}` has several of `queue`, `entity` and `group`: give one");
+            return fault(whole, message);
+        }
     }
     let measure = measure_of(&measure, statistic.as_ref())?;
     if matches!(measure, Measure::OfRun(_)) && (condition.is_some() || member.is_some()) {
@@ -754,19 +736,17 @@ fn measure_of(
 }
 
 fn statistic_of(name: &str) -> Result<Statistic, String> {
-    let percentage = || {
-        name.strip_prefix('p')?
-            .parse()
-            .ok()
-            .filter(|percentage| (1..=100).contains(percentage))
-    };
     match name {
-        "mean" => Ok(Statistic::Mean),
-        "median" => Ok(Statistic::Median),
-        "max" => Ok(Statistic::Percentile(100)),
-        _ => percentage().map(Statistic::Percentile).ok_or_else(|| {
-            format!("`{name}` is not a statistic, expected mean, median, p1 to p100, max or {{ within = \"1h\" }}")
-        }),
+        "mean" => return Ok(Statistic::Mean),
+        "median" => return Ok(Statistic::Median),
+        "max" => return Ok(Statistic::Percentile(100)),
+        _ => {}
+    }
+    match name.strip_prefix('p').map(str::parse) {
+        Some(Ok(percentage @ 1..=100)) => Ok(Statistic::Percentile(percentage)),
+        _ => Err(format!(
+            "`{name}` is not a statistic, expected mean, median, p1 to p100, max or {{ within = \"1h\" }}"
+        )),
     }
 }
 

@@ -1,11 +1,14 @@
 //! What a simulated workload says of waits, of the use of the machine and of goals.
 
 pub(crate) mod difference;
+pub(crate) mod distribution;
 pub(crate) mod fairness;
 pub(crate) mod goals;
+pub(crate) mod job_classes;
 pub(crate) mod start_values;
 pub(crate) mod statistics;
 pub(crate) mod student_t;
+pub(crate) mod time_shares;
 pub(crate) mod validate;
 pub(crate) mod warm_up;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::statistics::{length_class, length_class_name, size_class, size_class_name};
+use super::job_classes::{length_class, length_class_name, size_class, size_class_name};
 use crate::schedule::Schedule;
 use crate::workload::Workload;
 

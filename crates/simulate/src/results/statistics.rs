@@ -1,30 +1,20 @@
 //! What a schedule means for those who wait: waits, slowdown and utilisation, for all jobs, by
 //! group and over time.
 
-use std::collections::BTreeMap;
-
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
+use super::distribution::{Distribution, Whole};
 use super::fairness::EntityUse;
+use super::job_classes::{ByKind, Class, KINDS};
 use super::start_values::StartValues;
+use super::time_shares::TimeShares;
 use crate::schedule::Schedule;
 use crate::schedule::started_job::StartedJob;
-use crate::workload::{Workload, WorkloadJob};
+use crate::workload::Workload;
 
 /// The shortest run time that the bounded slowdown divides by, in seconds.
 const SLOWDOWN_BOUND: i64 = 10;
-/// The largest number of processors of each class of sizes but the last.
-const SIZE_CLASSES: [u32; 7] = [1, 4, 16, 64, 256, 1024, 4096];
-/// The longest run time of each class of lengths but the last, in seconds, and its name.
-const LENGTH_CLASSES: [(i64, &str); 5] = [
-    (60, "up to 1 min"),
-    (600, "up to 10 min"),
-    (3600, "up to 1 h"),
-    (6 * 3600, "up to 6 h"),
-    (86_400, "up to 1 d"),
-];
-const LONGEST_CLASS: &str = "longer";
 /// The lengths that a period of the course of time may have, in seconds.
 const PERIODS: [i64; 8] = [
     60,
@@ -45,81 +35,6 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 3600;
 const DAY: i64 = 86_400;
 const WEEK: i64 = 7 * DAY;
-
-/// The distribution of a quantity over jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub struct Distribution {
-    /// The mean.
-    pub mean: f64,
-    /// The least value that is not below a quarter of all.
-    #[serde(serialize_with = "without_fraction")]
-    pub p25: f64,
-    /// The median; of an even number of values the mean of the two in the middle.
-    #[serde(serialize_with = "without_fraction")]
-    pub median: f64,
-    /// The least value that is not below three quarters of all.
-    #[serde(serialize_with = "without_fraction")]
-    pub p75: f64,
-    /// The least value that is not below 95 % of all.
-    #[serde(serialize_with = "without_fraction")]
-    pub p95: f64,
-    /// The greatest value.
-    #[serde(serialize_with = "without_fraction")]
-    pub max: f64,
-}
-
-impl Distribution {
-    /// The distribution of no values.
-    const NOT_NUMBERS: Self = Self {
-        mean: f64::NAN,
-        p25: f64::NAN,
-        median: f64::NAN,
-        p75: f64::NAN,
-        p95: f64::NAN,
-        max: f64::NAN,
-    };
-
-    /// The distribution of these values, which are sorted; all zeros for none.
-    pub fn new(values: &mut [f64]) -> Self {
-        values.sort_unstable_by(f64::total_cmp);
-        let Some(&max) = values.last() else {
-            return Self::default();
-        };
-        let count = values.len();
-        let percentile = |percent: usize| values[(count * percent).div_ceil(100) - 1];
-        Self {
-            mean: values.iter().sum::<f64>() / count as f64,
-            p25: percentile(25),
-            median: (values[(count - 1) / 2] + values[count / 2]) / 2.0,
-            p75: percentile(75),
-            p95: percentile(95),
-            max,
-        }
-    }
-}
-
-/// Serialises a number, without a fraction if it is whole.
-pub(crate) fn without_fraction<S: Serializer>(
-    value: &f64,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    Whole(*value).serialize(serializer)
-}
-
-/// A number that is serialised without a fraction if it is whole: most waits are.
-#[derive(Debug, Clone, Copy)]
-pub struct Whole(pub f64);
-
-impl Serialize for Whole {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(value) = *self;
-        if value.fract() == 0.0 && value.abs() < 1e15 {
-            serializer.serialize_i64(value as i64)
-        } else {
-            serializer.serialize_f64(value)
-        }
-    }
-}
 
 /// The numbers of all jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -274,152 +189,6 @@ pub fn wait_of(workload: &Workload, schedule: &Schedule, job: usize) -> Option<i
 /// Source: D. G. Feitelson, "Metrics for Parallel Job Scheduling and Their Convergence", 2001.
 pub fn bounded_slowdown(wait: i64, run: i64) -> f64 {
     ((wait + run) as f64 / run.max(SLOWDOWN_BOUND) as f64).max(1.0)
-}
-
-/// Something for each way in which jobs are divided into classes.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub struct ByKind<T> {
-    /// By entity.
-    pub entities: T,
-    /// By the group or account that the log names.
-    pub groups: T,
-    /// By queue.
-    pub queues: T,
-    /// By number of processors.
-    pub sizes: T,
-    /// By run time.
-    pub lengths: T,
-}
-
-impl<T> ByKind<T> {
-    /// All of them, in this order.
-    pub fn each_ref(&self) -> [&T; 5] {
-        let Self {
-            entities,
-            groups,
-            queues,
-            sizes,
-            lengths,
-        } = self;
-        [entities, groups, queues, sizes, lengths]
-    }
-}
-
-impl<T> From<[T; 5]> for ByKind<T> {
-    fn from([entities, groups, queues, sizes, lengths]: [T; 5]) -> Self {
-        Self {
-            entities,
-            groups,
-            queues,
-            sizes,
-            lengths,
-        }
-    }
-}
-
-/// A way in which jobs are divided into classes.
-pub(crate) struct Kind {
-    /// The index of the class of a job.
-    index: fn(&WorkloadJob) -> usize,
-    /// The name of a class; `None` for jobs that are none.
-    name: fn(&Workload, usize) -> Option<String>,
-    /// Whether the indices order the classes.
-    pub(crate) is_ordered: bool,
-}
-
-/// A class with its jobs.
-pub(crate) struct Class<'j, J> {
-    pub(crate) name: String,
-    pub(crate) jobs: Vec<&'j J>,
-}
-
-/// In the order of [`ByKind`].
-pub(crate) const KINDS: [Kind; 5] = [
-    Kind {
-        index: |job| job.entity as usize,
-        // jobs whose entity the log does not say are not one entity
-        name: |workload, index| {
-            Some(workload.entities()[index].to_string()).filter(|name| !name.is_empty())
-        },
-        is_ordered: false,
-    },
-    Kind {
-        index: |job| job.group as usize,
-        name: |workload, index| Some(workload.groups()[index].to_string()),
-        is_ordered: false,
-    },
-    Kind {
-        index: |job| job.queue as usize,
-        name: |workload, index| Some(workload.queues()[index].to_string()),
-        is_ordered: false,
-    },
-    Kind {
-        index: |job| size_class(job.processors),
-        name: |_, class| Some(size_class_name(class)),
-        is_ordered: true,
-    },
-    Kind {
-        index: |job| length_class(job.duration()),
-        name: |_, class| Some(length_class_name(class)),
-        is_ordered: true,
-    },
-];
-
-impl Kind {
-    /// The classes of some jobs, in the order of their indices.
-    pub(crate) fn classes<'j, J>(
-        &self,
-        workload: &Workload,
-        jobs: &'j [J],
-        job_of: fn(&J) -> &WorkloadJob,
-    ) -> Vec<Class<'j, J>> {
-        let mut members: BTreeMap<usize, Vec<&J>> = BTreeMap::new();
-        for job in jobs {
-            let index = (self.index)(job_of(job));
-            members.entry(index).or_default().push(job);
-        }
-        let mut classes = Vec::with_capacity(members.len());
-        for (index, jobs) in members {
-            if let Some(name) = (self.name)(workload, index) {
-                classes.push(Class { name, jobs });
-            }
-        }
-        classes
-    }
-}
-
-/// The class of sizes that a number of processors belongs to.
-pub(crate) fn size_class(processors: u32) -> usize {
-    SIZE_CLASSES
-        .iter()
-        .position(|&most| processors <= most)
-        .unwrap_or(SIZE_CLASSES.len())
-}
-
-pub(crate) fn size_class_name(class: usize) -> String {
-    let first = class
-        .checked_sub(1)
-        .and_then(|before| SIZE_CLASSES.get(before))
-        .map_or(1, |most| most + 1);
-    match SIZE_CLASSES.get(class) {
-        Some(&most) if most == first => most.to_string(),
-        Some(most) => format!("{first}-{most}"),
-        None => format!("{first} and more"),
-    }
-}
-
-pub(crate) fn length_class(seconds: i64) -> usize {
-    LENGTH_CLASSES
-        .iter()
-        .position(|(most, _)| seconds <= *most)
-        .unwrap_or(LENGTH_CLASSES.len())
-}
-
-pub(crate) fn length_class_name(class: usize) -> String {
-    LENGTH_CLASSES
-        .get(class)
-        .map_or(LONGEST_CLASS, |(_, name)| name)
-        .to_owned()
 }
 
 impl Statistics {
@@ -592,48 +361,4 @@ fn periods(
         .map(period)
         .filter(|period| period.seconds > 0 || period.submitted > 0)
         .collect()
-}
-
-/// Distributes intervals of time to periods.
-pub(crate) struct TimeShares {
-    origin: i64,
-    length: i64,
-    /// What lies in a part of the period.
-    parts: Vec<f64>,
-    /// By how much the amount of whole periods changes from the period before.
-    changes: Vec<f64>,
-}
-
-impl TimeShares {
-    pub(crate) fn new(origin: i64, length: i64, count: usize) -> Self {
-        Self {
-            origin,
-            length,
-            parts: vec![0.0; count],
-            changes: vec![0.0; count + 1],
-        }
-    }
-
-    pub(crate) fn add(&mut self, from: i64, to: i64, weight: f64) {
-        let period = |time: i64| ((time - self.origin) / self.length) as usize;
-        let (first, last) = (period(from), period(to));
-        if first == last {
-            self.parts[first] += (to - from) as f64 * weight;
-            return;
-        }
-        let start_of = |period: usize| self.origin + period as i64 * self.length;
-        self.parts[first] += (start_of(first + 1) - from) as f64 * weight;
-        self.parts[last] += (to - start_of(last)) as f64 * weight;
-        self.changes[first + 1] += weight;
-        self.changes[last] -= weight;
-    }
-
-    pub(crate) fn finish(self) -> Vec<f64> {
-        let mut weight = 0.0;
-        let whole = self.parts.iter().zip(&self.changes).map(|(part, change)| {
-            weight += change;
-            part + weight * self.length as f64
-        });
-        whole.collect()
-    }
 }

@@ -4,7 +4,8 @@
 use job_sort_formula::rank::measures::tau_b;
 use serde::Serialize;
 
-use super::statistics::{wait_of, without_fraction};
+use super::distribution::without_fraction;
+use super::statistics::wait_of;
 use crate::schedule::Schedule;
 use crate::workload::Workload;
 

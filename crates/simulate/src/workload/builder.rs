@@ -376,7 +376,7 @@ impl WorkloadBuilder {
         if !mentions.is_empty() {
             let ended: HashSet<&str> = jobs.iter().map(|job| id_in(ids, job)).collect();
             for (id, fate) in mentions.fates().filter(|(id, _)| !ended.contains(id)) {
-                faults.add(fate, || format!("job `{id}`"));
+                faults.add(fate, format_args!("job `{id}`"));
             }
         }
         let LogRules {
@@ -438,7 +438,7 @@ fn keep_submitted(
     });
     let left_out = all - jobs.len();
     if left_out > 0 {
-        faults.add(Fault::from(reason).of_jobs(left_out), String::new);
+        faults.add(Fault::from(reason).of_jobs(left_out), "");
     }
 }
 
@@ -494,7 +494,7 @@ fn complete(jobs: &mut Vec<WorkloadJob>, ids: &str, mentions: &Mentions, faults:
     }
     for (id, job) in joined {
         match job.submit {
-            UNKNOWN => faults.add("no time of submission", || format!("job `{id}`")),
+            UNKNOWN => faults.add("no time of submission", format_args!("job `{id}`")),
             _ => kept.push(job),
         }
     }
@@ -512,7 +512,7 @@ fn remove_duplicates(jobs: &mut Vec<WorkloadJob>, ids: &str, faults: &mut Faults
         let is_new = kept.insert(id);
         if !is_new {
             let repeated = Fault::new(LeftOutReason::Repeated, "another line has the same id");
-            faults.add(repeated, || format!("job `{id}`"));
+            faults.add(repeated, format_args!("job `{id}`"));
         }
         is_new
     });

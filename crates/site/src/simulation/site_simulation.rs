@@ -489,9 +489,10 @@ fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Wor
                 read_log(&FileSource::from(entry), &mut builder)?;
                 continue;
             }
-            let what = "it is a folder, a pipe or a broken link";
-            let name = || format!("`{}`", entry.display());
-            builder.faults().add(what, name);
+            builder.faults().add(
+                "it is a folder, a pipe or a broken link",
+                format_args!("`{}`", entry.display()),
+            );
         }
     }
     let workload = builder.finish();
@@ -524,7 +525,9 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
     let log = BufReader::with_capacity(1 << 16, head.as_slice().chain(rest));
     let is_log = read_workload(&name, log, builder).map_err(&failed)?;
     if kind == FileKind::Empty {
-        builder.faults().add("it is empty", || format!("`{name}`"));
+        builder
+            .faults()
+            .add("it is empty", format_args!("`{name}`"));
     } else if !is_log {
         let advice = sacct_advice(&String::from_utf8_lossy(&head))
             .map_or_else(String::new, |advice| format!("; {advice}"));

@@ -95,3 +95,9 @@ impl TreeWarning {
         }
     }
 }
+
+impl From<String> for TreeWarning {
+    fn from(text: String) -> Self {
+        Self::new(TreeWarningKind::Other, text)
+    }
+}

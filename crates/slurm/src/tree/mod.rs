@@ -135,13 +135,15 @@ impl TreeFormat {
     fn detect_json(text: &str) -> Result<Self, TreeFault> {
         let keys: HashMap<String, &RawValue> =
             serde_json::from_str(text).map_err(|error| json_error(&error))?;
-        let found = match () {
-            () if keys.contains_key("shares") => return Ok(Self::SshareJson),
-            () if keys.contains_key("associations") => {
-                "a JSON object with `associations`, as `sacctmgr --json show assoc` prints it"
-            }
-            () if keys.contains_key("children") => "a tree in native JSON",
-            () => "a JSON object without `shares`",
+        if keys.contains_key("shares") {
+            return Ok(Self::SshareJson);
+        }
+        let found = if keys.contains_key("associations") {
+            "a JSON object with `associations`, as `sacctmgr --json show assoc` prints it"
+        } else if keys.contains_key("children") {
+            "a tree in native JSON"
+        } else {
+            "a JSON object without `shares`"
         };
         Err(TreeFault::unrecognised(found))
     }
@@ -216,19 +218,18 @@ fn binary_format(text: &str) -> Option<&'static str> {
     let is_utf16 = (text.starts_with("\u{fffd}ff\u{fffd}fe")
         || text.starts_with("\u{fffd}fe\u{fffd}ff"))
         && text.chars().take(8).any(|c| c == '\0');
-    match () {
-        () if is_utf16 => Some("UTF-16, save it as UTF-8"),
-        () if is_binary(text) => Some("binary data"),
-        () => None,
+    if is_utf16 {
+        return Some("UTF-16, save it as UTF-8");
     }
-}
-
-/// Whether the text begins with control characters, or has more than a few invalid bytes at its
-/// beginning.
-fn is_binary(text: &str) -> bool {
-    let mut start = text.chars().take(512);
-    let invalid = start.clone().filter(|&c| c == '\u{fffd}').count();
-    invalid > 16 || start.any(|c| c.is_control() && !c.is_whitespace())
+    // control characters, or more than a few invalid bytes at the beginning
+    let mut invalid = 0;
+    for c in text.chars().take(512) {
+        invalid += usize::from(c == '\u{fffd}');
+        if invalid > 16 || c.is_control() && !c.is_whitespace() {
+            return Some("binary data");
+        }
+    }
+    None
 }
 
 #[cfg(test)]

@@ -136,17 +136,13 @@ impl Records {
         name: &str,
         text: &str,
     ) -> Result<Shares, TreeFault> {
-        match parse_shares(text) {
-            Some((shares, is_exact)) => {
-                Ok(self.checked_shares(place, name, text, shares, is_exact))
-            }
-            None => Err(TreeFault::at(
-                place,
-                format_args!(
-                    "the shares of `{name}` are `{text}`, which Slurm rejects; expected a whole number or `parent`"
-                ),
-            )),
-        }
+        let Some((shares, is_exact)) = parse_shares(text) else {
+            let fault = format_args!(
+                "the shares of `{name}` are `{text}`, which Slurm rejects; expected a whole number or `parent`"
+            );
+            return Err(TreeFault::at(place, fault));
+        };
+        Ok(self.checked_shares(place, name, text, shares, is_exact))
     }
 
     /// The shares that a number denotes, with a warning if Slurm stores another one.
@@ -209,8 +205,7 @@ impl Records {
 
     /// Warns of the whole document.
     pub(super) fn warn(&mut self, text: impl Into<String>) {
-        self.warnings
-            .push(TreeWarning::new(TreeWarningKind::Other, text));
+        self.warnings.push(text.into().into());
     }
 
     pub(super) fn warn_at(&mut self, place: Place, text: impl Display) {
@@ -242,21 +237,14 @@ impl Records {
         let document = self.document(root);
         self.warnings
             .extend(missing_rows(&document, &norm_shares, is_fair_tree));
-        let Self {
-            format,
-            cluster,
-            usage_known,
-            warnings,
-            ..
-        } = self;
         Ok(SlurmTree {
             document,
-            format,
-            cluster,
-            usage_known,
+            format: self.format,
+            cluster: self.cluster,
+            usage_known: self.usage_known,
             is_fair_tree,
             printed_fairshare,
-            warnings,
+            warnings: self.warnings,
         })
     }
 
@@ -334,8 +322,7 @@ impl Records {
                      partition, and only `sshare -m` or a column `Partition` gives the partition; this association is \
                      called `{name}:{partition}`"
                 );
-                self.warnings
-                    .push(TreeWarning::new(TreeWarningKind::Other, text));
+                self.warnings.push(text.into());
             }
         }
     }
@@ -343,45 +330,40 @@ impl Records {
     /// Removes all rows of an association but the first: the daemon's database holds an association
     /// once, and `sacctmgr load` ignores a second line.
     fn remove_duplicates(&mut self, root: &str) -> Result<(), TreeFault> {
-        let mut accounts: HashMap<String, Place> = HashMap::new();
-        let mut users: HashMap<(String, String), Place> = HashMap::new();
+        // by the account of a user, and the name; accounts are in no account
+        let mut first_places: HashMap<(Option<String>, String), Place> = HashMap::new();
         let implicit_root = self.rows.iter().all(|row| row.parent.is_some());
         if let Some(first) = self.rows.first().filter(|_| implicit_root) {
-            accounts.insert(root.to_owned(), first.place);
+            first_places.insert((None, root.to_owned()), first.place);
         }
         let mut kept = Vec::with_capacity(self.rows.len());
         for row in std::mem::take(&mut self.rows) {
-            let parent = row.parent.as_deref().unwrap_or_default();
-            let first_place = if row.is_account() {
-                *accounts.entry(row.name.clone()).or_insert(row.place)
+            let parent = row.parent.clone().unwrap_or_default();
+            let name = row.full_name();
+            let key = if row.is_account() {
+                (None, row.name.clone())
             } else {
-                *users
-                    .entry((parent.to_owned(), row.full_name()))
-                    .or_insert(row.place)
+                (Some(parent.clone()), name.clone())
             };
-            if first_place == row.place && !(implicit_root && row.is_account() && row.name == root)
-            {
+            let first_place = *first_places.entry(key).or_insert(row.place);
+            let is_root = implicit_root && row.is_account() && row.name == root;
+            if first_place == row.place && !is_root {
                 kept.push(row);
-            } else if self.names_are_cut
-                && (row.name.ends_with('+') || row.partition.ends_with('+'))
-            {
-                return Err(TreeFault::at(
-                    row.place,
-                    format_args!(
-                        "`{}` was cut at the width of its column and is on {first_place} too; with `-P`, `sshare` and \
-                         `sacctmgr` print names in full",
-                        row.full_name()
-                    ),
-                ));
-            } else {
-                let text = format!(
-                    "{}: `{}` in `{parent}` is on {first_place} already; this row is ignored",
-                    row.place,
-                    row.full_name()
-                );
-                self.warnings
-                    .push(TreeWarning::new(TreeWarningKind::Duplicate, text));
+                continue;
             }
+            if self.names_are_cut && (row.name.ends_with('+') || row.partition.ends_with('+')) {
+                let fault = format_args!(
+                    "`{name}` was cut at the width of its column and is on {first_place} too; with `-P`, `sshare` and \
+                     `sacctmgr` print names in full"
+                );
+                return Err(TreeFault::at(row.place, fault));
+            }
+            let text = format!(
+                "{}: `{name}` in `{parent}` is on {first_place} already; this row is ignored",
+                row.place
+            );
+            self.warnings
+                .push(TreeWarning::new(TreeWarningKind::Duplicate, text));
         }
         self.rows = kept;
         Ok(())
@@ -390,7 +372,12 @@ impl Records {
     /// Sorts the rows so that every parent is before its children; siblings keep their order.
     fn put_parents_first(&mut self, root: &str) -> Result<(), TreeFault> {
         let rows = &self.rows;
-        let accounts = account_indices(rows, root);
+        let mut accounts: HashMap<&str, Option<usize>> = HashMap::from([(root, None)]);
+        for (index, row) in rows.iter().enumerate() {
+            if row.is_account() {
+                accounts.insert(&row.name, Some(index));
+            }
+        }
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
         let mut stack = Vec::new();
         let mut in_order = true;
@@ -399,18 +386,15 @@ impl Records {
                 stack.push(index);
                 continue;
             };
-            match accounts.get(parent) {
-                None => {
-                    return Err(TreeFault::at(
-                        row.place,
-                        format_args!(
-                            "`{}` is in `{parent}`, which is not an account of the tree",
-                            row.name
-                        ),
-                    ));
-                }
-                Some(None) => stack.push(index),
-                Some(&Some(above)) => {
+            let Some(above) = accounts.get(parent) else {
+                let name = &row.name;
+                let fault =
+                    format_args!("`{name}` is in `{parent}`, which is not an account of the tree");
+                return Err(TreeFault::at(row.place, fault));
+            };
+            match *above {
+                None => stack.push(index),
+                Some(above) => {
                     in_order &= above < index;
                     children[above].push(index);
                 }
@@ -420,24 +404,17 @@ impl Records {
             return Ok(());
         }
         stack.reverse();
-        let mut order = Vec::with_capacity(rows.len());
+        let rows = std::mem::take(&mut self.rows);
+        let mut rows: Vec<Option<Record>> = rows.into_iter().map(Some).collect();
         while let Some(index) = stack.pop() {
-            order.push(index);
+            self.rows.extend(rows[index].take());
             stack.extend(children[index].iter().rev());
         }
-        let mut rows: Vec<Option<Record>> = std::mem::take(&mut self.rows)
-            .into_iter()
-            .map(Some)
-            .collect();
-        self.rows = order
-            .into_iter()
-            .filter_map(|index| rows[index].take())
-            .collect();
         match rows.into_iter().flatten().find(Record::is_account) {
-            Some(row) => Err(TreeFault::at(
-                row.place,
-                format_args!("account `{}` is nested in itself", row.name),
-            )),
+            Some(row) => {
+                let fault = format_args!("account `{}` is nested in itself", row.name);
+                Err(TreeFault::at(row.place, fault))
+            }
             None => Ok(()),
         }
     }
@@ -464,8 +441,7 @@ impl Records {
                     "{}: account `{}` has a usage of {}, less than the {members_usage} of its members",
                     row.place, row.name, row.usage
                 );
-                self.warnings
-                    .push(TreeWarning::new(TreeWarningKind::Other, text));
+                self.warnings.push(text.into());
             }
             row.usage = own.max(0.0);
         }
@@ -513,16 +489,16 @@ fn missing_rows(
         return None;
     }
     let tree = document.share_tree().ok()?;
-    let fair_tree = FairTree::new(PolicyRules::Scheduler);
-    let classic = Classic::new(PolicyRules::Scheduler);
-    let policies: &[&dyn Policy] = match is_fair_tree {
-        Some(true) => &[&fair_tree],
-        Some(false) => &[&classic],
-        None => &[&fair_tree, &classic],
-    };
+    let mut policies: Vec<Box<dyn Policy>> = Vec::new();
+    if is_fair_tree != Some(false) {
+        policies.push(Box::new(FairTree::new(PolicyRules::Scheduler)));
+    }
+    if is_fair_tree != Some(true) {
+        policies.push(Box::new(Classic::new(PolicyRules::Scheduler)));
+    }
     let by_policy = policies
         .iter()
-        .map(|policy| differences(&tree, printed, *policy));
+        .map(|policy| differences(&tree, printed, &**policy));
     let found = by_policy.min_by_key(Vec::len)?;
     let &(index, printed_share, computed_share) = found.first()?;
     let node = document.nodes.get(index)?;
@@ -548,13 +524,17 @@ fn differences(
     policy: &dyn Policy,
 ) -> Vec<(usize, f64, f64)> {
     let shares = policy.assess(tree);
-    let nodes = tree.nodes().skip(1).zip(printed).enumerate();
-    let pairs = nodes.filter_map(|(index, (node, printed))| {
-        Some((index, (*printed)?, shares.association(node)?.norm_shares?))
-    });
-    pairs
-        .filter(|(_, printed, computed)| computed - printed > PRINTED_PRECISION)
-        .collect()
+    let mut differences = Vec::new();
+    for (index, (node, printed)) in tree.nodes().skip(1).zip(printed).enumerate() {
+        let association = shares.association(node);
+        let computed = association.and_then(|association| association.norm_shares);
+        if let (Some(printed), Some(computed)) = (*printed, computed)
+            && computed - printed > PRINTED_PRECISION
+        {
+            differences.push((index, printed, computed));
+        }
+    }
+    differences
 }
 
 /// The fault of a usage that is not a number of at least 0.
@@ -569,14 +549,6 @@ pub(super) fn invalid_usage(place: Place, name: &str, text: &str) -> TreeFault {
 pub(super) fn no_shares(place: Place, name: &str) -> TreeFault {
     let fault = format_args!("`{name}` has no shares; was the line cut off?");
     TreeFault::at(place, fault)
-}
-
-/// The index of every account's row, `None` for the root.
-fn account_indices<'r>(rows: &'r [Record], root: &'r str) -> HashMap<&'r str, Option<usize>> {
-    let mut indices = HashMap::from([(root, None)]);
-    let accounts = rows.iter().enumerate().filter(|(_, row)| row.is_account());
-    indices.extend(accounts.map(|(index, row)| (row.name.as_str(), Some(index))));
-    indices
 }
 
 /// Reads shares (`parent` or a number) as Slurm stores them. The second part is whether Slurm

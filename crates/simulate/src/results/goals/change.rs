@@ -11,7 +11,7 @@
 
 use super::{Goal, JudgedRun, Measure, Objective, RunMeasure, Statistic};
 use crate::results::difference::MeanChange;
-use crate::results::statistics::TimeShares;
+use crate::results::time_shares::TimeShares;
 use crate::schedule::Schedule;
 use crate::workload::{Workload, WorkloadJob};
 
@@ -66,19 +66,22 @@ fn change(
     let begin = first_compared(runs)?;
     match measure {
         Measure::OfJobs(measure, statistic) => {
-            let jobs = workload.jobs().iter().enumerate();
-            let counted = jobs.filter(|(_, job)| job.submit >= begin && is_concerned(job));
-            let paired = counted.filter_map(|(index, job)| {
-                let values = [
-                    runs[0].of_job(measure, index)?,
-                    runs[1].of_job(measure, index)?,
-                ];
-                Some(PairedValue {
-                    block: (job.submit - begin) / block_seconds,
-                    values,
-                })
-            });
-            of_jobs(statistic, &paired.collect::<Vec<_>>())
+            let mut paired = Vec::new();
+            for (index, job) in workload.jobs().iter().enumerate() {
+                if job.submit >= begin
+                    && is_concerned(job)
+                    && let (Some(old), Some(new)) = (
+                        runs[0].of_job(measure, index),
+                        runs[1].of_job(measure, index),
+                    )
+                {
+                    paired.push(PairedValue {
+                        block: (job.submit - begin) / block_seconds,
+                        values: [old, new],
+                    });
+                }
+            }
+            of_jobs(statistic, &paired)
         }
         Measure::OfRun(measure) => of_run(measure, runs, begin, block_seconds),
     }
@@ -100,11 +103,15 @@ fn of_jobs(statistic: Statistic, paired: &[PairedValue]) -> Option<MeanChange> {
     let new = side(statistic, paired, 1, None)?;
     let mut blocks: Vec<i64> = paired.iter().map(|paired| paired.block).collect();
     blocks.dedup();
-    let without = blocks.iter().filter_map(|&block| {
-        let old = side(statistic, paired, 0, Some(block))?;
-        Some(side(statistic, paired, 1, Some(block))? - old)
-    });
-    let without: Vec<f64> = without.collect();
+    let mut without = Vec::with_capacity(blocks.len());
+    for block in blocks.into_iter().map(Some) {
+        if let (Some(old), Some(new)) = (
+            side(statistic, paired, 0, block),
+            side(statistic, paired, 1, block),
+        ) {
+            without.push(new - old);
+        }
+    }
     // what few jobs decide says nothing of other logs
     let blocks = if beyond(statistic, paired.len()) < MIN_BEYOND {
         0
@@ -138,18 +145,12 @@ fn side(
     side: usize,
     without: Option<i64>,
 ) -> Option<f64> {
-    let kept = paired
-        .iter()
-        .filter(|paired| Some(paired.block) != without)
-        .map(|paired| paired.values[side]);
-    if statistic == Statistic::Mean {
+    let kept = paired.iter().filter(|paired| Some(paired.block) != without);
+    let mut values: Vec<f64> = kept.map(|paired| paired.values[side]).collect();
+    if statistic == Statistic::Mean && !values.is_empty() {
         // needs no order
-        let (count, sum) = kept.fold((0_usize, 0.0), |(count, sum), value| {
-            (count + 1, sum + value)
-        });
-        return (count > 0).then(|| sum / count as f64);
+        return Some(values.iter().sum::<f64>() / values.len() as f64);
     }
-    let mut values: Vec<f64> = kept.collect();
     statistic.of(&mut values)
 }
 

@@ -1,0 +1,164 @@
+//! The ways in which jobs are divided into classes: by entity, group, queue, size and length.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::workload::{Workload, WorkloadJob};
+
+/// The largest number of processors of each class of sizes but the last.
+const SIZE_CLASSES: [u32; 7] = [1, 4, 16, 64, 256, 1024, 4096];
+/// The longest run time of each class of lengths but the last, in seconds, and its name.
+const LENGTH_CLASSES: [(i64, &str); 5] = [
+    (60, "up to 1 min"),
+    (600, "up to 10 min"),
+    (3600, "up to 1 h"),
+    (6 * 3600, "up to 6 h"),
+    (86_400, "up to 1 d"),
+];
+const LONGEST_CLASS: &str = "longer";
+/// Something for each way in which jobs are divided into classes.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct ByKind<T> {
+    /// By entity.
+    pub entities: T,
+    /// By the group or account that the log names.
+    pub groups: T,
+    /// By queue.
+    pub queues: T,
+    /// By number of processors.
+    pub sizes: T,
+    /// By run time.
+    pub lengths: T,
+}
+
+impl<T> ByKind<T> {
+    /// All of them, in this order.
+    pub fn each_ref(&self) -> [&T; 5] {
+        let Self {
+            entities,
+            groups,
+            queues,
+            sizes,
+            lengths,
+        } = self;
+        [entities, groups, queues, sizes, lengths]
+    }
+}
+
+impl<T> From<[T; 5]> for ByKind<T> {
+    fn from([entities, groups, queues, sizes, lengths]: [T; 5]) -> Self {
+        Self {
+            entities,
+            groups,
+            queues,
+            sizes,
+            lengths,
+        }
+    }
+}
+
+/// A way in which jobs are divided into classes.
+pub(crate) struct Kind {
+    /// The index of the class of a job.
+    index: fn(&WorkloadJob) -> usize,
+    /// The name of a class; `None` for jobs that are none.
+    name: fn(&Workload, usize) -> Option<String>,
+    /// Whether the indices order the classes.
+    pub(crate) is_ordered: bool,
+}
+
+/// A class with its jobs.
+pub(crate) struct Class<'j, J> {
+    pub(crate) name: String,
+    pub(crate) jobs: Vec<&'j J>,
+}
+
+/// In the order of [`ByKind`].
+pub(crate) const KINDS: [Kind; 5] = [
+    Kind {
+        index: |job| job.entity as usize,
+        // jobs whose entity the log does not say are not one entity
+        name: |workload, index| {
+            Some(workload.entities()[index].to_string()).filter(|name| !name.is_empty())
+        },
+        is_ordered: false,
+    },
+    Kind {
+        index: |job| job.group as usize,
+        name: |workload, index| Some(workload.groups()[index].to_string()),
+        is_ordered: false,
+    },
+    Kind {
+        index: |job| job.queue as usize,
+        name: |workload, index| Some(workload.queues()[index].to_string()),
+        is_ordered: false,
+    },
+    Kind {
+        index: |job| size_class(job.processors),
+        name: |_, class| Some(size_class_name(class)),
+        is_ordered: true,
+    },
+    Kind {
+        index: |job| length_class(job.duration()),
+        name: |_, class| Some(length_class_name(class)),
+        is_ordered: true,
+    },
+];
+
+impl Kind {
+    /// The classes of some jobs, in the order of their indices.
+    pub(crate) fn classes<'j, J>(
+        &self,
+        workload: &Workload,
+        jobs: &'j [J],
+        job_of: fn(&J) -> &WorkloadJob,
+    ) -> Vec<Class<'j, J>> {
+        let mut members: BTreeMap<usize, Vec<&J>> = BTreeMap::new();
+        for job in jobs {
+            let index = (self.index)(job_of(job));
+            members.entry(index).or_default().push(job);
+        }
+        let mut classes = Vec::with_capacity(members.len());
+        for (index, jobs) in members {
+            if let Some(name) = (self.name)(workload, index) {
+                classes.push(Class { name, jobs });
+            }
+        }
+        classes
+    }
+}
+
+/// The class of sizes that a number of processors belongs to.
+pub(crate) fn size_class(processors: u32) -> usize {
+    SIZE_CLASSES
+        .iter()
+        .position(|&most| processors <= most)
+        .unwrap_or(SIZE_CLASSES.len())
+}
+
+pub(crate) fn size_class_name(class: usize) -> String {
+    let first = class
+        .checked_sub(1)
+        .and_then(|before| SIZE_CLASSES.get(before))
+        .map_or(1, |most| most + 1);
+    match SIZE_CLASSES.get(class) {
+        Some(&most) if most == first => most.to_string(),
+        Some(most) => format!("{first}-{most}"),
+        None => format!("{first} and more"),
+    }
+}
+
+pub(crate) fn length_class(seconds: i64) -> usize {
+    LENGTH_CLASSES
+        .iter()
+        .position(|(most, _)| seconds <= *most)
+        .unwrap_or(LENGTH_CLASSES.len())
+}
+
+pub(crate) fn length_class_name(class: usize) -> String {
+    LENGTH_CLASSES
+        .get(class)
+        .map_or(LONGEST_CLASS, |(_, name)| name)
+        .to_owned()
+}
