@@ -227,23 +227,33 @@ fn of_key(key: &str) -> Option<FileKind> {
 /// The kind of a JSON document by the first of its keys that some kind of document has; of a
 /// damaged one, also by a key inside.
 fn detect_in_json(text: &str) -> FileKind {
-    let mut quotes = text.match_indices('"').map(|(at, _)| &text[at + 1..]);
-    let first = first_key(text).map(|(kind, _)| kind);
-    let kind = first.or_else(|| {
-        quotes.find_map(|rest| {
-            let (key, rest) = rest.split_once('"')?;
-            of_key(key).filter(|_| rest.trim_start().starts_with(':'))
-        })
-    });
+    let Some(kind) = first_key(text)
+        .map(|(kind, _)| kind)
+        .or_else(|| key_inside(text))
+    else {
+        return FileKind::Json;
+    };
     match kind {
         // a tree in native JSON may give the shares of its root first
-        Some(FileKind::SlurmTree) if has_key(text, "children") => FileKind::NativeTree,
-        Some(FileKind::NativeJobs) if has_key(text, "accrue_time") => {
+        FileKind::SlurmTree if has_key(text, "children") => FileKind::NativeTree,
+        FileKind::NativeJobs if has_key(text, "accrue_time") => {
             FileKind::Slurm(SlurmDocument::Jobs)
         }
-        Some(kind) => kind,
-        None => FileKind::Json,
+        kind => kind,
     }
+}
+
+/// The kind by the first key anywhere in a text that shows it.
+fn key_inside(text: &str) -> Option<FileKind> {
+    for (at, _) in text.match_indices('"') {
+        let (key, rest) = text[at + 1..].split_once('"')?;
+        if rest.trim_start().starts_with(':')
+            && let Some(kind) = of_key(key)
+        {
+            return Some(kind);
+        }
+    }
+    None
 }
 
 /// The kind by the first key that shows it, of a text that is valid up to there, and where the
@@ -282,20 +292,22 @@ fn detect_in_text(text: &str) -> FileKind {
     if let Some(document) = SlurmDocument::detect(text) {
         return FileKind::Slurm(document);
     }
-    let by_line = text
-        .lines()
-        .find_map(|line| detect_in_line(line).or_else(|| detect_in_listing(line)));
-    if let Some(kind) = by_line {
-        return kind;
+    for line in text.lines() {
+        if let Some(kind) = detect_in_line(line).or_else(|| detect_in_listing(line)) {
+            return kind;
+        }
     }
-    let mut lines = text
-        .lines()
-        .map(str::trim_start)
-        .filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let Some(first) = lines.next() else {
-        return FileKind::Empty;
-    };
-    let words: Vec<&str> = first.split_whitespace().collect();
+    for line in text.lines().map(str::trim_start) {
+        if !line.is_empty() && !line.starts_with('#') {
+            return detect_in_words(line);
+        }
+    }
+    FileKind::Empty
+}
+
+/// The kind of a file of lines with several words, by the first one.
+fn detect_in_words(line: &str) -> FileKind {
+    let words: Vec<&str> = line.split_whitespace().collect();
     let declares = |word: &&str| word.starts_with("type=") || word.starts_with("flag=");
     match words.as_slice() {
         [_, cgroup, _, shares, ..] if is_integer(cgroup) && is_integer(shares) => {
@@ -333,20 +345,22 @@ fn detect_in_line(line: &str) -> Option<FileKind> {
         ("Account|", FileKind::SlurmTree),
         ("Cluster|Account", FileKind::SlurmTree),
     ];
-    let mut prefixes = PREFIXES.into_iter();
-    if let Some((_, kind)) = prefixes.find(|(prefix, _)| line.starts_with(prefix)) {
+    for (prefix, kind) in PREFIXES {
+        if line.starts_with(prefix) {
+            return Some(kind);
+        }
+    }
+    if let Some(kind) = of_job_line(line.trim_start()) {
         return Some(kind);
     }
     let words: Vec<&str> = line.split_whitespace().take(2).collect();
     let is_job_id = matches!(words[..], [job, id] if job.eq_ignore_ascii_case("job") && id.eq_ignore_ascii_case("id"));
     let has_shares = line.contains("RawShares") || line.contains("NormShares");
-    if let Some(kind) = of_job_line(line.trim_start()) {
-        Some(kind)
-    } else if is_job_id && line.contains("ame") {
+    if is_job_id && line.contains("ame") {
         Some(FileKind::JobSummary)
     } else if is_of_a_node(line) {
         Some(FileKind::Nodes)
-    } else if line.contains("Account") && has_shares {
+    } else if has_shares && line.contains("Account") {
         Some(FileKind::SlurmTree)
     } else if line.contains(";pbs_sched;") || line.contains(";Server@") || is_dated(line) {
         Some(FileKind::Log)
@@ -401,10 +415,9 @@ fn detect_in_listing(line: &str) -> Option<FileKind> {
     let (name, value) = line.split_once([':', '='])?;
     let is_assigned = line[name.len()..].starts_with('=');
     let name = name.trim();
-    let is_word = !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_word = name
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if !is_word {
         None
     } else if !is_assigned && SETTINGS.contains(&name) {
@@ -419,14 +432,13 @@ fn detect_in_listing(line: &str) -> Option<FileKind> {
 /// The attributes with which pbsnodes begins the description of a node, as text or dsv.
 fn is_of_a_node(line: &str) -> bool {
     const ATTRIBUTES: [&str; 4] = ["Mom", "Port", "ntype", "pcpus"];
-    let in_dsv = line
-        .strip_prefix("Name=")
-        .and_then(|line| line.split_once('|'));
-    let attribute = match in_dsv {
-        Some((_, attributes)) => attributes.split('=').next(),
+    let attribute = match line.strip_prefix("Name=") {
+        Some(fields) => fields
+            .split_once('|')
+            .map(|(_, attributes)| attributes.split('=').next().unwrap_or_default()),
         None => line
             .strip_prefix("     ")
-            .and_then(|line| line.split(" = ").next()),
+            .map(|line| line.split(" = ").next().unwrap_or_default()),
     };
     attribute.is_some_and(|attribute| ATTRIBUTES.contains(&attribute))
 }
@@ -485,75 +497,4 @@ fn is_first_version_of_usage(bytes: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_is_recognized_by_its_content() {
-        for (text, expected) in [
-            (" \n", FileKind::Empty),
-            ("# nothing\n", FileKind::Empty),
-            ("{\"pbs_version\":\"1\",\"Jobs\":{", FileKind::QstatJson),
-            ("{\"Server\":{\"vm\":{}}}", FileKind::Server),
-            (
-                "{\"children\":[{\"name\":\"a\",\"shares\":1}]}",
-                FileKind::NativeTree,
-            ),
-            ("{\"shares\":1,\"children\":[]}", FileKind::NativeTree),
-            (
-                "{\"meta\":{},\"shares\":{\"shares\":[]}}",
-                FileKind::SlurmTree,
-            ),
-            ("{\"id\":\"1\"}\n{\"id\":\"2\"}", FileKind::JobLines),
-            ("{\"a\":1}", FileKind::Json),
-            (
-                "Job id            Name             User\n----",
-                FileKind::JobSummary,
-            ),
-            (
-                "Job ID          Username Queue    Jobname\n",
-                FileKind::JobSummary,
-            ),
-            ("qstat: Unauthorized Request\n", FileKind::CommandError),
-            ("$ qstat -Qf\nQueue: workq\n    a = 1\n", FileKind::Queues),
-            ("{\"timestamp\":1,\"nodes\":{\"vm\":{", FileKind::Nodes),
-            (
-                "$ pbsnodes -av\nvm\n     Mom = vm\n     ntype = PBS\n",
-                FileKind::Nodes,
-            ),
-            ("Name=vm|Mom=vm|ntype=PBS\n", FileKind::Nodes),
-            (
-                "Resv ID: R1.srv\nReserve_Name = NULL\nreserve_state = RESV_CONFIRMED\n",
-                FileKind::Reservations,
-            ),
-            ("Node vm\n    Mom = vm\n", FileKind::Qmgr),
-            ("create node vm Mom=vm\n", FileKind::Qmgr),
-            ("set server scheduling = True\n", FileKind::Qmgr),
-            ("Resource a\n    type = long\n", FileKind::Qmgr),
-            ("group1 100 root 40\n", FileKind::ResourceGroup),
-            ("ngpus type=long flag=hn\n", FileKind::ResourceDef),
-            (
-                "# a comment\nround_robin: False all\n",
-                FileKind::SchedConfig,
-            ),
-            (
-                "ClusterName=x\nPriorityType=priority/multifactor\n",
-                FileKind::SlurmConf,
-            ),
-            (
-                "PriorityDecayHalfLife   = 14-00:00:00\n",
-                FileKind::SlurmConf,
-            ),
-            (
-                "04/17/2026 10:15:00;0400;pbs_sched;Job;1.vm;x\n",
-                FileKind::Log,
-            ),
-            ("PBS_MAG!", FileKind::Usage),
-            ("ncpus * 2 if queue_priority == 1 else 0", FileKind::Text),
-            ("job_sort_formula = ncpus", FileKind::Text),
-            ("a\u{0}\u{1}b", FileKind::Binary),
-        ] {
-            assert_eq!(FileKind::detect(text.as_bytes()), expected, "{text:?}");
-        }
-    }
-}
+mod tests;

@@ -6,9 +6,8 @@
 //! decoded text, and the mapping of its spans to the submitted text. Recorded in
 //! `tests/golden/openpbs/evaluate`, category `string`.
 
-use std::fmt;
-
 use job_sort_formula::diagnostic::Span;
+use thiserror::Error;
 
 /// The text that Python evaluates, with the mapping of its spans to the submitted text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +25,8 @@ struct DecodedEscape {
 }
 
 /// Why Python cannot evaluate the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("{kind}")]
 pub struct InvalidLiteral {
     /// What is wrong.
     pub kind: InvalidLiteralKind,
@@ -35,19 +35,25 @@ pub struct InvalidLiteral {
 }
 
 /// What makes the script or the text in it invalid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum InvalidLiteralKind {
     /// A double quote, which ends the literal.
+    #[error("`\"` ends the string in which the scheduler passes the formula to Python")]
     Quote,
     /// A backslash at the end, which escapes the closing quote.
+    #[error("`\\` at the end escapes the quote that ends the formula's string in Python")]
     TrailingBackslash,
     /// `\x`, `\u` or `\U` with too few digits, or beyond the last code point.
+    #[error("Python cannot decode this escape")]
     Escape,
     /// A carriage return, which Python reads as the end of the line.
+    #[error("a carriage return ends the line for Python")]
     CarriageReturn,
     /// `\N{…}`, a character by its Unicode name. This crate has no table of the names.
+    #[error("`\\N` denotes a character by its Unicode name, which is not supported here")]
     NamedCharacter,
     /// A surrogate such as `\ud800`, which Python decodes but cannot evaluate.
+    #[error("the escape denotes a surrogate, which Python cannot evaluate")]
     Surrogate,
 }
 
@@ -62,29 +68,6 @@ impl InvalidLiteral {
         )
     }
 }
-
-impl fmt::Display for InvalidLiteral {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.kind {
-            InvalidLiteralKind::Quote => {
-                "`\"` ends the string in which the scheduler passes the formula to Python"
-            }
-            InvalidLiteralKind::TrailingBackslash => {
-                "`\\` at the end escapes the quote that ends the formula's string in Python"
-            }
-            InvalidLiteralKind::Escape => "Python cannot decode this escape",
-            InvalidLiteralKind::CarriageReturn => "a carriage return ends the line for Python",
-            InvalidLiteralKind::NamedCharacter => {
-                "`\\N` denotes a character by its Unicode name, which is not supported here"
-            }
-            InvalidLiteralKind::Surrogate => {
-                "the escape denotes a surrogate, which Python cannot evaluate"
-            }
-        })
-    }
-}
-
-impl std::error::Error for InvalidLiteral {}
 
 impl PythonStringLiteral {
     /// Decodes the first line of the submitted text, which is all that OpenPBS keeps, as Python
@@ -116,14 +99,8 @@ impl PythonStringLiteral {
             literal.text.push_str(&line[at..start]);
             at = match line.as_bytes()[start] {
                 b'\\' => literal.escape(line, start)?,
-                b'\r' => {
-                    return Err(invalid(
-                        InvalidLiteralKind::CarriageReturn,
-                        start,
-                        start + 1,
-                    ));
-                }
-                _ => return Err(invalid(InvalidLiteralKind::Quote, start, start + 1)),
+                b'\r' => return Err(invalid(InvalidLiteralKind::CarriageReturn, start, 1)),
+                _ => return Err(invalid(InvalidLiteralKind::Quote, start, 1)),
             };
         }
         literal.text.push_str(&line[at..]);
@@ -171,30 +148,26 @@ impl PythonStringLiteral {
     /// Decodes the escape that starts at `start`; returns the offset after it.
     fn escape(&mut self, line: &str, start: usize) -> Result<usize, InvalidLiteral> {
         let (length, character) =
-            escape(&line[start..]).map_err(|kind| invalid(kind, start, line.len()))?;
+            escape(&line[start..]).map_err(|(kind, length)| invalid(kind, start, length))?;
         let end = start + length;
+        let Some(character) = character else {
+            self.text.push_str(&line[start..end]);
+            return Ok(end);
+        };
         let result = self.text.len();
-        match character {
-            Ok(character) => self.text.push(character),
-            Err(Undecoded::Kept) => {
-                self.text.push_str(&line[start..end]);
-                return Ok(end);
-            }
-            Err(Undecoded::Invalid(kind)) => return Err(invalid(kind, start, end)),
-        }
-        let result = Span::new(result, self.text.len());
+        self.text.push(character);
         self.escapes.push(DecodedEscape {
             source: Span::new(start, end),
-            result,
+            result: Span::new(result, self.text.len()),
         });
         Ok(end)
     }
 }
 
-fn invalid(kind: InvalidLiteralKind, start: usize, end: usize) -> InvalidLiteral {
+fn invalid(kind: InvalidLiteralKind, start: usize, length: usize) -> InvalidLiteral {
     InvalidLiteral {
         kind,
-        span: Span::new(start, end),
+        span: Span::new(start, start + length),
     }
 }
 
@@ -204,20 +177,16 @@ fn first_line(source: &str) -> &str {
     line.trim_end_matches('\r')
 }
 
-/// A backslash that does not denote a character.
-enum Undecoded {
-    /// It is kept, together with the next character.
-    Kept,
-    Invalid(InvalidLiteralKind),
-}
+/// The length of an escape, and the character that it denotes; `None` if the text is kept as it is.
+/// An error says what is wrong with how much of the text.
+type Decoded = Result<(usize, Option<char>), (InvalidLiteralKind, usize)>;
 
-/// Decodes the escape at the start of `text`: its length, and the character that it denotes. A
-/// backslash at the end of the text invalidates the whole literal.
-fn escape(text: &str) -> Result<(usize, Result<char, Undecoded>), InvalidLiteralKind> {
+/// Decodes the escape at the start of `text`.
+fn escape(text: &str) -> Decoded {
     let Some(letter) = text[1..].chars().next() else {
-        return Err(InvalidLiteralKind::TrailingBackslash);
+        return Err((InvalidLiteralKind::TrailingBackslash, 1));
     };
-    let simple = match letter {
+    let character = match letter {
         '\\' | '\'' | '"' => letter,
         'a' => '\u{7}',
         'b' => '\u{8}',
@@ -226,57 +195,31 @@ fn escape(text: &str) -> Result<(usize, Result<char, Undecoded>), InvalidLiteral
         'r' => '\r',
         't' => '\t',
         'v' => '\u{b}',
-        '0'..='7' => return Ok(octal(&text[1..])),
-        'x' => return Ok(hexadecimal(&text[2..], 2)),
-        'u' => return Ok(hexadecimal(&text[2..], 4)),
-        'U' => return Ok(hexadecimal(&text[2..], 8)),
-        'N' => {
-            return Ok((
-                2,
-                Err(Undecoded::Invalid(InvalidLiteralKind::NamedCharacter)),
-            ));
-        }
+        '0'..='7' => return number(text, 1, 3, 8),
+        'x' => return number(text, 2, 2, 16),
+        'u' => return number(text, 2, 4, 16),
+        'U' => return number(text, 2, 8, 16),
+        'N' => return Err((InvalidLiteralKind::NamedCharacter, 2)),
         // the character after the backslash may end the string or the line
-        _ => return Ok((1, Err(Undecoded::Kept))),
+        _ => return Ok((1, None)),
     };
-    Ok((2, Ok(simple)))
+    Ok((2, Some(character)))
 }
 
-/// Up to three octal digits.
-fn octal(digits: &str) -> (usize, Result<char, Undecoded>) {
-    let octal = digits.bytes().take(3);
-    let count = octal
-        .take_while(|byte| (b'0'..=b'7').contains(byte))
-        .count();
-    let code = u32::from_str_radix(&digits[..count], 8).unwrap_or_default();
-    (1 + count, character(code))
-}
-
-/// Exactly `count` digits.
-fn hexadecimal(digits: &str, count: usize) -> (usize, Result<char, Undecoded>) {
-    let found = digits
-        .bytes()
-        .take(count)
-        .take_while(u8::is_ascii_hexdigit)
-        .count();
-    if found < count {
-        return (
-            2 + found,
-            Err(Undecoded::Invalid(InvalidLiteralKind::Escape)),
-        );
+/// Decodes an escape by its digits: up to three octal ones, or all hexadecimal ones.
+fn number(text: &str, start: usize, most: usize, radix: u32) -> Decoded {
+    let digits = text[start..].chars().take(most);
+    let count = digits.take_while(|digit| digit.is_digit(radix)).count();
+    let end = start + count;
+    if radix == 16 && count < most {
+        return Err((InvalidLiteralKind::Escape, end));
     }
-    let code = u32::from_str_radix(&digits[..count], 16).unwrap_or(u32::MAX);
-    (2 + count, character(code))
-}
-
-fn character(code: u32) -> Result<char, Undecoded> {
-    let is_surrogate = (0xd800..0xe000).contains(&code);
-    let kind = if is_surrogate {
-        InvalidLiteralKind::Surrogate
-    } else {
-        InvalidLiteralKind::Escape
-    };
-    char::from_u32(code).ok_or(Undecoded::Invalid(kind))
+    let code = u32::from_str_radix(&text[start..end], radix).unwrap_or(u32::MAX);
+    match char::from_u32(code) {
+        Some(character) => Ok((end, Some(character))),
+        None if (0xd800..0xe000).contains(&code) => Err((InvalidLiteralKind::Surrogate, end)),
+        None => Err((InvalidLiteralKind::Escape, end)),
+    }
 }
 
 #[cfg(test)]

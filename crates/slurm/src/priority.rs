@@ -4,7 +4,9 @@
 
 use std::fmt;
 
-use crate::cluster::{Cluster, NodeTotals, Priorities, association_key, part_of_largest};
+use crate::cluster::{
+    Cluster, NodeTotals, Partition, Priorities, association_key, part_of_largest,
+};
 use crate::conf::{PrioritySettings, TresWeight};
 use crate::jobs::{SlurmJob, TimeLimit};
 
@@ -101,13 +103,12 @@ impl PrioritySettings {
     /// assert_eq!(conf.priority.formula(false), formula);
     /// ```
     pub fn formula(&self, has_direct: bool) -> String {
-        let terms = self
-            .weighted()
-            .into_iter()
-            .filter(|(_, weight, _)| *weight > 0);
-        let mut sum: Vec<String> = terms
-            .map(|(_, weight, factor)| format!("{weight}*{factor}"))
-            .collect();
+        let mut sum = Vec::new();
+        for (_, weight, factor) in self.weighted() {
+            if weight > 0 {
+                sum.push(format!("{weight}*{factor}"));
+            }
+        }
         if !self.weight_tres.is_empty() {
             sum.push("tres_points".to_owned());
         }
@@ -141,10 +142,10 @@ impl PrioritySettings {
     /// The components that `sprio -l` prints, but for the site's factor: the column, the weight and
     /// the input of the formula.
     pub fn components(&self) -> Vec<(&'static str, f64, &'static str)> {
-        let weighted = self.weighted().into_iter();
-        let mut components: Vec<_> = weighted
-            .map(|(column, weight, input)| (column, f64::from(weight), input))
-            .collect();
+        let mut components = Vec::new();
+        for (column, weight, input) in self.weighted() {
+            components.push((column, f64::from(weight), input));
+        }
         components.push(("NICE", 1.0, "nice"));
         components.push(("TRES", 1.0, "tres_points"));
         components
@@ -152,40 +153,36 @@ impl PrioritySettings {
 
     /// What the cluster does not say although its weight is not 0.
     pub fn missing(&self, cluster: &Cluster) -> Vec<MissingInput> {
-        let has_tres = cluster
-            .partitions
-            .values()
-            .all(|partition| partition.tres.is_some())
-            && !cluster.partitions.is_empty();
-        let needs_partitions = (self.weight_tres.is_empty() || self.raw_tres || has_tres)
-            && (self.weight_partition == 0 || !cluster.partitions.is_empty());
-        let missing = [
-            (
-                !needs_partitions,
-                "PriorityWeightPartition or PriorityWeightTRES",
-                "scontrol show partition -a",
-            ),
-            (
-                self.weight_job_size > 0 && cluster.nodes.is_none(),
-                "PriorityWeightJobSize",
-                "scontrol show node -a",
-            ),
-            (
-                self.weight_qos > 0 && cluster.qos.is_none(),
-                "PriorityWeightQOS",
-                "sacctmgr -P show qos",
-            ),
-            (
-                self.weight_assoc > 0 && cluster.associations.is_none(),
-                "PriorityWeightAssoc",
-                "sacctmgr -P show assoc",
-            ),
-        ];
+        let partitions = &cluster.partitions;
+        let has_tres = !partitions.is_empty() && partitions.values().all(|one| one.tres.is_some());
+        let needs_tres = !self.weight_tres.is_empty() && !self.raw_tres;
+        let mut missing = Vec::new();
+        let mut require = |is_missing: bool, setting, command| {
+            if is_missing {
+                missing.push(MissingInput { setting, command });
+            }
+        };
+        require(
+            needs_tres && !has_tres || self.weight_partition > 0 && partitions.is_empty(),
+            "PriorityWeightPartition or PriorityWeightTRES",
+            "scontrol show partition -a",
+        );
+        require(
+            self.weight_job_size > 0 && cluster.nodes.is_none(),
+            "PriorityWeightJobSize",
+            "scontrol show node -a",
+        );
+        require(
+            self.weight_qos > 0 && cluster.qos.is_none(),
+            "PriorityWeightQOS",
+            "sacctmgr -P show qos",
+        );
+        require(
+            self.weight_assoc > 0 && cluster.associations.is_none(),
+            "PriorityWeightAssoc",
+            "sacctmgr -P show assoc",
+        );
         missing
-            .into_iter()
-            .filter(|(is_missing, ..)| *is_missing)
-            .map(|(_, setting, command)| MissingInput { setting, command })
-            .collect()
     }
 }
 
@@ -224,32 +221,34 @@ impl PriorityInputs {
     pub fn new(job: &SlurmJob, settings: &PrioritySettings, cluster: &Cluster, now: i64) -> Self {
         let partition = cluster.partitions.get(job.first_partition());
         let of_partition = |name: &str| partition?.tres.as_ref()?.get(name);
-        let tres = settings.weight_tres.iter().map(|tres| {
+        let mut points = Vec::with_capacity(settings.weight_tres.len());
+        for tres in &settings.weight_tres {
             let requested = job.tres.get(&tres.name).unwrap_or(0.0);
             let factor = match of_partition(&tres.name) {
                 _ if settings.raw_tres => requested,
                 Some(total) if total > 0.0 => requested / total,
                 _ => 0.0,
             };
-            tres.weight * factor
-        });
-        Self {
-            age_factor: job.accrues_from.map_or(0.0, |from| {
-                age_factor(now.saturating_sub(from), settings.max_age)
-            }),
+            points.push(tres.weight * factor);
+        }
+        let mut inputs = Self {
             assoc_factor: assoc_factor(job, settings, cluster),
             size_factor: size_factor(job, settings, cluster),
-            partition_factor: partition.map_or(0.0, |partition| {
-                let largest = cluster.largest_job_factor;
-                part_of_largest(partition.job_factor, largest, settings.raw_partition)
-            }),
-            qos_factor: cluster.qos.as_ref().map_or(0.0, |qos| {
-                qos.factor(qos.of(&job.qos).unwrap_or(0), settings.raw_qos)
-            }),
-            tres: tres.collect(),
-            site_factor: 0.0,
+            tres: points,
             nice: job.nice as f64,
+            ..Self::default()
+        };
+        if let Some(from) = job.accrues_from {
+            inputs.age_factor = age_factor(now.saturating_sub(from), settings.max_age);
         }
+        if let Some(Partition { job_factor, .. }) = partition {
+            let largest = cluster.largest_job_factor;
+            inputs.partition_factor = part_of_largest(*job_factor, largest, settings.raw_partition);
+        }
+        if let Some(qos) = &cluster.qos {
+            inputs.qos_factor = qos.factor(qos.of(&job.qos).unwrap_or(0), settings.raw_qos);
+        }
+        inputs
     }
 
     /// The numbers behind the factors, in the names that a formula of PBS has for them: the priority
@@ -281,12 +280,9 @@ impl PriorityInputs {
             ("nice".to_owned(), self.nice),
             ("tres_points".to_owned(), self.tres.iter().sum()),
         ];
-        let weights = settings.weight_tres.iter();
-        named.extend(
-            weights
-                .zip(&self.tres)
-                .map(|(tres, points)| (tres.input(), *points)),
-        );
+        for (tres, points) in settings.weight_tres.iter().zip(&self.tres) {
+            named.push((tres.input(), *points));
+        }
         named
     }
 }
@@ -314,12 +310,12 @@ fn association_priority(job: &SlurmJob, associations: &Priorities) -> Option<u32
 }
 
 fn size_factor(job: &SlurmJob, settings: &PrioritySettings, cluster: &Cluster) -> f64 {
-    let Some(totals) = cluster
-        .nodes
-        .filter(|totals| totals.nodes > 0 && totals.cpus > 0)
-    else {
+    let Some(totals) = cluster.nodes else {
         return 0.0;
     };
+    if totals.nodes == 0 || totals.cpus == 0 {
+        return 0.0;
+    }
     let nodes = job.nodes() as u32;
     let factor = if settings.relative_to_time {
         let (all_nodes, all_cpus) = (f64::from(totals.nodes), f64::from(totals.cpus));

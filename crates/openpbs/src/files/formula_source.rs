@@ -211,23 +211,24 @@ fn problem_of(directive: &str) -> Option<Message> {
     let (target, value) = assignment.split_once('=').unwrap_or((assignment, ""));
     let attribute = target.split_whitespace().last().unwrap_or_default();
     let value = value.trim();
-    let quote = value
-        .chars()
-        .next()
-        .filter(|first| matches!(first, '"' | '\''));
+    let quote = value.chars().next().unwrap_or_default();
+    let is_directive = verb(directive).is_some();
     match attribute {
         "job_sort_formula" if !assignment.contains('=') => {
-            verb(directive).map(|_| "has no value; write job_sort_formula = \"FORMULA\"".into())
+            is_directive.then(|| "has no value; write job_sort_formula = \"FORMULA\"".into())
         }
-        "job_sort_formula" => quote.filter(|&quote| !value[1..].contains(quote)).map(|quote| {
-            format!("has an opening {quote} that is never closed; add the closing one, or give the formula alone")
-                .into()
-        }),
+        "job_sort_formula" => {
+            let is_open = matches!(quote, '"' | '\'') && !value[1..].contains(quote);
+            is_open.then(|| {
+                format!("has an opening {quote} that is never closed; add the closing one, or give the formula alone")
+                    .into()
+            })
+        }
         "job_sort_formula_threshold" => {
             let problem = "sets the value that a job must exceed to run, not a formula; ";
             Some(Message::asking(problem, [Need::Threshold]))
         }
-        other if verb(directive).is_some() => {
+        other if is_directive => {
             let problem = format!("sets `{other}`, not `job_sort_formula`; ");
             Some(Message::asking(problem, [Need::ServerSettings]))
         }
@@ -245,23 +246,20 @@ enum Command<'t> {
 
 fn command(text: &str) -> Command<'_> {
     let text = text.trim_start();
-    let command = ["$ ", "# ", "Qmgr: "]
-        .iter()
-        .find_map(|prompt| text.strip_prefix(prompt))
-        .unwrap_or(text);
+    let mut command = text;
+    for prompt in ["$ ", "# ", "Qmgr: "] {
+        command = text.strip_prefix(prompt).unwrap_or(command).trim_start();
+    }
+    let command = command.strip_prefix("sudo ").unwrap_or(command);
     let command = command.trim_start();
-    let command = command
-        .strip_prefix("sudo ")
-        .unwrap_or(command)
-        .trim_start();
     let (program, arguments) = command
         .split_once(char::is_whitespace)
         .unwrap_or((command, ""));
-    let option = arguments.trim_start().strip_prefix("-c");
-    match option {
-        Some(argument) if program == "qmgr" || program.ends_with("/qmgr") => Command::Qmgr(
-            shell_word(argument.trim_start()).map(|directive| directive.trim().to_owned()),
-        ),
+    match arguments.trim_start().strip_prefix("-c") {
+        Some(argument) if program == "qmgr" || program.ends_with("/qmgr") => {
+            let directive = shell_word(argument.trim_start());
+            Command::Qmgr(directive.map(|directive| directive.trim().to_owned()))
+        }
         _ => Command::Other(command),
     }
 }
@@ -311,13 +309,13 @@ fn shell_word(command: &str) -> Option<String> {
 /// Whether a listing of `qmgr` has nothing but formulas and their thresholds, as directives that
 /// are still to be run: `qmgr` prints a heading above what the server has.
 pub fn sets_only_formulas(listing: &str) -> bool {
-    let lines = listing
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty());
-    let mut directives = lines.clone().filter(|line| !line.starts_with('#'));
-    directives.all(|line| line.contains("job_sort_formula"))
-        && !lines.clone().any(|line| line.starts_with(PRINTED))
+    for line in listing.lines().map(str::trim) {
+        let is_directive = !line.is_empty() && !line.starts_with('#');
+        if line.starts_with(PRINTED) || is_directive && !line.contains("job_sort_formula") {
+            return false;
+        }
+    }
+    true
 }
 
 /// The heading above the attributes of the server in what `qmgr` prints.

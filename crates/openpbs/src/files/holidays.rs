@@ -22,39 +22,40 @@ pub struct Holidays {
     holidays: BTreeSet<i64>,
 }
 
-/// When it is prime time on a day.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Day {
-    #[default]
-    Prime,
-    NonPrime,
-    /// Each begins at a second of the day.
-    Changes {
-        prime: i64,
-        non_prime: i64,
-    },
+/// When it is prime time on a day: from one second of the day to another one, round the clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Day {
+    prime: i64,
+    non_prime: i64,
 }
 
+/// Begins at no second of a day.
+const NEVER: i64 = DAY + 1;
+/// Stands for the whole day.
+const ALL: i64 = -1;
+
 impl Day {
+    const PRIME: Self = Self {
+        prime: 0,
+        non_prime: NEVER,
+    };
+    const NON_PRIME: Self = Self {
+        prime: NEVER,
+        non_prime: 0,
+    };
+
     fn is_prime_at(self, second: i64) -> bool {
-        match self {
-            Self::Prime => true,
-            Self::NonPrime => false,
-            Self::Changes { prime, non_prime } if prime < non_prime => {
-                (prime..non_prime).contains(&second)
-            }
-            Self::Changes { prime, non_prime } => !(non_prime..prime).contains(&second),
+        if self.prime < self.non_prime {
+            (self.prime..self.non_prime).contains(&second)
+        } else {
+            !(self.non_prime..self.prime).contains(&second)
         }
     }
+}
 
-    /// The seconds of the day at which it may change, in order.
-    fn changes(self) -> Vec<i64> {
-        match self {
-            Self::Prime | Self::NonPrime => vec![0],
-            Self::Changes { prime, non_prime } => {
-                vec![0, prime.min(non_prime), prime.max(non_prime)]
-            }
-        }
+impl Default for Day {
+    fn default() -> Self {
+        Self::PRIME
     }
 }
 
@@ -114,9 +115,9 @@ impl Holidays {
 
     fn day(&self, time: i64) -> Day {
         if !self.has_year {
-            Day::Prime
+            Day::PRIME
         } else if self.holidays.contains(&day_of_year(time)) {
-            Day::NonPrime
+            Day::NON_PRIME
         } else {
             // 1970-01-01 was a Thursday
             self.days[(time.div_euclid(DAY) + 4).rem_euclid(7) as usize]
@@ -126,50 +127,41 @@ impl Holidays {
     /// When prime time or the time outside it ends; `None` if it does not within a week.
     pub fn next_change(&self, time: i64) -> Option<i64> {
         let is_prime = self.is_prime_at(time);
-        let first_day = time - time.rem_euclid(DAY);
-        let days = (0..=MAX_DAYS).map(|days| first_day + days * DAY);
-        days.flat_map(|begin| {
-            self.day(begin)
-                .changes()
-                .into_iter()
-                .map(move |at| begin + at)
-        })
-        .find(|&at| at > time && self.is_prime_at(at) != is_prime)
+        let mut begin = time - time.rem_euclid(DAY);
+        for _ in 0..=MAX_DAYS {
+            let Day { prime, non_prime } = self.day(begin);
+            for second in [0, prime.min(non_prime), prime.max(non_prime)] {
+                let at = begin + second;
+                if second != NEVER && at > time && self.is_prime_at(at) != is_prime {
+                    return Some(at);
+                }
+            }
+            begin += DAY;
+        }
+        None
     }
 }
 
 /// When it is prime time on a day, by the beginnings of prime time and of the time outside it.
 fn day(prime: &str, non_prime: &str) -> Option<Day> {
-    let [of_prime, of_non_prime] = [prime, non_prime].map(Begin::parse);
-    Some(match (of_prime?, of_non_prime?) {
-        (Begin::All, _) | (Begin::None, Begin::None) => Day::Prime,
-        (_, Begin::All) | (Begin::None, _) => Day::NonPrime,
-        (_, Begin::None) => Day::Prime,
-        (Begin::At(prime), Begin::At(non_prime)) => Day::Changes { prime, non_prime },
+    Some(match (second(prime)?, second(non_prime)?) {
+        (ALL, _) | (_, NEVER) => Day::PRIME,
+        (_, ALL) | (NEVER, _) => Day::NON_PRIME,
+        (prime, non_prime) => Day { prime, non_prime },
     })
 }
 
-/// When prime time, or the time outside it, begins.
-#[derive(Debug, Clone, Copy)]
-enum Begin {
-    All,
-    None,
-    /// At a second of the day.
-    At(i64),
-}
-
-impl Begin {
-    fn parse(word: &str) -> Option<Self> {
-        match word {
-            "all" | "ALL" => return Some(Self::All),
-            "none" | "NONE" => return Some(Self::None),
-            _ => {}
-        }
-        let number: i64 = word.parse().ok()?;
-        let (hours, minutes) = (number / 100, number % 100);
-        let is_time = (0..=2400).contains(&number) && minutes < 60;
-        is_time.then_some(Self::At((hours * 60 + minutes) * 60))
+/// The second of the day at which prime time, or the time outside it, begins.
+fn second(word: &str) -> Option<i64> {
+    match word {
+        "all" | "ALL" => return Some(ALL),
+        "none" | "NONE" => return Some(NEVER),
+        _ => {}
     }
+    let number: i64 = word.parse().ok()?;
+    let (hours, minutes) = (number / 100, number % 100);
+    let is_time = (0..=2400).contains(&number) && minutes < 60;
+    is_time.then_some((hours * 60 + minutes) * 60)
 }
 
 /// Applies the words of each line that is neither blank nor a comment. Returns what is said of the
@@ -266,6 +258,6 @@ mod tests {
             unused[1],
             "line 3 has no effect, a line is `YEAR 2026`, `weekday 0600 1730` or a day of the year: `weekday 0660 1700`"
         );
-        assert_eq!(holidays.days, [Day::Prime; 7]);
+        assert_eq!(holidays.days, [Day::PRIME; 7]);
     }
 }

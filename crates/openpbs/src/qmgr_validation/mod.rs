@@ -18,7 +18,6 @@
 mod executed_text;
 mod passes;
 
-use std::fmt;
 use std::sync::Arc;
 
 use job_sort_formula::PythonVersion;
@@ -58,35 +57,28 @@ pub enum AnsweredBy {
 }
 
 /// Why the server's answer cannot be determined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Uncertainty {
     /// A single quote ends the string around the formula, and the script may still be valid Python.
+    #[error("a single quote in it changes the server's script")]
     ScriptChanged,
     /// An escape makes a NUL, a line end or a backslash at the end, or names a character (`\N{…}`).
+    #[error("it depends on an escape that is not resolved here")]
     Escape,
     /// Statements, or an assignment.
+    #[error("it is a statement, not an expression")]
     Statement,
     /// A text that is too long or too deep for this crate, or for some release of CPython.
+    #[error("it is too long or too deep")]
     Size,
     /// Something that is not arithmetic, such as a string, a lambda or a call of another builtin.
+    #[error("it has a part that is not arithmetic")]
     NonArithmetic,
     /// The value of a complex number, or a computation beyond the limits of this crate.
+    #[error("it depends on a computation beyond the limits")]
     Limit,
-}
-
-impl fmt::Display for Uncertainty {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ScriptChanged => "a single quote in it changes the server's script",
-            Self::Escape => "it depends on an escape that is not resolved here",
-            Self::Statement => "it is a statement, not an expression",
-            Self::Size => "it is too long or too deep",
-            Self::NonArithmetic => "it has a part that is not arithmetic",
-            Self::Limit => "it depends on a computation beyond the limits",
-        })
-    }
 }
 
 impl Validation {

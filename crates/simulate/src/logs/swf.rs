@@ -28,13 +28,9 @@ const CLOCK: [&str; 3] = ["UnixStartTime", "TimeZone", "TimeZoneString"];
 
 /// Whether a line that is not a comment is in this format: at least eleven numbers.
 pub(crate) fn is_swf(line: &str) -> bool {
-    let mut fields = line.split_ascii_whitespace();
-    fields
-        .by_ref()
-        .take(11)
-        .filter(|field| field.parse::<f64>().is_ok())
-        .count()
-        == 11
+    let fields = line.split_ascii_whitespace().take(11);
+    let numbers = fields.filter(|field| field.parse::<f64>().is_ok());
+    numbers.count() == 11
 }
 
 /// The number of columns of a log with this first line.
@@ -88,15 +84,14 @@ pub(crate) fn read_line(
         queue,
         ..,
     ] = fields;
-    let number = |field: &str| whole_number(field).ok_or("a field is not a number");
-    let times = Times::new(submit, wait, run).ok_or("a field is not a number")?;
-    let [requested, allocated] = [number(requested)?, number(allocated)?]
-        .map(|number| Some(number).filter(|number| *number > 0));
-    let walltime = Some(rounded_up(requested_time).ok_or("a field is not a number")?)
-        .filter(|walltime| *walltime > 0);
-    let status = number(status)?;
+    let not_a_number = "a field is not a number";
+    let times = Times::new(submit, wait, run).ok_or(not_a_number)?;
+    let requested = decimal(requested).ok_or(not_a_number)?;
+    let allocated = decimal(allocated).ok_or(not_a_number)?;
+    let walltime = decimal(requested_time).ok_or(not_a_number)?;
+    let status = decimal(status).ok_or(not_a_number)? as i64;
     // not needed, but a word in its place shows a damaged line
-    number(id)?;
+    decimal(id).ok_or(not_a_number)?;
     let extent = if PARTIAL.contains(&status) {
         Extent::Part
     } else {
@@ -109,11 +104,12 @@ pub(crate) fn read_line(
     if is_cancelled && builder.leaves_out_cancelled() {
         return Err(LeftOutReason::Cancelled.into());
     }
-    let run = times
-        .run
-        .or(is_cancelled.then_some(0))
-        .ok_or("no run time")?;
-    let processors = builder.processors(Ok(requested), Ok(allocated))?;
+    let run = match times.run {
+        None if is_cancelled => 0,
+        run => run.ok_or("no run time")?,
+    };
+    let requested = positive(requested as i64);
+    let processors = builder.processors(Ok(requested), Ok(positive(allocated as i64)))?;
     let [user, group, queue] =
         [user, group, queue].map(|name| if name == "-1" { "" } else { name });
     let job = LoggedJob {
@@ -125,7 +121,8 @@ pub(crate) fn read_line(
         queue,
         submit: times.submit.unwrap_or(UNKNOWN),
         run,
-        walltime,
+        // rounded up
+        walltime: positive(libm::ceil(walltime) as i64),
         processors,
         started: times.started.filter(|_| !is_cancelled),
         extent,
@@ -144,35 +141,22 @@ struct Times {
 impl Times {
     /// Reads the fields; `None` if the submission or the run time is not a number.
     fn new(submit: &str, wait: &str, run: &str) -> Option<Self> {
-        let known = |number: i64| Some(number).filter(|number| *number >= 0);
-        if let (Ok(submit), Ok(run)) = (submit.parse(), run.parse())
-            && let Ok(wait) = wait.parse()
-        {
-            let (submit, wait, run) = (known(submit), known(wait), known(run));
-            let started = submit
-                .zip(wait)
-                .and_then(|(submit, wait)| submit.checked_add(wait));
-            return Some(Self {
-                submit,
-                started,
-                run,
-            });
-        }
         let known = |number: f64| Some(number).filter(|number| *number >= 0.0);
-        let (submit, wait, run) = (
-            known(decimal(submit)?),
-            decimal(wait).and_then(known),
-            known(decimal(run)?),
-        );
+        let submit = known(decimal(submit)?);
+        let wait = decimal(wait).and_then(known);
+        let run = known(decimal(run)?);
         let started = submit.zip(wait).map(|(submit, wait)| submit + wait);
         let start = started.or(submit).unwrap_or(0.0);
-        let run = run.map(|run| nearest(start + run) - nearest(start));
         Some(Self {
             submit: submit.map(nearest),
             started: started.map(nearest),
-            run,
+            run: run.map(|run| nearest(start + run) - nearest(start)),
         })
     }
+}
+
+fn positive(number: i64) -> Option<i64> {
+    Some(number).filter(|number| *number > 0)
 }
 
 /// The nearest whole number; of two the larger one.
@@ -211,22 +195,6 @@ fn header_entry(line: &str) -> Option<(&str, &str)> {
         .then(|| line.trim_start_matches([';', ' ', '\t']))?;
     let (key, value) = comment.split_once(':')?;
     Some((key, value.trim()))
-}
-
-/// A whole number; the whole part of a decimal one.
-fn whole_number(field: &str) -> Option<i64> {
-    field
-        .parse()
-        .ok()
-        .or_else(|| decimal(field).map(|number| number as i64))
-}
-
-/// The least whole number that is not below a number.
-fn rounded_up(field: &str) -> Option<i64> {
-    field
-        .parse()
-        .ok()
-        .or_else(|| decimal(field).map(|number| libm::ceil(number) as i64))
 }
 
 /// A number without an exponent.
@@ -286,10 +254,6 @@ mod tests {
         assert_eq!(times("0.5", "-1", "0.4"), (Some(1), None, Some(0)));
         assert_eq!(times("1.25", "0.25", "-1"), (Some(1), Some(2), None));
         assert_eq!(times("-1", "7.5", "3.5"), (None, None, Some(4)));
-        assert_eq!(
-            [rounded_up("99.1"), rounded_up("99"), rounded_up("-1")],
-            [Some(100), Some(99), Some(-1)]
-        );
         assert!(Times::new("1", "1", "x").is_none() && Times::new("1e3", "1", "1").is_none());
     }
 }

@@ -70,6 +70,9 @@ const NAMES_OF_JOB: [IndexOf; 7] = [
     |job| &mut job.chunks,
 ];
 
+/// The place of the queue in [`NAMES_OF_JOB`].
+const QUEUE: usize = 5;
+
 /// Collects the jobs of one or more logs.
 #[derive(Debug, Default)]
 pub struct WorkloadBuilder {
@@ -91,27 +94,21 @@ impl WorkloadBuilder {
 
     /// A builder without jobs, which also takes these inputs from the logs.
     pub fn with_inputs(given: LogInputs) -> Self {
-        let inputs = given.names.iter().map(|(name, kind)| Input {
-            name: name.clone(),
-            kind: *kind,
-            is_set: false,
-        });
-        let inputs = inputs.collect();
-        let faults = if given.rules.anonymise {
-            Faults::without_texts()
-        } else {
-            Faults::default()
-        };
-        let read = Workload {
-            inputs,
-            faults,
-            ..Workload::default()
-        };
-        Self {
-            read,
+        let mut builder = Self {
             given,
             ..Self::default()
+        };
+        for (name, kind) in &builder.given.names {
+            builder.read.inputs.push(Input {
+                name: name.clone(),
+                kind: *kind,
+                is_set: false,
+            });
         }
+        if builder.given.rules.anonymise {
+            builder.read.faults = Faults::without_texts();
+        }
+        builder
     }
 
     /// The number of processors that counts of those that a job asks for and gets.
@@ -123,11 +120,8 @@ impl WorkloadBuilder {
         requested: Result<Option<i64>, Fault>,
         allocated: Result<Option<i64>, Fault>,
     ) -> Result<i64, Fault> {
-        let chosen = self
-            .given
-            .rules
-            .processors_of
-            .choose(requested, allocated)?;
+        let processors_of = self.given.rules.processors_of;
+        let chosen = processors_of.choose(requested, allocated)?;
         chosen.ok_or(Fault::NO_PROCESSORS)
     }
 
@@ -169,10 +163,8 @@ impl WorkloadBuilder {
     /// Notes what the header of the log says of its clock: a key and a value.
     pub(crate) fn note_clock(&mut self, (key, value): (&str, &str)) {
         let clock = &mut self.read.clock;
-        if !clock
-            .iter()
-            .any(|line| line.split_once(':').is_some_and(|(known, _)| known == key))
-        {
+        let is_of_key = |line: &Box<str>| line.split(':').next() == Some(key);
+        if !clock.iter().any(is_of_key) {
             clock.push(format!("{key}: {value}").into());
         }
     }
@@ -208,7 +200,6 @@ impl WorkloadBuilder {
     /// # Errors
     /// Why the job cannot be simulated.
     pub fn push(&mut self, job: &LoggedJob<'_>) -> Result<(), Fault> {
-        let is_time = |seconds: i64| (0..=MAX_SECONDS).contains(&seconds);
         let is_later_part = job.extent == Extent::Part && job.submit == UNKNOWN;
         if !is_later_part && !(-MAX_SECONDS..=MAX_SECONDS).contains(&job.submit) {
             let fault = if job.submit > MAX_SECONDS {
@@ -218,23 +209,19 @@ impl WorkloadBuilder {
             };
             return Err(Fault::from(fault).found(&job.submit.to_string()));
         }
-        if let Some(seconds) = [job.run]
-            .into_iter()
-            .chain(job.walltime)
-            .find(|seconds| !is_time(*seconds))
-        {
-            return Err(Fault::from("a duration is out of range").found(&seconds.to_string()));
+        for seconds in [job.run, job.walltime.unwrap_or(0)] {
+            if !(0..=MAX_SECONDS).contains(&seconds) {
+                return Err(Fault::from("a duration is out of range").found(&seconds.to_string()));
+            }
         }
         if !(1..=MAX_PROCESSORS).contains(&job.processors) {
             return Err(Fault::from("the number of processors is out of range")
                 .found(&job.processors.to_string()));
         }
-        let LogInputs {
-            takes_chunks,
-            rules,
-            ..
-        } = &self.given;
-        let takes_chunks = *takes_chunks && rules.processors_of == ProcessorsOf::Requested;
+        let rules = &self.given.rules;
+        let takes_chunks =
+            self.given.takes_chunks && rules.processors_of == ProcessorsOf::Requested;
+        let may_overrun = rules.overrun == Overrun::Keep;
         let chunks = if takes_chunks && !(job.select.is_empty() && job.place.is_empty()) {
             format!("{} {}", job.place, job.select)
         } else {
@@ -249,24 +236,22 @@ impl WorkloadBuilder {
             job.queue,
             &chunks,
         ];
-        if names
-            .iter()
-            .chain([&job.id])
-            .any(|name| name.len() > MAX_NAME)
-        {
+        if job.id.len() > MAX_NAME || names.iter().any(|name| name.len() > MAX_NAME) {
             return Err("a name is too long".into());
         }
-        let id_start = u32::try_from(self.read.ids.len())
-            .ok()
-            .filter(|_| self.len() < MAX_JOBS);
-        let id_start = id_start.ok_or("the workload has too many jobs")?;
+        let Ok(id_start) = u32::try_from(self.read.ids.len()) else {
+            return Err("the workload has too many jobs".into());
+        };
+        if self.len() >= MAX_JOBS {
+            return Err("the workload has too many jobs".into());
+        }
         self.push_amounts(job)?;
         if job.extent != Extent::Queued {
             self.mentions.end(job.id);
         }
         let mut indices = [0; NAMES_OF_JOB.len()];
-        for (index, (known, name)) in indices.iter_mut().zip(self.names.iter_mut().zip(names)) {
-            *index = known.index(name);
+        for (kind, name) in names.into_iter().enumerate() {
+            indices[kind] = self.names[kind].index(name);
         }
         let [entity, user, group, unix_group, project, queue, chunks] = indices;
         let row = self.len() as u32;
@@ -288,17 +273,17 @@ impl WorkloadBuilder {
             row,
             started: job.started.unwrap_or(UNKNOWN),
             extent: job.extent,
-            may_overrun: self.given.rules.overrun == Overrun::Keep,
+            may_overrun,
         });
         Ok(())
     }
 
     /// Adds what a job has of each input.
     fn push_amounts(&mut self, job: &LoggedJob<'_>) -> Result<(), Fault> {
-        let inputs = 0..self.read.inputs.len();
-        let amounts = inputs
-            .map(|index| self.amount(index, job))
-            .collect::<Result<Vec<Option<Amount>>, Fault>>()?;
+        let mut amounts = Vec::with_capacity(self.read.inputs.len());
+        for input in &self.read.inputs {
+            amounts.push(self.amount(input, job)?);
+        }
         for (input, amount) in self.read.inputs.iter_mut().zip(amounts) {
             input.is_set |= amount.is_some();
             self.read.amounts.push(amount.unwrap_or(Amount::NONE));
@@ -307,29 +292,30 @@ impl WorkloadBuilder {
     }
 
     /// What a job has of an input; `None` if neither the log nor the job's queue says.
-    fn amount(&self, index: usize, job: &LoggedJob<'_>) -> Result<Option<Amount>, Fault> {
-        let Input { name, kind, .. } = &self.read.inputs[index];
+    fn amount(&self, input: &Input, job: &LoggedJob<'_>) -> Result<Option<Amount>, Fault> {
+        let Input { name, kind, .. } = input;
         let Some(logged) = job.amounts.iter().rfind(|amount| amount.name == **name) else {
-            let priority = self
-                .given
-                .queue_priorities
-                .get(job.queue)
-                .filter(|_| **name == *QUEUE_PRIORITY);
-            return Ok(priority.and_then(|priority| Amount::new(&Value::Int(*priority))));
+            let priority = self.given.queue_priorities.get(job.queue);
+            return Ok(match priority {
+                Some(priority) if **name == *QUEUE_PRIORITY => Amount::new(&Value::Int(*priority)),
+                _ => None,
+            });
         };
+        let numbers = &self.given.numbers;
         let value = match logged.source {
             Some(source) => {
-                let numbers = &self.given.numbers;
                 let amount = numbers.amount(&logged.text, *kind, source);
                 amount.map(|amount| numbers.resource(amount))
             }
             None => number(&logged.text),
         };
-        let amount = value.and_then(|value| Amount::new(&value));
-        amount.map(Some).ok_or_else(|| {
-            let found = format!("{name}={}", logged.text);
-            Fault::from("an amount that the formula needs cannot be read").found(&found)
-        })
+        match value.and_then(|value| Amount::new(&value)) {
+            Some(amount) => Ok(Some(amount)),
+            None => {
+                let found = format!("{name}={}", logged.text);
+                Err(Fault::from("an amount that the formula needs cannot be read").found(&found))
+            }
+        }
     }
 
     /// The workload. Its names are in the order of their first submission, so that it does not
@@ -340,43 +326,34 @@ impl WorkloadBuilder {
             mut read,
             mentions,
             names,
-            given:
-                LogInputs {
-                    default_walltimes,
-                    rules,
-                    ..
-                },
+            given,
         } = self;
-        let Workload {
-            jobs,
-            ids,
-            faults,
-            assumed_walltimes,
-            complete_from: is_complete_from,
-            ..
-        } = &mut read;
         let names = names.map(|names| names.names);
-        complete(jobs, ids, &mentions, faults);
-        let [.., queues, _] = &names;
-        for job in jobs.iter_mut().filter(|job| job.walltime == UNKNOWN) {
-            let default = default_walltimes.get(&*queues[job.queue as usize]);
-            job.assume_walltime(
-                default.or_else(|| default_walltimes.get("")).copied(),
-                assumed_walltimes,
-            );
+        read.complete(&mentions);
+        let walltimes = &given.default_walltimes;
+        for job in &mut read.jobs {
+            if job.walltime == UNKNOWN {
+                let of_queue = walltimes.get(&*names[QUEUE][job.queue as usize]);
+                let default = of_queue.or(walltimes.get("")).copied();
+                job.assume_walltime(default, &mut read.assumed_walltimes);
+            }
         }
-        jobs.sort_by(|one, other| {
+        let ids = &read.ids;
+        read.jobs.sort_by(|one, other| {
             let by_id = || compare_ids(id_in(ids, one), id_in(ids, other));
             one.submit
                 .cmp(&other.submit)
                 .then_with(by_id)
                 .then_with(|| one.course().cmp(&other.course()))
         });
-        remove_duplicates(jobs, ids, faults);
+        read.remove_duplicates();
         if !mentions.is_empty() {
-            let ended: HashSet<&str> = jobs.iter().map(|job| id_in(ids, job)).collect();
-            for (id, fate) in mentions.fates().filter(|(id, _)| !ended.contains(id)) {
-                faults.add(fate, format_args!("job `{id}`"));
+            let ids = &read.ids;
+            let ended: HashSet<&str> = read.jobs.iter().map(|job| id_in(ids, job)).collect();
+            for (id, fate) in mentions.fates() {
+                if !ended.contains(id) {
+                    read.faults.add(fate, format_args!("job `{id}`"));
+                }
             }
         }
         let LogRules {
@@ -384,21 +361,12 @@ impl WorkloadBuilder {
             to,
             anonymise,
             ..
-        } = rules;
+        } = given.rules;
         if from.is_none() {
-            *is_complete_from = complete_from(jobs);
-            keep_submitted(
-                jobs,
-                *is_complete_from,
-                None,
-                LeftOutReason::Incomplete,
-                faults,
-            );
+            read.complete_from = complete_from(&read.jobs);
+            read.keep_submitted(read.complete_from, None, LeftOutReason::Incomplete);
         }
-        keep_submitted(jobs, from, to, LeftOutReason::Outside, faults);
-        let used = std::array::from_fn(|kind| {
-            numbered_by_first_use(jobs, NAMES_OF_JOB[kind], &names[kind])
-        });
+        read.keep_submitted(from, to, LeftOutReason::Outside);
         let [
             entities,
             users,
@@ -407,7 +375,9 @@ impl WorkloadBuilder {
             projects,
             queues,
             chunks,
-        ] = used;
+        ] = std::array::from_fn(|kind| {
+            numbered_by_first_use(&mut read.jobs, NAMES_OF_JOB[kind], &names[kind])
+        });
         read.queues = queues;
         read.chunks = chunks;
         read.names = NameLists {
@@ -421,24 +391,6 @@ impl WorkloadBuilder {
             read.anonymise();
         }
         read
-    }
-}
-
-/// Leaves out the jobs that are not submitted in this time.
-fn keep_submitted(
-    jobs: &mut Vec<WorkloadJob>,
-    from: Option<i64>,
-    to: Option<i64>,
-    reason: LeftOutReason,
-    faults: &mut Faults,
-) {
-    let all = jobs.len();
-    jobs.retain(|job| {
-        from.is_none_or(|from| job.submit >= from) && to.is_none_or(|to| job.submit < to)
-    });
-    let left_out = all - jobs.len();
-    if left_out > 0 {
-        faults.add(Fault::from(reason).of_jobs(left_out), "");
     }
 }
 
@@ -461,59 +413,84 @@ fn numbered_by_first_use(
     used
 }
 
-/// Makes whole jobs of parts and of jobs that were queued: a part is joined to the others of its
-/// job, or dropped if a line describes all of it; a job that was only queued stays if it was
-/// cancelled.
-fn complete(jobs: &mut Vec<WorkloadJob>, ids: &str, mentions: &Mentions, faults: &mut Faults) {
-    if !mentions.is_empty() {
-        jobs.iter_mut()
-            .filter(|job| mentions.is_rerun(id_in(ids, job)))
-            .for_each(|job| job.started = UNKNOWN);
+impl Workload {
+    /// Leaves out the jobs that are not submitted in this time.
+    fn keep_submitted(&mut self, from: Option<i64>, to: Option<i64>, reason: LeftOutReason) {
+        let all = self.jobs.len();
+        self.jobs.retain(|job| {
+            from.is_none_or(|from| job.submit >= from) && to.is_none_or(|to| job.submit < to)
+        });
+        let left_out = all - self.jobs.len();
+        if left_out > 0 {
+            self.faults.add(Fault::from(reason).of_jobs(left_out), "");
+        }
     }
-    if jobs.iter().all(|job| job.extent == Extent::Whole) {
-        return;
-    }
-    let whole = jobs.iter().filter(|job| job.extent == Extent::Whole);
-    let whole: HashSet<&str> = whole.map(|job| id_in(ids, job)).collect();
-    let mut joined: HashMap<&str, WorkloadJob> = HashMap::new();
-    let mut kept = Vec::with_capacity(jobs.len());
-    for job in jobs.drain(..) {
-        let id = id_in(ids, &job);
-        match job.extent {
-            Extent::Whole => kept.push(job),
-            _ if whole.contains(id) => {}
-            Extent::Queued if mentions.is_cancelled(id) => kept.push(job),
-            Extent::Queued => {}
-            Extent::Part => {
-                _ = joined
-                    .entry(id)
-                    .and_modify(|parts| parts.join(&job))
-                    .or_insert(job)
+
+    /// Makes whole jobs of parts and of jobs that were queued: a part is joined to the others of
+    /// its job, or dropped if a line describes all of it; a job that was only queued stays if it
+    /// was cancelled.
+    fn complete(&mut self, mentions: &Mentions) {
+        let ids = &self.ids;
+        let mut whole = HashSet::new();
+        let mut has_parts = false;
+        for job in &mut self.jobs {
+            if !mentions.is_empty() && mentions.is_rerun(id_in(ids, job)) {
+                job.started = UNKNOWN;
+            }
+            has_parts |= job.extent != Extent::Whole;
+        }
+        if !has_parts {
+            return;
+        }
+        for job in &self.jobs {
+            if job.extent == Extent::Whole {
+                whole.insert(id_in(ids, job));
             }
         }
-    }
-    for (id, job) in joined {
-        match job.submit {
-            UNKNOWN => faults.add("no time of submission", format_args!("job `{id}`")),
-            _ => kept.push(job),
+        let mut joined: HashMap<&str, WorkloadJob> = HashMap::new();
+        let mut kept = Vec::with_capacity(self.jobs.len());
+        for job in self.jobs.drain(..) {
+            let id = id_in(ids, &job);
+            match job.extent {
+                Extent::Whole => kept.push(job),
+                _ if whole.contains(id) => {}
+                Extent::Queued if mentions.is_cancelled(id) => kept.push(job),
+                Extent::Queued => {}
+                Extent::Part => match joined.get_mut(id) {
+                    Some(parts) => parts.join(&job),
+                    None => _ = joined.insert(id, job),
+                },
+            }
         }
+        for (id, job) in joined {
+            if job.submit == UNKNOWN {
+                let job = format_args!("job `{id}`");
+                self.faults.add("no time of submission", job);
+            } else {
+                kept.push(job);
+            }
+        }
+        self.jobs = kept;
     }
-    *jobs = kept;
-}
 
-/// Keeps the first one of the jobs with the same id.
-fn remove_duplicates(jobs: &mut Vec<WorkloadJob>, ids: &str, faults: &mut Faults) {
-    if jobs.is_sorted_by(|one, other| compare_ids(id_in(ids, one), id_in(ids, other)).is_lt()) {
-        return;
-    }
-    let mut kept: HashSet<&str> = HashSet::with_capacity(jobs.len());
-    jobs.retain(|job| {
-        let id = id_in(ids, job);
-        let is_new = kept.insert(id);
-        if !is_new {
-            let repeated = Fault::new(LeftOutReason::Repeated, "another line has the same id");
-            faults.add(repeated, format_args!("job `{id}`"));
+    /// Keeps the first one of the jobs with the same id.
+    fn remove_duplicates(&mut self) {
+        let ids = &self.ids;
+        let is_before = |one: &WorkloadJob, other: &WorkloadJob| {
+            compare_ids(id_in(ids, one), id_in(ids, other)).is_lt()
+        };
+        if self.jobs.is_sorted_by(is_before) {
+            return;
         }
-        is_new
-    });
+        let mut kept: HashSet<&str> = HashSet::with_capacity(self.jobs.len());
+        self.jobs.retain(|job| {
+            let id = id_in(ids, job);
+            let is_new = kept.insert(id);
+            if !is_new {
+                let repeated = Fault::new(LeftOutReason::Repeated, "another line has the same id");
+                self.faults.add(repeated, format_args!("job `{id}`"));
+            }
+            is_new
+        });
+    }
 }
