@@ -263,9 +263,7 @@ pub(crate) fn first_key(text: &str) -> Option<(FileKind, usize)> {
     let mut keys = ObjectKeys::new();
     scanner.space();
     scanner.take(b'{')?;
-    let mut is_first = true;
-    while let Next::Value(kind, _) = keys.next(&mut scanner, is_first, of_key)? {
-        is_first = false;
+    while let Next::Value(kind, _) = keys.next(&mut scanner, of_key)? {
         if let Some(kind) = kind {
             return Some((kind, scanner.at));
         }

@@ -90,15 +90,12 @@ impl JsonReader {
         if let Err(shape) = scanner.open_object()? {
             return Some(Err(shape));
         }
-        let mut is_first = true;
+        self.top.begin();
         loop {
-            let next = self
-                .top
-                .next(scanner, is_first, |name| converter.job_key(name))?;
+            let next = self.top.next(scanner, |name| converter.job_key(name))?;
             let Next::Value(meaning, key) = next else {
                 return Some(Ok(()));
             };
-            is_first = false;
             match meaning {
                 JobKey::Unused => scanner.skip_value()?,
                 JobKey::Resources | JobKey::Inputs => {
@@ -143,12 +140,11 @@ impl JsonReader {
         if let Err(shape) = scanner.open_object()? {
             return Some(Err(shape));
         }
-        let mut is_first = true;
+        self.amounts.begin();
         while let Next::Value(name, _) = self
             .amounts
-            .next(scanner, is_first, |name| converter.name_index(name))?
+            .next(scanner, |name| converter.name_index(name))?
         {
-            is_first = false;
             let Some(name) = name else {
                 scanner.skip_value()?;
                 continue;
@@ -178,11 +174,9 @@ fn read_cycle_list<'d>(
         return Some(());
     }
     let mut keys = ObjectKeys::new();
-    let mut is_first = true;
     while let Next::Value(meaning, key) =
-        keys.next(scanner, is_first, |name| converter.listed_key(list, name))?
+        keys.next(scanner, |name| converter.listed_key(list, name))?
     {
-        is_first = false;
         let scalar = scanner.scalar()?;
         job.set(meaning, keys.name(key), scalar);
     }
@@ -327,9 +321,7 @@ impl<'a> Document<'a> {
         let mut keys = ObjectKeys::new();
         scanner.space();
         scanner.take(b'{')?;
-        let mut is_first = true;
-        while let Next::Value((), key) = keys.next(&mut scanner, is_first, |_| ())? {
-            is_first = false;
+        while let Next::Value((), key) = keys.next(&mut scanner, |_| ())? {
             let key = keys.name(key);
             self.note_jobs(key);
             if key == "timestamp" {

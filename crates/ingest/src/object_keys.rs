@@ -23,6 +23,8 @@ pub(super) struct ObjectKeys<R> {
     /// The key that follows the last one in most objects: a server prints those of each job in the
     /// same order.
     expected: usize,
+    /// Whether the object has just begun.
+    is_first: bool,
 }
 
 #[derive(Debug)]
@@ -40,20 +42,25 @@ impl<R: Copy> ObjectKeys<R> {
             keys: Vec::new(),
             indices: HashMap::new(),
             expected: 0,
+            is_first: true,
         }
     }
 
-    /// Skips to the next value of an object, of which `is_first` says whether it is the first;
-    /// `resolve` returns the meaning of a new key. `None` if the text is not valid JSON.
+    /// Begins another object.
+    pub(super) fn begin(&mut self) {
+        self.is_first = true;
+    }
+
+    /// Skips to the next value of an object; `resolve` returns the meaning of a new key. `None` if
+    /// the text is not valid JSON.
     #[inline]
     pub(super) fn next(
         &mut self,
         scanner: &mut Scanner<'_>,
-        is_first: bool,
         resolve: impl FnOnce(&str) -> R,
     ) -> Option<Next<R>> {
         scanner.space();
-        if is_first {
+        if std::mem::take(&mut self.is_first) {
             self.expected = 0;
             if scanner.take(b'}').is_some() {
                 return Some(Next::End);
@@ -115,7 +122,8 @@ mod tests {
         let mut scanner = Scanner::new(text);
         scanner.take(b'{')?;
         let mut found = Vec::new();
-        while let Next::Value(length, _) = keys.next(&mut scanner, found.is_empty(), str::len)? {
+        keys.begin();
+        while let Next::Value(length, _) = keys.next(&mut scanner, str::len)? {
             scanner.skip_value()?;
             found.push(length);
         }

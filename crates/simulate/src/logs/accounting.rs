@@ -87,17 +87,16 @@ pub(crate) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
 
 /// A number that is larger for a later date `MM/DD/YYYY HH:MM:SS`.
 fn order_of(date: &str) -> u64 {
-    let digits = |text: &str| {
-        text.bytes()
-            .filter(u8::is_ascii_digit)
-            .fold(0, |sum, byte| sum * 10 + u64::from(byte - b'0'))
-    };
-    let year = date.get(6..10).map_or(0, digits);
-    let (day, time) = (
-        date.get(..5).map_or(0, digits),
-        date.get(11..).map_or(0, digits),
-    );
-    ((year * 10_000 + day) * 1_000_000 + time).max(1)
+    let year = date.get(6..10).unwrap_or_default();
+    let mut order = 0_u64;
+    for byte in year.bytes().chain(date.bytes()) {
+        if byte.is_ascii_digit() {
+            order = order
+                .saturating_mul(10)
+                .saturating_add(u64::from(byte - b'0'));
+        }
+    }
+    order.max(1)
 }
 
 /// Adds the job of a record of type `E`, or of a finished job of `qstat`.

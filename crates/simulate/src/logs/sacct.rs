@@ -188,16 +188,15 @@ impl SacctColumns {
                 ("tres_", "Partition") => !slurm.settings.raw_tres,
                 _ => true,
             };
-            let named: Vec<&str> = builder
-                .inputs()
-                .filter(|name| name.starts_with(input))
-                .collect();
-            let is_there = columns
-                .iter()
-                .any(|column| self.has(&column.to_ascii_lowercase()));
-            if is_needed && !named.is_empty() && !is_there {
-                missing.push(columns[0]);
-                inputs.extend(named.iter().map(|name| format!("`{name}`")));
+            let has = |column: &&str| self.has(&column.to_ascii_lowercase());
+            if !is_needed || columns.iter().any(has) {
+                continue;
+            }
+            for name in builder.inputs() {
+                if name.starts_with(input) {
+                    missing.push(columns[0]);
+                    inputs.push(format!("`{name}`"));
+                }
             }
         }
         missing.dedup();

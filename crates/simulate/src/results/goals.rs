@@ -818,14 +818,12 @@ impl Measure {
 
     /// Whether its values are fractions, 0..=1.
     pub fn is_fraction(self) -> bool {
-        let of_run = [
-            RunMeasure::Utilisation,
-            RunMeasure::Jain,
-            RunMeasure::Hoover,
-        ];
         match self {
             Self::OfJobs(_, statistic) => matches!(statistic, Statistic::Within(_)),
-            Self::OfRun(measure) => of_run.contains(&measure),
+            Self::OfRun(measure) => matches!(
+                measure,
+                RunMeasure::Utilisation | RunMeasure::Jain | RunMeasure::Hoover
+            ),
         }
     }
 }

@@ -128,7 +128,10 @@ impl Default for SlurmConf {
             dampening_factor: 1,
             cluster: None,
             is_printed: false,
-            priority: PrioritySettings::default(),
+            priority: PrioritySettings {
+                max_age: 7 * 24 * 60 * 60,
+                ..PrioritySettings::default()
+            },
             objects: ConfObjects::default(),
             warnings: Vec::new(),
             start_fault: None,

@@ -12,10 +12,10 @@ pub struct TresWeight {
     pub weight: f64,
 }
 
-/// The settings of the multifactor priority, with Slurm's defaults.
-#[derive(Debug, Clone, PartialEq)]
+/// The settings of the multifactor priority.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct PrioritySettings {
-    /// `PriorityMaxAge` in seconds: the age with the factor 1. Default: 7 days.
+    /// `PriorityMaxAge` in seconds: the age with the factor 1. Slurm's default: 7 days.
     pub max_age: u32,
     /// `PriorityWeightAge`
     pub weight_age: u32,
@@ -45,28 +45,6 @@ pub struct PrioritySettings {
     pub raw_tres: bool,
     /// `PriorityFlags=INCR_ONLY`
     pub increases_only: bool,
-}
-
-impl Default for PrioritySettings {
-    fn default() -> Self {
-        Self {
-            max_age: 7 * 24 * 60 * 60,
-            weight_age: 0,
-            weight_assoc: 0,
-            weight_fairshare: 0,
-            weight_job_size: 0,
-            weight_partition: 0,
-            weight_qos: 0,
-            weight_tres: Vec::new(),
-            favor_small: false,
-            relative_to_time: false,
-            raw_assoc: false,
-            raw_partition: false,
-            raw_qos: false,
-            raw_tres: false,
-            increases_only: false,
-        }
-    }
 }
 
 /// The resources with fixed ids, in the order of these.

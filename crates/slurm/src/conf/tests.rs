@@ -271,7 +271,7 @@ fn the_output_of_scontrol_show_config_has_no_false_warnings() {
         is_printed: true,
         priority: PrioritySettings {
             weight_age: 1000,
-            ..PrioritySettings::default()
+            ..SlurmConf::default().priority
         },
         ..SlurmConf::default()
     };

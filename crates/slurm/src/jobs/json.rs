@@ -109,23 +109,27 @@ impl RawJob {
     }
 }
 
-pub(super) fn read(text: &str) -> Result<(Read, Option<String>), String> {
+pub(super) fn read(text: &str) -> Result<Read, String> {
     let document: Document<'_> = serde_json::from_str(text)
         .map_err(|error| format!("expected the output of `squeue --json`: {error}"))?;
-    let version = document.version();
-    let mut jobs = Vec::with_capacity(document.jobs.len());
-    let mut problems = Vec::new();
+    let mut read = Read {
+        version: document.version(),
+        ..Read::default()
+    };
     for (index, raw) in document.jobs.into_iter().enumerate() {
         match serde_json::from_str(raw.get()) {
             Ok(raw) => {
                 let raw: RawJob = raw;
-                problems.extend(raw.faults());
-                jobs.push(job(raw));
+                read.problems.extend(raw.faults());
+                read.jobs.push(job(raw));
             }
-            Err(error) => problems.push(format!("job {} is left out: {error}", index + 1)),
+            Err(error) => {
+                let problem = format!("job {} is left out: {error}", index + 1);
+                read.problems.push(problem);
+            }
         }
     }
-    Ok(((jobs, problems), version))
+    Ok(read)
 }
 
 fn job(raw: RawJob) -> SlurmJob {

@@ -172,21 +172,21 @@ impl SlurmJobs {
     /// It is neither, or lacks a column.
     pub fn read(name: &str, text: &str) -> Result<Self, String> {
         let text = text.trim_start_matches('\u{feff}');
-        let mut version = None;
         let read = if text.trim_start().starts_with('{') {
-            json::read(text).map(|(read, version_read)| {
-                version = version_read;
-                read
-            })
+            json::read(text)
         } else if text.trim_start().starts_with("JobId=") {
             Ok(scontrol::read(text))
         } else {
             table::read(text)
         };
-        let (mut jobs, problems) = read.map_err(|error| format!("`{}`: {error}", clipped(name)))?;
+        let Read {
+            mut jobs,
+            mut problems,
+            version,
+        } = read.map_err(|error| format!("`{}`: {error}", clipped(name)))?;
         let mut ended = HashMap::new();
         let mut known = HashSet::new();
-        let mut repeated = Vec::new();
+        let first = problems.first().cloned();
         jobs.retain(|job| {
             if job.has_ended() {
                 ended.insert(job.id.clone(), job.state.clone());
@@ -195,20 +195,20 @@ impl SlurmJobs {
             let is_new = known.insert(job.id.clone());
             // with `-r`, `squeue` has a row for each task of an array that waits
             if !is_new && job.array_task.is_none() {
-                repeated.push(format!("job `{}` is there again; the first counts", job.id));
+                problems.push(format!("job `{}` is there again; the first counts", job.id));
             }
             is_new
         });
-        if let Some(first) = problems
-            .first()
-            .filter(|_| jobs.is_empty() && ended.is_empty())
+        if let Some(first) = first
+            && jobs.is_empty()
+            && ended.is_empty()
         {
             return Err(format!(
                 "`{}`: none of its jobs can be read: {first}",
                 clipped(name)
             ));
         }
-        let problems = problems.into_iter().chain(repeated);
+        let problems = problems.iter();
         let problems = problems.map(|problem| format!("`{name}`: {problem}"));
         Ok(Self {
             jobs,
@@ -219,8 +219,13 @@ impl SlurmJobs {
     }
 }
 
-/// The jobs that a reader found, and what it could not read.
-type Read = (Vec<SlurmJob>, Vec<String>);
+/// The jobs that a reader found, what it could not read, and the version of Slurm.
+#[derive(Default)]
+struct Read {
+    jobs: Vec<SlurmJob>,
+    problems: Vec<String>,
+    version: Option<String>,
+}
 
 /// Seconds since 1970 of `2026-11-27T08:54:58`, on the clock of the document; `None` for words such
 /// as `Unknown` and `N/A`.

@@ -21,22 +21,25 @@ const FORMS: [(&str, Form); 12] = [
 ];
 
 pub(super) fn read(text: &str) -> Read {
-    let mut jobs = Vec::new();
     let (records, cut) = whole_records(text, "JobId", "job", "scontrol show job");
-    let mut problems = Vec::from_iter(cut);
+    let mut read = Read {
+        problems: Vec::from_iter(cut),
+        ..Read::default()
+    };
     for record in records {
         match job(&record) {
             Some(job) => {
-                problems.extend(record.faults(&FORMS, &format!("job `{}`", job.id)));
-                jobs.push(job);
+                read.problems
+                    .extend(record.faults(&FORMS, &format!("job `{}`", job.id)));
+                read.jobs.push(job);
             }
-            None => problems.push(format!(
+            None => read.problems.push(format!(
                 "line {}: the job is left out: it has no `JobState`",
                 record.line
             )),
         }
     }
-    (jobs, problems)
+    read
 }
 
 fn job(record: &Record) -> Option<SlurmJob> {

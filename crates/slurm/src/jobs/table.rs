@@ -67,20 +67,19 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
     if table.columns("TRES_ALLOC").next().is_none() {
         return Err("the table of `squeue` has no column TRES_ALLOC (`tres-alloc`)".to_owned());
     }
-    let mut jobs = Vec::new();
-    let mut problems = Vec::new();
+    let mut read = Read::default();
     for row in table.rows() {
         match row {
             Ok(row) => {
                 let job = job(&columns, &row);
-                problems.extend(columns.faults(&row, &job));
-                jobs.push(job);
+                read.problems.extend(columns.faults(&row, &job));
+                read.jobs.push(job);
             }
-            Err(fault) => problems.push(format!("a job is left out{fault}")),
+            Err(fault) => read.problems.push(format!("a job is left out{fault}")),
         }
     }
-    problems.extend(table.unended());
-    Ok((jobs, problems))
+    read.problems.extend(table.unended());
+    Ok(read)
 }
 
 fn job(columns: &Columns<'_>, row: &Row<'_>) -> SlurmJob {
