@@ -238,9 +238,7 @@ impl Site {
 
     pub(crate) fn amount(&self, text: &str, kind: Option<InputType>) -> Option<f64> {
         let numbers = self.rules.numbers;
-        numbers
-            .amount(text, kind, AmountSource::Server)?
-            .to_f64()
+        numbers.amount(text, kind, AmountSource::Server)?.to_f64()
     }
 }
 
