@@ -526,10 +526,10 @@ impl Goal {
 
     /// Which jobs of a workload the goal is about.
     fn is_concerned<'a>(&'a self, workload: &'a Workload) -> impl Fn(&WorkloadJob) -> bool + 'a {
-        let member = match &self.member {
-            Some((member, name)) => Some((*member, member.index(name, workload))),
-            None => None,
-        };
+        let member = self
+            .member
+            .as_ref()
+            .map(|(member, name)| (*member, member.index(name, workload)));
         move |job| {
             let is_member =
                 member.is_none_or(|(member, index)| index == Some(member.index_of(job)));

@@ -163,10 +163,12 @@ impl WorkloadBuilder {
     /// Notes what the header of the log says of its clock: a key and a value.
     pub(crate) fn note_clock(&mut self, (key, value): (&str, &str)) {
         let clock = &mut self.read.clock;
-        let is_of_key = |line: &Box<str>| line.split(':').next() == Some(key);
-        if !clock.iter().any(is_of_key) {
-            clock.push(format!("{key}: {value}").into());
+        for line in &*clock {
+            if line.split(':').next() == Some(key) {
+                return;
+            }
         }
+        clock.push(format!("{key}: {value}").into());
     }
 
     /// Notes what the clock of the server shows at a time.

@@ -293,8 +293,10 @@ impl Site {
         if places.iter().all(|&place| place == 0) {
             places.clear();
         }
-        let is_stopped = |queue: &Box<str>| !self.queues.is_started(queue);
-        let mut stopped: Vec<bool> = queues.iter().map(is_stopped).collect();
+        let mut stopped: Vec<bool> = Vec::with_capacity(queues.len());
+        for queue in queues {
+            stopped.push(!self.queues.is_started(queue));
+        }
         if !stopped.contains(&true) {
             stopped.clear();
         }
