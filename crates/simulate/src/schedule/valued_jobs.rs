@@ -14,7 +14,7 @@ use jsf_slurm::priority::age_factor;
 use super::evaluation_errors::EvaluationErrors;
 use super::fairshare::{EntityNumbers, Fairshare};
 use super::simulation_rules::SimulationRules;
-use super::waiting_jobs::Key;
+use super::waiting_jobs::{Key, NOT_CONSIDERED};
 use crate::workload::{Workload, WorkloadJob};
 
 /// Where an input of the formula comes from.
@@ -211,8 +211,17 @@ impl<'p> ValuedJobs<'p> {
         self.least_processors
     }
 
-    pub(crate) fn asks_for_at_most(&self, row: usize, most: MostProcessors) -> bool {
-        self.processors[row] <= most.of(self.walltimes[row])
+    /// The first key after another one whose job asks for at most so much. All rows are looked at,
+    /// column by column: this is most of the time of a simulation with a long queue.
+    pub(crate) fn first_key(&self, after: Option<Key>, most: MostProcessors) -> Option<Key> {
+        let mut first = NOT_CONSIDERED;
+        let requests = self.processors.iter().zip(&self.walltimes);
+        for (&key, (&processors, &walltime)) in self.keys.iter().zip(requests) {
+            if processors <= most.of(walltime) && key < first && Some(key) > after {
+                first = key;
+            }
+        }
+        (first != NOT_CONSIDERED).then_some(first)
     }
 
     pub(crate) fn push(&mut self, job: u32, of: &WorkloadJob) {

@@ -226,7 +226,7 @@ impl<'p> WaitingJobs<'p> {
 /// equal ones, which identifies it. The one that comes first is the smallest.
 pub(super) type Key = u128;
 /// The key of a job that is not considered, which comes last.
-const NOT_CONSIDERED: Key = Key::MAX;
+pub(super) const NOT_CONSIDERED: Key = Key::MAX;
 
 /// The jobs by their values as candidates of one cycle. Few of them start in a cycle, so that the
 /// next one is looked for among all jobs each time.
@@ -253,25 +253,16 @@ impl<'c> ValuedCandidates<'c> {
             all,
         }
     }
-
-    /// The first of the jobs that were not returned which asks for no more than this.
-    fn first(&self, most: MostProcessors) -> Option<Key> {
-        let valued = &self.waiting.valued;
-        let mut first = NOT_CONSIDERED;
-        for (row, &key) in valued.keys().iter().enumerate() {
-            if valued.asks_for_at_most(row, most) && key < first && Some(key) > self.last {
-                first = key;
-            }
-        }
-        (first != NOT_CONSIDERED).then_some(first)
-    }
 }
 
 impl Candidates for ValuedCandidates<'_> {
     fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
         let key = match &mut self.all {
             Some(all) => all.pop(),
-            None => self.first(wanted.most().unwrap_or(MostProcessors::ANY)),
+            None => {
+                let most = wanted.most().unwrap_or(MostProcessors::ANY);
+                self.waiting.valued.first_key(self.last, most)
+            }
         };
         self.last = key;
         key.map(|key| self.waiting.job_of(key))
