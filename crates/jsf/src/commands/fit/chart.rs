@@ -123,7 +123,6 @@ mod tests {
             ("1:0..10", 5.0, 0.5),
             ("1:1..100:log", 10.0, 0.5),
             ("1:0..10", 20.0, 1.0),
-            ("1:1..1", 1.0, 0.5),
         ] {
             let template = Template::parse(&format!("{{a={range}}}")).expect("a template");
             let place = place_in(&template.constants()[0], value);
