@@ -169,7 +169,8 @@ fn one_or_many<'de, D: Deserializer<'de>>(given: D) -> Result<Vec<PathBuf>, D::E
         Value::Array(many) => many,
         one => vec![one],
     };
-    serde_json::from_value(given.into()).map_err(D::Error::custom)
+    let paths: Vec<String> = serde_json::from_value(given.into()).map_err(D::Error::custom)?;
+    Ok(paths.into_iter().map(PathBuf::from).collect())
 }
 
 /// A number of seconds, or a duration such as `24h`.
