@@ -69,11 +69,11 @@ impl<'a> QueueToRank<'a> {
         opened: &'a OpenedQueue,
         submitted: &FormulaSubmission<'_>,
         request: &RankRequest<'_>,
-        is_for_people: bool,
+        is_document: bool,
         drawn: DrawnFindings,
     ) -> Result<Option<Self>, CliError> {
         let OpenedQueue { site, source, .. } = opened;
-        let mut warnings = Warnings::new(is_for_people);
+        let mut warnings = Warnings::new(is_document);
         warnings.add_site(site, &site.warnings_for(&request.formula.names()));
         let progress = Progress::start("reading the jobs");
         let mut read = site.read_jobs_to_rank(request)?;

@@ -4,5 +4,6 @@
 //! the description of one job. Out: a table of jobs with these columns, and the warnings about them.
 
 pub(crate) mod described_job;
+pub(crate) mod job_document;
 pub(crate) mod job_warnings;
 pub(crate) mod site_jobs;

@@ -1,18 +1,15 @@
 //! Where the bytes of a site's file come from, and reading them within limits.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 
-use jsf_ingest::{FileKind, JobReader, ParsedJobs, ReadOptions};
+use jsf_ingest::FileKind;
 use jsf_json::decode_utf8;
-use jsf_openpbs::entity::FairshareEntity;
 use jsf_slurm::conf::SlurmConf;
 
 use crate::SiteError;
-use crate::jobs::site_jobs::{ColumnsRequest, SiteJobs};
 use crate::opening::compression::{Compression, Stream, decompressed, read_head};
 use crate::opening::quoted_mail::may_be_quoted;
 use crate::opening::role::Role;
@@ -22,10 +19,6 @@ const HEAD: usize = 64 << 10;
 /// The largest file that is kept to be read several times, in bytes: no kind of file has a greater
 /// limit but the jobs.
 const MAX_FILE: u64 = 256 << 20;
-/// The largest job document that is read, in bytes.
-const MAX_JOBS: u64 = 64 << 30;
-/// The largest job document on standard input that is kept in memory to be read again, in bytes.
-const MAX_KEPT_JOBS: u64 = 4 << 30;
 
 /// The start of a file, decompressed and without the marks of a quotation, and what it shows.
 pub(crate) struct OpenedFile<'s> {
@@ -258,7 +251,7 @@ impl FileSource {
         })
     }
 
-    fn error(&self, error: io::Error) -> SiteError {
+    pub(crate) fn error(&self, error: io::Error) -> SiteError {
         SiteError::read(Path::new(&self.name()), error)
     }
 }
@@ -293,112 +286,9 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// The job document of a site. Standard input can be read only once, so its bytes are kept for a
-/// second reading.
-#[derive(Debug, Default)]
-pub(crate) struct JobDocument {
-    stdin: OnceLock<Vec<u8>>,
-    /// The jobs that were read last, if they may be read again.
-    last: Mutex<Option<KeptJobs>>,
-}
-
-/// Jobs that were read, and for which request.
-#[derive(Debug)]
-struct KeptJobs {
-    source: FileSource,
-    names: Vec<String>,
-    entity: FairshareEntity,
-    jobs: SiteJobs,
-}
-
-impl JobDocument {
-    /// The jobs that were read last, if they have all that is asked for.
-    pub(crate) fn kept(
-        &self,
-        source: &FileSource,
-        request: &ColumnsRequest<'_>,
-    ) -> Option<SiteJobs> {
-        let last = self.last.lock().ok()?;
-        let last = last.as_ref().filter(|_| is_kept(request))?;
-        let has = |name: &&str| last.names.iter().any(|known| known == name);
-        let is_same = last.source == *source && last.entity == request.entity;
-        (is_same && request.names.iter().all(has)).then(|| last.jobs.clone())
-    }
-
-    /// Keeps jobs in place of those that were read last, if they may be read once more.
-    pub(crate) fn keep(&self, source: &FileSource, request: &ColumnsRequest<'_>, jobs: &SiteJobs) {
-        if is_kept(request)
-            && let Ok(mut last) = self.last.lock()
-        {
-            *last = Some(KeptJobs {
-                source: source.clone(),
-                names: request.names.iter().map(|&name| name.into()).collect(),
-                entity: request.entity,
-                jobs: jobs.clone(),
-            });
-        }
-    }
-
-    /// Reads the jobs while the document arrives; `again` means that the site may read them once
-    /// more.
-    pub(crate) fn read(
-        &self,
-        source: &FileSource,
-        options: &ReadOptions<'_>,
-        again: bool,
-    ) -> Result<ParsedJobs, SiteError> {
-        let reader = JobReader::new(options);
-        let read = match source {
-            FileSource::Path(path) if is_stdin(path) => {
-                if again || self.stdin.get().is_some() {
-                    reader.read(&self.kept_stdin(source)?)
-                } else {
-                    reader.read_stream(limited(source, io::stdin())?)
-                }
-            }
-            FileSource::Path(path) => {
-                let failed = SiteError::reading(path);
-                let mut file = open(path).map_err(&failed)?;
-                let is_plain = is_plain(&mut file).map_err(&failed)?;
-                let metadata = file.metadata().ok().filter(|_| is_plain);
-                if metadata.is_some_and(|metadata| metadata.len() > MAX_JOBS) {
-                    return Err(SiteError::TooLarge {
-                        path: path.clone(),
-                        limit: MAX_JOBS,
-                    });
-                }
-                if is_plain {
-                    reader.read_file(file)
-                } else {
-                    reader.read_stream(limited(source, file)?)
-                }
-            }
-            FileSource::Bytes { bytes, .. } if is_read_as_it_is(bytes) => reader.read(bytes),
-            FileSource::Bytes { bytes, .. } => reader.read_stream(limited(source, &**bytes)?),
-        };
-        read.map_err(|error| match source.check(Role::Queue) {
-            Err(refusal @ SiteError::Content(_)) => refusal,
-            _ => SiteError::content(error),
-        })
-    }
-
-    fn kept_stdin(&self, source: &FileSource) -> Result<Cow<'_, [u8]>, SiteError> {
-        if self.stdin.get().is_none() {
-            let _ = self.stdin.set(source.read_up_to(MAX_KEPT_JOBS)?);
-        }
-        Ok(Cow::Borrowed(self.stdin.get().map_or(&[], Vec::as_slice)))
-    }
-}
-
-/// Whether the jobs of a request are kept: those with other types, or with more than columns, are
-/// asked for once.
-fn is_kept(request: &ColumnsRequest<'_>) -> bool {
-    request.again && request.schema.is_none() && !request.record_origins && !request.cycle
-}
-
 /// Whether the file is a regular one that is neither compressed nor quoted. Leaves a regular file
 /// at its start.
-fn is_plain(file: &mut File) -> io::Result<bool> {
+pub(crate) fn is_plain(file: &mut File) -> io::Result<bool> {
     if !file.metadata()?.is_file() {
         return Ok(false);
     }
@@ -408,54 +298,6 @@ fn is_plain(file: &mut File) -> io::Result<bool> {
 }
 
 /// Whether a document that begins with these bytes is neither compressed nor quoted.
-fn is_read_as_it_is(head: &[u8]) -> bool {
+pub(crate) fn is_read_as_it_is(head: &[u8]) -> bool {
     Compression::detect(head).is_none() && !may_be_quoted(head)
-}
-
-/// The decompressed content of a stream, which fails beyond [`MAX_JOBS`] bytes.
-fn limited<'s>(
-    source: &FileSource,
-    stream: impl Read + Send + 's,
-) -> Result<impl Read + Send + 's, SiteError> {
-    let content = decompressed(stream).map_err(|error| source.error(error))?;
-    Ok(LimitedReader {
-        source: content,
-        left: MAX_JOBS,
-    })
-}
-
-/// A reader that fails when its source has more bytes than `left`.
-struct LimitedReader<R> {
-    source: R,
-    left: u64,
-}
-
-impl<R: Read> Read for LimitedReader<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read(buffer)?;
-        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
-            io::Error::other(format!(
-                "it is larger than {MAX_JOBS} bytes, the limit for jobs"
-            ))
-        })?;
-        Ok(read)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_source_beyond_its_limit_is_an_error() {
-        let read = [5, 4].map(|left| {
-            LimitedReader {
-                source: &b"12345"[..],
-                left,
-            }
-            .read_to_end(&mut Vec::new())
-            .ok()
-        });
-        assert_eq!(read, [Some(5), None]);
-    }
 }

@@ -185,8 +185,8 @@ impl Opened {
         let new_site = self.new_site();
         let rows = rows(arguments, new_site, compared)?;
         let has_page = arguments.report.is_some();
-        let is_for_people = arguments.format.is_document() || has_page;
-        let checked = is_for_people.then(|| {
+        let has_document = arguments.format.is_document() || has_page;
+        let checked = has_document.then(|| {
             self.old_site
                 .check_compared(new_site, submitted.as_ref(), compared)
         });

@@ -96,8 +96,8 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         );
     }
     rules.extend_from_slice(&queue.rules);
-    let is_for_people = arguments.answer.format.is_document() || arguments.report.is_some();
-    let checked = is_for_people.then(|| site.check_ranked(&submitted, &queue));
+    let has_document = is_document || arguments.report.is_some();
+    let checked = has_document.then(|| site.check_ranked(&submitted, &queue));
     let decides = queue.decides();
     let shown = explanations.jobs.iter().map(|job| queue.table.id(job.row));
     let request = CycleRequest {

@@ -65,9 +65,9 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     let rows = rows(arguments, site, &ranked)?;
     let mut rules = vec![("formula", source.text.trim_end().to_owned())];
     rules.extend_from_slice(&ranked.rules);
-    let is_for_people = arguments.format.is_document() || arguments.report.is_some();
-    let checked = is_for_people.then(|| checked(arguments, site, &submitted, &ranked, &rows));
-    let decides = if is_for_people || arguments.format == Format::Json {
+    let has_document = is_document || arguments.report.is_some();
+    let checked = has_document.then(|| checked(arguments, site, &submitted, &ranked, &rows));
+    let decides = if has_document || arguments.format == Format::Json {
         ranked.decides()
     } else {
         Vec::new()
@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
                 &ranked.ranking,
             );
         }
-        format if format.is_document() && arguments.text.full => {
+        _ if is_document && arguments.text.full => {
             draw_submitted(source, &submitted, shown_errors(&ranked, &rows));
         }
         _ => {}

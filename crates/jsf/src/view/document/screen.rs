@@ -18,7 +18,7 @@ const MIN_ROWS: usize = 3;
 const MIN_LINES: usize = 2;
 
 /// A section as lines.
-struct Shown<'d, 'a> {
+struct ShownSection<'d, 'a> {
     section: &'d Section<'a>,
     /// The most rows of each of its tables and lists.
     rows: usize,
@@ -27,7 +27,7 @@ struct Shown<'d, 'a> {
     left_out: usize,
 }
 
-impl<'d, 'a> Shown<'d, 'a> {
+impl<'d, 'a> ShownSection<'d, 'a> {
     /// The section with as many rows as a screen of `height` lines could show.
     fn new(section: &'d Section<'a>, style: TerminalStyle, height: usize) -> io::Result<Self> {
         let longest = section.blocks.iter().map(|block| match block {
@@ -162,7 +162,7 @@ pub(crate) fn write(
     let mut sections = Vec::new();
     for section in document.text_sections() {
         if section.detail == Detail::FirstScreen {
-            sections.push(Shown::new(section, style, height)?);
+            sections.push(ShownSection::new(section, style, height)?);
         }
     }
     fit(style, &mut sections, most, &mut hidden)?;
@@ -181,7 +181,7 @@ pub(crate) fn write(
 /// until the lines fit. The first section is kept. Adds what is left out to `hidden`.
 fn fit(
     style: TerminalStyle,
-    sections: &mut [Shown<'_, '_>],
+    sections: &mut [ShownSection<'_, '_>],
     most: usize,
     hidden: &mut Vec<String>,
 ) -> io::Result<()> {
@@ -205,7 +205,7 @@ fn fit(
     Ok(())
 }
 
-fn line_count(sections: &[Shown<'_, '_>]) -> usize {
+fn line_count(sections: &[ShownSection<'_, '_>]) -> usize {
     sections.iter().map(|shown| shown.lines.len()).sum()
 }
 
@@ -248,7 +248,12 @@ fn headings_in_full(document: &Document<'_>) -> Vec<String> {
 }
 
 /// What is left out, and where more is said.
-fn footer(sections: &[Shown<'_, '_>], hidden: &[String], read_on: &str, width: usize) -> String {
+fn footer(
+    sections: &[ShownSection<'_, '_>],
+    hidden: &[String],
+    read_on: &str,
+    width: usize,
+) -> String {
     let mut left_out = Vec::new();
     let mut without_heading = 0;
     for shown in sections.iter().filter(|shown| shown.left_out > 0) {

@@ -1,0 +1,169 @@
+//! The document of a site's jobs, which may be read more than once.
+
+use std::io::{self, Read};
+use std::sync::{Mutex, OnceLock};
+
+use jsf_ingest::{JobReader, ParsedJobs, ReadOptions};
+use jsf_openpbs::entity::FairshareEntity;
+
+use crate::SiteError;
+use crate::jobs::site_jobs::{ColumnsRequest, SiteJobs};
+use crate::opening::compression::decompressed;
+use crate::opening::file_source::{FileSource, is_plain, is_read_as_it_is, is_stdin, open};
+use crate::opening::role::Role;
+
+/// The largest job document that is read, in bytes.
+const MAX_JOBS: u64 = 64 << 30;
+/// The largest job document on standard input that is kept in memory to be read again, in bytes.
+const MAX_KEPT_JOBS: u64 = 4 << 30;
+
+/// The job document of a site. Standard input can be read only once, so its bytes are kept for a
+/// second reading.
+#[derive(Debug, Default)]
+pub(crate) struct JobDocument {
+    stdin: OnceLock<Vec<u8>>,
+    /// The jobs that were read last, if they may be read again.
+    last: Mutex<Option<KeptJobs>>,
+}
+
+/// Jobs that were read, and for which request.
+#[derive(Debug)]
+struct KeptJobs {
+    source: FileSource,
+    names: Vec<String>,
+    entity: FairshareEntity,
+    jobs: SiteJobs,
+}
+
+impl JobDocument {
+    /// The jobs that were read last, if they have all that is asked for.
+    pub(crate) fn kept(
+        &self,
+        source: &FileSource,
+        request: &ColumnsRequest<'_>,
+    ) -> Option<SiteJobs> {
+        let last = self.last.lock().ok()?;
+        let last = last.as_ref().filter(|_| is_kept(request))?;
+        let has = |name: &&str| last.names.iter().any(|known| known == name);
+        let is_same = last.source == *source && last.entity == request.entity;
+        (is_same && request.names.iter().all(has)).then(|| last.jobs.clone())
+    }
+
+    /// Keeps jobs in place of those that were read last, if they may be read once more.
+    pub(crate) fn keep(&self, source: &FileSource, request: &ColumnsRequest<'_>, jobs: &SiteJobs) {
+        if is_kept(request)
+            && let Ok(mut last) = self.last.lock()
+        {
+            *last = Some(KeptJobs {
+                source: source.clone(),
+                names: request.names.iter().map(|&name| name.into()).collect(),
+                entity: request.entity,
+                jobs: jobs.clone(),
+            });
+        }
+    }
+
+    /// Reads the jobs while the document arrives; `again` means that the site may read them once
+    /// more.
+    pub(crate) fn read(
+        &self,
+        source: &FileSource,
+        options: &ReadOptions<'_>,
+        again: bool,
+    ) -> Result<ParsedJobs, SiteError> {
+        let reader = JobReader::new(options);
+        let read = match source {
+            FileSource::Path(path) if is_stdin(path) => {
+                if again || self.stdin.get().is_some() {
+                    reader.read(self.kept_stdin(source)?)
+                } else {
+                    reader.read_stream(limited(source, io::stdin())?)
+                }
+            }
+            FileSource::Path(path) => {
+                let failed = SiteError::reading(path);
+                let mut file = open(path).map_err(&failed)?;
+                let is_plain = is_plain(&mut file).map_err(&failed)?;
+                let metadata = file.metadata().ok().filter(|_| is_plain);
+                if metadata.is_some_and(|metadata| metadata.len() > MAX_JOBS) {
+                    return Err(SiteError::TooLarge {
+                        path: path.clone(),
+                        limit: MAX_JOBS,
+                    });
+                }
+                if is_plain {
+                    reader.read_file(file)
+                } else {
+                    reader.read_stream(limited(source, file)?)
+                }
+            }
+            FileSource::Bytes { bytes, .. } if is_read_as_it_is(bytes) => reader.read(bytes),
+            FileSource::Bytes { bytes, .. } => reader.read_stream(limited(source, &**bytes)?),
+        };
+        read.map_err(|error| match source.check(Role::Queue) {
+            Err(refusal @ SiteError::Content(_)) => refusal,
+            _ => SiteError::content(error),
+        })
+    }
+
+    fn kept_stdin(&self, source: &FileSource) -> Result<&[u8], SiteError> {
+        if self.stdin.get().is_none() {
+            let _ = self.stdin.set(source.read_up_to(MAX_KEPT_JOBS)?);
+        }
+        Ok(self.stdin.get().map_or(&[], Vec::as_slice))
+    }
+}
+
+/// Whether the jobs of a request are kept: those with other types, or with more than columns, are
+/// asked for once.
+fn is_kept(request: &ColumnsRequest<'_>) -> bool {
+    request.again && request.schema.is_none() && !request.record_origins && !request.cycle
+}
+
+/// The decompressed content of a stream, which fails beyond [`MAX_JOBS`] bytes.
+fn limited<'s>(
+    source: &FileSource,
+    stream: impl Read + Send + 's,
+) -> Result<impl Read + Send + 's, SiteError> {
+    let content = decompressed(stream).map_err(|error| source.error(error))?;
+    Ok(LimitedReader {
+        source: content,
+        left: MAX_JOBS,
+    })
+}
+
+/// A reader that fails when its source has more bytes than `left`.
+struct LimitedReader<R> {
+    source: R,
+    left: u64,
+}
+
+impl<R: Read> Read for LimitedReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
+            io::Error::other(format!(
+                "it is larger than {MAX_JOBS} bytes, the limit for jobs"
+            ))
+        })?;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_beyond_its_limit_is_an_error() {
+        let read = [5, 4].map(|left| {
+            LimitedReader {
+                source: &b"12345"[..],
+                left,
+            }
+            .read_to_end(&mut Vec::new())
+            .ok()
+        });
+        assert_eq!(read, [Some(5), None]);
+    }
+}
