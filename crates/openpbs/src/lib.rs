@@ -37,3 +37,4 @@ pub mod share_tree;
 pub mod size;
 pub mod submission;
 pub mod wall_clock;
+pub mod words;

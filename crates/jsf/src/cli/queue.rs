@@ -3,8 +3,9 @@
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::jobs::FoundJobs;
 use job_sort_formula::{JobTable, Ranking};
-use jsf_openpbs::check::{FAILURE_CODES, counted};
+use jsf_openpbs::check::FAILURE_CODES;
 use jsf_openpbs::submission::FormulaSubmission;
+use jsf_openpbs::words::counted;
 use jsf_site::{DescribedJob, FormulaText, JobsToRank, RankRequest, RankedQueue, Site, SiteError};
 
 use crate::cli::args::{FilterArgs, JobArgs, QueueArgs};

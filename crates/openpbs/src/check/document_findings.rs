@@ -6,10 +6,11 @@ use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::schema::{Origin, Schema};
 
-use super::site_findings::{counted, whole_span};
+use super::site_findings::whole_span;
 use crate::files::queues::Queues;
 use crate::number_format;
 use crate::order::NotConsidered;
+use crate::words::counted;
 
 /// The columns of the jobs in which something is found under any formula.
 pub const CHECKED_COLUMNS: [&str; 1] = ["walltime"];

@@ -26,7 +26,7 @@ use crate::qmgr_validation::{Validation, validate};
 use crate::share_tree::PbsTree;
 use crate::submission::FormulaSubmission;
 pub use document_findings::CHECKED_COLUMNS;
-pub use site_findings::{counted, error_findings, error_findings_of, job_error, quoted};
+pub use site_findings::{error_findings, error_findings_of, job_error};
 pub use verdict::Verdict;
 
 /// The least amount above 0 of a float resource: OpenPBS prints four decimals.

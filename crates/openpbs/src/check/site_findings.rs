@@ -19,6 +19,7 @@ use crate::files::sched_config::SchedConfig;
 use crate::files::server::ServerSettings;
 use crate::number_format;
 use crate::share_tree::PbsTree;
+use crate::words::{counted, first_three};
 
 /// A finding for each resource whose amount in some job is above 0 and reaches the formula as 0.
 pub(super) fn truncated_amounts(expr: &Expr, table: &JobTable) -> Vec<Diagnostic> {
@@ -57,7 +58,7 @@ pub(super) fn truncated_shares(
         };
         let count = truncated.len();
         let entities = counted(count, "entity", "entities");
-        let names = listed(count, truncated.iter().map(|(entity, _)| entity));
+        let names = first_three(count, truncated.iter().map(|(entity, _)| entity));
         let message = format!("the `{name}` of {entities} is printed as 0.000000: {names}");
         let help = "the scheduler passes fair-share numbers with six decimals; give such entities more shares, or bound the \
                     name from below: `max(…, 1e-6)`";
@@ -419,7 +420,7 @@ pub fn error_findings_of(
         // name resolution reports a finding of its own on an unknown name
         if group.error.kind() != ErrorKind::Name {
             let ids = group.rows.iter().map(|&row| table.id(row));
-            let ids = listed(group.rows.len(), ids);
+            let ids = first_three(group.rows.len(), ids);
             let jobs = counted(group.rows.len(), "job", "jobs");
             let first = group.rows.first().map_or("", |&row| table.id(row));
             findings.push(error_finding(group.error, &format!("{jobs}: {ids}"), first));
@@ -450,7 +451,7 @@ pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Di
         finding.message =
             "every job has an error, so the scheduler crashes when it is next started".into();
     } else {
-        let jobs = listed(failing.len(), failing.iter().map(|&(row, _)| table.id(row)));
+        let jobs = first_three(failing.len(), failing.iter().map(|&(row, _)| table.id(row)));
         let any = if failing.len() == 1 { "" } else { "any of " };
         finding.message =
             format!("the scheduler crashes at its next start if {any}{jobs} is evaluated first");
@@ -497,28 +498,4 @@ fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
 /// The span of the whole formula.
 pub(super) fn whole_span(expr: &Expr) -> Span {
     expr.span()
-}
-
-/// `1 job`, `2 jobs`.
-pub fn counted(count: usize, one: &str, many: &str) -> String {
-    if count == 1 {
-        format!("1 {one}")
-    } else {
-        format!("{count} {many}")
-    }
-}
-
-/// Names in a sentence: `` `a`, `b` ``.
-pub fn quoted(names: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
-}
-
-/// The first three names, and how many more there are.
-fn listed(count: usize, names: impl Iterator<Item = impl std::fmt::Display>) -> String {
-    let shown = quoted(names.take(3));
-    match count.saturating_sub(3) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
 }

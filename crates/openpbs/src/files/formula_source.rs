@@ -3,9 +3,9 @@
 use job_sort_formula::diagnostic::{Message, Need};
 use thiserror::Error;
 
-use crate::check::quoted;
 use crate::files::objects::{Attribute, ObjectKind, Objects, last};
 use crate::files::schedulers::{DEFAULT, listed_schedulers};
+use crate::words::quoted;
 
 /// The first line of `sched_priv/sched_formula`.
 const INTERNAL_FILE: &str = "### PBS INTERNAL FILE DO NOT MODIFY ###";

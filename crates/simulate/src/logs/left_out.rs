@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use jsf_json::clipped;
-use jsf_openpbs::check::counted;
+use jsf_openpbs::words::counted;
 
 /// The most lines of one kind that are named; the others are counted.
 const MAX_NAMED: usize = 10;

@@ -1,7 +1,7 @@
 //! What is made of a log: which of its jobs are simulated, how long they run, and how many
 //! processors they hold.
 
-use jsf_openpbs::check::counted;
+use jsf_openpbs::words::counted;
 use serde::Deserialize;
 
 use super::left_out::Fault;

@@ -2,11 +2,11 @@
 
 use job_sort_formula::schema::InputType;
 use jsf_ingest::QueuedJob;
-use jsf_openpbs::check::counted;
 use jsf_openpbs::cycle::{
     JobSource, Limit, LimitKind, PreemptionMethod, Refusal, Shortage, TimeConflict,
 };
 use jsf_openpbs::order::NotConsidered;
+use jsf_openpbs::words::counted;
 
 use crate::Site;
 use crate::next_cycle::cycle_decisions::Decisions;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jsf_openpbs::check::quoted;
+use jsf_openpbs::words::quoted;
 
 use crate::opening::file_source::FileSource;
 use crate::opening::role::{ROLES, Role, RoleFiles};

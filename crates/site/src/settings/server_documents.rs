@@ -11,7 +11,6 @@ use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 use job_sort_formula::schema::{InputType, Origin, Schema};
 use jsf_ingest::FileKind;
 use jsf_json::clipped;
-use jsf_openpbs::check::quoted;
 use jsf_openpbs::files::formula_source::{SourceFormula, sets_only_formulas};
 use jsf_openpbs::files::objects::{Notation, ObjectKind, Objects};
 use jsf_openpbs::files::queues::Queues;
@@ -19,6 +18,7 @@ use jsf_openpbs::files::repeated::repeated;
 use jsf_openpbs::files::resources::{add_resources, declared_names, is_name};
 use jsf_openpbs::files::schedulers::{DEFAULT, ListedScheduler, listed_schedulers};
 use jsf_openpbs::files::server::ServerSettings;
+use jsf_openpbs::words::quoted;
 
 use crate::SiteError;
 use crate::formulas::formula_text::{FormulaText, SiteFormulas};

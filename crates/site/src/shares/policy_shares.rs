@@ -7,7 +7,7 @@ use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, ShareTree};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::schema::FairshareInput;
-use jsf_openpbs::check::counted;
+use jsf_openpbs::words::counted;
 use serde::Serialize;
 use serde_json::{Map, Value};
 

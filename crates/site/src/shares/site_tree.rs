@@ -10,11 +10,11 @@ use job_sort_formula::schema::suggestions::{MAX_COMPARED, nearest};
 use jsf_ingest::FileKind;
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_json::clipped;
-use jsf_openpbs::check::{counted, quoted};
 use jsf_openpbs::files::resource_group::{LineFault, ResourceGroup};
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::usage::{MIN_USAGE, UsageFile};
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
+use jsf_openpbs::words::{counted, quoted};
 use jsf_slurm::tree::{TreeFormat, TreeReadError, TreeWarningKind};
 
 use crate::SiteError;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::Ranking;
-use jsf_openpbs::check::counted;
+use jsf_openpbs::words::counted;
 use jsf_slurm::conf::PrioritySettings;
 use jsf_slurm::sprio::Sprio;
 

@@ -7,7 +7,7 @@ use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::Release;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::schema::Schema;
-use jsf_openpbs::check::counted;
+use jsf_openpbs::words::counted;
 use jsf_slurm::SlurmDocument;
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};

@@ -1,7 +1,7 @@
 //! `jsf check --fix`
 
 use job_sort_formula::diagnostic::{Diagnostic, FixedText, Levels};
-use jsf_openpbs::check::counted;
+use jsf_openpbs::words::counted;
 use jsf_site::Site;
 
 use crate::cli::{CliError, report};
