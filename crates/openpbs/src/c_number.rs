@@ -88,21 +88,69 @@ fn is_nan(text: &[u8]) -> bool {
         }
 }
 
-/// The part after `0x`: digits with at most one point, and optionally `p` and a power of two. Of a
-/// number with more bits than a double, each digit beyond them is rounded.
+/// The part after `0x`: digits with at most one point, and optionally `p` and a power of two.
 fn hexadecimal(text: &[u8]) -> Option<f64> {
-    let text = std::str::from_utf8(text).ok()?;
-    let (digits, power) = text.split_once(['p', 'P']).unwrap_or((text, "0"));
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let power = decimal(power.as_bytes())?.clamp(-1 << 20, 1 << 20) as i32;
-    if whole.is_empty() && fraction.is_empty() {
-        return None;
+    let end = text.iter().position(|byte| matches!(byte, b'p' | b'P'));
+    let (digits, power) = text.split_at(end.unwrap_or(text.len()));
+    // beyond the bound, which exceeds every exponent of a double, a sum with the scale could
+    // overflow
+    let power = if power.is_empty() {
+        0
+    } else {
+        decimal(&power[1..])?.clamp(-1 << 40, 1 << 40)
+    };
+    let mut value = 0u64;
+    let mut lost = false;
+    let mut scale = 0i64;
+    let mut seen = false;
+    let mut after_point = false;
+    for &byte in digits {
+        if byte == b'.' && !after_point {
+            after_point = true;
+            continue;
+        }
+        let digit = u64::from(char::from(byte).to_digit(16)?);
+        seen = true;
+        if value >> 56 == 0 {
+            value = value << 4 | digit;
+            scale -= if after_point { 4 } else { 0 };
+        } else {
+            lost |= digit != 0;
+            scale += if after_point { 0 } else { 4 };
+        }
     }
-    let mut value = 0.0;
-    for digit in whole.chars().chain(fraction.chars()) {
-        value = value * 16.0 + f64::from(digit.to_digit(16)?);
+    seen.then(|| rounded(value, lost, power.saturating_add(scale)))
+}
+
+/// The double nearest to `value * 2^scale`, ties to even; `lost` means that the exact value is
+/// slightly larger.
+fn rounded(value: u64, lost: bool, scale: i64) -> f64 {
+    if value == 0 {
+        return 0.0;
     }
-    Some(libm::ldexp(value, power - 4 * fraction.len() as i32))
+    let top = 63 - i64::from(value.leading_zeros());
+    let exponent = top.saturating_add(scale);
+    if exponent > 1023 {
+        return f64::INFINITY;
+    }
+    // subnormal numbers have fewer bits
+    let bits = (exponent + 1075).min(53);
+    if bits < 0 {
+        return 0.0;
+    }
+    let dropped = (top + 1 - bits).max(0) as u32;
+    let whole = value.checked_shr(dropped).unwrap_or(0);
+    let rest = value & 1u64.checked_shl(dropped).map_or(u64::MAX, |bit| bit - 1);
+    let half = if dropped == 0 {
+        0
+    } else {
+        1u64 << (dropped - 1)
+    };
+    let up = dropped > 0 && (rest > half || (rest == half && (lost || whole & 1 == 1)));
+    libm::ldexp(
+        (whole + u64::from(up)) as f64,
+        (scale + i64::from(dropped)) as i32,
+    )
 }
 
 #[cfg(test)]
@@ -160,6 +208,10 @@ mod tests {
             (
                 "0x400000000000010000000000000001p-56",
                 18_014_398_509_481_984.0 * 2f64.powi(8),
+            ),
+            (
+                "0x40000000000002000000000000001p-60",
+                18_014_398_509_481_984.0 + 4.0,
             ),
             ("0x0p99999999999999999999", 0.0),
             ("0x1p99999999999999999999", f64::INFINITY),
