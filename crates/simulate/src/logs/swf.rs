@@ -199,6 +199,9 @@ fn header_entry(line: &str) -> Option<(&str, &str)> {
 
 /// A number without an exponent.
 fn decimal(field: &str) -> Option<f64> {
+    if let Ok(whole) = field.parse::<i64>() {
+        return Some(whole as f64);
+    }
     let is_decimal = field
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b'-');
@@ -254,6 +257,7 @@ mod tests {
         assert_eq!(times("0.5", "-1", "0.4"), (Some(1), None, Some(0)));
         assert_eq!(times("1.25", "0.25", "-1"), (Some(1), Some(2), None));
         assert_eq!(times("-1", "7.5", "3.5"), (None, None, Some(4)));
+        assert_eq!(times("+5", "1", "2"), (Some(5), Some(6), Some(2)));
         assert!(Times::new("1", "1", "x").is_none() && Times::new("1e3", "1", "1").is_none());
     }
 }
