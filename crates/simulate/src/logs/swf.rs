@@ -86,10 +86,10 @@ pub(crate) fn read_line(
     ] = fields;
     let not_a_number = "a field is not a number";
     let times = Times::new(submit, wait, run).ok_or(not_a_number)?;
-    let requested = decimal(requested).ok_or(not_a_number)?;
-    let allocated = decimal(allocated).ok_or(not_a_number)?;
-    let walltime = decimal(requested_time).ok_or(not_a_number)?;
-    let status = decimal(status).ok_or(not_a_number)? as i64;
+    let requested = whole_number(requested).ok_or(not_a_number)?;
+    let allocated = whole_number(allocated).ok_or(not_a_number)?;
+    let walltime = rounded_up(requested_time).ok_or(not_a_number)?;
+    let status = whole_number(status).ok_or(not_a_number)?;
     // not needed, but a word in its place shows a damaged line
     decimal(id).ok_or(not_a_number)?;
     let extent = if PARTIAL.contains(&status) {
@@ -108,8 +108,7 @@ pub(crate) fn read_line(
         None if is_cancelled => 0,
         run => run.ok_or("no run time")?,
     };
-    let requested = positive(requested as i64);
-    let processors = builder.processors(Ok(requested), Ok(positive(allocated as i64)))?;
+    let processors = builder.processors(Ok(positive(requested)), Ok(positive(allocated)))?;
     let [user, group, queue] =
         [user, group, queue].map(|name| if name == "-1" { "" } else { name });
     let job = LoggedJob {
@@ -121,8 +120,7 @@ pub(crate) fn read_line(
         queue,
         submit: times.submit.unwrap_or(UNKNOWN),
         run,
-        // rounded up
-        walltime: positive(libm::ceil(walltime) as i64),
+        walltime: positive(walltime),
         processors,
         started: times.started.filter(|_| !is_cancelled),
         extent,
@@ -141,6 +139,19 @@ struct Times {
 impl Times {
     /// Reads the fields; `None` if the submission or the run time is not a number.
     fn new(submit: &str, wait: &str, run: &str) -> Option<Self> {
+        // whole numbers are exact, also those beyond 2^53
+        if let (Ok(submit), Ok(wait), Ok(run)) = (submit.parse(), wait.parse(), run.parse()) {
+            let known = |number: i64| Some(number).filter(|number| *number >= 0);
+            let (submit, wait, run) = (known(submit), known(wait), known(run));
+            let started = submit
+                .zip(wait)
+                .and_then(|(submit, wait)| submit.checked_add(wait));
+            return Some(Self {
+                submit,
+                started,
+                run,
+            });
+        }
         let known = |number: f64| Some(number).filter(|number| *number >= 0.0);
         let submit = known(decimal(submit)?);
         let wait = decimal(wait).and_then(known);
@@ -197,11 +208,24 @@ fn header_entry(line: &str) -> Option<(&str, &str)> {
     Some((key, value.trim()))
 }
 
+/// A whole number; the whole part of a decimal one.
+fn whole_number(field: &str) -> Option<i64> {
+    match field.parse() {
+        Ok(whole) => Some(whole),
+        Err(_) => Some(decimal(field)? as i64),
+    }
+}
+
+/// The least whole number that is not below a number.
+fn rounded_up(field: &str) -> Option<i64> {
+    match field.parse() {
+        Ok(whole) => Some(whole),
+        Err(_) => Some(libm::ceil(decimal(field)?) as i64),
+    }
+}
+
 /// A number without an exponent.
 fn decimal(field: &str) -> Option<f64> {
-    if let Ok(whole) = field.parse::<i64>() {
-        return Some(whole as f64);
-    }
     let is_decimal = field
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b'-');
@@ -258,6 +282,15 @@ mod tests {
         assert_eq!(times("1.25", "0.25", "-1"), (Some(1), Some(2), None));
         assert_eq!(times("-1", "7.5", "3.5"), (None, None, Some(4)));
         assert_eq!(times("+5", "1", "2"), (Some(5), Some(6), Some(2)));
+        let beyond_doubles = 9_007_199_254_740_993;
+        assert_eq!(
+            times(&beyond_doubles.to_string(), "1", "2"),
+            (Some(beyond_doubles), Some(beyond_doubles + 1), Some(2))
+        );
+        assert_eq!(
+            [rounded_up("99.1"), rounded_up("99"), rounded_up("-1")],
+            [Some(100), Some(99), Some(-1)]
+        );
         assert!(Times::new("1", "1", "x").is_none() && Times::new("1e3", "1", "1").is_none());
     }
 }
