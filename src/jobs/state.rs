@@ -109,7 +109,7 @@ pub enum Exclusion {
 }
 
 impl Exclusion {
-    /// Whether the job is none of this scheduler's, because of its queue.
+    /// Whether the scheduler does not get the job, because of its queue.
     pub fn is_of_queue(&self) -> bool {
         matches!(self, Self::Partition { .. } | Self::RoutingQueue)
     }

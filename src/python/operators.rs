@@ -423,7 +423,7 @@ fn order_to_small(value: &BigInt) -> Ordering {
 fn order_integer_and_float(x: Integer, y: f64) -> Option<Ordering> {
     match x {
         _ if y.is_nan() => None,
-        // 0 stands for any finite number
+        // 0 is used for any finite number
         _ if y.is_infinite() => 0.0.partial_cmp(&y),
         Integer::Small(value) if value.unsigned_abs() <= MAX_EXACT_INT.unsigned_abs() => {
             (value as f64).partial_cmp(&y)

@@ -26,7 +26,7 @@ struct Field {
 const NONE: [&str; 4] = ["", "(null)", "N/A", "NONE"];
 
 impl Record {
-    /// The value of a key, unless it stands for none.
+    /// The value of a key, unless it means that there is none.
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.raw(key).filter(|value| !NONE.contains(value))
     }

@@ -77,9 +77,10 @@ pub(super) fn word_operator(word: &str) -> Option<SyntaxErrorKind> {
 
 /// The word that replaces an operator, with a blank on each side where the text has none.
 fn spaced(word: &str, text: &str, operator: Span) -> String {
-    let blank = |has_one: bool| if has_one { "" } else { " " };
-    let before = blank(text[..operator.start as usize].ends_with(' '));
-    let after = blank(text[operator.end as usize..].starts_with(' '));
+    let has_before = text[..operator.start as usize].ends_with(' ');
+    let has_after = text[operator.end as usize..].starts_with(' ');
+    let before = if has_before { "" } else { " " };
+    let after = if has_after { "" } else { " " };
     format!("{before}{word}{after}")
 }
 

@@ -27,7 +27,7 @@ pub struct Machine {
     hosts: Vec<u32>,
     /// Whether each pool is a host.
     are_pools_hosts: bool,
-    /// The lists of pools that a chunk may be placed in; the last one also stands for all beyond.
+    /// The lists of pools that a chunk may be placed in; the last one is also that of all beyond.
     pool_lists: Vec<Vec<u32>>,
     /// Pool by pool, whether it is shared; empty if no job has a pool for itself.
     sharing: Vec<Sharing>,
@@ -254,7 +254,7 @@ impl Machine {
     }
 
     /// Sets the lists of pools that chunks may be placed in, in the order in which they are tried;
-    /// the last one also stands for all beyond. The pools of a host follow each other.
+    /// the last one is also that of all beyond. The pools of a host follow each other.
     #[must_use]
     pub fn with_pool_lists(self, pool_lists: Vec<Vec<u32>>) -> Self {
         Self { pool_lists, ..self }

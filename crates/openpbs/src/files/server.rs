@@ -146,7 +146,7 @@ impl ServerSettings {
         self.get("preempt_order").unwrap_or("SCR")
     }
 
-    /// Whether jobs may say whom they preempt (`preempt_targets_enable`).
+    /// Whether jobs may name the jobs that they preempt (`preempt_targets_enable`).
     pub fn has_preempt_targets(&self) -> bool {
         self.get("preempt_targets_enable").and_then(boolean) != Some(false)
     }

@@ -147,7 +147,6 @@ pub(super) fn broken_number(text: &str) -> Option<String> {
         return None;
     }
     let (whole, decimals) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
-    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     if is_digits(whole) && is_digits(decimals) {
         return None;
     }
@@ -163,6 +162,11 @@ pub(super) fn broken_number(text: &str) -> Option<String> {
         ("", rest) => format!("{EXPECTED}, found `{rest}`"),
         (read, rest) => format!("{EXPECTED}, found `{rest}` after `{read}`"),
     })
+}
+
+/// Whether a text is digits, at least one.
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn split_at<'t>(text: &'t [u8], separator: &[u8]) -> Option<(&'t [u8], &'t [u8])> {

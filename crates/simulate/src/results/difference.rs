@@ -18,7 +18,7 @@
 //!
 //! A block lasts a week, or as many times the backlog, which is the wait of the mean core hour, as
 //! a queue needs to forget how long it was: in heavy traffic the relaxation time of a queue is
-//! `4 / (1 - load)` times its mean wait, thus 24 times at a load of five sixths. But a log of six
+//! `4 / (1 - load)` times its mean wait, 24 times at a load of five sixths. But a log of six
 //! weeks or more always has six blocks, and a longer one more of them, in proportion to the power
 //! 2/3 of its length: with few blocks, the t-distribution makes up for most of the correlation that
 //! is left between neighbours.

@@ -62,7 +62,7 @@ impl<T> From<[T; 5]> for ByKind<T> {
 pub(crate) struct Kind {
     /// The index of the class of a job.
     index: fn(&WorkloadJob) -> usize,
-    /// The name of a class; `None` for jobs that are none.
+    /// The name of a class; `None` for jobs that are in no class.
     name: fn(&Workload, usize) -> Option<String>,
     /// Whether the indices order the classes.
     pub(crate) is_ordered: bool,

@@ -10,7 +10,7 @@ use crate::workload::WorkloadJob;
 pub struct Preemptions {
     /// How often a job was suspended.
     pub suspended: usize,
-    /// How often a job was queued again, to run anew.
+    /// How often a job was queued again, to run from its beginning.
     pub requeued: usize,
     /// How many jobs were deleted.
     pub deleted: usize,

@@ -9,11 +9,10 @@ use jsf_openpbs::resource_amount::{NumberMode, number};
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::PrioritySettings;
 
-use super::job_id::compare_ids;
 use super::logged_job::{Extent, LoggedJob};
 use super::{
     Amount, Input, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, NameLists, Names, UNKNOWN,
-    Workload, WorkloadJob, id_in,
+    Workload, WorkloadJob, compare_by_id, id_in,
 };
 use crate::logs::complete::complete_from;
 use crate::logs::left_out::{Fault, Faults, LeftOutReason};
@@ -342,10 +341,9 @@ impl WorkloadBuilder {
         }
         let ids = &read.ids;
         read.jobs.sort_by(|one, other| {
-            let by_id = || compare_ids(id_in(ids, one), id_in(ids, other));
             one.submit
                 .cmp(&other.submit)
-                .then_with(by_id)
+                .then_with(|| compare_by_id(ids, one, other))
                 .then_with(|| one.course().cmp(&other.course()))
         });
         read.remove_duplicates();
@@ -478,10 +476,10 @@ impl Workload {
     /// Keeps the first one of the jobs with the same id.
     fn remove_duplicates(&mut self) {
         let ids = &self.ids;
-        let is_before = |one: &WorkloadJob, other: &WorkloadJob| {
-            compare_ids(id_in(ids, one), id_in(ids, other)).is_lt()
-        };
-        if self.jobs.is_sorted_by(is_before) {
+        let is_sorted = self
+            .jobs
+            .is_sorted_by(|one, other| compare_by_id(ids, one, other).is_lt());
+        if is_sorted {
             return;
         }
         let mut kept: HashSet<&str> = HashSet::with_capacity(self.jobs.len());

@@ -7,7 +7,9 @@ pub(crate) mod job_id;
 pub(crate) mod logged_job;
 pub(crate) mod shake;
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
 
 use job_sort_formula::python::{MAX_EXACT_INT, Value};
 use job_sort_formula::schema::InputType;
@@ -44,8 +46,8 @@ impl Amount {
     };
 
     fn new(value: &Value) -> Option<Self> {
-        let is_exact = |int: i64| int.unsigned_abs() <= MAX_EXACT_INT.unsigned_abs();
-        let is_int = matches!(value, Value::Int(int) if is_exact(*int));
+        const EXACT: RangeInclusive<i64> = -MAX_EXACT_INT..=MAX_EXACT_INT;
+        let is_int = matches!(value, Value::Int(int) if EXACT.contains(int));
         Some(Self {
             value: value.to_f64()?,
             is_int,
@@ -116,14 +118,21 @@ impl WorkloadJob {
         )
     }
 
+    /// Which part of a job comes first; one whose times are not known comes last.
+    fn order_of_parts(&self) -> (i64, i64, u32) {
+        let [submit, started] = [self.submit, self.started].map(|time| match time {
+            UNKNOWN => i64::MAX,
+            known => known,
+        });
+        (submit, started, self.processors)
+    }
+
     /// Adds another part of the same job: it is submitted as its first part is, and runs as long as
     /// all of them.
     fn join(&mut self, other: &Self) {
-        let known = |time: i64| if time == UNKNOWN { i64::MAX } else { time };
-        let first = |part: &Self| (known(part.submit), known(part.started), part.processors);
         let run = (self.run + other.run).min(MAX_SECONDS);
         let walltime = self.walltime.max(other.walltime);
-        let earliest = if first(other) < first(self) {
+        let earliest = if other.order_of_parts() < self.order_of_parts() {
             *other
         } else {
             *self
@@ -434,13 +443,9 @@ impl Workload {
             job.submit = submit(job);
         }
         let ids = &self.ids;
-        let by_id = |one: &WorkloadJob, other: &WorkloadJob| {
-            compare_ids(id_in(ids, one), id_in(ids, other))
-        };
         moved.jobs.sort_by(|one, other| {
-            one.submit
-                .cmp(&other.submit)
-                .then_with(|| by_id(one, other))
+            let by_time = one.submit.cmp(&other.submit);
+            by_time.then_with(|| compare_by_id(ids, one, other))
         });
         moved
     }
@@ -450,6 +455,11 @@ impl Workload {
         let shown = self.names.anonymous();
         self.hidden = Some(std::mem::replace(&mut self.names, shown));
     }
+}
+
+/// Compares jobs by their ids, of which all are in one text.
+fn compare_by_id(ids: &str, one: &WorkloadJob, other: &WorkloadJob) -> Ordering {
+    compare_ids(id_in(ids, one), id_in(ids, other))
 }
 
 fn id_in<'i>(ids: &'i str, job: &WorkloadJob) -> &'i str {

@@ -1,4 +1,4 @@
-//! The formulas of a site: where their text stands, and what becomes of them.
+//! The formulas of a site: where their text is, and what becomes of them.
 //!
 //! In: the text of a formula, and a site. Out: what the server answers, what another formula
 //! changes, what the log of the scheduler says of it, and the formula for the other scheduler.

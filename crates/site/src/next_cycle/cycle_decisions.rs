@@ -326,7 +326,7 @@ impl<'t> Decisions<'t> {
                 job: &self.jobs[row],
             };
             let reason = words.refusal(refusal, self);
-            // how and for whom it gave way in this cycle
+            // how and for which job it gave way in this cycle
             add(
                 row,
                 match self.preempted.iter().rfind(|one| one.job == job) {

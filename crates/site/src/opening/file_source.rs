@@ -223,8 +223,10 @@ impl FileSource {
             if line.is_empty() || line.starts_with(b"#") {
                 continue;
             }
-            let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-            let name = line.iter().take_while(|byte| is_of_name(byte)).count();
+            let name = line
+                .iter()
+                .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_')
+                .count();
             lines += 1;
             settings += usize::from(name > 0 && line[name..].trim_ascii_start().starts_with(b"="));
         }

@@ -96,7 +96,7 @@ impl SlurmQueue {
     /// request, such as a factor, replaces the number that follows from the requests.
     ///
     /// # Errors
-    /// There is no such partition or QOS, or an amount is none.
+    /// There is no such partition or QOS, or a value is not an amount.
     pub(crate) fn described(
         &self,
         described: &DescribedJob,

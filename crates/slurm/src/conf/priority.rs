@@ -99,7 +99,7 @@ impl PrioritySettings {
     }
 
     /// Brings the weights of resources into the order of the resources' ids: the fixed ones, then
-    /// those of `AccountingStorageTRES`. Returns whether one of them is none of these.
+    /// those of `AccountingStorageTRES`. Returns whether one of them is something else.
     pub(super) fn sort_tres(&mut self, accounting_storage_tres: &str) -> bool {
         let listed = accounting_storage_tres.to_ascii_lowercase();
         let order: Vec<&str> = FIXED_TRES

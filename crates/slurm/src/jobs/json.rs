@@ -76,7 +76,7 @@ struct RawJob {
 }
 
 impl RawJob {
-    /// What is said of numbers that are none, or that Slurm does not have.
+    /// What is said of values that are not numbers, or that Slurm does not have.
     fn faults(&self) -> Vec<String> {
         let numbers = [
             ("priority", &self.priority, Form::Count),
@@ -210,7 +210,7 @@ fn signed(number: i64) -> i64 {
     }
 }
 
-/// A time; 0 stands for none.
+/// A time; 0 means that there is none.
 fn time(value: &Value) -> Option<i64> {
     number(value).filter(|&time| time > 0)
 }

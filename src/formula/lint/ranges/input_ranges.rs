@@ -35,7 +35,7 @@ impl Ranges {
     }
 
     /// Sets the range of one input to the smallest interval that contains these values; changes
-    /// nothing if there are none, or one is no finite number.
+    /// nothing if there are none, or one is not finite.
     pub fn observe(&mut self, name: &str, seen: impl IntoIterator<Item = Value>) {
         let intervals: Option<Vec<Interval>> = seen
             .into_iter()

@@ -192,7 +192,7 @@ pub(in crate::formula::lint) fn comparison(
         Op::GreaterOrEqual => comparison(Op::Less, x, y).map(|is_less| !is_less),
         Op::Equal if x.high < y.low || y.high < x.low => Some(false),
         Op::Equal => {
-            // beyond 2^53 a bound stands for several integers
+            // beyond 2^53 a bound is the double of several integers
             let is_exact = x.size() < MAX_EXACT_FLOAT;
             (is_exact && x.single().is_some() && x.single() == y.single()).then_some(true)
         }

@@ -33,7 +33,7 @@ pub(crate) struct Axis {
 pub(crate) struct StepLine {
     pub(crate) class: String,
     pub(crate) name: String,
-    /// Whether its name stands beside the chart.
+    /// Whether its name is beside the chart.
     pub(crate) is_named: bool,
     /// Where each step begins and ends, and its value.
     pub(crate) steps: Vec<[f64; 3]>,
