@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use job_sort_formula::schema::Schema;
-use jsf_ingest::{JobReader, ReadOptions};
+use jsf_ingest::{ReadOptions, read_jobs};
 use rayon::ThreadPoolBuilder;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -233,10 +233,7 @@ fn reading(criterion: &mut Criterion) {
         .into_iter()
         .zip(typed_readers)
     {
-        let read = JobReader::new(&options)
-            .read(text.as_bytes())
-            .expect("jobs")
-            .table;
+        let read = read_jobs(text.as_bytes(), &options).expect("jobs").table;
         assert_eq!(read.len(), typed(&text).ids.len());
         let mut group = criterion.benchmark_group(name);
         group
@@ -251,9 +248,7 @@ fn reading(criterion: &mut Criterion) {
                 .build()
                 .expect("threads");
             group.bench_function(format!("jsf, {threads} threads"), |bencher| {
-                pool.install(|| {
-                    bencher.iter(|| JobReader::new(&options).read(black_box(text.as_bytes())))
-                });
+                pool.install(|| bencher.iter(|| read_jobs(black_box(text.as_bytes()), &options)));
             });
         }
         group.finish();

@@ -227,10 +227,7 @@ fn of_key(key: &str) -> Option<FileKind> {
 /// The kind of a JSON document by the first of its keys that some kind of document has; of a
 /// damaged one, also by a key inside.
 fn detect_in_json(text: &str) -> FileKind {
-    let Some(kind) = first_key(text)
-        .map(|(kind, _)| kind)
-        .or_else(|| key_inside(text))
-    else {
+    let Some(kind) = first_key(text).or_else(|| key_inside(text)) else {
         return FileKind::Json;
     };
     match kind {
@@ -256,16 +253,15 @@ fn key_inside(text: &str) -> Option<FileKind> {
     None
 }
 
-/// The kind by the first key that shows it, of a text that is valid up to there, and where the
-/// value of the key begins.
-pub(crate) fn first_key(text: &str) -> Option<(FileKind, usize)> {
+/// The kind by the first key that shows it, of a text that is valid up to there.
+fn first_key(text: &str) -> Option<FileKind> {
     let mut scanner = Scanner::new(text);
     let mut keys = ObjectKeys::new();
     scanner.space();
     scanner.take(b'{')?;
     while let Next::Value(kind, _) = keys.next(&mut scanner, of_key)? {
-        if let Some(kind) = kind {
-            return Some((kind, scanner.at));
+        if kind.is_some() {
+            return kind;
         }
         scanner.skip_value()?;
     }

@@ -4,7 +4,7 @@
 //! what is to be reported.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use job_sort_formula::jobs::{Batch, BatchRow, Exclusion, InputPrecedence, JobState, Problem};
@@ -15,16 +15,19 @@ use jsf_openpbs::entity::EntityAttributes;
 use jsf_openpbs::requested_processors::of_nodes;
 use jsf_openpbs::resource_amount::AmountSource;
 
-use crate::attribute_values::{FormulaAmount, input, integer};
-use crate::cycle_jobs::{CycleJob, CycleKey};
-use crate::job_key::{JobKey, SpecialInput};
-use crate::known_names::{KnownNames, NameIndex};
+use crate::attribute_values::{input, integer, is_shortened, ratio};
+use crate::cycle_jobs::CycleJob;
+use crate::job_key::{JobKey, SpecialInput, is_cycle_list};
+use crate::names::{KnownName, MAX_RESOURCES, NameIndex, RequestedColumn};
 use crate::options::ReadOptions;
 use crate::parsed_job::{LAST_COUNTS, MAX_ENTRIES, ParsedJob};
-use crate::requested_columns::RequestedColumns;
 
-/// The most unknown keys that are counted by name. Later ones are not reported.
-pub(super) const MAX_KEYS: usize = 10_000;
+const NO_EUSER: &str = "jobs lack `euser`, which qstat shows only to administrators; \
+                        their user is `Job_Owner` up to the `@`";
+pub(super) const OF_NODES: &str =
+    "jobs without `ncpus` have that of `nodes`: the nodes times `ppn`";
+/// It says what [`OF_NODES`] does, too.
+pub(super) const OF_PROCS: &str = "jobs without `ncpus` have that of `nodes` (the nodes times `ppn`) or `procs`, whichever is larger";
 
 /// Jobs that were converted, until the table takes them.
 #[derive(Debug, Default)]
@@ -37,30 +40,10 @@ pub(super) struct ConvertedJobs {
     pub undeclared: Vec<(Box<str>, InputType)>,
     /// Whether the rows of the batch have lines.
     pub has_lines: bool,
-    pub remarks: Remarks,
-}
-
-/// What is true of any job of a document.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Remarks {
-    /// Whether the user of any job was taken from its `Job_Owner`, because it has no `euser`.
-    pub has_jobs_without_user: bool,
-    /// Whether a job without `ncpus` has the processors of its `nodes`, and whether one of these
-    /// has `procs`.
-    pub has_jobs_with_nodes: bool,
-    pub has_jobs_with_procs: bool,
     /// Whether the jobs have more resources than are counted by name.
     pub has_too_many_names: bool,
-}
-
-impl Remarks {
-    /// Adds what is said about other jobs of the document.
-    pub(super) fn merge(&mut self, other: Self) {
-        self.has_jobs_without_user |= other.has_jobs_without_user;
-        self.has_jobs_with_nodes |= other.has_jobs_with_nodes;
-        self.has_jobs_with_procs |= other.has_jobs_with_procs;
-        self.has_too_many_names |= other.has_too_many_names;
-    }
+    /// What is true of any job of the document, one sentence each.
+    pub notes: BTreeSet<&'static str>,
 }
 
 /// A part of [`ConvertedJobs`].
@@ -128,35 +111,29 @@ impl ConvertedJobs {
 /// Converts job by job.
 #[derive(Debug)]
 pub(super) struct JobConverter<'a> {
-    options: &'a ReadOptions<'a>,
-    source: AmountSource,
-    columns: RequestedColumns<'a>,
-    names: KnownNames,
-    /// The column of `queue_priority`.
-    queue_priority: Option<usize>,
-    /// What the formula gets from a job without any attribute.
-    defaults: Vec<Value>,
-    /// The unknown keys that were reported.
-    reported_keys: HashSet<String>,
+    pub options: &'a ReadOptions<'a>,
+    pub source: AmountSource,
+    columns: Vec<RequestedColumn<'a>>,
+    /// The names that were read so far.
+    names: Vec<KnownName>,
+    indices: HashMap<Box<str>, NameIndex>,
     /// The inputs of the current job that the batch cannot hold, such as integers beyond 2^53, each
     /// with its column.
     large_inputs: Vec<(usize, InputPrecedence, Value)>,
-    /// Whether a job without `ncpus` has the processors of its `nodes`.
-    takes_nodes: bool,
+    /// Whether a job without `ncpus` has the processors of its `nodes` and `procs`: Torque, which
+    /// prints text only, has no other request; the server of OpenPBS sets both.
+    pub takes_nodes: bool,
     pub output: ConvertedJobs,
 }
 
 impl<'a> JobConverter<'a> {
     pub(super) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
-        let columns = RequestedColumns::new(options);
         let mut converter = Self {
             options,
             source,
-            defaults: columns.defaults(),
-            queue_priority: columns.index("queue_priority"),
-            columns,
-            names: KnownNames::default(),
-            reported_keys: HashSet::new(),
+            columns: RequestedColumn::all(options),
+            names: Vec::new(),
+            indices: HashMap::new(),
             large_inputs: Vec::new(),
             takes_nodes: false,
             output: ConvertedJobs::default(),
@@ -167,18 +144,12 @@ impl<'a> JobConverter<'a> {
 
     /// Removes the jobs that were converted.
     pub(super) fn clear_output(&mut self) {
-        self.output.clear(self.defaults.len());
+        self.output.clear(self.columns.len());
     }
 
-    /// Takes the processors of `nodes` and `procs` for those of a job without `ncpus`: Torque,
-    /// which prints text only, has no other request; the server of OpenPBS sets both.
-    pub(super) fn take_processors_of_nodes(&mut self) {
-        self.takes_nodes = true;
-    }
-
-    /// The names of the columns.
-    pub(super) fn column_names(&self) -> impl Iterator<Item = &'a str> {
-        self.columns.names()
+    /// The column of this name.
+    pub(super) fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
     }
 
     /// What a key at the top of a job means. A special input that no column needs is unused.
@@ -188,7 +159,7 @@ impl<'a> JobConverter<'a> {
             AmountSource::Server => JobKey::from_qstat(key),
             AmountSource::User => JobKey::from_native(key, |name| {
                 let is_known =
-                    self.options.schema.entry(name).is_some() || self.columns.index(name).is_some();
+                    self.options.schema.entry(name).is_some() || self.column(name).is_some();
                 is_known.then(|| self.resource_key(name))
             }),
         };
@@ -196,7 +167,14 @@ impl<'a> JobConverter<'a> {
             JobKey::Special(SpecialInput::EligibleTime | SpecialInput::AccrueType) if is_cycle => {
                 meaning
             }
-            JobKey::Special(special) if !self.columns.needs(special) => JobKey::Unused,
+            JobKey::Special(special)
+                if self
+                    .columns
+                    .iter()
+                    .all(|column| column.special != Some(special)) =>
+            {
+                JobKey::Unused
+            }
             _ if is_cycle => meaning.for_cycle(key),
             _ => meaning,
         }
@@ -204,7 +182,7 @@ impl<'a> JobConverter<'a> {
 
     /// What a key in a list of a job means, other than in the list of resources.
     pub(super) fn listed_key(&self, list: &str, key: &str) -> JobKey {
-        if self.options.cycle_jobs && CycleKey::is_list(list) {
+        if self.options.cycle_jobs && is_cycle_list(list) {
             JobKey::Unused.for_cycle(&format!("{list}.{key}"))
         } else {
             JobKey::Unused
@@ -217,38 +195,35 @@ impl<'a> JobConverter<'a> {
             .map_or(JobKey::Unused, JobKey::Resource)
     }
 
-    /// The index of a resource or an input; `None` if there are too many.
+    /// The index of a resource or an input, which is added if it is new; `None` if there are too
+    /// many.
     pub(super) fn name_index(&mut self, name: &str) -> Option<NameIndex> {
-        let index = self
-            .names
-            .index(name, &self.columns, self.options, self.source);
-        self.output.remarks.has_too_many_names |= index.is_none();
-        index
-    }
-
-    /// The problem of an unknown key, unless it was reported before.
-    pub(super) fn unknown_key(&self, key: &str) -> Option<Problem> {
-        let key = clipped(key);
-        let is_new = self.reported_keys.len() < MAX_KEYS && !self.reported_keys.contains(&*key);
-        is_new.then(|| Problem::UnknownKey {
-            key: key.into_owned(),
-            advice: String::new(),
-        })
-    }
-
-    /// Reports a problem of a job.
-    pub(super) fn report(&mut self, line: Option<usize>, id: &str, problem: Problem) {
-        if let Problem::UnknownKey { key, .. } = &problem
-            && !self.reported_keys.insert(key.clone())
-        {
-            return;
+        if let Some(known) = self.known_name(name) {
+            return Some(known);
         }
-        self.output.report(line, id, problem);
+        if self.names.len() > MAX_RESOURCES {
+            self.output.has_too_many_names = true;
+            return None;
+        }
+        let index = self.names.len() as NameIndex;
+        let known = KnownName::new(name, &self.columns, self.options, self.source);
+        self.names.push(known);
+        self.indices.insert(name.into(), index);
+        Some(index)
+    }
+
+    /// The index of a name that was read before.
+    pub(super) fn known_name(&self, name: &str) -> Option<NameIndex> {
+        self.indices.get(name).copied()
+    }
+
+    pub(super) fn name(&self, index: NameIndex) -> &KnownName {
+        &self.names[index as usize]
     }
 
     /// Converts a job.
     pub(super) fn push(&mut self, job: &mut ParsedJob<'_>) {
-        if self.source == AmountSource::Server && !job.has_resources {
+        if self.source == AmountSource::Server && !job.has_resources() {
             job.problems.push(Problem::NoResources);
         }
         if self.takes_nodes {
@@ -261,7 +236,7 @@ impl<'a> JobConverter<'a> {
         let mut rejection = None;
         for problem in std::mem::take(&mut job.problems) {
             if !problem.skips_the_job() {
-                self.report(job.line, job.id(), problem);
+                self.output.report(job.line, job.id(), problem);
             } else if rejection.is_none() {
                 rejection = Some(problem);
             }
@@ -287,7 +262,7 @@ impl<'a> JobConverter<'a> {
 
     /// Reports a problem of a job that is not added, and discards its inputs.
     pub(super) fn skip(&mut self, job: &ParsedJob<'_>, problem: Problem) {
-        self.report(job.line, job.id(), problem);
+        self.output.report(job.line, job.id(), problem);
         self.abandon();
     }
 
@@ -306,31 +281,29 @@ impl<'a> JobConverter<'a> {
         unreadable: Option<Exclusion>,
     ) -> bool {
         let attributes = EntityAttributes {
-            user: &job.user,
-            group: &job.group,
-            account: &job.account,
-            submitter: &job.owner,
-            queue: &job.queue,
+            user: job.text(JobKey::User),
+            group: job.text(JobKey::Group),
+            account: job.text(JobKey::Account),
+            submitter: job.text(JobKey::Owner),
+            queue: job.text(JobKey::Queue),
         };
-        let derived;
-        let entity = match &job.entity {
-            Some(entity) => entity,
+        let entity = match job.get(JobKey::Entity).and_then(JsonScalar::text) {
+            Some(entity) => Cow::Borrowed(entity),
             None => {
-                let takes_user =
-                    attributes.takes_user_from_job_owner() && self.options.entity.uses_user();
-                self.output.remarks.has_jobs_without_user |= takes_user;
-                derived = self.options.entity.entity_of(attributes);
-                &derived
+                if attributes.takes_user_from_job_owner() && self.options.entity.uses_user() {
+                    self.output.notes.insert(NO_EUSER);
+                }
+                self.options.entity.entity_of(attributes)
             }
         };
-        let queued_at = job.queued_at.as_ref().and_then(integer);
+        let queued_at = job.get(JobKey::QueuedAt).and_then(integer);
         self.output.has_lines |= job.line.is_some();
         let line = job.line.unwrap_or_default() as u32;
         let is_whole = self.large_inputs.is_empty() && (unreadable.is_none() || state.is_over());
         let row = BatchRow {
             id: job.id().as_bytes(),
-            entity,
-            queue: &job.queue,
+            entity: &entity,
+            queue: attributes.queue,
             state,
             queued_at,
             line,
@@ -342,12 +315,12 @@ impl<'a> JobConverter<'a> {
         let cycle = self
             .options
             .cycle_jobs
-            .then(|| CycleJob::new(job, &self.names, entity, self.source, self.options));
+            .then(|| CycleJob::new(job, self, &entity));
         self.output.parts.push(Part::Job(Box::new(ConvertedJob {
             line: job.line,
             id: job.id().to_owned(),
             entity: entity.to_string(),
-            queue: job.queue.to_string(),
+            queue: attributes.queue.to_owned(),
             state,
             queued_at,
             exclusion: if state.is_over() {
@@ -356,7 +329,7 @@ impl<'a> JobConverter<'a> {
                 unreadable
             },
             row: self.row_with_defaults(),
-            sources: (0..self.defaults.len())
+            sources: (0..self.columns.len())
                 .map(|column| self.source_of(column))
                 .collect(),
             cycle,
@@ -366,10 +339,10 @@ impl<'a> JobConverter<'a> {
 
     /// The inputs of the current job; `Err` has the default of a column that the job does not fill.
     fn row_with_defaults(&self) -> Vec<Result<Value, Value>> {
-        let mut row = Vec::with_capacity(self.defaults.len());
-        for (column, default) in self.defaults.iter().enumerate() {
-            let input = self.output.batch.input(column);
-            row.push(input.ok_or_else(|| default.clone()));
+        let mut row = Vec::with_capacity(self.columns.len());
+        for (index, column) in self.columns.iter().enumerate() {
+            let input = self.output.batch.input(index);
+            row.push(input.ok_or_else(|| column.default()));
         }
         for (column, _, value) in &self.large_inputs {
             row[*column] = Ok(value.clone());
@@ -395,7 +368,7 @@ impl<'a> JobConverter<'a> {
         let mut nodes = None;
         let mut procs = None;
         for (resource, scalar) in &job.resources {
-            match self.names.name(*resource) {
+            match &*self.name(*resource).name {
                 "ncpus" => return,
                 "nodes" => nodes = nodes.or(scalar.text()),
                 "procs" => procs = procs.or(scalar.text()),
@@ -405,10 +378,14 @@ impl<'a> JobConverter<'a> {
         let procs = procs.and_then(|procs| procs.parse::<i64>().ok());
         let of_procs = procs.filter(|procs| *procs > 0);
         if let Some(processors) = nodes.and_then(of_nodes).max(of_procs) {
-            let is_needed = self.columns.index("ncpus").is_some() || self.options.cycle_jobs;
-            let remarks = &mut self.output.remarks;
-            remarks.has_jobs_with_nodes |= is_needed;
-            remarks.has_jobs_with_procs |= is_needed && of_procs.is_some();
+            if self.column("ncpus").is_some() || self.options.cycle_jobs {
+                let note = if of_procs.is_some() {
+                    OF_PROCS
+                } else {
+                    OF_NODES
+                };
+                self.output.notes.insert(note);
+            }
             let processors = JsonScalar::String(Cow::Owned(processors.to_string()));
             job.resources.push((ncpus, processors));
         }
@@ -429,40 +406,36 @@ impl JobConverter<'_> {
     }
 
     fn state(&mut self, job: &ParsedJob<'_>) -> JobState {
-        let Some(scalar) = &job.state else {
+        let Some(scalar) = job.get(JobKey::State) else {
             return JobState::default();
         };
-        scalar
-            .text()
-            .and_then(JobState::from_letter)
-            .unwrap_or_else(|| {
-                let expected = "a letter such as `Q`, `H` or `R`";
-                let problem = wrong_attribute("job_state", scalar, expected);
-                self.report(job.line, job.id(), problem);
-                JobState::Unknown
-            })
+        if let Some(state) = scalar.text().and_then(JobState::from_letter) {
+            return state;
+        }
+        let expected = "a letter such as `Q`, `H` or `R`";
+        let problem = wrong_attribute("job_state", scalar, expected);
+        self.output.report(job.line, job.id(), problem);
+        JobState::Unknown
     }
 
     /// Fills the columns of the inputs that are not resources; returns the first one that has no
     /// value.
     fn fill_special(&mut self, job: &ParsedJob<'_>) -> Option<Problem> {
-        if let Some(index) = self.queue_priority
-            && let Some(&priority) = self.options.queue_priorities.get(&*job.queue)
-        {
-            self.set(index, InputPrecedence::Queue, Value::Int(priority));
-        }
+        let queue_priority = self.options.queue_priorities.get(job.text(JobKey::Queue));
         let mut wrong = None;
-        for &(special, ref scalar) in &job.special {
-            for index in 0..self.columns.len() {
-                let Some(name) = self.columns.name_of(special, index) else {
-                    continue;
-                };
-                match special.value(scalar, self.options.numbers) {
-                    Ok(value) => self.set(index, InputPrecedence::Job, value),
-                    Err(expected) if wrong.is_none() => {
-                        wrong = Some(wrong_input(name, scalar, expected))
-                    }
-                    Err(_) => {}
+        for index in 0..self.columns.len() {
+            let RequestedColumn { name, special } = self.columns[index];
+            let Some(special) = special else { continue };
+            if let (SpecialInput::QueuePriority, Some(&priority)) = (special, queue_priority) {
+                self.set(index, InputPrecedence::Queue, Value::Int(priority));
+            }
+            let Some(scalar) = job.get(JobKey::Special(special)) else {
+                continue;
+            };
+            match special.value(scalar, self.options.numbers) {
+                Ok(value) => self.set(index, InputPrecedence::Job, value),
+                Err(expected) => {
+                    wrong.get_or_insert_with(|| wrong_input(name, scalar, expected));
                 }
             }
         }
@@ -477,7 +450,7 @@ impl JobConverter<'_> {
         index: NameIndex,
         scalar: &JsonScalar<'_>,
     ) -> Option<Exclusion> {
-        let name = self.names.get(index);
+        let name = self.name(index);
         if name.is_skipped {
             return None;
         }
@@ -510,7 +483,7 @@ impl JobConverter<'_> {
                 let found = scalar
                     .text()
                     .map_or_else(|| scalar.found(), |text| clipped(text).into_owned());
-                let resource = self.names.name(index).to_owned();
+                let resource = self.name(index).name.to_string();
                 return Some(Exclusion::Invalid { resource, found });
             }
             None => {}
@@ -521,7 +494,7 @@ impl JobConverter<'_> {
     /// Notes the kind that the amount of a name looks like, if no schema declares the name.
     #[inline]
     fn note_kind(&mut self, index: NameIndex, kind: InputType) {
-        let name = self.names.get_mut(index);
+        let name = &mut self.names[index as usize];
         if name.note_kind(kind) {
             self.output.undeclared.push((name.name.clone(), kind));
         }
@@ -534,39 +507,44 @@ impl JobConverter<'_> {
         scalar: &JsonScalar<'_>,
         amount: Value,
     ) {
-        let Some(column) = self.names.get(name).column else {
-            return;
-        };
+        let KnownName {
+            name: resource,
+            column,
+            ..
+        } = self.name(name);
+        let Some(column) = *column else { return };
+        let resource = resource.to_string();
         self.report_if_repeated(job, column, InputPrecedence::Job, name);
-        let amount = FormulaAmount::new(amount, scalar, self.options.numbers, self.source);
-        if amount.is_shortened || amount.is_saturated || amount.is_truncated_to_zero {
-            let resource = self.names.name(name).to_owned();
-            let found = scalar.text().unwrap_or("");
-            if amount.is_shortened {
-                let problem = Problem::Shortened {
-                    resource: resource.clone(),
-                    found: found.to_owned(),
-                };
-                self.output.report(job.line, job.id(), problem);
-            }
-            let found = clipped(found).into_owned();
-            if amount.is_saturated {
-                let problem = Problem::Saturated {
-                    resource: resource.clone(),
-                    found: found.clone(),
-                    taken: amount.value.repr(),
-                };
-                self.output.report(job.line, job.id(), problem);
-            }
-            if amount.is_truncated_to_zero {
-                self.output.parts.push(Part::TruncatedToZero {
-                    resource: resource.into(),
-                    id: job.id().to_owned(),
-                    amount: found,
-                });
-            }
+        let text = scalar.text().unwrap_or("");
+        let found = clipped(text).into_owned();
+        let beyond_64_bits = matches!(amount, Value::Big(_)).then(|| amount.repr());
+        let value = self.options.numbers.resource(amount);
+        if self.source == AmountSource::Server
+            && matches!(scalar, JsonScalar::Number(_))
+            && is_shortened(text)
+        {
+            let problem = Problem::Shortened {
+                resource: resource.clone(),
+                found: text.to_owned(),
+            };
+            self.output.report(job.line, job.id(), problem);
         }
-        self.set(column, InputPrecedence::Job, amount.value);
+        if beyond_64_bits.is_some_and(|given| given != value.repr()) {
+            let problem = Problem::Saturated {
+                resource: resource.clone(),
+                found: found.clone(),
+                taken: value.repr(),
+            };
+            self.output.report(job.line, job.id(), problem);
+        }
+        if matches!(value, Value::Int(0)) && ratio(scalar).is_some_and(|given| given != 0.0) {
+            self.output.parts.push(Part::TruncatedToZero {
+                resource: resource.into(),
+                id: job.id().to_owned(),
+                amount: found,
+            });
+        }
+        self.set(column, InputPrecedence::Job, value);
     }
 
     /// Fills the columns of the ready-made inputs; returns the first one that is needed and has no
@@ -576,7 +554,7 @@ impl JobConverter<'_> {
         for &(index, ref scalar) in &job.inputs {
             let Some(value) = input(scalar) else {
                 let expected = "a number, \"inf\", \"-inf\" or \"nan\"";
-                let name = self.names.get(index);
+                let name = self.name(index);
                 let is_needed = !name.input_columns.is_empty();
                 if scalar.is_null() == is_needed {
                     let problem = wrong_attribute(&name.name, scalar, expected);
@@ -593,7 +571,7 @@ impl JobConverter<'_> {
             };
             self.note_kind(index, kind);
             let mut next = 0;
-            while let Some(&(column, precedence)) = self.names.get(index).input_columns.get(next) {
+            while let Some(&(column, precedence)) = self.name(index).input_columns.get(next) {
                 next += 1;
                 self.report_if_repeated(job, column, precedence, index);
                 if self
@@ -618,7 +596,7 @@ impl JobConverter<'_> {
     ) {
         if self.source_of(column) == Some(precedence) {
             let problem = Problem::Repeated {
-                key: clipped(self.names.name(key)).into_owned(),
+                key: clipped(&self.name(key).name).into_owned(),
                 consequence: LAST_COUNTS,
             };
             self.output.report(job.line, job.id(), problem);

@@ -6,8 +6,7 @@ use jsf_json::JsonScalar;
 use jsf_openpbs::resource_amount::NumberMode;
 
 use crate::attribute_values::{integer, ratio, seconds};
-use crate::cycle_jobs::CycleKey;
-use crate::known_names::NameIndex;
+use crate::names::NameIndex;
 
 /// What a key at the top of a job means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +29,9 @@ pub(super) enum JobKey {
     Resource(NameIndex),
     /// An input of the formula that is not a resource.
     Special(SpecialInput),
-    /// An attribute that only a scheduling cycle needs.
-    Cycle(CycleKey),
+    /// An attribute that only a scheduling cycle needs, by the second of its names in
+    /// [`CYCLE_KEYS`].
+    Cycle(&'static str),
     /// An object with attributes that only a scheduling cycle needs.
     CycleList,
     /// Nothing that a formula or a fair-share tree needs.
@@ -62,9 +62,23 @@ impl JobKey {
     /// The meaning of a key for a scheduling cycle, if it has one for nothing else.
     pub(super) fn for_cycle(self, key: &str) -> Self {
         match self {
-            Self::Unused if CycleKey::is_list(key) => Self::CycleList,
-            Self::Unused => CycleKey::from_name(key).map_or(self, Self::Cycle),
+            Self::Unused if is_cycle_list(key) => Self::CycleList,
+            Self::Unused => cycle_key(key).map_or(self, Self::Cycle),
             _ => self,
+        }
+    }
+
+    /// Whether the value is a name, which qstat may print without quotes.
+    pub(super) fn is_name(self) -> bool {
+        match self {
+            Self::Id
+            | Self::Entity
+            | Self::User
+            | Self::Group
+            | Self::Account
+            | Self::Owner
+            | Self::Queue => true,
+            _ => false,
         }
     }
 
@@ -80,13 +94,51 @@ impl JobKey {
             "inputs" => Self::Inputs,
             _ => match SpecialInput::from_name(key) {
                 Some(special) => Self::Special(special),
-                None => resource(key).unwrap_or_else(|| match CycleKey::from_name(key) {
+                None => resource(key).unwrap_or_else(|| match cycle_key(key) {
                     Some(_) => Self::Unused,
                     None => Self::Unknown,
                 }),
             },
         }
     }
+}
+
+/// The attributes that only a scheduling cycle needs, in `qstat -f` or native JSON; that of a list
+/// has the name of the list before it. The second name is the one by which it is found.
+const CYCLE_KEYS: [(&str, &str); 23] = [
+    ("user", "user"),
+    ("euser", "user"),
+    ("group", "group"),
+    ("egroup", "group"),
+    ("project", "project"),
+    ("stime", "stime"),
+    ("qtime", "qtime"),
+    ("etime", "etime"),
+    ("resources_used.walltime", "used_walltime"),
+    ("Hold_Types", "Hold_Types"),
+    ("topjob_ineligible", "topjob_ineligible"),
+    ("array_state_count", "array_state_count"),
+    ("array_indices_remaining", "array_indices_remaining"),
+    ("array_indices_submitted", "array_indices_submitted"),
+    ("max_run_subjobs", "max_run_subjobs"),
+    ("Rerunable", "Rerunable"),
+    ("run_count", "run_count"),
+    ("estimated.start_time", "estimated_start"),
+    ("estimated_start", "estimated_start"),
+    ("place", "place"),
+    ("select", "select"),
+    ("schedselect", "schedselect"),
+    ("exec_vnode", "exec_vnode"),
+];
+
+fn cycle_key(name: &str) -> Option<&'static str> {
+    let (_, key) = CYCLE_KEYS.iter().find(|(known, _)| *known == name)?;
+    Some(key)
+}
+
+/// Whether the attribute of this name is an object with attributes of a cycle.
+pub(super) fn is_cycle_list(name: &str) -> bool {
+    matches!(name, "estimated" | "resources_used")
 }
 
 /// An input of a formula that is not a resource.
@@ -109,11 +161,6 @@ impl SpecialInput {
             "queue_priority" => Self::QueuePriority,
             _ => Self::Fairshare(FairshareInput::from_name(name)?),
         })
-    }
-
-    /// Whether the input is one of the fair-share numbers, which are floats.
-    pub(super) fn is_ratio(self) -> bool {
-        matches!(self, Self::Fairshare(_))
     }
 
     /// The value that the formula gets for `scalar`.

@@ -5,6 +5,7 @@
 //! prints large ones as `9.0072e+15`.
 
 use job_sort_formula::jobs::Problem;
+use jsf_json::{JsonScalar, clipped};
 use jsf_openpbs::resource_amount::AmountSource;
 use serde::de::IgnoredAny;
 
@@ -12,7 +13,7 @@ use crate::error::ReadErrorKind;
 use crate::job_converter::JobConverter;
 use crate::job_key::JobKey;
 use crate::json_scanner::Scanner;
-use crate::known_names::NameIndex;
+use crate::names::NameIndex;
 use crate::object_keys::{Next, ObjectKeys};
 use crate::options::{ParsedJobs, ReadOptions};
 use crate::parsed_job::{ParsedJob, push_entry};
@@ -43,7 +44,7 @@ impl JsonReader {
         converter: &mut JobConverter<'_>,
     ) -> Option<()> {
         job.clear();
-        job.id = Some(scanner.key()?);
+        job.set_id(scanner.key()?);
         let shape = self.read_job(scanner, job, converter);
         if shape.is_none() {
             converter.abandon();
@@ -99,8 +100,7 @@ impl JsonReader {
             match meaning {
                 JobKey::Unused => scanner.skip_value()?,
                 JobKey::Resources | JobKey::Inputs => {
-                    job.has_resources |= meaning == JobKey::Resources;
-                    job.note_given(meaning, self.top.name(key));
+                    job.set(meaning, self.top.name(key), JsonScalar::OBJECT);
                     let shape = self.read_amounts(meaning, scanner, job, converter)?;
                     note_shape(shape, self.top.name(key), job);
                 }
@@ -109,24 +109,15 @@ impl JsonReader {
                     let scalar = scanner.scalar()?;
                     match meaning {
                         _ if scalar.is_null() => {}
-                        JobKey::Unknown => job.push_unknown_key(self.top.name(key), converter),
+                        JobKey::Unknown => job.push_problem(Problem::UnknownKey {
+                            key: clipped(self.top.name(key)).into_owned(),
+                            advice: String::new(),
+                        }),
                         _ => job.set(meaning, self.top.name(key), scalar),
                     }
                 }
             }
         }
-    }
-
-    /// Reads a list of resources that is the whole text; `None` unless it is one.
-    pub(super) fn read_resources<'d>(
-        &mut self,
-        text: &'d str,
-        job: &mut ParsedJob<'d>,
-        converter: &mut JobConverter<'_>,
-    ) -> Option<()> {
-        let mut scanner = Scanner::new(text);
-        let shape = self.read_amounts(JobKey::Resources, &mut scanner, job, converter)?;
-        shape.ok()
     }
 
     /// Reads the entries of an object of resources or inputs, whichever `list` says.
@@ -196,7 +187,9 @@ fn note_shape(shape: Shape, key: &str, job: &mut ParsedJob<'_>) {
 fn push(job: &mut ParsedJob<'_>, shape: Shape, converter: &mut JobConverter<'_>) {
     let (found, expected) = match shape {
         Err(found) => (format!("the job is {found}"), "an object"),
-        Ok(()) if job.id.is_none() => ("the job has no `id`".to_owned(), "a string or a number"),
+        Ok(()) if job.get(JobKey::Id).is_none() => {
+            ("the job has no `id`".to_owned(), "a string or a number")
+        }
         Ok(()) => return converter.push(job),
     };
     converter.skip(job, Problem::NotAJob { found, expected });
@@ -237,27 +230,6 @@ pub(super) fn read_native_json(
     options: &ReadOptions<'_>,
 ) -> Result<ParsedJobs, ReadErrorKind> {
     Document::new(options, AmountSource::User).read(text, "{\"jobs\":[…]}, an array of objects")
-}
-
-/// Reads a job per line, and returns the number of lines, which are counted from 0.
-pub(super) fn read_lines(
-    text: &str,
-    reader: &mut JsonReader,
-    converter: &mut JobConverter<'_>,
-) -> usize {
-    let mut job = ParsedJob::default();
-    let mut lines = 0;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
-        let line = rest[..end].trim();
-        if !line.is_empty() {
-            reader.read_line(line, Some(lines), &mut job, converter);
-        }
-        lines += 1;
-        rest = rest.get(end + 1..).unwrap_or_default();
-    }
-    lines
 }
 
 /// The reader of a whole document.

@@ -5,9 +5,9 @@
 //! [`JobTable`](job_sort_formula::jobs::JobTable) with a column for each of these names, and what
 //! is wrong with single jobs.
 //!
-//! The format is detected from the content. NDJSON and the JSON of qstat are cut into chunks, which
-//! are parsed in parallel. Whatever its format, a job becomes a `ParsedJob`, and the `JobConverter`
-//! makes a row of the table of it.
+//! The format is detected from the content. NDJSON is cut into chunks, which are parsed in parallel.
+//! Whatever its format, a job becomes a `ParsedJob`, and the `JobConverter` makes a row of the table
+//! of it.
 //!
 //! Internal to the workspace: the crates that other programs call are `job-sort-formula` and
 //! `jsf-site`.
@@ -15,15 +15,15 @@
 #![forbid(unsafe_code)]
 
 mod attribute_values;
-mod chunked_reader;
 mod cycle_jobs;
 mod error;
 mod file_kind;
 mod job_converter;
 mod job_key;
+mod job_lines;
 mod json_reader;
 mod json_scanner;
-mod known_names;
+mod names;
 pub mod native_tree;
 mod object_keys;
 mod options;
@@ -31,18 +31,17 @@ mod parsed_job;
 mod qstat_recovery;
 mod qstat_text;
 mod reader;
-mod requested_columns;
 mod table_builder;
 
 pub use crate::cycle_jobs::{Clock, CycleJobs, QueuedJob};
 pub use crate::error::{ReadError, ReadErrorKind};
 pub use crate::file_kind::FileKind;
 pub use crate::options::{ParsedJobs, ReadOptions};
-pub use crate::reader::JobReader;
+pub use crate::reader::read_jobs_from;
 
 /// Reads a job document in memory; its format is detected.
 ///
-/// A [`JobReader`] also reads files and streams. A problem with one job is reported in
+/// [`read_jobs_from`] also reads files and streams. A problem with one job is reported in
 /// [`ParsedJobs::problems`] and does not affect the others. Bytes that are not UTF-8 are replaced,
 /// and a byte order mark is skipped.
 ///
@@ -61,5 +60,5 @@ pub use crate::reader::JobReader;
 /// # Errors
 /// The document is empty, has none of the formats, is not valid JSON, or has too many jobs.
 pub fn read_jobs(bytes: &[u8], options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadError> {
-    JobReader::new(options).read(bytes)
+    read_jobs_from(bytes, options)
 }

@@ -37,6 +37,8 @@ pub struct ReadOptions<'a> {
     /// Whether the table records where each input comes from, which an explanation needs and a
     /// ranking does not.
     pub record_origins: bool,
+    /// About how many bytes of a document with a job per line are parsed at a time.
+    pub chunk_size: usize,
 }
 
 impl<'a> ReadOptions<'a> {
@@ -52,6 +54,7 @@ impl<'a> ReadOptions<'a> {
             strict: false,
             cycle_jobs: false,
             record_origins: false,
+            chunk_size: 512 << 10,
         }
     }
 }

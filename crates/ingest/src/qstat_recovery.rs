@@ -32,7 +32,20 @@ pub(super) fn read_damaged_qstat_json(
     error: &ReadErrorKind,
     options: &ReadOptions<'_>,
 ) -> Result<ParsedJobs, ReadErrorKind> {
-    let mut recovery = Recovery::new(text, error, options);
+    let mut recovery = Recovery {
+        builder: TableBuilder::new(options, AmountSource::Server),
+        reader: JsonReader::new(),
+        indentation: Indentation::detect(text),
+        number: 0,
+        depth: 0,
+        job: None,
+        lists_of_jobs: 0,
+        is_inside_string: false,
+        had_comma: None,
+        is_closed: true,
+        foreign: ForeignLines::default(),
+        notes: vec![note(error)],
+    };
     for (index, line) in text.lines().enumerate() {
         recovery.number = index + 1;
         recovery.read_line(line);
@@ -45,63 +58,30 @@ pub(super) fn read_damaged_qstat_json(
     recovery.finish()
 }
 
-/// A line of the document, by what it seems to be.
+/// A line of the document, without white space around it and a comma at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line<'d> {
     Empty,
-    /// `{`
-    DocumentStart,
-    /// `"key": {`
-    Open(&'d str),
-    /// `"12.vm": {`
-    JobStart(&'d str),
-    /// One or more `}` and nothing else.
-    Close {
-        braces: usize,
-        has_comma: bool,
-    },
-    /// `"key": value`, and whether a comma follows.
-    Attribute {
-        key: &'d str,
-        value: &'d str,
-        has_comma: bool,
-    },
+    /// So many `}` and nothing else.
+    Close(usize),
+    /// `"key": value`, or `"key": {`.
+    Entry(&'d str, &'d str),
     /// None of these.
     Other,
 }
 
 impl<'d> Line<'d> {
-    fn parse(text: &'d str, is_at_job_level: bool) -> Self {
-        let (text, has_comma) = match text.trim_end().strip_suffix(',') {
-            Some(text) => (text.trim_end(), true),
-            None => (text.trim_end(), false),
-        };
+    fn parse(text: &'d str) -> Self {
         if text.is_empty() {
-            return if has_comma { Self::Other } else { Self::Empty };
+            return Self::Empty;
         }
-        if text == "{" {
-            return Self::DocumentStart;
+        let is_brace = |byte: u8| byte == b'}' || byte.is_ascii_whitespace();
+        if text.bytes().all(is_brace) {
+            return Self::Close(text.matches('}').count());
         }
-        if text
-            .bytes()
-            .all(|byte| byte == b'}' || byte.is_ascii_whitespace())
-        {
-            return Self::Close {
-                braces: text.bytes().filter(|&byte| byte == b'}').count(),
-                has_comma,
-            };
-        }
-        let Some((key, value)) = key_and_value(text) else {
-            return Self::Other;
-        };
-        match value {
-            "{" if is_at_job_level || is_job_id(key) => Self::JobStart(key),
-            "{" => Self::Open(key),
-            _ => Self::Attribute {
-                key,
-                value,
-                has_comma,
-            },
+        match key_and_value(text) {
+            Some((key, value)) => Self::Entry(key, value),
+            None => Self::Other,
         }
     }
 }
@@ -197,35 +177,60 @@ fn indent(line: &str) -> usize {
 struct OpenJob<'d> {
     /// The number of its first line.
     line: usize,
-    parsed: ParsedJob<'d>,
+    /// Empty if it is not known.
+    id: &'d str,
+    /// The entries that can be read, as JSON.
+    entries: String,
     /// The object inside the job that is being read.
     list: Option<&'d str>,
-    attributes: usize,
+    has_attributes: bool,
+    has_user: bool,
+    /// Whether `Job_Owner` was dropped.
+    has_lost_owner: bool,
     /// What was repaired or dropped, and on which lines.
     repairs: Vec<(usize, Problem)>,
     /// Why the job cannot be used, and on which line that is seen.
     rejected: Option<(usize, Problem)>,
-    /// Whether `Job_Owner` was dropped.
-    has_lost_owner: bool,
     /// Whether a `}` at the level of the document was read since the last attribute.
     is_ended_by_document: bool,
 }
 
-impl OpenJob<'_> {
+impl<'d> OpenJob<'d> {
     fn push_repair(&mut self, line: usize, problem: Problem) {
         if self.repairs.len() < MAX_PROBLEMS {
             self.repairs.push((line, problem));
         }
     }
 
-    fn reject(&mut self, line: usize, problem: Problem) {
-        self.rejected.get_or_insert((line, problem));
+    fn reject(&mut self, line: usize, reason: &str) {
+        let reason = reason.to_owned();
+        self.rejected
+            .get_or_insert((line, Problem::Unreadable { reason }));
     }
-}
 
-fn unreadable(reason: &str) -> Problem {
-    let reason = reason.to_owned();
-    Problem::Unreadable { reason }
+    /// Adds an entry. No key that is read has an escape or a control character.
+    fn push(&mut self, key: &str, value: &str) {
+        if key.contains(|c: char| c == '\\' || c.is_control()) {
+            return;
+        }
+        if !self.entries.is_empty() && !self.entries.ends_with('{') {
+            self.entries.push(',');
+        }
+        self.entries += &format!("\"{key}\":{value}");
+    }
+
+    fn open_list(&mut self, key: &'d str) {
+        if self.list.is_none() {
+            self.list = Some(key);
+            self.push(key, "{");
+        }
+    }
+
+    fn close_list(&mut self) {
+        if self.list.take().is_some() {
+            self.entries.push('}');
+        }
+    }
 }
 
 /// The state of the reader at one line of the document.
@@ -236,8 +241,8 @@ struct Recovery<'d, 'a> {
     indentation: Option<Indentation>,
     /// The number of the line, counted from 1.
     number: usize,
-    /// How deep the line is; `None` if the document is not indented.
-    level: Option<Level>,
+    /// By how many characters the line is indented.
+    depth: usize,
     job: Option<OpenJob<'d>>,
     lists_of_jobs: usize,
     /// Whether the line before ends inside a string, so that a line that is not an attribute
@@ -281,42 +286,32 @@ impl ForeignLines {
     }
 }
 
-impl<'d, 'a> Recovery<'d, 'a> {
-    fn new(text: &str, error: &ReadErrorKind, options: &'a ReadOptions<'a>) -> Self {
-        Self {
-            builder: TableBuilder::new(options, AmountSource::Server),
-            reader: JsonReader::new(),
-            indentation: Indentation::detect(text),
-            number: 0,
-            level: None,
-            job: None,
-            lists_of_jobs: 0,
-            is_inside_string: false,
-            had_comma: None,
-            is_closed: true,
-            foreign: ForeignLines::default(),
-            notes: vec![note(error)],
-        }
+impl<'d> Recovery<'d, '_> {
+    /// How deep the line is; `None` if the document is not indented.
+    fn level(&self) -> Option<Level> {
+        Some(self.indentation?.level(self.depth))
     }
 
     fn read_line(&mut self, text: &'d str) {
-        let depth = indent(text);
-        self.level = self.indentation.map(|indentation| indentation.level(depth));
-        let line = Line::parse(text.trim(), self.level == Some(Level::Job));
-        let was_inside_string = std::mem::take(&mut self.is_inside_string);
-        if was_inside_string && self.continues_string(line) {
+        self.depth = indent(text);
+        let text = text.trim();
+        let content = text.strip_suffix(',').unwrap_or(text).trim_end();
+        let has_comma = content.len() < text.len();
+        let mut line = Line::parse(content);
+        if line == Line::Empty && has_comma {
+            line = Line::Other;
+        }
+        if std::mem::take(&mut self.is_inside_string) && self.continues_string(line, content) {
             self.is_inside_string = line == Line::Empty || !ends_string(text);
-            self.had_comma = (!self.is_inside_string).then(|| text.trim_end().ends_with(','));
+            self.had_comma = (!self.is_inside_string).then_some(has_comma);
+            return;
+        }
+        if line == Line::Empty {
             return;
         }
         let had_comma = self.had_comma.take();
         match line {
-            Line::Empty => self.had_comma = had_comma,
-            Line::DocumentStart => self.finish_job(),
-            Line::JobStart(id) => self.start_job(Some(id)),
-            Line::Open("Jobs") => self.start_list_of_jobs(),
-            Line::Open(key) => self.open_list(key),
-            Line::Close { braces, has_comma } => {
+            Line::Close(braces) => {
                 if had_comma == Some(true) {
                     self.record_repair("a comma is followed by `}`; an attribute may be missing");
                 }
@@ -325,31 +320,61 @@ impl<'d, 'a> Recovery<'d, 'a> {
                 }
                 self.had_comma = (braces == 1 && !self.is_closed).then_some(has_comma);
             }
-            Line::Attribute {
-                key,
-                value,
-                has_comma,
-            } => {
-                self.read_attribute(key, value);
-                self.had_comma = self.job.is_some().then_some(has_comma);
+            Line::Entry(key, value) => {
+                self.read_entry(key, value);
+                self.had_comma = (value != "{" && self.job.is_some()).then_some(has_comma);
+                if had_comma == Some(false) {
+                    self.record_repair("the comma before this line is missing");
+                }
             }
-            Line::Other => self.read_other(text.trim(), depth),
-        }
-        let needs_comma = matches!(
-            line,
-            Line::Attribute { .. } | Line::Open(_) | Line::JobStart(_)
-        );
-        if had_comma == Some(false) && needs_comma {
-            self.record_repair("the comma before this line is missing");
+            // the document begins
+            _ if content == "{" => self.finish_job(),
+            _ => self.read_other(text),
         }
     }
 
     /// Whether a line after one that ends inside a string is a part of the string.
-    fn continues_string(&self, line: Line<'_>) -> bool {
+    fn continues_string(&self, line: Line<'_>, content: &str) -> bool {
         match line {
-            Line::Empty | Line::Other => true,
-            Line::Close { .. } => !matches!(self.level, None | Some(Level::Job | Level::Attribute)),
-            _ => false,
+            Line::Empty => true,
+            Line::Other => content != "{",
+            Line::Close(_) => !matches!(self.level(), None | Some(Level::Job | Level::Attribute)),
+            Line::Entry(..) => false,
+        }
+    }
+
+    fn read_entry(&mut self, key: &'d str, value: &'d str) {
+        let is_at_job_level = self.level() == Some(Level::Job);
+        let is_id = is_job_id(key);
+        match value {
+            "{" if is_at_job_level || is_id => self.start_job(key),
+            "{" if key == "Jobs" => self.start_list_of_jobs(),
+            "{" => {
+                self.start_missing_job();
+                self.leave_unclosed_list(key);
+                if let Some(job) = &mut self.job {
+                    job.has_attributes = true;
+                    job.is_ended_by_document = false;
+                    job.open_list(key);
+                }
+            }
+            _ if is_id && value.starts_with('{') => {
+                self.start_job(key);
+                if let Some(job) = &mut self.job {
+                    job.has_attributes = true;
+                    let inside = value.strip_prefix('{').unwrap_or(value);
+                    inside
+                        .strip_suffix('}')
+                        .unwrap_or(inside)
+                        .clone_into(&mut job.entries);
+                }
+                self.end_job();
+            }
+            _ if is_id && is_at_job_level => {
+                self.start_job(key);
+                self.record_repair("`{` is missing after the job id");
+            }
+            _ => self.read_attribute(key, value),
         }
     }
 
@@ -362,7 +387,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
 
     fn reject(&mut self, reason: &str) {
         if let Some(job) = &mut self.job {
-            job.reject(self.number, unreadable(reason));
+            job.reject(self.number, reason);
         }
     }
 
@@ -377,36 +402,20 @@ impl<'d, 'a> Recovery<'d, 'a> {
         }
     }
 
-    /// Starts a job, whose id may not be known.
-    fn start_job(&mut self, id: Option<&'d str>) {
+    /// Starts a job, whose id is empty if it is not known.
+    fn start_job(&mut self, id: &'d str) {
         self.finish_job();
         self.job = Some(OpenJob {
             line: self.number,
-            parsed: id.map(ParsedJob::with_id).unwrap_or_default(),
+            id,
             ..OpenJob::default()
         });
     }
 
-    fn open_list(&mut self, key: &'d str) {
-        self.start_missing_job();
-        self.leave_unclosed_list(key);
-        if let Some(job) = &mut self.job {
-            job.attributes += 1;
-            job.is_ended_by_document = false;
-            if job.list.is_none() {
-                job.list = Some(key);
-                if key == RESOURCE_LIST {
-                    job.parsed.has_resources = true;
-                    job.parsed.note_given(JobKey::Resources, key);
-                }
-            }
-        }
-    }
-
     /// An attribute after the end of a job starts one whose id is not known.
     fn start_missing_job(&mut self) {
-        if self.job.is_none() && self.level >= Some(Level::Attribute) {
-            self.start_job(None);
+        if self.job.is_none() && self.level() >= Some(Level::Attribute) {
+            self.start_job("");
             self.reject("the line with the job id before this one is missing");
         }
     }
@@ -414,7 +423,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
     /// Leaves a list whose `}` is missing, if the indentation or the key shows that the job goes
     /// on.
     fn leave_unclosed_list(&mut self, key: &str) {
-        let is_outside = match self.level {
+        let is_outside = match self.level() {
             Some(level) => level <= Level::Attribute,
             None => JobKey::from_qstat(key) != JobKey::Unused,
         };
@@ -425,8 +434,9 @@ impl<'d, 'a> Recovery<'d, 'a> {
 
     fn end_unclosed_list(&mut self) {
         if let Some(job) = &mut self.job
-            && let Some(list) = job.list.take()
+            && let Some(list) = job.list
         {
+            job.close_list();
             let list = clipped(list);
             self.record_repair(&format!("the `}}` of `{list}` is missing before this line"));
         }
@@ -434,29 +444,59 @@ impl<'d, 'a> Recovery<'d, 'a> {
 
     /// Reads a `}`, the first one of its line or another.
     fn close(&mut self, is_first: bool) {
+        let level = self.level().filter(|_| is_first);
         let Some(job) = &mut self.job else {
             self.is_closed = true;
             return;
         };
-        match self.level.filter(|_| is_first) {
+        match level {
             Some(Level::List) => {}
-            Some(Level::Attribute) => job.list = None,
+            Some(Level::Attribute) => job.close_list(),
             Some(Level::Document) => job.is_ended_by_document = true,
             Some(Level::Job) => {
                 self.end_unclosed_list();
                 self.end_job();
             }
-            _ if job.list.is_some() => job.list = None,
+            _ if job.list.is_some() => job.close_list(),
             _ => self.end_job(),
         }
     }
 
-    /// Ends the job at its `}`.
+    /// Ends the job at its `}`: adds it to the table, or reports why it is not added.
     fn end_job(&mut self) {
-        if let Some(job) = self.job.take() {
-            self.push(job);
-            self.is_closed = false;
+        let Some(mut job) = self.job.take() else {
+            return;
+        };
+        self.is_closed = false;
+        job.close_list();
+        if !job.has_attributes {
+            job.reject(job.line, "the job has no attributes");
         }
+        if job.has_lost_owner && !job.has_user {
+            let problem = Problem::DamagedInput {
+                attribute: "Job_Owner".to_owned(),
+                reason: "no `euser` replaces it".to_owned(),
+            };
+            job.rejected.get_or_insert((job.line, problem));
+        }
+        let converter = &mut self.builder.converter;
+        for (line, problem) in job.repairs {
+            converter.output.report(Some(line), job.id, problem);
+        }
+        if let Some((line, problem)) = job.rejected {
+            return converter.output.report(Some(line), job.id, problem);
+        }
+        let text = format!("{}:{{{}}}", serde_json::Value::from(job.id), job.entries);
+        let mut scanner = Scanner::new(&text);
+        let read = self
+            .reader
+            .read_entry(&mut scanner, &mut ParsedJob::default(), converter);
+        if read.is_none() || !scanner.is_at_end() {
+            let reason = "the job on this line is not valid JSON".to_owned();
+            let problem = Problem::Unreadable { reason };
+            converter.output.report(Some(job.line), job.id, problem);
+        }
+        self.builder.flush_many();
     }
 
     /// Ends a job whose `}` is missing.
@@ -466,25 +506,19 @@ impl<'d, 'a> Recovery<'d, 'a> {
     }
 
     fn read_attribute(&mut self, key: &'d str, value: &'d str) {
-        if is_job_id(key) && value.starts_with('{') {
-            return self.read_job_on_one_line(key, value);
-        }
-        if self.level == Some(Level::Job) && is_job_id(key) {
-            self.start_job(Some(key));
-            return self.record_repair("`{` is missing after the job id");
-        }
         let read = serde_json::from_str::<IgnoredAny>(value);
         if self.job.is_none() && key == "timestamp" && read.is_ok() {
             self.builder.set_timestamp(&JsonScalar::from_text(value));
         }
         self.start_missing_job();
         self.leave_unclosed_list(key);
+        let is_in_a_list = self.level() == Some(Level::List);
         let Some(job) = &mut self.job else { return };
-        if self.level == Some(Level::List) && job.list.is_none() {
+        if is_in_a_list && job.list.is_none() {
             let reason = "this line belongs to a list whose first line is missing";
-            job.reject(self.number, unreadable(reason));
+            job.reject(self.number, reason);
         }
-        job.attributes += 1;
+        job.has_attributes = true;
         job.is_ended_by_document = false;
         let converter = &mut self.builder.converter;
         let meaning = match job.list {
@@ -492,27 +526,18 @@ impl<'d, 'a> Recovery<'d, 'a> {
             Some(RESOURCE_LIST) => converter.resource_key(key),
             Some(list) => converter.listed_key(list, key),
         };
-        match (read, meaning) {
-            (Ok(_), JobKey::Unused | JobKey::CycleList) => {}
-            (Ok(_), JobKey::Resources) => {
-                job.parsed.has_resources = true;
-                job.parsed.note_given(JobKey::Resources, key);
-                let read = self
-                    .reader
-                    .read_resources(value, &mut job.parsed, converter);
-                if read.is_none() {
-                    job.parsed.reject(key, "not an object", "an object");
-                }
+        let is_name =
+            meaning.is_name() || matches!(meaning, JobKey::Cycle("user" | "group" | "project"));
+        match read {
+            Err(error) if !is_name || !is_bare_word(value) => {
+                self.is_inside_string =
+                    value.starts_with('"') && (value.len() == 1 || !ends_string(value));
+                return self.drop_attribute(key, meaning, reason_in_words(&error));
             }
-            (Ok(_), _) => {
-                let scalar = JsonScalar::from_text(value);
-                if !scalar.is_null() {
-                    job.parsed.set(meaning, key, scalar);
-                }
-            }
-            (Err(_), meaning) if is_name(meaning) && is_bare_word(value) => {
-                job.parsed
-                    .set(meaning, key, JsonScalar::String(value.into()));
+            Ok(_) => job.push(key, value),
+            // qstat takes a name that looks like one for a number
+            Err(_) => {
+                job.push(key, &format!("\"{value}\""));
                 let what = format!(
                     "`{}` is {} without quotes, and is read as text",
                     clipped(key),
@@ -520,37 +545,15 @@ impl<'d, 'a> Recovery<'d, 'a> {
                 );
                 job.push_repair(self.number, Problem::Repaired { what });
             }
-            (Err(error), meaning) => {
-                self.is_inside_string =
-                    value.starts_with('"') && (value.len() == 1 || !ends_string(value));
-                self.drop_attribute(key, meaning, reason_in_words(&error));
-            }
         }
-    }
-
-    fn read_job_on_one_line(&mut self, id: &'d str, value: &'d str) {
-        self.finish_job();
-        self.is_closed = false;
-        let text = format!("\"{id}\":{value}");
-        let mut scanner = Scanner::new(&text);
-        let converter = &mut self.builder.converter;
-        let read = self
-            .reader
-            .read_entry(&mut scanner, &mut ParsedJob::default(), converter);
-        if read.is_none() || !scanner.is_at_end() {
-            let problem = unreadable("the job on this line is not valid JSON");
-            converter.report(Some(self.number), id, problem);
-        }
+        job.has_user |= meaning == JobKey::User && value != "\"\"" && value != "null";
     }
 
     fn drop_attribute(&mut self, key: &str, meaning: JobKey, reason: String) {
         let Some(job) = &mut self.job else { return };
         let is_needed = match meaning {
             JobKey::Unused | JobKey::Owner => false,
-            JobKey::Resource(_) => {
-                let mut names = self.builder.converter.column_names();
-                names.any(|name| name == key)
-            }
+            JobKey::Resource(_) => self.builder.converter.column(key).is_some(),
             _ => true,
         };
         job.has_lost_owner |= meaning == JobKey::Owner;
@@ -559,25 +562,27 @@ impl<'d, 'a> Recovery<'d, 'a> {
             None => clipped(key).into_owned(),
         };
         if is_needed {
-            job.reject(self.number, Problem::DamagedInput { attribute, reason });
+            let problem = Problem::DamagedInput { attribute, reason };
+            job.rejected.get_or_insert((self.number, problem));
         } else {
             job.push_repair(self.number, Problem::DroppedAttribute { attribute, reason });
         }
     }
 
     /// Reads a line that is neither an attribute nor a brace.
-    fn read_other(&mut self, text: &'d str, depth: usize) {
-        if self.level == Some(Level::Job) && text.starts_with('"') {
+    fn read_other(&mut self, text: &'d str) {
+        if self.level() == Some(Level::Job) && text.starts_with('"') {
             let id = text.trim_start_matches('"');
             let id = id.split(['"', ':', ' ', '\t']).next().unwrap_or("");
             if is_job_id(id) && text.starts_with(&format!("\"{id}\"")) {
-                self.start_job(Some(id));
+                self.start_job(id);
                 return self.record_repair("the line with the job id is damaged");
             }
-            self.start_job(None);
+            self.start_job("");
             return self.reject("the job id on this line cannot be read");
         }
-        let is_from_a_shell = !text.starts_with('"') && (text.starts_with("qstat:") || depth == 0);
+        let is_from_a_shell =
+            !text.starts_with('"') && (text.starts_with("qstat:") || self.depth == 0);
         let is_foreign = is_from_a_shell && self.indentation.is_some();
         let Some(job) = self.job.as_ref().filter(|_| !is_foreign) else {
             return self.foreign.push(self.number, text);
@@ -616,32 +621,8 @@ impl<'d, 'a> Recovery<'d, 'a> {
             .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')))
             .unwrap_or(name.len());
         let name = &name[..end];
-        let mut needed = ATTRIBUTES
-            .into_iter()
-            .chain(self.builder.converter.column_names());
+        let mut needed = ATTRIBUTES.iter().chain(self.builder.options.needed);
         name.len() < 3 || needed.any(|needed| needed.contains(name) || name.contains(needed))
-    }
-
-    /// Adds a job to the table, or reports why it is not added.
-    fn push(&mut self, mut job: OpenJob<'d>) {
-        if job.attributes == 0 {
-            job.reject(job.line, unreadable("the job has no attributes"));
-        }
-        if job.has_lost_owner && job.parsed.user.is_empty() {
-            let problem = Problem::DamagedInput {
-                attribute: "Job_Owner".to_owned(),
-                reason: "no `euser` replaces it".to_owned(),
-            };
-            job.reject(job.line, problem);
-        }
-        let id = job.parsed.id.clone().unwrap_or_default();
-        let is_rejected = job.rejected.is_some();
-        for (line, problem) in job.repairs.into_iter().chain(job.rejected) {
-            self.builder.converter.report(Some(line), &id, problem);
-        }
-        if !is_rejected {
-            self.builder.push(&mut job.parsed);
-        }
     }
 
     fn finish(mut self) -> Result<ParsedJobs, ReadErrorKind> {
@@ -693,15 +674,6 @@ fn reason_in_words(error: &serde_json::Error) -> String {
         _ => return reason,
     }
     .to_owned()
-}
-
-/// Whether the value of an attribute is a name, which may look like a number.
-fn is_name(meaning: JobKey) -> bool {
-    match meaning {
-        JobKey::User | JobKey::Group | JobKey::Account | JobKey::Owner | JobKey::Queue => true,
-        JobKey::Cycle(key) => key.is_name(),
-        _ => false,
-    }
 }
 
 /// Whether a value is what qstat prints without quotes because it takes it for a number.

@@ -61,7 +61,7 @@ pub(super) fn read_qstat_text(
             return document.reject_last_job(&job.parsed);
         }
         if has_empty_lines && !job.is_ended {
-            let id = job.parsed.id.as_deref().unwrap_or_default();
+            let id = job.parsed.id();
             document.notes.push(format!(
                 "no empty line follows the last job `{}`, as one follows the other jobs: if the document is cut off, \
                  attributes of this job and all later jobs are missing",
@@ -84,7 +84,7 @@ struct Document<'a> {
 impl<'a> Document<'a> {
     fn new(text: &'a str, options: &'a ReadOptions<'a>) -> Self {
         let mut builder = TableBuilder::new(options, AmountSource::Server);
-        builder.converter.take_processors_of_nodes();
+        builder.converter.takes_nodes = true;
         Self {
             text,
             options,
@@ -101,7 +101,7 @@ impl<'a> Document<'a> {
     /// Reports the last job, in whose middle the document ends, and returns the other jobs. An
     /// error if the options are strict.
     fn reject_last_job(mut self, job: &ParsedJob<'_>) -> Result<ParsedJobs, ReadErrorKind> {
-        let id = job.id.as_deref().unwrap_or_default();
+        let id = job.id();
         if self.options.strict {
             return Err(ReadErrorKind::Other(format!(
                 "ends in the middle of job `{}`: it is cut off, write it again; if it is complete, add the line end that its last \
@@ -112,7 +112,10 @@ impl<'a> Document<'a> {
         let reason = "the document ends in the middle of the job, without a line end".to_owned();
         let problem = Problem::Unreadable { reason };
         let line = self.text.lines().count();
-        self.builder.converter.report(Some(line), id, problem);
+        self.builder
+            .converter
+            .output
+            .report(Some(line), id, problem);
         self.notes.insert(0, CUT_OFF.to_owned());
         self.finish()
     }
@@ -168,10 +171,9 @@ struct TextJob<'d> {
 
 impl<'d> TextJob<'d> {
     fn new(id: &'d str) -> Self {
-        Self {
-            parsed: ParsedJob::with_id(id.trim()),
-            ..Self::default()
-        }
+        let mut job = Self::default();
+        job.parsed.set_id(id.trim().into());
+        job
     }
 
     fn read_line(&mut self, line: &'d str, converter: &mut JobConverter<'_>) {
@@ -274,7 +276,8 @@ fn parse_dsv_job<'d>(text: &'d str, converter: &mut JobConverter<'_>) -> ParsedJ
         .or_else(|| rest.find(|c: char| c.is_ascii_alphabetic()))
         .unwrap_or(rest.len());
     let (delimiter, attributes) = rest.split_at(first);
-    let mut job = ParsedJob::with_id(id);
+    let mut job = ParsedJob::default();
+    job.set_id(id.into());
     for field in split_unescaped(attributes, delimiter) {
         if let Some((name, value)) = field.split_once('=')
             && let Some(mut attribute) = Attribute::new(name, value, converter)
@@ -313,7 +316,6 @@ impl<'d> Attribute<'d> {
     /// text does not distinguish it from a string.
     fn add_to(self, job: &mut ParsedJob<'d>) {
         let is_amount = matches!(self.key, JobKey::Resource(_));
-        job.has_resources |= is_amount;
         let scalar = match self.value {
             Cow::Borrowed(text) if is_amount && number(text).is_some() => JsonScalar::Number(text),
             value => JsonScalar::String(value),

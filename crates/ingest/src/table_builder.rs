@@ -1,6 +1,6 @@
 //! Builds the table of the jobs of a document, and collects what is wrong with it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use job_sort_formula::jobs::{Job, JobProblem, JobTable, MAX_JOBS, Problem, Problems};
 use job_sort_formula::python::Value;
@@ -10,23 +10,20 @@ use jsf_openpbs::resource_amount::AmountSource;
 use crate::attribute_values::integer;
 use crate::cycle_jobs::CycleJobsBuilder;
 use crate::error::ReadErrorKind;
-use crate::job_converter::{ConvertedJob, ConvertedJobs, JobConverter, MAX_KEYS, Part, Remarks};
-use crate::known_names::MAX_RESOURCES;
+use crate::job_converter::{ConvertedJob, ConvertedJobs, JobConverter, OF_NODES, OF_PROCS, Part};
+use crate::names::{MAX_RESOURCES, RequestedColumn};
 use crate::options::{ParsedJobs, ReadOptions};
 use crate::parsed_job::ParsedJob;
-use crate::requested_columns::RequestedColumns;
 
-const NO_EUSER: &str = "jobs lack `euser`, which qstat shows only to administrators; \
-                        their user is `Job_Owner` up to the `@`";
-const OF_NODES: &str = "jobs without `ncpus` have that of `nodes`: the nodes times `ppn`";
-const OF_PROCS: &str = "jobs without `ncpus` have that of `nodes` (the nodes times `ppn`) or `procs`, whichever is larger";
+/// The most unknown keys that are counted by name. Later ones are not reported.
+const MAX_KEYS: usize = 10_000;
 /// How many parts are converted before the table takes them.
 const MAX_PENDING: usize = 256;
 
 /// Builds a table from jobs that were converted in parallel, or from one job after the other.
 #[derive(Debug)]
 pub(super) struct TableBuilder<'a> {
-    options: &'a ReadOptions<'a>,
+    pub options: &'a ReadOptions<'a>,
     /// Converts the jobs that are read one after the other.
     pub converter: JobConverter<'a>,
     table: JobTable,
@@ -38,15 +35,16 @@ pub(super) struct TableBuilder<'a> {
     is_full: bool,
     /// Why the document is refused if the options are strict.
     refusal: Option<String>,
-    remarks: Remarks,
+    has_too_many_names: bool,
+    notes: BTreeSet<&'static str>,
 }
 
 impl<'a> TableBuilder<'a> {
     pub(super) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
-        let columns = RequestedColumns::new(options);
-        let mut table = JobTable::new(columns.names());
+        let columns = RequestedColumn::all(options);
+        let mut table = JobTable::new(columns.iter().map(|column| column.name));
         if options.record_origins {
-            table.record_origins(columns.own_origins());
+            table.record_origins(columns.iter().map(RequestedColumn::own_origin).collect());
         }
         Self {
             options,
@@ -54,11 +52,12 @@ impl<'a> TableBuilder<'a> {
             table,
             cycle_jobs: options.cycle_jobs.then(CycleJobsBuilder::default),
             problems: Problems::default(),
-            defaults: columns.defaults(),
+            defaults: columns.iter().map(RequestedColumn::default).collect(),
             reported_keys: HashSet::new(),
             is_full: false,
             refusal: None,
-            remarks: Remarks::default(),
+            has_too_many_names: false,
+            notes: BTreeSet::new(),
         }
     }
 
@@ -135,7 +134,8 @@ impl<'a> TableBuilder<'a> {
                 self.table.record_undeclared(&name, kind);
             }
         }
-        self.remarks.merge(jobs.remarks);
+        self.has_too_many_names |= jobs.has_too_many_names;
+        self.notes.extend(&jobs.notes);
     }
 
     fn push_job(&mut self, job: ConvertedJob, first_line: usize) {
@@ -200,7 +200,7 @@ impl<'a> TableBuilder<'a> {
     }
 
     fn has_too_many_resources(&self) -> bool {
-        self.remarks.has_too_many_names || self.table.undeclared_count() > MAX_RESOURCES
+        self.has_too_many_names || self.table.undeclared_count() > MAX_RESOURCES
     }
 
     /// Finishes the table at the end of the document.
@@ -225,21 +225,15 @@ impl<'a> TableBuilder<'a> {
             return Err(ReadErrorKind::Other(reason));
         }
         self.table.exclude_waiting_subjobs();
-        let mut notes = Vec::new();
-        if self.remarks.has_jobs_without_user {
-            notes.push(NO_EUSER.to_owned());
-        }
-        if self.remarks.has_jobs_with_procs {
-            notes.push(OF_PROCS.to_owned());
-        } else if self.remarks.has_jobs_with_nodes {
-            notes.push(OF_NODES.to_owned());
+        if self.notes.contains(OF_PROCS) {
+            self.notes.remove(OF_NODES);
         }
         let cycle_jobs = self.cycle_jobs.map(CycleJobsBuilder::finish);
         Ok(ParsedJobs {
             table: self.table,
             cycle_jobs,
             problems: self.problems,
-            notes,
+            notes: self.notes.into_iter().map(str::to_owned).collect(),
         })
     }
 }

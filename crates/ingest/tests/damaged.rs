@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use job_sort_formula::schema::Schema;
-use jsf_ingest::{JobReader, ParsedJobs, ReadError, ReadOptions};
+use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs};
 use jsf_testing::random::Xorshift;
 use jsf_testing::{golden, setting};
 
@@ -24,7 +24,7 @@ fn read(document: &[u8]) -> Result<ParsedJobs, ReadError> {
         source_name: "qstat.json",
         ..ReadOptions::new(&SCHEMA, &NEEDED)
     };
-    JobReader::new(&options).chunk_size(4096).read(document)
+    read_jobs(document, &options)
 }
 
 /// Everything that is read from one job.
@@ -359,8 +359,7 @@ fn the_job_in_which_a_text_ends_is_rejected_by_name() {
         ..ReadOptions::new(&schema, &NEEDED)
     };
     for document in [dsv, text.trim_end()] {
-        let error = JobReader::new(&strict)
-            .read(document.as_bytes())
+        let error = read_jobs(document.as_bytes(), &strict)
             .expect_err("a cut-off text")
             .to_string();
         assert!(
@@ -368,5 +367,5 @@ fn the_job_in_which_a_text_ends_is_rejected_by_name() {
             "{error}"
         );
     }
-    assert!(JobReader::new(&strict).read(text.as_bytes()).is_ok());
+    assert!(read_jobs(text.as_bytes(), &strict).is_ok());
 }

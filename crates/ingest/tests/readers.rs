@@ -6,7 +6,7 @@
 use std::io::{self, Read};
 
 use job_sort_formula::schema::{InputType, Schema};
-use jsf_ingest::{JobReader, ParsedJobs, ReadError, ReadOptions};
+use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs, read_jobs_from};
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
@@ -597,16 +597,19 @@ impl Site {
             strict: false,
             cycle_jobs: false,
             record_origins: true,
+            chunk_size: 1 << 20,
         };
-        let reader = JobReader::new(&options);
         let chunk = [1, 64, 500, 4000][dice.roll(4)];
-        let chunked = reader.chunk_size(chunk);
-        let read = if dice.one_in(3) {
-            chunked.read_stream(Drop(bytes, 1 + dice.roll(300)))
-        } else {
-            chunked.read(bytes)
+        let chunked = ReadOptions {
+            chunk_size: chunk,
+            ..options
         };
-        let whole = reader.chunk_size(1 << 20).read(bytes);
+        let read = if dice.one_in(3) {
+            read_jobs_from(Drop(bytes, 1 + dice.roll(300)), &chunked)
+        } else {
+            read_jobs(bytes, &chunked)
+        };
+        let whole = read_jobs(bytes, &options);
         let (expected, found) = (answer(whole), answer(read));
         assert!(
             expected == found,

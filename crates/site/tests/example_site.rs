@@ -96,14 +96,9 @@ impl Site {
         let needed: Vec<&str> = program.inputs().iter().map(|name| &**name).collect();
         let options = ReadOptions {
             source_name: path,
-            needed: &needed,
-            schema: &self.schema,
-            numbers: NumberMode::OpenPbs,
             entity: self.config.fairshare_entity,
             queue_priorities: &self.queues.priorities(),
-            strict: false,
-            cycle_jobs: false,
-            record_origins: false,
+            ..ReadOptions::new(&self.schema, &needed)
         };
         let read = read_jobs(&bytes(path), &options).unwrap_or_else(|error| panic!("{error}"));
         assert!(

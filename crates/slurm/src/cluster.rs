@@ -222,19 +222,9 @@ impl Cluster {
         else {
             return Err(expected());
         };
-        let mut priorities = Priorities::default();
-        let mut problems = Vec::new();
-        for row in table.rows() {
-            match row {
-                Ok(row) => {
-                    let qos = row.cell(Some(qos));
-                    let of = format!("QOS `{qos}`");
-                    problems.extend(priorities.add(name, qos, &row, priority, &of));
-                }
-                Err(fault) => problems.push(format!("`{name}`: a QOS is left out{fault}")),
-            }
-        }
-        problems.extend(table.unended().map(|end| format!("`{name}`: {end}")));
+        let (priorities, problems) = read_priorities(name, &table, priority, "a QOS", |row| {
+            Some(row.cell(Some(qos)).to_owned())
+        });
         self.qos = Some(priorities);
         Ok(problems)
     }
@@ -259,31 +249,57 @@ impl Cluster {
         };
         let [account, user, of_cluster, partition] =
             ["Account", "User", "Cluster", "Partition"].map(|name| table.column(&[name]));
-        let mut priorities = Priorities::default();
-        let mut problems = Vec::new();
-        for row in table.rows() {
-            let row = match row {
-                Ok(row) => row,
-                Err(fault) => {
-                    problems.push(format!("`{name}`: an association is left out{fault}"));
-                    continue;
+        let clusters = &mut self.clusters_of_associations;
+        let (priorities, problems) =
+            read_priorities(name, &table, priority, "an association", |row| {
+                if of_cluster.is_some() {
+                    let found = row.cell(of_cluster);
+                    clusters.insert(found.to_owned());
+                    if cluster.is_some_and(|cluster| !found.eq_ignore_ascii_case(cluster)) {
+                        return None;
+                    }
                 }
-            };
-            if of_cluster.is_some() {
-                let found = row.cell(of_cluster);
-                self.clusters_of_associations.insert(found.to_owned());
-                if cluster.is_some_and(|cluster| !found.eq_ignore_ascii_case(cluster)) {
-                    continue;
-                }
-            }
-            let key = association_key(row.cell(account), row.cell(user), row.cell(partition));
-            let of = format!("association `{key}`");
-            problems.extend(priorities.add(name, &key, &row, priority, &of));
-        }
-        problems.extend(table.unended().map(|end| format!("`{name}`: {end}")));
+                let [account, user, partition] =
+                    [account, user, partition].map(|column| row.cell(column));
+                Some(association_key(account, user, partition))
+            });
         self.associations = Some(priorities);
         Ok(problems)
     }
+}
+
+/// The priorities in a column of a document, by the names that its rows give, and what cannot be
+/// read. A row without a number has the priority 0.
+fn read_priorities(
+    document: &str,
+    table: &Table<'_>,
+    column: usize,
+    what: &str,
+    mut name_of: impl FnMut(&Row<'_>) -> Option<String>,
+) -> (Priorities, Vec<String>) {
+    let mut priorities = Priorities::default();
+    let mut problems = Vec::new();
+    for row in table.rows() {
+        let row = match row {
+            Ok(row) => row,
+            Err(fault) => {
+                problems.push(format!("`{document}`: {what} is left out{fault}"));
+                continue;
+            }
+        };
+        let Some(name) = name_of(&row) else { continue };
+        let text = row.cell(Some(column));
+        let of = what.split(' ').next_back().unwrap_or_default();
+        let fault = Form::Count.fault("Priority", &format!("{of} `{name}`"), text);
+        if let (Some(fault), false) = (fault, text.is_empty()) {
+            problems.push(format!("`{document}`, {}: {fault}", row.place));
+        }
+        let priority = text.parse().unwrap_or(0);
+        priorities.largest = priorities.largest.max(priority);
+        priorities.of.insert(name, priority);
+    }
+    problems.extend(table.unended().map(|end| format!("`{document}`: {end}")));
+    (priorities, problems)
 }
 
 /// What the records of a kind begin with, what they describe, and the forms of their values.
@@ -336,26 +352,6 @@ fn checked_records(
 /// The name of an association among the priorities.
 pub(crate) fn association_key(account: &str, user: &str, partition: &str) -> String {
     format!("{account}/{user}/{partition}").to_lowercase()
-}
-
-impl Priorities {
-    /// Adds what a row of a document says of a name; without a number it has none. Returns what is
-    /// said of another text.
-    fn add(
-        &mut self,
-        document: &str,
-        name: &str,
-        row: &Row<'_>,
-        column: usize,
-        of: &str,
-    ) -> Option<String> {
-        let text = row.cell(Some(column));
-        let priority = text.parse().unwrap_or(0);
-        self.largest = self.largest.max(priority);
-        self.of.insert(name.to_owned(), priority);
-        let fault = Form::Count.fault("Priority", of, text)?;
-        (!text.is_empty()).then(|| format!("`{document}`, {}: {fault}", row.place))
-    }
 }
 
 /// The nodes of `slurm.conf` and their processors, as `scontrol show node` prints those that it

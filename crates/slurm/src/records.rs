@@ -26,6 +26,21 @@ struct Field {
 const NONE: [&str; 4] = ["", "(null)", "N/A", "NONE"];
 
 impl Record {
+    /// A record without fields that begins on a line.
+    pub(crate) fn at(line: usize) -> Self {
+        Self {
+            line,
+            ..Self::default()
+        }
+    }
+
+    /// Gives a key a value, unless it has one.
+    pub(crate) fn set_first(&mut self, key: &str, value: &str, line: usize) {
+        if self.get(key).is_none() {
+            self.set(key, value, line);
+        }
+    }
+
     /// The value of a key, unless it means that there is none.
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.raw(key).filter(|value| !NONE.contains(value))
@@ -126,10 +141,7 @@ pub(crate) fn records(text: &str, first: &str) -> Vec<Record> {
             .is_some_and(|start| start.eq_ignore_ascii_case(first))
             && line[first.len()..].starts_with('=');
         if begins {
-            records.push(Record {
-                line: index + 1,
-                ..Record::default()
-            });
+            records.push(Record::at(index + 1));
         }
         if let Some(record) = records.last_mut() {
             add_fields(record, line, index + 1);

@@ -16,7 +16,7 @@ use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf::commands::page::what_if::{Shown, WhatIfPage, check_json, ranking_json};
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
-use jsf_ingest::{JobReader, ParsedJobs, ReadError, ReadOptions};
+use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs, read_jobs_from};
 use jsf_openpbs::check::{Checked, SiteFacts};
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::files::formula_source::{formula_in, pasted};
@@ -261,15 +261,19 @@ pub fn jobs(data: &[u8]) {
         queue_priorities: &queues.expect("queues").priorities(),
         strict: choice.is_multiple_of(11),
         record_origins: true,
+        chunk_size: 1 << 22,
         ..ReadOptions::new(&schema, NEEDED[choice % 4])
     };
-    let whole = outcome(JobReader::new(&options).chunk_size(1 << 22).read(data));
+    let whole = outcome(read_jobs(data, &options));
     let chunk = [1, 64, 500, 1 << 20][choice / 16 % 4];
-    let reader = JobReader::new(&options).chunk_size(chunk);
+    let chunked = ReadOptions {
+        chunk_size: chunk,
+        ..options
+    };
     let read = if choice.is_multiple_of(5) {
-        reader.read_stream(Trickle(data, 1 + choice % 100))
+        read_jobs_from(Trickle(data, 1 + choice % 100), &chunked)
     } else {
-        reader.read(data)
+        read_jobs(data, &chunked)
     };
     assert_eq!(whole, outcome(read), "in chunks of {chunk}");
 }
@@ -283,12 +287,9 @@ pub fn qstat(data: &[u8]) {
         record_origins: true,
         ..ReadOptions::new(&schema, NEEDED[0])
     };
-    let whole = outcome(JobReader::new(&options).read(data));
-    let chunk = [1, 64, 4000][data.len() % 3];
-    let stream = JobReader::new(&options)
-        .chunk_size(chunk)
-        .read_stream(Trickle(data, 1 + data.len() % 70));
-    assert_eq!(whole, outcome(stream), "as a stream in chunks of {chunk}");
+    let whole = outcome(read_jobs(data, &options));
+    let stream = read_jobs_from(Trickle(data, 1 + data.len() % 70), &options);
+    assert_eq!(whole, outcome(stream), "as a stream");
 }
 
 /// The files of OpenPBS, each read as all of them are.

@@ -7,21 +7,20 @@ mod clock;
 
 use std::collections::BTreeMap;
 
-use job_sort_formula::schema::Schema;
 use jsf_json::JsonScalar;
 use jsf_openpbs::array_id::ArrayIndices;
 use jsf_openpbs::chunks::{Chunk, PlacedChunk};
 use jsf_openpbs::entity::{EntityAttributes, FairshareEntity};
 use jsf_openpbs::files::server::boolean;
-use jsf_openpbs::resource_amount::{AmountSource, whole_amount};
+use jsf_openpbs::resource_amount::whole_amount;
 use jsf_openpbs::wall_clock::{Time, seconds_of_ctime};
 
 pub use clock::Clock;
 
 use crate::attribute_values::{integer, seconds};
-use crate::job_key::SpecialInput;
-use crate::known_names::{KnownName, KnownNames};
-use crate::options::ReadOptions;
+use crate::job_converter::JobConverter;
+use crate::job_key::{JobKey, SpecialInput};
+use crate::names::KnownName;
 use crate::parsed_job::ParsedJob;
 
 /// The jobs of a document as a scheduling cycle sees them.
@@ -106,55 +105,6 @@ pub struct QueuedJob {
     pub placed: Vec<PlacedChunk>,
 }
 
-/// The attributes that only a scheduling cycle needs, in `qstat -f` or native JSON; that of a list
-/// has the name of the list before it. The second name is the one by which it is found.
-const KEYS: [(&str, &str); 23] = [
-    ("user", "user"),
-    ("euser", "user"),
-    ("group", "group"),
-    ("egroup", "group"),
-    ("project", "project"),
-    ("stime", "stime"),
-    ("qtime", "qtime"),
-    ("etime", "etime"),
-    ("resources_used.walltime", "used_walltime"),
-    ("Hold_Types", "Hold_Types"),
-    ("topjob_ineligible", "topjob_ineligible"),
-    ("array_state_count", "array_state_count"),
-    ("array_indices_remaining", "array_indices_remaining"),
-    ("array_indices_submitted", "array_indices_submitted"),
-    ("max_run_subjobs", "max_run_subjobs"),
-    ("Rerunable", "Rerunable"),
-    ("run_count", "run_count"),
-    ("estimated.start_time", "estimated_start"),
-    ("estimated_start", "estimated_start"),
-    ("place", "place"),
-    ("select", "select"),
-    ("schedselect", "schedselect"),
-    ("exec_vnode", "exec_vnode"),
-];
-
-/// An attribute that only a scheduling cycle needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct CycleKey(&'static str);
-
-impl CycleKey {
-    pub(super) fn from_name(name: &str) -> Option<Self> {
-        let (_, key) = KEYS.iter().find(|(known, _)| *known == name)?;
-        Some(Self(key))
-    }
-
-    /// Whether the attribute of this name is an object with attributes of a cycle.
-    pub(super) fn is_list(name: &str) -> bool {
-        matches!(name, "estimated" | "resources_used")
-    }
-
-    /// Whether the value is a name, which qstat may print without quotes.
-    pub(super) fn is_name(self) -> bool {
-        matches!(self.0, "user" | "group" | "project")
-    }
-}
-
 /// The times of a job, as the document gives them.
 #[derive(Debug, Clone, Copy, Default)]
 struct JobTimes {
@@ -201,22 +151,11 @@ pub(super) struct CycleJob {
 }
 
 impl CycleJob {
-    pub(super) fn new(
-        job: &ParsedJob<'_>,
-        names: &KnownNames,
-        entity: &str,
-        source: AmountSource,
-        options: &ReadOptions<'_>,
-    ) -> Self {
-        let reader = AttributeReader {
-            job,
-            names,
-            source,
-            schema: options.schema,
-        };
+    pub(super) fn new(job: &ParsedJob<'_>, converter: &JobConverter<'_>, entity: &str) -> Self {
+        let reader = AttributeReader { job, converter };
         let mut job = reader.job();
         job.entity = entity.into();
-        if job.user.is_empty() && options.entity == FairshareEntity::User {
+        if job.user.is_empty() && converter.options.entity == FairshareEntity::User {
             job.user = entity.into();
         }
         let times = JobTimes {
@@ -232,29 +171,27 @@ impl CycleJob {
 /// Reads the attributes of one job.
 struct AttributeReader<'r, 'd> {
     job: &'r ParsedJob<'d>,
-    names: &'r KnownNames,
-    source: AmountSource,
-    schema: &'r Schema,
+    converter: &'r JobConverter<'r>,
 }
 
 impl AttributeReader<'_, '_> {
     /// The job without its times and its entity.
     fn job(&self) -> QueuedJob {
         let job = self.job;
+        let (source, schema) = (self.converter.source, self.converter.options.schema);
         let attributes = EntityAttributes {
-            user: &job.user,
-            submitter: &job.owner,
+            user: job.text(JobKey::User),
+            submitter: job.text(JobKey::Owner),
             ..EntityAttributes::default()
         };
         let user = FairshareEntity::User.entity_of(attributes);
-        let state = job.state.as_ref().and_then(JsonScalar::text);
         let amounts = self.amounts();
         let select = self
             .text("schedselect")
             .or_else(|| self.resource("select"))
             .or_else(|| self.text("select"));
         let chunks = match select {
-            Some(select) => Chunk::read_select(select, self.source, self.schema),
+            Some(select) => Chunk::read_select(select, source, schema),
             None => Vec::new(),
         };
         let place = self.resource("place").or_else(|| self.text("place"));
@@ -270,10 +207,10 @@ impl AttributeReader<'_, '_> {
         let accrue_type = self.special(SpecialInput::AccrueType).and_then(integer);
         QueuedJob {
             id: job.id().into(),
-            state: state.and_then(|state| state.chars().next()).unwrap_or('Q'),
-            queue: job.queue.as_ref().into(),
+            state: job.text(JobKey::State).chars().next().unwrap_or('Q'),
+            queue: job.text(JobKey::Queue).into(),
             user: self.text("user").unwrap_or(&user).into(),
-            group: self.text("group").unwrap_or(&job.group).into(),
+            group: self.text("group").unwrap_or(job.text(JobKey::Group)).into(),
             project: self.text("project").unwrap_or_default().into(),
             ncpus: match amounts.get("ncpus") {
                 Some(ncpus) => Some(*ncpus),
@@ -287,7 +224,7 @@ impl AttributeReader<'_, '_> {
             used_walltime: self.scalar("used_walltime").and_then(seconds),
             has_run: self.scalar("run_count").and_then(integer) > Some(0),
             is_rerunable: self.text("Rerunable").is_none_or(is_true),
-            queue_rank: job.queued_at.as_ref().and_then(integer),
+            queue_rank: job.get(JobKey::QueuedAt).and_then(integer),
             accrue_type: accrue_type.and_then(|kind| kind.try_into().ok()),
             eligible_time: self.special(SpecialInput::EligibleTime).and_then(seconds),
             queued_subjobs: self.queued_subjobs(),
@@ -296,32 +233,30 @@ impl AttributeReader<'_, '_> {
             running_subjobs: running.saturating_add(ending),
             is_topjob_eligible: !self.text("topjob_ineligible").is_some_and(is_true),
             hold_types: holds.unwrap_or_default().into(),
-            placed: PlacedChunk::read_all(placed, self.source, self.schema),
+            placed: PlacedChunk::read_all(placed, source, schema),
             ..QueuedJob::default()
         }
     }
 
-    fn scalar(&self, key: &str) -> Option<&JsonScalar<'_>> {
-        let mut last_first = self.job.cycle.iter().rev();
-        Some(&last_first.find(|(given, _)| given.0 == key)?.1)
+    fn scalar(&self, key: &'static str) -> Option<&JsonScalar<'_>> {
+        self.job.get(JobKey::Cycle(key))
     }
 
-    fn text(&self, key: &str) -> Option<&str> {
+    fn text(&self, key: &'static str) -> Option<&str> {
         self.scalar(key)?.text()
     }
 
     fn resource(&self, name: &str) -> Option<&str> {
-        let index = self.names.find(name)?;
+        let index = self.converter.known_name(name)?;
         let mut last_first = self.job.resources.iter().rev();
         last_first.find(|(given, _)| *given == index)?.1.text()
     }
 
     fn special(&self, input: SpecialInput) -> Option<&JsonScalar<'_>> {
-        let mut special = self.job.special.iter();
-        Some(&special.find(|(given, _)| *given == input)?.1)
+        self.job.get(JobKey::Special(input))
     }
 
-    fn time(&self, key: &str) -> Option<Time> {
+    fn time(&self, key: &'static str) -> Option<Time> {
         let scalar = self.scalar(key)?;
         match integer(scalar) {
             Some(seconds) => Some(Time::Utc(seconds)),
@@ -333,16 +268,16 @@ impl AttributeReader<'_, '_> {
     fn amounts(&self) -> BTreeMap<Box<str>, i64> {
         let mut amounts = BTreeMap::new();
         for &(index, ref scalar) in &self.job.inputs {
-            let name = self.names.name(index);
+            let name = &self.converter.name(index).name;
             if SpecialInput::from_name(name).is_none() {
-                amounts.extend(integer(scalar).map(|amount| (name.into(), amount)));
+                amounts.extend(integer(scalar).map(|amount| (name.clone(), amount)));
             }
         }
         for &(index, ref scalar) in &self.job.resources {
-            let KnownName { name, declared, .. } = self.names.get(index);
+            let KnownName { name, declared, .. } = self.converter.name(index);
             let amount = scalar
                 .text()
-                .and_then(|text| whole_amount(text, *declared, self.source));
+                .and_then(|text| whole_amount(text, *declared, self.converter.source));
             amounts.extend(amount.map(|amount| (name.clone(), amount)));
         }
         amounts
@@ -351,7 +286,7 @@ impl AttributeReader<'_, '_> {
     fn texts(&self) -> Vec<(Box<str>, Box<str>)> {
         let mut texts = Vec::new();
         for &(index, ref scalar) in &self.job.resources {
-            let name = self.names.get(index);
+            let name = self.converter.name(index);
             let is_placement = matches!(
                 &*name.name,
                 "select" | "schedselect" | "place" | "exec_vnode"

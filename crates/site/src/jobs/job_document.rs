@@ -3,13 +3,13 @@
 use std::io::{self, Read};
 use std::sync::{Mutex, OnceLock};
 
-use jsf_ingest::{JobReader, ParsedJobs, ReadOptions};
+use jsf_ingest::{ParsedJobs, ReadOptions, read_jobs, read_jobs_from};
 use jsf_openpbs::entity::FairshareEntity;
 
 use crate::SiteError;
 use crate::jobs::site_jobs::{ColumnsRequest, SiteJobs};
 use crate::opening::compression::decompressed;
-use crate::opening::file_source::{FileSource, is_plain, is_read_as_it_is, is_stdin, open};
+use crate::opening::file_source::{FileSource, is_stdin};
 use crate::opening::role::Role;
 
 /// The largest job document that is read, in bytes.
@@ -71,34 +71,17 @@ impl JobDocument {
         options: &ReadOptions<'_>,
         again: bool,
     ) -> Result<ParsedJobs, SiteError> {
-        let reader = JobReader::new(options);
-        let read = match source {
-            FileSource::Path(path) if is_stdin(path) => {
-                if again || self.stdin.get().is_some() {
-                    reader.read(self.kept_stdin(source)?)
-                } else {
-                    reader.read_stream(limited(source, io::stdin())?)
-                }
-            }
-            FileSource::Path(path) => {
-                let failed = SiteError::reading(path);
-                let mut file = open(path).map_err(&failed)?;
-                let is_plain = is_plain(&mut file).map_err(&failed)?;
-                let metadata = file.metadata().ok().filter(|_| is_plain);
-                if metadata.is_some_and(|metadata| metadata.len() > MAX_JOBS) {
-                    return Err(SiteError::TooLarge {
-                        path: path.clone(),
-                        limit: MAX_JOBS,
-                    });
-                }
-                if is_plain {
-                    reader.read_file(file)
-                } else {
-                    reader.read_stream(limited(source, file)?)
-                }
-            }
-            FileSource::Bytes { bytes, .. } if is_read_as_it_is(bytes) => reader.read(bytes),
-            FileSource::Bytes { bytes, .. } => reader.read_stream(limited(source, &**bytes)?),
+        let is_kept = matches!(source, FileSource::Path(path) if is_stdin(path))
+            && (again || self.stdin.get().is_some());
+        let read = if is_kept {
+            read_jobs(self.kept_stdin(source)?, options)
+        } else {
+            let content = decompressed(source.open()?).map_err(|error| source.error(error))?;
+            let limited = LimitedReader {
+                source: content,
+                left: MAX_JOBS,
+            };
+            read_jobs_from(limited, options)
         };
         read.map_err(|error| match source.check(Role::Queue) {
             Err(refusal @ SiteError::Content(_)) => refusal,
@@ -118,18 +101,6 @@ impl JobDocument {
 /// asked for once.
 fn is_kept(request: &ColumnsRequest<'_>) -> bool {
     request.again && request.schema.is_none() && !request.record_origins && !request.cycle
-}
-
-/// The decompressed content of a stream, which fails beyond [`MAX_JOBS`] bytes.
-fn limited<'s>(
-    source: &FileSource,
-    stream: impl Read + Send + 's,
-) -> Result<impl Read + Send + 's, SiteError> {
-    let content = decompressed(stream).map_err(|error| source.error(error))?;
-    Ok(LimitedReader {
-        source: content,
-        left: MAX_JOBS,
-    })
 }
 
 /// A reader that fails when its source has more bytes than `left`.

@@ -125,14 +125,13 @@ impl Site {
         }
         let options = ReadOptions {
             source_name: &source_name,
-            needed: &needed,
-            schema: &schema,
             numbers: self.rules.numbers,
             entity: request.entity,
             queue_priorities: &self.queues.priorities(),
             strict: self.rules.strict,
             cycle_jobs: request.cycle,
             record_origins: request.record_origins,
+            ..ReadOptions::new(&schema, &needed)
         };
         let mut read = self.jobs.read(document, &options, request.again)?;
         let mut problems = read.problems.listed().iter();

@@ -48,13 +48,6 @@ impl Compression {
         }
     }
 
-    /// Reads the start of a stream, and returns the method by which the stream is compressed.
-    pub(crate) fn detect_at_start(stream: &mut impl Read) -> io::Result<(Vec<u8>, Option<Self>)> {
-        let head = read_head(stream, MAGIC)?;
-        let compression = Self::detect(&head);
-        Ok((head, compression))
-    }
-
     /// What a file is that cannot be read here, and the command that unpacks it.
     fn refusal(self) -> io::Error {
         let (name, command) = match self {
@@ -91,7 +84,8 @@ pub(crate) fn read_head(stream: &mut impl Read, bytes: usize) -> io::Result<Vec<
 /// The stream cannot be read, or it is compressed by another method than gzip and zstd, or this
 /// build does not decompress.
 pub(crate) fn decompressed<'s>(mut stream: impl Read + Send + 's) -> io::Result<Stream<'s>> {
-    let (head, compression) = Compression::detect_at_start(&mut stream)?;
+    let head = read_head(&mut stream, MAGIC)?;
+    let compression = Compression::detect(&head);
     let whole = Cursor::new(head).chain(stream);
     unquoted_stream(match compression {
         None => Box::new(whole),

@@ -1,7 +1,7 @@
 //! Where the bytes of a site's file come from, and reading them within limits.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use jsf_json::decode_utf8;
 use jsf_slurm::conf::SlurmConf;
 
 use crate::SiteError;
-use crate::opening::compression::{Compression, Stream, decompressed, read_head};
+use crate::opening::compression::{Compression, MAGIC, Stream, decompressed, read_head};
 use crate::opening::quoted_mail::may_be_quoted;
 use crate::opening::role::Role;
 
@@ -241,8 +241,13 @@ impl FileSource {
         matches!(self, Self::Bytes { .. }) || self.is_plain_file()
     }
 
+    /// Whether it is a regular file that is neither compressed nor quoted.
     fn is_plain_file(&self) -> bool {
-        matches!(self, Self::Path(path) if open(path).is_ok_and(|mut file| is_plain(&mut file).unwrap_or(false)))
+        let Self::Path(path) = self else { return false };
+        let is_regular = path.metadata().is_ok_and(|metadata| metadata.is_file());
+        let head = open(path).and_then(|mut file| read_head(&mut file, MAGIC));
+        is_regular
+            && head.is_ok_and(|head| Compression::detect(&head).is_none() && !may_be_quoted(&head))
     }
 
     pub(crate) fn open(&self) -> Result<Box<dyn Read + Send + '_>, SiteError> {
@@ -286,20 +291,4 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
         }
     }
     File::open(path)
-}
-
-/// Whether the file is a regular one that is neither compressed nor quoted. Leaves a regular file
-/// at its start.
-pub(crate) fn is_plain(file: &mut File) -> io::Result<bool> {
-    if !file.metadata()?.is_file() {
-        return Ok(false);
-    }
-    let (head, _) = Compression::detect_at_start(file)?;
-    file.rewind()?;
-    Ok(is_read_as_it_is(&head))
-}
-
-/// Whether a document that begins with these bytes is neither compressed nor quoted.
-pub(crate) fn is_read_as_it_is(head: &[u8]) -> bool {
-    Compression::detect(head).is_none() && !may_be_quoted(head)
 }

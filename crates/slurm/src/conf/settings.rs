@@ -200,64 +200,35 @@ impl<'a> Settings<'a> {
         self.found.get(key).map(|found| found.value.clone())
     }
 
-    /// The value of a setting as `parse` reads it, and where it is; another one is a warning.
-    fn parsed<T>(
-        &mut self,
-        key: &'static str,
-        parse: fn(&str) -> Option<T>,
-        expected: &'static str,
-    ) -> Option<(T, Found)> {
-        let found = self.found.get(key)?.clone();
-        let value = parse(&found.value);
-        if value.is_none() {
-            self.warn_of_bad_value(key, &found, expected);
-        }
-        Some((value?, found))
-    }
-
-    /// The values of the settings of the priority, interpreted; one that is wrong is a warning.
-    fn interpret_weights(&mut self) {
-        let mut settings: Vec<_> = self.found.clone().into_iter().collect();
-        settings.sort_by_key(|(_, found)| found.line);
-        for (key, found) in settings {
-            if let Err(expected) = self.conf.priority.set(key, &found.value) {
-                self.warn_of_bad_value(key, &found, expected);
-            }
-        }
-        let order = self.value("AccountingStorageTRES").unwrap_or_default();
-        let has_unknown = self.conf.priority.sort_tres(&order);
-        if let Some(found) = self.found.get("PriorityWeightTRES").cloned()
-            && has_unknown
-        {
-            let expected = "resources that Slurm tracks: those of `AccountingStorageTRES`, and cpu, mem, energy, node, \
-                            billing, fs/disk, vmem and pages";
-            self.warn_of_bad_value("PriorityWeightTRES", &found, expected);
-        }
-    }
-
-    /// Interprets each setting as the daemon does.
+    /// Interprets each setting as the daemon does; a value that is wrong is a warning.
     fn interpret(&mut self) {
         self.conf.version = self.value("SLURM_VERSION");
         self.conf.cluster = self.value("ClusterName");
         self.interpret_priority_type();
         self.interpret_flags();
-        self.interpret_weights();
-        self.interpret_decay_and_reset();
-        let expected = "a time of at least one minute";
-        if let Some((minutes, _)) = self.parsed("PriorityCalcPeriod", parse_period, expected) {
-            self.conf.calc_period = stored_seconds(minutes);
-        }
-        let expected = "a whole number from 1 to 65535";
-        if let Some((factor, found)) =
-            self.parsed("FairShareDampeningFactor", parse_factor, expected)
-        {
-            (self.conf.dampening_factor, self.conf.sets_dampening) = (factor, true);
-            if self.conf.policy == ConfPolicy::FairTree && factor > 1 {
-                self.warn(
-                    &found,
-                    "`FairShareDampeningFactor` has no effect under fair tree",
-                );
+        let mut settings: Vec<_> = self.found.clone().into_iter().collect();
+        settings.sort_by_key(|(_, found)| found.line);
+        for (key, found) in settings {
+            if let Err(expected) = self.conf.set(key, &found.value) {
+                self.warn_of_bad_value(key, &found, expected);
             }
+        }
+        let order = self.value("AccountingStorageTRES").unwrap_or_default();
+        if self.conf.priority.sort_tres(&order)
+            && let Some(found) = self.found.get("PriorityWeightTRES").cloned()
+        {
+            let expected = "resources that Slurm tracks: those of `AccountingStorageTRES`, and cpu, mem, energy, node, \
+                            billing, fs/disk, vmem and pages";
+            self.warn_of_bad_value("PriorityWeightTRES", &found, expected);
+        }
+        if self.conf.decay_half_life == 0 && self.conf.usage_reset_period == ResetPeriod::Never {
+            let text =
+                "usage neither decays nor is reset; give `PriorityUsageResetPeriod` a period";
+            self.warn_of("PriorityDecayHalfLife", text);
+        }
+        if self.conf.policy == ConfPolicy::FairTree && self.conf.dampening_factor > 1 {
+            let text = "`FairShareDampeningFactor` has no effect under fair tree";
+            self.warn_of("FairShareDampeningFactor", text);
         }
     }
 
@@ -330,29 +301,6 @@ impl<'a> Settings<'a> {
         }
     }
 
-    fn interpret_decay_and_reset(&mut self) {
-        let expected = "a time, or 0 for usage that does not decay";
-        let half_life = self.parsed("PriorityDecayHalfLife", parse_minutes, expected);
-        if let Some((minutes, _)) = half_life {
-            self.conf.decay_half_life = stored_seconds(minutes);
-            self.conf.sets_half_life = true;
-        }
-        let expected = "`NONE`, `NOW`, `DAILY`, `WEEKLY`, `MONTHLY`, `QUARTERLY` or `YEARLY`";
-        if let Some((period, _)) =
-            self.parsed("PriorityUsageResetPeriod", parse_reset_period, expected)
-        {
-            self.conf.usage_reset_period = period;
-        }
-        if let Some((0, found)) = half_life
-            && self.conf.usage_reset_period == ResetPeriod::Never
-        {
-            self.warn(
-                &found,
-                "usage neither decays nor is reset; give `PriorityUsageResetPeriod` a period",
-            );
-        }
-    }
-
     fn warn_of_bad_value(&mut self, key: &str, found: &Found, expected: &str) {
         let Found { value, file, line } = found;
         let value = clipped(value);
@@ -367,6 +315,13 @@ impl<'a> Settings<'a> {
         self.conf
             .start_fault
             .get_or_insert_with(|| format!("`{file}`, line {line}: {fault}"));
+    }
+
+    /// Warns of the value of a setting that was found.
+    fn warn_of(&mut self, key: &str, text: &str) {
+        if let Some(found) = self.found.get(key).cloned() {
+            self.warn(&found, text);
+        }
     }
 
     fn warn(&mut self, found: &Found, text: &str) {
@@ -389,26 +344,46 @@ impl Found {
     }
 }
 
-/// The minutes between two calculations.
-fn parse_period(text: &str) -> Option<i64> {
-    parse_minutes(text).filter(|&minutes| minutes >= 1)
-}
-
-fn parse_factor(text: &str) -> Option<u16> {
-    text.parse().ok().filter(|&factor| factor > 0)
-}
-
-fn parse_reset_period(text: &str) -> Option<ResetPeriod> {
-    Some(match text.to_ascii_lowercase().as_str() {
-        "none" => ResetPeriod::Never,
-        "now" => ResetPeriod::Now,
-        "daily" => ResetPeriod::Daily,
-        "weekly" => ResetPeriod::Weekly,
-        "monthly" => ResetPeriod::Monthly,
-        "quarterly" => ResetPeriod::Quarterly,
-        "yearly" => ResetPeriod::Yearly,
-        _ => return None,
-    })
+impl SlurmConf {
+    /// Interprets one setting; another key is ignored.
+    ///
+    /// # Errors
+    /// What is expected instead of the value.
+    fn set(&mut self, key: &str, value: &str) -> Result<(), &'static str> {
+        match key {
+            "PriorityDecayHalfLife" => {
+                let expected = "a time, or 0 for usage that does not decay";
+                self.decay_half_life = stored_seconds(parse_minutes(value).ok_or(expected)?);
+                self.sets_half_life = true;
+            }
+            "PriorityCalcPeriod" => match parse_minutes(value) {
+                Some(minutes @ 1..) => self.calc_period = stored_seconds(minutes),
+                _ => return Err("a time of at least one minute"),
+            },
+            "FairShareDampeningFactor" => match value.parse() {
+                Ok(factor @ 1..) => (self.dampening_factor, self.sets_dampening) = (factor, true),
+                _ => return Err("a whole number from 1 to 65535"),
+            },
+            "PriorityUsageResetPeriod" => {
+                self.usage_reset_period = match value.to_ascii_lowercase().as_str() {
+                    "none" => ResetPeriod::Never,
+                    "now" => ResetPeriod::Now,
+                    "daily" => ResetPeriod::Daily,
+                    "weekly" => ResetPeriod::Weekly,
+                    "monthly" => ResetPeriod::Monthly,
+                    "quarterly" => ResetPeriod::Quarterly,
+                    "yearly" => ResetPeriod::Yearly,
+                    _ => {
+                        return Err(
+                            "`NONE`, `NOW`, `DAILY`, `WEEKLY`, `MONTHLY`, `QUARTERLY` or `YEARLY`",
+                        );
+                    }
+                };
+            }
+            _ => return self.priority.set(key, value),
+        }
+        Ok(())
+    }
 }
 
 fn canonical_name(names: &[&'static str], name: &str) -> Option<&'static str> {

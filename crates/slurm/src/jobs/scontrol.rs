@@ -1,11 +1,11 @@
 //! Reads `scontrol show job`, with a line for each job (`-o`) or several.
 
 use crate::form::{Form, nice, processors};
-use crate::jobs::{Read, SlurmJob, TimeLimit, array_task, parse_time};
+use crate::jobs::{Read, SlurmJob, TimeLimit, parse_time};
 use crate::records::{Record, whole_records};
-use crate::tres::TresAmounts;
+use crate::tres::{TresAmounts, parse_amount};
 
-const FORMS: [(&str, Form); 12] = [
+pub(super) const FORMS: [(&str, Form); 13] = [
     ("Priority", Form::Priority),
     ("Nice", Form::Nice),
     ("TimeLimit", Form::Limit),
@@ -18,6 +18,7 @@ const FORMS: [(&str, Form); 12] = [
     ("AllocTRES", Form::Amounts),
     ("MinMemoryNode", Form::Memory),
     ("MinMemoryCPU", Form::Memory),
+    ("MinMemory", Form::Memory),
 ];
 
 pub(super) fn read(text: &str) -> Read {
@@ -27,12 +28,8 @@ pub(super) fn read(text: &str) -> Read {
         ..Read::default()
     };
     for record in records {
-        match job(&record) {
-            Some(job) => {
-                read.problems
-                    .extend(record.faults(&FORMS, &format!("job `{}`", job.id)));
-                read.jobs.push(job);
-            }
+        match record.get("JobState") {
+            Some(state) => read.add(&record, job(&record, state)),
             None => read.problems.push(format!(
                 "line {}: the job is left out: it has no `JobState`",
                 record.line
@@ -42,9 +39,10 @@ pub(super) fn read(text: &str) -> Read {
     read
 }
 
-fn job(record: &Record) -> Option<SlurmJob> {
+/// The job of a record, in a state.
+pub(super) fn job(record: &Record, state: &str) -> SlurmJob {
     let text = |key| record.get(key).unwrap_or_default().to_owned();
-    let state = record.get("JobState")?.to_owned();
+    let time = |key| record.get(key).and_then(parse_time);
     // since 23.02 a pending job has `ReqTRES`, and a running one `AllocTRES` too
     let requested = record.get("TRES").or_else(|| record.get("ReqTRES"));
     let tres = record
@@ -52,39 +50,46 @@ fn job(record: &Record) -> Option<SlurmJob> {
         .filter(|_| state != "PENDING")
         .or(requested);
     let mut tres = TresAmounts::parse(tres.unwrap_or_default());
-    let user = text("UserId");
-    let memory = |key| crate::tres::parse_amount(record.get(key)?, true).filter(|mb| *mb > 0.0);
-    let exact = match (memory("MinMemoryNode"), memory("MinMemoryCPU")) {
-        (Some(of_node), _) => tres.get("node").map(|nodes| nodes * of_node),
-        (None, Some(of_cpu)) => tres.get("cpu").map(|cpus| cpus * of_cpu),
-        _ => None,
-    };
-    if let Some(megabytes) = exact {
-        tres.refine_memory(megabytes);
+    // `squeue` does not say whether it is that of a node or of a processor
+    for (key, of) in [
+        ("MinMemoryNode", "node"),
+        ("MinMemoryCPU", "cpu"),
+        ("MinMemory", "node"),
+        ("MinMemory", "cpu"),
+    ] {
+        let memory = record.get(key).and_then(|text| parse_amount(text, true));
+        if let (Some(memory @ 0.001..), Some(count)) = (memory, tres.get(of)) {
+            tres.refine_memory(memory * count);
+        }
     }
-    Some(SlurmJob {
+    let mut array_task = record.get("ArrayTask").map(str::to_owned);
+    if let (Some(array), Some(tasks)) = (record.get("ArrayJobId"), record.get("ArrayTaskId")) {
+        array_task = Some(super::array_task(array, tasks));
+    }
+    SlurmJob {
         id: text("JobId"),
-        user: user.split('(').next().unwrap_or_default().to_owned(),
+        user: text("UserId")
+            .split('(')
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
         account: text("Account"),
         partition: text("Partition"),
         qos: text("QOS"),
-        state,
+        state: state.to_owned(),
         reason: text("Reason"),
         priority: record.number("Priority"),
         nice: record.get("Nice").and_then(nice).unwrap_or(0),
-        submitted: record.get("SubmitTime").and_then(parse_time),
-        eligible: record.get("EligibleTime").and_then(parse_time),
-        accrues_from: record.get("AccrueTime").and_then(parse_time),
+        submitted: time("SubmitTime"),
+        eligible: time("EligibleTime"),
+        accrues_from: time("AccrueTime"),
         time_limit: record
             .get("TimeLimit")
             .map_or_else(TimeLimit::default, TimeLimit::parse),
         cpus: record.get("NumCPUs").and_then(processors).unwrap_or(0),
         tres,
         dependency: text("Dependency"),
-        array_task: record
-            .get("ArrayJobId")
-            .zip(record.get("ArrayTaskId"))
-            .map(|(array, tasks)| array_task(array, tasks)),
-        cluster: String::new(),
-    })
+        array_task,
+        cluster: text("Cluster"),
+    }
 }

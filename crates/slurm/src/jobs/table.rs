@@ -1,69 +1,37 @@
 //! Reads `squeue -O` or `squeue -o` with a header and cells separated by `|`.
 
-use crate::form::{Form, nice, processors};
-use crate::jobs::{Read, SlurmJob, TimeLimit, parse_time};
+use crate::jobs::{Read, scontrol};
+use crate::records::Record;
+use crate::tree::Place;
 use crate::tree::table::{Row, Table, is_column};
-use crate::tres::{TresAmounts, parse_amount};
 
-const FORMS: [(&str, Form); 9] = [
-    ("PRIORITY", Form::Priority),
-    ("NICE", Form::Nice),
-    ("TIME_LIMIT", Form::Limit),
-    ("SUBMIT_TIME", Form::Time),
-    ("ELIGIBLE_TIME", Form::Time),
-    ("ACCRUE_TIME", Form::Time),
-    ("CPUS", Form::Processors),
-    ("TRES_ALLOC", Form::Amounts),
-    ("MIN_MEMORY", Form::Memory),
+/// The columns in the order in which they are looked for, each with the key that `scontrol` has for
+/// it.
+const COLUMNS: [(&str, &str); 19] = [
+    ("USER", "UserId"),
+    ("ACCOUNT", "Account"),
+    ("PARTITION", "Partition"),
+    ("QOS", "QOS"),
+    ("STATE", "JobState"),
+    ("ST", "JobState"),
+    ("REASON", "Reason"),
+    ("PRIORITY", "Priority"),
+    ("NICE", "Nice"),
+    ("SUBMIT_TIME", "SubmitTime"),
+    ("ELIGIBLE_TIME", "EligibleTime"),
+    ("ACCRUE_TIME", "AccrueTime"),
+    ("TIME_LIMIT", "TimeLimit"),
+    ("CPUS", "NumCPUs"),
+    ("TRES_ALLOC", "TRES"),
+    ("MIN_MEMORY", "MinMemory"),
+    ("DEPENDENCY", "Dependency"),
+    ("CLUSTER", "Cluster"),
+    ("JOB_ID", "JobId"),
 ];
-
-/// The columns of the table by what they contain, each by its names in the order in which they are
-/// looked for.
-struct Columns<'t> {
-    table: &'t Table<'t>,
-}
-
-impl Columns<'_> {
-    /// The first cell of a row below one of these names that `accept` takes. `squeue` gives several
-    /// columns the same name: `PRIORITY` is also that of the priority divided by the largest one.
-    fn find<'r, T>(
-        &self,
-        row: &'r Row<'_>,
-        names: &[&str],
-        accept: impl Fn(&'r str) -> Option<T>,
-    ) -> Option<T> {
-        let columns = names.iter().flat_map(|name| self.table.columns(name));
-        columns
-            .map(|column| row.cell(Some(column)))
-            .filter(|cell| !matches!(*cell, "" | "N/A" | "(null)"))
-            .find_map(accept)
-    }
-
-    /// What is said of the values of a job that have another form than their columns.
-    fn faults(&self, row: &Row<'_>, job: &SlurmJob) -> Vec<String> {
-        let mut faults = Vec::new();
-        for (name, form) in FORMS {
-            let columns = self.table.columns(name);
-            let cells = columns.map(|column| row.cell(Some(column)));
-            let cells = cells.filter(|cell| !matches!(*cell, "" | "N/A" | "(null)"));
-            faults.extend(cells.filter_map(|cell| {
-                let fault = form.fault(name, &format!("job `{}`", job.id), cell)?;
-                Some(format!("{}: {fault}", row.place))
-            }));
-        }
-        faults
-    }
-
-    fn text(&self, row: &Row<'_>, names: &[&str]) -> String {
-        self.find(row, names, |cell| Some(cell.to_owned()))
-            .unwrap_or_default()
-    }
-}
 
 pub(super) fn read(text: &str) -> Result<Read, String> {
     let expected = "expected `squeue --json`, `scontrol show job`, or `squeue -O` with a header and `|` between the columns";
     let table = Table::parse_with(text, "PRIORITY").ok_or(expected)?;
-    let columns = Columns { table: &table };
     if table.columns("TRES_ALLOC").next().is_none() {
         return Err("the table of `squeue` has no column TRES_ALLOC (`tres-alloc`)".to_owned());
     }
@@ -71,9 +39,9 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
     for row in table.rows() {
         match row {
             Ok(row) => {
-                let job = job(&columns, &row);
-                read.problems.extend(columns.faults(&row, &job));
-                read.jobs.push(job);
+                let record = record(&table, &row);
+                let state = record.get("JobState").unwrap_or_default();
+                read.add(&record, scontrol::job(&record, state));
             }
             Err(fault) => read.problems.push(format!("a job is left out{fault}")),
         }
@@ -82,45 +50,32 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
     Ok(read)
 }
 
-fn job(columns: &Columns<'_>, row: &Row<'_>) -> SlurmJob {
-    let number = |cell: &str| cell.parse::<i64>().ok();
-    let time = |names| columns.find(row, names, parse_time);
-    let mut tres = TresAmounts::parse(&columns.text(row, &["TRES_ALLOC"]));
-    if let Some(memory) = columns.find(row, &["MIN_MEMORY"], |cell| parse_amount(cell, true)) {
-        // it is that of a node or of a processor
-        for count in ["node", "cpu"] {
-            let count = tres.get(count).unwrap_or(0.0);
-            tres.refine_memory(memory * count);
+/// A row as `scontrol` prints the job. `squeue` gives several columns the same name: of the ids one
+/// is that of the array's tasks, `PRIORITY` is also that of the priority divided by the largest one.
+fn record(table: &Table<'_>, row: &Row<'_>) -> Record {
+    let (Place::Line(line) | Place::Entry(line)) = row.place;
+    let mut record = Record::at(line);
+    let mut ids = Vec::new();
+    for column in table.columns("JOBID") {
+        let id = row.cell(Some(column));
+        if id.contains('_') {
+            record.set_first("ArrayTask", id, line);
+        }
+        ids.push(id);
+    }
+    ids.sort_by_key(|id| id.parse::<i64>().is_err());
+    for id in ids {
+        record.set_first("JobId", id, line);
+    }
+    for (name, key) in COLUMNS {
+        for column in table.columns(name) {
+            let cell = row.cell(Some(column));
+            if key != "Priority" || !cell.contains('.') {
+                record.set_first(key, cell, line);
+            }
         }
     }
-    SlurmJob {
-        id: columns
-            .find(row, &["JOBID"], |cell| {
-                number(cell).map(|_| cell.to_owned())
-            })
-            .unwrap_or_else(|| columns.text(row, &["JOBID", "JOB_ID"])),
-        user: columns.text(row, &["USER"]),
-        account: columns.text(row, &["ACCOUNT"]),
-        partition: columns.text(row, &["PARTITION"]),
-        qos: columns.text(row, &["QOS"]),
-        state: columns.text(row, &["STATE", "ST"]),
-        reason: columns.text(row, &["REASON"]),
-        priority: columns.find(row, &["PRIORITY"], |cell| cell.parse().ok()),
-        nice: columns.find(row, &["NICE"], nice).unwrap_or(0),
-        submitted: time(&["SUBMIT_TIME"]),
-        eligible: time(&["ELIGIBLE_TIME"]),
-        accrues_from: time(&["ACCRUE_TIME"]),
-        time_limit: columns
-            .find(row, &["TIME_LIMIT"], |cell| Some(TimeLimit::parse(cell)))
-            .unwrap_or_default(),
-        cpus: columns.find(row, &["CPUS"], processors).unwrap_or(0),
-        tres,
-        dependency: columns.text(row, &["DEPENDENCY"]),
-        array_task: columns.find(row, &["JOBID"], |cell| {
-            cell.contains('_').then(|| cell.to_owned())
-        }),
-        cluster: columns.text(row, &["CLUSTER"]),
-    }
+    record
 }
 
 /// Whether a line is the header of such a table.

@@ -1,0 +1,111 @@
+//! NDJSON, a native job per line: chunks of whole lines are parsed in parallel while the document
+//! arrives, and appended to the table in order.
+
+use std::io::{self, Read};
+
+use job_sort_formula::parallel::pipeline;
+use jsf_json::decode_utf8;
+use jsf_openpbs::resource_amount::AmountSource;
+
+use crate::error::ReadErrorKind;
+use crate::job_converter::JobConverter;
+use crate::json_reader::JsonReader;
+use crate::options::{ParsedJobs, ReadOptions};
+use crate::parsed_job::ParsedJob;
+use crate::table_builder::TableBuilder;
+
+/// The largest chunk, in bytes, and so the longest line.
+const MAX_CHUNK: u64 = 256 << 20;
+
+/// Reads a document with a job per line.
+///
+/// # Errors
+/// The source cannot be read, or there are too many jobs.
+pub(super) fn read_job_lines(
+    source: Box<dyn Read + Send + '_>,
+    options: &ReadOptions<'_>,
+) -> Result<ParsedJobs, ReadErrorKind> {
+    let mut lines = Lines {
+        source,
+        begun: Vec::new(),
+    };
+    let mut builder = TableBuilder::new(options, AmountSource::User);
+    let mut line = 1;
+    pipeline(
+        || Chunk {
+            text: Vec::new(),
+            lines: 0,
+            reader: JsonReader::new(),
+            converter: JobConverter::new(options, AmountSource::User),
+        },
+        |chunk| lines.fill(&mut chunk.text, options.chunk_size),
+        Chunk::parse,
+        |chunk| {
+            builder.append(&mut chunk.converter.output, line);
+            line += chunk.lines;
+            Ok(!builder.is_full())
+        },
+    )?;
+    builder.finish()
+}
+
+/// A document that is cut after lines.
+struct Lines<'s> {
+    source: Box<dyn Read + Send + 's>,
+    /// The start of a line, which belongs to the next chunk.
+    begun: Vec<u8>,
+}
+
+impl Lines<'_> {
+    /// Fills a buffer with about so many bytes of whole lines. Returns `false` at the end.
+    fn fill(&mut self, text: &mut Vec<u8>, size: usize) -> io::Result<bool> {
+        text.clear();
+        text.append(&mut self.begun);
+        let mut size = size.max(1) as u64;
+        loop {
+            let wanted = size.saturating_sub(text.len() as u64);
+            let read = self.source.by_ref().take(wanted).read_to_end(text)?;
+            if (read as u64) < wanted {
+                return Ok(!text.is_empty());
+            }
+            if let Some(end) = memchr::memrchr(b'\n', text) {
+                self.begun.extend_from_slice(&text[end + 1..]);
+                text.truncate(end + 1);
+                return Ok(true);
+            }
+            if size >= MAX_CHUNK {
+                let message = format!("it has {MAX_CHUNK} bytes without the end of a job");
+                return Err(io::Error::other(message));
+            }
+            size = (2 * size).min(MAX_CHUNK);
+        }
+    }
+}
+
+/// A chunk, and the jobs in it. Its buffers are used again, and what its reader knows of the keys.
+struct Chunk<'a> {
+    text: Vec<u8>,
+    lines: usize,
+    reader: JsonReader,
+    converter: JobConverter<'a>,
+}
+
+impl Chunk<'_> {
+    fn parse(&mut self) {
+        self.converter.clear_output();
+        self.lines = 0;
+        let text = decode_utf8(&self.text);
+        let mut job = ParsedJob::default();
+        let mut rest = &*text;
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+            let line = rest[..end].trim();
+            if !line.is_empty() {
+                self.reader
+                    .read_line(line, Some(self.lines), &mut job, &mut self.converter);
+            }
+            self.lines += 1;
+            rest = rest.get(end + 1..).unwrap_or_default();
+        }
+    }
+}
