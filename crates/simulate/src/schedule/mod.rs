@@ -2,6 +2,7 @@
 
 pub(crate) mod evaluation_errors;
 pub(crate) mod fairshare;
+mod ordered_jobs;
 pub(crate) mod requested_jobs;
 pub(crate) mod simulation_rules;
 pub(crate) mod started_job;
@@ -191,7 +192,7 @@ pub fn simulate(
         ends: BinaryHeap::new(),
         running: Vec::new(),
         left: HashMap::new(),
-        waiting: WaitingJobs::new(program, workload, rules, has_accrual),
+        waiting: WaitingJobs::new(program, workload, rules, has_accrual, &too_large)?,
         fairshare,
         started: 0,
         schedule: Schedule {
@@ -269,9 +270,7 @@ impl Simulation<'_> {
                 .get(submitted)
                 .filter(|job| job.submit == now)
             {
-                if !self.rules.order.is_stopped(job.queue) {
-                    self.waiting.valued.push(submitted as u32, job);
-                }
+                self.waiting.push(submitted as u32, job);
                 submitted = self.next_that_can_run(submitted + 1);
             }
             self.cycle(observer)?;
@@ -323,7 +322,7 @@ impl Simulation<'_> {
         if let Some(levels) = &mut self.cycle.levels {
             levels.soft_limits.end(&job);
             levels.jobs[index as usize].started = None;
-            self.waiting.valued.remove(&[index]);
+            self.waiting.remove(&[index]);
         }
         self.stop_charging(index);
     }
@@ -399,7 +398,7 @@ impl Simulation<'_> {
         }
         if !preempts {
             let started: Vec<u32> = events.iter().map(|(job, _)| *job).collect();
-            self.waiting.valued.remove(&started);
+            self.waiting.remove(&started);
         }
         Ok(())
     }
@@ -440,7 +439,7 @@ impl Simulation<'_> {
             PreemptionMethod::Delete => {
                 counts.deleted += 1;
                 self.schedule.deleted.push(job as usize);
-                return self.waiting.valued.remove(&[job]);
+                return self.waiting.remove(&[job]);
             }
         }
         self.waiting.valued.set_running(job, false, self.now);

@@ -171,6 +171,11 @@ impl<'p> ValuedJobs<'p> {
         }
     }
 
+    /// Whether the values of jobs change while they wait.
+    pub(crate) fn is_dynamic(&self) -> bool {
+        self.is_dynamic
+    }
+
     /// Whether some waiting jobs may not be eligible.
     pub(crate) fn has_accrual(&self) -> bool {
         self.accruals.is_some()

@@ -13,6 +13,7 @@ use jsf_openpbs::share_tree::SharePath;
 use super::Outcome;
 use super::evaluation_errors::EvaluationErrors;
 use super::fairshare::Fairshare;
+use super::ordered_jobs::OrderedJobs;
 use super::requested_jobs::RequestedJobs;
 use super::simulation_rules::{OrderRules, SimulationRules};
 use super::valued_jobs::ValuedJobs;
@@ -27,25 +28,75 @@ pub(crate) struct WaitingJobs<'p> {
     /// The job at each place among equal ones; empty if they are in the order of submission.
     jobs_of_ties: Vec<u32>,
     pub(crate) valued: ValuedJobs<'p>,
+    /// Where nothing changes the order of the jobs while they wait.
+    ordered: Option<OrderedJobs>,
 }
 
 impl<'p> WaitingJobs<'p> {
-    /// No job waits yet.
+    /// No job waits yet. `too_large` never will.
     pub(crate) fn new(
         program: &'p Program,
         workload: &'p Workload,
         rules: &'p SimulationRules,
         has_accrual: bool,
-    ) -> Self {
+        too_large: &[usize],
+    ) -> Result<Self, ColumnError> {
         let mut waiting = Self {
             workload,
             order: &rules.order,
             threshold: rules.threshold,
             jobs_of_ties: Vec::new(),
             valued: ValuedJobs::new(program, workload, rules, has_accrual),
+            ordered: None,
         };
         waiting.set_order(&rules.order);
-        waiting
+        let changes = waiting.valued.is_dynamic()
+            || has_accrual
+            || rules.order.changes_in_cycle()
+            || rules.cycle.levels.is_some()
+            || rules.non_prime.is_some();
+        if !changes {
+            waiting.order_all(too_large)?;
+            waiting.valued = ValuedJobs::new(program, workload, rules, has_accrual);
+        }
+        Ok(waiting)
+    }
+
+    /// Orders all jobs of the workload, once and for all.
+    fn order_all(&mut self, too_large: &[usize]) -> Result<(), ColumnError> {
+        let jobs = self.workload.jobs();
+        for (index, job) in jobs.iter().enumerate() {
+            if too_large.binary_search(&index).is_err() {
+                self.push(index as u32, job);
+            }
+        }
+        self.evaluate(0, None, &mut EvaluationErrors::default())?;
+        let mut keys: Vec<Key> = self.keys().collect();
+        keys.sort_unstable();
+        let ordered = keys.into_iter().map(|key| self.job_of(key)).collect();
+        self.ordered = Some(OrderedJobs::new(ordered, jobs.len()));
+        Ok(())
+    }
+
+    /// Notes that a job waits from now on, unless its queue is stopped.
+    pub(crate) fn push(&mut self, job: u32, of: &WorkloadJob) {
+        if self.order.is_stopped(of.queue) {
+            return;
+        }
+        self.valued.push(job, of);
+        if let Some(ordered) = &mut self.ordered {
+            ordered.push(job, of);
+        }
+    }
+
+    /// Notes that jobs, which have values, do not wait any more.
+    pub(crate) fn remove(&mut self, jobs: &[u32]) {
+        self.valued.remove(jobs);
+        if let Some(ordered) = &mut self.ordered {
+            for &job in jobs {
+                ordered.remove(job);
+            }
+        }
     }
 
     /// Sets what orders the jobs from now on.
@@ -234,6 +285,8 @@ struct ValuedCandidates<'c> {
     waiting: &'c WaitingJobs<'c>,
     /// The key of the job that was returned last.
     last: Option<Key>,
+    /// The place after that of the job that was returned last, where the order never changes.
+    next_place: usize,
     /// The jobs that are left, the first one last, where each is asked for.
     all: Option<Vec<Key>>,
 }
@@ -250,6 +303,7 @@ impl<'c> ValuedCandidates<'c> {
         Self {
             waiting,
             last: None,
+            next_place: 0,
             all,
         }
     }
@@ -257,12 +311,15 @@ impl<'c> ValuedCandidates<'c> {
 
 impl Candidates for ValuedCandidates<'_> {
     fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
+        let most = wanted.most().unwrap_or(MostProcessors::ANY);
+        if let Some(ordered) = &self.waiting.ordered {
+            let (place, job) = ordered.first(self.next_place, most)?;
+            self.next_place = place + 1;
+            return Some(job);
+        }
         let key = match &mut self.all {
             Some(all) => all.pop(),
-            None => {
-                let most = wanted.most().unwrap_or(MostProcessors::ANY);
-                self.waiting.valued.first_key(self.last, most)
-            }
+            None => self.waiting.valued.first_key(self.last, most),
         };
         self.last = key;
         key.map(|key| self.waiting.job_of(key))
