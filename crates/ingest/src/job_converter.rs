@@ -42,6 +42,10 @@ pub(super) struct ConvertedJobs {
     pub has_lines: bool,
     /// Whether the jobs have more resources than are counted by name.
     pub has_too_many_names: bool,
+    /// When the document was written, in seconds since 1970, if it says so.
+    pub timestamp: Option<i64>,
+    /// What the document gives more than once.
+    pub ambiguity: Option<String>,
     /// What is true of any job of the document, one sentence each.
     pub notes: BTreeSet<&'static str>,
 }
@@ -507,42 +511,39 @@ impl JobConverter<'_> {
         scalar: &JsonScalar<'_>,
         amount: Value,
     ) {
-        let KnownName {
-            name: resource,
-            column,
-            ..
-        } = self.name(name);
-        let Some(column) = *column else { return };
-        let resource = resource.to_string();
+        let Some(column) = self.name(name).column else {
+            return;
+        };
         self.report_if_repeated(job, column, InputPrecedence::Job, name);
         let text = scalar.text().unwrap_or("");
-        let found = clipped(text).into_owned();
         let beyond_64_bits = matches!(amount, Value::Big(_)).then(|| amount.repr());
         let value = self.options.numbers.resource(amount);
-        if self.source == AmountSource::Server
-            && matches!(scalar, JsonScalar::Number(_))
-            && is_shortened(text)
-        {
-            let problem = Problem::Shortened {
-                resource: resource.clone(),
+        let is_number = matches!(scalar, JsonScalar::Number(_));
+        let resource = &self.name(name).name;
+        let mut losses = Vec::new();
+        if self.source == AmountSource::Server && is_number && is_shortened(text) {
+            losses.push(Problem::Shortened {
+                resource: resource.to_string(),
                 found: text.to_owned(),
-            };
-            self.output.report(job.line, job.id(), problem);
+            });
         }
         if beyond_64_bits.is_some_and(|given| given != value.repr()) {
-            let problem = Problem::Saturated {
-                resource: resource.clone(),
-                found: found.clone(),
+            losses.push(Problem::Saturated {
+                resource: resource.to_string(),
+                found: clipped(text).into_owned(),
                 taken: value.repr(),
-            };
-            self.output.report(job.line, job.id(), problem);
+            });
         }
         if matches!(value, Value::Int(0)) && ratio(scalar).is_some_and(|given| given != 0.0) {
-            self.output.parts.push(Part::TruncatedToZero {
-                resource: resource.into(),
+            let part = Part::TruncatedToZero {
+                resource: resource.clone(),
                 id: job.id().to_owned(),
-                amount: found,
-            });
+                amount: clipped(text).into_owned(),
+            };
+            self.output.parts.push(part);
+        }
+        for problem in losses {
+            self.output.report(job.line, job.id(), problem);
         }
         self.set(column, InputPrecedence::Job, value);
     }

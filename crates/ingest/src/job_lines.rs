@@ -8,12 +8,13 @@ use jsf_json::decode_utf8;
 use jsf_openpbs::resource_amount::AmountSource;
 
 use crate::error::ReadErrorKind;
-use crate::job_converter::JobConverter;
 use crate::json_reader::JsonReader;
 use crate::options::{ParsedJobs, ReadOptions};
 use crate::parsed_job::ParsedJob;
 use crate::table_builder::TableBuilder;
 
+/// The largest document, in bytes.
+const MAX_BYTES: u64 = 64 << 30;
 /// The largest chunk, in bytes, and so the longest line.
 const MAX_CHUNK: u64 = 256 << 20;
 
@@ -27,21 +28,21 @@ pub(super) fn read_job_lines(
 ) -> Result<ParsedJobs, ReadErrorKind> {
     let mut lines = Lines {
         source,
+        left: MAX_BYTES,
         begun: Vec::new(),
     };
-    let mut builder = TableBuilder::new(options, AmountSource::User);
+    let mut builder = TableBuilder::new(options);
     let mut line = 1;
     pipeline(
         || Chunk {
             text: Vec::new(),
             lines: 0,
-            reader: JsonReader::new(),
-            converter: JobConverter::new(options, AmountSource::User),
+            reader: JsonReader::new(options, AmountSource::User),
         },
         |chunk| lines.fill(&mut chunk.text, options.chunk_size),
         Chunk::parse,
         |chunk| {
-            builder.append(&mut chunk.converter.output, line);
+            builder.append(&mut chunk.reader.converter.output, line);
             line += chunk.lines;
             Ok(!builder.is_full())
         },
@@ -52,6 +53,8 @@ pub(super) fn read_job_lines(
 /// A document that is cut after lines.
 struct Lines<'s> {
     source: Box<dyn Read + Send + 's>,
+    /// How many bytes it may still have.
+    left: u64,
     /// The start of a line, which belongs to the next chunk.
     begun: Vec<u8>,
 }
@@ -64,8 +67,13 @@ impl Lines<'_> {
         let mut size = size.max(1) as u64;
         loop {
             let wanted = size.saturating_sub(text.len() as u64);
-            let read = self.source.by_ref().take(wanted).read_to_end(text)?;
-            if (read as u64) < wanted {
+            let read = self.source.by_ref().take(wanted).read_to_end(text)? as u64;
+            let Some(left) = self.left.checked_sub(read) else {
+                let message = format!("it is larger than {MAX_BYTES} bytes, the limit for jobs");
+                return Err(io::Error::other(message));
+            };
+            self.left = left;
+            if read < wanted {
                 return Ok(!text.is_empty());
             }
             if let Some(end) = memchr::memrchr(b'\n', text) {
@@ -86,13 +94,12 @@ impl Lines<'_> {
 struct Chunk<'a> {
     text: Vec<u8>,
     lines: usize,
-    reader: JsonReader,
-    converter: JobConverter<'a>,
+    reader: JsonReader<'a>,
 }
 
 impl Chunk<'_> {
     fn parse(&mut self) {
-        self.converter.clear_output();
+        self.reader.converter.clear_output();
         self.lines = 0;
         let text = decode_utf8(&self.text);
         let mut job = ParsedJob::default();
@@ -101,8 +108,7 @@ impl Chunk<'_> {
             let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
             let line = rest[..end].trim();
             if !line.is_empty() {
-                self.reader
-                    .read_line(line, Some(self.lines), &mut job, &mut self.converter);
+                self.reader.read_line(line, Some(self.lines), &mut job);
             }
             self.lines += 1;
             rest = rest.get(end + 1..).unwrap_or_default();

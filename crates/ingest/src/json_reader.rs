@@ -9,6 +9,7 @@ use jsf_json::{JsonScalar, clipped};
 use jsf_openpbs::resource_amount::AmountSource;
 use serde::de::IgnoredAny;
 
+use crate::attribute_values::integer;
 use crate::error::ReadErrorKind;
 use crate::job_converter::JobConverter;
 use crate::job_key::JobKey;
@@ -21,15 +22,17 @@ use crate::table_builder::TableBuilder;
 
 /// Reads one job after the other.
 #[derive(Debug)]
-pub(super) struct JsonReader {
+pub(super) struct JsonReader<'a> {
+    pub converter: JobConverter<'a>,
     top: ObjectKeys<JobKey>,
     /// The keys of resources and of inputs.
     amounts: ObjectKeys<Option<NameIndex>>,
 }
 
-impl JsonReader {
-    pub(super) fn new() -> Self {
+impl<'a> JsonReader<'a> {
+    pub(super) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
         Self {
+            converter: JobConverter::new(options, source),
             top: ObjectKeys::new(),
             amounts: ObjectKeys::new(),
         }
@@ -41,15 +44,14 @@ impl JsonReader {
         &mut self,
         scanner: &mut Scanner<'d>,
         job: &mut ParsedJob<'d>,
-        converter: &mut JobConverter<'_>,
     ) -> Option<()> {
         job.clear();
         job.set_id(scanner.key()?);
-        let shape = self.read_job(scanner, job, converter);
+        let shape = self.read_job(scanner, job);
         if shape.is_none() {
-            converter.abandon();
+            self.converter.abandon();
         }
-        push(job, shape?, converter);
+        self.push(job, shape?);
         Some(())
     }
 
@@ -59,15 +61,14 @@ impl JsonReader {
         text: &'d str,
         line: Option<usize>,
         job: &mut ParsedJob<'d>,
-        converter: &mut JobConverter<'_>,
     ) {
         job.clear();
         job.line = line;
         let mut scanner = Scanner::new(text);
-        let shape = self.read_job(&mut scanner, job, converter);
+        let shape = self.read_job(&mut scanner, job);
         scanner.space();
         match shape {
-            Some(shape) if scanner.is_at_end() => push(job, shape, converter),
+            Some(shape) if scanner.is_at_end() => self.push(job, shape),
             _ => {
                 let found = match json_error(text) {
                     Some(error) => format!("the job is not valid JSON ({error})"),
@@ -77,7 +78,7 @@ impl JsonReader {
                     found,
                     expected: "an object",
                 };
-                converter.skip(job, problem);
+                self.converter.skip(job, problem);
             }
         }
     }
@@ -86,14 +87,15 @@ impl JsonReader {
         &mut self,
         scanner: &mut Scanner<'d>,
         job: &mut ParsedJob<'d>,
-        converter: &mut JobConverter<'_>,
     ) -> Option<Shape> {
         if let Err(shape) = scanner.open_object()? {
             return Some(Err(shape));
         }
         self.top.begin();
         loop {
-            let next = self.top.next(scanner, |name| converter.job_key(name))?;
+            let next = self
+                .top
+                .next(scanner, |name| self.converter.job_key(name))?;
             let Next::Value(meaning, key) = next else {
                 return Some(Ok(()));
             };
@@ -101,10 +103,12 @@ impl JsonReader {
                 JobKey::Unused => scanner.skip_value()?,
                 JobKey::Resources | JobKey::Inputs => {
                     job.set(meaning, self.top.name(key), JsonScalar::OBJECT);
-                    let shape = self.read_amounts(meaning, scanner, job, converter)?;
+                    let shape = self.read_amounts(meaning, scanner, job)?;
                     note_shape(shape, self.top.name(key), job);
                 }
-                JobKey::CycleList => read_cycle_list(scanner, self.top.name(key), job, converter)?,
+                JobKey::CycleList => {
+                    read_cycle_list(scanner, self.top.name(key), job, &self.converter)?
+                }
                 _ => {
                     let scalar = scanner.scalar()?;
                     match meaning {
@@ -120,13 +124,25 @@ impl JsonReader {
         }
     }
 
+    /// Adds a job if it is an object with an id.
+    fn push(&mut self, job: &mut ParsedJob<'_>, shape: Shape) {
+        let (found, expected) = match shape {
+            Err(found) => (format!("the job is {found}"), "an object"),
+            Ok(()) if job.get(JobKey::Id).is_none() => {
+                ("the job has no `id`".to_owned(), "a string or a number")
+            }
+            Ok(()) => return self.converter.push(job),
+        };
+        self.converter
+            .skip(job, Problem::NotAJob { found, expected });
+    }
+
     /// Reads the entries of an object of resources or inputs, whichever `list` says.
     fn read_amounts<'d>(
         &mut self,
         list: JobKey,
         scanner: &mut Scanner<'d>,
         job: &mut ParsedJob<'d>,
-        converter: &mut JobConverter<'_>,
     ) -> Option<Shape> {
         if let Err(shape) = scanner.open_object()? {
             return Some(Err(shape));
@@ -134,7 +150,7 @@ impl JsonReader {
         self.amounts.begin();
         while let Next::Value(name, _) = self
             .amounts
-            .next(scanner, |name| converter.name_index(name))?
+            .next(scanner, |name| self.converter.name_index(name))?
         {
             let Some(name) = name else {
                 scanner.skip_value()?;
@@ -183,18 +199,6 @@ fn note_shape(shape: Shape, key: &str, job: &mut ParsedJob<'_>) {
     }
 }
 
-/// Adds a job if it is an object with an id.
-fn push(job: &mut ParsedJob<'_>, shape: Shape, converter: &mut JobConverter<'_>) {
-    let (found, expected) = match shape {
-        Err(found) => (format!("the job is {found}"), "an object"),
-        Ok(()) if job.get(JobKey::Id).is_none() => {
-            ("the job has no `id`".to_owned(), "a string or a number")
-        }
-        Ok(()) => return converter.push(job),
-    };
-    converter.skip(job, Problem::NotAJob { found, expected });
-}
-
 /// The first error in a text that is not valid JSON. What is not read of it is skipped, so that
 /// the error is the first of those that matter.
 pub(super) fn json_error(text: &str) -> Option<serde_json::Error> {
@@ -210,32 +214,58 @@ const MAX_NOTES: usize = 10;
 const NO_JOBS: &str =
     "the document has no `Jobs`: the server had no jobs, or none that its user may see";
 
-/// Reads `qstat -f -F json`. A server without jobs prints a document without `Jobs`.
+/// Reads `qstat -f -F json`, an object `Jobs`, or for the amounts of a user `{"jobs":[…]}`, an array.
+/// A server without jobs prints a document without `Jobs`.
 ///
 /// # Errors
-/// The text is not valid JSON, its `Jobs` is not an object, or there are too many jobs.
-pub(super) fn read_qstat_json(
+/// The text is not valid JSON, its jobs are something else, or there are too many jobs.
+pub(super) fn read_json(
     text: &str,
+    source: AmountSource,
     options: &ReadOptions<'_>,
 ) -> Result<ParsedJobs, ReadErrorKind> {
-    Document::new(options, AmountSource::Server).read(text, "what `qstat -f -F json` prints")
-}
-
-/// Reads `{"jobs":[…]}`.
-///
-/// # Errors
-/// The text is not valid JSON, its `jobs` is not an array, or there are too many jobs.
-pub(super) fn read_native_json(
-    text: &str,
-    options: &ReadOptions<'_>,
-) -> Result<ParsedJobs, ReadErrorKind> {
-    Document::new(options, AmountSource::User).read(text, "{\"jobs\":[…]}, an array of objects")
+    let (jobs_key, expected) = match source {
+        AmountSource::Server => ("Jobs", "what `qstat -f -F json` prints"),
+        AmountSource::User => ("jobs", "{\"jobs\":[…]}, an array of objects"),
+    };
+    let mut document = Document {
+        reader: JsonReader::new(options, source),
+        jobs_key,
+        jobs_shape: Ok(()),
+        has_jobs: false,
+        notes: Vec::new(),
+    };
+    let is_read = document.read_object(text).is_some();
+    let mut jobs = document.reader.converter.output;
+    jobs.ambiguity = document.notes.first().cloned();
+    if !is_read {
+        return Err(match json_error(text) {
+            Some(error) => {
+                let mut builder = TableBuilder::new(options);
+                builder.append(&mut jobs, 0);
+                ReadErrorKind::json(text, &error, builder.jobs_read())
+            }
+            None => {
+                let found = "a document with a key that cannot be read";
+                ReadErrorKind::unexpected(found, expected)
+            }
+        });
+    }
+    if let Err(found) = document.jobs_shape {
+        let found = format!("a document whose `{jobs_key}` is {found}");
+        return Err(ReadErrorKind::unexpected(&found, expected));
+    }
+    let mut read = TableBuilder::finish_one(jobs, options)?;
+    read.notes.extend(document.notes);
+    if !document.has_jobs {
+        read.notes.push(NO_JOBS.to_owned());
+    }
+    Ok(read)
 }
 
 /// The reader of a whole document.
 struct Document<'a> {
-    reader: JsonReader,
-    builder: TableBuilder<'a>,
+    reader: JsonReader<'a>,
     jobs_key: &'static str,
     /// What the value of the jobs was.
     jobs_shape: Shape,
@@ -244,48 +274,7 @@ struct Document<'a> {
     notes: Vec<String>,
 }
 
-impl<'a> Document<'a> {
-    fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
-        Self {
-            reader: JsonReader::new(),
-            builder: TableBuilder::new(options, source),
-            jobs_key: if source == AmountSource::Server {
-                "Jobs"
-            } else {
-                "jobs"
-            },
-            jobs_shape: Ok(()),
-            has_jobs: false,
-            notes: Vec::new(),
-        }
-    }
-
-    fn read(mut self, text: &str, expected: &str) -> Result<ParsedJobs, ReadErrorKind> {
-        let is_read = self.read_object(text).is_some();
-        if let Some(note) = self.notes.first() {
-            self.builder.note_ambiguity(|| note.clone());
-        }
-        if !is_read {
-            return Err(match json_error(text) {
-                Some(error) => ReadErrorKind::json(text, &error, self.builder.jobs_read()),
-                None => {
-                    let found = "a document with a key that cannot be read";
-                    ReadErrorKind::unexpected(found, expected)
-                }
-            });
-        }
-        if let Err(found) = self.jobs_shape {
-            let found = format!("a document whose `{}` is {found}", self.jobs_key);
-            return Err(ReadErrorKind::unexpected(&found, expected));
-        }
-        let mut read = self.builder.finish()?;
-        read.notes.extend(self.notes);
-        if !self.has_jobs {
-            read.notes.push(NO_JOBS.to_owned());
-        }
-        Ok(read)
-    }
-
+impl Document<'_> {
     /// Reads the object that is the document; `None` if the text is another.
     fn read_object(&mut self, text: &str) -> Option<()> {
         let mut scanner = Scanner::new(text);
@@ -298,7 +287,7 @@ impl<'a> Document<'a> {
             self.note_jobs(key);
             if key == "timestamp" {
                 let scalar = scanner.scalar()?;
-                self.builder.set_timestamp(&scalar);
+                self.reader.converter.output.timestamp = integer(&scalar);
             } else if key == self.jobs_key {
                 self.has_jobs = true;
                 let opener = if key == "Jobs" { b'{' } else { b'[' };
@@ -345,14 +334,12 @@ impl<'a> Document<'a> {
         }
         loop {
             scanner.space();
-            let converter = &mut self.builder.converter;
             if opener == b'{' {
-                self.reader.read_entry(scanner, job, converter)?;
+                self.reader.read_entry(scanner, job)?;
             } else {
                 let text = scanner.value()?;
-                self.reader.read_line(text, None, job, converter);
+                self.reader.read_line(text, None, job);
             }
-            self.builder.flush_many();
             scanner.space();
             if scanner.take(closer).is_some() {
                 return Some(());

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 
 use jsf_json::JsonScalar;
+use serde::de::IgnoredAny;
+use serde_json::Deserializer;
 
 /// A position in a JSON text.
 #[derive(Debug, Clone)]
@@ -175,45 +177,11 @@ impl Scanner<'_> {
 
     /// Skips an object or an array.
     fn skip_nested(&mut self) -> Option<()> {
-        // what closes each open object or array
-        let mut closers = Vec::new();
-        loop {
-            let is_complete = match self.peek() {
-                opener @ (b'{' | b'[') => {
-                    let closer = if opener == b'{' { b'}' } else { b']' };
-                    closers.push(closer);
-                    self.at += 1;
-                    self.space();
-                    self.peek() == closer
-                }
-                b'"' => {
-                    self.at += 1;
-                    self.skip_string()?;
-                    true
-                }
-                _ => {
-                    self.skip_scalar()?;
-                    true
-                }
-            };
-            if is_complete {
-                self.space();
-                while closers.last() == Some(&self.peek()) {
-                    closers.pop();
-                    self.at += 1;
-                    if closers.is_empty() {
-                        return Some(());
-                    }
-                    self.space();
-                }
-                self.take(b',')?;
-                self.space();
-            }
-            if closers.last() == Some(&b'}') {
-                self.quoted()?;
-                self.colon()?;
-            }
-        }
+        let rest = Deserializer::from_str(self.text.get(self.at..)?);
+        let mut values = rest.into_iter::<IgnoredAny>();
+        values.next()?.ok()?;
+        self.at += values.byte_offset();
+        Some(())
     }
 
     /// Skips the rest of any string, from after its opening quote to after its closing one.

@@ -15,6 +15,7 @@ use jsf_json::{JsonScalar, clipped};
 use jsf_openpbs::resource_amount::AmountSource;
 use serde::de::IgnoredAny;
 
+use crate::attribute_values::integer;
 use crate::error::{ReadErrorKind, reason};
 use crate::job_key::JobKey;
 use crate::json_reader::JsonReader;
@@ -33,8 +34,7 @@ pub(super) fn read_damaged_qstat_json(
     options: &ReadOptions<'_>,
 ) -> Result<ParsedJobs, ReadErrorKind> {
     let mut recovery = Recovery {
-        builder: TableBuilder::new(options, AmountSource::Server),
-        reader: JsonReader::new(),
+        reader: JsonReader::new(options, AmountSource::Server),
         indentation: Indentation::detect(text),
         number: 0,
         depth: 0,
@@ -50,9 +50,8 @@ pub(super) fn read_damaged_qstat_json(
         recovery.number = index + 1;
         recovery.read_line(line);
     }
-    if recovery.builder.jobs_read() + usize::from(recovery.job.is_some()) == 0
-        || recovery.foreign.has_attributes
-    {
+    let has_jobs = recovery.job.is_some() || !recovery.reader.converter.output.parts.is_empty();
+    if !has_jobs || recovery.foreign.has_attributes {
         return Err(error.clone());
     }
     recovery.finish()
@@ -236,8 +235,7 @@ impl<'d> OpenJob<'d> {
 /// The state of the reader at one line of the document.
 #[derive(Debug)]
 struct Recovery<'d, 'a> {
-    builder: TableBuilder<'a>,
-    reader: JsonReader,
+    reader: JsonReader<'a>,
     indentation: Option<Indentation>,
     /// The number of the line, counted from 1.
     number: usize,
@@ -479,24 +477,24 @@ impl<'d> Recovery<'d, '_> {
             };
             job.rejected.get_or_insert((job.line, problem));
         }
-        let converter = &mut self.builder.converter;
+        let output = &mut self.reader.converter.output;
         for (line, problem) in job.repairs {
-            converter.output.report(Some(line), job.id, problem);
+            output.report(Some(line), job.id, problem);
         }
         if let Some((line, problem)) = job.rejected {
-            return converter.output.report(Some(line), job.id, problem);
+            return output.report(Some(line), job.id, problem);
         }
         let text = format!("{}:{{{}}}", serde_json::Value::from(job.id), job.entries);
         let mut scanner = Scanner::new(&text);
         let read = self
             .reader
-            .read_entry(&mut scanner, &mut ParsedJob::default(), converter);
+            .read_entry(&mut scanner, &mut ParsedJob::default());
         if read.is_none() || !scanner.is_at_end() {
             let reason = "the job on this line is not valid JSON".to_owned();
             let problem = Problem::Unreadable { reason };
-            converter.output.report(Some(job.line), job.id, problem);
+            let output = &mut self.reader.converter.output;
+            output.report(Some(job.line), job.id, problem);
         }
-        self.builder.flush_many();
     }
 
     /// Ends a job whose `}` is missing.
@@ -508,7 +506,8 @@ impl<'d> Recovery<'d, '_> {
     fn read_attribute(&mut self, key: &'d str, value: &'d str) {
         let read = serde_json::from_str::<IgnoredAny>(value);
         if self.job.is_none() && key == "timestamp" && read.is_ok() {
-            self.builder.set_timestamp(&JsonScalar::from_text(value));
+            let timestamp = integer(&JsonScalar::from_text(value));
+            self.reader.converter.output.timestamp = timestamp;
         }
         self.start_missing_job();
         self.leave_unclosed_list(key);
@@ -520,7 +519,7 @@ impl<'d> Recovery<'d, '_> {
         }
         job.has_attributes = true;
         job.is_ended_by_document = false;
-        let converter = &mut self.builder.converter;
+        let converter = &mut self.reader.converter;
         let meaning = match job.list {
             None => converter.job_key(key),
             Some(RESOURCE_LIST) => converter.resource_key(key),
@@ -553,7 +552,7 @@ impl<'d> Recovery<'d, '_> {
         let Some(job) = &mut self.job else { return };
         let is_needed = match meaning {
             JobKey::Unused | JobKey::Owner => false,
-            JobKey::Resource(_) => self.builder.converter.column(key).is_some(),
+            JobKey::Resource(_) => self.reader.converter.column(key).is_some(),
             _ => true,
         };
         job.has_lost_owner |= meaning == JobKey::Owner;
@@ -621,7 +620,9 @@ impl<'d> Recovery<'d, '_> {
             .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')))
             .unwrap_or(name.len());
         let name = &name[..end];
-        let mut needed = ATTRIBUTES.iter().chain(self.builder.options.needed);
+        let mut needed = ATTRIBUTES
+            .iter()
+            .chain(self.reader.converter.options.needed);
         name.len() < 3 || needed.any(|needed| needed.contains(name) || name.contains(needed))
     }
 
@@ -638,7 +639,7 @@ impl<'d> Recovery<'d, '_> {
         self.notes.extend(self.foreign.note());
         Ok(ParsedJobs {
             notes: self.notes,
-            ..self.builder.finish()?
+            ..TableBuilder::finish_one(self.reader.converter.output, self.reader.converter.options)?
         })
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn read_qstat_text(
                 document.push(before);
             }
         } else if let Some(job) = &mut job {
-            job.read_line(line, &mut document.builder.converter);
+            job.read_line(line, &mut document.converter);
         }
     }
     if let Some(id) = cut.trim_start().strip_prefix(JOB_ID)
@@ -77,25 +77,25 @@ pub(super) fn read_qstat_text(
 struct Document<'a> {
     text: &'a str,
     options: &'a ReadOptions<'a>,
-    builder: TableBuilder<'a>,
+    converter: JobConverter<'a>,
     notes: Vec<String>,
 }
 
 impl<'a> Document<'a> {
     fn new(text: &'a str, options: &'a ReadOptions<'a>) -> Self {
-        let mut builder = TableBuilder::new(options, AmountSource::Server);
-        builder.converter.takes_nodes = true;
+        let mut converter = JobConverter::new(options, AmountSource::Server);
+        converter.takes_nodes = true;
         Self {
             text,
             options,
-            builder,
+            converter,
             notes: Vec::from_iter(error_messages(text)),
         }
     }
 
     fn push(&mut self, mut job: TextJob<'_>) {
         job.end_attribute();
-        self.builder.push(&mut job.parsed);
+        self.converter.push(&mut job.parsed);
     }
 
     /// Reports the last job, in whose middle the document ends, and returns the other jobs. An
@@ -112,16 +112,13 @@ impl<'a> Document<'a> {
         let reason = "the document ends in the middle of the job, without a line end".to_owned();
         let problem = Problem::Unreadable { reason };
         let line = self.text.lines().count();
-        self.builder
-            .converter
-            .output
-            .report(Some(line), id, problem);
+        self.converter.output.report(Some(line), id, problem);
         self.notes.insert(0, CUT_OFF.to_owned());
         self.finish()
     }
 
     fn finish(self) -> Result<ParsedJobs, ReadErrorKind> {
-        let mut read = self.builder.finish()?;
+        let mut read = TableBuilder::finish_one(self.converter.output, self.options)?;
         read.notes.extend(self.notes);
         Ok(read)
     }
@@ -239,12 +236,12 @@ pub(super) fn read_qstat_dsv(
     while let Some(start) = find_job(rest) {
         let job = &rest[start + JOB_ID.len()..];
         let end = job.find("\nJob Id:").unwrap_or(job.len());
-        let mut parsed = parse_dsv_job(&job[..end], &mut document.builder.converter);
+        let mut parsed = parse_dsv_job(&job[..end], &mut document.converter);
         rest = &job[end..];
         if rest.is_empty() && !job.ends_with('\n') {
             return document.reject_last_job(&parsed);
         }
-        document.builder.push(&mut parsed);
+        document.converter.push(&mut parsed);
     }
     if is_start_of_a_job(cut) {
         document.notes.push(CUT_OFF.to_owned());

@@ -4,11 +4,12 @@ use std::io::Read;
 
 use job_sort_formula::jobs::MAX_COLUMNS;
 use jsf_json::{decode_utf8, strip_byte_order_mark};
+use jsf_openpbs::resource_amount::AmountSource;
 
 use crate::error::{ReadError, ReadErrorKind};
 use crate::file_kind::FileKind;
 use crate::job_lines::read_job_lines;
-use crate::json_reader::{json_error, read_native_json, read_qstat_json};
+use crate::json_reader::{json_error, read_json};
 use crate::options::{ParsedJobs, ReadOptions};
 use crate::qstat_recovery::read_damaged_qstat_json;
 use crate::qstat_text::{read_qstat_dsv, read_qstat_text};
@@ -84,7 +85,7 @@ fn read(
         kind = FileKind::of_jobs(&text);
     }
     match kind {
-        FileKind::QstatJson => match read_qstat_json(&text, options) {
+        FileKind::QstatJson => match read_json(&text, AmountSource::Server, options) {
             Err(error @ ReadErrorKind::Json { .. }) if !options.strict => {
                 read_damaged_qstat_json(&text, &error, options)
             }
@@ -92,7 +93,7 @@ fn read(
         },
         FileKind::QstatText => read_qstat_text(&text, options),
         FileKind::QstatDsv => read_qstat_dsv(&text, options),
-        FileKind::NativeJobs => read_native_json(&text, options),
+        FileKind::NativeJobs => read_json(&text, AmountSource::User, options),
         FileKind::JobLines => read_job_lines(Box::new(text.as_bytes()), options),
         _ => Err(match json_error(&text) {
             Some(error) if text.trim_start().starts_with('{') => {

@@ -4,28 +4,20 @@ use std::collections::{BTreeSet, HashSet};
 
 use job_sort_formula::jobs::{Job, JobProblem, JobTable, MAX_JOBS, Problem, Problems};
 use job_sort_formula::python::Value;
-use jsf_json::{JsonScalar, clipped};
-use jsf_openpbs::resource_amount::AmountSource;
+use jsf_json::clipped;
 
-use crate::attribute_values::integer;
 use crate::cycle_jobs::CycleJobsBuilder;
 use crate::error::ReadErrorKind;
-use crate::job_converter::{ConvertedJob, ConvertedJobs, JobConverter, OF_NODES, OF_PROCS, Part};
+use crate::job_converter::{ConvertedJob, ConvertedJobs, OF_NODES, OF_PROCS, Part};
 use crate::names::{MAX_RESOURCES, RequestedColumn};
 use crate::options::{ParsedJobs, ReadOptions};
-use crate::parsed_job::ParsedJob;
 
 /// The most unknown keys that are counted by name. Later ones are not reported.
 const MAX_KEYS: usize = 10_000;
-/// How many parts are converted before the table takes them.
-const MAX_PENDING: usize = 256;
-
-/// Builds a table from jobs that were converted in parallel, or from one job after the other.
+/// Builds a table from jobs that were converted.
 #[derive(Debug)]
 pub(super) struct TableBuilder<'a> {
-    pub options: &'a ReadOptions<'a>,
-    /// Converts the jobs that are read one after the other.
-    pub converter: JobConverter<'a>,
+    options: &'a ReadOptions<'a>,
     table: JobTable,
     cycle_jobs: Option<CycleJobsBuilder>,
     problems: Problems,
@@ -40,7 +32,7 @@ pub(super) struct TableBuilder<'a> {
 }
 
 impl<'a> TableBuilder<'a> {
-    pub(super) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
+    pub(super) fn new(options: &'a ReadOptions<'a>) -> Self {
         let columns = RequestedColumn::all(options);
         let mut table = JobTable::new(columns.iter().map(|column| column.name));
         if options.record_origins {
@@ -48,7 +40,6 @@ impl<'a> TableBuilder<'a> {
         }
         Self {
             options,
-            converter: JobConverter::new(options, source),
             table,
             cycle_jobs: options.cycle_jobs.then(CycleJobsBuilder::default),
             problems: Problems::default(),
@@ -61,49 +52,22 @@ impl<'a> TableBuilder<'a> {
         }
     }
 
+    /// The jobs that were read one after the other.
+    ///
+    /// # Errors
+    /// See [`finish`](Self::finish).
+    pub(super) fn finish_one(
+        mut jobs: ConvertedJobs,
+        options: &ReadOptions<'_>,
+    ) -> Result<ParsedJobs, ReadErrorKind> {
+        let mut builder = TableBuilder::new(options);
+        builder.append(&mut jobs, 0);
+        builder.finish()
+    }
+
     /// How many jobs were read, those that were skipped included.
-    pub(super) fn jobs_read(&mut self) -> usize {
-        self.flush();
-        self.count()
-    }
-
-    fn count(&self) -> usize {
+    pub(super) fn jobs_read(&self) -> usize {
         self.table.len() + self.problems.skipped()
-    }
-
-    /// Keeps the time at which the document was written.
-    pub(super) fn set_timestamp(&mut self, scalar: &JsonScalar<'_>) {
-        if let Some(cycle_jobs) = &mut self.cycle_jobs {
-            cycle_jobs.timestamp = integer(scalar);
-        }
-    }
-
-    /// Notes what is given more than once, which is an error if the options are strict.
-    pub(super) fn note_ambiguity(&mut self, what: impl FnOnce() -> String) {
-        self.flush();
-        self.refusal
-            .get_or_insert_with(|| format!("is ambiguous: {}", what()));
-    }
-
-    /// Adds a job.
-    pub(super) fn push(&mut self, job: &mut ParsedJob<'_>) {
-        self.converter.push(job);
-        self.flush_many();
-    }
-
-    /// Takes what was converted, if that is much.
-    pub(super) fn flush_many(&mut self) {
-        let output = &self.converter.output;
-        if output.parts.len() + output.batch.rows() >= MAX_PENDING {
-            self.flush();
-        }
-    }
-
-    fn flush(&mut self) {
-        let mut output = std::mem::take(&mut self.converter.output);
-        self.append(&mut output, 0);
-        self.converter.output = output;
-        self.converter.clear_output();
     }
 
     /// Appends jobs, which begin on this line of the document.
@@ -133,6 +97,13 @@ impl<'a> TableBuilder<'a> {
             if self.table.undeclared_count() <= MAX_RESOURCES {
                 self.table.record_undeclared(&name, kind);
             }
+        }
+        if let Some(what) = jobs.ambiguity.take() {
+            self.refusal
+                .get_or_insert_with(|| format!("is ambiguous: {what}"));
+        }
+        if let Some(cycle_jobs) = &mut self.cycle_jobs {
+            cycle_jobs.timestamp = jobs.timestamp;
         }
         self.has_too_many_names |= jobs.has_too_many_names;
         self.notes.extend(&jobs.notes);
@@ -172,7 +143,7 @@ impl<'a> TableBuilder<'a> {
             }
         }
         let job = if id.is_empty() {
-            format!("#{}", self.count() + 1)
+            format!("#{}", self.jobs_read() + 1)
         } else {
             clipped(id).into_owned()
         };
@@ -209,7 +180,6 @@ impl<'a> TableBuilder<'a> {
     /// There are too many jobs or resources, or the document is damaged or ambiguous and the options
     /// are strict.
     pub(super) fn finish(mut self) -> Result<ParsedJobs, ReadErrorKind> {
-        self.flush();
         let refusal = if self.is_full {
             Some(format!(
                 "contains more than {MAX_JOBS} jobs, the most that can be read; split it into several files"

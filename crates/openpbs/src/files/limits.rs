@@ -6,44 +6,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use job_sort_formula::schema::{InputType, Schema};
 
+use crate::cycle::LimitKind;
 use crate::files::objects::Attribute;
 use crate::resource_amount::{self, AmountSource};
 
-/// The run limits of one queue or of the server, at most one for each subject and resource.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RunLimits {
-    /// In the order of resources, then of subjects.
-    entries: Vec<RunLimit>,
-}
+/// The run limits of one queue or of the server, at most one for each subject and resource: those
+/// of the number of jobs first, then in the order of resources and of subjects.
+pub type RunLimits = Vec<RunLimit>;
 
 /// One run limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunLimit {
-    /// Whose jobs count.
-    pub subject: Subject,
     /// The resource whose amounts are added; `None` for the number of jobs.
     pub resource: Option<Box<str>>,
+    /// Whose jobs count: those of all users together (`o:PBS_ALL`), or of one user, group or
+    /// project.
+    pub kind: LimitKind,
+    /// The user, the group or the project; `None` for each without a limit of its own
+    /// (`PBS_GENERIC`).
+    pub name: Option<Box<str>>,
     /// The most that may run: sizes in kb, durations in seconds.
     pub most: i64,
-}
-
-/// Whose jobs a limit counts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
-    /// Those of all users together (`o:PBS_ALL`).
-    All,
-    /// Those of each user without a limit of its own (`u:PBS_GENERIC`).
-    EachUser,
-    /// Those of one user.
-    User(Box<str>),
-    /// Those of each group without a limit of its own (`g:PBS_GENERIC`).
-    EachGroup,
-    /// Those of one group.
-    Group(Box<str>),
-    /// Those of each project without a limit of its own (`p:PBS_GENERIC`).
-    EachProject,
-    /// Those of one project.
-    Project(Box<str>),
 }
 
 /// The run limits of queues by their names, and those of the server under an empty name.
@@ -70,11 +53,11 @@ impl LimitsByQueue {
         };
         let hard = attribute.name.strip_suffix("_soft");
         let resource = attribute.resource.as_deref();
-        let subject = match (hard.unwrap_or(&attribute.name), resource) {
+        let kind = match (hard.unwrap_or(&attribute.name), resource) {
             ("max_run", None) | ("max_run_res", Some(_)) => None,
-            ("max_running", None) => Some(Subject::All),
-            ("max_user_run", None) | ("max_user_res", Some(_)) => Some(Subject::EachUser),
-            ("max_group_run", None) | ("max_group_res", Some(_)) => Some(Subject::EachGroup),
+            ("max_running", None) => Some(LimitKind::All),
+            ("max_user_run", None) | ("max_user_res", Some(_)) => Some(LimitKind::User),
+            ("max_group_run", None) | ("max_group_res", Some(_)) => Some(LimitKind::Group),
             (name, _) => {
                 if OTHER_ATTRIBUTES.contains(&name) {
                     self.unread.insert(Box::from(&*attribute.name));
@@ -89,24 +72,22 @@ impl LimitsByQueue {
             &mut self.hard
         };
         let limits = all.entry(queue.into()).or_default();
-        let kind = kind_of(resource);
-        let found: Vec<(String, Option<RunLimit>)> = match subject {
-            Some(subject) => {
-                let limit = RunLimit::new(subject, resource, value, kind);
-                vec![(value.to_owned(), limit)]
-            }
+        let found = match kind {
+            Some(kind) => vec![(value.to_owned(), RunLimit::new(kind, None, resource, value))],
             None => limits_in(value)
                 .into_iter()
-                .map(|limit| (format!("[{limit}]"), RunLimit::parse(limit, resource, kind)))
+                .map(|limit| (format!("[{limit}]"), RunLimit::parse(limit, resource)))
                 .collect(),
         };
         for (text, limit) in found {
-            match limit {
-                Some(limit) => limits.set(limit),
-                None => {
-                    let unread = format!("{} = {text}", attribute.full_name());
-                    self.unread.insert(unread.into());
-                }
+            let Some(limit) = limit else {
+                let unread = format!("{} = {text}", attribute.full_name());
+                self.unread.insert(unread.into());
+                continue;
+            };
+            match limits.binary_search_by(|known| known.key().cmp(&limit.key())) {
+                Ok(at) => limits[at] = limit,
+                Err(at) => limits.insert(at, limit),
             }
         }
     }
@@ -127,83 +108,51 @@ impl LimitsByQueue {
 /// The limits of running jobs that are found and not read.
 const OTHER_ATTRIBUTES: [&str; 1] = ["max_run_subjobs"];
 
-impl RunLimits {
-    /// The limits, in the order of resources, then of subjects; those of the number of jobs come
-    /// first.
-    pub fn iter(&self) -> impl Iterator<Item = &RunLimit> {
-        self.entries.iter()
-    }
-
-    fn set(&mut self, limit: RunLimit) {
-        match self.position(limit.resource.as_deref(), limit.subject.key()) {
-            Ok(at) => self.entries[at] = limit,
-            Err(at) => self.entries.insert(at, limit),
-        }
-    }
-
-    fn position(&self, resource: Option<&str>, subject: (u8, &str)) -> Result<usize, usize> {
-        self.entries.binary_search_by(|entry| {
-            entry
-                .resource
-                .as_deref()
-                .cmp(&resource)
-                .then_with(|| entry.subject.key().cmp(&subject))
-        })
-    }
-}
-
 impl RunLimit {
     /// `None` if the most is not a whole number.
     fn new(
-        subject: Subject,
+        kind: LimitKind,
+        name: Option<&str>,
         resource: Option<&str>,
         most: &str,
-        kind: Option<InputType>,
     ) -> Option<Self> {
+        let of_resource = resource.and_then(|resource| Schema::openpbs().input_type(resource));
         Some(Self {
-            subject,
             resource: resource.map(Into::into),
-            most: whole_amount(most, kind)?,
+            kind,
+            name: name.map(Into::into),
+            most: whole_amount(most, of_resource)?,
         })
     }
 
-    /// Reads the inside of one pair of brackets.
-    fn parse(limit: &str, resource: Option<&str>, kind: Option<InputType>) -> Option<Self> {
+    /// Reads the inside of one pair of brackets: `o:PBS_ALL=4`, `u:PBS_GENERIC=4`, `u:ada=4` and the
+    /// same for groups (`g`) and projects (`p`). A name may be quoted.
+    fn parse(limit: &str, resource: Option<&str>) -> Option<Self> {
         let (subject, most) = limit.rsplit_once('=')?;
-        Self::new(Subject::parse(subject)?, resource, most, kind)
-    }
-}
-
-impl Subject {
-    /// Reads `o:PBS_ALL`, `u:PBS_GENERIC`, `u:ada` and the same for groups (`g`) and projects
-    /// (`p`). A name may be quoted.
-    fn parse(text: &str) -> Option<Self> {
-        let (kind, name) = text.split_once(':')?;
+        let (letter, name) = subject.split_once(':')?;
         let name = name.trim().trim_matches(['"', '\'']);
-        Some(match (kind.trim(), name) {
-            ("o", "PBS_ALL") => Self::All,
+        let kind = match (letter.trim(), name) {
+            ("o", "PBS_ALL") => return Self::new(LimitKind::All, None, resource, most),
             (_, "" | "PBS_ALL") => return None,
-            ("u", "PBS_GENERIC") => Self::EachUser,
-            ("u", _) => Self::User(name.into()),
-            ("g", "PBS_GENERIC") => Self::EachGroup,
-            ("g", _) => Self::Group(name.into()),
-            ("p", "PBS_GENERIC") => Self::EachProject,
-            ("p", _) => Self::Project(name.into()),
+            ("u", _) => LimitKind::User,
+            ("g", _) => LimitKind::Group,
+            ("p", _) => LimitKind::Project,
             _ => return None,
-        })
+        };
+        let name = Some(name).filter(|name| *name != "PBS_GENERIC");
+        Self::new(kind, name, resource, most)
     }
 
-    /// What subjects are sorted and found by: their kind, and their name.
-    fn key(&self) -> (u8, &str) {
-        match self {
-            Self::All => (0, ""),
-            Self::EachUser => (1, ""),
-            Self::User(user) => (2, user),
-            Self::EachGroup => (3, ""),
-            Self::Group(group) => (4, group),
-            Self::EachProject => (5, ""),
-            Self::Project(project) => (6, project),
-        }
+    /// What limits are sorted and found by.
+    fn key(&self) -> (Option<&str>, Option<usize>, Option<&str>) {
+        let kinds = [
+            LimitKind::All,
+            LimitKind::User,
+            LimitKind::Group,
+            LimitKind::Project,
+        ];
+        let kind = kinds.iter().position(|kind| *kind == self.kind);
+        (self.resource.as_deref(), kind, self.name.as_deref())
     }
 }
 
@@ -233,11 +182,6 @@ fn limits_in(value: &str) -> Vec<&str> {
     found
 }
 
-/// The type of a resource that OpenPBS defines.
-fn kind_of(resource: Option<&str>) -> Option<InputType> {
-    Schema::openpbs().input_type(resource?)
-}
-
 /// An amount that the server wrote, if it is a whole number and not negative: in kb for a size, in
 /// seconds for a duration.
 pub fn whole_amount(text: &str, kind: Option<InputType>) -> Option<i64> {
@@ -246,32 +190,32 @@ pub fn whole_amount(text: &str, kind: Option<InputType>) -> Option<i64> {
 }
 
 #[cfg(test)]
-impl RunLimits {
-    fn find(&self, resource: Option<&str>, subject: (u8, &str)) -> Option<i64> {
-        self.position(resource, subject)
-            .ok()
-            .map(|at| self.entries[at].most)
-    }
+pub(super) mod testing {
+    use super::*;
 
-    pub(super) fn of_all(&self, resource: Option<&str>) -> Option<i64> {
-        self.find(resource, (0, ""))
-    }
-
-    /// The limit of a user, else that of each user.
-    pub(super) fn of_user(&self, resource: Option<&str>, user: &str) -> Option<i64> {
-        self.find(resource, (2, user))
-            .or_else(|| self.find(resource, (1, "")))
-    }
-
-    /// The limit of a group, else that of each group.
-    pub(super) fn of_group(&self, resource: Option<&str>, group: &str) -> Option<i64> {
-        self.find(resource, (4, group))
-            .or_else(|| self.find(resource, (3, "")))
+    /// The limit of a user or a group, else that of each.
+    pub(crate) fn limit_of(
+        limits: &RunLimits,
+        resource: Option<&str>,
+        kind: LimitKind,
+        name: &str,
+    ) -> Option<i64> {
+        let find = |name: Option<&str>| {
+            let mut limits = limits.iter();
+            limits.find(|limit| {
+                limit.kind == kind
+                    && limit.resource.as_deref() == resource
+                    && limit.name.as_deref() == name
+            })
+        };
+        let found = find(Some(name)).or_else(|| find(None))?;
+        Some(found.most)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::testing::limit_of;
     use super::*;
     use crate::files::objects::Objects;
 
@@ -304,23 +248,27 @@ mod tests {
         ]);
         assert_eq!(unread, [""; 0]);
         assert_eq!(
-            ["ada", "bob", "a]b=c"].map(|user| limits.of_user(None, user)),
+            ["ada", "bob", "a]b=c"].map(|user| limit_of(&limits, None, LimitKind::User, user)),
             [Some(8), Some(4), Some(0)]
         );
         assert_eq!(
-            ["x", "y"].map(|group| limits.of_group(None, group)),
+            ["x", "y"].map(|group| limit_of(&limits, None, LimitKind::Group, group)),
             [Some(3), Some(5)]
         );
-        let of_projects = [(5, ""), (6, "p")].map(|project| limits.find(None, project));
+        let of_projects =
+            ["", "p"].map(|project| limit_of(&limits, None, LimitKind::Project, project));
         assert_eq!(of_projects, [Some(2), Some(1)]);
         assert_eq!(
-            (limits.of_all(None), limits.of_all(Some("walltime"))),
+            (
+                limit_of(&limits, None, LimitKind::All, ""),
+                limit_of(&limits, Some("walltime"), LimitKind::All, "")
+            ),
             (Some(100), Some(360_000))
         );
         assert_eq!(
             (
-                limits.of_user(Some("mem"), "ada"),
-                limits.of_user(Some("ncpus"), "ada")
+                limit_of(&limits, Some("mem"), LimitKind::User, "ada"),
+                limit_of(&limits, Some("ncpus"), LimitKind::User, "ada")
             ),
             (Some(4 << 20), None)
         );
@@ -346,16 +294,16 @@ mod tests {
         assert_eq!(unread, [""; 0]);
         assert_eq!(
             (
-                limits.of_all(None),
-                limits.of_user(None, "a"),
-                limits.of_group(None, "g")
+                limit_of(&limits, None, LimitKind::All, ""),
+                limit_of(&limits, None, LimitKind::User, "a"),
+                limit_of(&limits, None, LimitKind::Group, "g")
             ),
             (Some(7), Some(3), Some(5))
         );
         assert_eq!(
             (
-                limits.of_user(Some("ncpus"), "a"),
-                limits.of_group(Some("mem"), "g")
+                limit_of(&limits, Some("ncpus"), LimitKind::User, "a"),
+                limit_of(&limits, Some("mem"), LimitKind::Group, "g")
             ),
             (Some(16), Some(1 << 20))
         );
@@ -374,11 +322,12 @@ mod tests {
             ("max_run_res_soft.ncpus", "[u:a=1]"),
             ("max_queued", "[u:a=1]"),
         ]);
-        let named: Vec<&Subject> = limits.iter().map(|limit| &limit.subject).collect();
-        assert_eq!(
-            named,
-            [&Subject::User("d".into()), &Subject::User("e".into())]
-        );
+        let named: Vec<_> = limits
+            .iter()
+            .map(|limit| (limit.kind, limit.name.as_deref()))
+            .collect();
+        let expected = ["d", "e"].map(|user| (LimitKind::User, Some(user)));
+        assert_eq!(named, expected);
         assert_eq!(
             unread,
             [

@@ -17,9 +17,11 @@ use crate::files::server::boolean;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Nodes {
     /// In the order of the document, which is the server's order.
-    nodes: Vec<Node>,
-    timestamp: Option<i64>,
-    other_attributes: BTreeSet<Box<str>>,
+    pub nodes: Vec<Node>,
+    /// When the document was written, in seconds since 1970, if it says so.
+    pub timestamp: Option<i64>,
+    /// The attributes in the document that limit which jobs run on a node, and that are not read.
+    pub other_attributes: BTreeSet<Box<str>>,
 }
 
 /// One node (vnode).
@@ -95,7 +97,7 @@ impl Nodes {
                 nodes.add(&whole, &schema).map_err(wrong)?;
             }
         }
-        if nodes.is_empty() {
+        if nodes.nodes.is_empty() {
             let fault = " contains no node, expected `pbsnodes -av` as text or JSON, or `qmgr -c 'print node @default'`";
             return Err(wrong(fault.to_owned()));
         }
@@ -129,37 +131,15 @@ impl Nodes {
         Ok(())
     }
 
-    /// The nodes, in the server's order.
-    pub fn iter(&self) -> impl Iterator<Item = &Node> {
-        self.nodes.iter()
-    }
-
-    /// How many nodes there are.
-    pub fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
-    /// Whether there is no node.
-    pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
-    }
-
     /// What the usable nodes have of a resource together.
     pub fn total(&self, resource: &str) -> i64 {
-        let usable = self.nodes.iter().filter(|node| node.is_usable);
-        usable
-            .filter_map(|node| node.amounts.get(resource))
-            .fold(0, |total, &amount| total.saturating_add(amount))
-    }
-
-    /// When the document was written, in seconds since 1970, if it says so.
-    pub fn timestamp(&self) -> Option<i64> {
-        self.timestamp
-    }
-
-    /// The attributes in the document that limit which jobs run on a node, and that are not read.
-    pub fn other_attributes(&self) -> impl Iterator<Item = &str> {
-        self.other_attributes.iter().map(|attribute| &**attribute)
+        let mut total: i64 = 0;
+        for node in &self.nodes {
+            if node.is_usable {
+                total = total.saturating_add(node.amounts.get(resource).copied().unwrap_or(0));
+            }
+        }
+        total
     }
 }
 
@@ -404,7 +384,7 @@ mod tests {
             resources_available.slow = False\n     resources_available.colors = red, blue\n     \
             resources_available.rack = 4\n";
         let nodes = Nodes::read("nodes", &Objects::read(text)).unwrap();
-        let node = nodes.iter().next().unwrap();
+        let node = &nodes.nodes[0];
         assert_eq!(node.priority, -3);
         for (resource, asked, kind, expected) in [
             ("fast", "True", Some(InputType::Bool), true),
@@ -440,21 +420,21 @@ mod tests {
         let list = list.replace("create node a", "\nNode a");
         for document in [JSON, TEXT, DSV, PRINTED, &list, &TEXT.replace('\n', "\r\n")] {
             let nodes = Nodes::read("nodes", &Objects::read(document)).unwrap();
-            assert_eq!(
-                nodes.iter().cloned().collect::<Vec<_>>(),
-                expected(),
-                "{document}"
-            );
+            assert_eq!(nodes.nodes, expected(), "{document}");
             assert_eq!((nodes.total("ncpus"), nodes.total("ngpus")), (4, 0));
             assert_eq!(
-                nodes.other_attributes().collect::<Vec<_>>(),
+                nodes
+                    .other_attributes
+                    .iter()
+                    .map(|name| &**name)
+                    .collect::<Vec<_>>(),
                 ["max_running"]
             );
         }
         assert_eq!(
             Nodes::read("nodes", &Objects::read(JSON))
                 .unwrap()
-                .timestamp(),
+                .timestamp,
             Some(1_795_199_076)
         );
     }
@@ -472,12 +452,8 @@ mod tests {
             let damaged = JSON.replace(from, to);
             assert!(serde_json::from_str::<serde_json::Value>(&damaged).is_err());
             let nodes = Nodes::read("nodes", &Objects::read(&damaged)).unwrap();
-            assert_eq!(
-                nodes.iter().cloned().collect::<Vec<_>>(),
-                whole,
-                "{damaged}"
-            );
-            assert_eq!(nodes.timestamp(), Some(1_795_199_076));
+            assert_eq!(nodes.nodes, whole, "{damaged}");
+            assert_eq!(nodes.timestamp, Some(1_795_199_076));
         }
     }
 
@@ -529,7 +505,7 @@ mod tests {
         assert_eq!((&*node.name, node.is_usable), ("vm", false));
         assert_eq!(node.amounts, amounts([("mem", 1 << 20), ("ncpus", 4)]));
         assert_eq!(
-            (nodes.total("ncpus"), nodes.timestamp()),
+            (nodes.total("ncpus"), nodes.timestamp),
             (0, Some(1_795_199_076))
         );
     }

@@ -354,6 +354,8 @@ fn is_positive(amount: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cycle::LimitKind;
+    use crate::files::limits::testing::limit_of;
 
     #[test]
     fn reads_every_format() {
@@ -421,9 +423,9 @@ mod tests {
             let limits = ["", "q", "old"].map(|queue| {
                 let limits = queues.run_limits(queue).unwrap();
                 (
-                    limits.of_all(None),
-                    limits.of_user(None, "bob"),
-                    limits.of_user(None, "ada"),
+                    limit_of(limits, None, LimitKind::All, ""),
+                    limit_of(limits, None, LimitKind::User, "bob"),
+                    limit_of(limits, None, LimitKind::User, "ada"),
                 )
             });
             assert_eq!(
@@ -436,12 +438,17 @@ mod tests {
                 "{document}"
             );
             assert_eq!(
-                queues.run_limits("").unwrap().of_user(Some("ncpus"), "ada"),
+                limit_of(
+                    queues.run_limits("").unwrap(),
+                    Some("ncpus"),
+                    LimitKind::User,
+                    "ada"
+                ),
                 Some(8),
                 "{document}"
             );
             assert_eq!(
-                queues.run_limits("q").unwrap().of_group(None, "g"),
+                limit_of(queues.run_limits("q").unwrap(), None, LimitKind::Group, "g"),
                 Some(1),
                 "{document}"
             );
@@ -456,7 +463,7 @@ mod tests {
         let queues = Queues::read("q", &Objects::read(text)).unwrap();
         let limits = queues.run_limits("q").unwrap();
         assert_eq!(
-            ["a", "b", "c", "d"].map(|user| limits.of_user(None, user)),
+            ["a", "b", "c", "d"].map(|user| limit_of(limits, None, LimitKind::User, user)),
             [1, 2, 3, 4].map(Some)
         );
         assert_eq!(queues.priority("q"), Some(7));

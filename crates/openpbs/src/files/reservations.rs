@@ -56,75 +56,57 @@ pub fn read(
     source_name: &str,
     objects: &Objects<'_>,
 ) -> Result<Vec<ListedReservation>, DocumentError> {
-    let described = objects.of(ObjectKind::Reservation).map(Described);
-    let listed: Result<_, _> = described
-        .filter(|listed| !listed.is_over())
-        .map(|listed| listed.reservation())
-        .collect();
-    listed.map_err(|fault: String| DocumentError::new(source_name, fault))
+    let mut listed = Vec::new();
+    for object in objects.of(ObjectKind::Reservation) {
+        let state = object.get("reserve_state").unwrap_or_default();
+        let state = state.strip_prefix("RESV_").unwrap_or(state);
+        if !matches!(state, "FINISHED" | "BEING_DELETED" | "DELETED") {
+            let reservation = reservation(object, state);
+            let wrong = |fault| DocumentError::new(source_name, fault);
+            listed.push(reservation.map_err(wrong)?);
+        }
+    }
+    Ok(listed)
 }
 
-/// A reservation with its attributes.
-struct Described<'o, 't>(&'o Object<'t>);
-
-impl Described<'_, '_> {
-    fn state(&self) -> &str {
-        let state = self.0.get("reserve_state").unwrap_or_default();
-        state.strip_prefix("RESV_").unwrap_or(state)
-    }
-
-    fn time(&self, attribute: &'static str) -> Result<i64, String> {
-        let time = self.0.get(attribute).and_then(seconds_of_ctime);
-        time.ok_or_else(|| {
-            let id = &self.0.name;
-            format!(": the reservation `{id}` has no `{attribute}` that is a time")
-        })
-    }
-
-    fn number(&self, attribute: &str) -> u32 {
-        let value = self.0.get(attribute);
+fn reservation(object: &Object<'_>, state: &str) -> Result<ListedReservation, String> {
+    let nodes = object.get("resv_nodes").unwrap_or_default();
+    let nodes = PlacedChunk::read_all(nodes, AmountSource::Server, &Schema::openpbs());
+    let is_confirmed = !nodes.is_empty() && state != "UNCONFIRMED";
+    let time = |attribute: &'static str| {
+        match object.get(attribute).and_then(seconds_of_ctime) {
+            Some(time) => Ok(time),
+            // one without nodes holds nothing, whenever it is
+            None if !is_confirmed => Ok(0),
+            None => Err(format!(
+                ": the reservation `{}` has no `{attribute}` that is a time",
+                object.name
+            )),
+        }
+    };
+    let number = |attribute| -> u32 {
+        let value = object.get(attribute);
         value.and_then(|value| value.parse().ok()).unwrap_or(0)
-    }
-
-    fn is_over(&self) -> bool {
-        matches!(self.state(), "FINISHED" | "BEING_DELETED" | "DELETED")
-    }
-
-    fn reservation(&self) -> Result<ListedReservation, String> {
-        let nodes = self.0.get("resv_nodes");
-        let nodes = PlacedChunk::read_all(
-            nodes.unwrap_or_default(),
-            AmountSource::Server,
-            &Schema::openpbs(),
-        );
-        let is_confirmed = !nodes.is_empty() && self.state() != "UNCONFIRMED";
-        // one without nodes holds nothing, whenever it is
-        let time = |attribute| match self.time(attribute) {
-            Err(_) if !is_confirmed => Ok(0),
-            time => time,
-        };
-        let mut attributes = self.0.attributes.iter();
-        let place = attributes.find(|attribute| attribute.full_name() == "Resource_List.place");
-        let place = place
-            .and_then(|place| place.value.text())
-            .unwrap_or_default();
-        let own_queue = self.0.name.split('.').next();
-        Ok(ListedReservation {
-            id: Box::from(&*self.0.name),
-            queue: self.0.get("queue").or(own_queue).unwrap_or_default().into(),
-            is_confirmed,
-            is_running: matches!(self.state(), "RUNNING" | "TIME_TO_RUN" | "DELETING_JOBS"),
-            start: time("reserve_start")?,
-            end: time("reserve_end")?,
-            is_exclusive: place
-                .split(':')
-                .any(|word| matches!(word, "excl" | "exclhost")),
-            later_occurrences: self
-                .number("reserve_count")
-                .saturating_sub(self.number("reserve_index")),
-            nodes,
-        })
-    }
+    };
+    let mut attributes = object.attributes.iter();
+    let place = attributes
+        .find(|attribute| attribute.full_name() == "Resource_List.place")
+        .and_then(|place| place.value.text())
+        .unwrap_or_default();
+    let own_queue = object.name.split('.').next();
+    Ok(ListedReservation {
+        id: Box::from(&*object.name),
+        queue: object.get("queue").or(own_queue).unwrap_or_default().into(),
+        is_confirmed,
+        is_running: matches!(state, "RUNNING" | "TIME_TO_RUN" | "DELETING_JOBS"),
+        start: time("reserve_start")?,
+        end: time("reserve_end")?,
+        is_exclusive: place
+            .split(':')
+            .any(|word| matches!(word, "excl" | "exclhost")),
+        later_occurrences: number("reserve_count").saturating_sub(number("reserve_index")),
+        nodes,
+    })
 }
 
 #[cfg(test)]

@@ -1,19 +1,14 @@
 //! The document of a site's jobs, which may be read more than once.
 
-use std::io::{self, Read};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
 use jsf_ingest::{ParsedJobs, ReadOptions, read_jobs, read_jobs_from};
-use jsf_openpbs::entity::FairshareEntity;
 
 use crate::SiteError;
-use crate::jobs::site_jobs::{ColumnsRequest, SiteJobs};
 use crate::opening::compression::decompressed;
 use crate::opening::file_source::{FileSource, is_stdin};
 use crate::opening::role::Role;
 
-/// The largest job document that is read, in bytes.
-const MAX_JOBS: u64 = 64 << 30;
 /// The largest job document on standard input that is kept in memory to be read again, in bytes.
 const MAX_KEPT_JOBS: u64 = 4 << 30;
 
@@ -22,47 +17,9 @@ const MAX_KEPT_JOBS: u64 = 4 << 30;
 #[derive(Debug, Default)]
 pub(crate) struct JobDocument {
     stdin: OnceLock<Vec<u8>>,
-    /// The jobs that were read last, if they may be read again.
-    last: Mutex<Option<KeptJobs>>,
-}
-
-/// Jobs that were read, and for which request.
-#[derive(Debug)]
-struct KeptJobs {
-    source: FileSource,
-    names: Vec<String>,
-    entity: FairshareEntity,
-    jobs: SiteJobs,
 }
 
 impl JobDocument {
-    /// The jobs that were read last, if they have all that is asked for.
-    pub(crate) fn kept(
-        &self,
-        source: &FileSource,
-        request: &ColumnsRequest<'_>,
-    ) -> Option<SiteJobs> {
-        let last = self.last.lock().ok()?;
-        let last = last.as_ref().filter(|_| is_kept(request))?;
-        let has = |name: &&str| last.names.iter().any(|known| known == name);
-        let is_same = last.source == *source && last.entity == request.entity;
-        (is_same && request.names.iter().all(has)).then(|| last.jobs.clone())
-    }
-
-    /// Keeps jobs in place of those that were read last, if they may be read once more.
-    pub(crate) fn keep(&self, source: &FileSource, request: &ColumnsRequest<'_>, jobs: &SiteJobs) {
-        if is_kept(request)
-            && let Ok(mut last) = self.last.lock()
-        {
-            *last = Some(KeptJobs {
-                source: source.clone(),
-                names: request.names.iter().map(|&name| name.into()).collect(),
-                entity: request.entity,
-                jobs: jobs.clone(),
-            });
-        }
-    }
-
     /// Reads the jobs while the document arrives; `again` means that the site may read them once
     /// more.
     pub(crate) fn read(
@@ -77,11 +34,7 @@ impl JobDocument {
             read_jobs(self.kept_stdin(source)?, options)
         } else {
             let content = decompressed(source.open()?).map_err(|error| source.error(error))?;
-            let limited = LimitedReader {
-                source: content,
-                left: MAX_JOBS,
-            };
-            read_jobs_from(limited, options)
+            read_jobs_from(content, options)
         };
         read.map_err(|error| match source.check(Role::Queue) {
             Err(refusal @ SiteError::Content(_)) => refusal,
@@ -94,47 +47,5 @@ impl JobDocument {
             let _ = self.stdin.set(source.read_up_to(MAX_KEPT_JOBS)?);
         }
         Ok(self.stdin.get().map_or(&[], Vec::as_slice))
-    }
-}
-
-/// Whether the jobs of a request are kept: those with other types, or with more than columns, are
-/// asked for once.
-fn is_kept(request: &ColumnsRequest<'_>) -> bool {
-    request.again && request.schema.is_none() && !request.record_origins && !request.cycle
-}
-
-/// A reader that fails when its source has more bytes than `left`.
-struct LimitedReader<R> {
-    source: R,
-    left: u64,
-}
-
-impl<R: Read> Read for LimitedReader<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read(buffer)?;
-        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
-            io::Error::other(format!(
-                "it is larger than {MAX_JOBS} bytes, the limit for jobs"
-            ))
-        })?;
-        Ok(read)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_source_beyond_its_limit_is_an_error() {
-        let read = [5, 4].map(|left| {
-            LimitedReader {
-                source: &b"12345"[..],
-                left,
-            }
-            .read_to_end(&mut Vec::new())
-            .ok()
-        });
-        assert_eq!(read, [Some(5), None]);
     }
 }

@@ -75,7 +75,7 @@ impl Pools {
                 Need::Processors,
             ));
         };
-        let other_attributes = nodes.other_attributes().map(Into::into).collect();
+        let other_attributes = nodes.other_attributes.iter().cloned().collect();
         let mut made = Self {
             names,
             other_attributes,
@@ -88,7 +88,7 @@ impl Pools {
             let exclusive = Placing::from_words(&job.place).exclusive;
             !matches!(exclusive, Exclusive::Unsaid | Exclusive::Shared)
         };
-        if nodes.iter().any(has_sharing) || jobs.jobs.iter().any(is_exclusive) {
+        if nodes.nodes.iter().any(has_sharing) || jobs.jobs.iter().any(is_exclusive) {
             made.names.push(OCCUPATION.into());
         }
         let is_usable =
@@ -97,7 +97,7 @@ impl Pools {
             made.add(host, node);
         }
         let are_apart = nodes
-            .timestamp()
+            .timestamp
             .zip(jobs.timestamp)
             .is_some_and(|(nodes, jobs)| nodes.abs_diff(jobs) > MAX_APART);
         if are_apart {
@@ -197,7 +197,7 @@ impl Pools {
     /// The subjobs on nodes that are in no pool, such as those that go offline when their jobs end.
     fn subjobs_elsewhere(&self, nodes: &Nodes) -> HashSet<Box<str>> {
         let mut elsewhere = HashSet::new();
-        for node in nodes.iter() {
+        for node in &nodes.nodes {
             if !self.pool_of_node.contains_key(&node.name) {
                 let jobs = node.jobs.iter().cloned();
                 elsewhere.extend(jobs.filter(|id| array_and_index(id).is_some()));

@@ -9,7 +9,7 @@ use job_sort_formula::schema::InputType;
 use jsf_openpbs::cycle::{
     CycleRules, Limit, LimitKind, Limits, PreemptionLevels, PreemptionStatus,
 };
-use jsf_openpbs::files::limits::{RunLimit, RunLimits, Subject};
+use jsf_openpbs::files::limits::{RunLimit, RunLimits};
 use jsf_openpbs::files::queues::Queues;
 
 use crate::Site;
@@ -118,7 +118,7 @@ impl Site {
                 self.queues.run_limits(queue),
                 self.queues.soft_limits(queue),
             ];
-            for limit in limits.into_iter().flatten().flat_map(RunLimits::iter) {
+            for limit in limits.into_iter().flatten().flatten() {
                 limited.extend(limit.resource.clone());
             }
             for name in &available {
@@ -218,7 +218,7 @@ impl Site {
     ) -> Vec<Limit> {
         let mut limits = Vec::new();
         for (name, queue) in owners(names) {
-            for entry in of(&self.queues, name).into_iter().flat_map(RunLimits::iter) {
+            for entry in of(&self.queues, name).into_iter().flatten() {
                 add_limit(&mut limits, queue, entry, names);
             }
         }
@@ -248,15 +248,7 @@ fn add_limit(
             None => return,
         },
     };
-    let (kind, name) = match &entry.subject {
-        Subject::All => (LimitKind::All, None),
-        Subject::EachUser => (LimitKind::User, None),
-        Subject::User(name) => (LimitKind::User, Some((names.users, name))),
-        Subject::EachGroup => (LimitKind::Group, None),
-        Subject::Group(name) => (LimitKind::Group, Some((names.groups, name))),
-        Subject::EachProject => (LimitKind::Project, None),
-        Subject::Project(name) => (LimitKind::Project, Some((names.projects, name))),
-    };
+    let kind = entry.kind;
     let is_same = |limit: &Limit| (limit.queue, limit.kind, limit.amount) == (queue, kind, amount);
     let index = limits.iter().position(is_same).unwrap_or(limits.len());
     if index == limits.len() {
@@ -269,9 +261,14 @@ fn add_limit(
         });
     }
     let limit = &mut limits[index];
-    match name {
+    let names = match kind {
+        LimitKind::Group => names.groups,
+        LimitKind::Project => names.projects,
+        _ => names.users,
+    };
+    match &entry.name {
         None => limit.generic = Some(entry.most),
-        Some((names, name)) => {
+        Some(name) => {
             if let Some(index) = names.iter().position(|other| other == name) {
                 limit.named.insert(index as u32, entry.most);
             }

@@ -15,7 +15,7 @@ use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::usage::{MIN_USAGE, UsageFile};
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
 use jsf_openpbs::words::{counted, quoted};
-use jsf_slurm::tree::{TreeFormat, TreeReadError, TreeWarningKind};
+use jsf_slurm::tree::TreeFormat;
 
 use crate::SiteError;
 use crate::opening::file_source::{Content, FileSource};
@@ -228,31 +228,26 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
             ..SiteTree::of_document(document, Some(name))
         });
     }
-    let associations = jsf_slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
-    let (repeated, others): (Vec<_>, Vec<_>) = associations
-        .warnings
-        .iter()
-        .partition(|warning| warning.kind == TreeWarningKind::Duplicate);
-    warnings.extend_unless_strict(in_file(&name, repeated))?;
-    warnings.extend(in_file(&name, others));
+    let associations = jsf_slurm::read_tree(&name, &bytes).map_err(SiteError::content)?;
+    warnings.extend_unless_strict(in_file(&name, &associations.duplicates))?;
+    warnings.extend(in_file(&name, &associations.warnings));
     if !associations.usage_known && associations.format != TreeFormat::Sshare {
         warnings.push(format!(
             "`{name}`: what `sacctmgr` prints has no usage, so every usage is 0; `sshare -a -l -P` has it"
         ));
     }
     // where rows are missing, all numbers differ, which has a warning
-    let mut found = associations.warnings.iter();
-    let is_whole = found.all(|warning| warning.kind != TreeWarningKind::MissingRows);
     Ok(SiteTree {
         document: associations.document,
         source_name: Some(name),
         origin: Some(TreeOrigin::Slurm {
             is_fair_tree: associations.is_fair_tree,
         }),
-        printed_fairshare: if is_whole {
-            associations.printed_fairshare
-        } else {
+        // where rows are missing, all numbers differ, which has a warning
+        printed_fairshare: if associations.has_missing_rows {
             Vec::new()
+        } else {
+            associations.printed_fairshare
         },
         cluster: associations.cluster,
     })
@@ -301,16 +296,6 @@ fn usage_below(document: &TreeDocument) -> Vec<f64> {
         }
     }
     sums
-}
-
-/// Adds native JSON to the expected formats of a document that is in none of them.
-fn or_native_json(error: TreeReadError) -> SiteError {
-    if !error.fault.is_unrecognised {
-        return SiteError::content(error);
-    }
-    SiteError::content(format!(
-        "{error}, `flux account export-db --fairshare-emulate`, or native JSON, {{\"children\":[{{\"name\":…,\"shares\":…}}]}}"
-    ))
 }
 
 /// Native JSON is an object with `children`; `sshare --json` is one with `shares` at its top.

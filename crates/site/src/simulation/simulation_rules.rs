@@ -431,6 +431,7 @@ pub(crate) fn nodes_of<'n>(
     is_usable: impl Fn(&Node) -> bool,
 ) -> Vec<&'n Node> {
     nodes
+        .nodes
         .iter()
         .filter(|node| is_usable(node) && node.partition.as_deref() == partition)
         .collect()

@@ -10,8 +10,9 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin};
 use jsf_ingest::FileKind;
+use jsf_openpbs::cycle::LimitKind;
 use jsf_openpbs::duration::seconds;
-use jsf_openpbs::files::limits::{RunLimit, RunLimits, Subject};
+use jsf_openpbs::files::limits::RunLimit;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::words::{counted, quoted};
 use jsf_simulate::{
@@ -306,12 +307,7 @@ impl Site {
         let mut described = Vec::new();
         let mut add = |of: String, queue: &str| {
             let mut words = Vec::new();
-            for limit in self
-                .queues
-                .run_limits(queue)
-                .into_iter()
-                .flat_map(RunLimits::iter)
-            {
+            for limit in self.queues.run_limits(queue).into_iter().flatten() {
                 words.extend(limit_in_words(limit, workload));
             }
             if !words.is_empty() {
@@ -580,16 +576,16 @@ fn limit_in_words(limit: &RunLimit, workload: &Workload) -> Option<String> {
         None => limit.most.to_string(),
         Some(resource) => format!("{} {resource}", limit.most),
     };
-    let shown = workload.names();
-    let in_log = workload.names_in_log();
-    let of = match &limit.subject {
-        Subject::All => return Some(format!("{amount} in all")),
-        Subject::EachUser => "each user".to_owned(),
-        Subject::EachGroup => "each group".to_owned(),
-        Subject::EachProject => "each project".to_owned(),
-        Subject::User(name) => shown_name(name, &shown.users, &in_log.users)?,
-        Subject::Group(name) => shown_name(name, &shown.unix_groups, &in_log.unix_groups)?,
-        Subject::Project(name) => shown_name(name, &shown.projects, &in_log.projects)?,
+    let (shown, in_log) = (workload.names(), workload.names_in_log());
+    let (each, shown, in_log) = match limit.kind {
+        LimitKind::Group => ("each group", &shown.unix_groups, &in_log.unix_groups),
+        LimitKind::Project => ("each project", &shown.projects, &in_log.projects),
+        LimitKind::User => ("each user", &shown.users, &in_log.users),
+        _ => return Some(format!("{amount} in all")),
+    };
+    let of = match &limit.name {
+        None => each.to_owned(),
+        Some(name) => shown_name(name, shown, in_log)?,
     };
     Some(format!("{amount} of {of}"))
 }

@@ -31,6 +31,14 @@ const KEYS: &[&str] = &[
     "PriorityWeightTRES",
 ];
 
+/// Those of [`KEYS`] that are interpreted after all others.
+const LAST_KEYS: [&str; 4] = [
+    "PriorityDecayHalfLife",
+    "PriorityUsageResetPeriod",
+    "PriorityCalcPeriod",
+    "FairShareDampeningFactor",
+];
+
 /// The beginning of the first line of `scontrol show config`.
 const SHOW_CONFIG: &str = "Configuration data as of";
 
@@ -207,7 +215,9 @@ impl<'a> Settings<'a> {
         self.interpret_priority_type();
         self.interpret_flags();
         let mut settings: Vec<_> = self.found.clone().into_iter().collect();
-        settings.sort_by_key(|(_, found)| found.line);
+        settings.sort_by_key(|(key, found)| {
+            (LAST_KEYS.iter().position(|last| last == key), found.line)
+        });
         for (key, found) in settings {
             if let Err(expected) = self.conf.set(key, &found.value) {
                 self.warn_of_bad_value(key, &found, expected);

@@ -105,8 +105,8 @@ fn a_value_that_the_daemon_refuses_is_a_warning_and_the_default_is_used() {
         "`s`, line 8: `PriorityType` is on line 7 of `s` too; this line replaces it",
         "`s`, line 8: the plugin `x` is not known",
         "`s`, line 1: `PriorityDecayHalfLife` is `soon`, expected a time",
-        "`s`, line 2: `PriorityCalcPeriod` is `0`, expected a time of at least one minute",
         "`s`, line 3: `PriorityUsageResetPeriod` is `hourly`, expected `NONE`",
+        "`s`, line 2: `PriorityCalcPeriod` is `0`, expected a time of at least one minute",
         "`s`, line 4: `FairShareDampeningFactor` is `0`, expected a whole number",
     ];
     let messages = messages(&conf);

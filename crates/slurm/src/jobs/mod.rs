@@ -10,7 +10,6 @@ use job_sort_formula::diagnostic::limit_each_kind;
 use jsf_json::clipped;
 
 use crate::conf::parse_minutes;
-use crate::records::Record;
 pub use crate::tres::TresAmounts;
 
 pub(crate) use table::is_header;
@@ -226,15 +225,6 @@ struct Read {
     jobs: Vec<SlurmJob>,
     problems: Vec<String>,
     version: Option<String>,
-}
-
-impl Read {
-    /// Adds the job of a record, and what is said of values that have another form than their keys.
-    fn add(&mut self, record: &Record, job: SlurmJob) {
-        let of = format!("job `{}`", job.id);
-        self.problems.extend(record.faults(&scontrol::FORMS, &of));
-        self.jobs.push(job);
-    }
 }
 
 /// Seconds since 1970 of `2026-11-27T08:54:58`, on the clock of the document; `None` for words such

@@ -5,7 +5,7 @@ use crate::jobs::{Read, SlurmJob, TimeLimit, parse_time};
 use crate::records::{Record, whole_records};
 use crate::tres::{TresAmounts, parse_amount};
 
-pub(super) const FORMS: [(&str, Form); 13] = [
+const FORMS: [(&str, Form); 12] = [
     ("Priority", Form::Priority),
     ("Nice", Form::Nice),
     ("TimeLimit", Form::Limit),
@@ -18,7 +18,6 @@ pub(super) const FORMS: [(&str, Form); 13] = [
     ("AllocTRES", Form::Amounts),
     ("MinMemoryNode", Form::Memory),
     ("MinMemoryCPU", Form::Memory),
-    ("MinMemory", Form::Memory),
 ];
 
 pub(super) fn read(text: &str) -> Read {
@@ -29,7 +28,12 @@ pub(super) fn read(text: &str) -> Read {
     };
     for record in records {
         match record.get("JobState") {
-            Some(state) => read.add(&record, job(&record, state)),
+            Some(state) => {
+                let job = job(&record, state);
+                let of = format!("job `{}`", job.id);
+                read.problems.extend(record.faults(&FORMS, &of));
+                read.jobs.push(job);
+            }
             None => read.problems.push(format!(
                 "line {}: the job is left out: it has no `JobState`",
                 record.line

@@ -1,32 +1,33 @@
 //! Reads `squeue -O` or `squeue -o` with a header and cells separated by `|`.
 
+use crate::form::Form;
 use crate::jobs::{Read, scontrol};
 use crate::records::Record;
 use crate::tree::Place;
 use crate::tree::table::{Row, Table, is_column};
 
 /// The columns in the order in which they are looked for, each with the key that `scontrol` has for
-/// it.
-const COLUMNS: [(&str, &str); 19] = [
-    ("USER", "UserId"),
-    ("ACCOUNT", "Account"),
-    ("PARTITION", "Partition"),
-    ("QOS", "QOS"),
-    ("STATE", "JobState"),
-    ("ST", "JobState"),
-    ("REASON", "Reason"),
-    ("PRIORITY", "Priority"),
-    ("NICE", "Nice"),
-    ("SUBMIT_TIME", "SubmitTime"),
-    ("ELIGIBLE_TIME", "EligibleTime"),
-    ("ACCRUE_TIME", "AccrueTime"),
-    ("TIME_LIMIT", "TimeLimit"),
-    ("CPUS", "NumCPUs"),
-    ("TRES_ALLOC", "TRES"),
-    ("MIN_MEMORY", "MinMemory"),
-    ("DEPENDENCY", "Dependency"),
-    ("CLUSTER", "Cluster"),
-    ("JOB_ID", "JobId"),
+/// it, and the form of its values.
+const COLUMNS: [(&str, &str, Option<Form>); 19] = [
+    ("USER", "UserId", None),
+    ("ACCOUNT", "Account", None),
+    ("PARTITION", "Partition", None),
+    ("QOS", "QOS", None),
+    ("STATE", "JobState", None),
+    ("ST", "JobState", None),
+    ("REASON", "Reason", None),
+    ("PRIORITY", "Priority", Some(Form::Priority)),
+    ("NICE", "Nice", Some(Form::Nice)),
+    ("TIME_LIMIT", "TimeLimit", Some(Form::Limit)),
+    ("SUBMIT_TIME", "SubmitTime", Some(Form::Time)),
+    ("ELIGIBLE_TIME", "EligibleTime", Some(Form::Time)),
+    ("ACCRUE_TIME", "AccrueTime", Some(Form::Time)),
+    ("CPUS", "NumCPUs", Some(Form::Processors)),
+    ("TRES_ALLOC", "TRES", Some(Form::Amounts)),
+    ("MIN_MEMORY", "MinMemory", Some(Form::Memory)),
+    ("DEPENDENCY", "Dependency", None),
+    ("CLUSTER", "Cluster", None),
+    ("JOB_ID", "JobId", None),
 ];
 
 pub(super) fn read(text: &str) -> Result<Read, String> {
@@ -41,7 +42,9 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
             Ok(row) => {
                 let record = record(&table, &row);
                 let state = record.get("JobState").unwrap_or_default();
-                read.add(&record, scontrol::job(&record, state));
+                let job = scontrol::job(&record, state);
+                add_faults(&table, &row, &job.id, &mut read.problems);
+                read.jobs.push(job);
             }
             Err(fault) => read.problems.push(format!("a job is left out{fault}")),
         }
@@ -67,7 +70,7 @@ fn record(table: &Table<'_>, row: &Row<'_>) -> Record {
     for id in ids {
         record.set_first("JobId", id, line);
     }
-    for (name, key) in COLUMNS {
+    for (name, key, _) in COLUMNS {
         for column in table.columns(name) {
             let cell = row.cell(Some(column));
             if key != "Priority" || !cell.contains('.') {
@@ -76,6 +79,21 @@ fn record(table: &Table<'_>, row: &Row<'_>) -> Record {
         }
     }
     record
+}
+
+/// Adds what is said of the values of a job that have another form than their columns.
+fn add_faults(table: &Table<'_>, row: &Row<'_>, job: &str, faults: &mut Vec<String>) {
+    for (name, _, form) in COLUMNS {
+        let Some(form) = form else { continue };
+        for column in table.columns(name) {
+            let cell = row.cell(Some(column));
+            if !matches!(cell, "" | "N/A" | "(null)")
+                && let Some(fault) = form.fault(name, &format!("job `{job}`"), cell)
+            {
+                faults.push(format!("{}: {fault}", row.place));
+            }
+        }
+    }
 }
 
 /// Whether a line is the header of such a table.

@@ -1,7 +1,7 @@
 //! Reads Slurm's associations. In: the output of one of its tools, in any [`TreeFormat`]. Out: a
 //! [`SlurmTree`].
 
-mod error;
+mod place;
 mod printed_tables;
 mod records;
 mod sacctmgr_file;
@@ -9,12 +9,14 @@ mod sshare_json;
 pub(crate) mod table;
 
 use std::collections::HashMap;
+use std::fmt::Display;
 
 use job_sort_formula::fairshare::tree_document::TreeDocument;
 use jsf_json::{clipped, decode_utf8, strip_byte_order_mark};
 use serde_json::value::RawValue;
 
-pub use error::{Place, TreeFault, TreeReadError, TreeWarning, TreeWarningKind};
+pub use place::Place;
+use thiserror::Error;
 
 /// The longest document that is read, in bytes.
 pub const MAX_BYTES: usize = 1 << 30;
@@ -24,7 +26,8 @@ pub const MAX_ASSOCIATIONS: usize = 1_000_000;
 pub const MAX_NAME: usize = 4096;
 
 const EXPECTED: &str = "`sshare -a -l` (with `-P` or not), `sshare --json`, a file of `sacctmgr dump` or for \
-                        `sacctmgr load`, or `sacctmgr -P show assoc`";
+                        `sacctmgr load`, or `sacctmgr -P show assoc`, `flux account export-db --fairshare-emulate`, \
+                        or native JSON, {\"children\":[{\"name\":…,\"shares\":…}]}";
 /// The first words of the lines of a file for `sacctmgr load`.
 const OBJECTS: &[&str] = &[
     "cluster", "machine", "parent", "account", "project", "user", "qos",
@@ -47,8 +50,23 @@ pub struct SlurmTree {
     pub is_fair_tree: Option<bool>,
     /// The column `FairShare` of each node of `document`; `None` if it is blank.
     pub printed_fairshare: Vec<Option<f64>>,
-    /// The warnings about the document, in the order in which they were found.
-    pub warnings: Vec<TreeWarning>,
+    /// What is said of second rows of associations, which are ignored.
+    pub duplicates: Vec<String>,
+    /// Whether normalised shares in the document are less than those computed from its rows, as
+    /// where rows are missing.
+    pub has_missing_rows: bool,
+    /// What else is unusual in the document, in the order in which it was found.
+    pub warnings: Vec<String>,
+}
+
+/// A document that cannot be read as a tree.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{source_name}`{fault}")]
+pub struct TreeReadError {
+    /// The document's name.
+    pub source_name: String,
+    /// What is wrong with it, in words that follow its name.
+    pub fault: String,
 }
 
 /// A format of an association tree.
@@ -66,9 +84,9 @@ pub enum TreeFormat {
 
 /// Reads a document with Slurm's associations in any [`TreeFormat`], which is detected by content.
 ///
-/// If the document has several clusters, the first is read and a [`TreeWarning`] counts the rows of
+/// If the document has several clusters, the first is read and a warning counts the rows of
 /// the others, except in a file for `sacctmgr load`, where a second cluster is an error. What is
-/// unusual but can be read unambiguously gives a [`TreeWarning`]; everything else that Slurm would
+/// unusual but can be read unambiguously gives a warning; everything else that Slurm would
 /// neither write nor accept is an error.
 ///
 /// ```
@@ -89,9 +107,9 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, TreeReadE
     })
 }
 
-fn read(bytes: &[u8]) -> Result<SlurmTree, TreeFault> {
+fn read(bytes: &[u8]) -> Result<SlurmTree, String> {
     if bytes.len() > MAX_BYTES {
-        return Err(TreeFault::new(format!(" is longer than {MAX_BYTES} bytes")));
+        return Err(format!(" is longer than {MAX_BYTES} bytes"));
     }
     let text = decode_utf8(strip_byte_order_mark(bytes));
     let format = TreeFormat::detect(&text)?;
@@ -112,27 +130,27 @@ fn read(bytes: &[u8]) -> Result<SlurmTree, TreeFault> {
 }
 
 impl TreeFormat {
-    fn detect(text: &str) -> Result<Self, TreeFault> {
+    fn detect(text: &str) -> Result<Self, String> {
         let Some(first) = text
             .lines()
             .find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
         else {
             return match text.trim() {
-                "" => Err(TreeFault::unrecognised("empty")),
-                _ => Err(TreeFault::unrecognised("nothing but comments")),
+                "" => Err(unrecognised("empty")),
+                _ => Err(unrecognised("nothing but comments")),
             };
         };
         if let Some(found) = binary_format(text) {
-            return Err(TreeFault::unrecognised(found));
+            return Err(unrecognised(found));
         }
         match first.trim_start().as_bytes().first() {
             Some(b'{') => Self::detect_json(text),
-            Some(b'[') if is_list(text) => Err(TreeFault::unrecognised("a JSON list")),
+            Some(b'[') if is_list(text) => Err(unrecognised("a JSON list")),
             _ => Self::detect_lines(text, first),
         }
     }
 
-    fn detect_json(text: &str) -> Result<Self, TreeFault> {
+    fn detect_json(text: &str) -> Result<Self, String> {
         let keys: HashMap<String, &RawValue> =
             serde_json::from_str(text).map_err(|error| json_error(&error))?;
         if keys.contains_key("shares") {
@@ -145,18 +163,18 @@ impl TreeFormat {
         } else {
             "a JSON object without `shares`"
         };
-        Err(TreeFault::unrecognised(found))
+        Err(unrecognised(found))
     }
 
-    fn detect_lines(text: &str, first: &str) -> Result<Self, TreeFault> {
+    fn detect_lines(text: &str, first: &str) -> Result<Self, String> {
         if text.contains('\r') && !text.contains('\n') {
             let found =
                 "a text whose lines end with carriage returns only, which no tool of Slurm writes";
-            return Err(TreeFault::unrecognised(found));
+            return Err(unrecognised(found));
         }
         if let Some(header) = table::header(text) {
             return Self::detect_table(&header).ok_or_else(|| {
-                TreeFault::unrecognised(format!(
+                unrecognised(format!(
                     "a table with the header `{}`",
                     clipped(first.trim_end())
                 ))
@@ -177,7 +195,7 @@ impl TreeFormat {
         } else {
             format!("a text that begins with `{}`", clipped(first.trim_end()))
         };
-        Err(TreeFault::unrecognised(found))
+        Err(unrecognised(found))
     }
 
     fn detect_table(header: &[String]) -> Option<Self> {
@@ -198,13 +216,18 @@ impl TreeFormat {
     }
 }
 
+/// The document seems to be something else.
+fn unrecognised(found: impl Display) -> String {
+    format!(" is {found}, expected {EXPECTED}")
+}
+
 /// The error of malformed JSON, or of JSON with another structure.
-fn json_error(error: &serde_json::Error) -> TreeFault {
+fn json_error(error: &serde_json::Error) -> String {
     let reason = error.to_string();
     if error.is_data() {
-        TreeFault::unrecognised(format!("JSON of another structure ({reason})"))
+        unrecognised(format!("JSON of another structure ({reason})"))
     } else {
-        TreeFault::new(format!(" is not valid JSON: {reason}"))
+        format!(" is not valid JSON: {reason}")
     }
 }
 

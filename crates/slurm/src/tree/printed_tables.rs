@@ -7,7 +7,7 @@ use job_sort_formula::fairshare::{NodeKind, Shares};
 
 use crate::tree::records::{ROOT, Record, Records, invalid_usage, no_shares};
 use crate::tree::table::{Indentation, Row, Table, indented};
-use crate::tree::{Place, TreeFault, TreeFormat};
+use crate::tree::{Place, TreeFormat};
 
 const SSHARE_ADVICE: &str = "print it with `sshare -a -l -P`";
 const SHOW_ASSOC_ADVICE: &str = "print it with `sacctmgr -P show assoc tree`";
@@ -27,7 +27,7 @@ struct SshareColumns {
     cluster: Option<usize>,
 }
 
-pub(super) fn read_sshare(text: &str) -> Result<Records, TreeFault> {
+pub(super) fn read_sshare(text: &str) -> Result<Records, String> {
     let mut records = Records::new(TreeFormat::Sshare);
     let Some(table) = Table::parse(text) else {
         return Ok(records);
@@ -66,7 +66,7 @@ fn read_sshare_row(
     columns: &SshareColumns,
     indentation: &mut Indentation,
     row: &Row<'_>,
-) -> Result<(), TreeFault> {
+) -> Result<(), String> {
     let place = row.place;
     let (depth, account) = indented(row.cells.get(columns.account).map_or("", |cell| cell));
     let (kind, name) = account_or_user(account, row.cell(Some(columns.user)));
@@ -81,9 +81,7 @@ fn read_sshare_row(
             Some(parent) => format!("nested in `{parent}`"),
             None => "at the top level".to_owned(),
         };
-        return Err(TreeFault::at(
-            place,
-            format_args!(
+        return Err(place.fault(format_args!(
                 "the row is of account `{account}` but is {enclosing}; leading blanks give the level, were they removed?"
             ),
         ));
@@ -118,7 +116,7 @@ enum Parents {
     Unknown,
 }
 
-pub(super) fn read_show_assoc(text: &str) -> Result<Records, TreeFault> {
+pub(super) fn read_show_assoc(text: &str) -> Result<Records, String> {
     let mut records = Records::new(TreeFormat::ShowAssoc);
     let Some(table) = Table::parse(text) else {
         return Ok(records);
@@ -218,7 +216,7 @@ fn parse_shares(
     name: &str,
     text: &str,
     is_root: bool,
-) -> Result<Shares, TreeFault> {
+) -> Result<Shares, String> {
     match text {
         _ if is_root => Ok(Shares::Count(1)),
         "" => Err(no_shares(place, name)),

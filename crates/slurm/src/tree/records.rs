@@ -10,10 +10,7 @@ use job_sort_formula::fairshare::policy::stored_shares;
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeKind, Policy, PolicyRules, Release, ShareTree, Shares};
 
-use crate::tree::{
-    MAX_ASSOCIATIONS, MAX_NAME, Place, SlurmTree, TreeFault, TreeFormat, TreeWarning,
-    TreeWarningKind,
-};
+use crate::tree::{MAX_ASSOCIATIONS, MAX_NAME, Place, SlurmTree, TreeFormat};
 
 pub(super) const ROOT: &str = "root";
 /// The largest error of a number that the daemon sent and `sshare` printed with six decimals.
@@ -88,7 +85,8 @@ pub(super) struct Records {
     /// Whether a name longer than its column ends in `+`.
     pub(super) names_are_cut: bool,
     pub(super) rows: Vec<Record>,
-    pub(super) warnings: Vec<TreeWarning>,
+    duplicates: Vec<String>,
+    pub(super) warnings: Vec<String>,
     /// The rows of other clusters: the place and the cluster of the first, and their number.
     other_clusters: Option<(Place, String, usize)>,
 }
@@ -103,27 +101,27 @@ impl Records {
             has_partitions: true,
             names_are_cut: false,
             rows: Vec::new(),
+            duplicates: Vec::new(),
             warnings: Vec::new(),
             other_clusters: None,
         }
     }
 
     /// Checks the names of a row and the number of rows, and adds the row.
-    pub(super) fn push(&mut self, row: Record) -> Result<(), TreeFault> {
+    pub(super) fn push(&mut self, row: Record) -> Result<(), String> {
         let parent = row.parent.as_deref().unwrap_or(ROOT);
         if [row.name.as_str(), parent, &row.partition]
             .iter()
             .any(|name| name.len() > MAX_NAME)
         {
             let fault = format!("a name is longer than {MAX_NAME} bytes");
-            return Err(TreeFault::at(row.place, fault));
+            return Err(row.place.fault(fault));
         }
         if row.name.is_empty() || parent.is_empty() {
-            return Err(TreeFault::at(row.place, "the account has no name"));
+            return Err(row.place.fault("the account has no name"));
         }
         if self.rows.len() > MAX_ASSOCIATIONS {
-            let fault = format!(" has more than {MAX_ASSOCIATIONS} associations");
-            return Err(TreeFault::new(fault));
+            return Err(format!(" has more than {MAX_ASSOCIATIONS} associations"));
         }
         self.rows.push(row);
         Ok(())
@@ -135,12 +133,12 @@ impl Records {
         place: Place,
         name: &str,
         text: &str,
-    ) -> Result<Shares, TreeFault> {
+    ) -> Result<Shares, String> {
         let Some((shares, is_exact)) = parse_shares(text) else {
             let fault = format_args!(
                 "the shares of `{name}` are `{text}`, which Slurm rejects; expected a whole number or `parent`"
             );
-            return Err(TreeFault::at(place, fault));
+            return Err(place.fault(fault));
         };
         Ok(self.checked_shares(place, name, text, shares, is_exact))
     }
@@ -205,7 +203,7 @@ impl Records {
 
     /// Warns of the whole document.
     pub(super) fn warn(&mut self, text: impl Into<String>) {
-        self.warnings.push(text.into().into());
+        self.warnings.push(text.into());
     }
 
     pub(super) fn warn_at(&mut self, place: Place, text: impl Display) {
@@ -213,9 +211,9 @@ impl Records {
     }
 
     /// The tree of the rows.
-    pub(super) fn build(mut self) -> Result<SlurmTree, TreeFault> {
+    pub(super) fn build(mut self) -> Result<SlurmTree, String> {
         if self.rows.is_empty() {
-            return Err(TreeFault::new(" contains no associations; was it cut off?"));
+            return Err(String::from(" contains no associations; was it cut off?"));
         }
         if self.names_are_cut {
             self.warn_of_cut_names();
@@ -235,8 +233,9 @@ impl Records {
             .map(|row| (row.norm_shares, row.fairshare))
             .unzip();
         let document = self.document(root);
-        self.warnings
-            .extend(missing_rows(&document, &norm_shares, is_fair_tree));
+        let missing = missing_rows(&document, &norm_shares, is_fair_tree);
+        let has_missing_rows = missing.is_some();
+        self.warnings.extend(missing);
         Ok(SlurmTree {
             document,
             format: self.format,
@@ -244,6 +243,8 @@ impl Records {
             usage_known: self.usage_known,
             is_fair_tree,
             printed_fairshare,
+            duplicates: self.duplicates,
+            has_missing_rows,
             warnings: self.warnings,
         })
     }
@@ -272,15 +273,13 @@ impl Records {
     }
 
     /// The name of the only row without a parent, `root` if there is no such row.
-    fn root(&mut self) -> Result<String, TreeFault> {
+    fn root(&mut self) -> Result<String, String> {
         let mut tops = self.rows.iter().filter(|row| row.parent.is_none());
         let Some(first) = tops.next() else {
             return Ok(ROOT.to_owned());
         };
         if let Some(second) = tops.find(|second| second.name != first.name) {
-            return Err(TreeFault::at(
-                second.place,
-                format_args!(
+            return Err(second.place.fault(format_args!(
                     "`{}` is at the top level beside `{}`; leading blanks give the level, were they removed?",
                     second.name, first.name
                 ),
@@ -322,14 +321,14 @@ impl Records {
                      partition, and only `sshare -m` or a column `Partition` gives the partition; this association is \
                      called `{name}:{partition}`"
                 );
-                self.warnings.push(text.into());
+                self.warnings.push(text);
             }
         }
     }
 
     /// Removes all rows of an association but the first: the daemon's database holds an association
     /// once, and `sacctmgr load` ignores a second line.
-    fn remove_duplicates(&mut self, root: &str) -> Result<(), TreeFault> {
+    fn remove_duplicates(&mut self, root: &str) -> Result<(), String> {
         // by the account of a user, and the name; accounts are in no account
         let mut first_places: HashMap<(Option<String>, String), Place> = HashMap::new();
         let implicit_root = self.rows.iter().all(|row| row.parent.is_some());
@@ -356,21 +355,20 @@ impl Records {
                     "`{name}` was cut at the width of its column and is on {first_place} too; with `-P`, `sshare` and \
                      `sacctmgr` print names in full"
                 );
-                return Err(TreeFault::at(row.place, fault));
+                return Err(row.place.fault(fault));
             }
             let text = format!(
                 "{}: `{name}` in `{parent}` is on {first_place} already; this row is ignored",
                 row.place
             );
-            self.warnings
-                .push(TreeWarning::new(TreeWarningKind::Duplicate, text));
+            self.duplicates.push(text);
         }
         self.rows = kept;
         Ok(())
     }
 
     /// Sorts the rows so that every parent is before its children; siblings keep their order.
-    fn put_parents_first(&mut self, root: &str) -> Result<(), TreeFault> {
+    fn put_parents_first(&mut self, root: &str) -> Result<(), String> {
         let rows = &self.rows;
         let mut accounts: HashMap<&str, Option<usize>> = HashMap::from([(root, None)]);
         for (index, row) in rows.iter().enumerate() {
@@ -390,7 +388,7 @@ impl Records {
                 let name = &row.name;
                 let fault =
                     format_args!("`{name}` is in `{parent}`, which is not an account of the tree");
-                return Err(TreeFault::at(row.place, fault));
+                return Err(row.place.fault(fault));
             };
             match *above {
                 None => stack.push(index),
@@ -413,7 +411,7 @@ impl Records {
         match rows.into_iter().flatten().find(Record::is_account) {
             Some(row) => {
                 let fault = format_args!("account `{}` is nested in itself", row.name);
-                Err(TreeFault::at(row.place, fault))
+                Err(row.place.fault(fault))
             }
             None => Ok(()),
         }
@@ -441,7 +439,7 @@ impl Records {
                     "{}: account `{}` has a usage of {}, less than the {members_usage} of its members",
                     row.place, row.name, row.usage
                 );
-                self.warnings.push(text.into());
+                self.warnings.push(text);
             }
             row.usage = own.max(0.0);
         }
@@ -484,7 +482,7 @@ fn missing_rows(
     document: &TreeDocument,
     printed: &[Option<f64>],
     is_fair_tree: Option<bool>,
-) -> Option<TreeWarning> {
+) -> Option<String> {
     if printed.iter().all(Option::is_none) {
         return None;
     }
@@ -513,7 +511,7 @@ fn missing_rows(
         node.full_name(),
         document.parent_name(node)
     );
-    Some(TreeWarning::new(TreeWarningKind::MissingRows, text))
+    Some(text)
 }
 
 /// The associations whose printed share is less than the computed one: the index, and the two
@@ -538,17 +536,16 @@ fn differences(
 }
 
 /// The fault of a usage that is not a number of at least 0.
-pub(super) fn invalid_usage(place: Place, name: &str, text: &str) -> TreeFault {
-    TreeFault::at(
-        place,
-        format_args!("the usage of `{name}` is `{text}`, expected a number of at least 0"),
-    )
+pub(super) fn invalid_usage(place: Place, name: &str, text: &str) -> String {
+    place.fault(format_args!(
+        "the usage of `{name}` is `{text}`, expected a number of at least 0"
+    ))
 }
 
 /// The fault of an association without shares.
-pub(super) fn no_shares(place: Place, name: &str) -> TreeFault {
+pub(super) fn no_shares(place: Place, name: &str) -> String {
     let fault = format_args!("`{name}` has no shares; was the line cut off?");
-    TreeFault::at(place, fault)
+    place.fault(fault)
 }
 
 /// Reads shares (`parent` or a number) as Slurm stores them. The second part is whether Slurm

@@ -11,7 +11,7 @@ use jsf_json::clipped;
 
 use crate::logical_lines::logical_lines;
 use crate::tree::records::{ROOT, Record, Records};
-use crate::tree::{Place, TreeFault, TreeFormat};
+use crate::tree::{Place, TreeFormat};
 
 /// The longest line that `sacctmgr load` does not split, in bytes.
 const MAX_LINE_BYTES: usize = 4095;
@@ -31,7 +31,7 @@ struct Options {
     partition: String,
 }
 
-pub(super) fn read(text: &str) -> Result<Records, TreeFault> {
+pub(super) fn read(text: &str) -> Result<Records, String> {
     let records = Records::new(TreeFormat::SacctmgrFile);
     let declared_accounts = HashSet::from([ROOT.to_owned()]);
     let mut reader = Reader {
@@ -46,7 +46,7 @@ pub(super) fn read(text: &str) -> Result<Records, TreeFault> {
 }
 
 impl Reader {
-    fn read_line(&mut self, place: Place, line: &str) -> Result<(), TreeFault> {
+    fn read_line(&mut self, place: Place, line: &str) -> Result<(), String> {
         let Some((object, rest)) = line.split_once('-') else {
             let text = "the line has no ` - `; `sacctmgr load` ignores it";
             self.records.warn_at(place, text);
@@ -62,24 +62,19 @@ impl Reader {
             "qos" => return Ok(()),
             "cluster" | "machine" | "parent" | "account" | "project" | "user" => {}
             _ => {
-                return Err(TreeFault::at(
-                    place,
-                    format_args!(
+                return Err(place.fault(format_args!(
                         "`{}` is not an object of `sacctmgr load`, expected `Cluster`, `Parent`, `Account`, `User` or `QOS`",
                         clipped(object)
                     ),
                 ));
             }
         }
-        let options = Options::parse(rest).map_err(|text| TreeFault::at(place, text))?;
+        let options = Options::parse(rest).map_err(|text| place.fault(text))?;
         let Some(name) = options.name.clone() else {
             let found = clipped(rest.trim());
-            return Err(TreeFault::at(
-                place,
-                format_args!(
-                    "there is no name in `{found}`, expected `{object} - 'name':key=value`"
-                ),
-            ));
+            return Err(place.fault(format_args!(
+                "there is no name in `{found}`, expected `{object} - 'name':key=value`"
+            )));
         };
         match keyword.as_str() {
             "cluster" | "machine" => self.set_cluster(place, name),
@@ -89,14 +84,11 @@ impl Reader {
         }
     }
 
-    fn set_cluster(&mut self, place: Place, name: String) -> Result<(), TreeFault> {
+    fn set_cluster(&mut self, place: Place, name: String) -> Result<(), String> {
         match &self.records.cluster {
-            Some(first) => Err(TreeFault::at(
-                place,
-                format_args!(
-                    "`{name}` is a second cluster after `{first}`; `sacctmgr load` takes one at a time"
-                ),
-            )),
+            Some(first) => Err(place.fault(format_args!(
+                "`{name}` is a second cluster after `{first}`; `sacctmgr load` takes one at a time"
+            ))),
             None => {
                 self.records.cluster = Some(name.to_ascii_lowercase());
                 Ok(())
@@ -104,14 +96,11 @@ impl Reader {
         }
     }
 
-    fn set_parent(&mut self, place: Place, name: String) -> Result<(), TreeFault> {
+    fn set_parent(&mut self, place: Place, name: String) -> Result<(), String> {
         if !self.declared_accounts.contains(&name) {
-            return Err(TreeFault::at(
-                place,
-                format_args!(
-                    "`{name}` is not an account on a line above, so it cannot be a parent"
-                ),
-            ));
+            return Err(place.fault(format_args!(
+                "`{name}` is not an account on a line above, so it cannot be a parent"
+            )));
         }
         self.parent = name;
         Ok(())
@@ -123,7 +112,7 @@ impl Reader {
         kind: NodeKind,
         name: String,
         options: Options,
-    ) -> Result<(), TreeFault> {
+    ) -> Result<(), String> {
         let shares = match options.shares {
             None => Shares::Count(1),
             Some(text) => self.records.shares(place, &name, &text)?,

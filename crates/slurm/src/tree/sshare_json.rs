@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::tree::records::{Record, Records, invalid_usage, no_shares};
-use crate::tree::{Place, TreeFault, TreeFormat, json_error};
+use crate::tree::{Place, TreeFormat, json_error};
 
 #[derive(Deserialize)]
 struct SshareJsonDocument<'d> {
@@ -99,7 +99,7 @@ impl Types {
     }
 }
 
-pub(super) fn read(text: &str) -> Result<Records, TreeFault> {
+pub(super) fn read(text: &str) -> Result<Records, String> {
     let document: SshareJsonDocument<'_> =
         serde_json::from_str(text).map_err(|error| json_error(&error))?;
     let mut records = Records::new(TreeFormat::SshareJson);
@@ -111,7 +111,7 @@ pub(super) fn read(text: &str) -> Result<Records, TreeFault> {
     for (index, raw) in document.shares.shares.into_iter().enumerate() {
         let place = Place::Entry(index + 1);
         let entry: Entry = serde_json::from_str(raw.get())
-            .map_err(|error| TreeFault::at(place, without_place(&error.to_string())))?;
+            .map_err(|error| place.fault(without_place(&error.to_string())))?;
         if !records.is_of_other_cluster(place, &entry.cluster) {
             push(&mut records, place, entry)?;
         }
@@ -120,7 +120,7 @@ pub(super) fn read(text: &str) -> Result<Records, TreeFault> {
     Ok(records)
 }
 
-fn push(records: &mut Records, place: Place, entry: Entry) -> Result<(), TreeFault> {
+fn push(records: &mut Records, place: Place, entry: Entry) -> Result<(), String> {
     let kind = if entry.r#type.is_user() {
         NodeKind::Entity
     } else {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::tree::{Place, TreeFault};
+use crate::tree::Place;
 
 /// A table with its header parsed.
 #[derive(Debug)]
@@ -129,9 +129,9 @@ impl<'t> Table<'t> {
         &self,
         column: &'static str,
         advice: &'static str,
-    ) -> Result<usize, TreeFault> {
+    ) -> Result<usize, String> {
         self.column(&[column])
-            .ok_or_else(|| TreeFault::new(format!(" has no column `{column}`: {advice}")))
+            .ok_or_else(|| String::from(format!(" has no column `{column}`: {advice}")))
     }
 
     /// Whether the columns have a fixed width, at which longer names are cut.
@@ -141,7 +141,7 @@ impl<'t> Table<'t> {
 
     /// The rows above the second line `CLUSTER: name`, if there is one. A row with another number
     /// of cells than the header is an error.
-    pub(crate) fn rows<'s>(&'s self) -> impl Iterator<Item = Result<Row<'t>, TreeFault>> + 's {
+    pub(crate) fn rows<'s>(&'s self) -> impl Iterator<Item = Result<Row<'t>, String>> + 's {
         let lines = self
             .text
             .lines()
@@ -188,16 +188,15 @@ impl<'t> Table<'t> {
 }
 
 /// The fault of a line with more or fewer cells than the header.
-fn cell_count_fault(place: Place, found: usize, expected: usize) -> TreeFault {
+fn cell_count_fault(place: Place, found: usize, expected: usize) -> String {
     let advice = if found > expected {
         ": is there a `|` in a name?"
     } else {
         "; was it cut off?"
     };
-    TreeFault::at(
-        place,
-        format_args!("it has {found} cells, but the header has {expected}{advice}"),
-    )
+    place.fault(format_args!(
+        "it has {found} cells, but the header has {expected}{advice}"
+    ))
 }
 
 fn is_content(line: &str) -> bool {

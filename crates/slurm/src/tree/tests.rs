@@ -9,11 +9,8 @@ fn tree(text: &str) -> SlurmTree {
 }
 
 fn warned(text: &str) -> Vec<String> {
-    tree(text)
-        .warnings
-        .iter()
-        .map(ToString::to_string)
-        .collect()
+    let tree = tree(text);
+    [tree.duplicates, tree.warnings].concat()
 }
 
 fn refused(text: &str) -> String {
@@ -184,10 +181,10 @@ fn what_the_daemon_accepts_is_a_warning() {
     assert_eq!(
         warned(&sshare(rows)),
         [
+            "line 4: `a` in `root` is on line 3 already; this row is ignored",
             "line 3: `a` has shares `-4`, which Slurm stores as 1",
             "line 5: `b` has shares `4294967296`, which Slurm stores as 0",
             "line 6: `x` has shares `1.5`, which Slurm stores as 1",
-            "line 4: `a` in `root` is on line 3 already; this row is ignored",
             "line 5: account `b` has a usage of 5, less than the 7 of its members",
         ]
     );
@@ -394,12 +391,13 @@ fn a_file_written_by_hand_is_read_as_sacctmgr_does() {
         told.contains(&"line 6: the line has no ` - `; `sacctmgr load` ignores it".to_owned()),
         "{told:?}"
     );
-    assert!(told.contains(
-        &"line 10: `Ann` in `phys` is on line 9 already; this row is ignored".to_owned()
-    ));
-    assert!(told.contains(
-        &"line 11: `chem` in `phys` is on line 5 already; this row is ignored".to_owned()
-    ));
+    assert_eq!(
+        read.duplicates,
+        [
+            "line 10: `Ann` in `phys` is on line 9 already; this row is ignored",
+            "line 11: `chem` in `phys` is on line 5 already; this row is ignored",
+        ]
+    );
     assert!(told.iter().any(|line| line.contains("PreserveCaseUser")));
 }
 

@@ -175,7 +175,10 @@ impl Site {
     /// The nodes and processors of the machine, else those of the largest job of the queue.
     fn largest_job(&self) -> Result<Option<Size>, SiteError> {
         if let Some(nodes) = self.nodes()? {
-            return Ok(Some((nodes.len() as f64, nodes.total("ncpus") as f64)));
+            return Ok(Some((
+                nodes.nodes.len() as f64,
+                nodes.total("ncpus") as f64,
+            )));
         }
         if !self.has_jobs() {
             return Ok(None);
