@@ -16,7 +16,7 @@ version=$(cargo pkgid | sed 's/.*[@#]//')
 name=job-sort-formula-$version
 documents=share/doc/job-sort-formula
 # the example of the README, which every package must run in its folder of documents
-example=$(sed -n 's/^cargo run --release -p jsf -- //p' README.md)
+example=$(sed -n 's/^cargo run -p jsf -- //p' README.md)
 passed=0 failed=0 skipped=0
 
 # check LABEL FUNCTION [ARGUMENT]...: what the function prints last is shown; its exit code 77 means that it cannot be made
