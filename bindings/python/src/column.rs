@@ -1,12 +1,14 @@
 //! The columns of a Python caller as columns of the library.
 
+use std::ops::Range;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, RunEndIndexType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{AnyDictionaryArray, Array, ArrayRef};
-use arrow_buffer::{ArrowNativeType, NullBuffer, ScalarBuffer};
+use arrow_array::{Array, ArrayRef, downcast_run_array};
+use arrow_buffer::{ArrowNativeType, NullBuffer, NullBufferBuilder, ScalarBuffer};
 use arrow_schema::DataType;
 use job_sort_formula::Value;
 use job_sort_formula::rank::InputColumn;
@@ -28,28 +30,21 @@ pub enum Input {
     /// The same value for every job.
     Same(Value),
     /// A value for each job.
-    Chunks(Chunks),
+    Column(Column),
 }
 
 /// Columns with their names.
 pub type Inputs = Vec<(String, Input)>;
 
-/// The parts of a column, none of which is empty.
-pub struct Chunks {
-    chunks: Vec<Chunk>,
-    /// The first row after each chunk.
-    ends: Vec<usize>,
-}
-
-/// Values that are together in memory.
-pub struct Chunk {
+/// A value for each job.
+pub struct Column {
     /// The values; 0 in a row that is null.
     values: Values,
     /// The rows that are null; `None` if there are none.
-    nulls: Option<NullBuffer>,
+    pub nulls: Option<NullBuffer>,
 }
 
-impl Chunk {
+impl Column {
     pub fn new(values: Values, nulls: Option<NullBuffer>) -> Self {
         match nulls.filter(|nulls| nulls.null_count() > 0) {
             None => Self {
@@ -67,66 +62,95 @@ impl Chunk {
         }
     }
 
-    /// A chunk in which every row is null.
+    /// A column in which every row is null.
     fn null(rows: usize) -> Self {
-        Self {
-            values: Values::F64(vec![0.0; rows].into()),
-            nulls: Some(NullBuffer::new_null(rows)).filter(|_| rows > 0),
+        let values = Values::F64(vec![0.0; rows].into());
+        Self::new(values, Some(NullBuffer::new_null(rows)))
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.values.len()
+    }
+
+    /// A column with these rows of this one, null where `nulls` is too.
+    fn at(&self, rows: &[usize], nulls: Option<&NullBuffer>) -> Self {
+        // the row of a null need not exist
+        let known = rows
+            .iter()
+            .map(|&row| Some(row).filter(|&row| row < self.rows()));
+        let own = |nulls: &NullBuffer| {
+            let is_valid = known
+                .clone()
+                .map(|row| row.is_some_and(|row| nulls.is_valid(row)));
+            NullBuffer::from_iter(is_valid)
+        };
+        let own = self.nulls.as_ref().map(own);
+        Self::new(
+            self.values.picked(known),
+            NullBuffer::union(nulls, own.as_ref()),
+        )
+    }
+
+    /// The parts of a column, of the same type, one after the other.
+    fn joined(name: &str, mut parts: Vec<Self>) -> PyResult<Self> {
+        let rows = parts
+            .iter()
+            .fold(0_usize, |rows, part| rows.saturating_add(part.rows()));
+        check_rows(name, rows)?;
+        if parts.len() == 1 {
+            return Ok(parts.remove(0));
         }
-    }
-
-    pub fn values(&self) -> &Values {
-        &self.values
-    }
-
-    pub fn nulls(&self) -> Option<&NullBuffer> {
-        self.nulls.as_ref()
-    }
-
-    /// A chunk with these rows of this one.
-    fn at(&self, rows: &[usize]) -> Self {
-        let nulls = self
-            .nulls
-            .as_ref()
-            .map(|nulls| NullBuffer::from_iter(rows.iter().map(|&row| nulls.is_valid(row))));
-        Self::new(self.values.picked(rows.iter().copied().map(Some)), nulls)
+        let mut nulls = NullBufferBuilder::new(rows);
+        for part in &parts {
+            match &part.nulls {
+                Some(nulls_of_part) => nulls.append_buffer(nulls_of_part),
+                None => nulls.append_n_non_nulls(part.rows()),
+            }
+        }
+        let (mut i32s, mut i64s, mut f64s) = (Vec::new(), Vec::new(), Vec::new());
+        for part in &parts {
+            match &part.values {
+                Values::I32(values) => i32s.extend_from_slice(values),
+                Values::I64(values) => i64s.extend_from_slice(values),
+                Values::F64(values) => f64s.extend_from_slice(values),
+                // Arrow's columns have one type
+                Values::Mixed { values, .. } => f64s.extend_from_slice(values),
+            }
+        }
+        let values = if !i32s.is_empty() {
+            Values::I32(i32s.into())
+        } else if !i64s.is_empty() {
+            Values::I64(i64s.into())
+        } else {
+            Values::F64(f64s.into())
+        };
+        Ok(Self {
+            values,
+            nulls: nulls.finish(),
+        })
     }
 }
 
-/// The values of a chunk, in the types that the library reads.
+/// The values of a column, in the types that the library reads.
 pub enum Values {
     I32(ScalarBuffer<i32>),
     I64(ScalarBuffer<i64>),
     F64(ScalarBuffer<f64>),
-    Mixed(Mixed),
-}
-
-/// Numbers of which some are integers and the others floats.
-pub struct Mixed {
-    values: ScalarBuffer<f64>,
-    /// Whether the number of each row is an integer.
-    is_int: Vec<bool>,
+    /// Numbers of which some are integers and the others floats.
+    Mixed {
+        values: ScalarBuffer<f64>,
+        /// Whether the number of each row is an integer.
+        is_int: Vec<bool>,
+    },
 }
 
 impl Values {
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         match self {
             Self::I32(values) => values.len(),
             Self::I64(values) => values.len(),
-            Self::F64(values) => values.len(),
-            Self::Mixed(Mixed { values, .. }) => values.len(),
-        }
-    }
-
-    pub fn slice(&self, start: usize, rows: usize) -> InputColumn<'_> {
-        match self {
-            Self::I32(values) => InputColumn::I32(&values[start..start + rows]),
-            Self::I64(values) => InputColumn::I64(&values[start..start + rows]),
-            Self::F64(values) => InputColumn::F64(&values[start..start + rows]),
-            Self::Mixed(Mixed { values, is_int }) => InputColumn::Mixed {
-                values: &values[start..start + rows],
-                is_int: &is_int[start..start + rows],
-            },
+            Self::F64(values) | Self::Mixed { values, .. } => values.len(),
         }
     }
 
@@ -136,56 +160,18 @@ impl Values {
             values: &[T],
             rows: impl Iterator<Item = Option<usize>>,
         ) -> ScalarBuffer<T> {
-            rows.map(|row| row.map_or_else(T::default, |row| values[row]))
-                .collect::<Vec<T>>()
-                .into()
+            let picked = rows.map(|row| row.map_or_else(T::default, |row| values[row]));
+            picked.collect::<Vec<T>>().into()
         }
         match self {
             Self::I32(values) => Self::I32(of(values, rows)),
             Self::I64(values) => Self::I64(of(values, rows)),
             Self::F64(values) => Self::F64(of(values, rows)),
-            Self::Mixed(Mixed { values, is_int }) => {
-                let is_int = rows
-                    .clone()
-                    .map(|row| row.is_some_and(|row| is_int[row]))
-                    .collect();
-                Self::Mixed(Mixed {
-                    values: of(values, rows),
-                    is_int,
-                })
-            }
+            Self::Mixed { values, is_int } => Self::Mixed {
+                values: of(values, rows.clone()),
+                is_int: rows.map(|row| row.is_some_and(|row| is_int[row])).collect(),
+            },
         }
-    }
-}
-
-impl Chunks {
-    fn new(name: &str, chunks: impl IntoIterator<Item = Chunk>) -> PyResult<Self> {
-        let chunks: Vec<Chunk> = chunks
-            .into_iter()
-            .filter(|chunk| chunk.values.len() > 0)
-            .collect();
-        let mut rows = 0_usize;
-        let ends = chunks.iter().map(|chunk| {
-            rows = rows.saturating_add(chunk.values.len());
-            check_rows(name, rows).map(|()| rows)
-        });
-        Ok(Self {
-            ends: ends.collect::<PyResult<_>>()?,
-            chunks,
-        })
-    }
-
-    /// The number of rows.
-    pub fn rows(&self) -> usize {
-        self.ends.last().copied().unwrap_or(0)
-    }
-
-    /// The chunk with a row, the row in it, and the number of rows from there to its end.
-    pub fn at(&self, row: usize) -> (&Chunk, usize, usize) {
-        let index = self.ends.partition_point(|&end| end <= row);
-        let chunk = &self.chunks[index];
-        let left = self.ends[index] - row;
-        (chunk, chunk.values.len() - left, left)
     }
 }
 
@@ -201,6 +187,23 @@ pub fn check_rows(name: &str, rows: usize) -> PyResult<()> {
 }
 
 impl Input {
+    /// Some rows of the column.
+    pub fn slice(&self, rows: Range<usize>) -> InputColumn<'_> {
+        let values = match self {
+            Self::Same(value) => return InputColumn::Same(value.clone()),
+            Self::Column(column) => &column.values,
+        };
+        match values {
+            Values::I32(values) => InputColumn::I32(&values[rows]),
+            Values::I64(values) => InputColumn::I64(&values[rows]),
+            Values::F64(values) => InputColumn::F64(&values[rows]),
+            Values::Mixed { values, is_int } => InputColumn::Mixed {
+                values: &values[rows.clone()],
+                is_int: &is_int[rows],
+            },
+        }
+    }
+
     /// The column that a Python object is.
     pub fn import(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         // in this order because asking for an attribute that is missing takes longer than a small
@@ -243,8 +246,8 @@ impl Input {
                     None => Err(wrong_kind(name, &object)),
                 };
             }
-            match numpy::chunk(name, &object)? {
-                Some(chunk) => return Ok(Self::Chunks(Chunks::new(name, [chunk])?)),
+            match numpy::column(name, &object)? {
+                Some(column) => return Ok(Self::Column(column)),
                 None => object = object.call_method0("tolist")?,
             }
         }
@@ -252,10 +255,7 @@ impl Input {
             || object.is_instance_of::<PyBytes>()
             || object.is_instance_of::<PyByteArray>();
         match object.cast::<PySequence>() {
-            Ok(sequence) if !is_text => Ok(Self::Chunks(Chunks::new(
-                name,
-                [from_sequence(name, sequence)?],
-            )?)),
+            Ok(sequence) if !is_text => Ok(Self::Column(from_sequence(name, sequence)?)),
             _ => Err(wrong_kind(name, &object)),
         }
     }
@@ -267,11 +267,10 @@ impl Input {
             return Ok(None);
         }
         let missing = object.call_method0("isna")?.call_method0("__array__")?;
-        let Some(missing) = numpy::chunk(name, &missing)? else {
+        let Some(missing) = numpy::column(name, &missing)? else {
             return Ok(None);
         };
-        let missing = missing.values.slice(0, missing.values.len());
-        let InputColumn::I32(missing) = missing else {
+        let Values::I32(missing) = missing.values else {
             return Ok(None);
         };
         if missing.iter().all(|&missing| missing == 0) {
@@ -279,47 +278,36 @@ impl Input {
         }
         let nulls = NullBuffer::from_iter(missing.iter().map(|&missing| missing == 0));
         let known = object.call_method0("dropna")?.call_method0("__array__")?;
-        let known = if numpy::is_array(&known)? {
-            Self::import(name, &known)?
-        } else {
-            Self::Same(Value::Bool(false))
-        };
-        let known = match known {
-            Self::Chunks(known) if known.rows() + nulls.null_count() == nulls.len() => known,
-            _ => {
-                return Err(PyValueError::new_err(format!(
-                    "the column `{name}` contradicts its `isna()`"
-                )));
-            }
-        };
-        let Some(known) = known.chunks.first() else {
-            return Ok(Some(Self::Chunks(Chunks::new(
-                name,
-                [Chunk::null(nulls.len())],
-            )?)));
+        let mut values = None;
+        if numpy::is_array(&known)?
+            && let Self::Column(known) = Self::import(name, &known)?
+            && known.rows() + nulls.null_count() == nulls.len()
+        {
+            values = Some(known.values);
+        }
+        let Some(values) = values else {
+            return Err(PyValueError::new_err(format!(
+                "the column `{name}` contradicts its `isna()`"
+            )));
         };
         let mut next = 0..;
-        let rows: Vec<Option<usize>> = nulls
-            .iter()
-            .map(|is_known| if is_known { next.next() } else { None })
-            .collect();
-        let values = known.values.picked(rows.into_iter());
-        Ok(Some(Self::Chunks(Chunks::new(
-            name,
-            [Chunk {
-                values,
-                nulls: Some(nulls),
-            }],
-        )?)))
+        let mut rows = Vec::new();
+        for is_known in &nulls {
+            rows.push(if is_known { next.next() } else { None });
+        }
+        Ok(Some(Self::Column(Column {
+            values: values.picked(rows.into_iter()),
+            nulls: Some(nulls),
+        })))
     }
 
     /// The column in the parts of an Arrow column.
     pub fn from_arrays(name: &str, arrays: &[ArrayRef]) -> PyResult<Self> {
-        let chunks = arrays
-            .iter()
-            .map(|array| from_array(name, array))
-            .collect::<PyResult<Vec<_>>>()?;
-        Ok(Self::Chunks(Chunks::new(name, chunks)?))
+        let mut parts = Vec::new();
+        for array in arrays {
+            parts.push(from_array(name, array)?);
+        }
+        Ok(Self::Column(Column::joined(name, parts)?))
     }
 }
 
@@ -409,7 +397,7 @@ fn number(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
 }
 
 /// The numbers of a list; `None` in it is null.
-fn from_sequence(name: &str, sequence: &Bound<'_, PySequence>) -> PyResult<Chunk> {
+fn from_sequence(name: &str, sequence: &Bound<'_, PySequence>) -> PyResult<Column> {
     let mut values = Vec::new();
     for item in sequence.try_iter()? {
         let item = item?;
@@ -420,49 +408,39 @@ fn from_sequence(name: &str, sequence: &Bound<'_, PySequence>) -> PyResult<Chunk
         });
         check_rows(name, values.len())?;
     }
-    let nulls = Some(NullBuffer::from_iter(values.iter().map(Option::is_some)));
-    if values
+    let has_floats = values
         .iter()
-        .flatten()
-        .any(|value| matches!(value, Value::Float(_)))
-    {
-        let double = |value: &Option<Value>| match value {
-            Some(Value::Int(integer)) if integer.unsigned_abs() > MAX_EXACT_INT => {
-                Err(PyValueError::new_err(format!(
-                    "the column `{name}` has floats, and the integer {integer}, which is not a float"
-                )))
-            }
-            value => Ok(value.as_ref().and_then(Value::to_f64).unwrap_or(0.0)),
+        .any(|value| matches!(value, Some(Value::Float(_))));
+    let (mut integers, mut doubles, mut is_int) = (Vec::new(), Vec::new(), Vec::new());
+    for value in &values {
+        let integer = match value {
+            Some(Value::Int(integer)) => *integer,
+            Some(Value::Bool(truth)) => (*truth).into(),
+            _ => 0,
         };
-        let doubles: ScalarBuffer<f64> = values
-            .iter()
-            .map(double)
-            .collect::<PyResult<Vec<f64>>>()?
-            .into();
-        let is_int = |value: &Option<Value>| matches!(value, Some(Value::Int(_) | Value::Bool(_)));
-        let values = if values.iter().any(is_int) {
-            Values::Mixed(Mixed {
-                values: doubles,
-                is_int: values.iter().map(is_int).collect(),
-            })
-        } else {
-            Values::F64(doubles)
-        };
-        return Ok(Chunk::new(values, nulls));
+        if has_floats && integer.unsigned_abs() > MAX_EXACT_INT {
+            return Err(PyValueError::new_err(format!(
+                "the column `{name}` has floats, and the integer {integer}, which is not a float"
+            )));
+        }
+        integers.push(integer);
+        doubles.push(value.as_ref().and_then(Value::to_f64).unwrap_or(0.0));
+        is_int.push(matches!(value, Some(Value::Int(_) | Value::Bool(_))));
     }
-    let integer = |value: &Option<Value>| match value {
-        Some(Value::Int(integer)) => *integer,
-        Some(Value::Bool(truth)) => (*truth).into(),
-        _ => 0,
+    let nulls = NullBuffer::from_iter(values.iter().map(Option::is_some));
+    let values = if !has_floats {
+        Values::I64(integers.into())
+    } else if is_int.contains(&true) {
+        let values = doubles.into();
+        Values::Mixed { values, is_int }
+    } else {
+        Values::F64(doubles.into())
     };
-    Ok(Chunk::new(
-        Values::I64(values.iter().map(integer).collect::<Vec<i64>>().into()),
-        nulls,
-    ))
+    Ok(Column::new(values, Some(nulls)))
 }
 
 /// The values of an Arrow array: in place, if they are of 32 or 64 bits.
-fn from_array(name: &str, array: &ArrayRef) -> PyResult<Chunk> {
+fn from_array(name: &str, array: &ArrayRef) -> PyResult<Column> {
     fn converted<T: ArrowPrimitiveType, U: ArrowNativeType>(
         array: &ArrayRef,
         convert: impl Fn(T::Native) -> U,
@@ -492,23 +470,30 @@ fn from_array(name: &str, array: &ArrayRef) -> PyResult<Chunk> {
         DataType::Float16 => Values::F64(converted::<Float16Type, _>(array, |half| half.to_f64())),
         DataType::Float32 => Values::F64(converted::<Float32Type, _>(array, f64::from)),
         DataType::Float64 => Values::F64(array.as_primitive::<Float64Type>().values().clone()),
-        DataType::Boolean => Values::I32(
-            array
-                .as_boolean()
-                .values()
-                .iter()
-                .map(i32::from)
-                .collect::<Vec<i32>>()
-                .into(),
-        ),
-        DataType::Null => return Ok(Chunk::null(array.len())),
-        DataType::Dictionary(..) => return from_dictionary(name, array.as_any_dictionary()),
-        DataType::RunEndEncoded(ends, _) => {
-            return match ends.data_type() {
-                DataType::Int16 => from_runs::<Int16Type>(name, array),
-                DataType::Int32 => from_runs::<Int32Type>(name, array),
-                _ => from_runs::<Int64Type>(name, array),
+        DataType::Boolean => {
+            let truths = array.as_boolean().values().iter().map(i32::from);
+            Values::I32(truths.collect::<Vec<i32>>().into())
+        }
+        DataType::Null => return Ok(Column::null(array.len())),
+        DataType::Dictionary(..) => {
+            let array = array.as_any_dictionary();
+            let dictionary = from_array(name, array.values())?;
+            // there are no keys of an empty dictionary
+            let keys = match dictionary.rows() {
+                0 => vec![0; array.len()],
+                _ => array.normalized_keys(),
             };
+            return Ok(dictionary.at(&keys, array.keys().nulls()));
+        }
+        DataType::RunEndEncoded(..) => {
+            let (values, rows) = downcast_run_array!(
+                array => {
+                    let rows = (0..array.len()).map(|row| array.get_physical_index(row));
+                    (array.values().clone(), rows.collect::<Vec<usize>>())
+                },
+                _ => return Ok(Column::null(array.len()))
+            );
+            return Ok(from_array(name, &values)?.at(&rows, None));
         }
         other => {
             let is_text = matches!(
@@ -523,30 +508,7 @@ fn from_array(name: &str, array: &ArrayRef) -> PyResult<Chunk> {
             ));
         }
     };
-    Ok(Chunk::new(values, array.nulls().cloned()))
-}
-
-/// The values of a dictionary-encoded array, one for each row.
-fn from_dictionary(name: &str, array: &dyn AnyDictionaryArray) -> PyResult<Chunk> {
-    let dictionary = from_array(name, array.values())?;
-    if array.values().is_empty() {
-        return Ok(Chunk::null(array.len()));
-    }
-    let Chunk { values, nulls } = dictionary.at(&array.normalized_keys());
-    Ok(Chunk::new(
-        values,
-        NullBuffer::union(array.keys().nulls(), nulls.as_ref()),
-    ))
-}
-
-/// The values of a run-end encoded array, one for each row.
-fn from_runs<R: RunEndIndexType>(name: &str, array: &ArrayRef) -> PyResult<Chunk> {
-    let array = array.as_run::<R>();
-    let runs = from_array(name, array.values())?;
-    let rows: Vec<usize> = (0..array.len())
-        .map(|row| array.run_ends().get_physical_index(row))
-        .collect();
-    Ok(runs.at(&rows))
+    Ok(Column::new(values, array.nulls().cloned()))
 }
 
 /// Unsigned integers as signed ones.
@@ -555,18 +517,14 @@ pub fn unsigned(
     values: &[u64],
     nulls: Option<&NullBuffer>,
 ) -> PyResult<ScalarBuffer<i64>> {
-    let is_null = |row: usize| nulls.is_some_and(|nulls| nulls.is_null(row));
-    if let Some(row) = (0..values.len()).find(|&row| values[row] > i64::MAX as u64 && !is_null(row))
-    {
-        let message = format!(
-            "the column `{name}` has {} in row {row}, which is more than int64 holds",
-            values[row]
-        );
-        return Err(PyValueError::new_err(message));
+    let mut signed = Vec::with_capacity(values.len());
+    for (row, &value) in values.iter().enumerate() {
+        if value > i64::MAX as u64 && !nulls.is_some_and(|nulls| nulls.is_null(row)) {
+            return Err(PyValueError::new_err(format!(
+                "the column `{name}` has {value} in row {row}, which is more than int64 holds"
+            )));
+        }
+        signed.push(value as i64);
     }
-    Ok(values
-        .iter()
-        .map(|&value| value as i64)
-        .collect::<Vec<i64>>()
-        .into())
+    Ok(signed.into())
 }

@@ -1,11 +1,8 @@
 //! Scores columns: in parts where all columns lie together in memory, on as many threads as the
 //! caller allows.
 
-use arrow_buffer::NullBuffer;
 use job_sort_formula::Program;
-use job_sort_formula::rank::{
-    ColumnError, ColumnScratch, InputColumn, OnError, QueueWork, ScoreError,
-};
+use job_sort_formula::rank::{ColumnError, ColumnScratch, OnError, QueueWork, ScoreError};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -40,13 +37,10 @@ impl<'a> Columns<'a> {
         inputs: &'a [(String, Input)],
         mut rows: Option<usize>,
     ) -> Result<Self, ColumnError> {
-        let none: Vec<(&str, InputColumn<'_>)> = inputs
-            .iter()
-            .map(|(name, input)| match input {
-                Input::Same(value) => (name.as_str(), InputColumn::Same(value.clone())),
-                Input::Chunks(_) => (name.as_str(), InputColumn::F64(&[])),
-            })
-            .collect();
+        let mut none = Vec::new();
+        for (name, input) in inputs {
+            none.push((name.as_str(), input.slice(0..0)));
+        }
         program.score_columns(
             &none,
             OnError::ZeroLikePbs,
@@ -55,10 +49,10 @@ impl<'a> Columns<'a> {
             &mut Vec::new(),
         )?;
         for (name, input) in inputs {
-            let Input::Chunks(chunks) = input else {
+            let Input::Column(column) = input else {
                 continue;
             };
-            let (found, expected) = (chunks.rows(), *rows.get_or_insert(chunks.rows()));
+            let (found, expected) = (column.rows(), *rows.get_or_insert(column.rows()));
             if found != expected {
                 return Err(ColumnError::Length {
                     name: name.clone(),
@@ -121,74 +115,33 @@ impl<'a> Columns<'a> {
         scores: &mut [f64],
         queue: &QueueWork,
     ) -> Result<UnscoredRows, ColumnError> {
-        let (mut outcome, mut errors, mut done) = (UnscoredRows::default(), Vec::new(), 0);
-        let mut scratch = ColumnScratch::new();
-        while done < scores.len() {
-            let Run {
-                columns,
-                nulls,
-                rows,
-            } = self.run_at(first + done, scores.len() - done);
-            let scores = &mut scores[done..done + rows];
-            self.program.score_columns_within(
-                queue,
-                &columns,
-                OnError::ZeroLikePbs,
-                &mut scratch,
-                scores,
-                &mut errors,
-            )?;
-            let is_null = |row: usize| {
-                nulls
-                    .iter()
-                    .any(|(nulls, start)| nulls.is_null(start + row))
-            };
-            if !nulls.is_empty() {
-                outcome.null_rows.extend(
-                    (0..rows)
-                        .filter(|&row| is_null(row))
-                        .map(|row| first + done + row),
-                );
+        let rows = first..first + scores.len();
+        let (mut columns, mut nulls) = (Vec::new(), Vec::new());
+        for (name, input) in self.inputs {
+            columns.push((name.as_str(), input.slice(rows.clone())));
+            if let Input::Column(column) = input {
+                nulls.extend(&column.nulls);
             }
-            let found = errors.drain(..).filter(|(row, _)| !is_null(*row));
-            outcome
-                .errors
-                .extend(found.map(|(row, error)| (first + done + row, error)));
-            done += rows;
+        }
+        let mut outcome = UnscoredRows::default();
+        self.program.score_columns_within(
+            queue,
+            &columns,
+            OnError::ZeroLikePbs,
+            &mut ColumnScratch::new(),
+            scores,
+            &mut outcome.errors,
+        )?;
+        for (row, _) in &mut outcome.errors {
+            *row += first;
+        }
+        if !nulls.is_empty() {
+            let is_null = |row: &usize| nulls.iter().any(|nulls| nulls.is_null(*row));
+            outcome.errors.retain(|(row, _)| !is_null(row));
+            outcome.null_rows.extend(rows.filter(is_null));
         }
         Ok(outcome)
     }
-
-    /// The rows from `row` on, at most `most`, whose values lie together in every column.
-    fn run_at(&self, row: usize, most: usize) -> Run<'_> {
-        let left = self.inputs.iter().filter_map(|(_, input)| match input {
-            Input::Chunks(chunks) => Some(chunks.at(row).2),
-            Input::Same(_) => None,
-        });
-        let rows = left.fold(most, usize::min);
-        let mut nulls = Vec::new();
-        let columns = self.inputs.iter().map(|(name, input)| match input {
-            Input::Same(value) => (name.as_str(), InputColumn::Same(value.clone())),
-            Input::Chunks(chunks) => {
-                let (chunk, start, _) = chunks.at(row);
-                nulls.extend(chunk.nulls().map(|nulls| (nulls, start)));
-                (name.as_str(), chunk.values().slice(start, rows))
-            }
-        });
-        Run {
-            columns: columns.collect(),
-            nulls,
-            rows,
-        }
-    }
-}
-
-/// Rows that lie together in every column.
-struct Run<'a> {
-    columns: Vec<(&'a str, InputColumn<'a>)>,
-    /// The columns that have nulls, and where the rows begin in them.
-    nulls: Vec<(&'a NullBuffer, usize)>,
-    rows: usize,
 }
 
 fn pool_of(threads: usize) -> Option<ThreadPool> {

@@ -50,14 +50,9 @@ impl Formula {
         resources: Option<&Bound<'_, PyDict>>,
         python: Option<&str>,
     ) -> PyResult<Self> {
-        let resources = declared(resources)?;
         let python = python.map(python_version).transpose()?;
         let mut schema = Schema::openpbs().with_python(python.unwrap_or_default());
-        for (name, input_type) in resource_types(&resources)? {
-            schema
-                .add(&name, input_type)
-                .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        }
+        let resources = declare(resources, &mut schema)?;
         let text = without_line_end(text);
         let (text, parsed) = match (Parsed::parse(&text), pasted(&text)) {
             (Ok(parsed), _) => (text, parsed),
@@ -102,9 +97,9 @@ impl Formula {
     #[getter]
     fn resources<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let resources = PyDict::new(py);
-        self.resources
-            .iter()
-            .try_for_each(|(name, kind)| resources.set_item(name, kind))?;
+        for (name, kind) in &self.resources {
+            resources.set_item(name, kind)?;
+        }
         Ok(resources)
     }
 
@@ -213,19 +208,17 @@ impl Formula {
 impl Formula {
     /// Whether the formula reads a column of a table.
     fn reads(&self, name: &str) -> PyResult<bool> {
-        let program = &self.program;
-        if program
-            .undefined()
-            .iter()
-            .any(|(undefined, _)| **undefined == *name)
-        {
-            Err(self.undefined_column(name))
-        } else {
-            Ok(program
-                .inputs()
-                .iter()
-                .any(|input| current_name(input) == current_name(name)))
+        if self.is_undefined(name) {
+            return Err(self.undefined_column(name));
         }
+        let mut inputs = self.program.inputs().iter();
+        Ok(inputs.any(|input| current_name(input) == current_name(name)))
+    }
+
+    /// Whether the formula uses a name that is not defined.
+    fn is_undefined(&self, name: &str) -> bool {
+        let mut undefined = self.program.undefined().iter();
+        undefined.any(|(undefined, _)| **undefined == *name)
     }
 
     /// The columns of a table that the formula reads, and the number of the table's rows.
@@ -257,7 +250,7 @@ impl Formula {
             // nothing
             let has_rows = columns
                 .iter()
-                .any(|(_, column)| matches!(column, Input::Chunks(_)));
+                .any(|(_, column)| matches!(column, Input::Column(_)));
             return Ok((columns, rows.filter(|_| !(is_dict && has_rows))));
         }
         let (data_type, arrays) = if table.hasattr("__arrow_c_array__")? {
@@ -314,12 +307,10 @@ impl Formula {
         threads: Option<i64>,
     ) -> PyResult<(Vec<f64>, UnscoredRows)> {
         let threads = threads.unwrap_or(1);
-        let threads = usize::try_from(threads)
-            .ok()
-            .filter(|&threads| threads > 0)
-            .ok_or_else(|| {
-                PyValueError::new_err(format!("threads is {threads}, expected at least 1"))
-            })?;
+        let Some(threads) = usize::try_from(threads).ok().filter(|&threads| threads > 0) else {
+            let message = format!("threads is {threads}, expected at least 1");
+            return Err(PyValueError::new_err(message));
+        };
         let program = &self.program;
         py.detach(|| {
             let columns =
@@ -347,11 +338,8 @@ impl Formula {
     }
 
     fn column_error(&self, error: &ColumnError) -> PyErr {
-        let undefined = self.program.undefined();
         match error {
-            ColumnError::Unknown { name, .. }
-                if undefined.iter().any(|(other, _)| **other == **name) =>
-            {
+            ColumnError::Unknown { name, .. } if self.is_undefined(name) => {
                 self.undefined_column(name)
             }
             ColumnError::Length {
@@ -374,32 +362,23 @@ impl Formula {
             schema, resources, ..
         } = self;
         let declared = format!("Formula(…, resources={{\"{name}\": \"float\"}})");
-        let similar: Vec<String> = schema
-            .suggestions(name)
-            .iter()
-            .map(|near| format!("`{near}`"))
-            .collect();
-        PyValueError::new_err(
-            match resources.iter().find(|(resource, _)| resource == name) {
-                Some((_, kind)) => {
-                    format!(
-                        "`{name}` is declared as `{kind}`, but a formula reads only numbers: `{declared}`"
-                    )
-                }
-                None if schema.entry(name).is_some() => {
-                    format!("a formula cannot read `{name}`, which is no number in OpenPBS")
-                }
-                None if similar.is_empty() => {
-                    format!("`{name}` is not a resource of OpenPBS: declare it, as in `{declared}`")
-                }
-                None => {
-                    let similar = similar.join(" or ");
-                    format!(
-                        "`{name}` is not a resource of OpenPBS; did you mean {similar}? Else declare it, as in `{declared}`"
-                    )
-                }
-            },
-        )
+        let resource = resources.iter().find(|(resource, _)| resource == name);
+        let suggestions = schema.suggestions(name);
+        let similar: Vec<String> = suggestions.iter().map(|near| format!("`{near}`")).collect();
+        PyValueError::new_err(if let Some((_, kind)) = resource {
+            format!(
+                "`{name}` is declared as `{kind}`, but a formula reads only numbers: `{declared}`"
+            )
+        } else if schema.entry(name).is_some() {
+            format!("a formula cannot read `{name}`, which is no number in OpenPBS")
+        } else if similar.is_empty() {
+            format!("`{name}` is not a resource of OpenPBS: declare it, as in `{declared}`")
+        } else {
+            let similar = similar.join(" or ");
+            format!(
+                "`{name}` is not a resource of OpenPBS; did you mean {similar}? Else declare it, as in `{declared}`"
+            )
+        })
     }
 }
 
@@ -413,13 +392,8 @@ pub fn not_arithmetic(
 ) -> PyErr {
     let part = error.span().slice(text);
     let findings = Checked::new(&FormulaSubmission::to_openpbs(text), schema, facts).findings;
-    let advice = findings
-        .iter()
-        .find(|found| found.span == error.span())
-        .map(advice);
-    let advice = advice
-        .map(|advice| advice.worded(in_python))
-        .unwrap_or_default();
+    let found = findings.iter().find(|found| found.span == error.span());
+    let advice = found.map_or_else(String::new, |found| advice(found).worded(in_python));
     let refused = FormulaError::new_err(format!("`{part}`: {error}{advice}{}", path_advice(text)));
     let placed = refused
         .value(py)
@@ -471,31 +445,32 @@ fn facts(python: Option<PythonVersion>) -> SiteFacts<'static> {
     }
 }
 
-/// The declared resources and the names of their types, by name.
-fn declared(resources: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, String)>> {
+/// Adds the declared resources to a schema, and returns them with the names of their types, by
+/// name: `int` and `bool` as in Python, the others as in PBS.
+fn declare(
+    resources: Option<&Bound<'_, PyDict>>,
+    schema: &mut Schema,
+) -> PyResult<Vec<(String, String)>> {
     let mut declared: Vec<(String, String)> = Vec::new();
     for (name, kind) in resources.into_iter().flatten() {
         declared.push((name.extract()?, kind.extract()?));
     }
     declared.sort();
-    Ok(declared)
-}
-
-/// The types of declared resources: `int` and `bool` as in Python, the others as in PBS.
-fn resource_types(declared: &[(String, String)]) -> PyResult<Vec<(String, InputType)>> {
-    let input_type = |(name, kind): &(String, String)| {
+    for (name, kind) in &declared {
         let input_type = match kind.as_str() {
             "int" => Some(InputType::Count),
             kind => InputType::from_pbs_type(kind),
         };
-        let input_type = input_type.ok_or_else(|| {
-            PyValueError::new_err(format!("the resource `{name}` has the type `{kind}`, expected `int`, `long`, `float`, `size`, `duration`, `boolean`, `string` or \
-                 `string_array`"))
-        })?;
+        let Some(input_type) = input_type else {
+            return Err(PyValueError::new_err(format!(
+                "the resource `{name}` has the type `{kind}`, expected `int`, `long`, `float`, `size`, `duration`, \
+                 `boolean`, `string` or `string_array`"
+            )));
+        };
         Schema::empty()
             .add(name, input_type)
+            .and_then(|()| schema.add(name, input_type))
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok((name.clone(), input_type))
-    };
-    declared.iter().map(input_type).collect()
+    }
+    Ok(declared)
 }

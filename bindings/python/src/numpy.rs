@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
-use crate::column::{Chunk, Values, check_rows, unsigned, wrong_type};
+use crate::column::{Column, Values, check_rows, unsigned, wrong_type};
 
 /// An array that keeps its memory alive.
 struct Owner(#[allow(dead_code, reason = "it is kept, not read")] Py<PyAny>);
@@ -63,7 +63,7 @@ fn classes(py: Python<'_>) -> PyResult<Option<&[Py<PyAny>; 2]>> {
 }
 
 /// The values of an array; `None` if its elements are Python objects.
-pub fn chunk(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Chunk>> {
+pub fn column(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Column>> {
     if array.hasattr("mask")? {
         let message = format!(
             "the column `{name}` is a masked array: pass a pyarrow array, or its `filled(…)`"
@@ -114,7 +114,7 @@ pub fn chunk(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Chunk>> {
     };
     if let Some(converted) = converted {
         let as_type = ndarray.bind(array.py()).getattr("astype")?;
-        return chunk(
+        return column(
             name,
             &as_type.call1((array, format!("{native}{converted}"), "C", "unsafe", false))?,
         );
@@ -143,7 +143,7 @@ pub fn chunk(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Chunk>> {
             kind.starts_with(['m', 'M']),
         )
     })?;
-    Ok(Some(Chunk::new(values, None)))
+    Ok(Some(Column::new(values, None)))
 }
 
 impl Elements<'_, '_> {

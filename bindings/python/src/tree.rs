@@ -196,37 +196,34 @@ fn share_columns<'py>(
     tree: &Tree,
     nodes: Vec<NodeId>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    fn each<T>(nodes: &[NodeId], value: impl FnMut(&NodeId) -> T) -> Vec<T> {
-        nodes.iter().map(value).collect()
-    }
-    let kind = |node: &NodeId| match tree.kind(*node) {
-        NodeKind::Root => "root",
-        NodeKind::Group => "group",
-        NodeKind::Entity => "entity",
-    };
     let numbers = OpenPbs.assess(tree);
-    let numbers = each(&nodes, |node| numbers.get(*node));
+    let (mut names, mut paths, mut kinds) = (vec![], vec![], vec![]);
+    let (mut shares, mut usage) = (vec![], vec![]);
+    let (mut percs, mut tree_usages, mut factors) = (vec![], vec![], vec![]);
+    for node in nodes {
+        names.push(tree.name(node));
+        paths.push(tree.path(node));
+        kinds.push(match tree.kind(node) {
+            NodeKind::Root => "root",
+            NodeKind::Group => "group",
+            NodeKind::Entity => "entity",
+        });
+        shares.push(count(tree.shares(node)));
+        usage.push(tree.usage(node));
+        let numbers = numbers.get(node);
+        percs.push(numbers.map(|numbers| numbers.fairshare_perc));
+        tree_usages.push(numbers.map(|numbers| numbers.fairshare_tree_usage));
+        factors.push(numbers.map(|numbers| numbers.fairshare_factor));
+    }
     let columns = PyDict::new(py);
-    columns.set_item("name", each(&nodes, |node| tree.name(*node)))?;
-    columns.set_item("path", each(&nodes, |node| tree.path(*node)))?;
-    columns.set_item("kind", each(&nodes, kind))?;
-    columns.set_item("shares", each(&nodes, |node| count(tree.shares(*node))))?;
-    let perc: Vec<_> = numbers
-        .iter()
-        .map(|of| of.map(|of| of.fairshare_perc))
-        .collect();
-    columns.set_item("perc", perc)?;
-    columns.set_item("usage", each(&nodes, |node| tree.usage(*node)))?;
-    let tree_usage: Vec<_> = numbers
-        .iter()
-        .map(|of| of.map(|of| of.fairshare_tree_usage))
-        .collect();
-    columns.set_item("tree_usage", tree_usage)?;
-    let factor: Vec<_> = numbers
-        .iter()
-        .map(|of| of.map(|of| of.fairshare_factor))
-        .collect();
-    columns.set_item("factor", factor)?;
+    columns.set_item("name", names)?;
+    columns.set_item("path", paths)?;
+    columns.set_item("kind", kinds)?;
+    columns.set_item("shares", shares)?;
+    columns.set_item("perc", percs)?;
+    columns.set_item("usage", usage)?;
+    columns.set_item("tree_usage", tree_usages)?;
+    columns.set_item("factor", factors)?;
     Ok(columns)
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::view::csv_writer::Cells;
 use crate::view::document::Document;
@@ -59,13 +59,27 @@ pub trait Answer: Serialize {
     }
 }
 
-/// An answer with the warnings about what it is computed from.
-#[derive(Serialize)]
-struct Warned<'a, A: Serialize> {
-    #[serde(flatten)]
-    answer: &'a A,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    warnings: &'a [String],
+/// An object of JSON with these keys, in this order; a key without a value has that of the variable
+/// of its name. Attributes of serde may precede a key: an object that is flattened adds its keys,
+/// and none if it is missing.
+macro_rules! object {
+    ($($(#[$attribute:meta])* $key:ident $(: $value:expr)?),* $(,)?) => {{
+        #[derive(serde::Serialize)]
+        struct Object<$($key),*> {
+            $($(#[$attribute])* $key: $key),*
+        }
+        Object { $($key $(: $value)?),* }
+    }};
+}
+pub(crate) use object;
+
+/// A list of JSON that is made while it is written, since all of it may take much memory.
+pub(crate) struct Each<F>(pub(crate) F);
+
+impl<I: Iterator<Item: Serialize>, F: Fn() -> I> Serialize for Each<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
 }
 
 /// Writes an answer as one JSON document, with the warnings under `warnings` where there are some.
@@ -77,6 +91,8 @@ pub fn write_json(
     warnings: &[String],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &Warned { answer, warnings })?;
+    let warnings = (!warnings.is_empty()).then_some(object! { warnings });
+    let warned = object! { #[serde(flatten)] answer, #[serde(flatten)] warnings };
+    serde_json::to_writer_pretty(&mut *out, &warned)?;
     out.write_all(b"\n")
 }

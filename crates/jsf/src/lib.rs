@@ -8,6 +8,10 @@
 //! `jsf-site`.
 
 #![forbid(unsafe_code)]
+#![allow(
+    non_camel_case_types,
+    reason = "`object!` names the type of each value after its key"
+)]
 
 pub mod answer;
 #[cfg(feature = "command")]

@@ -299,16 +299,13 @@ impl AskedSite<'_> {
         let queue = self.ranked(&formula, false)?;
         let submitted = formula.source.submitted(self.site.numbers());
         let checked = self.site.check_ranked(&submitted, &queue);
-        let names = queue.program.inputs().iter();
-        let inputs: Vec<&str> = names.map(|name| &**name).filter(|_| asked.inputs).collect();
         let report = RankReport {
             formula: &formula.source.text,
             queue: &queue,
             not_considered: queue.not_considered.iter().copied().collect(),
             rows: &RankedRow::all(&queue.ranking),
-            inputs: &inputs,
+            has_inputs: asked.inputs,
             terms: None,
-            rules: &[],
             decides: &queue.decides(),
             checked: None,
             page: None,
@@ -350,7 +347,7 @@ impl AskedSite<'_> {
             formula: &formula.source.text,
             queue: &queue,
             explanations: &explanations,
-            rules: &queue.rules,
+            is_last_described: false,
             checked: None,
             decides: &decides,
             preemption: &[],
@@ -379,10 +376,8 @@ impl AskedSite<'_> {
             .trajectory(&queue, &rows, seconds.round() as i64, SEARCH_WORK);
         let report = TrajectoryReport {
             formula: &formula.source.text,
-            table: &queue.table,
-            considered: queue.ranking.order().len(),
+            queue: &queue,
             trajectory: &trajectory,
-            rules: &[],
         };
         self.written(&report, self.doubts_of(&queue))
     }

@@ -20,21 +20,21 @@ use crate::cli::args::site::{SiteArgs, threshold};
 use crate::cli::output::format;
 use crate::cli::standard_input::STDIN;
 use crate::commands::check::request::CheckArgs;
-use crate::commands::codes::request::CodesArgs;
+use crate::commands::codes::CodesArgs;
 use crate::commands::compare::request::CompareArgs;
 use crate::commands::cycle::request::CycleArgs;
 use crate::commands::explain::request::ExplainArgs;
 use crate::commands::fit::request::FitArgs;
-use crate::commands::fmt::request::FmtArgs;
-use crate::commands::names::request::NamesArgs;
+use crate::commands::fmt::FmtArgs;
+use crate::commands::names::NamesArgs;
 use crate::commands::page::request::PageArgs;
-use crate::commands::pbsfs::request::PbsfsArgs;
+use crate::commands::pbsfs::PbsfsArgs;
 use crate::commands::rank::request::RankArgs;
 use crate::commands::replay::request::ReplayArgs;
 use crate::commands::shares::request::SharesArgs;
 use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::trajectory::request::TrajectoryArgs;
-use crate::commands::translate::request::TranslateArgs;
+use crate::commands::translate::TranslateArgs;
 use crate::view::csv_writer::Cells;
 
 /// Shows what a PBS job_sort_formula will do, before the scheduler uses it.

@@ -13,7 +13,7 @@ use crate::cli::args::AnswerArgs;
 use crate::cli::document::{Shown, write_as_markdown, write_text};
 use crate::cli::page_file::write_document;
 use crate::view::csv_writer::Cells;
-use crate::view::document::{Document, Section, WARNINGS};
+use crate::view::document::{Document, Section};
 
 /// How an answer is written.
 pub(crate) struct Output<'a> {
@@ -73,7 +73,7 @@ impl<'a> Output<'a> {
         if !self.warnings.is_empty() {
             document
                 .sections
-                .insert(0, Section::new(WARNINGS).list(self.warnings.to_vec()));
+                .insert(0, Section::new("warnings").list(self.warnings.to_vec()));
         }
         document
     }

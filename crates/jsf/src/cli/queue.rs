@@ -1,5 +1,6 @@
 //! What the commands that rank a queue have in common.
 
+use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::jobs::FoundJobs;
 use job_sort_formula::{JobTable, Ranking};
@@ -10,7 +11,10 @@ use jsf_site::{DescribedJob, FormulaText, JobsToRank, RankRequest, RankedQueue, 
 
 use crate::cli::args::{FilterArgs, JobArgs, QueueArgs};
 use crate::cli::warnings::Warnings;
-use crate::cli::{CliError, Outcome, Progress, draw_all, open_site, read_formula, warn, warn_all};
+use crate::cli::{
+    CliError, Outcome, Progress, draw_all, open_site, parsed_formula, read_formula, show_site,
+    warn, warn_all,
+};
 use crate::job_filter::JobFilter;
 use crate::ranked_row::RankedRow;
 use crate::view::words::clock_time;
@@ -22,37 +26,61 @@ pub(crate) const MAX_UNKNOWN: usize = 10;
 pub(crate) struct OpenedQueue {
     pub(crate) site: Site,
     pub(crate) source: FormulaText,
+    pub(crate) formula: Formula,
+    /// Whether people read the answer.
+    is_document: bool,
 }
 
 impl OpenedQueue {
-    pub(crate) fn open(arguments: &QueueArgs) -> Result<Self, CliError> {
+    /// Opens the site, and says what was found there, also of a formula that does not parse.
+    pub(crate) fn open(arguments: &QueueArgs, is_document: bool) -> Result<Self, CliError> {
         let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
         let source = read_formula(&arguments.formula, Some(&site))?;
-        Ok(Self { site, source })
+        let formula = parsed_formula(&source, &source.submitted(site.numbers()))?.clone();
+        show_site(&arguments.site, &site, is_document);
+        Ok(Self {
+            site,
+            source,
+            formula,
+            is_document,
+        })
     }
 
     /// The formula as Python reads it.
     pub(crate) fn submitted(&self) -> FormulaSubmission<'_> {
         self.source.submitted(self.site.numbers())
     }
-}
 
-/// Which findings are drawn on standard error before a formula ranks; all of one that cannot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DrawnFindings {
-    All,
-    Errors,
-    /// People see them in the answer.
-    None,
-}
-
-impl DrawnFindings {
-    fn contain(self, found: &Diagnostic) -> bool {
-        match self {
-            Self::All => true,
-            Self::Errors => found.severity == Severity::Error,
-            Self::None => false,
+    /// Reads the jobs, and shows what is found in them and in the formula: the findings of this
+    /// severity at least, and all if the formula is not arithmetic.
+    ///
+    /// # Errors
+    /// The jobs cannot be read, or the formula is not arithmetic.
+    pub(crate) fn read_jobs(
+        &self,
+        request: &RankRequest<'_>,
+        least_drawn: Option<Severity>,
+    ) -> Result<QueueToRank<'_>, CliError> {
+        let mut warnings = Warnings::new(self.is_document);
+        let of_names = self.site.warnings_for(&request.formula.names());
+        warnings.add_site(&self.site, &of_names);
+        let progress = Progress::start("reading the jobs");
+        let mut read = self.site.read_jobs_to_rank(request)?;
+        drop(progress);
+        warnings.show(&std::mem::take(&mut read.jobs.warnings));
+        let mut drawn = read.findings.clone();
+        if read.program.is_some() {
+            drawn.retain(|found| least_drawn.is_some_and(|least| found.severity >= least));
         }
+        draw_submitted(&self.source, &self.submitted(), drawn);
+        if read.program.is_none() {
+            return Err(CliError::Findings);
+        }
+        Ok(QueueToRank {
+            opened: self,
+            read,
+            warnings,
+        })
     }
 }
 
@@ -60,39 +88,10 @@ impl DrawnFindings {
 pub(crate) struct QueueToRank<'a> {
     opened: &'a OpenedQueue,
     read: JobsToRank,
-    pub(crate) warnings: Warnings,
+    warnings: Warnings,
 }
 
-impl<'a> QueueToRank<'a> {
-    /// Reads the jobs, and shows what is found in them and in the formula; `None` if that is not
-    /// arithmetic.
-    pub(crate) fn read_and_report(
-        opened: &'a OpenedQueue,
-        submitted: &FormulaSubmission<'_>,
-        request: &RankRequest<'_>,
-        is_document: bool,
-        drawn: DrawnFindings,
-    ) -> Result<Option<Self>, CliError> {
-        let OpenedQueue { site, source, .. } = opened;
-        let mut warnings = Warnings::new(is_document);
-        warnings.add_site(site, &site.warnings_for(&request.formula.names()));
-        let progress = Progress::start("reading the jobs");
-        let mut read = site.read_jobs_to_rank(request)?;
-        drop(progress);
-        warnings.show(&std::mem::take(&mut read.jobs.warnings));
-        let is_arithmetic = read.program.is_some();
-        let drawn = read
-            .findings
-            .iter()
-            .filter(|found| !is_arithmetic || drawn.contain(found));
-        draw_submitted(source, submitted, drawn.cloned());
-        Ok(is_arithmetic.then_some(Self {
-            opened,
-            read,
-            warnings,
-        }))
-    }
-
+impl QueueToRank<'_> {
     /// The rows of jobs, each once, in the order in which they are given; none if none is. Warns of
     /// those that do not exist.
     ///
@@ -188,11 +187,11 @@ pub(crate) fn draw_submitted(
     submitted: &FormulaSubmission<'_>,
     findings: impl IntoIterator<Item = Diagnostic>,
 ) {
-    let findings: Vec<Diagnostic> = findings
-        .into_iter()
-        .map(|found| submitted.in_source(found))
-        .collect();
-    draw_all(source, &findings);
+    let mut placed = Vec::new();
+    for found in findings {
+        placed.push(submitted.in_source(found));
+    }
+    draw_all(source, &placed);
 }
 
 impl FilterArgs {

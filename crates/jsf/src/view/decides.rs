@@ -66,22 +66,21 @@ pub(crate) fn decides_section<'a>(sides: OldNew<&'a [SummandAgreement]>) -> Opti
 
 /// The columns of the summands with these texts. The one that agrees with the order most is dropped
 /// last.
-pub(crate) fn summand_columns<'a>(
-    texts: impl Iterator<Item = &'a str>,
+pub(crate) fn summand_columns(
+    texts: Vec<&str>,
     agreements: &[SummandAgreement],
     importance: u8,
-) -> impl Iterator<Item = Column> {
+) -> Vec<Column> {
     let deciding = by_agreement(agreements)
         .first()
         .map(|summand| &*summand.text);
-    texts.map(move |text| {
-        let importance = if deciding == Some(text) {
-            DECIDES
-        } else {
-            importance
-        };
-        Column::number(excerpt(text, MAX_HEADING), importance)
-    })
+    let mut columns = Vec::new();
+    for text in texts {
+        let is_deciding = deciding == Some(text);
+        let importance = if is_deciding { DECIDES } else { importance };
+        columns.push(Column::number(excerpt(text, MAX_HEADING), importance));
+    }
+    columns
 }
 
 /// The summands, those that agree with the order most first.

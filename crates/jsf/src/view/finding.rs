@@ -8,7 +8,7 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Severity, Span};
 use jsf_site::{FormulaText, WrittenDifference};
-use unicode_width::UnicodeWidthChar;
+use unicode_width::UnicodeWidthStr;
 
 use crate::view::document::wrapped;
 use crate::view::printable::{printable, printable_in_place};
@@ -97,12 +97,8 @@ pub fn draw_finding(
     let shown = printable_in_place(&format!("{before}{}", source.written));
     // the number of the line and ` | ` precede the formula
     let gutter = first_line.to_string().len() + 3;
-    let line_width = width;
-    let width = width
-        .map_or(DEFAULT_WIDTH, |width| width.saturating_sub(gutter))
-        .clamp(MIN_WIDTH, DEFAULT_WIDTH);
     let origin = printable(&source.origin);
-    let message = in_lines(clipped(&finding.message), line_width, MESSAGE_INDENT);
+    let message = in_lines(clipped(&finding.message), width, MESSAGE_INDENT);
     let label = clipped(&finding.label);
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
@@ -110,76 +106,62 @@ pub fn draw_finding(
         Severity::Note => Level::NOTE,
     };
     let primary = range_in_shown(source, &shown, finding.span);
-    let excerpt = Excerpt::new(&shown, first_line, &primary, width);
-    let labels: Vec<_> = finding
-        .labels
-        .iter()
-        .map(|label| (label, range_in_shown(source, &shown, label.span)))
-        .collect();
-    let drawn = labels
-        .iter()
-        .filter_map(|(label, range)| Some((excerpt.range(range)?, clipped(&label.text))));
-    let drawn: Vec<_> = drawn.take(MAX_LABELS).collect();
-    let annotation = AnnotationKind::Primary.span(excerpt.range(&primary).unwrap_or(0..0));
-    let mut snippet = excerpt
-        .snippet()
-        .annotation(annotation.label((!label.is_empty()).then_some(&*label)));
-    for (range, text) in &drawn {
-        snippet = snippet.annotation(AnnotationKind::Context.span(range.clone()).label(&**text));
+    let annotation = AnnotationKind::Primary.span(primary);
+    let label = (!label.is_empty()).then_some(&*label);
+    let mut marked = Snippet::source(&*shown)
+        .line_start(first_line)
+        .path(&*origin);
+    marked = marked.annotation(annotation.label(label));
+    for label in finding.labels.iter().take(MAX_LABELS) {
+        let range = range_in_shown(source, &shown, label.span);
+        let annotation = AnnotationKind::Context.span(range);
+        marked = marked.annotation(annotation.label(clipped(&label.text)));
     }
     let title = level.primary_title(&*message).id(finding.code.name());
-    let mut group = title.element(snippet.path(&*origin));
-    let help = finding
-        .help
-        .as_ref()
-        .map(|help| clipped(&help.to_string()).into_owned());
-    let help = help.map(|help| in_lines(help.into(), line_width, gutter + HELP_INDENT));
-    if labels.len() > drawn.len() {
-        group = group.element(Level::NOTE.message(format!(
-            "and {}",
-            words::count(labels.len() - drawn.len(), "more place")
-        )));
+    let mut group = title.element(marked);
+    if finding.labels.len() > MAX_LABELS {
+        let more = words::count(finding.labels.len() - MAX_LABELS, "more place");
+        group = group.element(Level::NOTE.message(format!("and {more}")));
     }
-    if let Some(help) = &help {
-        group = group.element(Level::HELP.message(&**help));
+    if let Some(help) = &finding.help {
+        let help = clipped(&help.to_string()).into_owned();
+        let help = in_lines(help.into(), width, gutter + HELP_INDENT);
+        group = group.element(Level::HELP.message(help));
     }
-    let mut report = vec![group];
-    let fix = finding
-        .fix
-        .as_ref()
-        .filter(|fix| fix.applicability != Applicability::DisplayOnly);
-    let replacement = fix.map(|fix| {
-        (
-            range_in_shown(source, &shown, fix.span),
-            printable_in_place(&fix.replacement),
-        )
-    });
-    let replacement = replacement
-        .filter(|(_, text)| text.len() <= width)
-        .map(|(range, text)| {
-            let excerpt = Excerpt::new(&shown, first_line, &range, width);
-            (excerpt.range(&range).unwrap_or(0..0), excerpt, text)
-        });
-    if let Some((range, excerpt, replacement)) = &replacement {
-        let patch = Patch::new(range.clone(), &**replacement);
-        let snippet = excerpt.snippet().patch(patch);
-        let snippet = if excerpt.column.is_none() {
-            snippet.path(&*origin)
-        } else {
-            snippet
-        };
-        report.push(Group::with_title(Level::HELP.secondary_title("write")).element(snippet));
+    let drawn_width = width
+        .unwrap_or(DEFAULT_WIDTH)
+        .clamp(MIN_WIDTH, DEFAULT_WIDTH);
+    let fix = finding.fix.as_ref();
+    let fix = fix.filter(|fix| fix.applicability != Applicability::DisplayOnly);
+    let mut report = Vec::new();
+    // a line that is too long is shortened around the finding, but not where it is changed
+    let is_long = shown
+        .lines()
+        .any(|line| line.width() + gutter > drawn_width);
+    if let Some(fix) = fix
+        && is_long
+    {
+        let replacement = clipped(&fix.replacement);
+        group = group.element(Level::HELP.message(format!("write `{replacement}`")));
+    }
+    report.push(group);
+    if let Some(fix) = fix
+        && !is_long
+    {
+        let range = range_in_shown(source, &shown, fix.span);
+        let patch = Patch::new(range, printable_in_place(&fix.replacement));
+        let snippet = Snippet::source(&*shown)
+            .line_start(first_line)
+            .path(&*origin);
+        let title = Level::HELP.secondary_title("write");
+        report.push(Group::with_title(title).element(snippet.patch(patch)));
     }
     let renderer = if coloured {
         Renderer::styled()
     } else {
         Renderer::plain()
     };
-    let drawn = renderer.render(&report);
-    match excerpt.column {
-        None => drawn,
-        Some(column) => with_column(&drawn, &format!("{origin}:{}:", excerpt.line), column),
-    }
+    renderer.term_width(drawn_width).render(&report)
 }
 
 /// A message in lines that fit into a width beside what precedes them, if there is a limit.
@@ -192,28 +174,10 @@ fn in_lines(message: Cow<'_, str>, width: Option<usize>, indent: usize) -> Cow<'
     }
 }
 
-/// The drawing with another column after the name and the line of the first place: the column in
-/// the whole line.
-fn with_column(drawn: &str, place: &str, column: usize) -> String {
-    let found = drawn
-        .find("--> ")
-        .and_then(|arrow| Some(arrow + drawn[arrow..].find(place)? + place.len()));
-    let Some(start) = found else {
-        return drawn.to_owned();
-    };
-    let digits = drawn[start..]
-        .bytes()
-        .take_while(u8::is_ascii_digit)
-        .count();
-    format!("{}{column}{}", &drawn[..start], &drawn[start + digits..])
-}
-
 /// The largest width of a drawn finding, in characters, and the width without a terminal.
 const DEFAULT_WIDTH: usize = 140;
 /// Findings are not drawn narrower than this.
 const MIN_WIDTH: usize = 40;
-/// The width of what is drawn beside the formula: the number of the line, and the ellipses.
-const GUTTER: usize = 12;
 /// The width of `warning[JSF101]: `.
 const MESSAGE_INDENT: usize = 17;
 /// The width of `= help: `.
@@ -230,108 +194,6 @@ fn clipped(message: &str) -> Cow<'_, str> {
         None => printable(message),
         Some((end, _)) => Cow::Owned(format!("{}{ELLIPSIS}", printable(&message[..end]))),
     }
-}
-
-/// The part of a text that is drawn: all of it if its lines are short, else the part of one line
-/// around a place.
-struct Excerpt<'t> {
-    text: Cow<'t, str>,
-    /// The line of the document on which the part begins, from 1.
-    line: usize,
-    /// The bytes of the whole text that are shown.
-    window: Range<usize>,
-    /// The bytes that precede them in `text`.
-    shift: usize,
-    /// The column of the place, from 1, if the text is cut.
-    column: Option<usize>,
-}
-
-impl<'t> Excerpt<'t> {
-    fn new(whole: &'t str, first_line: usize, place: &Range<usize>, width: usize) -> Self {
-        if !whole.lines().any(|line| drawn_width(line) > width) {
-            return Self {
-                text: Cow::Borrowed(whole),
-                line: first_line,
-                window: 0..whole.len(),
-                shift: 0,
-                column: None,
-            };
-        }
-        let line_start = whole[..place.start].rfind('\n').map_or(0, |end| end + 1);
-        let line = &whole[line_start..];
-        let line = &line[..line.find('\n').unwrap_or(line.len())];
-        let at = place.start - line_start;
-        let widest = width - GUTTER;
-        let marked = line[at..(place.end - line_start).clamp(at, line.len())]
-            .chars()
-            .take(widest);
-        let marked: usize = marked.map(columns).sum();
-        let left = taken(
-            line[..at].chars().rev(),
-            widest.saturating_sub(marked).max(widest / 4) / 2,
-        );
-        let right = taken(
-            line[at..].chars(),
-            widest.saturating_sub(drawn_width(&line[at - left..at])),
-        );
-        // what is not needed on the right is shown on the left
-        let left = taken(
-            line[..at].chars().rev(),
-            widest.saturating_sub(drawn_width(&line[at..at + right])),
-        );
-        let start = at - left;
-        let end = at + right;
-        let is_cut = start > 0;
-        let mut text = String::with_capacity(end - start + 2 * ELLIPSIS.len_utf8());
-        text.extend(is_cut.then_some(ELLIPSIS));
-        text.push_str(&line[start..end]);
-        text.extend((end < line.len()).then_some(ELLIPSIS));
-        Self {
-            text: Cow::Owned(text),
-            line: first_line + whole[..line_start].matches('\n').count(),
-            window: line_start + start..line_start + end,
-            shift: if is_cut { ELLIPSIS.len_utf8() } else { 0 },
-            column: Some(1 + line[..at].chars().count()),
-        }
-    }
-
-    /// A range of the whole text in the part, as far as it is shown.
-    fn range(&self, range: &Range<usize>) -> Option<Range<usize>> {
-        let Range { start, end } = self.window;
-        let is_shown =
-            range.start <= end && range.end >= start && (range.is_empty() || range.start < end);
-        let [from, to] =
-            [range.start, range.end].map(|at| at.clamp(start, end) - start + self.shift);
-        is_shown.then_some(from..to)
-    }
-
-    fn snippet<A: Clone>(&self) -> Snippet<'_, A> {
-        Snippet::source(&*self.text).line_start(self.line)
-    }
-}
-
-/// How wide a text is drawn.
-fn drawn_width(text: &str) -> usize {
-    text.chars().map(columns).sum()
-}
-
-/// How wide a character is drawn: a tab as four blanks.
-fn columns(character: char) -> usize {
-    if character == '\t' {
-        4
-    } else {
-        character.width().unwrap_or(0)
-    }
-}
-
-/// The number of bytes of the first characters that fit into so many columns.
-fn taken(characters: impl Iterator<Item = char>, width: usize) -> usize {
-    let mut used = 0;
-    let fitting = characters.take_while(|character| {
-        used += columns(*character);
-        used <= width
-    });
-    fitting.map(char::len_utf8).sum()
 }
 
 /// The span as a range of the text, moved to the boundaries of characters.

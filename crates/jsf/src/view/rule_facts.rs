@@ -4,17 +4,15 @@ use jsf_site::PolicyName;
 
 use crate::view::document::Fact;
 
-/// The rules of one ranking, of which the formula and a policy that is not OpenPBS's are on the
-/// first screen.
-pub(crate) fn rule_facts(rules: &[(&'static str, String)]) -> Vec<Fact> {
-    let is_on_first_screen = |fact: &Fact| {
-        matches!(&*fact.heading, "formula" | "described" | "priorities")
-            || is_policy_of_others(fact)
-    };
-    Fact::list(rules.iter().cloned())
-        .into_iter()
-        .map(|fact| fact.in_full_unless(is_on_first_screen))
-        .collect()
+/// The formula and the rules of one ranking, of which the formula and a policy that is not
+/// OpenPBS's are on the first screen.
+pub(crate) fn rule_facts(formula: &str, rules: &[(&'static str, String)]) -> Vec<Fact> {
+    let mut facts = vec![Fact::new("formula", formula.trim_end())];
+    for fact in Fact::list(rules.iter().cloned()) {
+        let is_first = fact.heading == "priorities" || is_policy_of_others(&fact);
+        facts.push(fact.in_full_if(!is_first));
+    }
+    facts
 }
 
 /// Whether a fact names a fair-share policy that is not OpenPBS's.

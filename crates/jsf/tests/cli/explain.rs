@@ -430,13 +430,11 @@ fn with_report<T>(
         ..ExplainOptions::default()
     };
     let explanations = site.explain(&queue, &rows, &options).unwrap();
-    let mut rules = vec![("formula", formula.to_owned())];
-    rules.extend_from_slice(&queue.rules);
     write(&ExplainReport {
         formula,
         queue: &queue,
         explanations: &explanations,
-        rules: &rules,
+        is_last_described: false,
         checked: None,
         decides: &[],
         preemption: &[],

@@ -210,7 +210,7 @@ fn the_column_of_a_place_in_a_cut_line_is_that_of_the_whole_line() {
         .find(|line| line.contains("NCPUS + 1"))
         .expect("the line");
     assert!(
-        line.starts_with("1 | …") && line.chars().count() <= 140,
+        line.starts_with("1 | ...") && line.chars().count() <= 140,
         "{text}"
     );
 }

@@ -62,13 +62,10 @@ fn what_is_not_searched_is_told_from_what_is_not_considered() {
     let rows = ranked.table.find_jobs("30").unwrap();
     // enough for a part of the time
     let trajectory = site.trajectory(&ranked, &rows, 8784 * 3600, 1 << 26);
-    let (table, considered) = (&ranked.table, ranked.ranking.order().len());
     let report = TrajectoryReport {
         formula,
-        table,
-        considered,
+        queue: &ranked,
         trajectory: &trajectory,
-        rules: &[],
     };
     let of = |format: &str| {
         let mut text = Vec::new();

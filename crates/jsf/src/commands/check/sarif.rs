@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Fix, Label, Span};
+use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Span};
 use jsf_site::FormulaText;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::commands::check::view::CheckReport;
 use crate::view::finding::range_in_written;
@@ -26,16 +26,22 @@ pub(crate) fn write_sarif(report: &CheckReport<'_>, out: &mut dyn Write) -> io::
 
 fn document(report: &CheckReport<'_>) -> Value {
     let findings = &report.checked.findings;
-    let rules: Vec<Code> = Code::ALL
-        .iter()
-        .copied()
-        .filter(|code| findings.iter().any(|found| found.code == *code))
-        .collect();
+    let mut codes = Code::ALL.to_vec();
+    codes.retain(|code| findings.iter().any(|found| found.code == *code));
     let source = Source::new(report.source);
-    let results: Vec<Value> = findings
-        .iter()
-        .map(|found| source.result(found, &rules))
-        .collect();
+    let mut results = Vec::new();
+    for found in findings {
+        results.push(source.result(found, &codes));
+    }
+    let mut rules = Vec::new();
+    for code in codes {
+        rules.push(json!({
+            "id": code.name(),
+            "shortDescription": { "text": code.title() },
+            "help": { "text": code.page(), "markdown": code.page() },
+            "defaultConfiguration": { "level": severity_word(code.severity()) },
+        }));
+    }
     let validation = &report.checked.validation;
     json!({
         "$schema": SCHEMA,
@@ -44,7 +50,7 @@ fn document(report: &CheckReport<'_>) -> Value {
             "tool": { "driver": {
                 "name": "jsf",
                 "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules.iter().copied().map(rule).collect::<Vec<_>>(),
+                "rules": rules,
             }},
             "artifacts": [{ "location": { "uri": source.uri }, "contents": { "text": source.whole } }],
             "columnKind": "unicodeCodePoints",
@@ -55,15 +61,6 @@ fn document(report: &CheckReport<'_>) -> Value {
                 "crashesScheduler": report.checked.crashes_scheduler,
             },
         }],
-    })
-}
-
-fn rule(code: Code) -> Value {
-    json!({
-        "id": code.name(),
-        "shortDescription": { "text": code.title() },
-        "help": { "text": code.page(), "markdown": code.page() },
-        "defaultConfiguration": { "level": severity_word(code.severity()) },
     })
 }
 
@@ -93,60 +90,48 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn result(&self, found: &Diagnostic, rules: &[Code]) -> Value {
-        let mut result = Map::new();
-        result.insert("ruleId".into(), found.code.name().into());
-        if let Some(index) = rules.iter().position(|code| *code == found.code) {
-            result.insert("ruleIndex".into(), index.into());
+    fn result(&self, found: &Diagnostic, codes: &[Code]) -> Value {
+        let mut message = found.message.clone();
+        if let Some(help) = &found.help {
+            message += &format!("\n{help}");
         }
-        result.insert("level".into(), severity_word(found.severity).into());
-        let help = found
-            .help
-            .as_ref()
-            .map(|help| format!("\n{help}"))
-            .unwrap_or_default();
-        result.insert(
-            "message".into(),
-            json!({ "text": format!("{}{help}", found.message) }),
-        );
-        result.insert(
-            "locations".into(),
-            json!([{ "physicalLocation": self.location(found.span) }]),
-        );
-        if !found.labels.is_empty() {
-            let related: Vec<Value> = found
-                .labels
-                .iter()
-                .map(|label| self.related(label))
-                .collect();
-            result.insert("relatedLocations".into(), related.into());
+        let mut result = json!({
+            "ruleId": found.code.name(),
+            "ruleIndex": codes.iter().position(|code| *code == found.code),
+            "level": severity_word(found.severity),
+            "message": { "text": message },
+            "locations": [{ "physicalLocation": self.location(found.span) }],
+        });
+        let mut related = Vec::new();
+        for label in &found.labels {
+            let location = self.location(label.span);
+            related
+                .push(json!({ "physicalLocation": location, "message": { "text": label.text } }));
         }
-        if let Some(fix) = found
-            .fix
-            .as_ref()
-            .filter(|fix| fix.applicability != Applicability::DisplayOnly)
+        if !related.is_empty() {
+            result["relatedLocations"] = related.into();
+        }
+        if let Some(fix) = &found.fix
+            && fix.applicability != Applicability::DisplayOnly
         {
-            result.insert("fixes".into(), json!([self.fix(fix)]));
-        }
-        result.into()
-    }
-
-    fn related(&self, label: &Label) -> Value {
-        json!({ "physicalLocation": self.location(label.span), "message": { "text": label.text } })
-    }
-
-    fn fix(&self, fix: &Fix) -> Value {
-        let safe = fix.applicability == Applicability::Safe;
-        json!({
-            "description": { "text": if safe { "safe: means the same" } else { "probably what was meant" } },
-            "artifactChanges": [{
-                "artifactLocation": { "uri": self.uri, "index": 0 },
-                "replacements": [{
-                    "deletedRegion": self.region(fix.span),
-                    "insertedContent": { "text": fix.replacement },
+            let is_safe = fix.applicability == Applicability::Safe;
+            let meaning = if is_safe {
+                "safe: means the same"
+            } else {
+                "probably what was meant"
+            };
+            result["fixes"] = json!([{
+                "description": { "text": meaning },
+                "artifactChanges": [{
+                    "artifactLocation": { "uri": self.uri, "index": 0 },
+                    "replacements": [{
+                        "deletedRegion": self.region(fix.span),
+                        "insertedContent": { "text": fix.replacement },
+                    }],
                 }],
-            }],
-        })
+            }]);
+        }
+        result
     }
 
     fn location(&self, span: Span) -> Value {
@@ -201,11 +186,13 @@ impl Position {
 
 /// A path as a relative URI: the characters that RFC 3986 reserves are percent-encoded.
 fn uri(path: &str) -> String {
-    let characters = path.bytes().map(|byte| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-            char::from(byte).to_string()
+    let mut uri = String::new();
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri += &format!("%{byte:02X}");
         }
-        _ => format!("%{byte:02X}"),
-    });
-    characters.collect()
+    }
+    uri
 }

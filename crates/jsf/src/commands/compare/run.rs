@@ -29,7 +29,6 @@ use crate::cli::{
 use crate::commands::compare::answer::{CompareReport, compared_rows};
 use crate::commands::compare::request::CompareArgs;
 use crate::commands::compare::view::{ComparePageParts, ListedJobs};
-use crate::ranked_row::RankedRow;
 use crate::view::words::count;
 
 pub(crate) const NO_OLD_FORMULA: &str = "no formula to compare --new with: give --old FORMULA";
@@ -43,9 +42,7 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let new_site = opened.new_site();
     let is_document = arguments.format.is_document();
     arguments.site.report_idle_options(old_site, None);
-    let submitted = sources
-        .as_ref()
-        .map(|source| source.submitted(old_site.numbers()));
+    let submitted = opened.submitted();
     let old = parsed_formula(&sources.old, &submitted.old);
     let new = parsed_formula(&sources.new, &submitted.new);
     let (old, new) = (old?, new?);
@@ -59,9 +56,8 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         new_site: Some(new_site),
         ..CompareRequest::new(old, new)
     };
-    let compared = opened.rank_both(arguments, &submitted, request, &mut warnings)?;
-    let warnings = warnings.into_answer();
-    opened.write_answer(arguments, &submitted, &compared, &warnings, out)?;
+    let compared = opened.rank_both(request, &mut warnings)?;
+    opened.write_answer(&compared, &warnings.into_answer(), out)?;
     let OldNew { old, new } = &compared.sides;
     if arguments.format == Format::Csv {
         let on_error = arguments.site.on_error;
@@ -69,16 +65,14 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         report_errors(on_error, "the old formula", table, &old.ranking);
         report_errors(on_error, "the new formula", &compared.table, &new.ranking);
     }
-    let is_changed = arguments
-        .fail_on_change
-        .is_some_and(|first| report_changes(&compared, first));
-    let outcomes = [
-        outcome(&compared.findings.old, &old.ranking),
-        outcome(&compared.findings.new, &new.ranking),
-    ];
-    Ok(Outcome::fine_if(
-        !is_changed && !outcomes.contains(&Outcome::Findings),
-    ))
+    let mut is_fine = true;
+    if let Some(first) = arguments.fail_on_change {
+        is_fine = !report_changes(&compared, first);
+    }
+    for (findings, side) in [(&compared.findings.old, old), (&compared.findings.new, new)] {
+        is_fine &= outcome(findings, &side.ranking) == Outcome::Fine;
+    }
+    Ok(Outcome::fine_if(is_fine))
 }
 
 /// Says for `--fail-on-change` how many of the first jobs change their place, or that this cannot
@@ -104,15 +98,16 @@ fn report_changes(compared: &ComparedQueue, first: usize) -> bool {
 }
 
 /// The sites of both sides, and their formulas.
-struct Opened {
+struct Opened<'a> {
+    arguments: &'a CompareArgs,
     old_site: Site,
     /// The site of the new side, if it differs.
     other_site: Option<Site>,
     sources: OldNew<FormulaText>,
 }
 
-impl Opened {
-    fn open(arguments: &CompareArgs) -> Result<Self, CliError> {
+impl<'a> Opened<'a> {
+    fn open(arguments: &'a CompareArgs) -> Result<Self, CliError> {
         let mut sides = Side::both(arguments);
         require_one_file(&arguments.site, &sides)?;
         let differ_otherwise = sides.old.has_own_rules() || sides.new.has_own_rules();
@@ -124,10 +119,12 @@ impl Opened {
         let new_site = other_site.as_ref().unwrap_or(&old_site);
         let mut sources = read_formulas(&sides, differ_otherwise, &old_site, new_site)?;
         // another slurm.conf has another priority
-        if sides.new.slurm_conf.is_some() && !is_new_given && new_site.priorities_at().is_some() {
+        let has_conf = arguments.new_slurm_conf.is_some();
+        if has_conf && !is_new_given && new_site.priorities_at().is_some() {
             sources.new = new_site.formula_in_force().unwrap_or(sources.new);
         }
         Ok(Self {
+            arguments,
             old_site,
             other_site,
             sources,
@@ -138,11 +135,17 @@ impl Opened {
         self.other_site.as_ref().unwrap_or(&self.old_site)
     }
 
+    /// The formulas as Python reads them.
+    fn submitted(&self) -> OldNew<FormulaSubmission<'_>> {
+        let numbers = self.old_site.numbers();
+        self.sources
+            .as_ref()
+            .map(|source| source.submitted(numbers))
+    }
+
     /// Reads the jobs, ranks them on both sides and draws what is found.
     fn rank_both(
         &self,
-        arguments: &CompareArgs,
-        submitted: &OldNew<FormulaSubmission<'_>>,
         request: CompareRequest<'_>,
         warnings: &mut Warnings,
     ) -> Result<ComparedQueue, CliError> {
@@ -154,7 +157,7 @@ impl Opened {
         let progress = Progress::start("ranking the jobs");
         let compared = self.old_site.compare_read_jobs(request, jobs);
         drop(progress);
-        let is_document = arguments.format.is_document();
+        let is_document = self.arguments.format.is_document();
         if is_document && let Ok(compared) = &compared {
             let OldNew { old, new } = &compared.sides;
             let of_old = error_findings(compared.tables().old, &old.ranking);
@@ -162,8 +165,8 @@ impl Opened {
             let of_new = error_findings(&compared.table, &new.ranking);
             findings.new.extend(of_new);
         }
-        if compared.is_err() || !is_document || arguments.text.full {
-            self.draw(submitted, &findings);
+        if compared.is_err() || !is_document || self.arguments.text.full {
+            self.draw(&findings);
         }
         if let Err(SiteError::NotArithmetic) = compared {
             return Err(CliError::Findings);
@@ -176,38 +179,46 @@ impl Opened {
     /// Writes the answer in the format that is asked for, and as a page if one is.
     fn write_answer(
         &self,
-        arguments: &CompareArgs,
-        submitted: &OldNew<FormulaSubmission<'_>>,
         compared: &ComparedQueue,
         warnings: &[String],
         out: &mut impl Write,
     ) -> Result<(), CliError> {
+        let arguments = self.arguments;
         let new_site = self.new_site();
-        let rows = rows(arguments, new_site, compared)?;
+        let is_document = arguments.format.is_document();
+        let mut rows = select_rows_or_warn(
+            arguments.filter.filter(),
+            compared_rows(&compared.comparison),
+            new_site,
+            &compared.table,
+        )?;
+        if !is_document {
+            rows.truncate(arguments.top.unwrap_or(usize::MAX));
+        }
         let has_page = arguments.report.is_some();
-        let has_document = arguments.format.is_document() || has_page;
-        let checked = has_document.then(|| {
-            self.old_site
-                .check_compared(new_site, submitted.as_ref(), compared)
-        });
-        let decides = if arguments.format == Format::Csv && !has_page {
-            OldNew::default()
+        let mut checked = OldNew::default();
+        if is_document || has_page {
+            let submitted = self.submitted();
+            let both = self
+                .old_site
+                .check_compared(new_site, submitted.as_ref(), compared);
+            checked = both.map(Some);
+        }
+        let mut decides = OldNew::default();
+        if arguments.format != Format::Csv || has_page {
+            decides = compared.decides();
+        }
+        let page = if has_page {
+            Some(self.page_parts(&checked)?)
         } else {
-            compared.decides()
-        };
-        let page = match &checked {
-            Some(checked) if has_page => Some(self.page_parts(submitted, checked)?),
-            _ => None,
+            None
         };
         let report = CompareReport {
             formulas: self.sources.as_ref().map(|source| &*source.text),
             compared,
             rows: &rows,
             decides: decides.as_ref().map(|decides| &**decides),
-            checked: OldNew::new(
-                checked.as_ref().map(|checked| &checked.old),
-                checked.as_ref().map(|checked| &checked.new),
-            ),
+            checked: checked.as_ref().map(Option::as_ref),
             listed: ListedJobs {
                 top: arguments.top,
                 is_filtered: !arguments.filter.filter().is_empty(),
@@ -233,14 +244,14 @@ impl Opened {
 
     /// Draws the findings of the old formula, then those of the new one, each under a line that
     /// says whose they are; those of the same formula at the same site are drawn once.
-    fn draw(&self, submitted: &OldNew<FormulaSubmission<'_>>, findings: &OldNew<Vec<Diagnostic>>) {
+    fn draw(&self, findings: &OldNew<Vec<Diagnostic>>) {
+        let submitted = self.submitted();
         let sides = [
             ("old", &self.sources.old, &submitted.old, &findings.old),
             ("new", &self.sources.new, &submitted.new, &findings.new),
         ];
-        for (side, source, submitted, findings) in
-            sides.into_iter().skip(usize::from(self.is_one()))
-        {
+        let first = usize::from(self.is_one());
+        for (side, source, submitted, findings) in &sides[first..] {
             if !self.is_one() && !findings.is_empty() {
                 report("note", format_args!("findings of the {side} formula:"));
             }
@@ -249,37 +260,26 @@ impl Opened {
     }
 
     /// What only a page shows.
-    fn page_parts(
-        &self,
-        submitted: &OldNew<FormulaSubmission<'_>>,
-        checked: &OldNew<Checked>,
-    ) -> Result<ComparePageParts, CliError> {
-        let draw = |source: &FormulaText, submitted: &FormulaSubmission<'_>, checked: &Checked| {
-            let mut findings = checked.findings.clone();
+    fn page_parts(&self, checked: &OldNew<Option<Checked>>) -> Result<ComparePageParts, CliError> {
+        let submitted = self.submitted();
+        let draw = |source, submitted, checked: &Option<Checked>| {
+            let findings = checked.iter().flat_map(|checked| &checked.findings);
+            let mut findings: Vec<Diagnostic> = findings.cloned().collect();
             findings.retain(|found| found.severity != Severity::Note);
             page_file::draw_on_page(source, submitted, &findings)
         };
-        let old = if self.is_one() {
-            Vec::new()
-        } else {
-            draw(&self.sources.old, &submitted.old, &checked.old)
+        let mut findings = OldNew {
+            old: draw(&self.sources.old, &submitted.old, &checked.old),
+            new: draw(&self.sources.new, &submitted.new, &checked.new),
         };
-        let new = draw(&self.sources.new, &submitted.new, &checked.new);
+        if self.is_one() {
+            findings.old.clear();
+        }
         Ok(ComparePageParts {
-            findings: OldNew::new(old, new),
+            findings,
             tree: page_file::tree(self.new_site())?,
         })
     }
-}
-
-/// What one side has of its own; what is given for neither is the site's.
-struct Side {
-    formula: FormulaArgs,
-    tree: Option<PathBuf>,
-    policy: Option<PolicyArg>,
-    sched_config: Option<PathBuf>,
-    slurm_conf: Option<PathBuf>,
-    threshold: Option<f64>,
 }
 
 /// The files that a side may have of its own, each with the files of a site that are the same, and
@@ -303,6 +303,15 @@ const OWN_FILES: [(Role, &[Role], [&str; 2]); 4] = [
     ),
 ];
 
+/// What one side has of its own; what is given for neither is the site's.
+struct Side {
+    formula: FormulaArgs,
+    /// Those of [`OWN_FILES`] that are not the formula's.
+    files: [Option<PathBuf>; 3],
+    policy: Option<PolicyArg>,
+    threshold: Option<f64>,
+}
+
 impl Side {
     fn both(given: &CompareArgs) -> OldNew<Self> {
         OldNew {
@@ -311,10 +320,13 @@ impl Side {
                     formula: given.old.clone(),
                     formula_file: given.old_file.clone(),
                 },
-                tree: given.old_tree.clone(),
+                files: [
+                    &given.old_tree,
+                    &given.old_sched_config,
+                    &given.old_slurm_conf,
+                ]
+                .map(Option::clone),
                 policy: given.old_policy,
-                sched_config: given.old_sched_config.clone(),
-                slurm_conf: given.old_slurm_conf.clone(),
                 threshold: given.old_threshold,
             },
             new: Self {
@@ -322,35 +334,32 @@ impl Side {
                     formula: given.new.clone(),
                     formula_file: given.new_file.clone(),
                 },
-                tree: given.new_tree.clone(),
+                files: [
+                    &given.new_tree,
+                    &given.new_sched_config,
+                    &given.new_slurm_conf,
+                ]
+                .map(Option::clone),
                 policy: given.new_policy,
-                sched_config: given.new_sched_config.clone(),
-                slurm_conf: given.new_slurm_conf.clone(),
                 threshold: given.new_threshold,
             },
         }
     }
 
+    /// The files of its own, in the order of [`OWN_FILES`].
+    fn own_files(&self) -> [Option<&Path>; 4] {
+        let [tree, sched_config, slurm_conf] = self.files.each_ref().map(Option::as_deref);
+        [self.formula.file(), tree, sched_config, slurm_conf]
+    }
+
     /// Whether something else than a formula is given.
     fn has_own_rules(&self) -> bool {
-        self.has_own_fair_share()
-            || self.sched_config.is_some()
-            || self.slurm_conf.is_some()
-            || self.threshold.is_some()
+        let has_file = self.files.iter().any(Option::is_some);
+        has_file || self.policy.is_some() || self.threshold.is_some()
     }
 
     fn has_own_fair_share(&self) -> bool {
-        self.tree.is_some() || self.policy.is_some()
-    }
-
-    /// The file of its own, if it has one.
-    fn file(&self, role: Role) -> Option<&Path> {
-        match role {
-            Role::Tree => self.tree.as_deref(),
-            Role::SchedConfig => self.sched_config.as_deref(),
-            Role::SlurmConf => self.slurm_conf.as_deref(),
-            _ => self.formula.file(),
-        }
+        self.files[0].is_some() || self.policy.is_some()
     }
 
     fn rules(&self, site: &SiteArgs) -> SiteOptions {
@@ -364,10 +373,14 @@ impl Side {
 fn require_one_file(site: &SiteArgs, sides: &OldNew<Side>) -> Result<(), CliError> {
     let mut readers = Vec::new();
     for (index, side) in [&sides.old, &sides.new].into_iter().enumerate() {
-        for (role, _, options) in OWN_FILES {
-            let is_text = role == Role::Formula && side.formula.formula.is_some();
-            let option = if is_text { ["--old", "--new"] } else { options };
-            readers.push((option[index], side.file(role).is_some_and(is_stdin)));
+        for ((role, _, options), file) in OWN_FILES.iter().zip(side.own_files()) {
+            let is_text = *role == Role::Formula && side.formula.formula.is_some();
+            let option = if is_text {
+                ["--old", "--new"][index]
+            } else {
+                options[index]
+            };
+            readers.push((option, file.is_some_and(is_stdin)));
         }
     }
     require_one_reader(&[], site, &readers)
@@ -385,12 +398,13 @@ fn open_sites(
     }
     let of_site = arguments.files()?.kept()?;
     let [mut old_files, mut new_files] = [of_site.clone(), of_site.clone()];
-    for (role, same_roles, _) in OWN_FILES {
-        let mut old = kept(sides.old.file(role))?;
-        let mut new = if sides.new.file(role) == sides.old.file(role) {
+    for (index, (role, same_roles, _)) in OWN_FILES.into_iter().enumerate() {
+        let [old_path, new_path] = [&sides.old, &sides.new].map(|side| side.own_files()[index]);
+        let mut old = kept(old_path)?;
+        let mut new = if new_path == old_path {
             old.clone()
         } else {
-            kept(sides.new.file(role))?
+            kept(new_path)?
         };
         // what is given for one side only is used for both if the site has no such file
         if role != Role::Formula && !same_roles.iter().any(|role| of_site.has(*role)) {
@@ -488,22 +502,4 @@ fn read_unless_missing(
 pub(crate) fn no_formula(given: &str) -> CliError {
     let in_force = "the one in force with --server FILE, --sched-priv DIR or --site PATH";
     SiteError::Missing(format!("{given}, or {in_force}").into()).into()
-}
-
-/// The rows to list.
-fn rows(
-    arguments: &CompareArgs,
-    site: &Site,
-    compared: &ComparedQueue,
-) -> Result<Vec<RankedRow>, CliError> {
-    let mut rows = select_rows_or_warn(
-        arguments.filter.filter(),
-        compared_rows(&compared.comparison),
-        site,
-        &compared.table,
-    )?;
-    if !arguments.format.is_document() {
-        rows.truncate(arguments.top.unwrap_or(usize::MAX));
-    }
-    Ok(rows)
 }

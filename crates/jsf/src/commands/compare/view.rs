@@ -29,6 +29,8 @@ const MIN_JOBS: usize = 3;
 const MAX_WHO: usize = 10;
 /// The number of ids in a line.
 const MAX_IDS: usize = 5;
+/// The heading of those who gain and lose most.
+const WHO: &str = "who gains and loses";
 
 /// What a page shows beside a comparison.
 #[derive(Debug)]
@@ -49,35 +51,44 @@ pub struct ListedJobs {
     pub is_filtered: bool,
 }
 
-/// The document of a comparison.
+/// The document of a comparison. What only a page shows of it is in the order of the page, which
+/// begins with the answer.
 pub(crate) fn compare_document(report: CompareReport<'_>) -> Document<'_> {
     let CompareReport { compared, page, .. } = report;
     let comparison = &compared.comparison;
     let is_changed = comparison.moved() > 0 || !comparison.being_considered.is_empty();
-    let mut sections = vec![Section::formulas(report.formulas.old, report.formulas.new)];
+    let who = is_changed && has_effect(report);
+    let mut sections = Vec::new();
+    if who {
+        sections.extend(who_table(comparison).map(|who| Section::new(WHO).on_page().table(who)));
+    }
     sections.extend(findings(report));
     sections.extend(decides_section(report.decides));
-    if is_changed && has_effect(report) {
-        sections.extend(who_section(comparison));
+    if who {
+        sections.extend(who_table(comparison).map(|who| Section::new("").in_text().table(who)));
     }
     sections.extend(listed_jobs(report));
+    let mut charts = Vec::new();
+    if is_changed && page.is_some() {
+        charts = chart_sections(report);
+    }
+    let mut charts = charts.into_iter();
+    sections.extend(charts.next());
+    sections.push(Section::formulas(report.formulas.old, report.formulas.new));
     if let Some(page) = page {
         sections.extend(Section::findings_of_sides(
             report.formulas,
             page.findings.as_ref().map(|drawn| &**drawn),
         ));
     }
+    sections.extend(charts);
     if is_changed {
-        if page.is_some() {
-            sections.extend(chart_sections(report));
-        }
         let groups = group_sections(comparison, false).into_iter();
         sections.extend(groups.map(Section::in_full));
     }
     if let Some(page) = page {
         sections.push(all_jobs(report));
-        let tree = page.tree.as_ref();
-        sections.extend(tree.map(|tree| tree_section(tree.tree(), tree.shares())));
+        sections.extend(page.tree.as_ref().map(tree_section));
     }
     Document {
         command: "jsf compare",
@@ -222,7 +233,8 @@ pub(crate) fn facts(report: CompareReport<'_>) -> Vec<Fact> {
         (old != new && is_compared) || is_policy_of_others(fact)
     };
     for fact in Fact::of_sides(rules) {
-        facts.push(fact.in_full_unless(is_on_first_screen));
+        let is_first = is_on_first_screen(&fact);
+        facts.push(fact.in_full_if(!is_first));
     }
     if has_effect(report) {
         facts.extend(fairness_fact(&report.compared.comparison));
@@ -302,13 +314,14 @@ fn findings<'a>(report: CompareReport<'_>) -> Option<Section<'a>> {
 }
 
 /// The entities, groups and queues, with those that gain and those that lose most at the ends.
-fn who_section(comparison: &Comparison) -> Option<Section<'_>> {
+fn who_table(comparison: &Comparison) -> Option<Table<'_>> {
     let mut groups = groups_by_gain(comparison);
     groups.retain(|(_, change)| change.gain() != 0.0);
-    let is_empty = groups.is_empty();
-    let table = group_table("who gains and loses", groups, comparison, false);
-    let table = table.limit(RowLimit::Ends(MAX_WHO));
-    (!is_empty).then(|| Section::new("").in_text().table(table))
+    if groups.is_empty() {
+        return None;
+    }
+    let table = group_table(WHO, groups, comparison, false);
+    Some(table.limit(RowLimit::Ends(MAX_WHO)))
 }
 
 /// The jobs that gain and those that lose the most places, or all jobs of a filter.

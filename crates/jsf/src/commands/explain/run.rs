@@ -2,16 +2,15 @@
 
 use std::io::Write;
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::diagnostic::Severity;
 use jsf_site::{CycleRequest, ExplainOptions, RankRequest};
 
 use crate::cli::document::{PIPED_WIDTH, Shown};
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
-use crate::cli::queue::{DrawnFindings, OpenedQueue, QueueToRank, outcome, select_rows_or_warn};
-use crate::cli::{CliError, Outcome, Progress, parsed_formula, show_site};
+use crate::cli::queue::{OpenedQueue, outcome, select_rows_or_warn};
+use crate::cli::{CliError, Outcome, Progress};
 use crate::commands::explain::answer::ExplainReport;
-use crate::commands::explain::place_in_words::described_words;
 use crate::commands::explain::request::ExplainArgs;
 use crate::job_filter::JobFilter;
 use crate::ranked_row::RankedRow;
@@ -28,26 +27,17 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         }
         _ => {}
     }
-    let opened = OpenedQueue::open(&arguments.queue)?;
+    let opened = OpenedQueue::open(&arguments.queue, is_document)?;
     let OpenedQueue { site, source, .. } = &opened;
-    let submitted = opened.submitted();
-    let formula = parsed_formula(source, &submitted)?;
-    show_site(&arguments.queue.site, site, is_document);
     let request = RankRequest {
         record_origins: true,
-        ..RankRequest::from(formula)
+        ..RankRequest::from(&opened.formula)
     };
-    let read = QueueToRank::read_and_report(
-        &opened,
-        &submitted,
-        &request,
-        is_document,
-        DrawnFindings::Errors,
-    )?;
-    let Some(mut read) = read else {
-        return Ok(Outcome::Findings);
+    let mut read = opened.read_jobs(&request, Some(Severity::Error))?;
+    let entities: &[String] = match described {
+        Some(_) => &[],
+        None => &arguments.entity,
     };
-    let entities = entities(arguments);
     let mut rows = if entities.is_empty() {
         read.find_or_warn(&arguments.jobs)?
     } else {
@@ -86,22 +76,12 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     let progress = Progress::start("explaining the jobs");
     let explanations = site.explain(&queue, &rows, &options)?;
     drop(progress);
-    let mut rules = vec![("formula", source.text.trim_end().to_owned())];
-    if arguments.described.is_some() {
-        rules.extend(
-            explanations
-                .jobs
-                .last()
-                .map(|job| ("described", described_words(&queue.table, job))),
-        );
-    }
-    rules.extend_from_slice(&queue.rules);
     let has_document = is_document || arguments.report.is_some();
-    let checked = has_document.then(|| site.check_ranked(&submitted, &queue));
+    let checked = has_document.then(|| site.check_ranked(&opened.submitted(), &queue));
     let decides = queue.decides();
     let shown = explanations.jobs.iter().map(|job| queue.table.id(job.row));
     let request = CycleRequest {
-        formula: Some(formula),
+        formula: Some(&opened.formula),
         at: arguments.queue.site.at,
         ..CycleRequest::default()
     };
@@ -110,7 +90,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         formula: &source.text,
         queue: &queue,
         explanations: &explanations,
-        rules: &rules,
+        is_last_described: arguments.described.is_some(),
         checked: checked.as_ref(),
         decides: &decides,
         preemption: &preemption,
@@ -137,17 +117,4 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         );
     }
     Ok(outcome(&queue.findings, &queue.ranking))
-}
-
-/// The entities whose jobs are explained.
-fn entities(arguments: &ExplainArgs) -> &[String] {
-    if arguments.described.is_some() {
-        &[]
-    } else {
-        &arguments.entity
-    }
-}
-
-pub(crate) fn is_error(found: &Diagnostic) -> bool {
-    found.severity == Severity::Error
 }

@@ -13,7 +13,7 @@ use jsf_site::{
 };
 
 use crate::commands::explain::answer::{ExplainReport, path_view};
-use crate::commands::explain::place_in_words::place_in_words;
+use crate::commands::explain::place_in_words::{described_words, place_in_words};
 use crate::commands::rank::answer::TermColumns;
 use crate::commands::shares::view::shares_table;
 use crate::view::branches::branches;
@@ -84,12 +84,18 @@ fn headline(report: ExplainReport<'_>) -> String {
 
 /// The formula, what decides the order, what waiting is worth, and, in full, the rules.
 fn facts(report: ExplainReport<'_>) -> Vec<Fact> {
-    let mut facts = rule_facts(report.rules);
+    let jobs = &report.explanations.jobs;
+    let mut facts = rule_facts(report.formula, &report.queue.rules);
+    if report.is_last_described
+        && let Some(job) = jobs.last()
+    {
+        let words = described_words(report.table(), job);
+        facts.insert(1, Fact::new("described", words));
+    }
     if !report.preemption.is_empty() {
         facts.push(Fact::new("cycle", report.preemption.join("; ")));
     }
     facts.extend(decides_fact(report.decides));
-    let jobs = &report.explanations.jobs;
     let mut worth = Vec::new();
     for job in jobs {
         let of = if jobs.len() > 1 {
@@ -104,7 +110,7 @@ fn facts(report: ExplainReport<'_>) -> Vec<Fact> {
     }
     if !worth.is_empty() {
         let worth = Fact::with_lines("worth", worth);
-        facts.push(worth.in_full_unless(|_| jobs.len() == 1));
+        facts.push(worth.in_full_if(jobs.len() > 1));
     }
     facts
 }
@@ -220,7 +226,7 @@ fn shares_section<'a>(
     Some(
         Section::new(heading)
             .prose(meaning)
-            .table(shares_table(view, false)),
+            .table(shares_table(&view, false)),
     )
 }
 
@@ -236,37 +242,26 @@ fn neighbours_section<'a>(
     }
     let terms = TermColumns::new(&report.queue.program);
     let shown = deciding_terms(&terms, job);
-    let neighbour = |one: &Neighbour| {
-        neighbour_cells(
-            report,
-            &terms,
-            &shown,
-            one.rank.to_string(),
-            one.row,
-            note(report, one),
-        )
-    };
-    let mut rows: Vec<Vec<Cell<'a>>> = job.above.iter().rev().map(neighbour).collect();
-    let this = format!("> {rank}");
-    rows.push(neighbour_cells(
-        report,
-        &terms,
-        &shown,
-        this,
-        job.row,
-        "this job".to_owned(),
-    ));
-    rows.extend(job.below.iter().map(neighbour));
+    let mut shown_jobs = Vec::new();
+    for near in job.above.iter().rev() {
+        shown_jobs.push((near.rank.to_string(), near.row, note(report, near)));
+    }
+    shown_jobs.push((format!("> {rank}"), job.row, "this job".to_owned()));
+    for near in &job.below {
+        shown_jobs.push((near.rank.to_string(), near.row, note(report, near)));
+    }
+    let mut rows = Vec::new();
+    for (rank, row, note) in shown_jobs {
+        rows.push(neighbour_cells(report, &terms, &shown, rank, row, note));
+    }
     let mut columns = vec![
         Column::number("rank", 9),
         Column::id("job", DECIDES),
         Column::text("entity", 4),
         Column::number("value", DECIDES),
     ];
-    let texts = terms.texts().enumerate();
-    let texts = texts
-        .filter(|(index, _)| shown.contains(index))
-        .map(|(_, text)| text);
+    let parts = terms.parts();
+    let texts = shown.iter().map(|&index| parts[index].1).collect();
     columns.extend(summand_columns(texts, report.decides, 9));
     columns.push(Column::wrapped("note", 7));
     let table = Table::from_rows(columns, rows).focus(job.above.len());
@@ -276,17 +271,17 @@ fn neighbours_section<'a>(
 /// The summands that are shown beside the neighbours: all of them if they are few, else those by
 /// which some neighbour differs most. A single one is the value itself.
 fn deciding_terms(terms: &TermColumns<'_>, job: &Explanation) -> Vec<usize> {
-    let texts: Vec<&str> = terms.texts().collect();
-    if texts.len() < 2 {
+    let parts = terms.parts();
+    if parts.len() < 2 {
         return Vec::new();
     }
-    if texts.len() <= MAX_TERM_COLUMNS {
-        return (0..texts.len()).collect();
+    if parts.len() <= MAX_TERM_COLUMNS {
+        return (0..parts.len()).collect();
     }
     let mut shown = Vec::new();
     for near in job.above.iter().chain(&job.below) {
         let most = near.differences.first();
-        let index = most.and_then(|most| texts.iter().position(|text| **text == *most.text));
+        let index = most.and_then(|most| parts.iter().position(|part| *part.1 == *most.text));
         if let Some(index) = index.filter(|index| !shown.contains(index)) {
             shown.push(index);
         }

@@ -74,8 +74,7 @@ impl<'a> GoalFitReport<'a> {
             count(fit.held_out.processors.total as usize, "processor"),
             fit.held_out.processors.source_in_words()
         );
-        let machine =
-            Fact::new("machine", machine).in_full_unless(|_| !fit.held_out.processors.are_given());
+        let machine = Fact::new("machine", machine).in_full_if(fit.held_out.processors.are_given());
         let MeanChange { old, new, .. } = fit.held_out.difference.wait;
         let [old, new] = [old, new].map(duration);
         let longest = fit.held_out.longest_waits.map(Option::unwrap_or_default);

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Message, Severity, Span};
+use job_sort_formula::diagnostic::{Applicability, Diagnostic, Message, Span};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::python::BinaryOperator;
@@ -17,16 +17,17 @@ use job_sort_formula::rank::{JobMove, OldNew};
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::qmgr::set_command_for;
 use jsf_site::{ComparedQueue, FormulaText, WhatIf};
-use minijinja::{Environment, context};
+use minijinja::context;
 use serde::Serialize;
 
+use crate::answer::object;
 use crate::commands::check::view::{CheckReport, check_document};
-use crate::commands::compare::answer::{CompareReport, Numbers, compared_rows};
+use crate::commands::compare::answer::{CompareReport, compared_rows};
 use crate::commands::compare::view::{ListedJobs, chart_sections, facts, headline};
 use crate::commands::shares::view::tree_section;
 use crate::view::document::{
-    Cell, PageFact, PageSection, Piece, SCRIPT, STYLE, Section, Table, TerminalStyle, base64,
-    content_hash, page_facts, page_sections, sentence_pieces,
+    Cell, SCRIPT, STYLE, Section, Table, TerminalStyle, base64, content_hash, page_facts,
+    page_sections, sentence_pieces, write_template,
 };
 use crate::view::groups::group_sections;
 use crate::view::printable::{printable, printable_lines};
@@ -78,13 +79,6 @@ impl WhatIfPage<'_> {
     /// # Errors
     /// `out` cannot be written.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut environment = Environment::new();
-        environment
-            .add_template("what_if.html", TEMPLATE)
-            .map_err(io::Error::other)?;
-        let template = environment
-            .get_template("what_if.html")
-            .map_err(io::Error::other)?;
         let style = [STYLE, PAGE_STYLE].concat();
         let script = [SCRIPT, PAGE_SCRIPT].concat();
         let context = context! {
@@ -98,10 +92,7 @@ impl WhatIfPage<'_> {
             bundle => encoded(self.bundle)?,
             version => env!("CARGO_PKG_VERSION"),
         };
-        // written as a whole, so that an error of `out` keeps its kind
-        let page = template.render(context).map_err(io::Error::other)?;
-        out.write_all(page.as_bytes())?;
-        out.write_all(b"\n")
+        write_template("what_if.html", TEMPLATE, context, out)
     }
 }
 
@@ -121,20 +112,6 @@ pub struct Shown<'a> {
     pub search: &'a str,
     /// Whether the charts and the tables of entities are sent too.
     pub is_complete: bool,
-}
-
-#[derive(Serialize)]
-struct RankingUpdate<'a> {
-    headline: Vec<Piece>,
-    facts: Vec<PageFact>,
-    /// The numbers of the comparison, as `jsf compare` writes them as JSON.
-    numbers: Numbers<'a>,
-    formulas: PageSection,
-    queue: PageSection,
-    sections: Vec<PageSection>,
-    warnings: Vec<String>,
-    /// Whether `qmgr` refuses the formula, so that setting it changes nothing.
-    is_refused: bool,
 }
 
 /// The last ranking and its comparison with the formula in force, as JSON; `None` if no formula was
@@ -162,30 +139,30 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     if shown.is_complete {
         sections.extend(chart_sections(report));
         sections.extend(group_sections(&queue.comparison, false));
-        sections.extend(
-            what_if
-                .tree()
-                .map(|tree| tree_section(tree.tree(), tree.shares())),
-        );
+        sections.extend(what_if.tree().map(tree_section));
     }
     let formulas = Section::formulas(report.formulas.old, report.formulas.new);
-    let update = RankingUpdate {
+    let mut warnings = Vec::new();
+    for warning in &queue.warnings {
+        warnings.push(printable(&warning.to_string()).into_owned());
+    }
+    let update = object! {
         headline: sentence_pieces(&headline(report)),
         facts: page_facts(&facts(report)),
+        // as `jsf compare` writes them as JSON
         numbers: report.numbers(),
         formulas: page_sections(&[formulas]).remove(0),
         queue: page_sections(&[jobs(queue, shown)]).remove(0),
         sections: page_sections(&sections),
-        is_refused: checked
-            .as_ref()
-            .is_some_and(|checked| checked.validation.accepted == Some(false)),
-        warnings: queue
-            .warnings
-            .iter()
-            .map(|warning| printable(&warning.to_string()).into_owned())
-            .collect(),
+        warnings,
+        is_refused: checked.as_ref().is_some_and(is_refused),
     };
     serde_json::to_string(&update).ok()
+}
+
+/// Whether `qmgr` refuses the formula, so that setting it changes nothing.
+fn is_refused(checked: &Checked) -> bool {
+    checked.validation.accepted == Some(false)
 }
 
 /// The first jobs in the new order.
@@ -239,45 +216,6 @@ fn jobs<'a>(queue: &'a ComparedQueue, shown: &Shown<'_>) -> Section<'a> {
     Section::new(heading).table(rows)
 }
 
-#[derive(Serialize)]
-struct CheckUpdate {
-    findings: Vec<ShownFinding>,
-    /// How many more findings there are.
-    omitted: usize,
-    /// What is wrong with the formula, as a sentence; `None` if it works.
-    sentence: Option<Vec<Piece>>,
-    /// What the server and the scheduler would do.
-    verdict: String,
-    /// The command that sets the formula; `None` if a finding is an error.
-    command: Option<String>,
-    /// Why there is no command.
-    reason: String,
-    /// Whether `qmgr` refuses the formula.
-    is_refused: bool,
-    literals: Vec<ShownLiteral>,
-}
-
-/// A finding; its places count UTF-16 units, as a browser does.
-#[derive(Serialize)]
-struct ShownFinding {
-    code: Code,
-    severity: Severity,
-    message: String,
-    start: usize,
-    end: usize,
-    label: String,
-    help: String,
-    fix: Option<ShownFix>,
-}
-
-#[derive(Serialize)]
-struct ShownFix {
-    start: usize,
-    end: usize,
-    replacement: String,
-    is_safe: bool,
-}
-
 /// A number in the formula.
 #[derive(Serialize)]
 struct ShownLiteral {
@@ -315,12 +253,10 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
         differences: Vec::new(),
         below: String::new(),
     };
-    let findings: Vec<_> = checked
-        .findings
-        .iter()
-        .take(MAX_FINDINGS)
-        .map(|found| ShownFinding::new(text, found))
-        .collect();
+    let mut findings = Vec::new();
+    for found in checked.findings.iter().take(MAX_FINDINGS) {
+        findings.push(shown_finding(text, found));
+    }
     let (command, reason) = match command(text, object, checked) {
         Ok(command) => (Some(command), String::new()),
         Err(reason) => (None, reason),
@@ -338,47 +274,44 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
         .write(&check_document(report), &mut verdict)
         .ok()?;
     let sentence = verdict_sentence(checked, "this");
-    let update = CheckUpdate {
-        sentence: sentence.map(|sentence| sentence_pieces(&sentence)),
+    let update = object! {
+        // how many more findings there are
         omitted: checked.findings.len() - findings.len(),
         findings,
+        sentence: sentence.map(|sentence| sentence_pieces(&sentence)),
         verdict: String::from_utf8_lossy(&verdict).trim_end().to_owned(),
         command,
         reason,
-        is_refused: checked.validation.accepted == Some(false),
+        is_refused: is_refused(checked),
         literals: literals(text),
     };
     serde_json::to_string(&update).ok()
 }
 
-impl ShownFinding {
-    fn new(text: &str, found: &Diagnostic) -> Self {
-        let (start, end) = utf16_range(text, found.span);
-        let applicable = found
-            .fix
-            .as_ref()
-            .filter(|fix| fix.applicability != Applicability::DisplayOnly);
-        Self {
-            code: found.code,
-            severity: found.severity,
-            message: printable(&found.message).into_owned(),
+/// A finding; its places count UTF-16 units, as a browser does.
+fn shown_finding(text: &str, found: &Diagnostic) -> impl Serialize + use<> {
+    let (start, end) = utf16_range(text, found.span);
+    let fix = found.fix.as_ref();
+    let fix = fix.filter(|fix| fix.applicability != Applicability::DisplayOnly);
+    let fix = fix.map(|fix| {
+        let (start, end) = utf16_range(text, fix.span);
+        object! {
             start,
             end,
-            label: printable(&found.label).into_owned(),
-            help: found.help.as_ref().map_or_else(String::new, |help| {
-                printable(&help.to_string()).into_owned()
-            }),
-            fix: applicable.map(|fix| {
-                let (start, end) = utf16_range(text, fix.span);
-                let is_safe = fix.applicability == Applicability::Safe;
-                ShownFix {
-                    start,
-                    end,
-                    replacement: fix.replacement.clone(),
-                    is_safe,
-                }
-            }),
+            replacement: fix.replacement.clone(),
+            is_safe: fix.applicability == Applicability::Safe,
         }
+    });
+    let help = found.help.as_ref().map(Message::to_string);
+    object! {
+        code: found.code,
+        severity: found.severity,
+        message: printable(&found.message).into_owned(),
+        start,
+        end,
+        label: printable(&found.label).into_owned(),
+        help: printable(&help.unwrap_or_default()).into_owned(),
+        fix,
     }
 }
 
@@ -416,29 +349,24 @@ fn literals(text: &str) -> Vec<ShownLiteral> {
     };
     let expr = formula.expr();
     let parents = parents(expr);
-    let mut literals: Vec<_> = expr
-        .iter()
-        .filter_map(|(id, node)| {
-            let ExprKind::Literal { text: digits, .. } = &node.kind else {
-                return None;
-            };
-            let value: f64 = digits.replace('_', "").parse().ok()?;
+    let mut literals = Vec::new();
+    for (id, node) in expr.iter() {
+        if let ExprKind::Literal { text: digits, .. } = &node.kind
+            && let Ok(value) = digits.replace('_', "").parse()
+        {
             let (start, end) = utf16_range(text, node.span);
-            let is_integer = digits
-                .bytes()
-                .all(|byte| byte.is_ascii_digit() || byte == b'_');
             let (role, name) = role(expr, &parents, id, value);
-            Some(ShownLiteral {
+            literals.push(ShownLiteral {
                 start,
                 end,
                 text: digits.to_string(),
                 value,
-                is_integer,
+                is_integer: !digits.contains(|c: char| !c.is_ascii_digit() && c != '_'),
                 role,
                 name,
-            })
-        })
-        .collect();
+            });
+        }
+    }
     literals.sort_by_key(|literal| literal.start);
     literals.truncate(MAX_LITERALS);
     literals

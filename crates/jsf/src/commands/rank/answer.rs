@@ -15,7 +15,7 @@ use jsf_openpbs::order::NotConsidered;
 use jsf_site::RankedQueue;
 use serde::{Serialize, Serializer};
 
-use crate::answer::{Answer, Format};
+use crate::answer::{Answer, Each, Format, object};
 use crate::commands::rank::csv::write_csv;
 use crate::commands::rank::view::{RankPageParts, rank_document};
 use crate::ranked_row::RankedRow;
@@ -34,12 +34,10 @@ pub struct RankReport<'a> {
     pub not_considered: HashMap<usize, NotConsidered>,
     /// The rows to show, in the order in which they are shown.
     pub rows: &'a [RankedRow],
-    /// The inputs to show with each job.
-    pub inputs: &'a [&'a str],
+    /// Whether the inputs of the formula are shown with each job.
+    pub has_inputs: bool,
     /// The summands of the formula to show with each job, if they are shown.
-    pub terms: Option<&'a TermColumns<'a>>,
-    /// What is shown above a table, such as the policy: a heading and a text each.
-    pub rules: &'a [(&'static str, String)],
+    pub terms: Option<TermColumns<'a>>,
     /// What each summand decides of the order.
     pub decides: &'a [SummandAgreement],
     /// The result of checking the formula, for people.
@@ -66,7 +64,8 @@ pub struct Job<'a> {
     pub exact: Option<String>,
     /// The digits that OpenPBS logs.
     pub logged: Option<String>,
-    pub error: Option<Error>,
+    #[serde(serialize_with = "serialize_error")]
+    pub error: Option<&'a ScoreError>,
     pub considered: bool,
     /// Why the job is not considered: `state`, `threshold`, `no shares`, `partition`,
     /// `routing queue` or `invalid`.
@@ -94,34 +93,6 @@ pub struct Term<'a> {
     pub value: Option<Value>,
 }
 
-/// Why the formula has no value for a job.
-#[derive(Debug, Serialize)]
-pub struct Error {
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    exception: Option<&'static str>,
-    pub message: String,
-    span: Span,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    operands: Vec<Operand>,
-}
-
-#[derive(Debug, Serialize)]
-struct Operand {
-    value: String,
-    span: Span,
-}
-
-#[derive(Serialize)]
-struct Summary {
-    jobs: usize,
-    considered: usize,
-    ignored: usize,
-    errors: usize,
-    errors_by_kind: BTreeMap<&'static str, usize>,
-    ties: usize,
-}
-
 /// The summands of a formula, with their values for each job.
 #[derive(Debug)]
 pub struct TermColumns<'a> {
@@ -143,47 +114,40 @@ impl<'a> TermColumns<'a> {
 
     /// The columns of `sprio` for Slurm's priority, each a whole number; else the summands.
     pub fn of(queue: &'a RankedQueue) -> Self {
-        let terms = Self::new(&queue.program);
-        match queue.sprio_columns.as_slice() {
-            [] => terms,
-            sprio => Self {
-                summands: Vec::new(),
-                sprio,
-                ..terms
-            },
+        let mut terms = Self::new(&queue.program);
+        if !queue.sprio_columns.is_empty() {
+            terms.sprio = &queue.sprio_columns;
+            terms.summands.clear();
         }
+        terms
     }
 
-    /// The text of each summand with its sign.
-    pub fn texts(&self) -> impl Iterator<Item = &str> {
-        self.parts().map(|(_, text)| text)
-    }
-
-    /// Where each summand is, and its text. A column of `sprio` is no part of the formula's text.
-    fn parts(&self) -> impl Iterator<Item = (Span, &str)> {
-        let summands = self.summands.iter();
-        let columns = self.sprio.iter();
-        summands
-            .map(|summand| (summand.span, &*summand.text))
-            .chain(columns.map(|(name, _)| (Span::new(0, 0), name.as_str())))
+    /// Where each summand is, and its text with its sign. A column of `sprio` is no part of the
+    /// formula's text.
+    pub(crate) fn parts(&self) -> Vec<(Span, &str)> {
+        let mut parts = Vec::new();
+        for summand in &self.summands {
+            parts.push((summand.span, &*summand.text));
+        }
+        for (name, _) in self.sprio {
+            parts.push((Span::new(0, 0), name.as_str()));
+        }
+        parts
     }
 
     /// The value of each summand for a job, with its sign; `None` where the formula fails.
     pub fn values(&self, table: &JobTable, row: usize) -> Vec<Option<Value>> {
-        if !self.sprio.is_empty() {
-            let columns = self.sprio.iter();
-            return columns
-                .map(|(_, program)| sprio_value(program, table, row))
-                .collect();
+        let mut values = Vec::new();
+        for (_, program) in self.sprio {
+            values.push(sprio_value(program, table, row));
         }
-        let inputs = inputs(self.program, table, row);
-        let trace = inputs
-            .map(|inputs| self.program.trace(&inputs))
-            .filter(|trace| trace.result.is_ok());
-        self.summands
-            .iter()
-            .map(|summand| trace.as_ref()?.summand(summand))
-            .collect()
+        let inputs = inputs(self.program, table, row).filter(|_| !self.summands.is_empty());
+        let trace = inputs.map(|inputs| self.program.trace(&inputs));
+        let trace = trace.filter(|trace| trace.result.is_ok());
+        for summand in &self.summands {
+            values.push(trace.as_ref().and_then(|trace| trace.summand(summand)));
+        }
+        values
     }
 }
 
@@ -213,58 +177,42 @@ impl Answer for RankReport<'_> {
 
 impl Serialize for RankReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct RankJson<'a> {
-            formula: &'a str,
-            jobs: Jobs<'a>,
-            summary: Summary,
-            decides: &'a [SummandAgreement],
-        }
-        RankJson {
+        let report = object! {
             formula: self.formula,
-            jobs: Jobs(self),
+            jobs: Each(|| self.rows.iter().map(|&ranked| self.job(ranked))),
             summary: self.summary(),
             decides: self.decides,
-        }
-        .serialize(serializer)
+        };
+        report.serialize(serializer)
     }
 }
 
-/// The jobs, which are serialised one by one: a list of them would take more memory than the
-/// ranking.
-struct Jobs<'a>(&'a RankReport<'a>);
-
-impl Serialize for Jobs<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.jobs())
-    }
-}
-
-impl<'a> RankReport<'a> {
-    /// The jobs that are shown, each with its rank in the whole order.
-    pub fn jobs(&self) -> impl Iterator<Item = Job<'_>> {
-        self.rows.iter().map(|&ranked| self.job(ranked))
-    }
-
-    /// A job.
+impl RankReport<'_> {
+    /// A job, with its rank in the whole order.
     pub fn job(&self, ranked: RankedRow) -> Job<'_> {
         let RankedQueue { table, ranking, .. } = self.queue;
         let (row, rank) = (ranked.row(), ranked.rank());
         let state = table.state(row);
         let result = ranking.score(row);
         let score = result.as_ref().map(|score| score.value);
-        let unrounded = result.as_ref().map(|score| score.unrounded.as_ref());
-        let (exact, error) = match unrounded {
-            Some(Ok(value)) => (Some(value.to_string()), None),
-            Some(Err(error)) => (None, Some(Error::new(error))),
-            None => (None, None),
-        };
+        let (exact, error) = exact_or_error(result.map(|score| score.unrounded));
         let not_considered = self.not_considered.get(&row).copied();
         let (excluded, reason) = excluded(table, row, rank, not_considered).unzip();
         let priority = match state {
             JobState::Held => Some(0),
             _ => score.map(|score| score as u32),
         };
+        let mut inputs = Vec::new();
+        for name in self.inputs() {
+            inputs.push((&**name, self.input(name, row)));
+        }
+        let terms = self.terms.as_ref().map(|terms| {
+            let mut valued = Vec::new();
+            for ((span, text), value) in terms.parts().into_iter().zip(terms.values(table, row)) {
+                valued.push(Term { span, text, value });
+            }
+            valued
+        });
         Job {
             rank,
             id: table.id(row),
@@ -279,22 +227,28 @@ impl<'a> RankReport<'a> {
             considered: rank.is_some(),
             excluded,
             reason,
-            inputs: self
-                .inputs
-                .iter()
-                .map(|name| (*name, self.input(name, row)))
-                .collect(),
-            terms: self.terms.map(|terms| {
-                let parts = terms.parts().zip(terms.values(table, row));
-                let term = |((span, text), value)| Term { span, text, value };
-                parts.map(term).collect()
-            }),
+            inputs,
+            terms,
+        }
+    }
+
+    /// The inputs that are shown.
+    pub(crate) fn inputs(&self) -> &[Box<str>] {
+        if self.has_inputs {
+            self.queue.program.inputs()
+        } else {
+            &[]
         }
     }
 
     /// The texts of the summands that are shown.
-    pub fn term_texts(&self) -> impl Iterator<Item = &str> {
-        self.terms.into_iter().flat_map(TermColumns::texts)
+    pub(crate) fn term_texts(&self) -> Vec<&str> {
+        let parts = self.terms.as_ref().map(TermColumns::parts);
+        parts
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(_, text)| text)
+            .collect()
     }
 
     fn input(&self, name: &str, row: usize) -> Option<Value> {
@@ -314,20 +268,32 @@ impl<'a> RankReport<'a> {
         })
     }
 
-    fn summary(&self) -> Summary {
+    fn summary(&self) -> impl Serialize {
         let RankedQueue { table, ranking, .. } = self.queue;
         let scores = ranking.scores();
-        let errors = scores.errors_by_kind().into_iter();
-        Summary {
+        let mut errors_by_kind = BTreeMap::new();
+        for (kind, jobs) in scores.errors_by_kind() {
+            errors_by_kind.insert(kind.description(), jobs);
+        }
+        object! {
             jobs: table.len(),
             considered: ranking.order().len(),
             ignored: table.len() - scores.count(),
             errors: ranking.error_count(),
-            errors_by_kind: errors
-                .map(|(kind, jobs)| (kind.description(), jobs))
-                .collect(),
+            errors_by_kind,
             ties: ranking.ties(),
         }
+    }
+}
+
+/// The `repr` of a value, or why there is none.
+pub(crate) fn exact_or_error(
+    result: Option<Result<impl ToString, &ScoreError>>,
+) -> (Option<String>, Option<&ScoreError>) {
+    match result {
+        Some(Ok(value)) => (Some(value.to_string()), None),
+        Some(Err(error)) => (None, Some(error)),
+        None => (None, None),
     }
 }
 
@@ -369,23 +335,31 @@ pub fn excluded(
     }
 }
 
-impl Error {
-    pub(crate) fn new(error: &ScoreError) -> Self {
-        let (exception, operands) = match error {
-            ScoreError::Raised(raised) => (Some(raised.kind().exception()), raised.operands()),
-            _ => (None, &[][..]),
-        };
-        let operands = operands.iter().map(|operand| Operand {
-            value: operand.value.repr(),
-            span: operand.span,
-        });
-        Self {
-            kind: error.kind().description(),
-            exception,
-            message: error.to_string(),
-            span: error.span(),
-            operands: operands.collect(),
-        }
+fn serialize_error<S: Serializer>(
+    error: &Option<&ScoreError>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    error.map(error_numbers).serialize(serializer)
+}
+
+/// Why the formula has no value for a job.
+pub(crate) fn error_numbers(error: &ScoreError) -> impl Serialize {
+    let (exception, operands) = match error {
+        ScoreError::Raised(raised) => (Some(raised.kind().exception()), raised.operands()),
+        _ => (None, &[][..]),
+    };
+    let mut values = Vec::new();
+    for operand in operands {
+        values.push(object! { value: operand.value.repr(), span: operand.span });
+    }
+    object! {
+        kind: error.kind().description(),
+        #[serde(flatten)]
+        exception: exception.map(|exception| object! { exception }),
+        message: error.to_string(),
+        span: error.span(),
+        #[serde(flatten)]
+        operands: (!values.is_empty()).then_some(object! { operands: values }),
     }
 }
 
@@ -394,12 +368,17 @@ fn serialize_inputs<S: Serializer>(
     inputs: &[(&str, Option<Value>)],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    let number = |value: &Option<Value>| match value {
-        None => serde_json::Value::Null,
-        Some(Value::Int(integer)) => (*integer).into(),
-        Some(Value::Float(float)) if float.is_finite() => (*float).into(),
-        Some(other) => other.repr().into(),
-    };
-    let by_name = inputs.iter().map(|(name, value)| (*name, number(value)));
-    by_name.collect::<BTreeMap<_, _>>().serialize(serializer)
+    let mut by_name: BTreeMap<&str, serde_json::Value> = BTreeMap::new();
+    for (name, value) in inputs {
+        by_name.insert(
+            name,
+            match value {
+                None => serde_json::Value::Null,
+                Some(Value::Int(integer)) => (*integer).into(),
+                Some(Value::Float(float)) if float.is_finite() => (*float).into(),
+                Some(other) => other.repr().into(),
+            },
+        );
+    }
+    by_name.serialize(serializer)
 }

@@ -23,8 +23,12 @@ pub(crate) fn write_csv(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut header: Vec<Cow<'_, str>> = HEADER.split(',').map(Cow::Borrowed).collect();
-    for name in report.inputs.iter().copied().chain(report.term_texts()) {
+    for name in report.inputs() {
         header.push(guarded(name, cells));
+    }
+    let terms = report.term_texts();
+    for text in &terms {
+        header.push(guarded(text, cells));
     }
     let mut first_line = Vec::new();
     write_record(header, &mut csv::Writer::from_writer(&mut first_line));
@@ -57,7 +61,7 @@ fn fields(job: Job<'_>, cells: Cells) -> Vec<Cow<'_, str>> {
         score.map(Value::Float).map(number).unwrap_or_default(),
         job.exact.unwrap_or_default().into(),
         job.logged.unwrap_or_default().into(),
-        owned(job.error.map(|error| error.message), cells),
+        owned(job.error.map(ToString::to_string), cells),
         if job.considered { "true" } else { "false" }.into(),
         job.excluded.unwrap_or_default().into(),
         owned(job.reason, cells),

@@ -2,21 +2,18 @@
 
 use std::io::Write;
 
-use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::{ComparedRanking, Comparison};
-use jsf_openpbs::check::{Checked, FAILURE_CODES, error_findings_of};
+use jsf_openpbs::check::{FAILURE_CODES, error_findings_of};
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{FormulaText, RankRequest, RankedQueue, Site};
+use jsf_site::{RankRequest, RankedQueue};
 
 use crate::answer::Format;
 use crate::cli::document::Shown;
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
-use crate::cli::queue::{
-    DrawnFindings, OpenedQueue, QueueToRank, draw_submitted, outcome, select_rows_or_warn,
-};
-use crate::cli::{CliError, Outcome, page_file, parsed_formula, show_site};
+use crate::cli::queue::{OpenedQueue, draw_submitted, outcome, select_rows_or_warn};
+use crate::cli::{CliError, Outcome, page_file};
 use crate::commands::rank::answer::{RankReport, TermColumns};
 use crate::commands::rank::request::RankArgs;
 use crate::commands::rank::view::RankPageParts;
@@ -29,62 +26,58 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         ));
     }
     let is_document = arguments.format.is_document();
-    let opened = OpenedQueue::open(&arguments.queue)?;
+    let opened = OpenedQueue::open(&arguments.queue, is_document)?;
     let OpenedQueue { site, source, .. } = &opened;
     let submitted = opened.submitted();
-    let formula = parsed_formula(source, &submitted)?;
-    show_site(&arguments.queue.site, site, is_document);
-    let drawn = if is_document && !arguments.text.full {
-        DrawnFindings::None
-    } else {
-        DrawnFindings::All
-    };
-    let read = QueueToRank::read_and_report(
-        &opened,
-        &submitted,
-        &RankRequest {
-            limit: limit(arguments),
-            sprio_columns: arguments.terms,
-            ..RankRequest::from(formula)
+    let has_summary = is_document || arguments.format == Format::Json || arguments.report.is_some();
+    let is_filtered = !arguments.filter.filter().is_empty();
+    let request = RankRequest {
+        // all ranks if jobs are searched for among them, or if a summary counts them
+        limit: match arguments.top {
+            Some(top) if !is_filtered && !has_summary => top,
+            _ => usize::MAX,
         },
-        is_document,
-        drawn,
-    )?;
-    let Some(read) = read else {
-        return Ok(Outcome::Findings);
+        sprio_columns: arguments.terms,
+        ..RankRequest::from(&opened.formula)
     };
+    // people see the findings in the answer
+    let is_brief = is_document && !arguments.text.full;
+    let read = opened.read_jobs(&request, (!is_brief).then_some(Severity::Note))?;
     let (ranked, warnings) = read.rank_and_warn()?;
-    let inputs: Vec<_> = ranked
-        .program
-        .inputs()
-        .iter()
-        .map(|name| &**name)
-        .filter(|_| arguments.inputs)
-        .collect();
-    let terms = arguments.terms.then(|| TermColumns::of(&ranked));
-    let rows = rows(arguments, site, &ranked)?;
-    let mut rules = vec![("formula", source.text.trim_end().to_owned())];
-    rules.extend_from_slice(&ranked.rules);
+    let mut rows = select_rows_or_warn(
+        arguments.filter.filter(),
+        RankedRow::all(&ranked.ranking),
+        site,
+        &ranked.table,
+    )?;
+    rows.truncate(arguments.top.unwrap_or(usize::MAX));
     let has_document = is_document || arguments.report.is_some();
-    let checked = has_document.then(|| checked(arguments, site, &submitted, &ranked, &rows));
-    let decides = if has_document || arguments.format == Format::Json {
+    let checked = has_document.then(|| {
+        let mut checked = site.check_ranked(&submitted, &ranked);
+        // with a filter, what is found in jobs that are not shown is no finding
+        if is_filtered {
+            let findings = &mut checked.findings;
+            findings.retain(|found| !FAILURE_CODES.contains(&found.code));
+            findings.extend(shown_errors(&ranked, &rows));
+        }
+        checked
+    });
+    let decides = if has_summary {
         ranked.decides()
     } else {
         Vec::new()
     };
-    let page = arguments
-        .report
-        .as_deref()
-        .map(|_| page_parts(site, source, &submitted, &ranked, &rows))
-        .transpose()?;
+    let page = match &arguments.report {
+        Some(_) => Some(page_parts(&opened, &ranked, &rows)?),
+        None => None,
+    };
     let report = RankReport {
         formula: &source.text,
         queue: &ranked,
         not_considered: ranked.not_considered.iter().copied().collect(),
         rows: &rows,
-        inputs: &inputs,
-        terms: terms.as_ref(),
-        rules: &rules,
+        has_inputs: arguments.inputs,
+        terms: arguments.terms.then(|| TermColumns::of(&ranked)),
         decides: &decides,
         checked: checked.as_ref(),
         page: page.as_ref(),
@@ -115,25 +108,6 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     Ok(outcome(&ranked.findings, &ranked.ranking))
 }
 
-/// The result of checking the formula. With a filter, what is found in jobs that are not shown is
-/// no finding.
-fn checked(
-    arguments: &RankArgs,
-    site: &Site,
-    submitted: &FormulaSubmission<'_>,
-    ranked: &RankedQueue,
-    rows: &[RankedRow],
-) -> Checked {
-    let mut checked = site.check_ranked(submitted, ranked);
-    if !arguments.filter.filter().is_empty() {
-        checked
-            .findings
-            .retain(|found| !FAILURE_CODES.contains(&found.code));
-        checked.findings.extend(shown_errors(ranked, rows));
-    }
-    checked
-}
-
 /// The findings about the jobs that are shown; the summary counts the errors of all jobs.
 fn shown_errors(ranked: &RankedQueue, rows: &[RankedRow]) -> Vec<Diagnostic> {
     let mut is_shown = vec![false; ranked.table.len()];
@@ -141,44 +115,14 @@ fn shown_errors(ranked: &RankedQueue, rows: &[RankedRow]) -> Vec<Diagnostic> {
     error_findings_of(&ranked.table, &ranked.ranking, |row| is_shown[row])
 }
 
-/// The number of ranks to determine: all if jobs are searched for among them, or if a summary
-/// counts them.
-fn limit(arguments: &RankArgs) -> usize {
-    let has_summary = arguments.format.is_document()
-        || arguments.format == Format::Json
-        || arguments.report.is_some();
-    arguments
-        .top
-        .filter(|_| arguments.filter.filter().is_empty() && !has_summary)
-        .unwrap_or(usize::MAX)
-}
-
-/// The rows to show: those in the order first, then the others.
-fn rows(
-    arguments: &RankArgs,
-    site: &Site,
-    ranked: &RankedQueue,
-) -> Result<Vec<RankedRow>, CliError> {
-    let mut rows = select_rows_or_warn(
-        arguments.filter.filter(),
-        RankedRow::all(&ranked.ranking),
-        site,
-        &ranked.table,
-    )?;
-    rows.truncate(arguments.top.unwrap_or(usize::MAX));
-    Ok(rows)
-}
-
 /// What only a page shows.
 fn page_parts(
-    site: &Site,
-    source: &FormulaText,
-    submitted: &FormulaSubmission<'_>,
+    opened: &OpenedQueue,
     ranked: &RankedQueue,
     rows: &[RankedRow],
 ) -> Result<RankPageParts, CliError> {
     let findings = [&*ranked.findings, &shown_errors(ranked, rows)].concat();
-    let tree = page_file::tree(site)?;
+    let tree = page_file::tree(&opened.site)?;
     let RankedQueue { table, ranking, .. } = ranked;
     let side = ComparedRanking {
         table,
@@ -188,7 +132,7 @@ fn page_parts(
     };
     let groups = Comparison::new(&side, &side);
     Ok(RankPageParts {
-        findings: page_file::draw_on_page(source, submitted, &findings),
+        findings: page_file::draw_on_page(&opened.source, &opened.submitted(), &findings),
         groups,
         tree,
     })

@@ -59,7 +59,7 @@ pub fn rank_document<'a>(
         let groups = group_sections(&page.groups, true).into_iter();
         sections.extend(groups.map(Section::on_page));
         let tree = page.tree.as_ref();
-        sections.extend(tree.map(|tree| tree_section(tree.tree(), tree.shares())));
+        sections.extend(tree.map(tree_section));
     }
     Document {
         command: "jsf rank",
@@ -159,7 +159,7 @@ fn job_counts(queue: &RankedQueue) -> String {
 /// how many jobs have an error of each kind.
 fn facts(report: &RankReport<'_>, has_effect: bool) -> Vec<Fact> {
     let ranking = &report.queue.ranking;
-    let mut facts = rule_facts(report.rules);
+    let mut facts = rule_facts(report.formula, &report.queue.rules);
     if has_effect {
         facts.extend(decides_fact(report.decides));
         if ranking.ties() > 0 {
@@ -229,11 +229,11 @@ fn jobs<'a>(report: &'a RankReport<'_>) -> Table<'a> {
         Column::text("state", 1).on_page(),
         Column::number("value", DECIDES),
     ];
-    for name in report.inputs {
+    for name in report.inputs() {
         let entry = report.queue.schema.entry(name);
         let heading = match entry.and_then(|entry| entry.input_type.unit()) {
             Some(unit) => format!("{name} ({unit})"),
-            None => (*name).to_owned(),
+            None => name.to_string(),
         };
         columns.push(Column::number(heading, 4));
     }
@@ -257,7 +257,7 @@ fn cells(job: Job<'_>) -> Vec<Cell<'_>> {
     cells.extend(job.inputs.into_iter().map(|(_, value)| value.into()));
     let terms = job.terms.into_iter().flatten();
     cells.extend(terms.map(|term| term_cell(term.value)));
-    let error = job.error.map(|error| format!("error: {}", error.message));
+    let error = job.error.map(|error| format!("error: {error}"));
     let notes: Vec<String> = error.into_iter().chain(job.reason).collect();
     cells.push(Cell::prose(notes.join("; ")));
     cells

@@ -1,8 +1,9 @@
 //! The part of the usage of each entity beside its share of the machine.
 
-use job_sort_formula::fairshare::{NodeKind, ShareTable, ShareTree};
+use job_sort_formula::fairshare::{AssessedTree, NodeKind};
 
-use crate::commands::shares::view::{share_part, shown_name, usage_part};
+use crate::commands::shares::answer::{share_part, usage_part};
+use crate::commands::shares::view::shown_name;
 use crate::view::charts::intervals::{Intervals, Row};
 use crate::view::document::ChartSvg;
 use crate::view::words::percent;
@@ -26,14 +27,15 @@ pub(crate) struct Entity<'a> {
 
 /// The entities without shares, and those farthest above and farthest below their shares, in this
 /// order.
-pub(crate) fn farthest_entities<'a>(tree: &'a ShareTree, shares: &ShareTable) -> Vec<Entity<'a>> {
+pub(crate) fn farthest_entities(assessed: &AssessedTree) -> Vec<Entity<'_>> {
+    let tree = assessed.tree();
     let (mut without, mut above) = (Vec::new(), Vec::new());
     for node in tree.nodes() {
         if tree.kind(node) == NodeKind::Entity {
             let entity = Entity {
                 name: shown_name(tree, node),
-                share: share_part(shares, node),
-                used: usage_part(tree, node),
+                share: share_part(assessed, node),
+                used: usage_part(assessed, node),
             };
             if entity.share > 0.0 {
                 above.push(entity);
@@ -110,7 +112,7 @@ fn percent_of_axis(part: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use job_sort_formula::fairshare::{AssessedTree, FairTree, Member, PolicyRules, TreeBuilder};
+    use job_sort_formula::fairshare::{FairTree, Member, PolicyRules, TreeBuilder};
 
     use super::*;
 
@@ -136,7 +138,7 @@ mod tests {
             .add(builder.root(), Member::entity("idle").shares(0))
             .unwrap();
         let tree = AssessedTree::new(builder.finish(), &FairTree::new(PolicyRules::Scheduler));
-        let entities = farthest_entities(tree.tree(), tree.shares());
+        let entities = farthest_entities(&tree);
         let names: Vec<&str> = entities.iter().map(|entity| entity.name).collect();
         assert_eq!(names.len(), 32);
         assert_eq!(

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::fairshare::NodeId;
 use jsf_site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest, Site};
 
@@ -14,7 +15,6 @@ use crate::cli::warnings::Warnings;
 use crate::cli::{
     CliError, FormulaOptions, Outcome, parsed_formula, read_formula_of, show_site, warn, warn_all,
 };
-use crate::commands::explain::run::is_error;
 use crate::commands::shares::answer::{PolicyView, SharesReport};
 use crate::commands::shares::request::SharesArgs;
 
@@ -166,16 +166,9 @@ fn places(
     let formula = parsed_formula(&source, &submitted)?;
     let places = site.places(formula, request)?;
     warnings.show(&places.warnings);
-    draw_submitted(
-        &source,
-        &submitted,
-        places
-            .findings
-            .new
-            .iter()
-            .filter(|found| is_error(found))
-            .cloned(),
-    );
+    let mut errors = places.findings.new.clone();
+    errors.retain(|found| found.severity == Severity::Error);
+    draw_submitted(&source, &submitted, errors);
     let ranking = &places.sides.new.ranking;
     report_errors(
         arguments.site.on_error,

@@ -2,7 +2,7 @@
 //! factors of several side by side; with assumed usage, what changes, and the places that jobs
 //! gain.
 
-use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTable, ShareTree};
+use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, ShareTree};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Comparison, JobMove};
 use jsf_openpbs::files::resource_group::UNKNOWN_GROUP;
@@ -11,8 +11,8 @@ use jsf_site::UsageChange;
 use serde_json::Value;
 
 use crate::commands::shares::answer::{
-    Change, PolicyView, SharesReport, association, changes, depths, difference, end_of_path,
-    numbers, shares,
+    Change, PolicyView, SharesReport, depths, difference, end_of_path, share_part, shares,
+    usage_part,
 };
 use crate::commands::shares::chart::{LEGEND, draw, farthest_entities};
 use crate::view::branches::{MAX_LEVELS, branches};
@@ -30,51 +30,54 @@ const SMALL_TREE: usize = 12;
 const MOST_OF_EACH: usize = 5;
 /// How many entities are named in a line.
 const MOST_NAMED: usize = 5;
+/// A smaller part of a whole is written as 0.
+const LEAST_SHOWN: f64 = 5e-7;
 
 /// The document of a tree under one policy or several.
 pub(crate) fn shares_document<'a>(report: &SharesReport<'a>) -> Document<'a> {
     let views = report.shown;
-    let policies = report.shown.iter();
-    let policies = policies.map(|view| ("policy", view.policy.description.clone()));
     let is_one = views.len() == 1;
-    let mut facts = Vec::new();
-    for fact in Fact::list(policies) {
-        facts.push(fact.in_full_unless(|_| is_one));
-    }
-    let mut sections = Vec::new();
-    if let Some(first) = views.first() {
-        let is_brief = first.policy.before.is_none()
-            && total_usage(first.tree()) > 0.0
-            && first.nodes.len() > SMALL_TREE;
-        let unit = Fact::new("usage", format!("in {}", first.policy.usage_unit));
-        facts.push(unit.in_full_unless(|_| !is_brief));
-        sections.push(tree_section(first.tree(), first.shares()));
-        if first.policy.before.is_some() {
-            sections.extend(views.iter().filter_map(changes_section));
-            sections.extend(report.places.into_iter().flat_map(places_sections));
-        } else {
-            facts.extend(entity_facts(first));
-            sections.extend(over_and_under_section(views).filter(|_| is_brief));
-            sections.push(nodes_section(views).in_full_if(is_brief));
-        }
-        if first.policy.before.is_some() || !is_one {
-            for view in views {
-                let heading = format!("shares under {}", view.name());
-                let section = Section::new(heading).on_page();
-                sections.push(section.table(shares_table(*view, true)));
-            }
-        }
-    }
-    Document {
+    let mut document = Document {
         command: "jsf shares",
         title: "Fair share".to_owned(),
-        headline: views
-            .first()
-            .map_or_else(String::new, |first| headline(report, first)),
-        facts,
-        sections,
+        headline: String::new(),
+        facts: Vec::new(),
+        sections: Vec::new(),
         read_on: "",
+    };
+    let policies = views
+        .iter()
+        .map(|view| ("policy", view.policy.description.clone()));
+    for fact in Fact::list(policies) {
+        document.facts.push(fact.in_full_if(!is_one));
     }
+    let Some(first) = views.first() else {
+        return document;
+    };
+    document.headline = headline(report, first);
+    let is_assumed = first.policy.before.is_some();
+    let is_brief = !is_assumed && total_usage(first.tree()) > 0.0 && first.nodes.len() > SMALL_TREE;
+    let unit = Fact::new("usage", format!("in {}", first.policy.usage_unit));
+    document.facts.push(unit.in_full_if(is_brief));
+    let sections = &mut document.sections;
+    sections.push(tree_section(first.assessed));
+    if is_assumed {
+        sections.extend(views.iter().filter_map(changes_section));
+        sections.extend(report.places.into_iter().flat_map(places_sections));
+    } else {
+        document.facts.extend(entity_facts(first));
+        if is_brief {
+            sections.extend(over_and_under_section(views));
+        }
+        sections.push(nodes_section(views).in_full_if(is_brief));
+    }
+    if is_assumed || !is_one {
+        for view in views {
+            let section = Section::new(format!("shares under {}", view.name())).on_page();
+            sections.push(section.table(shares_table(view, true)));
+        }
+    }
+    document
 }
 
 /// What the assumed usage changes, or the entities that are farthest from their shares.
@@ -87,24 +90,27 @@ fn headline(report: &SharesReport<'_>, view: &PolicyView<'_>) -> String {
     if total_usage(view.tree()) <= least {
         return "No entity has any usage.".to_owned();
     }
+    let [Some(&first), Some(&last)] = [entities.first(), entities.last()] else {
+        return "The tree has no entities.".to_owned();
+    };
     let (of, farthest) = match entities.len() {
-        0 => return "The tree has no entities.".to_owned(),
         1 => (String::new(), ""),
         several => (
             format!("Of {} entities ", grouped_number(several)),
             "farthest ",
         ),
     };
-    let over = entities.first().filter(|&&node| excess(view, node) > 0.0);
-    let under = entities.last().filter(|&&node| excess(view, node) < 0.0);
     let mut clauses = Vec::new();
-    for (node, side) in [(over, "over"), (under, "under")] {
-        if let Some(&node) = node {
+    for (node, side, is_so) in [
+        (first, "over", view.excess(first) > 0.0),
+        (last, "under", view.excess(last) < 0.0),
+    ] {
+        if is_so {
             clauses.push(format!(
                 "`{}` is {farthest}{side} its share ({} of the usage, {} of the shares)",
                 shown_name(view.tree(), node),
-                percent(usage_part(view.tree(), node)),
-                percent(share_part(view.shares(), node))
+                percent(usage_part(view.assessed, node)),
+                percent(share_part(view.assessed, node))
             ));
         }
     }
@@ -123,19 +129,16 @@ fn assumed_headline(
 ) -> String {
     let mut changed = Vec::new();
     for node in entities(view) {
-        if let (Some(old), Some(new)) = (factor(before, node), factor(view, node)) {
+        if let (Some(old), Some(new)) = (before.factor(node), view.factor(node)) {
             changed.push((node, old, new));
         }
     }
-    changed.sort_by(|(_, old, new), (_, other_old, other_new)| {
-        (other_new - other_old).total_cmp(&(new - old))
-    });
+    changed.sort_by(|one, other| (other.2 - other.1).total_cmp(&(one.2 - one.1)));
     let gains = changed.first().filter(|(_, old, new)| new > old);
     let loses = changed.last().filter(|(_, old, new)| new < old);
-    let is_most = |node: NodeId| [gains, loses].iter().flatten().any(|most| most.0 == node);
-    let charged = changed
-        .iter()
-        .find(|(node, ..)| !is_most(*node) && is_charged(view.tree(), *node, report.changes));
+    let charged = changed.iter().find(|change| {
+        ![gains, loses].contains(&Some(change)) && is_charged(view.tree(), change.0, report.changes)
+    });
     let mut clauses = Vec::new();
     for (change, verb) in [
         (charged, "changes"),
@@ -155,9 +158,9 @@ fn assumed_headline(
         clauses.push("no factor is known to change".to_owned());
     }
     if let Some((.., places)) = report.places {
-        let moved = moved_jobs(places).len();
+        let moved = grouped_number(moved_jobs(places).len());
         let all = grouped_count(places.moves().len(), "job");
-        clauses.push(format!("{} of {all} moved", grouped_number(moved)));
+        clauses.push(format!("{moved} of {all} moved"));
     }
     let assumed = grouped(&view.policy.assumed);
     format!("If {assumed}: {}.", clauses.join(", "))
@@ -165,32 +168,35 @@ fn assumed_headline(
 
 /// Whether usage is added to an entity, which is named by its name or its path.
 fn is_charged(tree: &ShareTree, node: NodeId, changes: &[UsageChange]) -> bool {
-    let is_named = |name: &str| tree.name(node) == name || short_path(tree, node) == name;
-    changes
-        .iter()
-        .any(|change| matches!(change, UsageChange::Charge { name, .. } if is_named(name)))
+    changes.iter().any(|change| match change {
+        UsageChange::Charge { name, .. } => {
+            tree.name(node) == name || short_path(tree, node) == *name
+        }
+        UsageChange::Decay(_) => false,
+    })
 }
 
 fn moved_jobs(places: &Comparison) -> Vec<JobMove> {
-    let moves = places.moves();
-    moves.filter(|job| job.old != job.new).collect()
+    let mut moves: Vec<JobMove> = places.moves().collect();
+    moves.retain(|job| job.old != job.new);
+    moves
 }
 
 /// The entities that use something without shares, and those without a line in the tree: the
 /// scheduler puts them into the group `unknown`.
 fn entity_facts(view: &PolicyView<'_>) -> Vec<Fact> {
+    let tree = view.tree();
     let mut entities = entities(view);
-    entities.retain(|&node| usage_part(view.tree(), node) > 0.0);
-    entities.sort_by(|&one, &other| view.tree().usage(other).total_cmp(&view.tree().usage(one)));
+    entities.retain(|&node| usage_part(view.assessed, node) > 0.0);
+    entities.sort_by(|&one, &other| tree.usage(other).total_cmp(&tree.usage(one)));
     let (mut without_shares, mut without_line) = (Vec::new(), Vec::new());
     for node in entities {
-        let name = shown_name(view.tree(), node);
-        if share_part(view.shares(), node) <= 0.0 {
-            let used = percent(usage_part(view.tree(), node));
+        let name = shown_name(tree, node);
+        if share_part(view.assessed, node) <= 0.0 {
+            let used = percent(usage_part(view.assessed, node));
             without_shares.push(format!("{name} {used} of the usage"));
         }
-        let parent = view.tree().parent(node);
-        if view.is_pbs() && parent.is_some_and(|parent| view.tree().name(parent) == UNKNOWN_GROUP) {
+        if view.is_pbs() && group(tree, node) == Some(UNKNOWN_GROUP) {
             without_line.push(format!("{name} (group `{UNKNOWN_GROUP}`)"));
         }
     }
@@ -207,6 +213,11 @@ fn entity_facts(view: &PolicyView<'_>) -> Vec<Fact> {
     facts
 }
 
+/// The name of the group of a node.
+fn group(tree: &ShareTree, node: NodeId) -> Option<&str> {
+    Some(tree.name(tree.parent(node)?))
+}
+
 /// The entities among the nodes that are shown.
 fn entities(view: &PolicyView<'_>) -> Vec<NodeId> {
     let mut nodes = view.nodes.to_vec();
@@ -217,34 +228,32 @@ fn entities(view: &PolicyView<'_>) -> Vec<NodeId> {
 /// The same, those that use most more than their shares first.
 fn entities_by_excess(view: &PolicyView<'_>) -> Vec<NodeId> {
     let mut entities = entities(view);
-    entities.sort_by(|&one, &other| excess(view, other).total_cmp(&excess(view, one)));
+    entities.sort_by(|&one, &other| view.excess(other).total_cmp(&view.excess(one)));
     entities
 }
 
 /// The entities that use most more than their shares, and those that use most less, in this order.
-fn over_and_under_section<'a>(views: &[PolicyView<'a>]) -> Option<Section<'a>> {
-    let first = *views.first()?;
-    let mut over = entities_by_excess(&first);
-    over.retain(|&node| share_part(first.shares(), node) > 0.0 && excess(&first, node) != 0.0);
-    let is_over = |&node: &NodeId| excess(&first, node) > 0.0;
-    let mut under = over.split_off(over.partition_point(is_over));
+fn over_and_under_section<'a>(views: &'a [PolicyView<'a>]) -> Option<Section<'a>> {
+    let first = views.first()?;
+    let mut over = entities_by_excess(first);
+    over.retain(|&node| share_part(first.assessed, node) > 0.0 && first.excess(node) != 0.0);
+    let mut under = over.split_off(over.partition_point(|&node| first.excess(node) > 0.0));
     over.truncate(MOST_OF_EACH);
     over.extend(under.split_off(under.len().saturating_sub(MOST_OF_EACH)));
-    let is_empty = over.is_empty();
+    if over.is_empty() {
+        return None;
+    }
     let mut table = Table::of(over)
-        .text("entity", 9, move |&node| shown_name(first.tree(), node))
-        .text("group", 3, move |&node| {
-            let parent = first.tree().parent(node);
-            parent.map(|parent| first.tree().name(parent))
+        .text("entity", 9, |&node| shown_name(first.tree(), node))
+        .text("group", 3, |&node| group(first.tree(), node))
+        .number("share", 8, |&node| {
+            Cell::Share(share_part(first.assessed, node))
         })
-        .number("share", 8, move |&node| {
-            Cell::Share(share_part(first.shares(), node))
+        .number("part of usage", 8, |&node| {
+            Cell::Share(usage_part(first.assessed, node))
         })
-        .number("part of usage", 8, move |&node| {
-            Cell::Share(usage_part(first.tree(), node))
-        })
-        .number("points", 8, move |&node| {
-            let points = excess(&first, node) * 100.0;
+        .number("points", 8, |&node| {
+            let points = first.excess(node) * 100.0;
             Cell::Written(signed_significant(points), Some(points))
         });
     for view in views.iter().filter(|view| view.policy.has_factors) {
@@ -253,34 +262,29 @@ fn over_and_under_section<'a>(views: &[PolicyView<'a>]) -> Option<Section<'a>> {
             1 => "fairshare",
             _ => view.name(),
         };
-        table = table.number(heading, 7, factor_cell(first, *view));
+        table = table.number(heading, 7, factor_cell(first, view));
     }
     let table = Table::from(table).naming_dropped(views.len() > 1);
     let section = Section::new("farthest over and under their shares").in_text();
-    (!is_empty).then(|| section.table(table))
+    Some(section.table(table))
 }
 
 /// The factor of a node of the first tree under a policy, whose tree may differ.
 fn factor_cell<'a>(
-    first: PolicyView<'a>,
-    view: PolicyView<'a>,
-) -> impl Fn(&NodeId) -> Cell<'a> + Sync + 'a {
+    first: &PolicyView<'_>,
+    view: &'a PolicyView<'a>,
+) -> impl Fn(&NodeId) -> Cell<'a> + Sync + use<'a> {
     let nodes = counterparts(first.tree(), view.tree());
     move |node| {
-        let factor = nodes[node.index()].and_then(|node| factor(&view, node));
+        let factor = nodes[node.index()].and_then(|node| view.factor(node));
         factor.map_or(Cell::Missing, Cell::significant)
     }
 }
 
-/// How much more of the machine a node has used than its share.
-fn excess(view: &PolicyView<'_>, node: NodeId) -> f64 {
-    usage_part(view.tree(), node) - share_part(view.shares(), node)
-}
-
 /// The entities whose usage is farthest from their shares as a chart, and the tree as a table.
-pub(crate) fn tree_section<'a>(tree: &'a ShareTree, shares: &'a ShareTable) -> Section<'a> {
+pub(crate) fn tree_section(assessed: &AssessedTree) -> Section<'_> {
     let mut section = Section::new("fair-share tree").on_page();
-    let entities = farthest_entities(tree, shares);
+    let entities = farthest_entities(assessed);
     if !entities.is_empty() {
         section = section
             .prose(
@@ -289,43 +293,33 @@ pub(crate) fn tree_section<'a>(tree: &'a ShareTree, shares: &'a ShareTable) -> S
             )
             .chart(move || Chart::new(draw(&entities), &LEGEND));
     }
-    section.table(parts_table(tree, shares).folded("The tree as a table"))
-}
-
-/// The part of the machine that is a node's share.
-pub(crate) fn share_part(shares: &ShareTable, node: NodeId) -> f64 {
-    shares.get(node).map_or(0.0, |shares| shares.fairshare_perc)
+    section.table(parts_table(assessed).folded("The tree as a table"))
 }
 
 fn total_usage(tree: &ShareTree) -> f64 {
     tree.usage(tree.root())
 }
 
-/// The part of all usage that is a node's, or is below it.
-pub(crate) fn usage_part(tree: &ShareTree, node: NodeId) -> f64 {
-    let total = total_usage(tree);
-    if total > 0.0 {
-        tree.usage(node) / total
-    } else {
-        0.0
-    }
-}
-
 /// The share of each node, and its part of the usage.
-fn parts_table<'a>(tree: &'a ShareTree, shares: &'a ShareTable) -> Table<'a> {
+fn parts_table(assessed: &AssessedTree) -> Table<'_> {
+    let tree = assessed.tree();
     let depths = depths(tree);
-    let share = |node: NodeId| shares.get(node).map(|shares| shares.fairshare_perc);
     Table::of(tree.depth_first())
         .name("name", 9, move |&node| {
-            node_cell(tree, depths[node.index()] as usize, String::new(), node)
+            node_cell(tree, depths[node.index()], String::new(), node)
         })
-        .number("share", 8, move |&node| share(node).map(Cell::Share))
-        .number("part of the usage", 8, move |&node| {
-            Cell::Share(usage_part(tree, node))
+        .number("share", 8, |&node| {
+            let shares = assessed.shares().get(node);
+            shares.map(|shares| Cell::Share(shares.fairshare_perc))
         })
-        .number("usage / share", 8, move |&node| {
-            let share = share(node).filter(|share| *share > 0.0);
-            share.map(|share| Cell::Decimals(usage_part(tree, node) / share, 2))
+        .number("part of the usage", 8, |&node| {
+            Cell::Share(usage_part(assessed, node))
+        })
+        .number("usage / share", 8, |&node| {
+            match share_part(assessed, node) {
+                share if share > 0.0 => Cell::Decimals(usage_part(assessed, node) / share, 2),
+                _ => Cell::Missing,
+            }
         })
         .into()
 }
@@ -341,13 +335,9 @@ fn node_cell(tree: &ShareTree, depth: usize, lines: String, node: NodeId) -> Cel
 }
 
 /// The names of the nodes that are shown, with the lines between them.
-fn name_cells(view: PolicyView<'_>) -> Vec<Cell<'_>> {
-    let depths = depths(view.tree());
-    let depths: Vec<usize> = view
-        .nodes
-        .iter()
-        .map(|node| depths[node.index()] as usize)
-        .collect();
+fn name_cells<'a>(view: &PolicyView<'a>) -> Vec<Cell<'a>> {
+    let nodes = view.nodes.iter();
+    let depths: Vec<usize> = nodes.map(|node| view.depths[node.index()]).collect();
     let mut cells = Vec::new();
     for ((&node, lines), depth) in view.nodes.iter().zip(branches(&depths)).zip(&depths) {
         cells.push(node_cell(view.tree(), *depth, lines, node));
@@ -364,14 +354,14 @@ pub(crate) fn shown_name(tree: &ShareTree, node: NodeId) -> &str {
 }
 
 /// The nodes with the numbers of the only policy, or with the factors of all of them.
-fn nodes_section<'a>(views: &[PolicyView<'a>]) -> Section<'a> {
+fn nodes_section<'a>(views: &'a [PolicyView<'a>]) -> Section<'a> {
+    let first = &views[0];
     let table = match views {
-        [only] => shares_table(*only, true),
-        _ => factors_table(views),
+        [only] => shares_table(only, true),
+        _ => factors_table(first, views),
     };
-    let first = views[0];
     let mut deep = first.nodes.to_vec();
-    deep.retain(|&node| first.tree().ancestors(node).nth(MAX_LEVELS).is_some());
+    deep.retain(|&node| first.depths[node.index()] > MAX_LEVELS);
     let note = if deep.is_empty() {
         String::new()
     } else {
@@ -385,32 +375,35 @@ fn nodes_section<'a>(views: &[PolicyView<'a>]) -> Section<'a> {
 
 /// A row for each node, with the numbers that JSON has, as far as some node has them, and perhaps
 /// its part of all usage.
-pub(crate) fn shares_table(view: PolicyView<'_>, has_part: bool) -> Table<'_> {
-    let names = name_cells(view);
+pub(crate) fn shares_table<'a>(view: &PolicyView<'a>, has_part: bool) -> Table<'a> {
     let mut rows = Vec::new();
-    for (&node, name) in view.nodes.iter().zip(names) {
-        rows.push((node, name, numbers(&view, node)));
+    for (&node, name) in view.nodes.iter().zip(name_cells(view)) {
+        rows.push((node, name, view.numbers(node)));
     }
-    let columns = rows.first().map_or_else(Vec::new, |(.., row)| row.clone());
     let mut used = Vec::new();
-    for (index, (heading, _)) in columns.into_iter().enumerate() {
+    for (index, (heading, _)) in rows
+        .first()
+        .into_iter()
+        .flat_map(|(.., row)| row)
+        .enumerate()
+    {
         // factors that are not known have a column that says so
-        let is_unknown = matches!(heading, "fairshare" | "tickets") && !view.policy.has_factors;
-        let is_used = rows.iter().any(|(.., row)| !row[index].1.is_null());
-        used.push((index, heading, is_used || is_unknown));
+        let is_unknown = matches!(*heading, "fairshare" | "tickets") && !view.policy.has_factors;
+        if is_unknown || rows.iter().any(|(.., row)| !row[index].1.is_null()) {
+            used.push((index, *heading));
+        }
     }
+    let assessed = view.assessed;
     let mut table = Table::of(rows).name("name", 9, |(_, name, _)| name.clone());
-    for (index, heading, is_used) in used {
-        let is_last_of_shares = matches!(heading, "perc" | "norm_shares");
-        table = table
-            .number(heading, importance(heading), move |(.., row)| {
-                number_cell(&row[index].1)
-            })
-            .shown_if(is_used)
-            .number("part of usage", 7, move |(node, ..)| {
-                Cell::Share(usage_part(view.tree(), *node))
-            })
-            .shown_if(has_part && is_last_of_shares);
+    for (index, heading) in used {
+        table = table.number(heading, importance(heading), move |(.., row)| {
+            number_cell(&row[index].1)
+        });
+        if has_part && matches!(heading, "perc" | "norm_shares") {
+            table = table.number("part of usage", 7, |(node, ..)| {
+                Cell::Share(usage_part(assessed, *node))
+            });
+        }
     }
     table.into()
 }
@@ -423,19 +416,17 @@ fn number_cell(value: &Value) -> Cell<'static> {
 }
 
 /// The factors of several policies side by side.
-fn factors_table<'a>(views: &[PolicyView<'a>]) -> Table<'a> {
-    let first = views[0];
+fn factors_table<'a>(first: &'a PolicyView<'a>, views: &'a [PolicyView<'a>]) -> Table<'a> {
+    let tree = first.tree();
     let rows = first.nodes.iter().copied().zip(name_cells(first));
     let mut table = Table::of(rows)
         .name("name", 9, |(_, name)| name.clone())
-        .number("shares", 6, move |(node, _)| {
-            number_cell(&shares(first.tree().shares(*node)))
+        .number("shares", 6, |(node, _)| {
+            number_cell(&shares(tree.shares(*node)))
         })
-        .number("usage", 7, move |(node, _)| {
-            Cell::significant(first.tree().usage(*node))
-        });
+        .number("usage", 7, |(node, _)| Cell::significant(tree.usage(*node)));
     for view in views {
-        let cell = factor_cell(first, *view);
+        let cell = factor_cell(first, view);
         table = table.number(view.name(), 6, move |(node, _)| cell(node));
     }
     table.into()
@@ -455,12 +446,12 @@ fn importance(heading: &str) -> u8 {
 
 /// What the assumed usage changes: a line for each quantity of a node that differs.
 fn changes_section<'a>(view: &PolicyView<'a>) -> Option<Section<'a>> {
-    let mut nodes: Vec<Change> = changes(view).collect();
-    nodes.sort_by(|left, right| effect(right).total_cmp(&effect(left)));
+    let mut changes = view.changes();
+    changes.sort_by(|left, right| effect(right).total_cmp(&effect(left)));
     let mut rows = Vec::new();
-    for change in nodes {
-        let mut name = short_path(view.tree(), change.node);
-        for (quantity, before, after) in &change.quantities {
+    for Change { node, quantities } in &changes {
+        let mut name = short_path(view.tree(), *node);
+        for (quantity, before, after) in quantities {
             let [old, new] = [before, after].map(shown_number);
             if old != new {
                 let by = difference(before, after);
@@ -497,30 +488,27 @@ fn short_path(tree: &ShareTree, node: NodeId) -> String {
 
 /// How much the factor of a node changes.
 fn effect(change: &Change) -> f64 {
-    let mut quantities = change.quantities.iter();
-    let factor = quantities.find(|(name, ..)| matches!(*name, "factor" | "fairshare"));
-    let by = factor.and_then(|(_, before, after)| difference(before, after));
-    by.map_or(0.0, f64::abs)
+    for (name, before, after) in &change.quantities {
+        if matches!(*name, "factor" | "fairshare") {
+            return difference(before, after).map_or(0.0, f64::abs);
+        }
+    }
+    0.0
 }
 
 /// The places of the jobs of each entity, and then the jobs that move.
 fn places_sections<'a>(
     (formula, table, places): (&'a str, &'a JobTable, &'a Comparison),
 ) -> Vec<Section<'a>> {
-    let section = Section::new("places").prose(format!("by `{}`", formula.trim_end()));
+    let mut sections = vec![Section::new("places").prose(format!("by `{}`", formula.trim_end()))];
     let moved = moved_jobs(places);
-    if moved.is_empty() {
-        return vec![section];
+    if !moved.is_empty() {
+        sections.extend(group_sections(places, false).into_iter().take(1));
+        let jobs = moves_table(table, moved);
+        sections.push(Section::new("places of jobs").table(jobs).in_full());
     }
-    let mut sections = vec![section];
-    sections.extend(group_sections(places, false).into_iter().take(1));
-    let jobs = moves_table(table, moved);
-    sections.push(Section::new("places of jobs").table(jobs).in_full());
     sections
 }
-
-/// A smaller part of a whole is written as 0.
-const LEAST_SHOWN: f64 = 5e-7;
 
 /// A number with three significant digits, or the word for it; an empty text for null.
 fn shown_number(value: &Value) -> String {
@@ -546,20 +534,6 @@ fn counterparts(tree: &ShareTree, other: &ShareTree) -> Vec<Option<NodeId>> {
         });
     }
     found
-}
-
-/// The factor of a node's jobs, or the number that the policy computes for an account.
-fn factor(view: &PolicyView<'_>, node: NodeId) -> Option<f64> {
-    if !view.policy.has_factors {
-        return None;
-    }
-    if view.is_pbs() || view.tree().kind(node) == NodeKind::Entity {
-        return view
-            .shares()
-            .get(node)
-            .map(|shares| shares.fairshare_factor);
-    }
-    association(view, node).fairshare
 }
 
 #[cfg(test)]

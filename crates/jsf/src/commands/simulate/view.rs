@@ -170,10 +170,12 @@ fn first_facts(facts: Vec<Fact>, report: &SimulationReport<'_>) -> Vec<Fact> {
         "machine" => !report.processors.are_given(),
         _ => is_policy_of_others(fact),
     };
-    facts
-        .into_iter()
-        .map(|fact| fact.in_full_unless(is_first))
-        .collect()
+    let mut shown = Vec::new();
+    for fact in facts {
+        let is_first = is_first(&fact);
+        shown.push(fact.in_full_if(!is_first));
+    }
+    shown
 }
 
 /// Whether the waits under a formula say anything: a formula that the scheduler cannot work with,

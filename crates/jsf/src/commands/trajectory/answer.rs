@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::trajectory::{JobTrajectory, Trajectory, TrajectoryPoint};
+use job_sort_formula::rank::trajectory::{JobTrajectory, Trajectory};
+use jsf_site::RankedQueue;
 use serde::{Serialize, Serializer};
 
-use crate::answer::{Answer, Format};
+use crate::answer::{Answer, Each, Format, object};
 use crate::view::csv_writer::{Cells, guarded, write_csv};
 use crate::view::document::Document;
 
@@ -19,14 +19,10 @@ pub const MAX_FOLLOWED: u32 = 8784 * 3600;
 pub struct TrajectoryReport<'a> {
     /// The formula's text.
     pub formula: &'a str,
-    /// The jobs.
-    pub table: &'a JobTable,
-    /// The number of jobs that the scheduler considers now.
-    pub considered: usize,
+    /// The ranked queue.
+    pub queue: &'a RankedQueue,
     /// What is written.
     pub trajectory: &'a Trajectory,
-    /// What is shown above the text, such as the policy: a heading and a text each.
-    pub rules: &'a [(&'static str, String)],
 }
 
 impl Answer for TrajectoryReport<'_> {
@@ -49,125 +45,78 @@ impl<'a> TrajectoryReport<'a> {
         job.known_until >= self.trajectory.seconds
     }
 
-    /// The jobs, and the time that each has waited now, in seconds.
-    fn jobs(&self) -> impl Iterator<Item = (&'a JobTrajectory, i64)> {
-        let column = self.table.column("eligible_time");
-        let jobs = self.trajectory.jobs.iter();
-        jobs.map(move |job| {
-            let waited = column.map_or(0, |column| column.nearest_double(job.row) as i64);
-            (job, waited)
-        })
+    pub(crate) fn id(&self, row: usize) -> &'a str {
+        self.queue.table.id(row)
+    }
+
+    /// The time that a job has waited now, in seconds.
+    fn waited(&self, job: &JobTrajectory) -> i64 {
+        let column = self.queue.table.column("eligible_time");
+        column.map_or(0, |column| column.nearest_double(job.row) as i64)
+    }
+
+    fn followed_job(&self, job: &JobTrajectory) -> impl Serialize {
+        let waited = self.waited(job);
+        let mut points = Vec::new();
+        for point in &job.points {
+            let eligible_time = waited + point.wait;
+            points.push(object! { #[serde(flatten)] point, eligible_time });
+        }
+        // the ranks that the job has from a time on
+        let mut ranks = Vec::new();
+        for &(wait, rank) in &job.ranks {
+            ranks.push(object! { wait, rank });
+        }
+        object! {
+            id: self.id(job.row),
+            entity: self.queue.table.entity(job.row),
+            queue: self.queue.table.queue(job.row),
+            known_until: job.known_until,
+            is_complete: self.is_complete(job),
+            points,
+            ranks,
+        }
     }
 
     /// Writes comma-separated values as in RFC 4180: a line for each job at each point of time.
     fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        let points = self.jobs().flat_map(|(job, eligible_time)| {
-            let id = guarded(self.table.id(job.row), cells);
-            job.points.iter().map(move |point| {
-                let score = point
-                    .score
-                    .is_finite()
-                    .then(|| Value::Float(point.score).repr());
-                (
+        let mut lines = Vec::new();
+        for job in &self.trajectory.jobs {
+            let waited = self.waited(job);
+            for point in &job.points {
+                let score = Some(point.score).filter(|score| score.is_finite());
+                lines.push((
                     point.wait,
-                    id.clone(),
-                    eligible_time + point.wait,
-                    score,
+                    guarded(self.id(job.row), cells),
+                    waited + point.wait,
+                    score.map(|score| Value::Float(score).repr()),
                     point.rank,
                     point.is_known,
-                )
-            })
-        });
+                ));
+            }
+        }
         let header = "wait,id,eligible_time,score,rank,known";
-        write_csv(header.split(','), points, out)
+        write_csv(header.split(','), lines.into_iter(), out)
     }
 }
 
 impl Serialize for TrajectoryReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let table = self.table;
-        let crossings = self
-            .trajectory
-            .overtakings
-            .iter()
-            .map(|overtaking| Crossing {
+        let mut crossings = Vec::new();
+        for overtaking in &self.trajectory.overtakings {
+            crossings.push(object! {
                 wait: overtaking.wait,
-                job: table.id(overtaking.winner),
-                overtakes: table.id(overtaking.loser),
+                job: self.id(overtaking.winner),
+                overtakes: self.id(overtaking.loser),
             });
-        let json = TrajectoryJson {
-            formula: self.formula,
-            considered: self.considered,
-            seconds: self.trajectory.seconds,
-            jobs: self
-                .jobs()
-                .map(|(job, eligible_time)| FollowedJob::new(self, job, eligible_time))
-                .collect(),
-            crossings: crossings.collect(),
-        };
-        json.serialize(serializer)
-    }
-}
-
-#[derive(Serialize)]
-struct TrajectoryJson<'a> {
-    formula: &'a str,
-    considered: usize,
-    seconds: i64,
-    jobs: Vec<FollowedJob<'a>>,
-    crossings: Vec<Crossing<'a>>,
-}
-
-#[derive(Serialize)]
-struct Crossing<'a> {
-    wait: i64,
-    job: &'a str,
-    overtakes: &'a str,
-}
-
-#[derive(Serialize)]
-struct FollowedJob<'a> {
-    id: &'a str,
-    entity: &'a str,
-    queue: &'a str,
-    known_until: i64,
-    is_complete: bool,
-    points: Vec<Point<'a>>,
-    ranks: Vec<RankFrom>,
-}
-
-#[derive(Serialize)]
-struct Point<'a> {
-    #[serde(flatten)]
-    point: &'a TrajectoryPoint,
-    eligible_time: i64,
-}
-
-/// A rank that a job has from a time on.
-#[derive(Serialize)]
-struct RankFrom {
-    wait: i64,
-    rank: Option<usize>,
-}
-
-impl<'a> FollowedJob<'a> {
-    fn new(report: &TrajectoryReport<'a>, job: &'a JobTrajectory, eligible_time: i64) -> Self {
-        let points = job.points.iter().map(|point| Point {
-            point,
-            eligible_time: eligible_time + point.wait,
-        });
-        Self {
-            id: report.table.id(job.row),
-            entity: report.table.entity(job.row),
-            queue: report.table.queue(job.row),
-            known_until: job.known_until,
-            is_complete: report.is_complete(job),
-            points: points.collect(),
-            ranks: job
-                .ranks
-                .iter()
-                .map(|&(wait, rank)| RankFrom { wait, rank })
-                .collect(),
         }
+        let report = object! {
+            formula: self.formula,
+            considered: self.queue.ranking.order().len(),
+            seconds: self.trajectory.seconds,
+            jobs: Each(|| self.trajectory.jobs.iter().map(|job| self.followed_job(job))),
+            crossings,
+        };
+        report.serialize(serializer)
     }
 }

@@ -65,7 +65,7 @@ impl TrajectoryReport<'_> {
             .filter_map(|((wait, rank), end)| {
                 Some([*wait as f64 / second, end as f64 / second, (*rank)? as f64])
             });
-        let id = self.table.id(job.row);
+        let id = self.id(job.row);
         let name = if self.is_complete(job) {
             id.to_owned()
         } else {

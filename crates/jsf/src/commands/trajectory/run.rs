@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::rank::SEARCH_WORK;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_site::RankRequest;
@@ -9,8 +10,8 @@ use jsf_site::RankRequest;
 use crate::answer::Format;
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
-use crate::cli::queue::{DrawnFindings, OpenedQueue, QueueToRank, outcome};
-use crate::cli::{CliError, Outcome, Progress, parsed_formula, report, show_site};
+use crate::cli::queue::{OpenedQueue, outcome};
+use crate::cli::{CliError, Outcome, Progress, report};
 use crate::commands::trajectory::answer::TrajectoryReport;
 use crate::commands::trajectory::request::TrajectoryArgs;
 
@@ -21,21 +22,10 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
         ));
     }
     let is_document = arguments.format.is_document();
-    let opened = OpenedQueue::open(&arguments.queue)?;
+    let opened = OpenedQueue::open(&arguments.queue, is_document)?;
     let OpenedQueue { site, source, .. } = &opened;
-    let submitted = opened.submitted();
-    let formula = parsed_formula(source, &submitted)?;
-    show_site(&arguments.queue.site, site, is_document);
-    let read = QueueToRank::read_and_report(
-        &opened,
-        &submitted,
-        &RankRequest::from(formula),
-        is_document,
-        DrawnFindings::All,
-    )?;
-    let Some(read) = read else {
-        return Ok(Outcome::Findings);
-    };
+    let request = RankRequest::from(&opened.formula);
+    let read = opened.read_jobs(&request, Some(Severity::Note))?;
     let mut rows = read.find_or_warn(&arguments.jobs)?;
     rows.sort_unstable();
     let (ranked, warnings) = read.rank_and_warn()?;
@@ -65,16 +55,12 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
             format_args!("job `{id}` does not wait for the scheduler, so it is left out"),
         );
     }
-    let mut rules = vec![("formula", source.text.trim_end().to_owned())];
-    rules.extend_from_slice(&ranked.rules);
     let report = TrajectoryReport {
         formula: &source.text,
-        table: &ranked.table,
-        considered: ranked.ranking.order().len(),
+        queue: &ranked,
         trajectory: &trajectory,
-        rules: &rules,
     };
-    let has_picture = arguments.format.is_document() || arguments.format == Format::Svg;
+    let has_picture = is_document || arguments.format == Format::Svg;
     let warnings = warnings.into_answer();
     // of no job there is nothing to see, and a message says why
     if !(has_picture && trajectory.jobs.is_empty()) {

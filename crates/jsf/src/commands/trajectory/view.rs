@@ -26,7 +26,7 @@ impl<'a> TrajectoryReport<'a> {
             command: "jsf trajectory",
             title: "Ranks while jobs wait".to_owned(),
             headline: self.headline(),
-            facts: rule_facts(self.rules),
+            facts: rule_facts(self.formula, &self.queue.rules),
             sections,
             read_on: "",
         }
@@ -48,7 +48,7 @@ impl<'a> TrajectoryReport<'a> {
         if jobs.len() > 1 && places(job) == 0 {
             return format!("Of {all} none changes its place in {end}, {ASSUMED}.");
         }
-        let id = self.table.id(job.row);
+        let id = self.id(job.row);
         let subject = if jobs.len() > 1 {
             format!("Of {all} `{id}` moves farthest")
         } else {
@@ -60,7 +60,7 @@ impl<'a> TrajectoryReport<'a> {
         });
         format!(
             "{subject}: {now} of {} now, {later} in {end}, {ASSUMED}.",
-            grouped_number(self.considered)
+            grouped_number(self.queue.ranking.order().len())
         )
     }
 
@@ -71,7 +71,7 @@ impl<'a> TrajectoryReport<'a> {
         let is_cut = jobs.iter().any(|job| !self.is_complete(job));
         let end = waiting_time(self.trajectory.seconds);
         let table = Table::of(jobs)
-            .id("job", 9, move |job| self.table.id(job.row))
+            .id("job", 9, move |job| self.id(job.row))
             .number("rank now", 8, |job| ends(job)[0])
             .number(format!("in {end}"), 8, move |job| {
                 ends(job)[1].filter(|_| self.is_complete(job))
@@ -92,10 +92,8 @@ impl<'a> TrajectoryReport<'a> {
     fn overtakings_section(self) -> Option<Section<'a>> {
         let table = Table::of(&self.trajectory.overtakings)
             .number("in", 9, |overtaking| Cell::Duration(overtaking.wait as f64))
-            .id("job", 9, move |overtaking| self.table.id(overtaking.winner))
-            .id("overtakes", 9, move |overtaking| {
-                self.table.id(overtaking.loser)
-            })
+            .id("job", 9, move |overtaking| self.id(overtaking.winner))
+            .id("overtakes", 9, move |overtaking| self.id(overtaking.loser))
             .limit(RowLimit::First(MAX_LISTED));
         (!table.is_empty()).then(|| Section::new("overtakings").table(table))
     }
@@ -108,7 +106,7 @@ impl<'a> TrajectoryReport<'a> {
         let mut table =
             Table::of(rows).number("in", 9, |&point| Cell::Duration(points[point].wait as f64));
         for job in jobs {
-            let id = self.table.id(job.row);
+            let id = self.id(job.row);
             table = table.number(id, 8, |&point| job.points[point].rank);
         }
         table.into()

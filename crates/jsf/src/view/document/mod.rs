@@ -15,16 +15,12 @@ use job_sort_formula::rank::OldNew;
 pub use crate::view::document::markdown::write_markdown;
 pub use crate::view::document::page::{GENERATOR, write_page};
 pub(crate) use crate::view::document::page::{
-    PageFact, PageSection, Piece, SCRIPT, STYLE, base64, content_hash, page_facts, page_sections,
-    sentence_pieces,
+    SCRIPT, STYLE, base64, content_hash, page_facts, page_sections, sentence_pieces, write_template,
 };
 pub use crate::view::document::table::{Cell, Column, DECIDES, RowLimit, Rows, Table};
 pub(crate) use crate::view::document::table::{score_in_words, star};
 pub use crate::view::document::terminal::TerminalStyle;
 pub(crate) use crate::view::document::terminal::{text_of, wrapped};
-
-/// The heading of the warnings about what an answer is computed from.
-pub(crate) const WARNINGS: &str = "warnings";
 
 /// The result of a command for people.
 pub struct Document<'a> {
@@ -302,13 +298,9 @@ impl Fact {
         self
     }
 
-    /// The fact in full only, unless it is on the first screen.
-    pub fn in_full_unless(self, is_on_first_screen: impl FnOnce(&Self) -> bool) -> Self {
-        if is_on_first_screen(&self) {
-            self
-        } else {
-            self.in_full()
-        }
+    /// The fact in full only, if this holds.
+    pub fn in_full_if(self, is_long: bool) -> Self {
+        if is_long { self.in_full() } else { self }
     }
 
     /// Facts from headings and texts; a text without a heading belongs to the one above.

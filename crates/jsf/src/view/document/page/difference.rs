@@ -1,8 +1,9 @@
 //! What differs between two formulas, token by token.
 
 use job_sort_formula::rank::OldNew;
+use minijinja::{Value, context};
 
-use crate::view::document::page::{MarkedFormula, Piece};
+use crate::view::document::page::Piece;
 use crate::view::printable::printable;
 
 /// The most tokens of a formula whose differences are searched for; in a longer one nothing is
@@ -11,28 +12,18 @@ const MAX_TOKENS: usize = 1500;
 /// Formulas that share less are two formulas: marks would be on nearly everything, and say nothing.
 const LEAST_SHARED: f64 = 0.3;
 
-/// Both formulas with the parts marked that differ, or the only one.
-pub(crate) fn marked_formulas(formulas: &OldNew<String>) -> Vec<MarkedFormula> {
+/// Both formulas with the parts marked that differ, or the only one; `tag` is the element that
+/// marks a piece.
+pub(crate) fn marked_formulas(formulas: &OldNew<String>) -> Vec<Value> {
     let [old, new] = [&formulas.old, &formulas.new].map(|formula| printable(formula));
     if old == new {
-        return vec![MarkedFormula {
-            side: "",
-            tag: "span",
-            pieces: pieces(&[&new], |_| false),
-        }];
+        let pieces = pieces(&[&new], |_| false);
+        return vec![context! { side => "", tag => "span", pieces }];
     }
     let sides = marked_pieces(&old, &new);
     vec![
-        MarkedFormula {
-            side: "old",
-            tag: "del",
-            pieces: sides.old,
-        },
-        MarkedFormula {
-            side: "new",
-            tag: "ins",
-            pieces: sides.new,
-        },
+        context! { side => "old", tag => "del", pieces => sides.old },
+        context! { side => "new", tag => "ins", pieces => sides.new },
     ]
 }
 

@@ -5,22 +5,18 @@
 //! script and style but those that it contains, whatever the names of jobs and users are.
 
 mod difference;
-mod order;
 mod sha256;
 
 use std::io::{self, Write};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use minijinja::{Environment, context};
+use minijinja::{Environment, Value, context};
 use serde::Serialize;
 
 use crate::view::document::page::difference::marked_formulas;
-use crate::view::document::page::order::{heading_on_page, in_order};
 use crate::view::document::table::{Cell, Column, Fit, Table, Tone};
-use crate::view::document::{
-    Block, Chart, ChartSvg, Detail, Document, DrawingStyle, Fact, Medium, Section,
-};
+use crate::view::document::{Block, Chart, Detail, Document, DrawingStyle, Fact, Medium, Section};
 use crate::view::printable::printable;
 use crate::view::words::{capitalised, grouped_count};
 
@@ -41,6 +37,13 @@ const DRAWING_WIDTH: usize = 110;
 /// The deepest level of a tree that is moved to the right of the level above.
 const MAX_INDENT: usize = 4;
 
+/// The sections of a simulation that come after the tables and charts of waits, in this order.
+const LAST_OF_SIMULATION: [&str; 3] = [
+    "use of the machine and waiting jobs over time",
+    "use against shares",
+    "jobs",
+];
+
 /// Writes a document as a page, which shows `command_line`.
 ///
 /// # Errors
@@ -50,36 +53,50 @@ pub fn write_page(
     command_line: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut environment = Environment::new();
-    environment
-        .add_template("page.html", TEMPLATE)
-        .map_err(io::Error::other)?;
-    let template = environment
-        .get_template("page.html")
-        .map_err(io::Error::other)?;
+    let (first, rules): (Vec<&Fact>, Vec<&Fact>) = document
+        .facts
+        .iter()
+        .partition(|fact| fact.detail == Detail::FirstScreen);
+    let mut sections: Vec<&Section<'_>> = document.sections.iter().collect();
+    if document.command == "jsf simulate" {
+        sections.sort_by_key(|section| {
+            let place = LAST_OF_SIMULATION
+                .iter()
+                .position(|known| section.heading == *known);
+            place.map_or(0, |place| place + 1)
+        });
+    }
+    let page = context! {
+        kind => document.command,
+        title => document.title,
+        headline => sentence_pieces(&document.headline),
+        facts => page_facts(first),
+        // they are folded away at the end
+        rules => page_facts(rules),
+        command => printable(command_line),
+        sections => page_sections(sections),
+    };
     let policy = format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
         content_hash(STYLE),
         content_hash(SCRIPT)
     );
     let version = env!("CARGO_PKG_VERSION");
-    let (first, rules): (Vec<&Fact>, Vec<&Fact>) = document
-        .facts
-        .iter()
-        .partition(|fact| fact.detail == Detail::FirstScreen);
-    let sections = in_order(document.command, &document.sections);
-    let page = Page {
-        kind: document.command,
-        title: &document.title,
-        headline: sentence_pieces(&document.headline),
-        facts: page_facts(first),
-        rules: page_facts(rules),
-        command: printable(command_line).into_owned(),
-        sections: page_sections(sections),
-    };
     let context = context! { page, policy, style => STYLE, script => SCRIPT, version };
-    let text = template.render(context).map_err(io::Error::other)?;
-    out.write_all(text.as_bytes())?;
+    write_template("page.html", TEMPLATE, context, out)
+}
+
+/// Writes a template with what it gets. It is written as a whole, so that an error of `out` keeps
+/// its kind.
+pub(crate) fn write_template(
+    name: &str,
+    template: &str,
+    context: Value,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let page = Environment::new().render_named_str(name, template, context);
+    let page = page.map_err(io::Error::other)?;
+    out.write_all(page.as_bytes())?;
     out.write_all(b"\n")
 }
 
@@ -93,108 +110,11 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// What the template gets.
-#[derive(Debug, Serialize)]
-struct Page<'d> {
-    /// What the page shows, above the headline.
-    kind: &'d str,
-    /// The title of the browser's window.
-    title: &'d str,
-    headline: Vec<Piece>,
-    facts: Vec<PageFact>,
-    /// The facts that are folded away at the end.
-    rules: Vec<PageFact>,
-    /// The command that wrote the page.
-    command: String,
-    sections: Vec<PageSection>,
-}
-
-/// A fact on a page.
-#[derive(Debug, Serialize)]
-pub(crate) struct PageFact {
-    heading: String,
-    lines: Vec<Vec<Piece>>,
-}
-
-/// A section on a page.
-#[derive(Debug, Serialize)]
-pub(crate) struct PageSection {
-    /// The name by which a link finds it.
-    id: String,
-    heading: String,
-    /// The heading, in which names are marked.
-    pieces: Vec<Piece>,
-    blocks: Vec<PageBlock>,
-}
-
-/// A piece of a section on a page.
-#[derive(Debug, Serialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-enum PageBlock {
-    Note { pieces: Vec<Piece> },
-    Formulas { rows: Vec<MarkedFormula> },
-    Drawing { text: String },
-    Chart(PageChart),
-    Table(PageTable),
-}
-
-/// A chart, and what its marks mean.
-#[derive(Debug, Serialize)]
-struct PageChart {
-    /// One for wide screens, and one for narrow ones if there is one.
-    figures: Vec<Figure>,
-    legend: Vec<LegendEntry>,
-    /// What opens and closes the chart; a chart without it is always shown.
-    summary: &'static str,
-}
-
-/// An SVG element, and the screens that show it.
-#[derive(Debug, Serialize)]
-struct Figure {
-    svg: String,
-    class: &'static str,
-}
-
-/// A formula in which what differs from another one is marked.
-#[derive(Debug, Serialize)]
-pub(crate) struct MarkedFormula {
-    side: &'static str,
-    /// The element that marks a piece.
-    tag: &'static str,
-    pieces: Vec<Piece>,
-}
-
 /// A part of a text: marked is a name in a sentence, or what differs in a formula.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Piece {
     text: String,
     is_marked: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct LegendEntry {
-    class: &'static str,
-    text: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-struct PageTable {
-    /// What the table is about, for readers who do not see the headings around it.
-    name: String,
-    /// What opens and closes the table; a table without it is always shown.
-    summary: &'static str,
-    columns: Vec<Heading>,
-    rows: Vec<Vec<PageCell>>,
-    /// The note on the rows that are left out; empty if all are shown.
-    omitted: String,
-}
-
-#[derive(Debug, Serialize)]
-struct Heading {
-    heading: String,
-    is_number: bool,
-    /// Whether it is the column of what changes, which a narrow screen shows beside the names.
-    is_effect: bool,
 }
 
 /// A cell of a table. `value` is the number by which the column is sorted.
@@ -219,54 +139,41 @@ struct Bar {
 }
 
 /// The facts of a document.
-pub(crate) fn page_facts<'f>(facts: impl IntoIterator<Item = &'f Fact>) -> Vec<PageFact> {
-    // the formula has a section of its own
-    let shown = facts
-        .into_iter()
-        .filter(|fact| fact.heading != "formula")
-        .map(|fact| PageFact {
-            heading: fact.heading.clone(),
-            lines: fact
-                .lines
-                .iter()
-                .map(|line| sentence_pieces(line))
-                .collect(),
-        });
-    shown.collect()
+pub(crate) fn page_facts<'f>(facts: impl IntoIterator<Item = &'f Fact>) -> Vec<Value> {
+    let mut shown = Vec::new();
+    for Fact { heading, lines, .. } in facts {
+        // the formula has a section of its own
+        if heading != "formula" {
+            let lines: Vec<_> = lines.iter().map(|line| sentence_pieces(line)).collect();
+            shown.push(context! { heading, lines });
+        }
+    }
+    shown
 }
 
-/// The sections of a document.
+/// The sections of a document that a page shows: each with the name by which a link finds it.
 pub(crate) fn page_sections<'s, 'a: 's>(
     sections: impl IntoIterator<Item = &'s Section<'a>>,
-) -> Vec<PageSection> {
-    let mut shown: Vec<PageSection> = Vec::new();
+) -> Vec<Value> {
+    let mut shown = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     for section in sections {
-        let Some(heading) = heading_on_page(section) else {
+        if section.medium == Medium::Text {
             continue;
-        };
-        let pieces = sentence_pieces(&capitalised(heading));
+        }
+        let pieces = sentence_pieces(&capitalised(&section.heading));
         let heading: String = pieces.iter().map(|piece| &*piece.text).collect();
         let name = section_name(&heading);
-        let same = shown
-            .iter()
-            .filter(|known| section_name(&known.heading) == name)
-            .count();
-        let id = if same == 0 {
-            name
-        } else {
-            format!("{name}-{}", same + 1)
+        let id = match names.iter().filter(|known| **known == name).count() {
+            0 => name.clone(),
+            same => format!("{name}-{}", same + 1),
         };
-        let blocks = section
-            .blocks
-            .iter()
-            .map(|block| page_block(block, &heading))
-            .collect();
-        shown.push(PageSection {
-            id,
-            heading,
-            pieces,
-            blocks,
-        });
+        names.push(name);
+        let mut blocks = Vec::new();
+        for block in &section.blocks {
+            blocks.push(page_block(block, &heading));
+        }
+        shown.push(context! { id, heading, pieces, blocks });
     }
     shown
 }
@@ -276,140 +183,127 @@ fn section_name(heading: &str) -> String {
     /// The most words of a name.
     const MAX_WORDS: usize = 6;
     let lower = heading.to_lowercase();
-    let words = lower
+    let mut words: Vec<&str> = lower
         .split(|character: char| !character.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty());
-    format!(
-        "section-{}",
-        words.take(MAX_WORDS).collect::<Vec<_>>().join("-")
-    )
+        .collect();
+    words.retain(|word| !word.is_empty());
+    words.truncate(MAX_WORDS);
+    format!("section-{}", words.join("-"))
 }
 
-fn page_block(block: &Block<'_>, heading: &str) -> PageBlock {
+fn page_block(block: &Block<'_>, heading: &str) -> Value {
     match block {
-        Block::Prose(text) => PageBlock::Note {
-            pieces: sentence_pieces(text),
-        },
-        Block::List(items) => PageBlock::Note {
-            pieces: sentence_pieces(&items.join(" ")),
-        },
-        Block::Formulas(formulas) => PageBlock::Formulas {
-            rows: marked_formulas(formulas),
-        },
-        Block::Drawn(drawing) => PageBlock::Drawing {
-            text: (drawing.0)(DrawingStyle {
+        Block::Prose(text) => context! { kind => "note", pieces => sentence_pieces(text) },
+        Block::List(items) => {
+            context! { kind => "note", pieces => sentence_pieces(&items.join(" ")) }
+        }
+        Block::Formulas(formulas) => {
+            context! { kind => "formulas", rows => marked_formulas(formulas) }
+        }
+        Block::Drawn(drawing) => {
+            let style = DrawingStyle {
                 coloured: false,
                 width: Some(DRAWING_WIDTH),
-            }),
-        },
+            };
+            context! { kind => "drawing", text => (drawing.0)(style) }
+        }
         Block::Chart(chart) => {
             let Chart {
                 svg,
                 legend,
                 summary,
             } = (chart.0)();
-            let legend = legend
-                .into_iter()
-                .map(|(class, text)| LegendEntry { class, text })
-                .collect();
-            PageBlock::Chart(PageChart {
-                figures: figures(svg),
-                legend,
-                summary,
-            })
+            let mut figures = vec![context! { svg => svg.wide, class => "wide" }];
+            if !svg.narrow.is_empty() {
+                figures.push(context! { svg => svg.narrow, class => "narrow" });
+            }
+            let mut entries = Vec::new();
+            for (class, text) in legend {
+                entries.push(context! { class, text });
+            }
+            context! { kind => "chart", figures, legend => entries, summary }
         }
-        Block::Table(table) => PageBlock::Table(page_table(table, heading)),
+        Block::Table(table) => page_table(table, heading),
     }
 }
 
-/// The elements of a chart.
-fn figures(svg: ChartSvg) -> Vec<Figure> {
-    let ChartSvg { wide, narrow } = svg;
-    let narrow = (!narrow.is_empty()).then_some(Figure {
-        svg: narrow,
-        class: "narrow",
-    });
-    [Figure {
-        svg: wide,
-        class: "wide",
-    }]
-    .into_iter()
-    .chain(narrow)
-    .collect()
-}
-
-/// The first rows of a table.
-fn page_table(table: &Table<'_>, heading: &str) -> PageTable {
-    let columns: Vec<&Column> = table
-        .columns
-        .iter()
-        .filter(|column| column.medium != Medium::Text)
-        .collect();
-    let shown = (0..table.len().min(MAX_ROWS)).map(|row| {
-        let cells = table
-            .columns
-            .iter()
-            .zip(table.row(row))
-            .filter(|(column, _)| column.medium != Medium::Text);
-        cells.map(|(_, cell)| cell).collect()
-    });
-    let shown: Vec<Vec<Cell<'_>>> = shown.collect();
-    let effect = effect_column(&columns, &shown);
-    let headings = columns.iter().enumerate().map(|(index, column)| Heading {
-        heading: printable(&column.heading).into_owned(),
-        is_number: column.fit == Fit::Number,
-        is_effect: effect == Some(index),
-    });
-    let headings: Vec<Heading> = headings.collect();
-    let page_row = |row: &Vec<Cell<'_>>| {
-        row.iter()
-            .zip(&columns)
-            .map(|(cell, column)| PageCell::new(cell, column))
-            .collect()
-    };
-    let mut rows: Vec<Vec<PageCell>> = shown.iter().map(page_row).collect();
-    for (index, column) in columns.iter().enumerate() {
-        align_points(&mut rows, index);
-        if column.has_bar {
-            draw_bars(&shown, &mut rows, index);
-        }
+/// The first rows of a table. Its name is what it is about, for readers who do not see the headings
+/// around it.
+fn page_table(table: &Table<'_>, heading: &str) -> Value {
+    let (shown, cells) = shown_cells(table);
+    let effect = effect_column(&shown, &cells);
+    let mut columns = Vec::new();
+    for (index, column) in shown.iter().enumerate() {
+        columns.push(context! {
+            heading => printable(&column.heading),
+            is_number => column.fit == Fit::Number,
+            // a narrow screen shows what changes beside the names
+            is_effect => effect == Some(index),
+        });
     }
-    let omitted = match table.len().saturating_sub(rows.len()) {
+    let omitted = match table.len() - cells.len() {
         0 => String::new(),
         more => format!(
             "Left out: {}; --format json has all.",
             grouped_count(more, "row")
         ),
     };
-    let words = [heading, table.summary]
-        .into_iter()
-        .filter(|words| !words.is_empty());
-    let name = words.collect::<Vec<_>>().join(": ");
-    PageTable {
-        name,
-        summary: table.summary,
-        columns: headings,
-        rows,
+    let mut words = vec![heading, table.summary];
+    words.retain(|words| !words.is_empty());
+    context! {
+        kind => "table",
+        name => words.join(": "),
+        summary => table.summary,
+        columns,
+        rows => page_rows(&shown, &cells),
         omitted,
     }
 }
 
+/// The columns of a table that a page shows, and its first rows.
+fn shown_cells<'t, 'a>(table: &'t Table<'a>) -> (Vec<&'t Column>, Vec<Vec<Cell<'a>>>) {
+    let is_shown = |column: &Column| column.medium != Medium::Text;
+    let mut rows = Vec::new();
+    for row in 0..table.len().min(MAX_ROWS) {
+        let mut columns = table.columns.iter();
+        let mut cells = table.row(row);
+        cells.retain(|_| columns.next().is_some_and(is_shown));
+        rows.push(cells);
+    }
+    let columns = table.columns.iter().filter(|column| is_shown(column));
+    (columns.collect(), rows)
+}
+
+fn page_rows(columns: &[&Column], cells: &[Vec<Cell<'_>>]) -> Vec<Vec<PageCell>> {
+    let mut rows = Vec::new();
+    for row in cells {
+        let cells = row.iter().zip(columns);
+        let cells = cells.map(|(cell, column)| PageCell::new(cell, column));
+        rows.push(cells.collect());
+    }
+    for (index, column) in columns.iter().enumerate() {
+        align_points(&mut rows, index);
+        if column.has_bar {
+            draw_bars(cells, &mut rows, index);
+        }
+    }
+    rows
+}
+
 /// The column of what changes, if there is one.
 fn effect_column(columns: &[&Column], rows: &[Vec<Cell<'_>>]) -> Option<usize> {
-    let is_change = |cell: &Cell<'_>| {
-        matches!(
-            cell,
-            Cell::Places(_) | Cell::Arrow(_) | Cell::Gained(_) | Cell::Longer(..)
-        )
-    };
-    let is_effect = |(index, column): (usize, &&Column)| {
-        EFFECTS.contains(&&*column.heading) || rows.iter().any(|row| is_change(&row[index]))
-    };
-    columns
-        .iter()
-        .enumerate()
-        .position(is_effect)
-        .or_else(|| columns.iter().position(|column| column.has_bar))
+    for (index, column) in columns.iter().enumerate() {
+        let is_change = |row: &Vec<Cell<'_>>| {
+            matches!(
+                row[index],
+                Cell::Places(_) | Cell::Arrow(_) | Cell::Gained(_) | Cell::Longer(..)
+            )
+        };
+        if EFFECTS.contains(&&*column.heading) || rows.iter().any(is_change) {
+            return Some(index);
+        }
+    }
+    columns.iter().position(|column| column.has_bar)
 }
 
 impl PageCell {
@@ -557,6 +451,15 @@ pub(crate) fn sentence_pieces(text: &str) -> Vec<Piece> {
 mod tests {
     use super::*;
 
+    fn rows_of<'a>(
+        column: Column,
+        rows: impl IntoIterator<Item = Vec<Cell<'a>>>,
+    ) -> Vec<Vec<PageCell>> {
+        let table = Table::from_rows(vec![column], rows);
+        let (columns, cells) = shown_cells(&table);
+        page_rows(&columns, &cells)
+    }
+
     #[test]
     fn names_in_a_sentence_are_marked() {
         let pieces = sentence_pieces("`100000.vm` gains 10 places");
@@ -573,25 +476,16 @@ mod tests {
     fn the_points_of_a_column_are_aligned() {
         let rows = ["1", "2.5", "1,000.25", "1e-7", "50 %"]
             .map(|text| vec![Cell::Written(text.to_owned(), Some(1.0))]);
-        let table = page_table(
-            &Table::from_rows(vec![Column::number("value", 9)], rows),
-            "",
-        );
-        let paddings: Vec<usize> = table
-            .rows
+        let rows = rows_of(Column::number("value", 9), rows);
+        let paddings: Vec<usize> = rows
             .iter()
             .map(|row| row[0].padding.chars().count())
             .collect();
         assert_eq!(paddings, [3, 1, 0, 0, 0]);
         let rows = ["1", "2.5", "1 h"].map(|text| vec![Cell::Written(text.to_owned(), Some(1.0))]);
-        let table = page_table(
-            &Table::from_rows(vec![Column::number("value", 9)], rows),
-            "",
-        );
+        let rows = rows_of(Column::number("value", 9), rows);
         assert!(
-            table
-                .rows
-                .iter()
+            rows.iter()
                 .all(|row| row[0].padding.is_empty() && row[0].class == "n")
         );
     }
@@ -601,7 +495,7 @@ mod tests {
         let sections = ["jobs", "Terms of \"><b>7", "terms of <b> 7", "", ""].map(Section::new);
         let ids: Vec<String> = page_sections(&sections)
             .into_iter()
-            .map(|section| section.id)
+            .map(|section| section.get_attr("id").expect("an id").to_string())
             .collect();
         assert_eq!(
             ids,
@@ -618,15 +512,8 @@ mod tests {
     #[test]
     fn bars_begin_at_the_same_zero() {
         let rows = [5, -10, 0].map(|places| vec![Cell::Places(places)]);
-        let table = page_table(
-            &Table::from_rows(vec![Column::number("won", 9).with_bar()], rows),
-            "",
-        );
-        let bars: Vec<_> = table
-            .rows
-            .iter()
-            .filter_map(|row| row[0].bar.as_ref())
-            .collect();
+        let rows = rows_of(Column::number("won", 9).with_bar(), rows);
+        let bars: Vec<_> = rows.iter().filter_map(|row| row[0].bar.as_ref()).collect();
         let shown: Vec<_> = bars
             .iter()
             .map(|bar| (bar.zero, bar.start, bar.width, bar.class))

@@ -1,27 +1,81 @@
-//! Every name and function that a formula may use, and the resources that none can use.
+//! `jsf names`: every name and function that a formula may use, and the resources that none can use.
 
+use std::borrow::Cow;
+use std::io::Write;
+
+use clap::Args;
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::python::{Function, PythonVersion, constant};
 use job_sort_formula::schema::{Entry, InputType, NameError, Origin, Schema, slurm_source};
+use jsf_site::{Role, Site};
 use serde::{Serialize, Serializer};
 
 use crate::answer::Answer;
-use crate::view::document::Document;
+use crate::cli::args::AnswerArgs;
+use crate::cli::args::site::SiteArgs;
+use crate::cli::output::Output;
+use crate::cli::{CliError, Outcome, show_site, warn_all};
+use crate::view::document::{Cell, Document, Section, Table};
+
+/// `jsf names`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Units: a size reaches the formula in kb (1024 bytes), a duration in seconds (s), a ratio lies between 0 and 1; a count \
+and a float have no unit. Resources that no formula can use, such as strings, or `my-res`, which Python reads as a \
+difference, are listed below the others with the reason (`unusable` in JSON). With --queue, resources that only jobs \
+have are listed too; their kinds are inferred from their amounts. The functions are those of the server's Python (--python); \
+`since` is the first version that has one, if that is later than 3.6.
+
+Examples:
+  jsf names
+  jsf names --site examples/site --full
+  jsf names --resources examples/site/resourcedef --format json")]
+pub struct NamesArgs {
+    /// The site.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// How the answer is written.
+    #[command(flatten)]
+    pub answer: AnswerArgs,
+}
+
+pub(crate) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let site = arguments.site.open_for_shares()?;
+    show_site(
+        &arguments.site,
+        &site,
+        arguments.answer.format.is_document(),
+    );
+    warn_all(&site.warnings());
+    let names = Names::new(&*schema_with_jobs(&site)?);
+    Output::of(arguments.answer, &[]).write(&names, out)?;
+    Ok(Outcome::Fine)
+}
+
+/// The site's names, and with a queue those that only its jobs have.
+fn schema_with_jobs(site: &Site) -> Result<Cow<'_, Schema>, CliError> {
+    if !site.files().has(Role::Queue) {
+        return Ok(Cow::Borrowed(site.schema()));
+    }
+    let jobs = site.jobs(&[])?;
+    warn_all(&jobs.warnings);
+    Ok(Cow::Owned(jobs.schema))
+}
 
 /// A name that a formula may use; a function ends with `()`.
 #[derive(Serialize)]
 pub struct Name {
     #[serde(serialize_with = "without_brackets")]
-    pub(super) name: String,
-    pub(super) kind: &'static str,
-    pub(super) unit: Option<&'static str>,
-    pub(super) origin: &'static str,
+    name: String,
+    kind: &'static str,
+    unit: Option<&'static str>,
+    origin: &'static str,
     /// The first version of Python that has it, if the oldest one does not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) since: Option<PythonVersion>,
+    since: Option<PythonVersion>,
     /// Why no formula can use it.
     #[serde(rename = "reason", skip_serializing_if = "Option::is_none")]
-    pub(super) unusable: Option<&'static str>,
+    unusable: Option<&'static str>,
 }
 
 fn without_brackets<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S::Error> {
@@ -59,8 +113,8 @@ impl Name {
 /// What the command answers.
 #[derive(Serialize)]
 pub struct Names {
-    pub(super) names: Vec<Name>,
-    pub(super) unusable: Vec<Name>,
+    names: Vec<Name>,
+    unusable: Vec<Name>,
 }
 
 impl Names {
@@ -70,12 +124,6 @@ impl Names {
             .into_iter()
             .partition(|name| name.unusable.is_none());
         Self { names, unusable }
-    }
-}
-
-impl Answer for Names {
-    fn document(&self) -> Document<'_> {
-        self.names_document()
     }
 }
 
@@ -157,4 +205,56 @@ fn order(origin: &str) -> usize {
         _ if origin.starts_with("Slurm") => 0,
         _ => 2,
     }
+}
+
+impl Answer for Names {
+    fn document(&self) -> Document<'_> {
+        let table = names_table(&self.names, "where it comes from", |name| name.origin);
+        let mut sections = vec![Section::new("names").table(table)];
+        if !self.unusable.is_empty() {
+            let table = names_table(&self.unusable, "why", |name| {
+                name.unusable.unwrap_or_default()
+            });
+            sections.push(
+                Section::new("resources that no formula can use")
+                    .in_full()
+                    .table(table),
+            );
+        }
+        Document {
+            command: "jsf names",
+            title: "Names of a formula".to_owned(),
+            headline: format!(
+                "A formula may use {} names; resources that none can use: {}.",
+                self.names.len(),
+                self.unusable.len()
+            ),
+            facts: Vec::new(),
+            sections,
+            read_on: "",
+        }
+    }
+}
+
+/// Names with their kinds and units, and what else is said of each.
+fn names_table<'a>(
+    names: &'a [Name],
+    heading: &str,
+    remark: fn(&Name) -> &'static str,
+) -> Table<'a> {
+    let has_since = names.iter().any(|name| name.since.is_some());
+    Table::of(names)
+        .name("name", 9, |name| &*name.name)
+        .text("kind", 7, |name| name.kind)
+        .text("unit", 7, |name| Cell::prose(name.unit.unwrap_or_default()))
+        .text("since", 6, |name| {
+            Cell::prose(
+                name.since
+                    .map(|since| since.to_string())
+                    .unwrap_or_default(),
+            )
+        })
+        .shown_if(has_since)
+        .wrapped(heading, 8, move |name| remark(name))
+        .into()
 }

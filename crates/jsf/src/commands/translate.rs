@@ -1,23 +1,105 @@
-//! A formula in the terms of the other scheduler, for people.
+//! `jsf translate`: a formula in the terms of the other scheduler.
 
-use jsf_site::{LargestJob, Translation};
+use std::io::Write;
+
+use clap::{Args, ValueEnum};
+use job_sort_formula::diagnostic::Severity;
+use job_sort_formula::formula::lint::lint;
+use jsf_site::{LargestJob, SiteError, Translation};
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::commands::translate::request::Scheduler;
+use crate::cli::args::site::SiteArgs;
+use crate::cli::args::{AnswerArgs, FormulaArgs};
+use crate::cli::output::Output;
+use crate::cli::queue::draw_submitted;
+use crate::cli::warnings::Warnings;
+use crate::cli::{CliError, Outcome, open_site, parsed_formula, read_formula, show_site};
 use crate::view::document::{Document, Fact, Section, Table};
 use crate::view::exchange_rates::{WORTH, rates_line};
 use crate::view::words::{count, grouped_number, significant};
 
+/// `jsf translate`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+To Slurm: a formula that adds multiples of the time of waiting (which may end at a limit), of the job's size (nodect, ncpus, \
+mem, ngpus), of queue_priority and of the fair share (fairshare_factor, or 2**-(fairshare_tree_usage/fairshare_perc)). \
+Each other part is named with the reason. To PBS: Slurm's priority as slurm.conf sets it, or a formula with its names \
+(`jsf names --site`), with the resources that the site must define. With jobs, both say how far the two orders agree \
+(tau-b: 1 for the same order).
+
+Examples:
+  jsf translate 'fairshare_factor*500 + min(99, eligible_time/3600)' \\
+      --to slurm --site examples/site
+  jsf translate --to pbs --site examples/slurm")]
+pub struct TranslateArgs {
+    /// The formula.
+    #[command(flatten)]
+    pub formula: FormulaArgs,
+    /// The scheduler that gets it
+    #[arg(long, value_enum, value_name = "SCHEDULER")]
+    pub to: Scheduler,
+    /// The site.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// How the answer is written.
+    #[command(flatten)]
+    pub answer: AnswerArgs,
+}
+
+/// A scheduler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Scheduler {
+    /// Slurm's multifactor priority
+    Slurm,
+    /// PBS's job_sort_formula
+    Pbs,
+}
+
+pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let site = open_site(&arguments.site, &arguments.formula, None)?;
+    show_site(
+        &arguments.site,
+        &site,
+        arguments.answer.format.is_document(),
+    );
+    let source = match read_formula(&arguments.formula, Some(&site)) {
+        Err(CliError::Site(SiteError::Missing(_))) if arguments.to == Scheduler::Pbs => {
+            site.slurm_priority()?
+        }
+        read => read?,
+    };
+    let submitted = source.submitted(site.numbers());
+    let formula = parsed_formula(&source, &submitted)?;
+    let mut errors = lint(formula.expr(), site.schema());
+    errors.retain(|found| found.severity == Severity::Error);
+    let outcome = Outcome::fine_if(errors.is_empty());
+    draw_submitted(&source, &submitted, errors);
+    let mut warnings = Warnings::new(arguments.answer.format.is_document());
+    warnings.add_site(&site, &site.warnings_for(&formula.names()));
+    let translation = match arguments.to {
+        Scheduler::Slurm => site.translate_to_slurm(formula)?,
+        Scheduler::Pbs => site.translate_to_pbs(formula)?,
+    };
+    let answer = TranslateAnswer {
+        to: arguments.to,
+        source: source.text.trim_end(),
+        translation,
+    };
+    let warnings = warnings.into_answer();
+    Output::of(arguments.answer, &warnings).write(&answer, out)?;
+    Ok(outcome)
+}
+
 /// What the command answers.
 #[derive(Serialize)]
-pub(super) struct TranslateAnswer<'a> {
+struct TranslateAnswer<'a> {
     #[serde(skip)]
-    pub(super) to: Scheduler,
+    to: Scheduler,
     /// The formula.
-    pub(super) source: &'a str,
+    source: &'a str,
     #[serde(flatten)]
-    pub(super) translation: Translation,
+    translation: Translation,
 }
 
 impl Answer for TranslateAnswer<'_> {

@@ -1,13 +1,31 @@
-//! `jsf fmt`
+//! `jsf fmt`: a formula with normalised spaces.
 
 use std::io::Write;
 
+use clap::Args;
 use job_sort_formula::Formula;
 use jsf_openpbs::resource_amount::NumberMode;
 
+use crate::cli::args::FormulaArgs;
 use crate::cli::formula::printable_formula;
 use crate::cli::{CliError, Outcome, parsed_formula, read_formula, report};
-use crate::commands::fmt::request::FmtArgs;
+
+/// `jsf fmt`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  jsf fmt 'a+b*( c-1 )'
+  jsf fmt --check -f examples/formulas/nas.txt")]
+pub struct FmtArgs {
+    /// The formula.
+    #[command(flatten)]
+    pub formula: FormulaArgs,
+    /// Exit with 1 if the formula is not formatted
+    ///
+    /// The formula is not printed
+    #[arg(long)]
+    pub check: bool,
+}
 
 pub(crate) fn run(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let source = read_formula(&arguments.formula, None)?;

@@ -1,6 +1,0 @@
-//! `jsf codes`
-
-pub mod answer;
-pub mod request;
-pub mod run;
-mod view;

@@ -1,4 +1,0 @@
-//! `jsf fmt`
-
-pub mod request;
-pub mod run;

@@ -1,6 +1,0 @@
-//! `jsf names`
-
-pub mod answer;
-pub mod request;
-pub mod run;
-mod view;

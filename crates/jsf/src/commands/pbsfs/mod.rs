@@ -1,4 +1,0 @@
-//! `jsf pbsfs`
-
-pub mod request;
-pub mod run;

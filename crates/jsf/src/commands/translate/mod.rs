@@ -1,5 +1,0 @@
-//! `jsf translate`
-
-pub mod request;
-pub mod run;
-mod view;
