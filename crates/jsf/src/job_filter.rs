@@ -2,11 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 
+use job_sort_formula::Ranking;
 use job_sort_formula::fairshare::{NodeId, ShareTree};
 use job_sort_formula::jobs::{FoundJobs, JobTable};
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 
-use crate::ranked_row::RankedRow;
+/// Every row of a ranking: the ranked ones first, then the others.
+pub fn all_rows(ranking: &Ranking) -> Vec<usize> {
+    let mut rows = ranking.order().to_vec();
+    let mut is_ranked = vec![false; ranking.scores().len()];
+    for &row in &rows {
+        is_ranked[row] = true;
+    }
+    rows.extend((0..is_ranked.len()).filter(|&row| !is_ranked[row]));
+    rows
+}
 
 /// What is said if each filter by itself matches a job, and no job matches them all.
 pub const NO_MATCH: &str = "no job matches all of the filters";
@@ -26,7 +36,7 @@ pub struct JobFilter<'a> {
 #[derive(Debug, Clone)]
 pub struct Filtered {
     /// The rows, in their order.
-    pub rows: Vec<RankedRow>,
+    pub rows: Vec<usize>,
     /// What matches no job, and which names are similar, one sentence each.
     pub unmatched: Vec<String>,
     /// Whether a job, an entity or a queue of the filter exists, in the table or in the tree.
@@ -42,7 +52,7 @@ impl JobFilter<'_> {
     /// Keeps the rows of the jobs to show; `tree` contains the groups.
     pub fn select(
         &self,
-        mut rows: Vec<RankedRow>,
+        mut rows: Vec<usize>,
         table: &JobTable,
         tree: Option<&ShareTree>,
     ) -> Filtered {
@@ -55,7 +65,7 @@ impl JobFilter<'_> {
             let (wanted, is_known) =
                 select_entities(self.entities, &rows, table, tree, &mut unmatched);
             has_known |= is_known;
-            rows.retain(|ranked| wanted[table.entity_index(ranked.row())]);
+            rows.retain(|&row| wanted[table.entity_index(row)]);
         }
         if !self.queues.is_empty() {
             let known: HashSet<&str> = table.queues().iter().map(|queue| &**queue).collect();
@@ -70,11 +80,11 @@ impl JobFilter<'_> {
                 let similar = did_you_mean(name, names);
                 unmatched.push(format!("no job is in queue `{name}`{similar}"));
             }
-            rows.retain(|ranked| wanted.contains(table.queue(ranked.row())));
+            rows.retain(|&row| wanted.contains(table.queue(row)));
         }
         if !self.jobs.is_empty() {
             let found: HashSet<usize> = found.into_iter().collect();
-            rows.retain(|ranked| found.contains(&ranked.row()));
+            rows.retain(|row| found.contains(row));
         }
         if rows.is_empty() && unmatched.is_empty() && !self.is_empty() && !table.is_empty() {
             unmatched.push(NO_MATCH.to_owned());
@@ -91,15 +101,15 @@ impl JobFilter<'_> {
 /// whether any of the names exists. Names that match no row are added to `unmatched`.
 fn select_entities(
     names: &[String],
-    rows: &[RankedRow],
+    rows: &[usize],
     table: &JobTable,
     tree: Option<&ShareTree>,
     unmatched: &mut Vec<String>,
 ) -> (Vec<bool>, bool) {
     let entities = table.entities();
     let mut has_rows = vec![false; entities.len()];
-    for ranked in rows {
-        has_rows[table.entity_index(ranked.row())] = true;
+    for &row in rows {
+        has_rows[table.entity_index(row)] = true;
     }
     let paths: Vec<Vec<NodeId>> = entities.iter().map(|name| paths_of(name, tree)).collect();
     let mut nodes_with_rows: HashSet<NodeId> = HashSet::new();
@@ -213,7 +223,7 @@ mod tests {
         }
     }
 
-    fn table(entities: &[String]) -> (JobTable, Vec<RankedRow>) {
+    fn table(entities: &[String]) -> (JobTable, Vec<usize>) {
         let mut table = JobTable::new([""; 0]);
         for (row, entity) in entities.iter().enumerate() {
             table
@@ -227,10 +237,7 @@ mod tests {
                 )
                 .expect("a new id");
         }
-        let rows = (0..entities.len() as u32)
-            .map(|row| RankedRow { row, rank: row + 1 })
-            .collect();
-        (table, rows)
+        (table, (0..entities.len()).collect())
     }
 
     #[test]
@@ -263,8 +270,6 @@ mod tests {
                 unmatched,
                 has_known,
             } = filter.select(rows.clone(), &table, Some(&tree));
-            let found: Vec<usize> = found.into_iter().map(RankedRow::row).collect();
-            let rows: Vec<usize> = rows.into_iter().map(RankedRow::row).collect();
             let wanted = rows.iter().copied().filter(|row| {
                 names
                     .iter()

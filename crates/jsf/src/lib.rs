@@ -19,7 +19,6 @@ pub mod cli;
 pub mod commands;
 pub mod job_filter;
 pub mod log_options;
-pub mod ranked_row;
 pub mod requests;
 pub mod text_files;
 pub mod view;

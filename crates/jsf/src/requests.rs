@@ -44,8 +44,8 @@ use crate::commands::simulate::answer::SimulationReport;
 use crate::commands::simulate::failures_in_words::FailingJobs;
 use crate::commands::simulate::log_facts::left_out_and_assumed;
 use crate::commands::trajectory::answer::{MAX_FOLLOWED, TrajectoryReport};
+use crate::job_filter::all_rows;
 use crate::log_options::LogOptions;
-use crate::ranked_row::RankedRow;
 use crate::text_files::{MAX_WISHES_BYTES, read_goals, read_text};
 use crate::view::words::too_short;
 
@@ -299,16 +299,10 @@ impl AskedSite<'_> {
         let queue = self.ranked(&formula, false)?;
         let submitted = formula.source.submitted(self.site.numbers());
         let checked = self.site.check_ranked(&submitted, &queue);
+        let (rows, decides) = (all_rows(&queue.ranking), queue.decides());
         let report = RankReport {
-            formula: &formula.source.text,
-            queue: &queue,
-            not_considered: queue.not_considered.iter().copied().collect(),
-            rows: &RankedRow::all(&queue.ranking),
             has_inputs: asked.inputs,
-            terms: None,
-            decides: &queue.decides(),
-            checked: None,
-            page: None,
+            ..RankReport::new(&formula.source.text, &queue, &rows, &decides)
         };
         let mut found = self.doubts_of(&queue);
         found.extend(doubts(failures(&checked)));

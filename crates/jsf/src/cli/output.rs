@@ -10,10 +10,10 @@ use jsf_site::Site;
 use crate::answer::{Answer, Format, write_json};
 use crate::cli::CliError;
 use crate::cli::args::AnswerArgs;
-use crate::cli::document::{Shown, write_as_markdown, write_text};
-use crate::cli::page_file::write_document;
+use crate::cli::document::{Shown, command_line, write_as_markdown, write_text};
+use crate::cli::page_file::write_page;
 use crate::view::csv_writer::Cells;
-use crate::view::document::{Document, Section};
+use crate::view::document::{self, Document, Section};
 
 /// How an answer is written.
 pub(crate) struct Output<'a> {
@@ -81,8 +81,9 @@ impl<'a> Output<'a> {
     /// Writes an answer. All of it is written when this returns, so that messages can follow.
     pub(crate) fn write(&self, answer: &impl Answer, out: &mut impl Write) -> Result<(), CliError> {
         if let Some(Page { path, sites, files }) = &self.page {
-            let document = self.warned(answer.page());
-            write_document(path, sites, files.iter().copied(), &document)?;
+            let mut page = Vec::new();
+            document::write_page(&self.warned(answer.page()), &command_line(), &mut page)?;
+            write_page(path, sites, files, &page)?;
         }
         match self.format {
             Format::Human => write_text(&self.warned(answer.document()), self.shown, out)?,

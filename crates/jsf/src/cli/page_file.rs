@@ -1,7 +1,7 @@
 //! The page that a command writes to a file beside what it prints.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::diagnostic::Diagnostic;
@@ -10,58 +10,37 @@ use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{FormulaText, Role, SharesRequest, Site};
 
 use crate::cli::atomic_file::replace_file;
-use crate::cli::document::command_line;
 use crate::cli::{CliError, in_options, report};
-use crate::view::document::{Document, GENERATOR};
+use crate::view::document::GENERATOR;
 use crate::view::finding::{draw_finding, limit_each_code, more_findings};
 
 /// Writes a page to a file at once: a reader sees either all of it or nothing. Refuses a file of
 /// one of the sites, or one of `files`: the command reads it.
-pub(crate) fn write_page<'f>(
+pub(crate) fn write_page(
     path: &Path,
     sites: &[&Site],
-    files: impl IntoIterator<Item = &'f PathBuf>,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    files: &[&PathBuf],
+    page: &[u8],
 ) -> Result<(), CliError> {
     let mut files_of_sites = sites.iter().flat_map(|site| site.files().paths());
-    if files_of_sites.any(|file| is_same(file, path))
-        || files.into_iter().any(|file| is_same(file, path))
+    let shown = path.display();
+    let obstacle = if files_of_sites.any(|file| is_same(file, path))
+        || files.iter().any(|file| is_same(file, path))
     {
-        return Err(CliError::usage(format!(
-            "the page would replace `{}`, which the command reads: give it another name",
-            path.display()
-        )));
-    }
-    if names_a_folder(path) {
-        return Err(CliError::usage(format!(
-            "`{}` is a folder: give the page the name of a file",
-            path.display()
-        )));
-    }
-    if is_other_file(path) {
-        return Err(CliError::usage(format!(
-            "`{}` exists and is not a page of jsf: give the page another name, or remove the file",
-            path.display()
-        )));
-    }
-    let mut page = Vec::new();
-    write(&mut page)?;
-    replace_file(path, &page)
-        .map_err(|error| io::Error::new(error.kind(), format!("`{}`: {error}", path.display())))?;
-    report("note", format_args!("the page is in `{}`", path.display()));
-    Ok(())
-}
-
-/// Writes the page of a document, see [`write_page`].
-pub(crate) fn write_document<'f>(
-    path: &Path,
-    sites: &[&Site],
-    files: impl IntoIterator<Item = &'f PathBuf>,
-    document: &Document<'_>,
-) -> Result<(), CliError> {
-    write_page(path, sites, files, |out| {
-        crate::view::document::write_page(document, &command_line(), out)
-    })
+        format!("the page would replace `{shown}`, which the command reads: give it another name")
+    } else if names_a_folder(path) {
+        format!("`{shown}` is a folder: give the page the name of a file")
+    } else if is_other_file(path) {
+        format!(
+            "`{shown}` exists and is not a page of jsf: give the page another name, or remove the file"
+        )
+    } else {
+        replace_file(path, page)
+            .map_err(|error| io::Error::new(error.kind(), format!("`{shown}`: {error}")))?;
+        report("note", format_args!("the page is in `{shown}`"));
+        return Ok(());
+    };
+    Err(CliError::usage(obstacle))
 }
 
 /// Whether the path is that of a folder, or is written as one.
@@ -95,11 +74,8 @@ pub(crate) fn tree(site: &Site) -> Result<Option<AssessedTree>, CliError> {
     if !site.files().has(Role::Tree) && !site.files().has(Role::ResourceGroup) {
         return Ok(None);
     }
-    Ok(site
-        .shares(&SharesRequest::default())?
-        .into_iter()
-        .next()
-        .map(|shares| shares.assessed))
+    let shares = site.shares(&SharesRequest::default())?;
+    Ok(shares.into_iter().next().map(|shares| shares.assessed))
 }
 
 /// The number of characters in a line of a finding.
@@ -113,14 +89,13 @@ pub(crate) fn draw_on_page(
     findings: &[Diagnostic],
 ) -> Vec<String> {
     let (few, others) = limit_each_code(findings);
-    let few = few.into_iter().map(|found| {
+    let mut drawn = Vec::new();
+    for found in few {
         let found = submitted.in_source(found.clone()).worded(in_options);
-        draw_finding(source, &found, false, Some(WIDTH))
-    });
-    few.chain(
-        others
-            .into_iter()
-            .map(|(code, count)| more_findings(count, code)),
-    )
-    .collect()
+        drawn.push(draw_finding(source, &found, false, Some(WIDTH)));
+    }
+    for (code, count) in others {
+        drawn.push(more_findings(count, code));
+    }
+    drawn
 }

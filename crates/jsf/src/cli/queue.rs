@@ -16,7 +16,6 @@ use crate::cli::{
     warn, warn_all,
 };
 use crate::job_filter::JobFilter;
-use crate::ranked_row::RankedRow;
 use crate::view::words::clock_time;
 
 /// The most names that an error repeats, and for which similar ones are looked for.
@@ -211,10 +210,10 @@ impl FilterArgs {
 /// None of the jobs, entities and queues of the filter exists.
 pub(crate) fn select_rows_or_warn(
     filter: JobFilter<'_>,
-    rows: Vec<RankedRow>,
+    rows: Vec<usize>,
     site: &Site,
     table: &JobTable,
-) -> Result<Vec<RankedRow>, CliError> {
+) -> Result<Vec<usize>, CliError> {
     if filter.is_empty() {
         return Ok(rows);
     }

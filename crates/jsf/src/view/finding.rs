@@ -105,22 +105,36 @@ pub fn draw_finding(
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let primary = range_in_shown(source, &shown, finding.span);
-    let annotation = AnnotationKind::Primary.span(primary);
+    let drawn_width = width
+        .unwrap_or(DEFAULT_WIDTH)
+        .clamp(MIN_WIDTH, DEFAULT_WIDTH);
+    // of a longer line, the part around the start of the finding is drawn
+    let is_long = shown
+        .lines()
+        .any(|line| line.width() + gutter > drawn_width);
+    let Range { start, end } = range_in_shown(source, &shown, finding.span);
+    let most = if is_long { drawn_width / 2 } else { usize::MAX };
+    let primary = Span::new(start, end.min(start.saturating_add(most)));
+    let annotation = AnnotationKind::Primary.span(clamped(&shown, primary));
     let label = (!label.is_empty()).then_some(&*label);
     let mut marked = Snippet::source(&*shown)
         .line_start(first_line)
         .path(&*origin);
     marked = marked.annotation(annotation.label(label));
-    for label in finding.labels.iter().take(MAX_LABELS) {
+    let mut labels = 0;
+    for label in &finding.labels {
         let range = range_in_shown(source, &shown, label.span);
-        let annotation = AnnotationKind::Context.span(range);
-        marked = marked.annotation(annotation.label(clipped(&label.text)));
+        let is_near = range.start.abs_diff(start).max(range.end.abs_diff(start)) <= most;
+        if is_near && labels < MAX_LABELS {
+            labels += 1;
+            let annotation = AnnotationKind::Context.span(range);
+            marked = marked.annotation(annotation.label(clipped(&label.text)));
+        }
     }
     let title = level.primary_title(&*message).id(finding.code.name());
     let mut group = title.element(marked);
-    if finding.labels.len() > MAX_LABELS {
-        let more = words::count(finding.labels.len() - MAX_LABELS, "more place");
+    if labels < finding.labels.len() {
+        let more = words::count(finding.labels.len() - labels, "more place");
         group = group.element(Level::NOTE.message(format!("and {more}")));
     }
     if let Some(help) = &finding.help {
@@ -128,33 +142,25 @@ pub fn draw_finding(
         let help = in_lines(help.into(), width, gutter + HELP_INDENT);
         group = group.element(Level::HELP.message(help));
     }
-    let drawn_width = width
-        .unwrap_or(DEFAULT_WIDTH)
-        .clamp(MIN_WIDTH, DEFAULT_WIDTH);
-    let fix = finding.fix.as_ref();
-    let fix = fix.filter(|fix| fix.applicability != Applicability::DisplayOnly);
     let mut report = Vec::new();
-    // a line that is too long is shortened around the finding, but not where it is changed
-    let is_long = shown
-        .lines()
-        .any(|line| line.width() + gutter > drawn_width);
-    if let Some(fix) = fix
-        && is_long
-    {
-        let replacement = clipped(&fix.replacement);
-        group = group.element(Level::HELP.message(format!("write `{replacement}`")));
-    }
-    report.push(group);
-    if let Some(fix) = fix
-        && !is_long
-    {
-        let range = range_in_shown(source, &shown, fix.span);
-        let patch = Patch::new(range, printable_in_place(&fix.replacement));
-        let snippet = Snippet::source(&*shown)
-            .line_start(first_line)
-            .path(&*origin);
-        let title = Level::HELP.secondary_title("write");
-        report.push(Group::with_title(title).element(snippet.patch(patch)));
+    let fix = finding.fix.as_ref();
+    match fix.filter(|fix| fix.applicability != Applicability::DisplayOnly) {
+        // a line is not shortened where it is changed
+        Some(fix) if is_long => {
+            let replacement = clipped(&fix.replacement);
+            report.push(group.element(Level::HELP.message(format!("write `{replacement}`"))));
+        }
+        Some(fix) => {
+            let range = range_in_shown(source, &shown, fix.span);
+            let patch = Patch::new(range, printable_in_place(&fix.replacement));
+            let snippet = Snippet::source(&*shown)
+                .line_start(first_line)
+                .path(&*origin);
+            let title = Level::HELP.secondary_title("write");
+            report.push(group);
+            report.push(Group::with_title(title).element(snippet.patch(patch)));
+        }
+        None => report.push(group),
     }
     let renderer = if coloured {
         Renderer::styled()

@@ -11,7 +11,6 @@ use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Each, Format, object};
 use crate::commands::compare::view::{ComparePageParts, ListedJobs, compare_document};
-use crate::ranked_row::RankedRow;
 use crate::view::csv_writer::{Cells, guarded, write_csv};
 use crate::view::document::Document;
 
@@ -23,7 +22,7 @@ pub struct CompareReport<'a> {
     /// The jobs under both rankings, and what changes.
     pub compared: &'a ComparedQueue,
     /// The rows to list, in the order in which they are listed.
-    pub rows: &'a [RankedRow],
+    pub rows: &'a [usize],
     /// What each summand of the formulas decides of its order.
     pub decides: OldNew<&'a [SummandAgreement]>,
     /// The result of checking the formulas, for people.
@@ -50,8 +49,7 @@ impl Answer for CompareReport<'_> {
     fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         let header = "id,entity,queue,old_rank,new_rank,old_score,new_score,moved";
         let table = &self.compared.table;
-        let lines = self.rows.iter().map(|ranked| {
-            let row = ranked.row();
+        let lines = self.rows.iter().map(|&row| {
             let job = self.compared.comparison.job(row);
             let OldNew { old, new } = self.scores(row).map(finite_score);
             (
@@ -125,15 +123,8 @@ impl CompareReport<'_> {
 
 /// The rows that a comparison lists: the new order, then the jobs that are considered only under
 /// the old ranking.
-pub fn compared_rows(comparison: &Comparison) -> Vec<RankedRow> {
-    let mut rows = Vec::new();
-    for job in comparison.moves() {
-        rows.push(RankedRow {
-            row: job.row as u32,
-            rank: job.new.unwrap_or(0) as u32,
-        });
-    }
-    rows
+pub fn compared_rows(comparison: &Comparison) -> Vec<usize> {
+    comparison.moves().map(|job| job.row).collect()
 }
 
 impl Serialize for CompareReport<'_> {
@@ -144,7 +135,7 @@ impl Serialize for CompareReport<'_> {
         let report = object! {
             old: side(self.formulas.old, &sides.old.rules),
             new: side(self.formulas.new, &sides.new.rules),
-            jobs: Each(|| self.rows.iter().map(|ranked| self.job(ranked.row()))),
+            jobs: Each(|| self.rows.iter().map(|&row| self.job(row))),
             #[serde(flatten)]
             numbers: self.numbers(),
             changes: object! {

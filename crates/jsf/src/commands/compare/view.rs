@@ -508,7 +508,7 @@ fn displacements_section(report: CompareReport<'_>) -> Section<'_> {
 /// The moves of the jobs that the report lists.
 fn moves_of(report: CompareReport<'_>) -> impl Iterator<Item = JobMove> {
     let rows = report.rows.iter();
-    rows.map(move |ranked| report.compared.comparison.job(ranked.row()))
+    rows.map(move |&row| report.compared.comparison.job(row))
 }
 
 fn job_name(report: CompareReport<'_>, row: usize) -> String {

@@ -17,8 +17,8 @@ use crate::cli::{
 };
 use crate::commands::cycle::answer::CycleReport;
 use crate::commands::cycle::request::CycleArgs;
+use crate::job_filter::all_rows;
 use crate::job_filter::{JobFilter, NO_MATCH};
-use crate::ranked_row::RankedRow;
 
 pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
@@ -72,9 +72,8 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
             entities,
             ..JobFilter::default()
         };
-        let rows =
-            select_rows_or_warn(filter, RankedRow::all(&cycle.ranking), &site, &cycle.table)?;
-        cycle.retain_rows(&rows.into_iter().map(RankedRow::row).collect());
+        let rows = select_rows_or_warn(filter, all_rows(&cycle.ranking), &site, &cycle.table)?;
+        cycle.retain_rows(&rows.into_iter().collect());
         if !arguments.jobs.is_empty() && cycle.asked.is_empty() {
             warn(NO_MATCH);
             cycle.retain_rows(&HashSet::new());

@@ -12,8 +12,7 @@ use crate::cli::queue::{OpenedQueue, outcome, select_rows_or_warn};
 use crate::cli::{CliError, Outcome, Progress};
 use crate::commands::explain::answer::ExplainReport;
 use crate::commands::explain::request::ExplainArgs;
-use crate::job_filter::JobFilter;
-use crate::ranked_row::RankedRow;
+use crate::job_filter::{JobFilter, all_rows};
 
 pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.answer.format.is_document();
@@ -53,9 +52,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
             entities,
             ..JobFilter::default()
         };
-        let selected =
-            select_rows_or_warn(filter, RankedRow::all(&queue.ranking), site, &queue.table)?;
-        rows = selected.into_iter().map(RankedRow::row).collect();
+        rows = select_rows_or_warn(filter, all_rows(&queue.ranking), site, &queue.table)?;
     }
     let considered = queue.ranking.order().len();
     if let Some(rank) = arguments.to.filter(|&rank| rank as usize > considered) {

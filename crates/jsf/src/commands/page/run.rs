@@ -1,6 +1,7 @@
 //! `jsf page`: a page on which the formula is edited.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use jsf_openpbs::qmgr::object_or_server;
 use jsf_site::{SiteError, is_stdin};
@@ -68,7 +69,10 @@ pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
     if is_stdin(path) {
         page.write(out)?
     } else {
-        write_page(path, &[&site], formula_file, |out| page.write(out))?
+        let mut bytes = Vec::new();
+        page.write(&mut bytes)?;
+        let files: Vec<&PathBuf> = formula_file.iter().collect();
+        write_page(path, &[&site], &files, &bytes)?
     }
     Ok(outcome)
 }

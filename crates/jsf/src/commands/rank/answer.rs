@@ -18,7 +18,6 @@ use serde::{Serialize, Serializer};
 use crate::answer::{Answer, Each, Format, object};
 use crate::commands::rank::csv::write_csv;
 use crate::commands::rank::view::{RankPageParts, rank_document};
-use crate::ranked_row::RankedRow;
 use crate::view::csv_writer::Cells;
 use crate::view::document::Document;
 use crate::view::ordered_writer::write_in_order;
@@ -30,10 +29,12 @@ pub struct RankReport<'a> {
     pub formula: &'a str,
     /// The ranked queue.
     pub queue: &'a RankedQueue,
+    /// The rank of each row, from 1; 0 for a job that the scheduler does not consider.
+    pub(crate) ranks: Vec<usize>,
     /// The waiting rows that the scheduler does not consider, and why.
-    pub not_considered: HashMap<usize, NotConsidered>,
+    pub(crate) not_considered: HashMap<usize, NotConsidered>,
     /// The rows to show, in the order in which they are shown.
-    pub rows: &'a [RankedRow],
+    pub rows: &'a [usize],
     /// Whether the inputs of the formula are shown with each job.
     pub has_inputs: bool,
     /// The summands of the formula to show with each job, if they are shown.
@@ -179,7 +180,7 @@ impl Serialize for RankReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let report = object! {
             formula: self.formula,
-            jobs: Each(|| self.rows.iter().map(|&ranked| self.job(ranked))),
+            jobs: Each(|| self.rows.iter().map(|&row| self.job(row))),
             summary: self.summary(),
             decides: self.decides,
         };
@@ -187,11 +188,36 @@ impl Serialize for RankReport<'_> {
     }
 }
 
-impl RankReport<'_> {
+impl<'a> RankReport<'a> {
+    /// These rows of a ranking.
+    pub fn new(
+        formula: &'a str,
+        queue: &'a RankedQueue,
+        rows: &'a [usize],
+        decides: &'a [SummandAgreement],
+    ) -> Self {
+        let mut ranks = vec![0; queue.table.len()];
+        for (place, &row) in queue.ranking.order().iter().enumerate() {
+            ranks[row] = place + 1;
+        }
+        Self {
+            formula,
+            queue,
+            ranks,
+            not_considered: queue.not_considered.iter().copied().collect(),
+            rows,
+            has_inputs: false,
+            terms: None,
+            decides,
+            checked: None,
+            page: None,
+        }
+    }
+
     /// A job, with its rank in the whole order.
-    pub fn job(&self, ranked: RankedRow) -> Job<'_> {
+    pub fn job(&self, row: usize) -> Job<'_> {
         let RankedQueue { table, ranking, .. } = self.queue;
-        let (row, rank) = (ranked.row(), ranked.rank());
+        let rank = Some(self.ranks[row]).filter(|&rank| rank > 0);
         let state = table.state(row);
         let result = ranking.score(row);
         let score = result.as_ref().map(|score| score.value);
@@ -260,9 +286,9 @@ impl RankReport<'_> {
     /// Writes one JSON object per job.
     fn write_ndjson(&self, out: &mut dyn Write) -> io::Result<()> {
         write_in_order(self.rows, out, |rows, text| {
-            for &ranked in rows {
+            for &row in rows {
                 // every value of a report can be serialised
-                _ = serde_json::to_writer(&mut *text, &self.job(ranked));
+                _ = serde_json::to_writer(&mut *text, &self.job(row));
                 text.push(b'\n');
             }
         })

@@ -35,8 +35,8 @@ pub(crate) fn write_csv(
     out.write_all(&first_line)?;
     write_in_order(report.rows, out, |rows, text| {
         let mut writer = csv::Writer::from_writer(text);
-        for &ranked in rows {
-            write_record(fields(report.job(ranked), cells), &mut writer);
+        for &row in rows {
+            write_record(fields(report.job(row), cells), &mut writer);
         }
     })
 }

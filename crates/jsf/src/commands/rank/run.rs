@@ -17,7 +17,7 @@ use crate::cli::{CliError, Outcome, page_file};
 use crate::commands::rank::answer::{RankReport, TermColumns};
 use crate::commands::rank::request::RankArgs;
 use crate::commands::rank::view::RankPageParts;
-use crate::ranked_row::RankedRow;
+use crate::job_filter::all_rows;
 
 pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     if arguments.terms && arguments.queue.site.numbers == NumberMode::Decimal {
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     let (ranked, warnings) = read.rank_and_warn()?;
     let mut rows = select_rows_or_warn(
         arguments.filter.filter(),
-        RankedRow::all(&ranked.ranking),
+        all_rows(&ranked.ranking),
         site,
         &ranked.table,
     )?;
@@ -72,15 +72,11 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         None => None,
     };
     let report = RankReport {
-        formula: &source.text,
-        queue: &ranked,
-        not_considered: ranked.not_considered.iter().copied().collect(),
-        rows: &rows,
         has_inputs: arguments.inputs,
         terms: arguments.terms.then(|| TermColumns::of(&ranked)),
-        decides: &decides,
         checked: checked.as_ref(),
         page: page.as_ref(),
+        ..RankReport::new(&source.text, &ranked, &rows, &decides)
     };
     let warnings = warnings.into_answer();
     let shown = Shown {
@@ -109,9 +105,11 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
 }
 
 /// The findings about the jobs that are shown; the summary counts the errors of all jobs.
-fn shown_errors(ranked: &RankedQueue, rows: &[RankedRow]) -> Vec<Diagnostic> {
+fn shown_errors(ranked: &RankedQueue, rows: &[usize]) -> Vec<Diagnostic> {
     let mut is_shown = vec![false; ranked.table.len()];
-    rows.iter().for_each(|row| is_shown[row.row()] = true);
+    for &row in rows {
+        is_shown[row] = true;
+    }
     error_findings_of(&ranked.table, &ranked.ranking, |row| is_shown[row])
 }
 
@@ -119,7 +117,7 @@ fn shown_errors(ranked: &RankedQueue, rows: &[RankedRow]) -> Vec<Diagnostic> {
 fn page_parts(
     opened: &OpenedQueue,
     ranked: &RankedQueue,
-    rows: &[RankedRow],
+    rows: &[usize],
 ) -> Result<RankPageParts, CliError> {
     let findings = [&*ranked.findings, &shown_errors(ranked, rows)].concat();
     let tree = page_file::tree(&opened.site)?;

@@ -69,7 +69,7 @@ fn write_block(block: &Block<'_>, most: usize, out: &mut dyn Write) -> io::Resul
             out,
         ),
         Block::Drawn(drawing) => write_fenced(
-            &(drawing.0)(DrawingStyle {
+            &drawing(DrawingStyle {
                 coloured: false,
                 width: Some(DRAWING_WIDTH),
             }),
@@ -122,41 +122,21 @@ fn write_fenced(text: &str, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_table(table: &Table<'_>, most: usize, out: &mut dyn Write) -> io::Result<()> {
     let limit = table.limit.at_most(most);
-    let columns: Vec<&Column> = table
-        .columns
-        .iter()
-        .filter(|column| is_shown(column))
-        .collect();
-    let headings: Vec<String> = columns
-        .iter()
-        .map(|column| sentence(&column.heading))
-        .collect();
-    let rules: Vec<&str> = columns
-        .iter()
-        .map(|column| {
-            if column.fit == Fit::Number {
-                "--:"
-            } else {
-                "---"
+    let (mut headings, mut rules) = (Vec::new(), Vec::new());
+    for column in table.columns.iter().filter(|column| is_shown(column)) {
+        headings.push(sentence(&column.heading));
+        let is_number = column.fit == Fit::Number;
+        rules.push(if is_number { "--:" } else { "---" });
+    }
+    writeln!(out, "\n| {} |", headings.join(" | "))?;
+    writeln!(out, "| {} |", rules.join(" | "))?;
+    for row in limit.rows(table.len()) {
+        let mut cells = Vec::new();
+        for (column, cell) in table.columns.iter().zip(table.row(row)) {
+            if is_shown(column) {
+                cells.push(cell_of(column, &text_of(&cell)));
             }
-        })
-        .collect();
-    writeln!(
-        out,
-        "\n| {} |\n| {} |",
-        headings.join(" | "),
-        rules.join(" | ")
-    )?;
-    let (first, last) = limit.shown_ends(table.len());
-    for row in (0..first).chain(last..table.len()) {
-        let cells = table
-            .columns
-            .iter()
-            .zip(table.row(row))
-            .filter(|(column, _)| is_shown(column));
-        let cells: Vec<String> = cells
-            .map(|(column, cell)| cell_of(column, &text_of(&cell)))
-            .collect();
+        }
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
     match limit.left_out(table.len()) {
@@ -178,16 +158,15 @@ fn cell_of(column: &Column, text: &str) -> String {
 
 /// A sentence, in which back-ticks mark names.
 fn sentence(text: &str) -> String {
-    let parts = text.split('`').enumerate();
-    parts
-        .map(|(index, part)| {
-            if index % 2 == 1 {
-                code(part)
-            } else {
-                escaped(&printable(part))
-            }
-        })
-        .collect()
+    let mut marked = String::new();
+    for (index, part) in text.split('`').enumerate() {
+        if index % 2 == 1 {
+            marked += &code(part);
+        } else {
+            marked += &escaped(&printable(part));
+        }
+    }
+    marked
 }
 
 /// Text from outside as code. A vertical bar would end a cell, and in code a backslash does not

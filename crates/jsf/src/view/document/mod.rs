@@ -101,16 +101,14 @@ pub enum Block<'a> {
     List(Vec<String>),
     /// A formula, or two and what differs between them.
     Formulas(OldNew<String>),
-    /// Text with lines of its own, such as a finding that is drawn on the formula.
-    Drawn(Drawing<'a>),
+    /// Text with lines of its own, such as a finding that is drawn on the formula, which is drawn
+    /// when it is shown.
+    Drawn(Box<dyn Fn(DrawingStyle) -> String + 'a>),
     /// A table.
     Table(Table<'a>),
-    /// A chart, which only a page shows.
-    Chart(LazyChart<'a>),
+    /// A chart, which only a page shows, and which is drawn when it is shown.
+    Chart(Box<dyn Fn() -> Chart + 'a>),
 }
-
-/// Text with lines of its own, which is drawn when it is shown.
-pub struct Drawing<'a>(Box<dyn Fn(DrawingStyle) -> String + 'a>);
 
 /// How text with lines of its own is drawn.
 #[derive(Debug, Clone, Copy)]
@@ -140,9 +138,6 @@ pub struct Chart {
     /// What opens the chart; empty for a chart that is always open.
     pub summary: &'static str,
 }
-
-/// A chart that is drawn when it is shown.
-pub struct LazyChart<'a>(Box<dyn Fn() -> Chart + 'a>);
 
 impl Chart {
     /// A chart that is always shown.
@@ -222,7 +217,7 @@ impl<'a> Section<'a> {
 
     /// The section with a chart.
     pub fn chart(self, draw: impl Fn() -> Chart + 'a) -> Self {
-        self.block(Block::Chart(LazyChart(Box::new(draw))))
+        self.block(Block::Chart(Box::new(draw)))
     }
 
     /// The section with a further block.
@@ -258,9 +253,9 @@ impl<'a> Section<'a> {
         } else {
             "findings: new formula"
         };
-        [("findings: old formula", drawn.old), (of_new, drawn.new)]
-            .into_iter()
-            .filter_map(|(heading, drawn)| Self::findings_under(heading, drawn))
+        let old = Self::findings_under("findings: old formula", drawn.old);
+        old.into_iter()
+            .chain(Self::findings_under(of_new, drawn.new))
     }
 
     fn findings_under(heading: &str, drawn: &'a [String]) -> Option<Self> {
@@ -273,7 +268,7 @@ impl<'a> Section<'a> {
 
     /// The section with text that has lines of its own.
     pub fn draw(self, draw: impl Fn(DrawingStyle) -> String + 'a) -> Self {
-        self.block(Block::Drawn(Drawing(Box::new(draw))))
+        self.block(Block::Drawn(Box::new(draw)))
     }
 }
 
@@ -321,18 +316,19 @@ impl Fact {
     /// The facts of two sides: once where both are equal, else each with the name of its side.
     pub fn of_sides<H: AsRef<str>>(sides: OldNew<&[(H, String)]>) -> Vec<Self> {
         let [old, new] = [sides.old, sides.new].map(|side| {
-            Self::list(
-                side.iter()
-                    .map(|(heading, text)| (heading.as_ref(), text.clone())),
-            )
+            let rules = side.iter();
+            Self::list(rules.map(|(heading, text)| (heading.as_ref(), text.clone())))
         });
-        let added = new
-            .iter()
-            .filter(|fact| old.iter().all(|known| known.heading != fact.heading));
-        old.iter()
-            .chain(added)
-            .map(|fact| merged(&fact.heading, &old, &new))
-            .collect()
+        let mut facts = Vec::new();
+        for fact in &old {
+            facts.push(merged(&fact.heading, &old, &new));
+        }
+        for fact in &new {
+            if old.iter().all(|known| known.heading != fact.heading) {
+                facts.push(merged(&fact.heading, &old, &new));
+            }
+        }
+        facts
     }
 }
 
@@ -343,26 +339,20 @@ fn merged(heading: &str, old: &[Fact], new: &[Fact]) -> Fact {
         (Some(before), Some(after)) if before == after => after.lines.clone(),
         _ => [lines_of_side("old", before), lines_of_side("new", after)].concat(),
     };
-    let detail = before
-        .or(after)
-        .map_or(Detail::FirstScreen, |fact| fact.detail);
-    Fact {
-        heading: heading.to_owned(),
-        lines,
-        detail,
+    let mut fact = Fact::with_lines(heading, lines);
+    if let Some(side) = before.or(after) {
+        fact.detail = side.detail;
     }
+    fact
 }
 
 /// The lines of a fact with the name of their side.
 fn lines_of_side(side: &str, fact: Option<&Fact>) -> Vec<String> {
-    match fact {
-        Some(fact) => fact
-            .lines
-            .iter()
-            .map(|line| format!("{side}: {line}"))
-            .collect(),
-        None => vec![format!("{side}: none")],
-    }
+    let Some(fact) = fact else {
+        return vec![format!("{side}: none")];
+    };
+    let lines = fact.lines.iter().map(|line| format!("{side}: {line}"));
+    lines.collect()
 }
 
 #[cfg(test)]

@@ -3,8 +3,6 @@
 //! In: a document, and the number of lines. Out: its headline, the facts and sections of the first
 //! screen with as many rows as there is room for, and a last line that says what is left out.
 
-use std::io::{self, Write};
-
 use unicode_width::UnicodeWidthStr;
 
 use crate::view::document::table::{RowLimit, Table};
@@ -29,7 +27,7 @@ struct ShownSection<'d, 'a> {
 
 impl<'d, 'a> ShownSection<'d, 'a> {
     /// The section with as many rows as a screen of `height` lines could show.
-    fn new(section: &'d Section<'a>, style: TerminalStyle, height: usize) -> io::Result<Self> {
+    fn new(section: &'d Section<'a>, style: TerminalStyle, height: usize) -> Self {
         let longest = section.blocks.iter().map(|block| match block {
             Block::Table(table) => table.len(),
             Block::List(items) if !section.heading.is_empty() => items.len(),
@@ -45,8 +43,8 @@ impl<'d, 'a> ShownSection<'d, 'a> {
             lines: Vec::new(),
             left_out: 0,
         };
-        shown.draw(style)?;
-        Ok(shown)
+        shown.draw(style);
+        shown
     }
 
     /// Whether the section is still understood with one row less.
@@ -58,37 +56,34 @@ impl<'d, 'a> ShownSection<'d, 'a> {
         self.rows > least.min().unwrap_or(MIN_ROWS)
     }
 
-    fn draw(&mut self, style: TerminalStyle) -> io::Result<()> {
+    fn draw(&mut self, style: TerminalStyle) {
         let Self { section, rows, .. } = *self;
-        let mut lines = vec![String::new()];
-        let mut left_out = 0;
+        self.lines = vec![String::new()];
+        self.left_out = 0;
         if !section.heading.is_empty() {
-            lines.extend(style.lines(|out| style.write_prose(&section.heading, out))?);
+            self.lines.extend(style.prose(&section.heading));
         }
         for block in &section.blocks {
             match block {
                 Block::Table(table) => {
                     let shown = shown_rows(table, rows);
-                    left_out += table.len() - shown.len();
-                    let (drawn, dropped) = style.table_lines(table, &shown);
-                    lines.extend(drawn);
+                    self.left_out += table.len() - shown.len();
+                    let (drawn, dropped) = style.table(table, &shown);
+                    self.lines.extend(drawn);
                     if table.names_dropped && !dropped.is_empty() {
-                        let note = columns_left_out(&dropped);
-                        lines.extend(style.lines(|out| style.write_prose(&note, out))?);
+                        self.lines.extend(style.prose(&columns_left_out(&dropped)));
                     }
                 }
                 Block::List(items) if !section.heading.is_empty() => {
                     let shown = items.len().min(rows);
-                    left_out += items.len() - shown;
+                    self.left_out += items.len() - shown;
                     for item in &items[..shown] {
-                        lines.extend(style.lines(|out| style.write_prose(item, out))?);
+                        self.lines.extend(style.prose(item));
                     }
                 }
-                _ => lines.extend(style.lines(|out| style.write_block(block, out))?),
+                _ => self.lines.extend(style.block(block)),
             }
         }
-        (self.lines, self.left_out) = (lines, left_out);
-        Ok(())
     }
 
     /// Leaves only the line that replaces the section, and returns what the section is called.
@@ -137,14 +132,9 @@ fn shown_rows(table: &Table<'_>, most: usize) -> Vec<usize> {
     shown
 }
 
-/// Writes the first screen.
-pub(crate) fn write(
-    style: TerminalStyle,
-    document: &Document<'_>,
-    height: usize,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut head = style.lines(|out| style.write_headline(document, out))?;
+/// The lines of the first screen.
+pub(crate) fn lines(style: TerminalStyle, document: &Document<'_>, height: usize) -> Vec<String> {
+    let mut lines = style.headline(document);
     let mut hidden = Vec::new();
     let mut facts = Vec::new();
     for fact in &document.facts {
@@ -153,28 +143,27 @@ pub(crate) fn write(
         }
     }
     if !facts.is_empty() {
-        head.push(String::new());
-        head.extend(style.lines(|out| style.write_facts(&facts, out))?);
+        lines.push(String::new());
+        lines.extend(style.facts(&facts));
     }
     hidden.extend(headings_in_full(document));
     // one line says what is left out
-    let most = height.saturating_sub(head.len() + 1);
+    let most = height.saturating_sub(lines.len() + 1);
     let mut sections = Vec::new();
     for section in document.text_sections() {
         if section.detail == Detail::FirstScreen {
-            sections.push(ShownSection::new(section, style, height)?);
+            sections.push(ShownSection::new(section, style, height));
         }
     }
-    fit(style, &mut sections, most, &mut hidden)?;
-    let lines = sections.iter().flat_map(|shown| &shown.lines).take(most);
-    for line in head.iter().chain(lines) {
-        writeln!(out, "{line}")?;
-    }
+    fit(style, &mut sections, most, &mut hidden);
     let width = style.prose_width.unwrap_or(usize::MAX);
-    match footer(&sections, &hidden, document.read_on, width) {
-        footer if footer.is_empty() => Ok(()),
-        footer => writeln!(out, "{}", style.cut(&footer)),
+    let footer = footer(&sections, &hidden, document.read_on, width);
+    let shown = sections.into_iter().flat_map(|shown| shown.lines);
+    lines.extend(shown.take(most));
+    if !footer.is_empty() {
+        lines.push(style.cut(&footer));
     }
+    lines
 }
 
 /// Leaves out rows, one after the other of the section that shows most, then the last sections,
@@ -184,25 +173,24 @@ fn fit(
     sections: &mut [ShownSection<'_, '_>],
     most: usize,
     hidden: &mut Vec<String>,
-) -> io::Result<()> {
+) {
     while line_count(sections) > most {
         let shorter = sections.iter_mut().filter(|shown| shown.can_be_shorter());
         let Some(longest) = shorter.max_by_key(|shown| shown.rows) else {
             break;
         };
         longest.rows -= 1;
-        longest.draw(style)?;
+        longest.draw(style);
     }
     for index in (1..sections.len()).rev() {
         if line_count(sections) <= most {
-            return Ok(());
+            return;
         }
         hidden.push(sections[index].replace(style));
     }
     if line_count(sections) > most {
         hidden.push("what is cut here".to_owned());
     }
-    Ok(())
 }
 
 fn line_count(sections: &[ShownSection<'_, '_>]) -> usize {
@@ -232,11 +220,8 @@ fn shortened(style: TerminalStyle, fact: &Fact, height: usize, hidden: &mut Vec<
 /// The headings of what is shown in full only; facts have none of their own.
 fn headings_in_full(document: &Document<'_>) -> Vec<String> {
     let mut headings = Vec::new();
-    if document
-        .facts
-        .iter()
-        .any(|fact| fact.detail == Detail::Full)
-    {
+    let mut facts = document.facts.iter();
+    if facts.any(|fact| fact.detail == Detail::Full) {
         headings.push("the rules".to_owned());
     }
     for section in document.text_sections() {
@@ -384,13 +369,7 @@ mod tests {
     }
 
     fn screen(document: &Document<'_>, height: usize) -> Vec<String> {
-        let mut out = Vec::new();
-        write(TerminalStyle::default(), document, height, &mut out).expect("text");
-        String::from_utf8(out)
-            .expect("text")
-            .lines()
-            .map(str::to_owned)
-            .collect()
+        lines(TerminalStyle::default(), document, height)
     }
 
     #[test]
@@ -442,15 +421,8 @@ mod tests {
         };
         let mut document = document([5, 2]);
         document.facts[0] = Fact::new("formula", long);
-        let mut out = Vec::new();
-        write(style, &document, usize::MAX, &mut out).expect("text");
-        assert_eq!(
-            String::from_utf8(out)
-                .expect("text")
-                .matches("ncpus")
-                .count(),
-            500
-        );
+        let text = lines(style, &document, usize::MAX).join("\n");
+        assert_eq!(text.matches("ncpus").count(), 500);
     }
 
     #[test]
@@ -468,10 +440,8 @@ mod tests {
             let mut document = document([100, 2]);
             let texts: Vec<String> = texts.into_iter().map(str::to_owned).collect();
             document.facts[0] = Fact::with_lines("formula", texts.clone());
-            let mut out = Vec::new();
-            write(style, &document, 24, &mut out).expect("text");
-            let text = String::from_utf8(out).expect("text");
-            let lines: Vec<&str> = text.lines().collect();
+            let lines = lines(style, &document, 24);
+            let text = lines.join("\n");
             assert_eq!(lines.len(), 24, "{text}");
             assert!(
                 lines.iter().position(|line| *line == "jobs") <= Some(12),

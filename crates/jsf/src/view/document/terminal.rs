@@ -8,7 +8,6 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::view::document::table::{Cell, Column, Fit, MIN_TREE_NAME, Table};
 use crate::view::document::{Block, Document, DrawingStyle, Fact, Medium, screen};
-use crate::view::ordered_writer::write_in_order;
 use crate::view::printable::{excerpt, printable};
 
 /// The number of blanks between two columns.
@@ -43,194 +42,145 @@ impl TerminalStyle {
     /// # Errors
     /// `out` cannot be written.
     pub fn write(self, document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
-        if let Some(height) = self.height {
-            return screen::write(self, document, height, out);
+        let lines = match self.height {
+            Some(height) => screen::lines(self, document, height),
+            None => self.all_lines(document),
+        };
+        for line in lines {
+            writeln!(out, "{line}")?;
         }
-        self.write_headline(document, out)?;
+        Ok(())
+    }
+
+    /// The document in full.
+    fn all_lines(self, document: &Document<'_>) -> Vec<String> {
+        let mut lines = self.headline(document);
         if !document.facts.is_empty() {
-            writeln!(out)?;
-            self.write_facts(&document.facts, out)?;
+            lines.push(String::new());
+            lines.extend(self.facts(&document.facts));
         }
         for section in document.text_sections() {
-            writeln!(out)?;
+            lines.push(String::new());
             if !section.heading.is_empty() {
-                self.write_prose(&section.heading, out)?;
+                lines.extend(self.prose(&section.heading));
             }
             for block in &section.blocks {
-                self.write_block(block, out)?;
+                lines.extend(self.block(block));
             }
         }
-        Ok(())
+        lines
     }
 
-    /// Writes the answer, in bold where there are colours.
-    pub(crate) fn write_headline(
-        self,
-        document: &Document<'_>,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        if !self.coloured {
-            return self.write_prose(&document.headline, out);
+    /// The answer, in bold where there are colours.
+    pub(crate) fn headline(self, document: &Document<'_>) -> Vec<String> {
+        let mut lines = self.prose(&document.headline);
+        if self.coloured {
+            for line in &mut lines {
+                *line = format!("\u{1b}[1m{line}\u{1b}[0m");
+            }
         }
-        for line in self.lines(|out| self.write_prose(&document.headline, out))? {
-            writeln!(out, "\u{1b}[1m{line}\u{1b}[0m")?;
-        }
-        Ok(())
+        lines
     }
 
-    /// What `write` writes, as lines.
-    pub(crate) fn lines(
-        self,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> io::Result<Vec<String>> {
-        let mut text = Vec::new();
-        write(&mut text)?;
-        Ok(String::from_utf8_lossy(&text)
-            .lines()
-            .map(str::to_owned)
-            .collect())
-    }
-
-    pub(crate) fn write_block(self, block: &Block<'_>, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn block(self, block: &Block<'_>) -> Vec<String> {
         match block {
-            Block::Prose(text) => self.write_prose(text, out),
-            Block::List(items) => {
-                for item in items {
-                    self.write_prose(item, out)?;
-                }
-                Ok(())
-            }
-            Block::Formulas(formulas) if formulas.old == formulas.new => {
-                self.write_prose(&formulas.new, out)
-            }
+            Block::Prose(text) => self.prose(text),
+            Block::List(items) => items.iter().flat_map(|item| self.prose(item)).collect(),
+            Block::Formulas(formulas) if formulas.old == formulas.new => self.prose(&formulas.new),
             Block::Formulas(formulas) => {
                 let sides = [("old", &formulas.old), ("new", &formulas.new)];
-                let facts = sides.map(|(side, formula)| Fact::new(side, formula.clone()));
-                self.write_facts(&facts, out)
+                self.facts(&sides.map(|(side, formula)| Fact::new(side, formula.clone())))
             }
-            Block::Drawn(drawing) => {
-                let style = DrawingStyle {
+            Block::Drawn(draw) => {
+                let drawn = draw(DrawingStyle {
                     coloured: self.coloured,
                     width: self.prose_width,
-                };
-                writeln!(out, "{}", (drawing.0)(style))
+                });
+                drawn.lines().map(str::to_owned).collect()
             }
-            Block::Table(table) => self.write_table(table, out),
-            Block::Chart(_) => Ok(()),
+            Block::Table(table) => {
+                let rows: Vec<usize> = (0..table.len()).collect();
+                let (mut lines, dropped) = self.table(table, &rows);
+                if !dropped.is_empty() {
+                    lines.extend(self.prose(&columns_left_out(&dropped)));
+                }
+                lines
+            }
+            Block::Chart(_) => Vec::new(),
         }
     }
 
-    /// Writes a sentence in lines of the width, if there is a limit.
-    pub(crate) fn write_prose(self, text: &str, out: &mut dyn Write) -> io::Result<()> {
+    /// A sentence in lines of the width, if there is a limit.
+    pub(crate) fn prose(self, text: &str) -> Vec<String> {
         let text = printable(text);
         match self.prose_width {
-            Some(width) if text.width() > width => {
-                writeln!(out, "{}", wrapped(&text, width).join("\n"))
-            }
-            _ => writeln!(out, "{text}"),
+            Some(width) if text.width() > width => wrapped(&text, width),
+            _ => vec![text.into_owned()],
         }
     }
 
-    /// Writes the headings below each other, and their texts beside them.
-    pub(crate) fn write_facts(self, facts: &[Fact], out: &mut dyn Write) -> io::Result<()> {
+    /// The headings below each other, and their texts beside them.
+    pub(crate) fn facts(self, facts: &[Fact]) -> Vec<String> {
         /// A text begins in the same column as the others if its heading is at most this wide.
         const MAX_HEADING: usize = 18;
-        let headings = facts
-            .iter()
-            .map(|fact| fact.heading.width() + 1)
-            .filter(|width| *width <= MAX_HEADING);
-        let indent = headings.max().unwrap_or(0) + 1;
-        let width = self
-            .prose_width
-            .map(|width| width.saturating_sub(indent).max(MIN_WRAPPED));
+        let mut widest = 0;
+        for fact in facts {
+            let width = fact.heading.width() + 1;
+            if width <= MAX_HEADING {
+                widest = widest.max(width);
+            }
+        }
+        let indent = widest + 1;
+        let width = self.prose_width.unwrap_or(usize::MAX);
+        let width = width.saturating_sub(indent).max(MIN_WRAPPED);
+        let mut shown = Vec::new();
         for Fact { heading, lines, .. } in facts {
-            let mut label = if heading.is_empty() {
-                String::new()
-            } else {
-                format!("{heading}:")
-            };
+            let mut label = heading.clone();
+            if !label.is_empty() {
+                label.push(':');
+            }
             for line in lines {
-                let line = printable(line.trim_end());
-                let parts =
-                    width.map_or_else(|| vec![line.to_string()], |width| wrapped(&line, width));
-                for part in parts {
-                    writeln!(
-                        out,
-                        "{}",
-                        format!("{}{part}", padded(&label, indent)).trim_end()
-                    )?;
+                for part in wrapped(&printable(line.trim_end()), width) {
+                    let line = format!("{}{part}", padded(&label, indent));
+                    shown.push(line.trim_end().to_owned());
                     label.clear();
                 }
             }
         }
-        Ok(())
+        shown
     }
 
     /// The lines of some rows of a table under its headings, and the headings of the columns that
     /// do not fit.
-    pub(crate) fn table_lines(
-        self,
-        table: &Table<'_>,
-        rows: &[usize],
-    ) -> (Vec<String>, Vec<String>) {
-        let layout = self.layout(table, rows);
-        let mut text = Vec::new();
-        layout.write_heading(&mut text);
+    pub(crate) fn table(self, table: &Table<'_>, rows: &[usize]) -> (Vec<String>, Vec<String>) {
+        let mut columns = table.columns.clone();
+        columns.retain(|column| column.medium != Medium::Page);
+        let sample = rows.iter().take(table.measured);
+        let sample = sample.map(|&row| text_cells(table, row));
+        let layout = Layout::new(columns, sample, self.table_width);
+        let mut lines = Vec::new();
+        layout.push_heading(&mut lines);
         for &row in rows {
-            layout.write_row(&text_cells(table, row), &mut text);
+            layout.push_row(&text_cells(table, row), &mut lines);
         }
-        let text = String::from_utf8_lossy(&text);
-        let dropped = layout.dropped().into_iter().map(str::to_owned);
-        (text.lines().map(str::to_owned).collect(), dropped.collect())
-    }
-
-    fn layout(self, table: &Table<'_>, rows: &[usize]) -> Layout {
-        let columns = table
-            .columns
-            .iter()
-            .filter(|column| column.medium != Medium::Page)
-            .cloned()
-            .collect();
-        let sample = rows
-            .iter()
-            .take(table.measured)
-            .map(|&row| text_cells(table, row));
-        Layout::new(columns, sample, self.table_width)
-    }
-
-    /// Writes a table with all rows, and names the columns that do not fit.
-    fn write_table(self, table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let rows: Vec<usize> = (0..table.len()).collect();
-        let layout = self.layout(table, &rows);
-        let mut heading = Vec::new();
-        layout.write_heading(&mut heading);
-        out.write_all(&heading)?;
-        write_in_order(&rows, out, |rows, text| {
-            for &row in rows {
-                layout.write_row(&text_cells(table, row), text);
-            }
-        })?;
-        match layout.dropped().as_slice() {
-            [] => Ok(()),
-            dropped => self.write_prose(&columns_left_out(dropped), out),
-        }
+        (lines, layout.dropped())
     }
 }
 
 /// The note on the columns that do not fit.
-pub(crate) fn columns_left_out<S: AsRef<str>>(dropped: &[S]) -> String {
-    let names: Vec<&str> = dropped.iter().map(AsRef::as_ref).collect();
-    format!("columns left out: {}; --wide shows all", names.join(", "))
+pub(crate) fn columns_left_out(dropped: &[String]) -> String {
+    format!("columns left out: {}; --wide shows all", dropped.join(", "))
 }
 
 /// The cells of the columns that text shows.
 fn text_cells(table: &Table<'_>, row: usize) -> Vec<String> {
-    let shown = table
-        .columns
-        .iter()
-        .zip(table.row(row))
-        .filter(|(column, _)| column.medium != Medium::Page);
-    shown.map(|(_, cell)| text_of(&cell)).collect()
+    let mut cells = Vec::new();
+    for (column, cell) in table.columns.iter().zip(table.row(row)) {
+        if column.medium != Medium::Page {
+            cells.push(text_of(&cell));
+        }
+    }
+    cells
 }
 
 /// A cell as text shows it.
@@ -269,19 +219,16 @@ impl Layout {
         sample: impl Iterator<Item = Vec<String>>,
         limit: Option<usize>,
     ) -> Self {
-        let mut widths: Vec<usize> = columns
-            .iter()
-            .map(|column| column.heading.width())
-            .collect();
+        let headings = columns.iter().map(|column| column.heading.width());
+        let mut widths: Vec<usize> = headings.collect();
         for cells in sample {
             for (width, cell) in widths.iter_mut().zip(&cells) {
                 *width = printable(cell).width().min(MAX_PADDED).max(*width);
             }
         }
-        let widths = widths.into_iter().map(Some).collect();
         let mut layout = Self {
             columns,
-            widths,
+            widths: widths.into_iter().map(Some).collect(),
             is_limited: limit.is_some(),
         };
         if let Some(limit) = limit {
@@ -292,14 +239,14 @@ impl Layout {
 
     fn fit(&mut self, limit: usize) {
         while !self.narrow(limit, least_wrapped) && !self.narrow(limit, least_text) {
-            let shown = (0..self.columns.len()).filter(|&index| self.widths[index].is_some());
-            let least = shown
-                .clone()
-                .min_by_key(|&index| (self.columns[index].importance, usize::MAX - index));
-            match least.filter(|_| shown.count() > 1) {
-                Some(index) => self.widths[index] = None,
-                None => return,
+            let mut shown: Vec<usize> = (0..self.columns.len()).collect();
+            shown.retain(|&index| self.widths[index].is_some());
+            if shown.len() < 2 {
+                return;
             }
+            // of equal importance the last one
+            shown.sort_by_key(|&index| (self.columns[index].importance, usize::MAX - index));
+            self.widths[shown[0]] = None;
         }
     }
 
@@ -307,19 +254,17 @@ impl Layout {
     /// the least width of the columns that can be narrower.
     fn narrow(&mut self, limit: usize, min: fn(Fit) -> Option<usize>) -> bool {
         while self.total() > limit {
-            let wide =
-                self.columns
-                    .iter()
-                    .zip(&self.widths)
-                    .enumerate()
-                    .filter(|(_, (column, width))| {
-                        let least = min(column.fit).map(|min| min.max(column.heading.width()));
-                        least.is_some_and(|least| width.is_some_and(|width| width > least))
-                    });
-            let widest = wide
-                .max_by_key(|(_, (_, width))| **width)
-                .map(|(index, _)| index);
-            let Some(width) = widest.and_then(|index| self.widths[index].as_mut()) else {
+            let mut widest: Option<&mut usize> = None;
+            for (column, width) in self.columns.iter().zip(&mut self.widths) {
+                if let Some(width) = width
+                    && let Some(least) = min(column.fit)
+                    && *width > least.max(column.heading.width())
+                    && widest.as_ref().is_none_or(|widest| *width >= **widest)
+                {
+                    widest = Some(width);
+                }
+            }
+            let Some(width) = widest else {
                 return false;
             };
             *width -= 1;
@@ -333,32 +278,24 @@ impl Layout {
     }
 
     /// The headings of the columns that are dropped.
-    fn dropped(&self) -> Vec<&str> {
-        let dropped = self
-            .columns
-            .iter()
-            .zip(&self.widths)
-            .filter(|(_, width)| width.is_none());
+    fn dropped(&self) -> Vec<String> {
+        let mut dropped = Vec::new();
+        for (column, width) in self.columns.iter().zip(&self.widths) {
+            if width.is_none() && !column.heading.is_empty() {
+                dropped.push(column.heading.clone());
+            }
+        }
         dropped
-            .map(|(column, _)| &*column.heading)
-            .filter(|heading| !heading.is_empty())
-            .collect()
     }
 
     /// Appends the line of headings.
-    fn write_heading(&self, text: &mut Vec<u8>) {
-        self.write_row(
-            &self
-                .columns
-                .iter()
-                .map(|column| column.heading.clone())
-                .collect::<Vec<_>>(),
-            text,
-        );
+    fn push_heading(&self, lines: &mut Vec<String>) {
+        let headings = self.columns.iter().map(|column| column.heading.clone());
+        self.push_row(&headings.collect::<Vec<_>>(), lines);
     }
 
     /// Appends a row: one line, and further ones if its last cell is wrapped.
-    fn write_row(&self, cells: &[String], text: &mut Vec<u8>) {
+    fn push_row(&self, cells: &[String], lines: &mut Vec<String>) {
         let mut line = String::new();
         let mut at = 0;
         let mut rest = Vec::new();
@@ -366,35 +303,29 @@ impl Layout {
             let Some(width) = *width else { continue };
             if at > 0 {
                 at += GAP;
-                line.extend(std::iter::repeat_n(
-                    ' ',
-                    at.saturating_sub(line.width()).max(GAP),
-                ));
+                line += &" ".repeat(at.saturating_sub(line.width()).max(GAP));
             }
             let cell = printable(cell);
             let is_long = self.is_limited && cell.width() > width;
             match column.fit {
                 Fit::Number => {
-                    line.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.width())));
-                    line.push_str(&cell);
+                    line += &" ".repeat(width.saturating_sub(cell.width()));
+                    line += &cell;
                 }
-                Fit::Text { .. } if is_long => line.push_str(&cut(&cell, width)),
-                Fit::Code if is_long => line.push_str(&excerpt(&cell, width)),
+                Fit::Text { .. } if is_long => line += &cut(&cell, width),
+                Fit::Code if is_long => line += &excerpt(&cell, width),
                 Fit::Wrapped if is_long => {
                     rest = first_lines(wrapped(&cell, width));
-                    line.push_str(&rest.remove(0));
+                    line += &rest.remove(0);
                 }
-                Fit::Text { .. } | Fit::Code | Fit::Wrapped => line.push_str(&cell),
+                Fit::Text { .. } | Fit::Code | Fit::Wrapped => line += &cell,
             }
             at += width;
         }
-        text.extend_from_slice(line.trim_end().as_bytes());
-        text.push(b'\n');
+        lines.push(line.trim_end().to_owned());
         let indent = self.total() - self.widths.last().copied().flatten().unwrap_or(0);
         for part in rest {
-            text.extend(std::iter::repeat_n(b' ', indent));
-            text.extend_from_slice(part.as_bytes());
-            text.push(b'\n');
+            lines.push(" ".repeat(indent) + &part);
         }
     }
 }
@@ -491,12 +422,11 @@ mod tests {
 
     fn drawn(rows: &[Vec<String>], limit: Option<usize>) -> (String, Vec<String>) {
         let layout = Layout::new(columns(), rows[..1].iter().cloned(), limit);
-        let mut text = Vec::new();
-        layout.write_heading(&mut text);
+        let mut lines = Vec::new();
+        layout.push_heading(&mut lines);
         rows.iter()
-            .for_each(|cells| layout.write_row(cells, &mut text));
-        let dropped = layout.dropped().into_iter().map(str::to_owned).collect();
-        (String::from_utf8(text).unwrap(), dropped)
+            .for_each(|cells| layout.push_row(cells, &mut lines));
+        (lines.join("\n") + "\n", layout.dropped())
     }
 
     #[test]

@@ -205,14 +205,14 @@ fn page_block(block: &Block<'_>, heading: &str) -> Value {
                 coloured: false,
                 width: Some(DRAWING_WIDTH),
             };
-            context! { kind => "drawing", text => (drawing.0)(style) }
+            context! { kind => "drawing", text => drawing(style) }
         }
         Block::Chart(chart) => {
             let Chart {
                 svg,
                 legend,
                 summary,
-            } = (chart.0)();
+            } = chart();
             let mut figures = vec![context! { svg => svg.wide, class => "wide" }];
             if !svg.narrow.is_empty() {
                 figures.push(context! { svg => svg.narrow, class => "narrow" });
