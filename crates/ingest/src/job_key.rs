@@ -40,23 +40,30 @@ pub(super) enum JobKey {
     Unknown,
 }
 
+/// The attributes of `qstat -f` that a formula, the order or a fair-share tree needs.
+pub(super) const QSTAT_KEYS: [(&str, JobKey); 11] = [
+    ("Resource_List", JobKey::Resources),
+    ("euser", JobKey::User),
+    ("egroup", JobKey::Group),
+    ("Account_Name", JobKey::Account),
+    ("Job_Owner", JobKey::Owner),
+    ("queue", JobKey::Queue),
+    ("job_state", JobKey::State),
+    ("queue_rank", JobKey::QueuedAt),
+    ("eligible_time", JobKey::Special(SpecialInput::EligibleTime)),
+    ("accrue_type", JobKey::Special(SpecialInput::AccrueType)),
+    ("Priority", JobKey::Special(SpecialInput::JobPriority)),
+];
+
 impl JobKey {
     /// The meaning of an attribute of `qstat -f`.
     pub(super) fn from_qstat(attribute: &str) -> Self {
-        match attribute {
-            "Resource_List" => Self::Resources,
-            "euser" => Self::User,
-            "egroup" => Self::Group,
-            "Account_Name" => Self::Account,
-            "Job_Owner" => Self::Owner,
-            "queue" => Self::Queue,
-            "job_state" => Self::State,
-            "queue_rank" => Self::QueuedAt,
-            "eligible_time" => Self::Special(SpecialInput::EligibleTime),
-            "accrue_type" => Self::Special(SpecialInput::AccrueType),
-            "Priority" => Self::Special(SpecialInput::JobPriority),
-            _ => Self::Unused,
+        for (name, key) in QSTAT_KEYS {
+            if name == attribute {
+                return key;
+            }
         }
+        Self::Unused
     }
 
     /// The meaning of a key for a scheduling cycle, if it has one for nothing else.

@@ -17,7 +17,7 @@ use serde::de::IgnoredAny;
 
 use crate::attribute_values::integer;
 use crate::error::{ReadErrorKind, reason};
-use crate::job_key::JobKey;
+use crate::job_key::{JobKey, QSTAT_KEYS};
 use crate::json_reader::JsonReader;
 use crate::json_scanner::Scanner;
 use crate::options::{ParsedJobs, ReadOptions};
@@ -602,27 +602,13 @@ impl<'d> Recovery<'d, '_> {
     /// Whether a damaged line may contain an attribute that is needed, by what is left of the
     /// attribute's name.
     fn may_be_needed(&self, text: &str) -> bool {
-        const ATTRIBUTES: [&str; 11] = [
-            "Resource_List",
-            "euser",
-            "egroup",
-            "Account_Name",
-            "Job_Owner",
-            "queue",
-            "job_state",
-            "queue_rank",
-            "eligible_time",
-            "accrue_type",
-            "Priority",
-        ];
         let name = text.trim_start_matches('"');
         let end = name
             .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')))
             .unwrap_or(name.len());
         let name = &name[..end];
-        let mut needed = ATTRIBUTES
-            .iter()
-            .chain(self.reader.converter.options.needed);
+        let columns = self.reader.converter.options.needed;
+        let mut needed = QSTAT_KEYS.iter().map(|(key, _)| key).chain(columns);
         name.len() < 3 || needed.any(|needed| needed.contains(name) || name.contains(needed))
     }
 

@@ -39,7 +39,11 @@ fn the_nodes_of_a_snapshot_are_found() {
         std::fs::write(temporary.path().join(name), content).unwrap();
         let site = Site::open(temporary.path()).unwrap();
         let nodes = site.nodes().unwrap().unwrap();
-        assert_eq!((nodes.len(), nodes.total("ncpus")), (1, expected), "{name}");
+        assert_eq!(
+            (nodes.nodes.len(), nodes.total("ncpus")),
+            (1, expected),
+            "{name}"
+        );
     }
     assert!(open(SiteFiles::default()).nodes().unwrap().is_none());
 }

@@ -201,18 +201,13 @@ impl FileSource {
 
     /// Reads `slurm.conf`. Only a file can include others.
     pub(crate) fn read_slurm_conf(&self) -> Result<SlurmConf, SiteError> {
-        match self {
-            Self::Path(path) if !is_stdin(path) && self.is_plain_file() => {
-                let OpenedFile { head, kind, .. } = self.opened()?;
-                self.require_settings(kind, &head)?;
-                SlurmConf::read(path).map_err(SiteError::content)
-            }
-            _ => {
-                let Content { bytes, kind } = self.read_unless_binary(Role::SlurmConf)?;
-                self.require_settings(kind, &bytes)?;
-                Ok(SlurmConf::parse(&self.name(), &bytes))
-            }
-        }
+        let Content { bytes, kind } = self.read_unless_binary(Role::SlurmConf)?;
+        self.require_settings(kind, &bytes)?;
+        let folder = match self {
+            Self::Path(path) if !is_stdin(path) && self.is_plain_file() => path.parent(),
+            _ => None,
+        };
+        Ok(SlurmConf::parse_in(&self.name(), &bytes, folder))
     }
 
     /// Checks that the content is a `slurm.conf`. A text of which no setting is recognised is one

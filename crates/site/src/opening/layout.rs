@@ -20,19 +20,25 @@ pub(crate) fn is_sched_priv(folder: &str) -> bool {
 
 /// Whether a site's file has this path, relative to the folder of the site.
 pub(crate) fn is_site_file(path: &str) -> bool {
+    roles(path).next().is_some()
+}
+
+/// The roles that a file with this path can have.
+fn roles(path: &str) -> impl Iterator<Item = Role> {
     let path = uncompressed(path);
     let in_sched_priv = match path.split_once('/') {
         Some((folder, name)) => is_sched_priv(folder).then_some(name),
         None => Some(path),
     };
-    ROLES.iter().any(|files| {
-        let path = if files.role.is_of_scheduler() {
+    let named = ROLES.iter().filter(move |files| {
+        let own = if files.role.is_of_scheduler() {
             in_sched_priv
         } else {
             Some(path)
         };
-        path.is_some_and(|path| files.names().any(|name| name == path))
-    })
+        own.is_some_and(|own| files.names().any(|name| name == own))
+    });
+    named.map(|files| files.role)
 }
 
 /// The name without the ending of a compressed file.
@@ -133,21 +139,11 @@ impl FoundFiles {
         let folders = self.scheduler_folders();
         let default = folders.first();
         let in_default = default.map_or_else(String::new, |name| format!("{name}/"));
-        let mut files = SiteFiles::default();
-        for of_role in &ROLES {
-            let is_of_scheduler = of_role.role.is_of_scheduler();
-            let folder = if is_of_scheduler { &*in_default } else { "" };
-            files = self.with_role(files, of_role, folder);
-        }
+        let mut files = self.in_folder(SiteFiles::default(), "", false);
+        files = self.in_folder(files, &in_default, true);
         for folder in folders.iter().skip(1) {
-            let mut own = SiteFiles::default();
-            for of_role in ROLES.iter().filter(|files| files.role.is_of_scheduler()) {
-                own = self.with_role(own, of_role, &format!("{folder}/"));
-            }
-            let own = own
-                .sources()
-                .map(|(role, source)| (role, vec![source.clone()]));
-            files.schedulers.insert((*folder).to_owned(), own.collect());
+            let own = self.in_folder(SiteFiles::default(), &format!("{folder}/"), true);
+            files.schedulers.insert((*folder).to_owned(), own.sources);
         }
         for (role, source) in self.recognised {
             if !files.has(role) || role.takes_several() {
@@ -166,13 +162,18 @@ impl FoundFiles {
         folders.filter(|folder| is_sched_priv(folder)).collect()
     }
 
-    /// The files and those of a role in a folder.
-    fn with_role(&self, mut files: SiteFiles, of_role: &RoleFiles, folder: &str) -> SiteFiles {
-        for name in of_role.names() {
-            if let Some(source) = self.get(&format!("{folder}{name}")) {
-                files = files.with(of_role.role, source);
-                if !of_role.role.takes_several() {
-                    break;
+    /// The files and those in a folder, either all of a scheduler or all others.
+    fn in_folder(&self, mut files: SiteFiles, folder: &str, is_of_scheduler: bool) -> SiteFiles {
+        for RoleFiles { role, names, .. } in &ROLES {
+            if role.is_of_scheduler() != is_of_scheduler {
+                continue;
+            }
+            for name in names.split_ascii_whitespace() {
+                if let Some(source) = self.get(&format!("{folder}{name}")) {
+                    files = files.with(*role, source);
+                    if !role.takes_several() {
+                        break;
+                    }
                 }
             }
         }
@@ -197,21 +198,6 @@ impl FoundFiles {
                 .push(format!("`{path}` is not read, because `{used}` is there"));
         }
     }
-}
-
-/// The roles that a file can have, by the last part of its path for those of the scheduler.
-fn roles(path: &str) -> impl Iterator<Item = Role> {
-    let path = uncompressed(path);
-    let last = path.rsplit('/').next().unwrap_or_default();
-    let named = ROLES.iter().filter(move |files| {
-        let own = if files.role.is_of_scheduler() {
-            last
-        } else {
-            path
-        };
-        files.names().any(|name| name == own)
-    });
-    named.map(|files| files.role)
 }
 
 #[cfg(test)]

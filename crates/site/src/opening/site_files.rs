@@ -28,7 +28,7 @@ use crate::opening::role::Role;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct SiteFiles {
-    sources: BTreeMap<Role, Vec<FileSource>>,
+    pub(crate) sources: BTreeMap<Role, Vec<FileSource>>,
     /// Resources that are declared without a document, with their types.
     pub(crate) declared: Vec<(String, InputType)>,
     /// The folder or the archive in which the files were found.

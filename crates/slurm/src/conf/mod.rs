@@ -11,12 +11,11 @@ mod settings;
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use job_sort_formula::diagnostic::Message;
 use settings::Settings;
 pub(crate) use settings::parse_minutes;
-use thiserror::Error;
 
 pub use objects::ConfObjects;
 pub use priority::{PrioritySettings, TresWeight};
@@ -148,29 +147,6 @@ impl SlurmConf {
         self.start_fault.clone().map_or(Ok(()), Err)
     }
 
-    /// Reads the file and the files that it includes.
-    ///
-    /// # Errors
-    /// The file itself cannot be read. An included file that cannot be read is a warning.
-    pub fn read(path: &Path) -> Result<Self, ConfError> {
-        let wrong = |reason| ConfError {
-            path: path.to_owned(),
-            reason,
-        };
-        let text = read_text(path).map_err(wrong)?;
-        let mut folder = path.parent().unwrap_or(path);
-        if folder.as_os_str().is_empty() {
-            folder = Path::new(".");
-        }
-        let folder = fs::canonicalize(folder).map_err(wrong)?;
-        let include = |name: &str| read_included(&folder, name);
-        Ok(Settings::collect(
-            &path.display().to_string(),
-            &text,
-            &include,
-        ))
-    }
-
     /// Reads a text without its folder: an `Include` in it is a warning.
     ///
     /// ```
@@ -181,38 +157,35 @@ impl SlurmConf {
     /// assert_eq!(conf.warnings, []);
     /// ```
     pub fn parse(source_name: &str, bytes: &[u8]) -> Self {
+        Self::parse_in(source_name, bytes, None)
+    }
+
+    /// Reads a text in its folder, from which it may include files. One that cannot be read is a
+    /// warning.
+    pub fn parse_in(source_name: &str, bytes: &[u8], folder: Option<&Path>) -> Self {
         let text = String::from_utf8_lossy(bytes);
-        Settings::collect(source_name, &text, &|_| {
-            Err(io::Error::other("the folder of `slurm.conf` is not known"))
+        Settings::collect(source_name, &text, &|name| match folder {
+            Some(folder) => read_included(folder, name),
+            None => Err(io::Error::other("the folder of `slurm.conf` is not known")),
         })
     }
 }
 
-/// A `slurm.conf` that cannot be read.
-#[derive(Debug, Error)]
-#[error("cannot read `{}`: {reason}", path.display())]
-pub struct ConfError {
-    /// The file.
-    pub path: PathBuf,
-    /// The system's error.
-    #[source]
-    pub reason: io::Error,
-}
-
-/// The text of a file in a folder of that canonical path; an error says why it is not read.
+/// The text of a file in a folder; an error says why it is not read.
 fn read_included(folder: &Path, name: &str) -> io::Result<String> {
+    let mut folder = folder;
+    if folder.as_os_str().is_empty() {
+        folder = Path::new(".");
+    }
+    let folder = fs::canonicalize(folder)?;
     let path = fs::canonicalize(folder.join(name))?;
-    if !path.starts_with(folder) {
+    if !path.starts_with(&folder) {
         return Err(io::Error::other("it is outside the folder of `slurm.conf`"));
     }
     // opening a pipe would wait for a writer
     if !fs::metadata(&path)?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
-    read_text(&path)
-}
-
-fn read_text(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(path)?
         .take(MAX_FILE_BYTES + 1)

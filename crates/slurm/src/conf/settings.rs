@@ -82,6 +82,12 @@ type Include<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 #[derive(Debug, Clone)]
 struct Found {
     value: String,
+    at: Place,
+}
+
+/// A line of a file.
+#[derive(Debug, Clone, Default)]
+struct Place {
     file: String,
     line: usize,
 }
@@ -92,6 +98,8 @@ pub(super) struct Settings<'a> {
     include: Include<'a>,
     /// The number of files that were read.
     files: usize,
+    /// The line that is read or interpreted.
+    at: Place,
     /// By the names in [`KEYS`].
     found: HashMap<&'static str, Found>,
     conf: SlurmConf,
@@ -103,6 +111,7 @@ impl<'a> Settings<'a> {
         let mut settings = Self {
             include,
             files: 1,
+            at: Place::default(),
             found: HashMap::new(),
             conf: SlurmConf::default(),
         };
@@ -118,9 +127,10 @@ impl<'a> Settings<'a> {
 
     fn read_file(&mut self, file: &str, text: &str, depth: usize) {
         for line in logical_lines(text) {
+            self.begin_line(file, line.number);
             match include_target(&line.text) {
-                Some(name) => self.include_file(file, line.number, name, depth),
-                None => self.read_line(file, line.number, &line.text),
+                Some(name) => self.include_file(name, depth),
+                None => self.read_line(&line.text),
             }
         }
     }
@@ -133,12 +143,20 @@ impl<'a> Settings<'a> {
                 && let Some(key) = canonical_name(KEYS, key.trim())
                 && !matches!(value.trim(), "" | "(null)")
             {
-                self.set(file, line, key, value.trim());
+                self.begin_line(file, line);
+                self.set(key, value.trim());
             }
         }
     }
 
-    fn include_file(&mut self, file: &str, line: usize, name: &str, depth: usize) {
+    fn begin_line(&mut self, file: &str, line: usize) {
+        self.at = Place {
+            file: file.to_owned(),
+            line,
+        };
+    }
+
+    fn include_file(&mut self, name: &str, depth: usize) {
         let cluster = self.value("ClusterName").unwrap_or_default();
         let name = name.trim_matches('"').replace("%c", &cluster);
         self.files += 1;
@@ -153,19 +171,20 @@ impl<'a> Settings<'a> {
             }
         };
         let name = clipped(&name);
-        self.warn_at(file, line, &format!("`{name}` is not included: {reason}"));
+        self.warn(&format!("`{name}` is not included: {reason}"));
     }
 
-    fn read_line(&mut self, file: &str, line: usize, text: &str) {
+    fn read_line(&mut self, text: &str) {
         for (index, setting) in split_settings(text).into_iter().enumerate() {
             match setting {
                 Ok((key, _)) if index == 0 && canonical_name(OBJECTS, key).is_some() => {
-                    if let Err((key, value, expected)) = self.conf.objects.add_line(text, line) {
-                        self.warn_of_bad_value(key, &Found::new(&value, file, line), expected);
+                    let added = self.conf.objects.add_line(text, self.at.line);
+                    if let Err((key, value, expected)) = added {
+                        self.warn_of_bad_value(key, &value, expected);
                     }
                     return;
                 }
-                Ok((key, value)) => self.set(file, line, key, value),
+                Ok((key, value)) => self.set(key, value),
                 Err(rest) => {
                     let text = clipped(rest);
                     let fault = if is_key(rest) {
@@ -175,13 +194,13 @@ impl<'a> Settings<'a> {
                     } else {
                         format!("`{text}` is not `Key=Value`; slurmctld does not start with it")
                     };
-                    self.warn_of_start(file, line, &fault, "");
+                    self.warn_of_start(&fault, "");
                 }
             }
         }
     }
 
-    fn set(&mut self, file: &str, line: usize, key: &str, value: &str) {
+    fn set(&mut self, key: &str, value: &str) {
         let Some(known) = canonical_name(KEYS, key) else {
             let is_priority = key
                 .get(..8)
@@ -190,17 +209,19 @@ impl<'a> Settings<'a> {
                 let key = clipped(key);
                 let fault =
                     format!("`{key}` is not a Slurm setting; slurmctld does not start with it");
-                self.warn_of_start(file, line, &fault, "");
+                self.warn_of_start(&fault, "");
             }
             return;
         };
-        let found = Found::new(value, file, line);
-        if let Some(before) = self.found.insert(known, found) {
-            let fault = format!(
+        let found = Found {
+            value: value.to_owned(),
+            at: self.at.clone(),
+        };
+        if let Some(Found { at: before, .. }) = self.found.insert(known, found) {
+            self.warn(&format!(
                 "`{known}` is on line {} of `{}` too; this line replaces it",
                 before.line, before.file
-            );
-            self.warn_at(file, line, &fault);
+            ));
         }
     }
 
@@ -216,52 +237,54 @@ impl<'a> Settings<'a> {
         self.interpret_flags();
         let mut settings: Vec<_> = self.found.clone().into_iter().collect();
         settings.sort_by_key(|(key, found)| {
-            (LAST_KEYS.iter().position(|last| last == key), found.line)
+            (LAST_KEYS.iter().position(|last| last == key), found.at.line)
         });
         for (key, found) in settings {
             if let Err(expected) = self.conf.set(key, &found.value) {
-                self.warn_of_bad_value(key, &found, expected);
+                self.at = found.at;
+                self.warn_of_bad_value(key, &found.value, expected);
             }
         }
         let order = self.value("AccountingStorageTRES").unwrap_or_default();
         if self.conf.priority.sort_tres(&order)
-            && let Some(found) = self.found.get("PriorityWeightTRES").cloned()
+            && let Some(value) = self.interpreted("PriorityWeightTRES")
         {
             let expected = "resources that Slurm tracks: those of `AccountingStorageTRES`, and cpu, mem, energy, node, \
                             billing, fs/disk, vmem and pages";
-            self.warn_of_bad_value("PriorityWeightTRES", &found, expected);
+            self.warn_of_bad_value("PriorityWeightTRES", &value, expected);
         }
-        if self.conf.decay_half_life == 0 && self.conf.usage_reset_period == ResetPeriod::Never {
+        if self.conf.decay_half_life == 0
+            && self.conf.usage_reset_period == ResetPeriod::Never
+            && self.interpreted("PriorityDecayHalfLife").is_some()
+        {
             let text =
                 "usage neither decays nor is reset; give `PriorityUsageResetPeriod` a period";
-            self.warn_of("PriorityDecayHalfLife", text);
+            self.warn(text);
         }
-        if self.conf.policy == ConfPolicy::FairTree && self.conf.dampening_factor > 1 {
-            let text = "`FairShareDampeningFactor` has no effect under fair tree";
-            self.warn_of("FairShareDampeningFactor", text);
+        if self.conf.policy == ConfPolicy::FairTree
+            && self.conf.dampening_factor > 1
+            && self.interpreted("FairShareDampeningFactor").is_some()
+        {
+            self.warn("`FairShareDampeningFactor` has no effect under fair tree");
         }
     }
 
     fn interpret_priority_type(&mut self) {
-        let Some(found) = self.found.get("PriorityType").cloned() else {
+        let Some(value) = self.interpreted("PriorityType") else {
             return;
         };
-        let plugin = found.value.to_ascii_lowercase();
+        let plugin = value.to_ascii_lowercase();
         match plugin.strip_prefix("priority/").unwrap_or(&plugin) {
             "multifactor" => {}
-            "basic" => self.warn(
-                &found,
-                "under `priority/basic` jobs run in the order of submission; fair share has no effect",
+            "basic" => self.warn("under `priority/basic` jobs run in the order of submission; fair share has no effect",
             ),
-            "multifactor2" => self.warn(
-                &found,
-                "`priority/multifactor2` was removed: it became `priority/multifactor` with `TICKET_BASED`, which was removed too",
+            "multifactor2" => self.warn("`priority/multifactor2` was removed: it became `priority/multifactor` with `TICKET_BASED`, which was removed too",
             ),
             other => {
                 let plugin = clipped(other);
                 let text =
                     format!("the plugin `{plugin}` is not known; `priority/multifactor` is assumed");
-                self.warn(&found, &text);
+                self.warn(&text);
             }
         }
         self.conf.priority_type = Some(plugin);
@@ -270,10 +293,10 @@ impl<'a> Settings<'a> {
     /// Interprets `PriorityFlags`. The daemon searches the whole text for each flag, for
     /// `DEPTH_OBLIVIOUS` first.
     fn interpret_flags(&mut self) {
-        let Some(found) = self.found.get("PriorityFlags").cloned() else {
+        let Some(value) = self.interpreted("PriorityFlags") else {
             return;
         };
-        let text = found.value.to_ascii_uppercase();
+        let text = value.to_ascii_uppercase();
         let mut flags: Vec<&str> = text.split(',').map(str::trim).collect();
         flags.retain(|flag| !flag.is_empty());
         self.conf.sets_flags = !flags.is_empty();
@@ -291,11 +314,11 @@ impl<'a> Settings<'a> {
             } else {
                 &format!("`FAIR_TREE` contradicts `{winner}`, which takes precedence")
             };
-            self.warn(&found, text);
+            self.warn(text);
         }
         for flag in flags {
             if flag == "TICKET_BASED" {
-                let Found { file, line, .. } = &found;
+                let Place { file, line } = &self.at;
                 let text = format!(
                     "`{file}`, line {line}: `TICKET_BASED` was removed in 15.08 and is ignored: the policy is {}; \
                      for 14.11 and earlier ",
@@ -306,51 +329,38 @@ impl<'a> Settings<'a> {
             } else if flag != "FAIR_TREE" && !FLAGS.contains(&flag) {
                 let flag = clipped(flag);
                 let text = format!("`{flag}` is not a priority flag; slurmctld ignores it");
-                self.warn(&found, &text);
+                self.warn(&text);
             }
         }
     }
 
-    fn warn_of_bad_value(&mut self, key: &str, found: &Found, expected: &str) {
-        let Found { value, file, line } = found;
+    /// The value of a setting, whose line is then the one that is interpreted.
+    fn interpreted(&mut self, key: &str) -> Option<String> {
+        let found = self.found.get(key)?;
+        self.at = found.at.clone();
+        Some(found.value.clone())
+    }
+
+    fn warn_of_bad_value(&mut self, key: &str, value: &str, expected: &str) {
         let value = clipped(value);
         let fault =
             format!("`{key}` is `{value}`, expected {expected}; slurmctld does not start with it");
-        self.warn_of_start(file, *line, &fault, ", the default is used");
+        self.warn_of_start(&fault, ", the default is used");
     }
 
     /// Warns of a line with which slurmctld does not start.
-    fn warn_of_start(&mut self, file: &str, line: usize, fault: &str, consequence: &str) {
-        self.warn_at(file, line, &format!("{fault}{consequence}"));
+    fn warn_of_start(&mut self, fault: &str, consequence: &str) {
+        self.warn(&format!("{fault}{consequence}"));
+        let Place { file, line } = &self.at;
         self.conf
             .start_fault
             .get_or_insert_with(|| format!("`{file}`, line {line}: {fault}"));
     }
 
-    /// Warns of the value of a setting that was found.
-    fn warn_of(&mut self, key: &str, text: &str) {
-        if let Some(found) = self.found.get(key).cloned() {
-            self.warn(&found, text);
-        }
-    }
-
-    fn warn(&mut self, found: &Found, text: &str) {
-        self.warn_at(&found.file, found.line, text);
-    }
-
-    fn warn_at(&mut self, file: &str, line: usize, text: &str) {
+    fn warn(&mut self, text: &str) {
+        let Place { file, line } = &self.at;
         let text = format!("`{file}`, line {line}: {text}");
         self.conf.warnings.push(text.into());
-    }
-}
-
-impl Found {
-    fn new(value: &str, file: &str, line: usize) -> Self {
-        Self {
-            value: value.to_owned(),
-            file: file.to_owned(),
-            line,
-        }
     }
 }
 

@@ -114,9 +114,8 @@ fn read(bytes: &[u8]) -> Result<SlurmTree, String> {
     let text = decode_utf8(strip_byte_order_mark(bytes));
     let format = TreeFormat::detect(&text)?;
     let mut records = match format {
-        TreeFormat::Sshare => printed_tables::read_sshare(&text)?,
         TreeFormat::SshareJson => sshare_json::read(&text)?,
-        TreeFormat::ShowAssoc => printed_tables::read_show_assoc(&text)?,
+        TreeFormat::Sshare | TreeFormat::ShowAssoc => printed_tables::read(&text, format)?,
         TreeFormat::SacctmgrFile => sacctmgr_file::read(&text)?,
     };
     if format != TreeFormat::SshareJson && !text.ends_with('\n') {

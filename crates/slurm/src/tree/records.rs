@@ -134,29 +134,11 @@ impl Records {
         name: &str,
         text: &str,
     ) -> Result<Shares, String> {
-        let Some((shares, is_exact)) = parse_shares(text) else {
-            let fault = format_args!(
+        let Some((stored, is_exact)) = parse_shares(text) else {
+            return Err(place.fault(format_args!(
                 "the shares of `{name}` are `{text}`, which Slurm rejects; expected a whole number or `parent`"
-            );
-            return Err(place.fault(fault));
+            )));
         };
-        Ok(self.checked_shares(place, name, text, shares, is_exact))
-    }
-
-    /// The shares that a number denotes, with a warning if Slurm stores another one.
-    pub(super) fn shares_of_number(&mut self, place: Place, name: &str, number: f64) -> Shares {
-        let (shares, is_exact) = stored_shares_of(number as i64);
-        self.checked_shares(place, name, &number.to_string(), shares, is_exact)
-    }
-
-    fn checked_shares(
-        &mut self,
-        place: Place,
-        name: &str,
-        text: &str,
-        stored: Shares,
-        is_exact: bool,
-    ) -> Shares {
         if !is_exact {
             let stored = match stored {
                 Shares::Count(count) => count.to_string(),
@@ -165,7 +147,7 @@ impl Records {
             let text = format!("`{name}` has shares `{text}`, which Slurm stores as {stored}");
             self.warn_at(place, text);
         }
-        stored
+        Ok(stored)
     }
 
     /// Whether a row is of another cluster than the first row. Such a row must not be read; it is
@@ -567,18 +549,13 @@ fn parse_shares(text: &str) -> Option<(Shares, bool)> {
     if whole == 0 && !is_integer {
         return None;
     }
-    let (shares, is_exact) = stored_shares_of(if text.starts_with('-') { -whole } else { whole });
-    Some((shares, is_exact && is_integer))
-}
-
-/// The shares that Slurm stores for a number, and whether they equal that number.
-fn stored_shares_of(number: i64) -> (Shares, bool) {
+    let number = if text.starts_with('-') { -whole } else { whole };
     let shares = stored_shares(number);
     let is_exact = match shares {
         Shares::Count(count) => count == number,
         Shares::Parent => number == i64::from(i32::MAX),
     };
-    (shares, is_exact)
+    Some((shares, is_exact && is_integer))
 }
 
 #[cfg(test)]

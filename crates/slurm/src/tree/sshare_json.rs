@@ -136,7 +136,7 @@ fn push(records: &mut Records, place: Place, entry: Entry) -> Result<(), String>
     let shares = match entry.shares.value() {
         _ if parent.is_none() => Shares::Count(1),
         None => return Err(no_shares(place, &name)),
-        Some(number) => records.shares_of_number(place, &name, number),
+        Some(number) => records.shares(place, &name, &number.trunc().to_string())?,
     };
     let usage = entry.usage.value().unwrap_or(0.0);
     if !(usage.is_finite() && usage >= 0.0) {

@@ -307,39 +307,6 @@ fn cells<'t>(line: &'t str, spans: &[(usize, usize)]) -> Vec<Cow<'t, str>> {
     cut.collect()
 }
 
-/// The accounts from the root down to the latest row, in a table that gives the level by leading
-/// blanks.
-#[derive(Debug, Default)]
-pub(crate) struct Indentation {
-    accounts: Vec<(usize, String)>,
-}
-
-impl Indentation {
-    /// The account that a row of this depth is nested in; `None` at the top level. Forgets the
-    /// accounts that are not less indented than the row.
-    pub(crate) fn parent(&mut self, depth: usize) -> Option<&str> {
-        while self
-            .accounts
-            .last()
-            .is_some_and(|(above, _)| *above >= depth)
-        {
-            self.accounts.pop();
-        }
-        self.accounts.last().map(|(_, name)| name.as_str())
-    }
-
-    /// Adds an account of this depth, which may be the parent of the next rows.
-    pub(crate) fn push(&mut self, depth: usize, account: &str) {
-        self.accounts.push((depth, account.to_owned()));
-    }
-}
-
-/// The number of leading blanks of a cell, and its text without blanks at either end.
-pub(crate) fn indented(cell: &str) -> (usize, &str) {
-    let name = cell.trim_start_matches(' ');
-    (cell.len() - name.len(), name.trim_end())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
