@@ -1,6 +1,6 @@
 """CPython's compile() against our parse and compile, on the same texts, interleaved in one run.
 
-    cargo build --profile dist --example front_end_times
+    cargo build --profile dist -p job-sort-formula-benches --features peers --example front_end_times
     python3 benches/peers/compile.py [ROUNDS]
 
 Every round measures each text in CPython and at once in ours, for about the same short time, so that what else the
