@@ -37,6 +37,16 @@ pub enum jsf_kind {
     PbsAmount = 7,
 }
 
+const KINDS: [jsf_kind; 7] = [
+    jsf_kind::I32,
+    jsf_kind::I64,
+    jsf_kind::F64,
+    jsf_kind::SameI64,
+    jsf_kind::SameF64,
+    jsf_kind::ByEntity,
+    jsf_kind::PbsAmount,
+];
+
 /// One input of every job. The arrays belong to the caller; they are read during the call and never
 /// kept. The rows of all columns are the same jobs in the same order.
 #[repr(C)]
@@ -113,23 +123,18 @@ impl jsf_column {
         index: usize,
         written: &[Range<usize>],
     ) -> Result<NamedColumn<'a>, jsf_error> {
-        let name = if self.name.is_null() {
-            program
-                .inputs()
-                .get(index)
-                .map(|name| &**name)
-                .ok_or_else(|| {
-                    let inputs = program.inputs().len();
-                    jsf_error::new(
-                        jsf_status::Column,
-                        format!(
-                            "column {index} has no name, and the formula reads {inputs} inputs only"
-                        ),
-                    )
-                })?
-        } else {
+        let inputs = program.inputs();
+        let name = if !self.name.is_null() {
             // SAFETY: the name ends with a NUL
             unsafe { text(self.name, NUL_TERMINATED, "name of a column") }?
+        } else if let Some(name) = inputs.get(index) {
+            name
+        } else {
+            let message = format!(
+                "column {index} has no name, and the formula reads {} inputs only",
+                inputs.len()
+            );
+            return Err(jsf_error::new(jsf_status::Column, message));
         };
         // SAFETY: as the caller of this function promises
         let column = unsafe { self.values(name, written) }?;
@@ -143,18 +148,6 @@ impl jsf_column {
         name: &str,
         written: &[Range<usize>],
     ) -> Result<InputColumn<'a>, jsf_error> {
-        const KINDS: [jsf_kind; 7] = {
-            use jsf_kind as K;
-            [
-                K::I32,
-                K::I64,
-                K::F64,
-                K::SameI64,
-                K::SameF64,
-                K::ByEntity,
-                K::PbsAmount,
-            ]
-        };
         let Some(kind) = KINDS.into_iter().find(|kind| *kind as u32 == self.kind) else {
             return Err(jsf_error::argument(format!(
                 "the kind of the column `{name}` is {}, expected 1 to 7",
@@ -170,14 +163,13 @@ impl jsf_column {
                 jsf_kind::F64 => InputColumn::F64(self.of_rows(name, written)?),
                 jsf_kind::SameI64 => InputColumn::Same(Value::Int(*self.same(name, written)?)),
                 jsf_kind::SameF64 => InputColumn::Same(Value::Float(*self.same(name, written)?)),
-                jsf_kind::ByEntity => InputColumn::ByEntity {
-                    index: self.of_rows(name, written)?,
-                    values: unshared(
-                        array(self.entity_values, self.entities, "entity_values"),
-                        name,
-                        written,
-                    )?,
-                },
+                jsf_kind::ByEntity => {
+                    let values = array(self.entity_values, self.entities, "entity_values");
+                    InputColumn::ByEntity {
+                        index: self.of_rows(name, written)?,
+                        values: unshared(values, name, written)?,
+                    }
+                }
                 jsf_kind::PbsAmount => InputColumn::PbsAmount(self.of_rows(name, written)?),
             }
         })

@@ -163,12 +163,10 @@ impl jsf_error {
     }
 
     fn panicked(payload: &(dyn Any + Send)) -> Self {
-        let text = payload
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned());
-        let text = text
-            .or_else(|| payload.downcast_ref::<String>().cloned())
-            .unwrap_or_default();
+        let text = match payload.downcast_ref::<String>() {
+            Some(text) => text,
+            None => payload.downcast_ref::<&str>().copied().unwrap_or_default(),
+        };
         Self::new(
             jsf_status::Internal,
             format!("a defect of the library: {text}"),
@@ -179,22 +177,17 @@ impl jsf_error {
 /// A text for C; a NUL in it becomes U+FFFD.
 pub(crate) fn c_text(text: impl Into<String>) -> CString {
     let text: String = text.into();
-    let text = if text.contains('\0') {
-        text.replace('\0', "\u{fffd}")
-    } else {
-        text
-    };
-    CString::new(text).unwrap_or_default()
+    CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default()
 }
 
 /// Sentences for C, each ended by a newline.
 pub(crate) fn lines<'a>(sentences: impl IntoIterator<Item = &'a Message>) -> CString {
-    c_text(
-        sentences
-            .into_iter()
-            .map(|sentence| sentence.worded(in_c) + "\n")
-            .collect::<String>(),
-    )
+    let mut text = String::new();
+    for sentence in sentences {
+        text += &sentence.worded(in_c);
+        text.push('\n');
+    }
+    c_text(text)
 }
 
 /// A site whose files cannot be used, or a formula that cannot be ranked.
@@ -240,15 +233,9 @@ pub(crate) unsafe fn created<T>(
     error: *mut *mut jsf_error,
     make: impl FnOnce() -> Result<T, jsf_error>,
 ) -> jsf_status {
-    let work = || {
-        // SAFETY: as the caller promises
-        let place = unsafe { out(place, name) }?;
-        place.write(ptr::null_mut());
-        place.write(Box::into_raw(Box::new(make()?)));
-        Ok(())
-    };
+    let make = || Ok(Box::into_raw(Box::new(make()?)));
     // SAFETY: as the caller promises
-    unsafe { guarded(error, work) }
+    unsafe { pointed(place, name, error, make) }
 }
 
 /// The same for a text that is to be freed with `jsf_string_free`.
@@ -261,11 +248,26 @@ pub(crate) unsafe fn created_text(
     error: *mut *mut jsf_error,
     make: impl FnOnce() -> Result<String, jsf_error>,
 ) -> jsf_status {
+    let make = || Ok(c_text(make()?).into_raw());
+    // SAFETY: as the caller promises
+    unsafe { pointed(place, name, error, make) }
+}
+
+/// Writes the pointer that `make` returns to `place`, or null.
+///
+/// # Safety
+/// As for [`created`].
+unsafe fn pointed<T>(
+    place: *mut *mut T,
+    name: &str,
+    error: *mut *mut jsf_error,
+    make: impl FnOnce() -> Result<*mut T, jsf_error>,
+) -> jsf_status {
     let work = || {
         // SAFETY: as the caller promises
         let place = unsafe { out(place, name) }?;
         place.write(ptr::null_mut());
-        place.write(c_text(make()?).into_raw());
+        place.write(make()?);
         Ok(())
     };
     // SAFETY: as the caller promises

@@ -5,6 +5,7 @@ use std::mem;
 use std::ptr;
 use std::slice;
 
+use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::syntax::SyntaxErrorKind;
 use job_sort_formula::rank::{
     ColumnError, ColumnScratch, OnError, ScoreError, ScorePrecision, openpbs_logged, top_rows,
@@ -52,15 +53,20 @@ pub struct jsf_scratch {
 impl jsf_program {
     /// The error of a job, with its place in the text that was compiled.
     fn error(&self, error: &ScoreError) -> jsf_error {
-        let span = self
-            .literal
-            .as_ref()
-            .map_or(error.span(), |literal| literal.in_source(error.span()));
+        let span = in_source(&self.literal, error.span());
         jsf_error::evaluation(
             jsf_failure::from_score_error(error),
             error.to_string(),
             span,
         )
+    }
+}
+
+/// A place of the compiled text in the text that was passed, which may have escapes.
+fn in_source(literal: &Option<PythonStringLiteral>, span: Span) -> Span {
+    match literal {
+        Some(literal) => literal.in_source(span),
+        None => span,
     }
 }
 
@@ -117,28 +123,16 @@ pub unsafe extern "C" fn jsf_program_compile(
             .literal()
             .filter(|literal| !literal.is_verbatim())
             .cloned();
-        let program = submission
-            .formula()
-            .map_err(syntax_error)?
-            .compile(&schema)
-            .map_err(|error| {
-                let span = literal
-                    .as_ref()
-                    .map_or(error.span(), |literal| literal.in_source(error.span()));
-                jsf_error::new(jsf_status::NotArithmetic, error.to_string())
-                    .at(span)
-                    .because(jsf_failure::Limit)
-            })?;
-        let inputs = program
-            .inputs()
-            .iter()
-            .map(|name| c_text(&**name))
-            .collect();
-        let undefined = program
-            .undefined()
-            .iter()
-            .map(|(name, _)| c_text(&**name))
-            .collect();
+        let formula = submission.formula().map_err(syntax_error)?;
+        let program = formula.compile(&schema).map_err(|error| {
+            jsf_error::new(jsf_status::NotArithmetic, error.to_string())
+                .at(in_source(&literal, error.span()))
+                .because(jsf_failure::Limit)
+        })?;
+        let inputs = program.inputs().iter().map(|name| c_text(&**name));
+        let inputs = inputs.collect();
+        let undefined = program.undefined().iter().map(|(name, _)| c_text(&**name));
+        let undefined = undefined.collect();
         Ok(jsf_program {
             program,
             literal,
@@ -324,15 +318,17 @@ pub unsafe extern "C" fn jsf_program_score(
         });
         *named = recycled(inputs);
         result?;
-        failed.iter_mut().for_each(|failed| failed.write(0));
-        if !failed.is_empty() {
-            errors.iter().for_each(|(row, error)| {
-                failed[*row].write(jsf_failure::from_score_error(error) as u8)
-            });
+        for failed in &mut *failed {
+            failed.write(0);
         }
-        failures
-            .into_iter()
-            .for_each(|failures| failures.write(errors.len()));
+        if !failed.is_empty() {
+            for (row, error) in &*errors {
+                failed[*row].write(jsf_failure::from_score_error(error) as u8);
+            }
+        }
+        if let Some(failures) = failures {
+            failures.write(errors.len());
+        }
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
@@ -394,15 +390,14 @@ pub unsafe extern "C" fn jsf_program_evaluate(
         // SAFETY: the caller passes null or a pointer to a number
         let score = unsafe { out(score, "score") }?;
         let result = program.program.score_row(inputs, columnar);
-        let (value, error) = match &result {
-            Ok(value) => (*value, None),
-            Err(error) => (
-                OnError::ZeroLikePbs.value(error),
-                Some(program.error(error)),
-            ),
-        };
-        score.write(value);
-        error.map_or(Ok(()), Err)
+        score.write(match &result {
+            Ok(value) => *value,
+            Err(error) => OnError::ZeroLikePbs.value(error),
+        });
+        match result {
+            Ok(_) => Ok(()),
+            Err(error) => Err(program.error(&error)),
+        }
     };
     // SAFETY: the caller passes null or a pointer to a handle
     unsafe { guarded(error, work) }
@@ -475,10 +470,9 @@ pub unsafe extern "C" fn jsf_top(
         // SAFETY: the caller passes null or an array of this length; the scores are not read any
         // more
         let order = unsafe { array_out(order, limit.min(rows), "order") }?;
-        order
-            .iter_mut()
-            .zip(best)
-            .for_each(|(place, row)| place.write(row as u32));
+        for (place, row) in order.iter_mut().zip(best) {
+            place.write(row as u32);
+        }
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle

@@ -312,11 +312,9 @@ impl AskedSite<'_> {
     fn check(&self, asked: &CheckAsked) -> Result<String, RunError> {
         let source = self.text(asked.formula.as_deref())?;
         let mut checked = self.site.check(&source.submitted(self.site.numbers()))?;
-        checked.findings = checked
-            .findings
-            .into_iter()
-            .map(|found| found.worded(self.worded))
-            .collect();
+        for found in &mut checked.findings {
+            *found = found.clone().worded(self.worded);
+        }
         Ok(serde_json::to_string(&checked.document(&source.text))?)
     }
 
@@ -384,18 +382,20 @@ impl AskedSite<'_> {
         let request = CompareRequest::new(&formulas.old.parsed, &formulas.new.parsed);
         let compared =
             self.arithmetic(self.site.compare(request), [&formulas.old, &formulas.new])?;
+        let numbers = self.site.numbers();
         let submitted = formulas
             .as_ref()
-            .map(|formula| formula.source.submitted(self.site.numbers()));
-        let checked = self
-            .site
-            .check_compared(self.site, submitted.as_ref(), &compared);
-        let found = compared.findings.old.iter().chain(&compared.findings.new);
-        let found = doubts(
-            found
-                .chain(failures(&checked.old))
-                .chain(failures(&checked.new)),
-        );
+            .map(|formula| formula.source.submitted(numbers));
+        let OldNew { old, new } =
+            self.site
+                .check_compared(self.site, submitted.as_ref(), &compared);
+        let names = [&compared.sides.old, &compared.sides.new].map(|side| side.program.inputs());
+        let mut found = self.site.warnings_for(&names.concat());
+        found.extend(compared.warnings.iter().cloned());
+        found.extend(doubts(&compared.findings.old));
+        found.extend(doubts(&compared.findings.new));
+        found.extend(doubts(failures(&old)));
+        found.extend(doubts(failures(&new)));
         let decides = compared.decides();
         let report = CompareReport {
             formulas: formulas.as_ref().map(|formula| &*formula.source.text),
@@ -406,34 +406,28 @@ impl AskedSite<'_> {
             listed: ListedJobs::default(),
             page: None,
         };
-        let sides = [&compared.sides.old, &compared.sides.new];
-        let names = sides.map(|side| side.program.inputs()).concat();
-        let of_site = self.site.warnings_for(&names).into_iter();
-        let of_jobs = compared.warnings.iter().cloned();
-        self.written(&report, of_site.chain(of_jobs).chain(found))
+        self.written(&report, found)
     }
 
     fn shares(&self, asked: &SharesAsked) -> Result<String, RunError> {
-        let policies = asked.policy.into_iter().collect();
-        let shares = self.site.shares(&SharesRequest {
-            policies,
+        let request = SharesRequest {
+            policies: asked.policy.into_iter().collect(),
             ..SharesRequest::default()
-        })?;
+        };
+        let shares = self.site.shares(&request)?;
         let nodes: Vec<_> = shares.iter().map(|one| one.nodes(&[], false)).collect();
-        let views = shares.iter().zip(&nodes);
-        let views: Vec<PolicyView<'_>> = views
-            .map(|(one, nodes)| PolicyView::new(one, nodes))
-            .collect();
+        let (mut views, mut notes) = (Vec::new(), Vec::new());
+        for (one, nodes) in shares.iter().zip(&nodes) {
+            views.push(PolicyView::new(one, nodes));
+            notes.extend(one.notes.iter().cloned());
+        }
         let report = SharesReport {
             views: &views,
             shown: &views,
             changes: &[],
             places: None,
         };
-        self.written(
-            &report,
-            shares.iter().flat_map(|one| one.notes.iter().cloned()),
-        )
+        self.written(&report, notes)
     }
 
     fn cycle(&self, asked: CycleAsked) -> Result<String, RunError> {
@@ -452,21 +446,17 @@ impl AskedSite<'_> {
             ..CycleRequest::default()
         };
         let cycle = self.arithmetic(self.site.cycle(&request), &formula)?;
-        let text = formula.as_ref().map(|formula| &*formula.source.text);
         let report = CycleReport {
-            formula: text,
+            formula: formula.as_ref().map(|formula| &*formula.source.text),
             cycle: &cycle,
             jobs: &[],
             entities: &[],
             checked: None,
         };
-        let found = doubts(&cycle.findings)
-            .into_iter()
-            .chain(cycle.warnings.iter().cloned());
-        self.written(
-            &report,
-            found.chain(cycle.unknown.iter().cloned().map(Message::from)),
-        )
+        let mut found = doubts(&cycle.findings);
+        found.extend(cycle.warnings.iter().cloned());
+        found.extend(cycle.unknown.iter().cloned().map(Message::from));
+        self.written(&report, found)
     }
 
     fn replay(&self, asked: &ReplayAsked) -> Result<String, RunError> {
@@ -690,10 +680,8 @@ impl AskedSite<'_> {
         let parsed = match source.submitted(self.site.numbers()).formula() {
             Ok(parsed) => parsed.clone(),
             Err(refusal) => {
-                return Err(RunError::Syntax(
-                    source.text.clone(),
-                    refusal.finding.clone(),
-                ));
+                let finding = refusal.finding.clone();
+                return Err(RunError::Syntax(source.text.clone(), finding));
             }
         };
         Ok(Asked { source, parsed })
@@ -772,12 +760,8 @@ fn content(error: SiteError) -> RunError {
 fn rows(site: &Site, queue: &RankedQueue, jobs: &[String]) -> Result<Vec<usize>, RunError> {
     let mut rows = Vec::new();
     for job in jobs {
-        rows.extend(
-            queue
-                .table
-                .find_jobs(site.job_id(job))
-                .map_err(RunError::Request)?,
-        );
+        let found = queue.table.find_jobs(site.job_id(job));
+        rows.extend(found.map_err(RunError::Request)?);
     }
     Ok(rows)
 }
@@ -793,12 +777,13 @@ fn failures(checked: &Checked) -> impl Iterator<Item = &Diagnostic> {
 
 /// What findings give reason to doubt, one sentence each.
 fn doubts<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Vec<Message> {
-    let findings = findings
-        .into_iter()
-        .filter(|found| found.severity != Severity::Note);
-    findings
-        .map(|found| advice(found).after(format!("{}: {}", found.code, found.message)))
-        .collect()
+    let mut doubts = Vec::new();
+    for found in findings {
+        if found.severity != Severity::Note {
+            doubts.push(advice(found).after(format!("{}: {}", found.code, found.message)));
+        }
+    }
+    doubts
 }
 
 /// What a finding advises, after a semicolon.

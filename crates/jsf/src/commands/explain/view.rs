@@ -1,9 +1,7 @@
 //! Explanations for people: the answer in one sentence, then the numbers behind it.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 
-use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::{NodeValue, nearest_double};
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::number_format;
@@ -43,15 +41,15 @@ pub(crate) fn explain_document<'a>(report: ExplainReport<'a>) -> Document<'a> {
     let jobs = &report.explanations.jobs;
     let mut sections = vec![Section::formulas(report.formula, report.formula)];
     for job in jobs {
-        sections.extend(if jobs.len() > 1 {
+        let mut of = String::new();
+        if jobs.len() > 1 {
             let id = report.table().id(job.row);
-            let of_job = Section::new(id).prose(format!("{}.", place_in_words(&report, job)));
-            let mut of_jobs = vec![of_job.in_full()];
-            of_jobs.extend(job_sections(report, job, &format!(" of {id}")));
-            of_jobs
-        } else {
-            job_sections(report, job, "")
-        });
+            let sentence = format!("{}.", place_in_words(&report, job));
+            sections.push(Section::new(id).prose(sentence).in_full());
+            of = format!(" of {id}");
+        }
+        let of = &*of;
+        sections.extend(ExplainedJob { report, job, of }.sections());
     }
     Document {
         command: "jsf explain",
@@ -115,157 +113,221 @@ fn facts(report: ExplainReport<'_>) -> Vec<Fact> {
     facts
 }
 
-/// The sections of a job; `of` names it in their headings, if there are several.
-fn job_sections<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str) -> Vec<Section<'a>> {
-    let mut sections = Vec::new();
-    if let Some(reached) = job.reached {
-        let of = if of.is_empty() {
-            String::new()
-        } else {
-            format!("`{}`: ", report.table().id(job.row))
-        };
-        sections.push(Section::new("").prose(format!("{of}{}", waiting_sentence(job, reached))));
-    }
-    sections.extend(neighbours_section(report, job, of));
-    if let Some(goal) = job.goal {
-        let changes = changes_section(goal, report, job, of);
-        sections.push(changes.in_full_if(!of.is_empty()));
-    }
-    let details = [
-        terms_section(job, of),
-        inputs_section(job, of),
-        parts_section(report, job, of),
-        shares_section(report, job, of),
-        (!job.is_complete).then(|| {
-            Section::new("").prose(
+/// A job that is explained.
+#[derive(Clone, Copy)]
+struct ExplainedJob<'a, 'o> {
+    report: ExplainReport<'a>,
+    job: &'a Explanation,
+    /// What names it in the headings of its sections, if there are several jobs.
+    of: &'o str,
+}
+
+impl<'a> ExplainedJob<'a, '_> {
+    fn sections(self) -> Vec<Section<'a>> {
+        let Self { report, job, of } = self;
+        let mut sections = Vec::new();
+        if let Some(reached) = job.reached {
+            let mut sentence = waiting_sentence(job, reached);
+            if !of.is_empty() {
+                sentence = format!("`{}`: {sentence}", report.table().id(job.row));
+            }
+            sections.push(Section::new("").prose(sentence));
+        }
+        sections.extend(self.neighbours());
+        if let Some(goal) = job.goal {
+            sections.push(self.changes(goal).in_full_if(!of.is_empty()));
+        }
+        let mut details = Vec::new();
+        // a single term is the value itself
+        if job.terms.len() > 1 {
+            details.push(self.terms());
+        }
+        if !job.inputs.is_empty() {
+            details.push(self.inputs());
+        }
+        details.extend(self.parts());
+        details.extend(self.shares());
+        if !job.is_complete {
+            details.push(Section::new("").prose(
                 "the searches for this job ended early, because they had done the work that one explanation may do: \
                  what is missing is not known",
-            )
-        }),
-    ];
-    sections.extend(details.into_iter().flatten().map(Section::in_full));
-    sections
-}
-
-/// The terms, with their part of the sum of all magnitudes. A single term is the value itself.
-fn terms_section<'a>(job: &'a Explanation, of: &str) -> Option<Section<'a>> {
-    if job.terms.len() < 2 {
-        return None;
-    }
-    let values = job
-        .terms
-        .iter()
-        .map(|term| nearest_double(&term.value).unwrap_or(f64::NAN));
-    let values: Vec<f64> = values.collect();
-    let total: f64 = values.iter().map(|value| value.abs()).sum();
-    let part = move |value: f64| {
-        if total > 0.0 && total.is_finite() {
-            value / total
-        } else {
-            0.0
+            ));
         }
-    };
-    let table = Table::of(job.terms.iter().zip(values))
-        .code("term", 9, |(term, _)| {
-            Cell::Code(excerpt(&term.text, MAX_CODE))
-        })
-        .number("value", 9, |(term, _)| python(&term.value))
-        .with_bar()
-        .number("part", 7, move |(_, value)| {
-            Cell::Written(format!("{:.0} %", part(*value) * 100.0), Some(part(*value)))
-        })
-        .column(Column::bar(2), move |(_, value)| Cell::Bar(part(*value)));
-    let what = "They add up to the value, before a limit or a rounding of the whole.";
-    Some(Section::new(format!("terms{of}")).prose(what).table(table))
-}
-
-fn inputs_section<'a>(job: &'a Explanation, of: &str) -> Option<Section<'a>> {
-    let table = Table::of(&job.inputs)
-        .text("input", 9, |input| &*input.name)
-        .number("value", 9, |input| input.value.as_ref().map(python))
-        .text("unit", 7, |input| Cell::prose(input_unit(input)))
-        .text("from", 8, |input| input.origin.to_string());
-    (!job.inputs.is_empty()).then(|| Section::new(format!("inputs{of}")).table(table))
-}
-
-/// The formula as a tree, with the value of every part.
-fn parts_section<'a>(
-    report: ExplainReport<'a>,
-    job: &'a Explanation,
-    of: &str,
-) -> Option<Section<'a>> {
-    let nodes = shown_nodes(job);
-    let depths: Vec<usize> = nodes.iter().map(|node| node.depth).collect();
-    let table = Table::of(branches(&depths).into_iter().zip(nodes))
-        .code("part", 9, move |(lines, node)| Cell::Node {
-            lines: lines.clone(),
-            depth: node.depth,
-            text: excerpt(part(&report, node), MAX_CODE),
-            is_code: true,
-        })
-        .number("value", 9, |(_, node)| python(&node.value));
-    let section = Section::new(format!("value of each part{of}"));
-    (!depths.is_empty()).then(|| section.table(table))
-}
-
-fn shares_section<'a>(
-    report: ExplainReport<'a>,
-    job: &'a Explanation,
-    of: &str,
-) -> Option<Section<'a>> {
-    let view = path_view(report.explanations.shares.as_ref(), job)?;
-    let heading = format!(
-        "shares{of}, from the root to the entity (usage in {})",
-        report.explanations.usage_unit
-    );
-    let meaning = if view.is_pbs() {
-        "perc: its part of the whole tree; tree_usage: the part of the usage that counts for it; factor: 1 without usage"
-    } else {
-        ""
-    };
-    Some(
-        Section::new(heading)
-            .prose(meaning)
-            .table(shares_table(&view, false)),
-    )
-}
-
-/// The jobs ahead and behind, with the job itself between them.
-fn neighbours_section<'a>(
-    report: ExplainReport<'a>,
-    job: &'a Explanation,
-    of: &str,
-) -> Option<Section<'a>> {
-    let rank = job.rank?;
-    if job.above.is_empty() && job.below.is_empty() {
-        return None;
+        sections.extend(details.into_iter().map(Section::in_full));
+        sections
     }
-    let terms = TermColumns::new(&report.queue.program);
-    let shown = deciding_terms(&terms, job);
-    let mut shown_jobs = Vec::new();
-    for near in job.above.iter().rev() {
-        shown_jobs.push((near.rank.to_string(), near.row, note(report, near)));
+
+    /// The terms, with their part of the sum of all magnitudes.
+    fn terms(self) -> Section<'a> {
+        let mut rows = Vec::new();
+        let mut total = 0.0;
+        for term in &self.job.terms {
+            let value = nearest_double(&term.value).unwrap_or(f64::NAN);
+            total += value.abs();
+            rows.push((term, value));
+        }
+        if total > 0.0 && f64::is_finite(total) {
+            rows.iter_mut().for_each(|(_, value)| *value /= total);
+        } else {
+            rows.iter_mut().for_each(|(_, value)| *value = 0.0);
+        }
+        let table = Table::of(rows)
+            .code("term", 9, |(term, _)| {
+                Cell::Code(excerpt(&term.text, MAX_CODE))
+            })
+            .number("value", 9, |(term, _)| &term.value)
+            .with_bar()
+            .number("part", 7, |(_, part)| {
+                Cell::Written(format!("{:.0} %", part * 100.0), Some(*part))
+            })
+            .column(Column::bar(2), |(_, part)| Cell::Bar(*part));
+        let what = "They add up to the value, before a limit or a rounding of the whole.";
+        Section::new(format!("terms{}", self.of))
+            .prose(what)
+            .table(table)
     }
-    shown_jobs.push((format!("> {rank}"), job.row, "this job".to_owned()));
-    for near in &job.below {
-        shown_jobs.push((near.rank.to_string(), near.row, note(report, near)));
+
+    fn inputs(self) -> Section<'a> {
+        let table = Table::of(&self.job.inputs)
+            .text("input", 9, |input| &*input.name)
+            .number("value", 9, |input| input.value.as_ref())
+            .text("unit", 7, |input| Cell::prose(input_unit(input)))
+            .text("from", 8, |input| input.origin.to_string());
+        Section::new(format!("inputs{}", self.of)).table(table)
     }
-    let mut rows = Vec::new();
-    for (rank, row, note) in shown_jobs {
-        rows.push(neighbour_cells(report, &terms, &shown, rank, row, note));
+
+    /// The formula as a tree, with the value of every part.
+    fn parts(self) -> Option<Section<'a>> {
+        let mut nodes: Vec<&NodeValue> = self.job.nodes.iter().collect();
+        nodes.retain(|node| !node.is_literal);
+        if nodes.is_empty() {
+            return None;
+        }
+        // depth first
+        nodes.sort_by_key(|node| (node.span.start, Reverse(node.span.end), node.depth));
+        let depths: Vec<usize> = nodes.iter().map(|node| node.depth).collect();
+        let report = self.report;
+        let table = Table::of(branches(&depths).into_iter().zip(nodes))
+            .code("part", 9, move |(lines, node)| Cell::Node {
+                lines: lines.clone(),
+                depth: node.depth,
+                text: excerpt(part(&report, node), MAX_CODE),
+                is_code: true,
+            })
+            .number("value", 9, |(_, node)| &node.value);
+        Some(Section::new(format!("value of each part{}", self.of)).table(table))
     }
-    let mut columns = vec![
-        Column::number("rank", 9),
-        Column::id("job", DECIDES),
-        Column::text("entity", 4),
-        Column::number("value", DECIDES),
-    ];
-    let parts = terms.parts();
-    let texts = shown.iter().map(|&index| parts[index].1).collect();
-    columns.extend(summand_columns(texts, report.decides, 9));
-    columns.push(Column::wrapped("note", 7));
-    let table = Table::from_rows(columns, rows).focus(job.above.len());
-    Some(Section::new(format!("neighbours{of}")).table(table))
+
+    fn shares(self) -> Option<Section<'a>> {
+        let explanations = self.report.explanations;
+        let view = path_view(explanations.shares.as_ref(), self.job)?;
+        let heading = format!(
+            "shares{}, from the root to the entity (usage in {})",
+            self.of, explanations.usage_unit
+        );
+        let mut section = Section::new(heading);
+        if view.is_pbs() {
+            section = section.prose(
+                "perc: its part of the whole tree; tree_usage: the part of the usage that counts for it; factor: 1 without usage",
+            );
+        }
+        Some(section.table(shares_table(&view, false)))
+    }
+
+    /// The jobs ahead and behind, with the job itself between them.
+    fn neighbours(self) -> Option<Section<'a>> {
+        let Self { report, job, of } = self;
+        let rank = job.rank?;
+        if job.above.is_empty() && job.below.is_empty() {
+            return None;
+        }
+        let terms = TermColumns::new(&report.queue.program);
+        let shown = deciding_terms(&terms, job);
+        let mut jobs = Vec::new();
+        for near in job.above.iter().rev() {
+            jobs.push((near.rank.to_string(), near.row, note(report, near)));
+        }
+        jobs.push((format!("> {rank}"), job.row, "this job".to_owned()));
+        for near in &job.below {
+            jobs.push((near.rank.to_string(), near.row, note(report, near)));
+        }
+        let table = report.table();
+        let mut rows = Vec::new();
+        for (rank, row, note) in jobs {
+            let mut cells = vec![
+                Cell::Written(rank, None),
+                table.id(row).into(),
+                Cell::prose(table.entity(row)),
+                report.value(row).map(Cell::Score).into(),
+            ];
+            if !shown.is_empty() {
+                let values = terms.values(table, row);
+                for &index in &shown {
+                    let value = values[index].as_ref().and_then(nearest_double);
+                    cells.push(value.map_or(Cell::Missing, Cell::significant));
+                }
+            }
+            cells.push(Cell::prose(note));
+            rows.push(cells);
+        }
+        let mut columns = vec![
+            Column::number("rank", 9),
+            Column::id("job", DECIDES),
+            Column::text("entity", 4),
+            Column::number("value", DECIDES),
+        ];
+        let parts = terms.parts();
+        let texts = shown.iter().map(|&index| parts[index].1).collect();
+        columns.extend(summand_columns(texts, report.decides, 9));
+        columns.push(Column::wrapped("note", 7));
+        let table = Table::from_rows(columns, rows).focus(job.above.len());
+        Some(Section::new(format!("neighbours{of}")).table(table))
+    }
+
+    /// How much the job lacks to a rank, and which changes of one input give it.
+    fn changes(self, goal: usize) -> Section<'a> {
+        let Self { report, job, of } = self;
+        let mut shown: Vec<&SmallestChange> = job.changes.found.iter().collect();
+        // all other jobs wait too
+        shown.retain(|change| change.means != Means::Wait && is_plausible(report, change));
+        let section = Section::new(format!("what one change gives{of}"));
+        let mut lacking = self.lacking_sentence(goal);
+        if shown.is_empty() {
+            if job.changes.unknown.is_empty() {
+                lacking +=
+                    "; no single input gives that (more than is requested is not considered)";
+            }
+            return section.prose(lacking);
+        }
+        let table = Table::of(shown)
+            .name("input", 9, |change| &*change.name)
+            .number("now", 9, |change| &change.from)
+            .number(at_most(goal), 9, |change| &change.to)
+            .text("unit", 5, |change| {
+                Cell::prose(change.unit.unwrap_or_default())
+            })
+            .wrapped("changed by", 5, |change| changed_by(change));
+        section.prose(lacking).table(table)
+    }
+
+    /// Which job has a rank, and how much more value it has.
+    fn lacking_sentence(self, goal: usize) -> String {
+        let Self { report, job, .. } = self;
+        let other = report.queue.ranking.order()[goal - 1];
+        let value = report.value(other).unwrap_or(f64::NAN);
+        let lacking = value - report.value(job.row).unwrap_or(f64::NAN);
+        let id = report.table().id(other);
+        let there = format!("rank {goal} is `{id}` with {}", score_in_words(value));
+        if !(lacking > 0.0 && lacking.is_finite()) {
+            return there;
+        }
+        let lacking = if lacking.fract() == 0.0 {
+            score_in_words(lacking)
+        } else {
+            number_format::logged(lacking)
+        };
+        format!("{there}: {lacking} more are needed")
+    }
 }
 
 /// The summands that are shown beside the neighbours: all of them if they are few, else those by
@@ -282,39 +344,15 @@ fn deciding_terms(terms: &TermColumns<'_>, job: &Explanation) -> Vec<usize> {
     for near in job.above.iter().chain(&job.below) {
         let most = near.differences.first();
         let index = most.and_then(|most| parts.iter().position(|part| *part.1 == *most.text));
-        if let Some(index) = index.filter(|index| !shown.contains(index)) {
+        if let Some(index) = index
+            && !shown.contains(&index)
+        {
             shown.push(index);
         }
     }
     shown.truncate(MAX_TERM_COLUMNS);
     shown.sort_unstable();
     shown
-}
-
-fn neighbour_cells<'a>(
-    report: ExplainReport<'a>,
-    terms: &TermColumns<'_>,
-    shown: &[usize],
-    rank: String,
-    row: usize,
-    note: String,
-) -> Vec<Cell<'a>> {
-    let table = report.table();
-    let mut cells = vec![
-        Cell::Written(rank, None),
-        table.id(row).into(),
-        Cell::prose(table.entity(row)),
-        report.value(row).map(Cell::Score).into(),
-    ];
-    if !shown.is_empty() {
-        let values = terms.values(table, row);
-        for &index in shown {
-            let value = values[index].as_ref().and_then(nearest_double);
-            cells.push(value.map_or(Cell::Missing, Cell::significant));
-        }
-    }
-    cells.push(Cell::prose(note));
-    cells
 }
 
 /// What decides between the job and a neighbour where the values do not say it.
@@ -329,61 +367,6 @@ fn note(report: ExplainReport<'_>, one: &Neighbour) -> String {
     }
     notes.extend(one.rounding.map(|rounding| rounding.as_str()));
     notes.join("; ")
-}
-
-/// How much the job lacks to a rank, and which changes of one input give it.
-fn changes_section<'a>(
-    goal: usize,
-    report: ExplainReport<'a>,
-    job: &'a Explanation,
-    of: &str,
-) -> Section<'a> {
-    // all other jobs wait too
-    let changes = job.changes.found.iter();
-    let shown = changes.filter(|change| change.means != Means::Wait);
-    let shown: Vec<&SmallestChange> = shown
-        .filter(|change| is_plausible(report, change))
-        .collect();
-    let section = Section::new(format!("what one change gives{of}"));
-    let lacking = lacking_sentence(goal, report, job);
-    if shown.is_empty() {
-        let none = if job.changes.unknown.is_empty() {
-            "; no single input gives that (more than is requested is not considered)"
-        } else {
-            ""
-        };
-        return section.prose(format!("{lacking}{none}"));
-    }
-    let table = Table::of(shown)
-        .name("input", 9, |change| &*change.name)
-        .number("now", 9, |change| python(&change.from))
-        .number(at_most(goal), 9, |change| python(&change.to))
-        .text("unit", 5, |change| {
-            Cell::prose(change.unit.unwrap_or_default())
-        })
-        .wrapped("changed by", 5, |change| changed_by(change));
-    section.prose(lacking).table(table)
-}
-
-/// Which job has a rank, and how much more value it has.
-fn lacking_sentence(goal: usize, report: ExplainReport<'_>, job: &Explanation) -> String {
-    let other = report.queue.ranking.order()[goal - 1];
-    let value = report.value(other).unwrap_or(f64::NAN);
-    let lacking = value - report.value(job.row).unwrap_or(f64::NAN);
-    let id = report.table().id(other);
-    let there = format!("rank {goal} is `{id}` with {}", score_in_words(value));
-    if lacking > 0.0 && lacking.is_finite() {
-        format!(
-            "{there}: {} more are needed",
-            if lacking.fract() == 0.0 {
-                score_in_words(lacking)
-            } else {
-                number_format::logged(lacking)
-            }
-        )
-    } else {
-        there
-    }
 }
 
 /// Who can make a change.
@@ -442,11 +425,6 @@ fn waiting_sentence(job: &Explanation, reached: RankReached) -> String {
     }
 }
 
-/// A value of Python.
-fn python(value: &Value) -> Cell<'_> {
-    Cell::Python(Cow::Borrowed(value))
-}
-
 /// The unit of an input; seconds also as days, hours and minutes.
 fn input_unit(input: &ExplainedInput) -> String {
     let unit = input.unit.unwrap_or_default();
@@ -476,13 +454,6 @@ fn at_most(rank: usize) -> String {
     } else {
         format!("rank {rank} or better")
     }
-}
-
-/// The parts of the formula that are shown, in depth-first order.
-fn shown_nodes(job: &Explanation) -> Vec<&NodeValue> {
-    let mut nodes: Vec<&NodeValue> = job.nodes.iter().filter(|node| !node.is_literal).collect();
-    nodes.sort_by_key(|node| (node.span.start, Reverse(node.span.end), node.depth));
-    nodes
 }
 
 /// The text of a part of the formula.
