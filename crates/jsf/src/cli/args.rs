@@ -326,16 +326,20 @@ pub(crate) fn listed_name(text: &str) -> Result<String, String> {
 
 /// Parses a time in seconds since 1970 or in ISO 8601.
 pub(crate) fn moment(text: &str) -> Result<i64, String> {
-    let in_utc = |time: DateTime| Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second());
-    let seconds = text.parse().ok();
-    let with_zone = || text.parse::<Timestamp>().ok().map(|time| time.as_second());
-    let without_zone = || text.parse::<DateTime>().ok().and_then(in_utc);
-    let expected = "expected seconds since 1970 or a time such as 2026-11-23T04:29:58Z, or what `date -u` prints";
-    seconds
-        .or_else(with_zone)
-        .or_else(without_zone)
-        .or_else(|| seconds_of_date(text))
-        .ok_or_else(|| expected.to_owned())
+    if let Ok(seconds) = text.parse() {
+        return Ok(seconds);
+    }
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time.as_second());
+    }
+    if let Ok(time) = text.parse::<DateTime>()
+        && let Ok(time) = time.to_zoned(TimeZone::UTC)
+    {
+        return Ok(time.timestamp().as_second());
+    }
+    seconds_of_date(text).ok_or_else(|| {
+        "expected seconds since 1970 or a time such as 2026-11-23T04:29:58Z, or what `date -u` prints".to_owned()
+    })
 }
 
 /// Parses a time as [`moment`] does, or as qstat prints it, on the clock of its host.

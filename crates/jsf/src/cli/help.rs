@@ -55,33 +55,32 @@ fn with_notes(command: Command) -> Command {
 /// The heading of examples and the first of them.
 fn first_examples(examples: &str) -> String {
     let mut ended = 0;
-    let lines = examples.lines().take_while(|line| {
-        let is_shown = ended < MOST_EXAMPLES;
+    let mut lines = Vec::new();
+    for line in examples.lines() {
+        if ended == MOST_EXAMPLES {
+            break;
+        }
         ended += usize::from(line.starts_with("  ") && !line.ends_with('\\'));
-        is_shown
-    });
-    lines.collect::<Vec<_>>().join("\n")
+        lines.push(line);
+    }
+    lines.join("\n")
 }
 
 /// A line that names options of the site, which `-h` does not list.
 fn context_line(command: &Command) -> Option<String> {
-    let of_command = |name: &&str| {
-        command
-            .get_arguments()
-            .find(|argument| argument.get_long() == Some(*name))
-    };
-    let options = CONTEXT_OPTIONS
-        .iter()
-        .filter_map(of_command)
-        .filter(|argument| is_context(argument));
-    let shown = options
-        .filter(|argument| !argument.is_hide_set())
-        .take(MOST_CONTEXT_OPTIONS);
-    let named = shown.filter_map(|argument| {
-        let value = argument.get_value_names()?.first()?;
-        Some(format!("--{} {value}", argument.get_long()?))
-    });
-    let named: Vec<String> = named.collect();
+    let mut named = Vec::new();
+    for name in CONTEXT_OPTIONS {
+        let mut arguments = command.get_arguments();
+        let argument = arguments.find(|argument| argument.get_long() == Some(name));
+        if let Some(argument) = argument
+            && is_context(argument)
+            && !argument.is_hide_set()
+            && let Some([value, ..]) = argument.get_value_names()
+            && named.len() < MOST_CONTEXT_OPTIONS
+        {
+            named.push(format!("--{name} {value}"));
+        }
+    }
     (!named.is_empty()).then(|| format!("context: {}, … (all: --help)", named.join(", ")))
 }
 
@@ -106,12 +105,8 @@ fn arranged_argument(argument: Arg) -> Arg {
         .or(argument.get_help())
         .map(StyledStr::to_string)
         .unwrap_or_default();
-    let width = values
-        .iter()
-        .map(|value| value.get_name().len())
-        .max()
-        .unwrap_or(0)
-        + 1;
+    let longest = values.iter().map(|value| value.get_name().len()).max();
+    let width = longest.unwrap_or(0) + 1;
     let values: Vec<String> = values
         .iter()
         .map(|value| line_of_value(value, width))

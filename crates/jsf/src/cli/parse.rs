@@ -108,14 +108,10 @@ fn tip_for(arguments: &[OsString]) -> Option<String> {
             .filter_map(Arg::get_long_and_visible_aliases)
             .flatten()
             .collect();
-        let mut options = words
-            .filter(|word| looks_like_an_option(word))
-            .map(|word| word.trim_start_matches('-'));
-        let unknown = options.find(|option| {
-            option
-                .split('=')
-                .next()
-                .is_some_and(|name| !known.contains(&name))
+        let unknown = words.find_map(|word| {
+            let option = word.trim_start_matches('-');
+            let name = option.split('=').next().unwrap_or_default();
+            (looks_like_an_option(word) && !known.contains(&name)).then_some(option)
         });
         match unknown {
             Some("formula") => {

@@ -16,7 +16,7 @@ use crate::cli::{
     warn, warn_all,
 };
 use crate::job_filter::JobFilter;
-use crate::view::words::clock_time;
+use crate::view::words::{clock_time, count};
 
 /// The most names that an error repeats, and for which similar ones are looked for.
 pub(crate) const MAX_UNKNOWN: usize = 10;
@@ -143,17 +143,12 @@ fn warn_of_job_id(formula: &str, given: &[String], table: &JobTable) {
 /// What a ranking says of its formula: findings if it cannot work, fails for every job, or failed
 /// under `--on-error fail`.
 pub(crate) fn outcome(findings: &[Diagnostic], ranking: &Ranking) -> Outcome {
-    let count = ranking.scores().count();
-    let cannot_work = findings
+    let jobs = ranking.scores().count();
+    let has_error = findings
         .iter()
-        .any(|found| found.severity == Severity::Error)
-        || (count > 0 && ranking.error_count() == count)
-        || ranking.failure().is_some();
-    if cannot_work {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
-    }
+        .any(|found| found.severity == Severity::Error);
+    let all_fail = jobs > 0 && ranking.error_count() == jobs;
+    Outcome::fine_if(!has_error && !all_fail && ranking.failure().is_none())
 }
 
 /// Checks the formula of a command that does not rank with it: draws the errors with which it
@@ -252,16 +247,18 @@ fn with_hints<S: AsRef<str>>(
     for message in unmatched {
         let own = |id: &&str| message.starts_with(&format!("no job is called `{id}`"));
         let id = given.iter().map(AsRef::as_ref).find(own);
-        let ended = id.and_then(|id| site.ended_job(id));
-        let has_hint = has_several || id.is_none() || message.ends_with('?') || table.is_empty();
-        hinted.push(match ended {
-            Some(ended) => ended,
-            None if has_hint => message,
-            None => {
-                let jobs = counted(table.len(), "job", "jobs");
-                format!("{message}; there are {jobs}, such as `{}`", table.id(0))
-            }
-        });
+        let is_hinted = has_several || id.is_none() || message.ends_with('?') || table.is_empty();
+        if let Some(ended) = id.and_then(|id| site.ended_job(id)) {
+            hinted.push(ended);
+        } else if is_hinted {
+            hinted.push(message);
+        } else {
+            let jobs = count(table.len(), "job");
+            hinted.push(format!(
+                "{message}; there are {jobs}, such as `{}`",
+                table.id(0)
+            ));
+        }
     }
     hinted
 }

@@ -41,14 +41,11 @@ pub(crate) fn decides_section<'a>(sides: OldNew<&'a [SummandAgreement]>) -> Opti
     if sides.old.len().max(sides.new.len()) < 2 {
         return None;
     }
-    let new = by_agreement(sides.new)
-        .into_iter()
-        .map(|summand| ("new", summand));
-    let rows = new.chain(
-        by_agreement(sides.old)
-            .into_iter()
-            .map(|summand| ("old", summand)),
-    );
+    let new = by_agreement(sides.new).into_iter();
+    let mut rows: Vec<_> = new.map(|summand| ("new", summand)).collect();
+    for summand in by_agreement(sides.old) {
+        rows.push(("old", summand));
+    }
     let table = Table::of(rows)
         .text("side", 8, |(side, _)| *side)
         .code("summand", 9, |(_, summand)| {

@@ -16,30 +16,23 @@ const MAX_RATES: usize = 8;
 pub(crate) fn rates_line(rates: &[ExchangeRate], place: &str) -> String {
     let cores = rates
         .iter()
-        .find(|rate| *rate.name == *CORES && rate.is_constant)
-        .map(|rate| rate.wait);
-    let (constant, others): (Vec<_>, Vec<_>) = rates.iter().partition(|rate| rate.is_constant);
-    let constant_words: Vec<String> = constant
-        .iter()
-        .take(MAX_RATES)
-        .map(|rate| words(rate, cores))
-        .collect();
-    let left = MAX_RATES - constant_words.len();
-    let other_words: Vec<String> = others
-        .iter()
-        .take(left)
-        .map(|rate| words(rate, None))
-        .collect();
-    let mut parts = Vec::new();
-    if !constant_words.is_empty() {
-        parts.push(constant_words.join("; "));
+        .find(|rate| *rate.name == *CORES && rate.is_constant);
+    let cores = cores.map(|rate| rate.wait);
+    let (mut constant, mut others) = (Vec::new(), Vec::new());
+    for rate in rates.iter().filter(|rate| rate.is_constant).take(MAX_RATES) {
+        constant.push(words(rate, cores));
     }
-    if !other_words.is_empty() {
-        parts.push(format!("not constant, {place}: {}", other_words.join("; ")));
+    let left = MAX_RATES - constant.len();
+    for rate in rates.iter().filter(|rate| !rate.is_constant).take(left) {
+        others.push(words(rate, None));
     }
-    match rates.len() - constant_words.len() - other_words.len() {
-        0 => {}
-        more => parts.push(format!("{more} more")),
+    let more = rates.len() - constant.len() - others.len();
+    let mut parts = constant;
+    if !others.is_empty() {
+        parts.push(format!("not constant, {place}: {}", others.join("; ")));
+    }
+    if more > 0 {
+        parts.push(format!("{more} more"));
     }
     parts.join("; ")
 }
@@ -53,15 +46,16 @@ fn words(rate: &ExchangeRate, cores: Option<f64>) -> String {
         (_, 1.0) => format!("1 `{name}`"),
         (_, amount) => format!("{amount} of `{name}`"),
     };
-    let in_cores = cores.filter(|cores| {
-        *cores != 0.0 && rate.unit.is_none() && rate.amount == 1.0 && **name != *CORES
-    });
-    let in_cores = in_cores.map(|cores| format!(" = {} `{CORES}`", five_digits(rate.wait / cores)));
-    format!(
-        "{amount} = {}{}",
-        signed_time(rate.wait),
-        in_cores.unwrap_or_default()
-    )
+    let mut words = format!("{amount} = {}", signed_time(rate.wait));
+    if let Some(cores) = cores
+        && cores != 0.0
+        && rate.unit.is_none()
+        && rate.amount == 1.0
+        && **name != *CORES
+    {
+        words += &format!(" = {} `{CORES}`", five_digits(rate.wait / cores));
+    }
+    words
 }
 
 /// A time with its sign, in seconds below a minute.

@@ -31,15 +31,13 @@ pub fn limit_each_code<'f>(
             few.push(found);
         }
     }
-    let others = counts
-        .into_iter()
-        .filter(|(_, count)| *count > MAX_OF_A_CODE);
-    (
-        few,
-        others
-            .map(|(code, count)| (code, count - MAX_OF_A_CODE))
-            .collect(),
-    )
+    let mut others = Vec::new();
+    for (code, count) in counts {
+        if count > MAX_OF_A_CODE {
+            others.push((code, count - MAX_OF_A_CODE));
+        }
+    }
+    (few, others)
 }
 
 /// What follows the findings of a code that are shown, if there are so many more.

@@ -21,13 +21,11 @@ pub(crate) fn verdict_sentence(checked: &Checked, subject: &str) -> Option<Strin
         Verdict::Works => return None,
         Verdict::Refused => format!("qmgr refuses {subject}: {}.", refusal(checked)),
         Verdict::Crashes => {
-            let crash = checked
-                .findings
-                .iter()
-                .find(|found| CRASH_CODES.contains(&found.code));
-            let why = crash
-                .map(|found| format!(": {}", found.message))
-                .unwrap_or_default();
+            let mut why = String::new();
+            let mut findings = checked.findings.iter();
+            if let Some(crash) = findings.find(|found| CRASH_CODES.contains(&found.code)) {
+                why = format!(": {}", crash.message);
+            }
             capitalised(&format!("{subject} crashes the scheduler{why}."))
         }
         Verdict::CrashesAtStart { jobs, kind } => capitalised(&format!(
@@ -60,14 +58,11 @@ pub(crate) fn verdict_sentence(checked: &Checked, subject: &str) -> Option<Strin
 
 /// Why the server or qmgr refuses a formula, in the words of the first finding that says so.
 fn refusal(checked: &Checked) -> String {
-    let error = checked
-        .findings
-        .iter()
-        .find(|found| found.severity == Severity::Error);
-    error.map_or_else(
-        || checked.validation.message.to_owned(),
-        |found| found.message.to_string(),
-    )
+    let mut findings = checked.findings.iter();
+    match findings.find(|found| found.severity == Severity::Error) {
+        Some(error) => error.message.to_string(),
+        None => checked.validation.message.to_owned(),
+    }
 }
 
 /// The errors and warnings about a formula, one line each.
@@ -77,7 +72,7 @@ pub(crate) fn brief_findings<'a>(checked: &Checked) -> Option<Section<'a>> {
 
 /// The lines of the errors and warnings about a formula.
 pub(crate) fn brief_lines(checked: &Checked) -> Vec<String> {
-    brief(checked.findings.iter().map(|found| (found, String::new())))
+    brief(checked.findings.iter().map(|found| (found, "")).collect())
 }
 
 /// The errors and warnings about two formulas, one line each; one that both have is listed once.
@@ -88,26 +83,21 @@ pub(crate) fn brief_findings_of_sides<'a>(checked: OldNew<&Checked>) -> Option<S
 /// The lines of the errors and warnings about two formulas.
 pub(crate) fn brief_lines_of_sides(checked: OldNew<&Checked>) -> Vec<String> {
     let has = |findings: &[Diagnostic], found: &Diagnostic| {
-        findings
-            .iter()
-            .any(|known| known.code == found.code && known.message == found.message)
+        let mut findings = findings.iter();
+        findings.any(|known| known.code == found.code && known.message == found.message)
     };
     let (old, new) = (&checked.old.findings, &checked.new.findings);
-    let of_new = new
-        .iter()
-        .map(|found| (found, if has(old, found) { "both" } else { "new" }));
-    // the old formula is in force already: what it does is known
-    let is_error = |found: &&Diagnostic| found.severity == Severity::Error;
-    let of_old = old
-        .iter()
-        .filter(is_error)
-        .filter(|found| !has(new, found))
-        .map(|found| (found, "old"));
-    brief(
-        of_new
-            .chain(of_old)
-            .map(|(found, side)| (found, format!(" {side}:"))),
-    )
+    let mut findings = Vec::new();
+    for found in new {
+        findings.push((found, if has(old, found) { " both:" } else { " new:" }));
+    }
+    for found in old {
+        // the old formula is in force already: what it does is known
+        if found.severity == Severity::Error && !has(new, found) {
+            findings.push((found, " old:"));
+        }
+    }
+    brief(findings)
 }
 
 /// The word for a severity, which SARIF has too.
@@ -129,21 +119,17 @@ fn section<'a>(lines: Vec<String>) -> Option<Section<'a>> {
     (!lines.is_empty()).then(|| Section::new("").in_text().list(lines))
 }
 
-fn brief<'f>(findings: impl Iterator<Item = (&'f Diagnostic, String)>) -> Vec<String> {
-    let mut findings: Vec<_> = findings
-        .filter(|(found, _)| found.severity != Severity::Note)
-        .collect();
+fn brief(mut findings: Vec<(&Diagnostic, &str)>) -> Vec<String> {
+    findings.retain(|(found, _)| found.severity != Severity::Note);
     findings.sort_by_key(|(found, _)| found.severity != Severity::Error);
-    let mut lines: Vec<String> = findings
-        .iter()
-        .take(MAX_FINDINGS)
-        .map(|(found, side)| brief_finding(found, side))
-        .collect();
-    if findings.len() > MAX_FINDINGS {
-        lines.push(format!(
-            "and {} more: jsf check",
-            count(findings.len() - MAX_FINDINGS, "finding")
-        ));
+    let more = findings.len().saturating_sub(MAX_FINDINGS);
+    findings.truncate(MAX_FINDINGS);
+    let mut lines = Vec::new();
+    for (found, side) in findings {
+        lines.push(brief_finding(found, side));
+    }
+    if more > 0 {
+        lines.push(format!("and {} more: jsf check", count(more, "finding")));
     }
     lines
 }

@@ -59,21 +59,17 @@ pub(crate) fn listed(words: &[String]) -> String {
 
 /// `a`, `b` and `c`, each in back-ticks.
 pub(crate) fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
-    listed(
-        &names
-            .into_iter()
-            .map(|name| format!("`{name}`"))
-            .collect::<Vec<_>>(),
-    )
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    listed(&names)
 }
 
 /// A sentence from a clause.
 pub(crate) fn capitalised(clause: &str) -> String {
     let mut characters = clause.chars();
-    characters
-        .next()
-        .map(|first| first.to_uppercase().chain(characters).collect())
-        .unwrap_or_default()
+    match characters.next() {
+        Some(first) => first.to_uppercase().to_string() + characters.as_str(),
+        None => String::new(),
+    }
 }
 
 /// `the one job`, `all 81 jobs`, `80 of 81 jobs`.
@@ -110,13 +106,16 @@ pub(crate) fn duration(seconds: f64) -> String {
 /// A length of time that need not be exact, such as the end of an interval: one unit below an hour,
 /// and if there are five of it, else two.
 pub(crate) fn rough_duration(seconds: f64) -> String {
-    match [86_400, 3600]
-        .into_iter()
-        .find(|&unit| seconds >= unit as f64)
-    {
-        Some(unit) if seconds >= 5.0 * unit as f64 => waiting_time(rounded(seconds, unit)),
-        None if seconds >= 60.0 => waiting_time(rounded(seconds, 60)),
-        _ => duration(seconds),
+    let unit = match seconds {
+        86_400.0.. => 86_400,
+        3600.0.. => 3600,
+        60.0.. => return waiting_time(rounded(seconds, 60)),
+        _ => return duration(seconds),
+    };
+    if seconds >= 5.0 * unit as f64 {
+        waiting_time(rounded(seconds, unit))
+    } else {
+        duration(seconds)
     }
 }
 
@@ -145,12 +144,11 @@ fn signed(change: f64, words: fn(f64) -> String) -> String {
 
 /// A number with at most five significant digits.
 pub(crate) fn five_digits(number: f64) -> String {
-    if number == 0.0 || !number.is_finite() || number.abs() >= 1e9 || number.abs() < 1e-4 {
-        return if number == 0.0 {
-            "0".to_owned()
-        } else {
-            format!("{number:.4e}")
-        };
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-4..1e9).contains(&number.abs()) {
+        return format!("{number:.4e}");
     }
     let decimals = (4 - number.abs().log10().floor() as i32).clamp(0, 9) as usize;
     without_zeros(&format!("{number:.decimals$}")).to_owned()
@@ -210,18 +208,15 @@ pub fn waiting_time(seconds: i64) -> String {
         (seconds / 60 % 60, "min"),
         (seconds % 60, "s"),
     ];
-    let first = units
-        .iter()
-        .position(|(count, _)| *count > 0)
-        .unwrap_or(units.len() - 1);
-    let shown = units[first..]
-        .iter()
-        .take(if first == 0 { 3 } else { 2 })
-        .filter(|(count, _)| *count > 0 || seconds == 0);
-    shown
-        .map(|(count, unit)| format!("{count} {unit}"))
-        .collect::<Vec<_>>()
-        .join(" ")
+    let mut shown = Vec::new();
+    let most = if seconds >= 86_400 { 3 } else { 2 };
+    let first = units.iter().position(|(count, _)| *count > 0);
+    for (count, unit) in units.iter().skip(first.unwrap_or(3)).take(most) {
+        if *count > 0 || seconds == 0 {
+            shown.push(format!("{count} {unit}"));
+        }
+    }
+    shown.join(" ")
 }
 
 /// A time in UTC.

@@ -294,12 +294,12 @@ impl FromArgMatches for FileArgs {
 
 /// Parses a threshold.
 pub fn threshold(text: &str) -> Result<f64, String> {
-    let number = text
-        .trim()
-        .parse()
-        .ok()
-        .filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| format!("`{text}` is not a threshold, expected a number such as 0.5"))
+    match text.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => Err(format!(
+            "`{text}` is not a threshold, expected a number such as 0.5"
+        )),
+    }
 }
 
 /// Parses a release of Slurm. One that was not recorded is assigned to one that was.
@@ -374,10 +374,10 @@ impl SiteArgs {
         threshold: Option<f64>,
     ) -> Result<Site, CliError> {
         require_one_reader(&[], self, &[])?;
-        let given = self.files()?;
-        let files = formula
-            .into_iter()
-            .fold(given, |files, formula| files.with(Role::Formula, formula));
+        let mut files = self.files()?;
+        if let Some(formula) = formula {
+            files = files.with(Role::Formula, formula);
+        }
         let folder = self.files.0.get(&Role::SchedPriv);
         let has_group = files.has(Role::ResourceGroup)
             || folder.is_some_and(|folder| folder.join("resource_group").exists());
@@ -482,11 +482,12 @@ pub fn refuse_idle(options: &[(&str, bool)], reason: &str) -> Result<(), CliErro
 
 /// The options that are given, with `has` or `have`.
 fn given_with_verb(options: &[(&str, bool)]) -> Option<String> {
-    let given: Vec<&str> = options
-        .iter()
-        .filter(|(_, is_given)| *is_given)
-        .map(|(option, _)| *option)
-        .collect();
+    let mut given = Vec::new();
+    for (option, is_given) in options {
+        if *is_given {
+            given.push(*option);
+        }
+    }
     match given.as_slice() {
         [] => None,
         [one] => Some(format!("{one} has")),

@@ -86,7 +86,11 @@ pub(crate) fn names(source: &FormulaText, numbers: NumberMode) -> Vec<String> {
 
 /// The codes of the findings that are errors.
 fn error_codes(checked: &Checked) -> BTreeSet<&'static str> {
-    let findings = checked.findings.iter();
-    let errors = findings.filter(|found| found.severity == Severity::Error);
-    errors.map(|found| found.code.name()).collect()
+    let mut codes = BTreeSet::new();
+    for found in &checked.findings {
+        if found.severity == Severity::Error {
+            codes.insert(found.code.name());
+        }
+    }
+    codes
 }

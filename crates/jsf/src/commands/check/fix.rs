@@ -1,12 +1,12 @@
 //! `jsf check --fix`
 
 use job_sort_formula::diagnostic::{Diagnostic, FixedText, Levels};
-use jsf_openpbs::words::counted;
 use jsf_site::Site;
 
 use crate::cli::{CliError, report};
 use crate::commands::check::checked_formula::CheckedFormula;
 use crate::view::finding::limit_each_code;
+use crate::view::words;
 
 /// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
 const MAX_ROUNDS: usize = 1000;
@@ -40,10 +40,7 @@ fn report_fixes(formula: &str, applied: &[&Diagnostic]) {
     for (code, count) in others {
         report(
             "fixed",
-            format_args!(
-                "{code}: and {}",
-                counted(count, "more place", "more places")
-            ),
+            format_args!("{code}: and {}", words::count(count, "more place")),
         );
     }
 }

@@ -116,9 +116,8 @@ fn answer(report: CheckReport<'_>) -> String {
     let validation = &checked.validation;
     match (validation.accepted, validation.code) {
         _ if validation.by == Some(AnsweredBy::Qmgr) => {
-            let reason = qmgr::refusal(&report.source.text)
-                .map(|reason| reason.to_string())
-                .unwrap_or_default();
+            let reason = qmgr::refusal(&report.source.text);
+            let reason = reason.map_or_else(String::new, |reason| reason.to_string());
             format!("does not pass the formula on to the server: {reason}")
         }
         (Some(true), _) if !checked.guessed_types.is_empty() => accepted_if(&checked.guessed_types),

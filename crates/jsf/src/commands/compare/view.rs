@@ -68,10 +68,12 @@ pub(crate) fn compare_document(report: CompareReport<'_>) -> Document<'_> {
         sections.extend(who_table(comparison).map(|who| Section::new("").in_text().table(who)));
     }
     sections.extend(listed_jobs(report));
-    let mut charts = Vec::new();
-    if is_changed && page.is_some() {
-        charts = chart_sections(report);
-    }
+    let has_charts = is_changed && page.is_some();
+    let charts = if has_charts {
+        chart_sections(report)
+    } else {
+        Vec::new()
+    };
     let mut charts = charts.into_iter();
     sections.extend(charts.next());
     sections.push(Section::formulas(report.formulas.old, report.formulas.new));

@@ -94,16 +94,18 @@ fn failure(report: &ExplainReport<'_>, job: &Explanation, error: &ScoreError) ->
 
 /// The scheduler's comparison of a NaN, and the inputs from which it comes.
 fn not_a_number(job: &Explanation) -> String {
-    let is_nan = |value: &Value| matches!(value, Value::Float(float) if float.is_nan());
-    let nan = job
-        .inputs
-        .iter()
-        .filter(|input| input.value.as_ref().is_some_and(is_nan));
-    let inputs: Vec<&str> = nan.map(|input| input.name.as_str()).collect();
+    let mut inputs = Vec::new();
+    for input in &job.inputs {
+        if let Some(Value::Float(value)) = input.value
+            && value.is_nan()
+        {
+            inputs.push(&*input.name);
+        }
+    }
     let cause = match inputs.as_slice() {
         [] => String::new(),
         [one] => format!(", as its `{one}` is"),
-        several => format!(", as its {} are", quoted(several.iter().copied())),
+        _ => format!(", as its {} are", quoted(inputs)),
     };
     format!(
         "its value is not a number{cause}, which the scheduler takes to be equal to every other"
@@ -124,15 +126,17 @@ fn reason(report: &ExplainReport<'_>, job: &Explanation, rank: usize) -> Option<
         &[Against::Ahead]
     };
     for &against in compared {
-        let find = |costs: bool| {
-            job.causes
-                .iter()
-                .find(|cause| cause.against == against && (cause.gained > 0) == costs)
-        };
-        if let Some(main) = find(!is_ahead) {
-            let main = cause_words(report, job, main);
-            let other = find(is_ahead).map(|other| cause_words(report, job, other));
-            return Some(other.map_or(main.clone(), |other| format!("{main}, but {other}")));
+        let causes = job.causes.iter().filter(|cause| cause.against == against);
+        let mut find = causes.clone();
+        let main = find.find(|cause| (cause.gained > 0) != is_ahead);
+        let mut find = causes;
+        let other = find.find(|cause| (cause.gained > 0) == is_ahead);
+        if let Some(main) = main {
+            let mut words = cause_words(report, job, main);
+            if let Some(other) = other {
+                words += &format!(", but {}", cause_words(report, job, other));
+            }
+            return Some(words);
         }
     }
     // no single input moves it
@@ -147,11 +151,12 @@ fn reason(report: &ExplainReport<'_>, job: &Explanation, rank: usize) -> Option<
 fn cause_words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> String {
     let names = quoted(cause.inputs.iter().map(String::as_str));
     let values = values_in_words(job, cause, &cause.values);
-    let usage = usage_words(report, job, cause);
-    let usage = usage.map_or(String::new(), |usage| format!(" ({usage})"));
+    let mut subject = format!("its {names} of {values}");
+    if let Some(usage) = usage_words(report, job, cause) {
+        subject += &format!(" ({usage})");
+    }
     let costs = cause.gained > 0;
-    let verb = if costs { "costs" } else { "gains" };
-    let subject = format!("its {names} of {values}{usage} {verb}");
+    subject += if costs { " costs" } else { " gains" };
     let side = match cause.against {
         Against::Median => {
             let places = count(cause.gained.unsigned_abs() as usize, "place");
@@ -162,22 +167,20 @@ fn cause_words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> 
         Against::Ahead => "ahead",
         Against::Behind => "behind",
     };
-    let moving = cause
-        .others
-        .iter()
-        .filter(|other| other.effect != 0.0 && (other.effect > 0.0) == costs);
-    let (moving, all) = (moving.count(), cause.others.len());
+    let mut moving = cause.others.clone();
+    moving.retain(|other| other.effect != 0.0 && (other.effect > 0.0) == costs);
+    let (moving, all) = (moving.len(), cause.others.len());
     let against = format!("{subject} places against {moving} of the {all} jobs just {side}");
     let best = cause.others.iter().min_by_key(|other| other.rank);
-    match best.and_then(|best| Some((report.table().id(best.row?), best.rank))) {
-        Some((id, rank)) if costs => {
-            format!(
-                "{against} (with that of `{id}` it would be {})",
-                ordinal(rank)
-            )
-        }
-        _ => against,
+    if let Some(best) = best
+        && let Some(row) = best.row
+        && costs
+    {
+        let id = report.table().id(row);
+        let rank = ordinal(best.rank);
+        return format!("{against} (with that of `{id}` it would be {rank})");
     }
+    against
 }
 
 /// The values of the inputs of a cause, with their units.
@@ -197,15 +200,12 @@ fn values_in_words(job: &Explanation, cause: &Cause, values: &[Value]) -> String
 
 /// What the fair-share numbers of a cause come from; `None` if they do not come from the tree.
 fn usage_words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> Option<String> {
-    let is_from_tree = |name: &String| {
-        FairshareInput::from_name(name).is_some()
-            && job
-                .inputs
-                .iter()
-                .any(|input| input.name == *name && input.origin == InputOrigin::FairShareTree)
-    };
-    if !cause.inputs.iter().all(is_from_tree) {
-        return None;
+    for name in &cause.inputs {
+        let mut inputs = job.inputs.iter().filter(|input| input.name == *name);
+        let is_from_tree = inputs.any(|input| input.origin == InputOrigin::FairShareTree);
+        if FairshareInput::from_name(name).is_none() || !is_from_tree {
+            return None;
+        }
     }
     let shares = report.explanations.shares.as_ref()?;
     let (tree, numbers) = (shares.assessed.tree(), shares.assessed.shares());

@@ -13,7 +13,7 @@ use job_sort_formula::diagnostic::{Applicability, Diagnostic, Message, Span};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::python::BinaryOperator;
-use job_sort_formula::rank::{JobMove, OldNew};
+use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::qmgr::set_command_for;
 use jsf_site::{ComparedQueue, FormulaText, WhatIf};
@@ -167,29 +167,20 @@ fn is_refused(checked: &Checked) -> bool {
 
 /// The first jobs in the new order.
 fn jobs<'a>(queue: &'a ComparedQueue, shown: &Shown<'_>) -> Section<'a> {
-    let inputs: Vec<&str> = queue
-        .sides
-        .new
-        .program
-        .inputs()
-        .iter()
-        .map(|name| &**name)
-        .take(MAX_INPUTS)
-        .collect();
     let wanted = shown.search.to_lowercase();
     let table = &queue.table;
-    let moves = queue.comparison.moves().filter(|job| {
+    let mut rows = Vec::new();
+    for job in queue.comparison.moves() {
         let names = [
             table.id(job.row),
             table.entity(job.row),
             table.queue(job.row),
         ];
-        wanted.is_empty()
-            || names
-                .iter()
-                .any(|name| name.to_lowercase().contains(&wanted))
-    });
-    let rows: Vec<JobMove> = moves.take(shown.first).collect();
+        let is_wanted = |name: &&str| name.to_lowercase().contains(&wanted);
+        if rows.len() < shown.first && (wanted.is_empty() || names.iter().any(is_wanted)) {
+            rows.push(job);
+        }
+    }
     let count = rows.len();
     let ranking = &queue.sides.new.ranking;
     let mut rows = Table::of(rows)
@@ -202,9 +193,9 @@ fn jobs<'a>(queue: &'a ComparedQueue, shown: &Shown<'_>) -> Section<'a> {
         .number("value", 9, |job| {
             ranking.score(job.row).map(|score| Cell::Score(score.value))
         });
-    for name in inputs {
+    for name in queue.sides.new.program.inputs().iter().take(MAX_INPUTS) {
         let column = table.column(name);
-        rows = rows.number(name, 9, move |job| {
+        rows = rows.number(&**name, 9, move |job| {
             column.map(|column| column.value(job.row))
         });
     }

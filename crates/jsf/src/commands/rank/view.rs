@@ -98,25 +98,23 @@ fn first_job(queue: &RankedQueue) -> Option<String> {
     let first = *order.first()?;
     let value = |row: usize| ranking.score(row).map(|score| score.value);
     let id = table.id(first);
-    let job = match table.entity(first) {
-        "" => format!("`{id}`"),
-        entity => format!("`{id}` (`{entity}`)"),
-    };
-    let second = order.get(1).and_then(|&second| value(second));
-    let lead = match second
-        .zip(value(first))
-        .map(|(second, first)| first - second)
+    let mut job = format!("`{id}`");
+    if !table.entity(first).is_empty() {
+        job += &format!(" (`{}`)", table.entity(first));
+    }
+    let mut lead = String::new();
+    if let Some(&second) = order.get(1)
+        && let (Some(first), Some(second)) = (value(first), value(second))
     {
-        Some(ahead) if ahead > 0.0 && ahead.is_finite() => {
+        let ahead = first - second;
+        if ahead > 0.0 && ahead.is_finite() {
             let points = if ahead == 1.0 { "point" } else { "points" };
-            format!(", {} {points} ahead", significant(ahead))
+            lead = format!(", {} {points} ahead", significant(ahead));
+        } else if ahead == 0.0 {
+            let tied = order.iter().take_while(|&&row| value(row) == Some(first));
+            lead = format!(" of {} with the same value", tied.count());
         }
-        Some(0.0) => {
-            let tied = order.iter().take_while(|&&row| value(row) == value(first));
-            format!(" of {} with the same value", tied.count())
-        }
-        _ => String::new(),
-    };
+    }
     Some(format!("{job} is first{lead}."))
 }
 
@@ -148,11 +146,11 @@ fn job_counts(queue: &RankedQueue) -> String {
     }
     let mut others: Vec<_> = others.into_iter().collect();
     others.sort_by_key(|(_, jobs)| std::cmp::Reverse(*jobs));
-    let others: Vec<String> = others
-        .into_iter()
-        .map(|(why, jobs)| format!("{} {why}", grouped_number(jobs)))
-        .collect();
-    format!("{ranked} of {all} are ranked; {}.", others.join(", "))
+    let mut words = Vec::new();
+    for (why, jobs) in others {
+        words.push(format!("{} {why}", grouped_number(jobs)));
+    }
+    format!("{ranked} of {all} are ranked; {}.", words.join(", "))
 }
 
 /// The rules, what decides the order, how many pairs of neighbours the formula does not order, and

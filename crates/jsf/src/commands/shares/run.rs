@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use job_sort_formula::diagnostic::Severity;
-use job_sort_formula::fairshare::NodeId;
 use jsf_site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest, Site};
 
 use crate::cli::args::FormulaArgs;
@@ -27,21 +26,17 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     );
     let mut warnings = Warnings::new(arguments.answer.format.is_document());
     warnings.add_site(&site, &site.warnings_of_shares());
-    let policies = if arguments.site.policy == Some(PolicyArg::All) {
-        PolicyName::ALL.to_vec()
-    } else {
-        Vec::new()
-    };
-    let request = SharesRequest {
-        policies,
+    let mut request = SharesRequest {
+        policies: Vec::new(),
         active: arguments.active.clone(),
         changes: arguments.assumed.changes.clone(),
     };
+    if arguments.site.policy == Some(PolicyArg::All) {
+        request.policies = PolicyName::ALL.to_vec();
+    }
     let shares = site.shares(&request)?;
-    if shares
-        .iter()
-        .all(|one| one.policy != PolicyName::TicketBased)
-    {
+    let mut policies = shares.iter().map(|one| one.policy);
+    if !policies.any(|policy| policy == PolicyName::TicketBased) {
         let reason = "under this policy: only ticket-based asks who has pending jobs";
         note_idle(&[("--active", !arguments.active.is_empty())], reason);
     }
@@ -54,22 +49,16 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     } else {
         None
     };
-    let outcome = places
-        .as_ref()
-        .map(|(_, places)| outcome(&places.findings.new, &places.sides.new.ranking));
-    let places = places
-        .as_ref()
-        .map(|(formula, places)| (formula.as_str(), &places.table, &places.comparison));
     // a table shows entities together with their paths
     let with_paths = arguments.answer.format.is_document();
-    let nodes: Vec<Vec<NodeId>> = shares
-        .iter()
-        .map(|one| one.nodes(&arguments.entity, with_paths))
-        .collect();
-    let views = shares.iter().zip(&nodes);
-    let views: Vec<PolicyView<'_>> = views
-        .map(|(one, nodes)| PolicyView::new(one, nodes))
-        .collect();
+    let mut nodes = Vec::new();
+    for one in &shares {
+        nodes.push(one.nodes(&arguments.entity, with_paths));
+    }
+    let mut views = Vec::new();
+    for (one, nodes) in shares.iter().zip(&nodes) {
+        views.push(PolicyView::new(one, nodes));
+    }
     // of the tree of another scheduler, OpenPBS's policy changes the usage: at least 1, and a group
     // `unknown`
     let is_of_others = site.files().has(Role::Tree);
@@ -79,7 +68,9 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         views: &views,
         shown: &shown,
         changes: &request.changes,
-        places,
+        places: places
+            .as_ref()
+            .map(|(formula, places)| (&**formula, &places.table, &places.comparison)),
     };
     let warnings = warnings.into_answer();
     let output = Output::of(arguments.answer, &warnings);
@@ -87,7 +78,10 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     output
         .with_page(arguments.report.as_deref(), vec![&site], read_files)
         .write(&answer, out)?;
-    Ok(outcome.unwrap_or(Outcome::Fine))
+    Ok(match &places {
+        Some((_, places)) => outcome(&places.findings.new, &places.sides.new.ranking),
+        None => Outcome::Fine,
+    })
 }
 
 /// Warns of each entity that no tree has: OpenPBS's also has those that only jobs have.
@@ -95,15 +89,19 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
 /// # Errors
 /// No tree has one of the entities.
 fn require_known(names: &[String], shares: &[PolicyShares]) -> Result<(), CliError> {
-    let unknown = names.iter().filter(|name| {
-        shares
+    let mut unknown = Vec::new();
+    for name in names {
+        let is_similar_shown = unknown.len() < MAX_UNKNOWN;
+        let mut reasons = shares
             .iter()
-            .all(|one| one.unresolved(name, false).is_some())
-    });
-    let unknown = unknown.zip(0..);
-    let unknown: Vec<String> = unknown
-        .filter_map(|(name, number)| shares.first()?.unresolved(name, number < MAX_UNKNOWN))
-        .collect();
+            .map(|one| one.unresolved(name, is_similar_shown));
+        let first = reasons.next().flatten();
+        if let Some(first) = first
+            && reasons.all(|reason| reason.is_some())
+        {
+            unknown.push(first);
+        }
+    }
     if !unknown.is_empty() && unknown.len() == names.len() {
         return Err(unknown_jobs_error(unknown).into());
     }

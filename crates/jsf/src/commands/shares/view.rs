@@ -273,7 +273,7 @@ fn over_and_under_section<'a>(views: &'a [PolicyView<'a>]) -> Option<Section<'a>
 fn factor_cell<'a>(
     first: &PolicyView<'_>,
     view: &'a PolicyView<'a>,
-) -> impl Fn(&NodeId) -> Cell<'a> + Sync + use<'a> {
+) -> impl Fn(&NodeId) -> Cell<'a> + use<'a> {
     let nodes = counterparts(first.tree(), view.tree());
     move |node| {
         let factor = nodes[node.index()].and_then(|node| view.factor(node));

@@ -22,11 +22,13 @@ impl TrajectoryReport<'_> {
     /// `out` cannot be written.
     pub fn write_svg(&self, out: &mut dyn Write) -> io::Result<()> {
         let jobs = &self.trajectory.jobs;
-        let ranks = jobs
-            .iter()
-            .flat_map(|job| job.ranks.iter().filter_map(|(_, rank)| *rank));
-        let best = ranks.clone().min().unwrap_or(1) as f64;
-        let worst = ranks.max().unwrap_or(1) as f64;
+        let [mut best, mut worst] = [usize::MAX, 1];
+        for (_, rank) in jobs.iter().flat_map(|job| &job.ranks) {
+            if let Some(rank) = *rank {
+                [best, worst] = [best.min(rank), worst.max(rank)];
+            }
+        }
+        let [worst, best] = [worst, best.min(worst)].map(|rank| rank as f64);
         let (x, second) = Axis::time(self.trajectory.seconds as f64, "of waiting from now on");
         let lines = jobs
             .iter()
@@ -52,19 +54,16 @@ impl TrajectoryReport<'_> {
     }
 
     fn line(&self, index: usize, job: &JobTrajectory, second: f64) -> StepLine {
-        let ends = job
-            .ranks
-            .iter()
-            .skip(1)
-            .map(|(wait, _)| *wait)
-            .chain([job.known_until]);
-        let steps = job
-            .ranks
-            .iter()
-            .zip(ends)
-            .filter_map(|((wait, rank), end)| {
-                Some([*wait as f64 / second, end as f64 / second, (*rank)? as f64])
-            });
+        let mut steps = Vec::new();
+        for (index, (wait, rank)) in job.ranks.iter().enumerate() {
+            let end = job
+                .ranks
+                .get(index + 1)
+                .map_or(job.known_until, |next| next.0);
+            if let Some(rank) = *rank {
+                steps.push([*wait as f64 / second, end as f64 / second, rank as f64]);
+            }
+        }
         let id = self.id(job.row);
         let name = if self.is_complete(job) {
             id.to_owned()
@@ -75,7 +74,7 @@ impl TrajectoryReport<'_> {
             class: format!("c{}", index % COLOURS.len()),
             name,
             is_named: true,
-            steps: steps.collect(),
+            steps,
         }
     }
 }

@@ -30,7 +30,7 @@ pub struct Table<'a> {
     /// Whether the first screen names the columns that do not fit.
     pub(crate) names_dropped: bool,
     len: usize,
-    row: Box<dyn Fn(usize) -> Vec<Cell<'a>> + Sync + 'a>,
+    row: Box<dyn Fn(usize) -> Vec<Cell<'a>> + 'a>,
 }
 
 /// Which rows a terminal and Markdown show; a page shows more of them.
@@ -145,7 +145,7 @@ impl<'a> Table<'a> {
     pub fn new(
         columns: Vec<Column>,
         len: usize,
-        row: impl Fn(usize) -> Vec<Cell<'a>> + Sync + 'a,
+        row: impl Fn(usize) -> Vec<Cell<'a>> + 'a,
     ) -> Self {
         Self {
             columns,
@@ -161,7 +161,7 @@ impl<'a> Table<'a> {
     }
 
     /// A table with a row for each of some items; its columns follow.
-    pub fn of<T: Sync + 'a>(items: impl IntoIterator<Item = T>) -> Rows<'a, T> {
+    pub fn of<T: 'a>(items: impl IntoIterator<Item = T>) -> Rows<'a, T> {
         Rows {
             items: items.into_iter().collect(),
             columns: Vec::new(),
@@ -227,7 +227,7 @@ impl<'a> Table<'a> {
 }
 
 /// A cell of a column, made from an item.
-type CellOf<'a, T> = Box<dyn Fn(&T) -> Cell<'a> + Sync + 'a>;
+type CellOf<'a, T> = Box<dyn Fn(&T) -> Cell<'a> + 'a>;
 
 /// The items of a table, and its columns with what each shows of an item.
 pub struct Rows<'a, T> {
@@ -244,19 +244,19 @@ macro_rules! columns_of {
             self,
             heading: impl Into<String>,
             importance: u8,
-            cell: impl Fn(&T) -> C + Sync + 'a,
+            cell: impl Fn(&T) -> C + 'a,
         ) -> Self {
             self.column(Column::$kind(heading, importance), cell)
         }
     )*};
 }
 
-impl<'a, T: Sync + Send + 'a> Rows<'a, T> {
+impl<'a, T: 'a> Rows<'a, T> {
     /// The table with a further column.
     pub fn column<C: Into<Cell<'a>>>(
         mut self,
         column: Column,
-        cell: impl Fn(&T) -> C + Sync + 'a,
+        cell: impl Fn(&T) -> C + 'a,
     ) -> Self {
         self.columns.push(column);
         self.cells.push(Box::new(move |item| cell(item).into()));
@@ -281,7 +281,7 @@ impl<'a, T: Sync + Send + 'a> Rows<'a, T> {
         self,
         heading: impl Into<String>,
         importance: u8,
-        cell: impl Fn(&T) -> C + Sync + 'a,
+        cell: impl Fn(&T) -> C + 'a,
     ) -> Self {
         let cell = move |item: &T| Cell::prose(cell(item));
         self.column(Column::wrapped(heading, importance), cell)
@@ -310,7 +310,7 @@ impl<'a, T: Sync + Send + 'a> Rows<'a, T> {
     }
 }
 
-impl<'a, T: Sync + Send + 'a> From<Rows<'a, T>> for Table<'a> {
+impl<'a, T: 'a> From<Rows<'a, T>> for Table<'a> {
     fn from(rows: Rows<'a, T>) -> Self {
         let Rows {
             items,
