@@ -29,14 +29,13 @@ pub fn characters(text: &str, span: Span) -> (usize, usize) {
 /// The `SyntaxError` for a text that does not parse, with the place that Python shows below the
 /// line.
 pub fn syntax_error(text: &str, finding: &Diagnostic) -> PyErr {
-    let start = (0..=(finding.span.start as usize).min(text.len()))
-        .rev()
-        .find(|&at| text.is_char_boundary(at))
-        .unwrap_or(0);
+    let mut start = (finding.span.start as usize).min(text.len());
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
     let line_start = text[..start].rfind('\n').map_or(0, |end| end + 1);
-    let line_end = text[start..]
-        .find('\n')
-        .map_or(text.len(), |end| start + end);
+    let line_end = text[start..].find('\n');
+    let line_end = line_end.map_or(text.len(), |end| start + end);
     let line_number = 1 + text[..line_start].matches('\n').count();
     let line = &text[line_start..line_end];
     let in_line = |at: u32| (at as usize).clamp(line_start, line_end) - line_start;
@@ -71,10 +70,8 @@ pub fn path_advice(text: &str) -> String {
 
 /// Messages that ask for what Python gives.
 pub fn worded(messages: &[Message]) -> Vec<String> {
-    messages
-        .iter()
-        .map(|message| message.worded(in_python))
-        .collect()
+    let worded = messages.iter().map(|message| message.worded(in_python));
+    worded.collect()
 }
 
 /// `OSError`, or the class derived from it that fits, for a file that cannot be read; `ValueError`

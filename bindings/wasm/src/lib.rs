@@ -122,18 +122,15 @@ pub extern "C" fn check() -> bool {
 #[unsafe(no_mangle)]
 pub extern "C" fn values() -> *const f64 {
     PAGE.with_borrow_mut(|page| {
-        let queue = page.what_if.as_ref().and_then(WhatIf::queue);
-        let value = |scores: &job_sort_formula::rank::Scores, row| match scores.get(row)?.unrounded
-        {
-            Ok(result) => result.to_f64(),
-            Err(_) => None,
-        };
-        page.values = queue.map_or_else(Vec::new, |queue| {
+        page.values.clear();
+        if let Some(queue) = page.what_if.as_ref().and_then(WhatIf::queue) {
             let scores = queue.sides.new.ranking.scores();
-            (0..scores.len())
-                .map(|row| value(scores, row).unwrap_or(f64::NAN))
-                .collect()
-        });
+            for row in 0..scores.len() {
+                let unrounded = scores.get(row).and_then(|score| score.unrounded.ok());
+                let value = unrounded.and_then(|value| value.to_f64());
+                page.values.push(value.unwrap_or(f64::NAN));
+            }
+        }
         page.values.as_ptr()
     })
 }

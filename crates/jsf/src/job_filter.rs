@@ -68,17 +68,18 @@ impl JobFilter<'_> {
             rows.retain(|&row| wanted[table.entity_index(row)]);
         }
         if !self.queues.is_empty() {
-            let known: HashSet<&str> = table.queues().iter().map(|queue| &**queue).collect();
+            let known: Vec<&str> = table.queues().iter().map(|queue| &**queue).collect();
+            let known_set: HashSet<&str> = known.iter().copied().collect();
             let wanted: HashSet<&str> = self.queues.iter().map(String::as_str).collect();
-            has_known |= !known.is_disjoint(&wanted);
-            let unknown = self
-                .queues
-                .iter()
-                .filter(|name| !known.contains(name.as_str()));
-            for (number, name) in unknown.enumerate() {
-                let names = known_names(number, table.queues().iter().map(|queue| &**queue));
-                let similar = did_you_mean(name, names);
-                unmatched.push(format!("no job is in queue `{name}`{similar}"));
+            let mut unknown = 0;
+            for name in self.queues {
+                if known_set.contains(name.as_str()) {
+                    has_known = true;
+                } else {
+                    let similar = did_you_mean(name, known_names(unknown, known.iter().copied()));
+                    unmatched.push(format!("no job is in queue `{name}`{similar}"));
+                    unknown += 1;
+                }
             }
             rows.retain(|&row| wanted.contains(table.queue(row)));
         }
@@ -138,17 +139,21 @@ fn select_entities(
         if is_matched {
             continue;
         }
-        unmatched.push(if named.is_empty() {
-            let in_tree = tree
-                .into_iter()
-                .flat_map(|tree| tree.nodes().map(|node| tree.name(node)));
-            let known = entities.iter().map(|entity| &**entity).chain(in_tree);
-            let similar = did_you_mean(name, known_names(unknown, known));
-            unknown += 1;
-            format!("no job belongs to an entity or a group `{name}`{similar}")
-        } else {
-            format!("no job belongs to `{name}`, which is in the fair-share tree")
-        });
+        if !named.is_empty() {
+            unmatched.push(format!(
+                "no job belongs to `{name}`, which is in the fair-share tree"
+            ));
+            continue;
+        }
+        let in_tree = tree
+            .into_iter()
+            .flat_map(|tree| tree.nodes().map(|node| tree.name(node)));
+        let known = entities.iter().map(|entity| &**entity).chain(in_tree);
+        let similar = did_you_mean(name, known_names(unknown, known));
+        unmatched.push(format!(
+            "no job belongs to an entity or a group `{name}`{similar}"
+        ));
+        unknown += 1;
     }
     for (is_wanted, path) in is_wanted.iter_mut().zip(&paths) {
         *is_wanted |= path.iter().any(|node| wanted_nodes.contains(node));
@@ -176,11 +181,8 @@ fn known_names<'a>(
     number: usize,
     names: impl Iterator<Item = &'a str>,
 ) -> impl Iterator<Item = &'a str> {
-    let most = if number < MAX_SUGGESTED {
-        MAX_COMPARED
-    } else {
-        0
-    };
+    let is_compared = number < MAX_SUGGESTED;
+    let most = if is_compared { MAX_COMPARED } else { 0 };
     names.take(most)
 }
 

@@ -148,12 +148,8 @@ impl LogOptions {
     ) -> Result<(Workload, Vec<String>), SiteError> {
         let mut formulas = formulas.to_vec();
         formulas.extend(goals.into_iter().flat_map(Goals::conditions));
-        let sources: Vec<FileSource> = self
-            .workload
-            .iter()
-            .cloned()
-            .map(FileSource::from)
-            .collect();
+        let paths = self.workload.iter().cloned();
+        let sources: Vec<FileSource> = paths.map(FileSource::from).collect();
         let workload = site.open_workload(&sources, &formulas, rules)?;
         let warnings = match goals {
             Some(goals) => site.check_goals(goals, &workload)?,

@@ -27,30 +27,21 @@ pub(crate) fn warn(message: impl std::fmt::Display) {
 /// Writes what was found in `--site` or in the site of the environment, and what is missing, to
 /// standard error: for people a line, with -v every file.
 pub(crate) fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
-    let Some(given) = arguments
-        .given_site()
-        .filter(|_| is_human || arguments.verbose)
-    else {
+    let Some(given) = arguments.given_site() else {
         return;
     };
-    let files = site.files();
-    if !arguments.verbose {
-        return report(
+    let prefix = given.prefix();
+    if arguments.verbose {
+        for (index, line) in site.summary().iter().enumerate() {
+            let prefix = if index == 0 { &*prefix } else { "" };
+            report("site", format_args!("{prefix}{line}"));
+        }
+    } else if is_human {
+        let headline = site.files().headline();
+        report(
             "site",
-            format_args!(
-                "{}{} (-v lists the files)",
-                given.prefix(),
-                files.headline()
-            ),
+            format_args!("{prefix}{headline} (-v lists the files)"),
         );
-    }
-    for (index, line) in site.summary().iter().enumerate() {
-        let prefix = if index == 0 {
-            given.prefix()
-        } else {
-            String::new()
-        };
-        report("site", format_args!("{prefix}{line}"));
     }
 }
 

@@ -63,10 +63,10 @@ fn is_refused_memory(panic: &PanicHookInfo<'_>) -> bool {
 
 fn text<'p>(panic: &'p PanicHookInfo<'_>) -> Option<&'p str> {
     let payload = panic.payload();
-    payload
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+    match payload.downcast_ref::<String>() {
+        Some(text) => Some(text),
+        None => payload.downcast_ref::<&str>().copied(),
+    }
 }
 
 /// One line without control characters.

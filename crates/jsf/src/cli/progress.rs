@@ -24,22 +24,17 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn start(what: &'static str) -> Self {
-        if !io::stderr().is_terminal() {
-            return Self {
-                thread: None,
-                per_cent: Arc::default(),
-            };
-        }
-        let (sender, receiver) = mpsc::channel();
+        // more than 100: it is not known
         let per_cent = Arc::new(AtomicUsize::new(usize::MAX));
-        let shown = Arc::clone(&per_cent);
-        let thread = thread::Builder::new()
-            .spawn(move || show(what, &receiver, &shown))
-            .ok();
-        Self {
-            thread: thread.map(|thread| (sender, thread)),
-            per_cent,
+        let mut thread = None;
+        if io::stderr().is_terminal() {
+            let (sender, receiver) = mpsc::channel();
+            let shown = Arc::clone(&per_cent);
+            let show = move || show(what, &receiver, &shown);
+            let started = thread::Builder::new().spawn(show);
+            thread = started.ok().map(|thread| (sender, thread));
         }
+        Self { thread, per_cent }
     }
 
     /// Shows a bar with how much of the work is done.

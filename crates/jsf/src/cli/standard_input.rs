@@ -27,12 +27,8 @@ pub(crate) fn require_one_reader(
         all.push((option, is_read));
     }
     all.extend(after);
-    let mut readers = Vec::new();
-    for (name, is_read) in all {
-        if is_read {
-            readers.push(name);
-        }
-    }
+    all.retain(|(_, is_read)| *is_read);
+    let readers: Vec<&str> = all.into_iter().map(|(name, _)| name).collect();
     if readers.len() < 2 {
         return Ok(());
     }

@@ -83,21 +83,6 @@ fn without_brackets<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S
 }
 
 impl Name {
-    fn from_entry(name: &str, entry: &Entry, schema: &Schema) -> Self {
-        let (kind, unit) = kind(entry.input_type);
-        Self {
-            name: name.to_owned(),
-            kind,
-            unit,
-            origin: match entry.origin {
-                Origin::Slurm => slurm_source(name),
-                other => origin(other),
-            },
-            since: None,
-            unusable: unusable(name, entry, schema),
-        }
-    }
-
     fn of_python(name: String, kind: &'static str, origin: &'static str) -> Self {
         Self {
             name,
@@ -130,10 +115,24 @@ impl Names {
 /// The inputs, those of the scheduler first, then those of the site, then Python's constants and
 /// functions.
 fn names(schema: &Schema) -> Vec<Name> {
-    let mut names: Vec<Name> = schema
-        .iter()
-        .map(|(name, entry)| Name::from_entry(name, entry, schema))
-        .collect();
+    let mut names = Vec::new();
+    for (name, entry) in schema.iter() {
+        let (kind, unit) = kind(entry.input_type);
+        names.push(Name {
+            name: name.to_owned(),
+            kind,
+            unit,
+            origin: match entry.origin {
+                Origin::Slurm => slurm_source(name),
+                Origin::Special => "the scheduler",
+                Origin::Standard => "every OpenPBS server",
+                Origin::Site => "declared by the site",
+                _ => "listed by the site's documents, not declared",
+            },
+            since: None,
+            unusable: unusable(name, entry, schema),
+        });
+    }
     names.sort_by_key(|name| order(name.origin));
     for name in ["e", "inf", "nan", "pi", "tau"] {
         if constant(name).is_some() {
@@ -184,15 +183,6 @@ fn kind(input_type: InputType) -> (&'static str, Option<&'static str>) {
         InputType::Ratio => ("ratio", Some("0..1")),
         InputType::Bool => ("boolean", None),
         _ => ("string", None),
-    }
-}
-
-fn origin(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Special => "the scheduler",
-        Origin::Standard => "every OpenPBS server",
-        Origin::Site => "declared by the site",
-        _ => "listed by the site's documents, not declared",
     }
 }
 

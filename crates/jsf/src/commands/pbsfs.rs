@@ -274,11 +274,8 @@ fn write_escaped(mut out: impl Write + IsTerminal, bytes: &[u8]) -> io::Result<(
 /// The system's message for an error, without its number.
 fn reason(error: &io::Error) -> String {
     let message = error.to_string();
-    message
-        .split(" (os error")
-        .next()
-        .unwrap_or_default()
-        .to_owned()
+    let end = message.find(" (os error").unwrap_or(message.len());
+    message[..end].to_owned()
 }
 
 fn outcome(code: u8) -> Outcome {

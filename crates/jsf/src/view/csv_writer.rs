@@ -21,14 +21,14 @@ pub enum Cells {
 /// `out` cannot be written.
 pub(crate) fn write_csv(
     header: impl IntoIterator<Item = impl AsRef<[u8]>>,
-    mut records: impl Iterator<Item = impl Serialize>,
+    records: impl Iterator<Item = impl Serialize>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
-    let written = writer
-        .write_record(header)
-        .and_then(|()| records.try_for_each(|record| writer.serialize(record)));
-    written.map_err(io_error)?;
+    writer.write_record(header).map_err(io_error)?;
+    for record in records {
+        writer.serialize(record).map_err(io_error)?;
+    }
     writer.flush()
 }
 

@@ -71,11 +71,12 @@ pub(crate) fn not_judged(goals: &[JudgedGoal]) -> Option<String> {
 
 /// How many goals are in a state, and their names; `None` if there are none.
 fn names(goals: &[JudgedGoal], state: GoalState) -> Option<(usize, String)> {
-    let found: Vec<&str> = goals
-        .iter()
-        .filter(|goal| goal.state == state)
-        .map(|goal| &*goal.name)
-        .collect();
+    let mut found = Vec::new();
+    for goal in goals {
+        if goal.state == state {
+            found.push(&*goal.name);
+        }
+    }
     let names = match &found[..] {
         [] => return None,
         [one] => format!("`{one}`"),

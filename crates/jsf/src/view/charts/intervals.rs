@@ -47,12 +47,8 @@ impl Intervals<'_> {
         let row_height = layout.either(20.0, 38.0);
         let width = layout.width();
         let words = width - COLUMN * self.columns.len() as f64;
-        let longest = self
-            .rows
-            .iter()
-            .map(|row| row.name.chars().count())
-            .max()
-            .unwrap_or(0);
+        let lengths = self.rows.iter().map(|row| row.name.chars().count());
+        let longest = lengths.max().unwrap_or(0);
         let left = layout.either((longest as f64 * LETTER + 28.0).clamp(80.0, 260.0), 40.0);
         let right = layout.either(words - 24.0, width - 40.0);
         let x = |value: f64| left + (right - left) * (self.place)(value);

@@ -33,16 +33,11 @@ fn draw(slopes: &[Slope]) -> Svg {
     /// Between a name and the line of its job, where its rank is.
     const RANK: f64 = 42.0;
     const STUB: f64 = 26.0;
-    let longest = slopes
-        .iter()
-        .map(|slope| slope.name.chars().count())
-        .max()
-        .unwrap_or(0);
-    let most = slopes
-        .iter()
-        .filter_map(|slope| slope.job.old.max(slope.job.new))
-        .max()
-        .unwrap_or(0);
+    let (mut longest, mut most) = (0, 0);
+    for Slope { name, job } in slopes {
+        longest = longest.max(name.chars().count());
+        most = most.max(job.old.max(job.new).unwrap_or(0));
+    }
     let names = (longest as f64 * LETTER + 8.0).clamp(80.0, WIDEST_NAME);
     let width = Layout::Wide.width();
     let mut svg = Svg::new(width, TOP + ROW * most as f64);

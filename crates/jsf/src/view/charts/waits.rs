@@ -28,32 +28,30 @@ pub(crate) const SPREAD_LEGEND_OF_ONE: [(&str, &str); 2] = [
 /// How the mean wait of each group changes, with its interval: a filled mark is more than chance, a
 /// hollow one may be chance.
 pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> ChartSvg {
-    let ends = |change: &MeanChange| {
-        change
-            .interval()
-            .into_iter()
-            .flatten()
-            .chain([change.difference()])
-    };
-    let ends: Vec<f64> = groups.iter().flat_map(|(_, change)| ends(change)).collect();
     // the axis has 0, and begins and ends at labelled changes
-    let least = ends.iter().copied().fold(0.0, f64::min);
-    let most = ends.iter().copied().fold(0.0, f64::max);
+    let [mut least, mut most] = [0.0, 0.0];
+    let mut rows = Vec::new();
+    for (name, change) in groups {
+        let ends = change.interval().into_iter().flatten();
+        for end in ends.chain([change.difference()]) {
+            [least, most] = [f64::min(least, end), f64::max(most, end)];
+        }
+        rows.push(change_row(name, change));
+    }
     let tick = time_step((most - least).max(1.0), MAX_TICKS);
     let low = (least / tick).floor().min(-1.0) * tick;
     let high = (most / tick).ceil().max(1.0) * tick;
-    let ticks = (0..=((high - low) / tick).round() as usize).map(|index| low + tick * index as f64);
+    let mut ticks = Vec::new();
+    for index in 0..=((high - low) / tick).round() as usize {
+        let change = low + tick * index as f64;
+        ticks.push((change, signed_duration(change)));
+    }
     let intervals = Intervals {
         place: Box::new(move |change| (change - low) / (high - low)),
-        ticks: ticks
-            .map(|change| (change, signed_duration(change)))
-            .collect(),
+        ticks,
         directions: ["← shorter waits", "longer waits →"],
         columns: vec!["change"],
-        rows: groups
-            .iter()
-            .map(|(name, change)| change_row(name, change))
-            .collect(),
+        rows,
     };
     intervals.chart(&format!("How the mean wait changes by {what}"))
 }
@@ -113,24 +111,26 @@ const TICKS: [(f64, &str); 9] = [
 /// a line from the old to the new wait for either, under one a line between both. The axis is
 /// logarithmic beyond a minute.
 pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> ChartSvg {
-    let waits = groups
-        .iter()
-        .flat_map(|(_, sides)| sides)
-        .map(|waits| waits.p95.max(waits.median));
-    let most = waits.fold(60.0, f64::max);
+    let mut most: f64 = 60.0;
+    let mut rows = Vec::new();
+    for (name, sides) in groups {
+        for waits in sides {
+            most = most.max(waits.p95.max(waits.median));
+        }
+        rows.extend(spread_rows(name, sides));
+    }
+    let mut ticks = Vec::new();
+    for (wait, label) in TICKS {
+        if wait <= most {
+            ticks.push((wait, label.to_owned()));
+        }
+    }
     let intervals = Intervals {
         place: Box::new(move |wait| (wait / 60.0).ln_1p() / (most / 60.0).ln_1p()),
-        ticks: TICKS
-            .into_iter()
-            .filter(|(wait, _)| *wait <= most)
-            .map(|(wait, label)| (wait, label.to_owned()))
-            .collect(),
+        ticks,
         directions: ["", ""],
         columns: vec!["of the jobs"],
-        rows: groups
-            .iter()
-            .flat_map(|(name, sides)| spread_rows(name, sides))
-            .collect(),
+        rows,
     };
     intervals.chart(&format!(
         "The waits of half and of 95 % of the jobs by {what}"
