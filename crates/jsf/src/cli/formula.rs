@@ -8,8 +8,7 @@ use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{FormulaText, Site, SiteError};
 
 use crate::cli::args::FormulaArgs;
-use crate::cli::args::site::SiteArgs;
-use crate::cli::standard_input::{STDIN, require_one_reader};
+use crate::cli::standard_input::STDIN;
 use crate::cli::{CliError, draw, report};
 use crate::view::printable::printable_lines;
 
@@ -139,23 +138,6 @@ pub(crate) fn printable_formula(
     Err(CliError::usage(
         "the formula cannot be printed: it has control characters, or is too long with its spaces",
     ))
-}
-
-/// Opens the site of a command that also takes a formula. Standard input can be only one of its
-/// files.
-pub(crate) fn open_site(
-    site: &SiteArgs,
-    formula: &FormulaArgs,
-    threshold: Option<f64>,
-) -> Result<Site, CliError> {
-    require_one_file(site, formula)?;
-    let source = formula.file().map(FormulaText::source).transpose()?;
-    site.open(source, threshold)
-}
-
-/// Standard input can be only one file of the site, or the formula.
-pub(crate) fn require_one_file(site: &SiteArgs, formula: &FormulaArgs) -> Result<(), CliError> {
-    require_one_reader(&[], site, &[("the formula", formula.is_from_stdin())])
 }
 
 /// Whether a formula is a misspelled option rather than a formula with two signs.

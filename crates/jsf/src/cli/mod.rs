@@ -26,7 +26,7 @@ use crate::commands;
 
 pub use crate::cli::atomic_file::ignore_limit_of_file_size;
 pub(crate) use crate::cli::formula::{
-    FormulaOptions, open_site, parsed_formula, read_formula, read_formula_of, require_one_file,
+    FormulaOptions, parsed_formula, read_formula, read_formula_of,
 };
 pub(crate) use crate::cli::messages::{draw, draw_all, report, show_site, warn, warn_all};
 pub(crate) use crate::cli::need::{in_options, with_options};

@@ -12,8 +12,7 @@ use jsf_site::{DescribedJob, FormulaText, JobsToRank, RankRequest, RankedQueue, 
 use crate::cli::args::{FilterArgs, JobArgs, QueueArgs};
 use crate::cli::warnings::Warnings;
 use crate::cli::{
-    CliError, Outcome, Progress, draw_all, open_site, parsed_formula, read_formula, show_site,
-    warn, warn_all,
+    CliError, Outcome, Progress, draw_all, parsed_formula, read_formula, show_site, warn, warn_all,
 };
 use crate::job_filter::JobFilter;
 use crate::view::words::{clock_time, count};
@@ -33,7 +32,9 @@ pub(crate) struct OpenedQueue {
 impl OpenedQueue {
     /// Opens the site, and says what was found there, also of a formula that does not parse.
     pub(crate) fn open(arguments: &QueueArgs, is_document: bool) -> Result<Self, CliError> {
-        let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
+        let site = arguments
+            .site
+            .open(&arguments.formula, arguments.threshold)?;
         let source = read_formula(&arguments.formula, Some(&site))?;
         let formula = parsed_formula(&source, &source.submitted(site.numbers()))?.clone();
         show_site(&arguments.site, &site, is_document);

@@ -14,7 +14,7 @@ use crate::cli::args::{AnswerArgs, FormulaArgs};
 use crate::cli::output::Output;
 use crate::cli::queue::draw_submitted;
 use crate::cli::warnings::Warnings;
-use crate::cli::{CliError, Outcome, open_site, parsed_formula, read_formula, show_site};
+use crate::cli::{CliError, Outcome, parsed_formula, read_formula, show_site};
 use crate::view::document::{Document, Fact, Section, Table};
 use crate::view::exchange_rates::{WORTH, rates_line};
 use crate::view::words::{count, grouped_number, significant};
@@ -57,7 +57,7 @@ pub enum Scheduler {
 }
 
 pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let site = open_site(&arguments.site, &arguments.formula, None)?;
+    let site = arguments.site.open(&arguments.formula, None)?;
     show_site(
         &arguments.site,
         &site,

@@ -12,9 +12,9 @@ use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::wall_clock::Time;
-use jsf_site::{FileSource, PolicyName, Role, Site, SiteFiles, SiteOptions};
+use jsf_site::{FileSource, FormulaText, PolicyName, Role, Site, SiteFiles, SiteOptions};
 
-use crate::cli::args::moment_or_wall_time;
+use crate::cli::args::{FormulaArgs, moment_or_wall_time};
 use crate::cli::standard_input::require_one_reader;
 use crate::cli::{CliError, report};
 
@@ -344,12 +344,10 @@ fn declaration(text: &str) -> Result<(String, InputType), String> {
 }
 
 impl SiteArgs {
-    /// Opens the site for a command that needs one policy.
-    pub fn open(
-        &self,
-        formula: Option<FileSource>,
-        threshold: Option<f64>,
-    ) -> Result<Site, CliError> {
+    /// Opens the site of a command that needs one policy, and may take a formula from a file.
+    pub fn open(&self, formula: &FormulaArgs, threshold: Option<f64>) -> Result<Site, CliError> {
+        require_one_reader(&[], self, &[("the formula", formula.is_from_stdin())])?;
+        let formula = formula.file().map(FormulaText::source).transpose()?;
         if self.policy == Some(PolicyArg::All) {
             return Err(CliError::usage(
                 "a ranking needs one policy, not `all` of them",
@@ -365,6 +363,7 @@ impl SiteArgs {
 
     /// Opens the site for `jsf shares`, which can show all policies.
     pub fn open_for_shares(&self) -> Result<Site, CliError> {
+        require_one_reader(&[], self, &[])?;
         self.open_with(None, None)
     }
 
@@ -373,7 +372,6 @@ impl SiteArgs {
         formula: Option<FileSource>,
         threshold: Option<f64>,
     ) -> Result<Site, CliError> {
-        require_one_reader(&[], self, &[])?;
         let mut files = self.files()?;
         if let Some(formula) = formula {
             files = files.with(Role::Formula, formula);

@@ -53,11 +53,7 @@ pub(crate) fn write_qmgr_commands(
     // a fix may have written the name of an input
     warnings.add(&site.warnings_for(&names(&formula.source, formula.numbers)));
     write_comments(&warnings.into_answer(), out)?;
-    Ok(if formula.has_errors() {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
-    })
+    Ok(Outcome::fine_if(!formula.has_errors()))
 }
 
 /// What a formula is for which no command is printed; `None` for one that can be set.

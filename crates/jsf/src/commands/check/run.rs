@@ -4,10 +4,11 @@ use std::io::Write;
 
 use job_sort_formula::diagnostic::Levels;
 
+use crate::cli::args::QueueArgs;
 use crate::cli::formula::printable_formula;
 use crate::cli::output::Output;
 use crate::cli::warnings::Warnings;
-use crate::cli::{CliError, Outcome, draw_all, in_options, open_site, read_formula, show_site};
+use crate::cli::{CliError, Outcome, draw_all, in_options, read_formula, show_site};
 use crate::commands::check::checked_formula::{CheckedFormula, names};
 use crate::commands::check::fix::apply_fixes;
 use crate::commands::check::qmgr::write_qmgr_commands;
@@ -17,16 +18,17 @@ use crate::commands::check::view::CheckReport;
 pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let levels = Levels::new(&arguments.deny, &arguments.allow, &arguments.select)
         .map_err(|error| CliError::usage(error.to_string()))?;
-    let site = open_site(
-        &arguments.queue.site,
-        &arguments.queue.formula,
-        arguments.queue.threshold,
-    )?;
-    let source = read_formula(&arguments.queue.formula, Some(&site))?;
-    show_site(&arguments.queue.site, &site, arguments.format.is_document());
+    let QueueArgs {
+        formula,
+        site: given,
+        threshold,
+    } = &arguments.queue;
+    let site = given.open(formula, *threshold)?;
+    let source = read_formula(formula, Some(&site))?;
+    show_site(given, &site, arguments.format.is_document());
     let is_fixed = arguments.fix || arguments.unsafe_fixes;
     let mut warnings = Warnings::new(arguments.qmgr || arguments.format.is_document() && !is_fixed);
-    let numbers = arguments.queue.site.numbers;
+    let numbers = given.numbers;
     warnings.add_site(&site, &site.warnings_for(&names(&source, numbers)));
     let mut formula = CheckedFormula::new(&site, source, numbers, &levels)?;
     warnings.show(&formula.checked.warnings);
@@ -51,11 +53,9 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
             printable_formula(&formula.source, formula.source.text.trim(), parsed, numbers)?
         )?;
     } else {
-        let findings = std::mem::take(&mut formula.checked.findings);
-        formula.checked.findings = findings
-            .into_iter()
-            .map(|found| found.worded(in_options))
-            .collect();
+        for found in &mut formula.checked.findings {
+            *found = found.clone().worded(in_options);
+        }
         let report = CheckReport {
             source: &formula.source,
             checked: &formula.checked,
@@ -65,9 +65,5 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     }
     // a hidden error counts only if it prevents the command from being printed
     let is_fine = !formula.checked.has_errors() && formula.reaches_server();
-    Ok(if is_fine {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::fine_if(is_fine))
 }

@@ -13,7 +13,7 @@ use crate::cli::output::Output;
 use crate::cli::queue::{draw_submitted, outcome, select_rows_or_warn, unknown_jobs_error};
 use crate::cli::warnings::Warnings;
 use crate::cli::{
-    CliError, Outcome, draw_all, open_site, parsed_formula, read_formula, show_site, warn, warn_all,
+    CliError, Outcome, draw_all, parsed_formula, read_formula, show_site, warn, warn_all,
 };
 use crate::commands::cycle::answer::CycleReport;
 use crate::commands::cycle::request::CycleArgs;
@@ -21,7 +21,9 @@ use crate::job_filter::all_rows;
 use crate::job_filter::{JobFilter, NO_MATCH};
 
 pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
+    let site = arguments
+        .site
+        .open(&arguments.formula, arguments.threshold)?;
     show_site(
         &arguments.site,
         &site,

@@ -20,8 +20,8 @@ use crate::cli::args::log::{simulated_files, simulation, workload_readers};
 use crate::cli::output::Output;
 use crate::cli::standard_input::require_one_reader;
 use crate::cli::{
-    CliError, FormulaOptions, Outcome, Progress, draw, draw_all, open_site, read_formula,
-    read_formula_of, show_site, warn, warn_all,
+    CliError, FormulaOptions, Outcome, Progress, draw, draw_all, read_formula, read_formula_of,
+    show_site, warn, warn_all,
 };
 use crate::commands::fit::answer::{GoalFitReport, WishFitReport, not_advised, unmet_wishes};
 use crate::commands::fit::formula_to_set::FormulaToSet;
@@ -68,7 +68,7 @@ fn fit_queue(
     template: &Template,
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
-    let site = open_site(&arguments.site, &FormulaArgs::default(), None)?;
+    let site = arguments.site.open(&FormulaArgs::default(), None)?;
     require_working(arguments, &site, template)?;
     let wishes = read_wishes(arguments)?;
     let options = arguments.search.for_wishes();

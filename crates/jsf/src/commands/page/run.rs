@@ -6,12 +6,11 @@ use std::path::PathBuf;
 use jsf_openpbs::qmgr::object_or_server;
 use jsf_site::{SiteError, is_stdin};
 
-use crate::cli::args::QueueArgs;
+use crate::cli::args::{FormulaArgs, QueueArgs};
 use crate::cli::page_file::write_page;
 use crate::cli::queue::check_and_report;
-use crate::cli::{
-    CliError, Outcome, Progress, read_formula, require_one_file, show_site, warn_all,
-};
+use crate::cli::standard_input::require_one_reader;
+use crate::cli::{CliError, Outcome, Progress, read_formula, show_site, warn_all};
 use crate::commands::page::request::PageArgs;
 use crate::commands::page::what_if::WhatIfPage;
 
@@ -38,8 +37,8 @@ pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
             },
         out: path,
     } = arguments;
-    require_one_file(given, formula)?;
-    let site = given.open(None, *threshold)?;
+    require_one_reader(&[], given, &[("the formula", formula.is_from_stdin())])?;
+    let site = given.open(&FormulaArgs::default(), *threshold)?;
     let is_given = formula.is_given();
     let in_force = match site.formula_text() {
         Ok(in_force) => Some(in_force),

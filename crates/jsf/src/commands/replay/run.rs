@@ -7,9 +7,7 @@ use jsf_site::is_stdin;
 use crate::cli::output::Output;
 use crate::cli::queue::check_and_report;
 use crate::cli::standard_input::require_one_reader;
-use crate::cli::{
-    CliError, Outcome, open_site, parsed_formula, read_formula, report, show_site, warn_all,
-};
+use crate::cli::{CliError, Outcome, parsed_formula, read_formula, report, show_site, warn_all};
 use crate::commands::replay::answer::ReplayReport;
 use crate::commands::replay::request::ReplayArgs;
 
@@ -17,7 +15,7 @@ pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
     let formula = ("the formula", arguments.formula.is_from_stdin());
     let log = ("the log", is_stdin(&arguments.log));
     require_one_reader(&[], &arguments.site, &[formula, log])?;
-    let site = open_site(&arguments.site, &arguments.formula, None)?;
+    let site = arguments.site.open(&arguments.formula, None)?;
     let source = read_formula(&arguments.formula, Some(&site))?;
     let submitted = source.submitted(arguments.site.numbers);
     let formula = parsed_formula(&source, &submitted)?;
