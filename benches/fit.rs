@@ -62,7 +62,10 @@ fn fit(
     };
     let start = Instant::now();
     let before = processor_seconds();
-    let fitted = fit_goals(site, &template, workload, &goals, &options, &()).expect("a fit");
+    let fitted = fit_goals(site, &template, workload, &goals, &options, &|_| {
+        ControlFlow::Continue(())
+    })
+    .expect("a fit");
     (
         fitted,
         [start.elapsed().as_secs_f64(), processor_seconds() - before],

@@ -4,11 +4,10 @@
 //! which the search never sees: the advice is to use it only if it is better there than the formula
 //! in force by more than chance.
 
+mod constant_search;
 mod exclusions;
-mod goal_search;
 mod held_out;
 mod score;
-mod searched;
 mod sensitivity;
 mod simulator;
 mod split;
@@ -17,29 +16,25 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::formula::{Formula, Template};
-use jsf_simulate::{Difference, GoalState, Goals, MeanChange, Measure, Workload};
+use jsf_simulate::{GoalState, Goals, MeanChange, Measure, Workload};
 use jsf_site::{SimulationOptions, Site, SiteError};
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
+pub use constant_search::EvaluatedPoint;
 pub use exclusions::Exclusion;
-pub use goal_search::EvaluatedPoint;
 pub use held_out::{HeldOut, HeldOutFormula};
 pub use score::{GoalValue, Score};
 pub use split::Split;
 
 use crate::constant::serialize_ends;
 use crate::{FittedConstant, starts};
+use constant_search::Search;
 use exclusions::{best_value, exclusions};
-use goal_search::Search;
 use held_out::{FIRST_COME_FIRST_SERVED, reason};
-use searched::Searched;
 use sensitivity::reserve;
 use simulator::{Part, Run, Simulator};
 use split::{MIN_JOBS, MIN_WEEKS};
-
-/// The least number of blocks of the searched part, from which errors are estimated.
-const MIN_BLOCKS: i64 = 6;
 
 /// How to fit.
 #[derive(Debug, Clone)]
@@ -80,22 +75,17 @@ impl Default for FitOptions {
     }
 }
 
-/// Follows a fit. Its methods are called from several threads, [`progress`](Self::progress) from
-/// one at a time.
-pub trait FitObserver: Sync {
-    /// Is called after each formula; may end the search.
-    fn progress(&self, _progress: &FitProgress) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-
-    /// Is called often while formulas are simulated; may end the search, which then gives the best
-    /// so far.
-    fn poll(&self) -> ControlFlow<()> {
-        ControlFlow::Continue(())
+impl FitOptions {
+    /// The formula in force, be it assumed.
+    fn in_force_text(&self) -> &str {
+        self.in_force.as_deref().unwrap_or(FIRST_COME_FIRST_SERVED)
     }
 }
 
-impl FitObserver for () {}
+/// Follows a fit, and may end the search, which then gives the best so far. It is called from
+/// several threads: often while formulas are simulated, and after each formula, one at a time, with
+/// how far the fit is.
+pub type FitObserver<'a> = dyn Fn(Option<FitProgress>) -> ControlFlow<()> + Sync + 'a;
 
 /// How far a fit is.
 #[derive(Debug, Clone, Copy)]
@@ -349,7 +339,7 @@ pub fn fit_goals(
     workload: &Workload,
     goals: &Goals,
     options: &FitOptions,
-    observer: &dyn FitObserver,
+    observer: &FitObserver<'_>,
 ) -> Result<GoalFit, FitError> {
     let simulator = Simulator {
         site,
@@ -358,53 +348,36 @@ pub fn fit_goals(
         observer,
         is_interrupted: AtomicBool::new(false),
     };
-    let in_force_text = options
-        .in_force
-        .as_deref()
-        .unwrap_or(FIRST_COME_FIRST_SERVED);
-    let searched = Searched::new(&simulator, template, workload)?;
-    let Searched {
-        split,
-        part,
-        in_force,
-        ..
-    } = &searched;
-    let is_judged = in_force
-        .goals
-        .iter()
-        .any(|goal| goal.state != GoalState::NoJobs);
-    if goals.objective.is_none() && !is_judged {
+    let mut search = Search::new(&simulator, template, workload)?;
+    let mut judged = search.in_force.goals.iter();
+    if goals.objective.is_none() && judged.all(|goal| goal.state == GoalState::NoJobs) {
         return Err(FitError::NothingToJudge);
     }
-    let mut search = Search::new(&simulator, template, &searched, options.evaluations);
     let kept = reserve(options.evaluations, template.constants().len());
-    match search.run(options.evaluations.saturating_sub(kept), options.seed) {
-        Err(FitError::Interrupted) => {}
-        ended => ended?,
-    }
+    search.run(options.evaluations.saturating_sub(kept))?;
     let best = search.best().ok_or(FitError::Interrupted)?;
-    let block_seconds = block_seconds(part, split, in_force);
-    let (fitted, constants) = match search.round_best(best, block_seconds) {
+    let (fitted, constants) = match search.round_best(best)? {
+        Some(fitted) => {
+            let constants = search.constants(&fitted)?;
+            (fitted.point, constants)
+        }
         // an interrupted search does not know the ranges
-        Err(FitError::Interrupted) => {
+        None => {
             let constants = template.constants().iter().zip(&best.values);
             let unknown = constants.map(|(range, value)| FittedConstant::new(range, *value, None));
             (best.clone(), unknown.collect())
         }
-        fitted => {
-            let fitted = fitted?;
-            let constants = search.constants(&fitted, options.evaluations, block_seconds)?;
-            (fitted.point, constants)
-        }
     };
+    let split = search.split;
     let whole = Part {
         workload: workload.clone(),
-        warm_up: split.before_held_out(),
+        warm_up: split.held_out_from - split.begin,
         is_interruptible: false,
     };
-    let held_out = HeldOut::new(&simulator, split, &whole, in_force_text, &fitted.formula)?;
+    let held_out = HeldOut::new(&simulator, &split, &whole, &fitted.formula)?;
+    let in_force = &search.in_force;
     Ok(GoalFit {
-        reason: reason(&simulator, &in_force.goals, &fitted, &held_out),
+        reason: reason(goals, &in_force.goals, &fitted, &held_out),
         constants,
         goals: fitted_goals(goals, in_force, &fitted, &held_out, &search.points),
         objective: fitted_objective(goals, in_force, &fitted, &held_out),
@@ -416,22 +389,12 @@ pub fn fit_goals(
         },
         evaluations: search.evaluations(),
         seed: options.seed,
-        split: *split,
+        split,
         is_in_force_known: options.in_force.is_some(),
         held_out,
         is_interrupted: simulator.is_interrupted.load(Ordering::Relaxed),
         points: search.points,
     })
-}
-
-/// The length of the blocks by which errors on the searched part are estimated: that of a
-/// comparison, but a short part has six too.
-fn block_seconds(part: &Part, split: &Split, in_force: &Run) -> i64 {
-    let schedule = &in_force.simulated.schedule;
-    let compared = Difference::new(&part.workload, schedule, schedule, part.warm_up).block_seconds;
-    compared
-        .min((split.searched_until - split.counted_from) / MIN_BLOCKS)
-        .max(1)
 }
 
 fn fitted_goals(

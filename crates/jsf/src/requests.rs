@@ -15,7 +15,7 @@ use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need, Severity};
 use job_sort_formula::formula::Template;
 use job_sort_formula::rank::{OldNew, OnError, SEARCH_WORK};
-use jsf_fit::goals::{FitError, FitObserver, fit_goals, formulas_read};
+use jsf_fit::goals::{FitError, fit_goals, formulas_read};
 use jsf_fit::wishes::{WishError, Wishes, fit_wishes};
 use jsf_openpbs::check::{Checked, FAILURE_CODES};
 use jsf_openpbs::resource_amount::NumberMode;
@@ -250,17 +250,13 @@ struct ReadLog {
 #[derive(Default)]
 struct End(AtomicBool);
 
-impl FitObserver for End {
+impl End {
     fn poll(&self) -> ControlFlow<()> {
         if self.0.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
-    }
-
-    fn progress(&self, _: &jsf_fit::goals::FitProgress) -> ControlFlow<()> {
-        self.poll()
     }
 }
 
@@ -584,7 +580,15 @@ impl AskedSite<'_> {
         let search = &asked.search;
         let options = search.for_goals(self.site, template, in_force, &asked.log, simulation);
         let fit = self.until_interrupted(|end| {
-            fit_goals(self.site, template, &log.workload, goals, &options, end)
+            let observer = |_| end.poll();
+            fit_goals(
+                self.site,
+                template,
+                &log.workload,
+                goals,
+                &options,
+                &observer,
+            )
         })?;
         let mut fit = fit.map_err(|error| match error {
             FitError::Site(error) => RunError::Site(error),

@@ -2,7 +2,7 @@
 
 use jsf_simulate::Goals;
 
-use super::goal_search::EvaluatedPoint;
+use super::constant_search::EvaluatedPoint;
 
 /// Two goals that no evaluated constants meet together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,24 +18,21 @@ pub struct Exclusion {
 /// Which goals exclude each other, if no point meets all. The best value of each goal beside each
 /// other one that can be met.
 pub(super) fn exclusions(goals: &Goals, points: &[EvaluatedPoint]) -> Vec<Exclusion> {
-    let count = goals.goals.len();
-    let pairs = (0..count).flat_map(|met| {
-        (0..count)
-            .filter(move |&other| other != met)
-            .map(move |other| [met, other])
-    });
-    let excluded = pairs.filter_map(|[met, other]| {
-        let meets = |goal: usize| {
-            points
-                .iter()
-                .filter(move |point| point.goals[goal].missed == 0.0)
-        };
-        let is_excluded = meets(met).all(|point| point.goals[other].missed > 0.0)
-            && meets(other).next().is_some();
-        let best = best_value(goals, other, meets(met))?;
-        is_excluded.then_some(Exclusion { met, other, best })
-    });
-    excluded.collect()
+    let mut excluded = Vec::new();
+    let places = 0..goals.goals.len();
+    for met in places.clone() {
+        let meeting = points.iter().filter(|point| point.goals[met].missed == 0.0);
+        for other in places.clone() {
+            let mut others = meeting.clone();
+            if other != met
+                && others.all(|point| point.goals[other].missed > 0.0)
+                && let Some(best) = best_value(goals, other, meeting.clone())
+            {
+                excluded.push(Exclusion { met, other, best });
+            }
+        }
+    }
+    excluded
 }
 
 /// The best value that a goal has at some points.

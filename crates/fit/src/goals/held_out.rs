@@ -1,11 +1,11 @@
 //! What a formula does on the part of a log that the search did not see.
 
 use job_sort_formula::parallel;
-use jsf_simulate::{Difference, Goal, MeanChange, Schedule, Validation, Workload, wait_of};
+use jsf_simulate::{Difference, Goals, MeanChange, Schedule, Validation, Workload, wait_of};
 use jsf_site::Processors;
 use serde::Serialize;
 
-use super::goal_search::EvaluatedPoint;
+use super::constant_search::EvaluatedPoint;
 use super::score::GoalValue;
 use super::simulator::{Part, Run, Simulator};
 use super::split::Split;
@@ -79,23 +79,20 @@ impl HeldOut {
         simulator: &Simulator<'_>,
         split: &Split,
         part: &Part,
-        in_force: &str,
         fitted: &str,
     ) -> Result<Self, FitError> {
+        let in_force = simulator.options.in_force_text();
         let current = simulator.run(in_force, part, None)?;
+        let current = current.ok_or(FitError::Interrupted)?;
         let mut named = vec![(fitted, "fitted")];
         named.extend(BASELINES.iter().filter(|(formula, _)| *formula != in_force));
-        let runs = parallel::map(named.clone(), |(formula, _)| {
-            simulator.run(formula, part, Some(&current))
+        let runs = parallel::map(named, |(formula, name)| {
+            let run = simulator.run(formula, part, Some(&current))?;
+            let run = run.ok_or(FitError::Interrupted)?;
+            Ok((described(formula, name, &run), run))
         });
-        let mut runs = runs.into_iter().collect::<Result<Vec<Run>, _>>()?;
-        let baselines = named
-            .iter()
-            .zip(&runs)
-            .skip(1)
-            .map(|((formula, name), run)| described(formula, name, run));
-        let baselines = baselines.collect();
-        let new = runs.swap_remove(0);
+        let mut runs = runs.into_iter().collect::<Result<Vec<_>, FitError>>()?;
+        let (fitted, new) = runs.remove(0);
         let (workload, warm_up) = (&part.workload, part.warm_up);
         let schedules = [&current.simulated.schedule, &new.simulated.schedule];
         let difference = Difference::new(workload, schedules[0], schedules[1], warm_up);
@@ -104,12 +101,12 @@ impl HeldOut {
         let goals = simulator.goals.goals.iter();
         Ok(Self {
             current: described(in_force, "in force", &current),
-            fitted: described(fitted, "fitted", &new),
-            baselines,
+            fitted,
+            baselines: runs.into_iter().map(|(baseline, _)| baseline).collect(),
             goals: goals
                 .map(|goal| goal.change(&old_run, &new_run, block_seconds))
                 .collect(),
-            objective: part.objective_change(simulator.goals, &current, &new, block_seconds),
+            objective: simulator.objective_change(part, &current, &new, block_seconds),
             longest_waits: schedules.map(|schedule| longest_wait(workload, schedule, warm_up)),
             validation: Validation::new(workload, schedules[0], split.counted_from - split.begin),
             difference,
@@ -143,7 +140,7 @@ fn described(formula: &str, name: &'static str, run: &Run) -> HeldOutFormula {
 /// the objective, whose interval is the one that is shown. Of several goals that would each be a
 /// reason, one may be better by chance, so that each is tested at a part of the level.
 pub(super) fn reason(
-    simulator: &Simulator<'_>,
+    goals: &Goals,
     current: &[GoalValue],
     fitted: &EvaluatedPoint,
     held_out: &HeldOut,
@@ -154,58 +151,49 @@ pub(super) fn reason(
     if held_out.fitted.formula == held_out.current.formula {
         return Reason::InForce;
     }
-    let goals = &simulator.goals.goals;
-    let objective = simulator.goals.objective.as_ref();
-    let missed: Vec<usize> = (0..goals.len())
-        .filter(|&goal| current[goal].missed > 0.0)
-        .collect();
-    let gains = (0..goals.len()).any(|goal| is_gained(&goals[goal], goal, current, held_out));
-    if missed.is_empty() && objective.is_none() && !gains {
+    let objective = goals.objective.as_ref();
+    let goals = &goals.goals;
+    let mut missed = Vec::new();
+    let (mut is_gained, mut is_lost) = (false, false);
+    for (place, goal) in goals.iter().enumerate() {
+        let [before, after] = [&held_out.current, &held_out.fitted].map(|one| &one.goals[place]);
+        if current[place].missed > 0.0 {
+            missed.push(place);
+        }
+        // a goal about each job is met or missed by the log itself, so that it needs no interval;
+        // that the fitted formula meets it on the searched part is known
+        let was_missed = current[place].is_missed() || before.is_missed();
+        is_gained |= goal.measure.is_of_each_job() && was_missed && after.is_met();
+        // a goal that few jobs decide has no interval; it is not given up either
+        is_lost |= before.is_met() && !after.is_met();
+    }
+    if missed.is_empty() && objective.is_none() && !is_gained {
         return Reason::GoalsMetInForce;
     }
-    // a goal that few jobs decide has no interval; it is not given up either
-    let of_held_out = held_out.fitted.goals.iter().zip(&held_out.current.goals);
-    let is_goal_lost = of_held_out
-        .into_iter()
-        .any(|(fitted, current)| !fitted.is_met() && current.is_met());
-    let of_objective =
-        objective.and_then(|objective| Some((held_out.objective?, objective.is_minimised)));
-    if is_goal_lost
-        || of_objective
-            .is_some_and(|(change, is_minimised)| is_beyond_chance(change, !is_minimised, LEVEL))
-    {
-        return Reason::GoalLost;
-    }
-    let level_of_goals = LEVEL / missed.len().max(1) as f64;
-    let mut is_better = of_objective
-        .is_some_and(|(change, is_minimised)| is_beyond_chance(change, is_minimised, LEVEL));
-    let mut is_judged = of_objective.is_some_and(|(change, _)| change.interval().is_some());
-    for &goal in &missed {
-        let Some(change) = held_out.goals[goal] else {
-            continue;
-        };
-        is_better |= is_beyond_chance(change, goals[goal].limit.is_most, level_of_goals);
+    let (mut is_better, mut is_judged) = (false, false);
+    if let (Some(objective), Some(change)) = (objective, held_out.objective) {
+        is_lost |= is_beyond_chance(change, !objective.is_minimised, LEVEL);
+        is_better |= is_beyond_chance(change, objective.is_minimised, LEVEL);
         is_judged |= change.interval().is_some();
     }
-    if is_better {
-        return Reason::Better;
+    let level_of_goals = LEVEL / missed.len().max(1) as f64;
+    for place in missed {
+        if let Some(change) = held_out.goals[place] {
+            is_better |= is_beyond_chance(change, goals[place].limit.is_most, level_of_goals);
+            is_judged |= change.interval().is_some();
+        }
     }
-    if gains {
-        return Reason::GoalGained;
-    }
-    if is_judged {
+    if is_lost {
+        Reason::GoalLost
+    } else if is_better {
+        Reason::Better
+    } else if is_gained {
+        Reason::GoalGained
+    } else if is_judged {
         Reason::WithinChance
     } else {
         Reason::TooShortToJudge
     }
-}
-
-/// Whether the fitted formula meets a goal about each job which the formula in force misses on a
-/// part of the log. Such a goal is met or missed by the log itself, so that it needs no interval.
-/// That the fitted formula meets it on the searched part is known.
-fn is_gained(goal: &Goal, place: usize, current: &[GoalValue], held_out: &HeldOut) -> bool {
-    let was_missed = current[place].is_missed() || held_out.current.goals[place].is_missed();
-    goal.measure.is_of_each_job() && was_missed && held_out.fitted.goals[place].is_met()
 }
 
 /// What is left of the confidence of an interval of `simulate`.

@@ -1,9 +1,10 @@
 //! How exactly constants matter: which digits may be rounded away, and which range does as well.
 
+use job_sort_formula::formula::TemplateConstant;
 use job_sort_formula::parallel;
 
 use super::FitError;
-use super::goal_search::{Evaluated, EvaluatedPoint, Search, rounded, unless_interrupted};
+use super::constant_search::{Evaluated, EvaluatedPoint, Search, rounded};
 use crate::FittedConstant;
 use crate::search::value_at;
 
@@ -16,22 +17,9 @@ const MIN_PLACES: usize = 4;
 /// The part of all evaluations that shows how exactly constants matter.
 const PART: f64 = 0.25;
 
-/// What other constants are compared with.
-struct Reference<'f> {
-    fitted: &'f Evaluated,
-    /// The blocks by which errors are estimated, in seconds.
-    block_seconds: i64,
-    /// The standard error of what is gained over the formula in force; 0 where that is not known.
-    error_of_gain: f64,
-}
-
-/// A value of a constant that was tried.
-#[derive(Clone)]
-struct Tried {
-    value: f64,
-    /// Whether it does as well as the fitted one; `None` after an interruption.
-    is_as_good: Option<bool>,
-}
+/// A value of a constant that was tried, and whether it does as well as the fitted one; `None`
+/// after an interruption.
+type Tried = (f64, Option<bool>);
 
 /// The number of evaluations that are kept for the best constants again, for roundings and for
 /// ranges.
@@ -50,153 +38,97 @@ fn places(evaluations: usize, constants: usize) -> usize {
 }
 
 impl Search<'_> {
-    /// The best constants with as few digits as cost less than one standard error. A value to begin
-    /// with keeps its digits.
-    pub(super) fn round_best(
-        &self,
-        best: &EvaluatedPoint,
-        block_seconds: i64,
-    ) -> Result<Evaluated, FitError> {
-        let exact = self.evaluate(&best.formula, &best.values)?;
-        let start = self.searched.space.start();
+    /// The best constants with as few digits as cost less than one standard error; `None` after an
+    /// interruption. A value to begin with keeps its digits.
+    pub(super) fn round_best(&self, best: &EvaluatedPoint) -> Result<Option<Evaluated>, FitError> {
+        let Some(exact) = self.evaluate(&best.values)? else {
+            return Ok(None);
+        };
+        let start = self.space.start();
         if best.values == start {
-            return Ok(exact);
+            return Ok(Some(exact));
         }
-        let rescaled = self.searched.space.rescaled_to_start(&best.values);
-        let candidates = DIGITS.map(|digits| {
-            let mut values = self.searched.space.clamped(&rounded(&rescaled, digits));
+        let rescaled = self.space.rescaled_to_start(&best.values);
+        let mut candidates = Vec::new();
+        for digits in DIGITS {
+            let mut values = self.space.clamped(&rounded(&rescaled, digits));
             for (index, value) in values.iter_mut().enumerate() {
                 if rescaled[index] == start[index] {
                     *value = start[index];
                 }
             }
-            values
-        });
-        let evaluated = parallel::map(candidates.to_vec(), |values| {
-            self.evaluate(&self.template.fill(&values), &values)
-        });
-        let reference = self.reference(&exact, block_seconds);
+            candidates.push(values);
+        }
+        let evaluated = parallel::map(candidates, |values| self.evaluate(&values));
+        let error_of_gain = self.error_of_gain(&exact);
         for rounded in evaluated {
-            if let Some(rounded) = unless_interrupted(rounded)?
-                && self.is_as_good(&reference, &rounded)
+            if let Some(rounded) = rounded?
+                && self.is_as_good(&exact, error_of_gain, &rounded)
             {
-                return Ok(rounded);
+                return Ok(Some(rounded));
             }
         }
-        Ok(exact)
+        Ok(Some(exact))
     }
 
     /// For each constant the range in which the result stays within one standard error, all others
     /// being fixed. Where there are too few evaluations for it, or after an interruption, the range
     /// is not known.
-    pub(super) fn constants(
-        &self,
-        fitted: &Evaluated,
-        evaluations: usize,
-        block_seconds: i64,
-    ) -> Result<Vec<FittedConstant>, FitError> {
-        let count = self.searched.space.constants().len();
-        let places = places(evaluations, count);
-        let reference = self.reference(fitted, block_seconds);
-        let tried: Vec<(usize, f64)> = (0..count)
-            .flat_map(|index| self.tried(index, places))
-            .collect();
-        let evaluated: Vec<Result<Option<bool>, FitError>> =
-            parallel::map(tried.clone(), |(index, value)| {
-                let mut values = fitted.point.values.clone();
-                values[index] = value;
-                let other =
-                    unless_interrupted(self.evaluate(&self.template.fill(&values), &values))?;
-                Ok(other.map(|other| self.is_as_good(&reference, &other)))
-            });
-        let mut of_constants: Vec<Vec<Tried>> = vec![Vec::new(); count];
-        for ((index, value), is_as_good) in tried.into_iter().zip(evaluated) {
-            of_constants[index].push(Tried {
-                value,
-                is_as_good: is_as_good?,
-            });
+    pub(super) fn constants(&self, fitted: &Evaluated) -> Result<Vec<FittedConstant>, FitError> {
+        let ranges = self.space.constants();
+        let places = places(self.simulator.options.evaluations, ranges.len());
+        let error_of_gain = self.error_of_gain(fitted);
+        let mut values = Vec::new();
+        for (index, range) in ranges.iter().enumerate() {
+            values.extend(
+                tried_values(range, places)
+                    .into_iter()
+                    .map(|value| (index, value)),
+            );
         }
-        Ok(of_constants
-            .iter()
-            .enumerate()
-            .map(|(index, tried)| self.constant(fitted, index, tried))
-            .collect())
+        let evaluated = parallel::map(values.clone(), |(index, value)| {
+            let mut values = fitted.point.values.clone();
+            values[index] = value;
+            let other = self.evaluate(&values)?;
+            Ok(other.map(|other| self.is_as_good(fitted, error_of_gain, &other)))
+        });
+        let mut tried: Vec<Vec<Tried>> = vec![Vec::new(); ranges.len()];
+        for ((index, value), is_as_good) in values.into_iter().zip(evaluated) {
+            let is_as_good: Result<_, FitError> = is_as_good;
+            tried[index].push((value, is_as_good?));
+        }
+        let mut constants = Vec::with_capacity(ranges.len());
+        for ((range, value), tried) in ranges.iter().zip(&fitted.point.values).zip(&tried) {
+            constants.push(constant(range, *value, tried));
+        }
+        Ok(constants)
     }
 
-    /// The values of a constant that are tried: equally far apart from one end of its range to the
-    /// other.
-    fn tried(&self, index: usize, places: usize) -> Vec<(usize, f64)> {
-        let range = &self.searched.space.constants()[index];
-        let last = places.saturating_sub(1).max(1) as f64;
-        let mut values: Vec<f64> = (0..places)
-            .map(|place| value_at(range, place as f64 / last))
-            .collect();
-        values.dedup();
-        rounded(&values, DIGITS[DIGITS.len() - 1])
-            .into_iter()
-            .map(|value| (index, value))
-            .collect()
-    }
-
-    fn constant(&self, fitted: &Evaluated, index: usize, tried: &[Tried]) -> FittedConstant {
-        let value = fitted.point.values[index];
-        let is_known = !tried.is_empty() && tried.iter().all(|tried| tried.is_as_good.is_some());
-        let is_good = |tried: &&Tried| tried.is_as_good == Some(true);
-        let low = tried
-            .iter()
-            .rev()
-            .filter(|tried| tried.value <= value)
-            .take_while(is_good)
-            .last();
-        let high = tried
-            .iter()
-            .filter(|tried| tried.value >= value)
-            .take_while(is_good)
-            .last();
-        let within = is_known.then(|| [low, high].map(|end| end.map_or(value, |end| end.value)));
-        FittedConstant {
-            hardly_matters: is_known && tried.iter().all(|tried| is_good(&tried)),
-            ..FittedConstant::new(&self.template.constants()[index], value, within)
-        }
-    }
-
-    fn reference<'f>(&self, fitted: &'f Evaluated, block_seconds: i64) -> Reference<'f> {
-        let goals = self.simulator.goals;
-        let gain = self.searched.part.objective_change(
-            goals,
-            &self.searched.in_force,
-            &fitted.run,
-            block_seconds,
-        );
-        let error_of_gain = gain.and_then(|gain| gain.standard_error()).unwrap_or(0.0);
-        Reference {
-            fitted,
-            block_seconds,
-            error_of_gain,
-        }
+    /// The standard error of what is gained over the formula in force; 0 where that is not known.
+    fn error_of_gain(&self, fitted: &Evaluated) -> f64 {
+        let (part, in_force) = (&self.part, &self.in_force);
+        let gain = self
+            .simulator
+            .objective_change(part, in_force, &fitted.run, self.block_seconds);
+        gain.and_then(|gain| gain.standard_error()).unwrap_or(0.0)
     }
 
     /// Whether other constants miss the goals by no more, and lose less of the objective than one
     /// standard error of what is gained over the formula in force. The error of the loss alone
     /// would be too small a measure: the fitted constants are the best of many, so that others look
     /// worse by about as much as chance makes of them.
-    fn is_as_good(&self, reference: &Reference<'_>, other: &Evaluated) -> bool {
-        let Reference {
-            fitted,
-            block_seconds,
-            error_of_gain,
-        } = *reference;
-        if other.point.score.missed > fitted.point.score.missed {
+    fn is_as_good(&self, fitted: &Evaluated, error_of_gain: f64, other: &Evaluated) -> bool {
+        let [score, of_other] = [&fitted.point.score, &other.point.score];
+        if of_other.missed > score.missed {
             return false;
         }
-        let goals = self.simulator.goals;
-        let Some(objective) = &goals.objective else {
+        let Some(objective) = &self.simulator.goals.objective else {
             return true;
         };
-        let change =
-            self.searched
-                .part
-                .objective_change(goals, &fitted.run, &other.run, block_seconds);
+        let (part, block_seconds) = (&self.part, self.block_seconds);
+        let change = self
+            .simulator
+            .objective_change(part, &fitted.run, &other.run, block_seconds);
         match change.and_then(|change| Some((change.difference(), change.standard_error()?))) {
             Some((growth, error)) => {
                 let loss = if objective.is_minimised {
@@ -206,7 +138,34 @@ impl Search<'_> {
                 };
                 loss <= error_of_gain.max(error)
             }
-            None => other.point.score.objective <= fitted.point.score.objective,
+            None => of_other.objective <= score.objective,
         }
+    }
+}
+
+/// The values of a constant that are tried: equally far apart from one end of its range to the
+/// other.
+fn tried_values(range: &TemplateConstant, places: usize) -> Vec<f64> {
+    let last = places.saturating_sub(1).max(1) as f64;
+    let mut values: Vec<f64> = (0..places)
+        .map(|place| value_at(range, place as f64 / last))
+        .collect();
+    values.dedup();
+    rounded(&values, DIGITS[DIGITS.len() - 1])
+}
+
+fn constant(range: &TemplateConstant, value: f64, tried: &[Tried]) -> FittedConstant {
+    let is_known = !tried.is_empty() && tried.iter().all(|(_, is_as_good)| is_as_good.is_some());
+    let is_good = |(_, is_as_good): &&Tried| *is_as_good == Some(true);
+    let below = tried.iter().rev().filter(|(other, _)| *other <= value);
+    let above = tried.iter().filter(|(other, _)| *other >= value);
+    let ends = [
+        below.take_while(is_good).last(),
+        above.take_while(is_good).last(),
+    ];
+    let within = is_known.then(|| ends.map(|end| end.map_or(value, |(end, _)| *end)));
+    FittedConstant {
+        hardly_matters: is_known && tried.iter().all(|tried| is_good(&tried)),
+        ..FittedConstant::new(range, value, within)
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Simulator<'a> {
     pub(super) site: &'a Site,
     pub(super) goals: &'a Goals,
     pub(super) options: &'a FitOptions,
-    pub(super) observer: &'a dyn FitObserver,
+    pub(super) observer: &'a FitObserver<'a>,
     pub(super) is_interrupted: AtomicBool,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Part {
 /// A formula on a part.
 pub(super) struct Run {
     pub(super) simulated: SimulatedQueue,
-    pub(super) results: Results,
+    results: Results,
     /// The goals, to which those of another run may refer.
     judged: Vec<JudgedGoal>,
     pub(super) goals: Vec<GoalValue>,
@@ -41,32 +41,36 @@ pub(super) struct Run {
 }
 
 impl Simulator<'_> {
-    /// Simulates a formula on a part. `old` is the run that limits of goals may refer to.
-    pub(super) fn run(&self, text: &str, part: &Part, old: Option<&Run>) -> Result<Run, FitError> {
+    /// Simulates a formula on a part; `None` after an interruption. `old` is the run that limits of
+    /// goals may refer to.
+    pub(super) fn run(
+        &self,
+        text: &str,
+        part: &Part,
+        old: Option<&Run>,
+    ) -> Result<Option<Run>, FitError> {
         let invalid = |message: String| FitError::Formula {
             text: text.to_owned(),
             message,
         };
         let formula = Formula::parse(text).map_err(|error| invalid(error.to_string()))?;
-        let mut observer = Interruption {
-            simulator: self,
-            is_asked: part.is_interruptible,
+        let (workload, simulation) = (&part.workload, self.options.simulation);
+        let (mut ended_by_observer, mut never_ended) = (self, ());
+        let observer: &mut dyn Observer = match part.is_interruptible {
+            true => &mut ended_by_observer,
+            false => &mut never_ended,
         };
-        let simulated = self.site.simulate(
-            &formula,
-            &part.workload,
-            self.options.simulation,
-            &mut observer,
-        );
-        let simulated = simulated.map_err(|error| match error {
-            SiteError::NotArithmetic => invalid("it is valid Python but not arithmetic".to_owned()),
-            error => FitError::Site(error),
-        })?;
+        let simulated = match self.site.simulate(&formula, workload, simulation, observer) {
+            Err(SiteError::NotArithmetic) => {
+                return Err(invalid("it is valid Python but not arithmetic".to_owned()));
+            }
+            simulated => simulated?,
+        };
         if !simulated.schedule.is_complete {
-            return Err(FitError::Interrupted);
+            return Ok(None);
         }
         let results = if self.goals.measure_runs() {
-            simulated.results(&part.workload, part.warm_up)
+            simulated.results(workload, part.warm_up)
         } else {
             // no goal asks for statistics of the whole run
             Results {
@@ -77,26 +81,37 @@ impl Simulator<'_> {
                 fairness: None,
             }
         };
-        let run = results.run(&part.workload, &simulated.schedule);
+        let run = results.run(workload, &simulated.schedule);
         let judged = self.goals.judge(&run, old.map(|old| &*old.judged));
-        let goals = judged.iter().map(GoalValue::from).collect();
-        let objective = self
-            .goals
-            .objective
-            .as_ref()
-            .and_then(|objective| run.objective(objective));
-        Ok(Run {
+        let objective = self.goals.objective.as_ref();
+        Ok(Some(Run {
+            goals: judged.iter().map(GoalValue::from).collect(),
+            objective: objective.and_then(|objective| run.objective(objective)),
+            judged,
             simulated,
             results,
-            judged,
-            goals,
-            objective,
-        })
+        }))
     }
 
-    /// Whether the observer has asked to end the search.
-    fn poll(&self) -> ControlFlow<()> {
-        if self.is_interrupted.load(Ordering::Relaxed) || self.observer.poll().is_break() {
+    /// How the objective changes from one run on a part to another; `None` without an objective, or
+    /// for one without an interval.
+    pub(super) fn objective_change(
+        &self,
+        part: &Part,
+        old: &Run,
+        new: &Run,
+        block_seconds: i64,
+    ) -> Option<MeanChange> {
+        let objective = self.goals.objective.as_ref()?;
+        let [old, new] = [old, new].map(|run| run.of(&part.workload));
+        objective.change(&old, &new, block_seconds)
+    }
+}
+
+impl Observer for &Simulator<'_> {
+    /// Ends a simulation when the observer of the fit asks for it.
+    fn progress(&mut self, _started: usize) -> ControlFlow<()> {
+        if self.is_interrupted.load(Ordering::Relaxed) || (self.observer)(None).is_break() {
             self.is_interrupted.store(true, Ordering::Relaxed);
             return ControlFlow::Break(());
         }
@@ -104,44 +119,9 @@ impl Simulator<'_> {
     }
 }
 
-impl Part {
-    /// How the objective changes from one formula to another; `None` without an objective, or for
-    /// one without an interval.
-    pub(super) fn objective_change(
-        &self,
-        goals: &Goals,
-        old: &Run,
-        new: &Run,
-        block_seconds: i64,
-    ) -> Option<MeanChange> {
-        let objective = goals.objective.as_ref()?;
-        objective.change(
-            &old.of(&self.workload),
-            &new.of(&self.workload),
-            block_seconds,
-        )
-    }
-}
-
 impl Run {
     /// The run of this workload as goals and objectives judge it.
     pub(super) fn of<'r>(&'r self, workload: &'r Workload) -> JudgedRun<'r> {
         self.results.run(workload, &self.simulated.schedule)
-    }
-}
-
-/// Ends a simulation when the observer asks for it.
-struct Interruption<'a> {
-    simulator: &'a Simulator<'a>,
-    is_asked: bool,
-}
-
-impl Observer for Interruption<'_> {
-    fn progress(&mut self, _started: usize) -> ControlFlow<()> {
-        if self.is_asked {
-            self.simulator.poll()
-        } else {
-            ControlFlow::Continue(())
-        }
     }
 }

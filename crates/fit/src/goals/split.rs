@@ -85,9 +85,4 @@ impl Split {
     pub fn held_out_days(&self) -> f64 {
         (self.end - self.held_out_from) as f64 / DAY
     }
-
-    /// How long after the first submission the held-out part begins, in seconds.
-    pub(super) fn before_held_out(&self) -> i64 {
-        self.held_out_from - self.begin
-    }
 }

@@ -95,7 +95,7 @@ fn fit(
     template: &str,
     goals: &str,
     options: &FitOptions,
-    observer: &dyn FitObserver,
+    observer: &FitObserver<'_>,
 ) -> Result<GoalFit, FitError> {
     let site = site();
     let template = Template::parse(template).expect("a template");
@@ -121,7 +121,7 @@ fn forced(evaluations: usize) -> FitOptions {
 #[test]
 fn a_formula_that_helps_is_advised() {
     let workload = log(2100, 30, 0.85, 1);
-    let fitted = fit(&workload, SHORT_FIRST, SLOWDOWN, &options(20), &()).expect("a fit");
+    let fitted = fit(&workload, SHORT_FIRST, SLOWDOWN, &options(20), &unfollowed).expect("a fit");
     assert_eq!(fitted.reason, Reason::Better, "{:?}", fitted.objective);
     assert_eq!(fitted.reason.recommendation(), Recommendation::Use);
     assert!(fitted.evaluations <= 20, "{}", fitted.evaluations);
@@ -161,7 +161,7 @@ fn goals_that_the_first_constants_miss_are_met() {
     let workload = log(2100, 30, 0.85, 1);
     let goals = "[[goal]]\nname = \"slowdown\"\nmeasure = \"bounded_slowdown\"\nstatistic = \"mean\"\nat_most = 200\n\
         [[goal]]\nname = \"use\"\nmeasure = \"utilisation\"\nat_least = { old = 0.9 }\n";
-    let fitted = fit(&workload, SHORT_FIRST, goals, &options(20), &()).expect("a fit");
+    let fitted = fit(&workload, SHORT_FIRST, goals, &options(20), &unfollowed).expect("a fit");
     let [slowdown, used] = &*fitted.goals else {
         panic!("{:?}", fitted.goals)
     };
@@ -196,7 +196,7 @@ fn a_goal_about_each_job_that_only_the_fitted_formula_meets_is_a_reason() {
         format!("[[goal]]\nname = \"each\"\nmeasure = \"wait\"\nstatistic = {statistic}\n{limit}\n")
     };
     let reason = |goal: &str| {
-        let fitted = fit(&workload, template, goal, &in_force, &()).expect("a fit");
+        let fitted = fit(&workload, template, goal, &in_force, &unfollowed).expect("a fit");
         (fitted.reason, fitted.goals)
     };
     let (_, easy) = reason(&goal("\"max\"", "at_most = 1e9"));
@@ -244,7 +244,14 @@ fn goals_that_exclude_each_other_are_named() {
         )
     };
     let template = "eligible_time + {lift=0:-1..1}*first_priority/100000";
-    let easy = fit(&workload, template, &goals(1e9, 1e9), &forced(24), &()).expect("a fit");
+    let easy = fit(
+        &workload,
+        template,
+        &goals(1e9, 1e9),
+        &forced(24),
+        &unfollowed,
+    )
+    .expect("a fit");
     assert_eq!(easy.reason, Reason::GoalsMetInForce);
     let best: Vec<f64> = easy.goals.iter().filter_map(|goal| goal.best).collect();
     let fitted = fit(
@@ -252,7 +259,7 @@ fn goals_that_exclude_each_other_are_named() {
         template,
         &goals(best[0] * 1.01, best[1] * 1.01),
         &forced(24),
-        &(),
+        &unfollowed,
     )
     .expect("a fit");
     assert_eq!(fitted.reason.recommendation(), Recommendation::None);
@@ -274,7 +281,7 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
     let run = |threads: usize, seed: u64| {
         let threads = Threads::new(threads).expect("threads");
         let options = FitOptions { seed, ..forced(30) };
-        threads.run(|| fit(&workload, template, SLOWDOWN, &options, &()).expect("a fit"))
+        threads.run(|| fit(&workload, template, SLOWDOWN, &options, &unfollowed).expect("a fit"))
     };
     let fitted = [1, 2, 8].map(|threads| run(threads, 1));
     let printed = fitted.each_ref().map(|fitted| format!("{fitted:?}"));
@@ -295,24 +302,27 @@ struct EndAfter {
     seen: AtomicUsize,
 }
 
-impl FitObserver for EndAfter {
-    fn progress(&self, progress: &FitProgress) -> ControlFlow<()> {
-        assert!(progress.evaluations <= progress.planned);
-        self.seen.store(progress.evaluations, Ordering::Relaxed);
-        if progress.evaluations >= self.formulas {
+impl EndAfter {
+    fn follow(&self, progress: Option<FitProgress>) -> ControlFlow<()> {
+        let mut evaluations = 0;
+        if let Some(progress) = progress {
+            assert!(progress.evaluations <= progress.planned);
+            evaluations = progress.evaluations;
+            self.seen.store(evaluations, Ordering::Relaxed);
+        } else if self.formulas > 0 {
+            return ControlFlow::Continue(());
+        }
+        if evaluations >= self.formulas {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
     }
+}
 
-    fn poll(&self) -> ControlFlow<()> {
-        if self.formulas == 0 {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    }
+/// Lets a search come to its end.
+fn unfollowed(_: Option<FitProgress>) -> ControlFlow<()> {
+    ControlFlow::Continue(())
 }
 
 #[test]
@@ -322,7 +332,10 @@ fn an_interrupted_search_gives_the_best_so_far() {
         formulas: 5,
         seen: AtomicUsize::new(0),
     };
-    let fitted = fit(&workload, SHORT_FIRST, SLOWDOWN, &forced(60), &observer).expect("a fit");
+    let fitted = fit(&workload, SHORT_FIRST, SLOWDOWN, &forced(60), &|progress| {
+        observer.follow(progress)
+    })
+    .expect("a fit");
     assert!(
         fitted.is_interrupted
             && fitted.evaluations < 30
@@ -350,14 +363,16 @@ fn an_interrupted_search_gives_the_best_so_far() {
         formulas: 0,
         seen: AtomicUsize::new(0),
     };
-    let ended = fit(&workload, SHORT_FIRST, SLOWDOWN, &forced(60), &at_once);
+    let ended = fit(&workload, SHORT_FIRST, SLOWDOWN, &forced(60), &|progress| {
+        at_once.follow(progress)
+    });
     assert!(matches!(ended, Err(FitError::Interrupted)));
 }
 
 #[test]
 fn a_short_log_is_refused() {
     let message = |workload: &Workload, options: &FitOptions| {
-        fit(workload, SHORT_FIRST, SLOWDOWN, options, &())
+        fit(workload, SHORT_FIRST, SLOWDOWN, options, &unfollowed)
             .expect_err("an error")
             .to_string()
     };
@@ -365,7 +380,7 @@ fn a_short_log_is_refused() {
     let expected = "the log has 299 jobs in 5.0 weeks; a fit needs at least 2000 jobs in 8 weeks, since it is judged on a part that \
         was not searched";
     assert_eq!(message(&workload, &options(20)), expected);
-    assert!(fit(&workload, SHORT_FIRST, SLOWDOWN, &forced(20), &()).is_ok());
+    assert!(fit(&workload, SHORT_FIRST, SLOWDOWN, &forced(20), &unfollowed).is_ok());
     assert!(
         message(
             &workload,
@@ -393,7 +408,7 @@ fn a_goal_about_no_job_is_neither_met_nor_missed() {
         SHORT_FIRST,
         &format!("{nobody}{SLOWDOWN}"),
         &forced(20),
-        &(),
+        &unfollowed,
     )
     .expect("a fit");
     let goal = &fitted.goals[0];
@@ -409,7 +424,7 @@ fn a_goal_about_no_job_is_neither_met_nor_missed() {
         );
         assert!(!part.is_met() && !part.is_missed());
     }
-    let alone = fit(&workload, SHORT_FIRST, nobody, &forced(20), &());
+    let alone = fit(&workload, SHORT_FIRST, nobody, &forced(20), &unfollowed);
     assert!(matches!(alone, Err(FitError::NothingToJudge)));
 }
 
@@ -421,7 +436,7 @@ fn a_constant_that_does_nothing_keeps_its_value() {
         "eligible_time + 0*{idle=3.25:0..10}",
         SLOWDOWN,
         &forced(24),
-        &(),
+        &unfollowed,
     )
     .expect("a fit");
     assert_eq!(fitted.formula, "eligible_time + 0*3.25");
@@ -437,7 +452,7 @@ fn a_constant_that_does_nothing_keeps_its_value() {
         "eligible_time + 0*{idle=3.25:0..10}",
         SLOWDOWN,
         &in_force,
-        &(),
+        &unfollowed,
     )
     .expect("a fit");
     assert_eq!(fitted.reason, Reason::InForce);
@@ -451,7 +466,7 @@ fn a_common_factor_is_fixed() {
         is_scale_free: true,
         ..forced(24)
     };
-    let fitted = fit(&workload, template, SLOWDOWN, &options, &()).expect("a fit");
+    let fitted = fit(&workload, template, SLOWDOWN, &options, &unfollowed).expect("a fit");
     let values: Vec<f64> = fitted
         .constants
         .iter()
@@ -484,7 +499,7 @@ fn chance_is_hardly_ever_advised_in_a_study() {
             force: true,
             ..options(evaluations)
         };
-        let fitted = fit(&workload, template, SLOWDOWN, &options, &()).expect("a fit");
+        let fitted = fit(&workload, template, SLOWDOWN, &options, &unfollowed).expect("a fit");
         let objective = fitted.objective.expect("an objective");
         judged += u64::from(
             objective

@@ -1,14 +1,11 @@
 //! `jsf fit`
 
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::{Formula, Template};
-use jsf_fit::goals::{
-    FitError, FitObserver, FitProgress, Recommendation, fit_goals, formulas_read,
-};
+use jsf_fit::goals::{FitError, FitProgress, Recommendation, fit_goals, formulas_read};
 use jsf_fit::starts;
 use jsf_fit::wishes::{WishError, Wishes, fit_wishes};
 use jsf_openpbs::check::Verdict;
@@ -121,9 +118,15 @@ fn fit_log(
     let simulation = simulation(log, &arguments.site);
     let search = &arguments.search;
     let options = search.for_goals(&site, template, in_force, log, simulation);
-    let observer = Counter(Progress::start("simulating"));
+    let progress = Progress::start("simulating");
+    let observer = |evaluated: Option<FitProgress>| {
+        if let Some(evaluated) = evaluated {
+            progress.show_fraction(evaluated.evaluations, evaluated.planned);
+        }
+        until_interrupted()
+    };
     let fit = fit_goals(&site, template, &workload, &goals, &options, &observer);
-    drop(observer);
+    drop(progress);
     let fit = fit.map_err(fit_error)?;
     warn_if_interrupted(fit.is_interrupted);
     if !arguments.answer.format.is_document() {
@@ -160,20 +163,6 @@ fn require_working(arguments: &FitArgs, site: &Site, template: &Template) -> Res
         Ok(())
     } else {
         Err(CliError::Findings)
-    }
-}
-
-/// Shows how many formulas have been simulated, and ends after Ctrl-C.
-struct Counter(Progress);
-
-impl FitObserver for Counter {
-    fn progress(&self, progress: &FitProgress) -> ControlFlow<()> {
-        self.0.show_fraction(progress.evaluations, progress.planned);
-        self.poll()
-    }
-
-    fn poll(&self) -> ControlFlow<()> {
-        until_interrupted()
     }
 }
 
