@@ -449,8 +449,8 @@ impl AskedSite<'_> {
             entities: &[],
             checked: None,
         };
-        let mut found = doubts(&cycle.findings);
-        found.extend(cycle.warnings.iter().cloned());
+        let mut found = doubts(&cycle.ranked.findings);
+        found.extend(cycle.ranked.warnings.iter().cloned());
         found.extend(cycle.unknown.iter().cloned().map(Message::from));
         self.written(&report, found)
     }

@@ -18,14 +18,16 @@ pub struct Exclusion {
 /// Which goals exclude each other, if no point meets all. The best value of each goal beside each
 /// other one that can be met.
 pub(super) fn exclusions(goals: &Goals, points: &[EvaluatedPoint]) -> Vec<Exclusion> {
+    let meets = |point: &EvaluatedPoint, goal: usize| point.goals[goal].missed == 0.0;
     let mut excluded = Vec::new();
     let places = 0..goals.goals.len();
     for met in places.clone() {
-        let meeting = points.iter().filter(|point| point.goals[met].missed == 0.0);
+        let meeting = points.iter().filter(|point| meets(point, met));
         for other in places.clone() {
-            let mut others = meeting.clone();
+            let is_excluded = !meeting.clone().any(|point| meets(point, other))
+                && points.iter().any(|point| meets(point, other));
             if other != met
-                && others.all(|point| point.goals[other].missed > 0.0)
+                && is_excluded
                 && let Some(best) = best_value(goals, other, meeting.clone())
             {
                 excluded.push(Exclusion { met, other, best });

@@ -1,7 +1,7 @@
 //! The waiting jobs in the order in which a cycle considers them.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use super::Machine;
 use super::reservations::Reservations;
@@ -118,6 +118,8 @@ pub trait Candidates {
 /// The order of jobs under `by_queue`, `round_robin` or neither, by comparing them.
 pub struct SortedCandidates<O> {
     order: O,
+    /// By queue: its group, and its place there.
+    places: Vec<(usize, usize)>,
     groups: Vec<QueueGroup>,
     /// The first group that is not empty.
     group: usize,
@@ -157,10 +159,8 @@ pub trait JobOrder {
     /// A job that ran waits again.
     fn add(&mut self, _job: u32) {}
 
-    /// The queue of a job: its group, and its place there.
-    fn queue(&self, _job: u32) -> (usize, usize) {
-        (0, 0)
-    }
+    /// The index of the queue of a job.
+    fn queue(&self, job: u32) -> usize;
 
     /// Counts a start of a job. Returns whether another subjob of it waits.
     fn start(&mut self, _job: u32) -> bool {
@@ -193,30 +193,50 @@ impl QueueGroup {
 }
 
 impl<O: JobOrder> SortedCandidates<O> {
-    /// The jobs of each queue, in groups of queues with the same priority, the highest first: under
-    /// `by_queue` a queue of its own each, in turn under `round_robin`. Without both there is one
-    /// group of one list.
-    pub fn new(order: O, groups: Vec<Vec<Vec<u32>>>, takes_turns: bool) -> Self {
-        let filled = groups.into_iter().map(|queues| QueueGroup {
-            queues: queues.into_iter().map(VecDeque::from).collect(),
-            turn: 0,
-        });
-        Self {
+    /// The jobs of queues. `queues` has for each one the place of its group, of those with the same
+    /// priority, and its place there: under `by_queue` its jobs follow each other, under
+    /// `round_robin` those of a group take turns. Queues at one place are one list.
+    pub fn new(
+        order: O,
+        queues: &[(u32, u32)],
+        jobs: impl IntoIterator<Item = u32>,
+        takes_turns: bool,
+        urgent: UrgentJobs,
+    ) -> Self {
+        let mut lists = queues.to_vec();
+        lists.sort_unstable();
+        lists.dedup();
+        let mut groups: Vec<QueueGroup> = Vec::new();
+        let mut place_of: HashMap<(u32, u32), (usize, usize)> = HashMap::new();
+        for group in lists.chunk_by(|left, right| left.0 == right.0) {
+            for (place, list) in group.iter().enumerate() {
+                place_of.insert(*list, (groups.len(), place));
+            }
+            groups.push(QueueGroup {
+                queues: vec![VecDeque::new(); group.len()],
+                turn: 0,
+            });
+        }
+        let mut candidates = Self {
             order,
-            groups: filled.collect(),
+            places: queues.iter().map(|queue| place_of[queue]).collect(),
+            groups,
             group: 0,
             takes_turns,
-            urgent: UrgentJobs::None,
+            urgent,
             has_resumed: false,
             last: (0, 0),
             is_sorted: false,
+        };
+        for job in jobs {
+            candidates.push(job);
         }
+        candidates
     }
 
-    /// Sets which jobs come before the queues are looked at.
-    #[must_use]
-    pub fn with_urgent(self, urgent: UrgentJobs) -> Self {
-        Self { urgent, ..self }
+    fn push(&mut self, job: u32) {
+        let (group, place) = self.places[self.order.queue(job)];
+        self.groups[group].queues[place].push_back(job);
     }
 
     fn sort(&mut self, wanted: &Wanted<'_>) {
@@ -309,8 +329,7 @@ impl<O: JobOrder> Candidates for SortedCandidates<O> {
 
     fn add(&mut self, job: u32) {
         self.order.add(job);
-        let (group, queue) = self.order.queue(job);
-        self.groups[group].queues[queue].push_back(job);
+        self.push(job);
     }
 
     fn sort_again(&mut self) {

@@ -27,13 +27,17 @@ pub struct Machine {
     hosts: Vec<u32>,
     /// Whether each pool is a host.
     are_pools_hosts: bool,
-    /// The lists of pools that a chunk may be placed in; the last one is also that of all beyond.
-    pool_lists: Vec<Vec<u32>>,
-    /// Pool by pool, whether it is shared; empty if no job has a pool for itself.
-    sharing: Vec<Sharing>,
-    placement_sets: Vec<PlacementSets>,
+    /// The lists of pools that a chunk may be placed in, in the order in which they are tried; the
+    /// last one is also that of all beyond. The pools of a host follow each other.
+    pub pool_lists: Vec<Vec<u32>>,
+    /// Pool by pool, whether it is shared; empty if no job has a pool for itself. Else the last
+    /// amount of each pool has to be [`Self::UNOCCUPIED`]: of it a job takes all where it has the
+    /// pool for itself, else 1.
+    pub sharing: Vec<Sharing>,
+    /// The placement sets that jobs are placed in.
+    pub placement_sets: Vec<PlacementSets>,
     /// How pools are ordered before each job is placed; empty if they are in their order.
-    pool_order: Vec<PoolOrder>,
+    pub pool_order: Vec<PoolOrder>,
     /// The running jobs in the order in which their walltimes end.
     ends: Vec<PlannedEnd>,
     /// The advance reservations that have not begun, the first one first.
@@ -140,7 +144,7 @@ pub struct Request<'a> {
     /// The amounts of one of each chunk, chunk by chunk.
     pub amounts: &'a [i64],
     /// The pools in which each chunk may be placed, by the index of their list, see
-    /// [`Machine::with_pool_lists`].
+    /// [`Machine::pool_lists`].
     pub pool_lists: &'a [u32],
     /// How the chunks are spread, and beside which other jobs.
     pub placing: Placing,
@@ -251,35 +255,6 @@ impl Machine {
     pub fn with_reservations(self, mut advance: Vec<AdvanceReservation>) -> Self {
         advance.sort_by_key(|reservation| (reservation.start, reservation.job));
         Self { advance, ..self }
-    }
-
-    /// Sets the lists of pools that chunks may be placed in, in the order in which they are tried;
-    /// the last one is also that of all beyond. The pools of a host follow each other.
-    #[must_use]
-    pub fn with_pool_lists(self, pool_lists: Vec<Vec<u32>>) -> Self {
-        Self { pool_lists, ..self }
-    }
-
-    /// Sets, pool by pool, whether it is shared. The last amount of each pool then has to be
-    /// [`Self::UNOCCUPIED`]: of it a job takes all where it has the pool for itself, else 1.
-    #[must_use]
-    pub fn with_sharing(self, sharing: Vec<Sharing>) -> Self {
-        Self { sharing, ..self }
-    }
-
-    /// Sets the keys by which pools are ordered before each job is placed.
-    #[must_use]
-    pub fn with_pool_order(self, pool_order: Vec<PoolOrder>) -> Self {
-        Self { pool_order, ..self }
-    }
-
-    /// Sets the placement sets that jobs are placed in.
-    #[must_use]
-    pub fn with_placement_sets(self, placement_sets: Vec<PlacementSets>) -> Self {
-        Self {
-            placement_sets,
-            ..self
-        }
     }
 
     /// Sets the host of each pool. The pools of a host follow each other.

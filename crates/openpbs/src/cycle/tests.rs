@@ -387,11 +387,8 @@ fn a_split_chunk_takes_the_first_pool_before_the_next() {
 
 #[test]
 fn chunks_are_placed_in_their_lists_of_pools() {
-    let machine = Machine::new(&[vec![4], vec![4], vec![4]]).with_pool_lists(vec![
-        vec![0, 1],
-        vec![2],
-        Vec::new(),
-    ]);
+    let mut machine = Machine::new(&[vec![4], vec![4], vec![4]]);
+    machine.pool_lists = vec![vec![0, 1], vec![2], Vec::new()];
     let place = |counts: &[u32], amounts: &[i64], pool_lists: &[u32]| {
         machine.place(
             &[4, 4, 4],

@@ -51,7 +51,7 @@ pub struct JobComparison<'t> {
     table: &'t JobTable,
     sort_keys: SortKeys<'t>,
     /// By queue of the table: the index of its group and its index in the group.
-    queues: Vec<(usize, usize)>,
+    queues: Vec<(u32, u32)>,
     takes_turns: bool,
     chooses_queue_first: bool,
 }

@@ -19,8 +19,6 @@ pub struct CycleOrder<'t> {
     charges: Vec<f64>,
     /// How often each row can start.
     subjobs: &'t mut [u32],
-    /// By queue: its group, and its place there.
-    places: Vec<(usize, usize)>,
 }
 
 impl Order<'_> {
@@ -35,23 +33,16 @@ impl Order<'_> {
         charges: Vec<f64>,
         subjobs: &'t mut [u32],
     ) -> SortedCandidates<CycleOrder<'t>> {
-        let mut places = vec![(0, 0); table.queues().len()];
-        let mut groups = vec![vec![Vec::new()]];
-        if self.chooses_queue_first() {
-            places = self.queue_places(table);
-            let queues = self.queue_groups(table).into_iter();
-            groups = queues.map(|group| vec![Vec::new(); group.len()]).collect();
-        }
-        for row in rows {
-            let (group, place) = places[table.queue_index(row)];
-            groups[group][place].push(row as u32);
-        }
+        let places = if self.chooses_queue_first() {
+            self.queue_places(table)
+        } else {
+            vec![(0, 0); table.queues().len()]
+        };
         let order = CycleOrder {
             table,
             sort_keys: SortKeys::new(self, scores, table),
             charges,
             subjobs,
-            places,
         };
         let config = self.config;
         let urgent = match (config.round_robin.prime, config.by_queue.prime) {
@@ -59,7 +50,8 @@ impl Order<'_> {
             (false, true) => UrgentJobs::OfAll,
             _ => UrgentJobs::None,
         };
-        SortedCandidates::new(order, groups, config.round_robin.prime).with_urgent(urgent)
+        let rows = rows.map(|row| row as u32);
+        SortedCandidates::new(order, &places, rows, config.round_robin.prime, urgent)
     }
 }
 
@@ -96,14 +88,15 @@ impl JobOrder for CycleOrder<'_> {
             .compare_within_level(left as usize, right as usize)
     }
 
-    fn queue(&self, job: u32) -> (usize, usize) {
-        self.places[self.table.queue_index(job as usize)]
+    fn queue(&self, job: u32) -> usize {
+        self.table.queue_index(job as usize)
     }
 
     fn charge(&mut self, job: u32) -> bool {
         let row = job as usize;
         let charge = self.charges.get(row).copied().unwrap_or(0.0);
-        charge != 0.0 && self.sort_keys.charge(self.table.entity_index(row), charge)
+        let entity = self.table.entity_index(row);
+        self.sort_keys.paths.charge(entity, charge)
     }
 
     fn add(&mut self, job: u32) {

@@ -256,10 +256,10 @@ impl<'a> Order<'a> {
     }
 
     /// By queue of the table: the index of its group and its index there.
-    fn queue_places(&self, table: &JobTable) -> Vec<(usize, usize)> {
+    fn queue_places(&self, table: &JobTable) -> Vec<(u32, u32)> {
         let mut places = vec![(0, 0); table.queues().len()];
-        for (group, queues) in self.queue_groups(table).iter().enumerate() {
-            for (place, &queue) in queues.iter().enumerate() {
+        for (queues, group) in self.queue_groups(table).iter().zip(0..) {
+            for (&queue, place) in queues.iter().zip(0..) {
                 places[queue] = (group, place);
             }
         }

@@ -8,7 +8,7 @@ use job_sort_formula::schema::is_scheduler_input;
 
 use crate::files::sched_config::{SortFirst, SortKey};
 use crate::order::{Criterion, NotConsidered, Order};
-use crate::share_tree::{PbsTree, SharePath};
+use crate::share_tree::{PbsTree, SharePaths};
 
 /// The sort keys of every row.
 pub(super) struct SortKeys<'t> {
@@ -25,7 +25,7 @@ pub(super) struct SortKeys<'t> {
     /// Whether each entity of the table has no shares.
     without_shares: Vec<bool>,
     /// The path of each entity of the table; empty if fair share does not order jobs.
-    paths: Vec<SharePath>,
+    pub(super) paths: SharePaths,
     /// The values of each `job_sort_key` by row, negated for `LOW`, so that the higher value comes
     /// first.
     keys: Vec<Vec<f64>>,
@@ -84,7 +84,7 @@ impl<'t> SortKeys<'t> {
 
     /// The first `limit` considered rows, best first. `rows` are in evaluation order.
     pub(super) fn sorted(&self, mut rows: Vec<usize>, limit: usize) -> Vec<usize> {
-        let value_decides = self.paths.is_empty() && self.keys.is_empty();
+        let value_decides = self.paths.0.is_empty() && self.keys.is_empty();
         if value_decides && !rows.iter().any(|&row| self.values[row].is_nan()) {
             rows.retain(|&row| self.is_runnable(row));
             self.table.sort_by_submit_order(&mut rows);
@@ -104,18 +104,6 @@ impl<'t> SortKeys<'t> {
         rows.retain(|&row| self.is_runnable(row));
         rows.truncate(limit);
         rows
-    }
-
-    /// Charges usage to an entity, for the comparisons that follow. Returns whether fair share
-    /// compares at all.
-    pub(super) fn charge(&mut self, entity: usize, usage: f64) -> bool {
-        let Some(charged) = self.paths.get(entity).cloned() else {
-            return false;
-        };
-        self.paths
-            .iter_mut()
-            .for_each(|path| path.charge(&charged, usage));
-        true
     }
 
     pub(super) fn is_express(&self, row: usize) -> bool {
@@ -156,7 +144,8 @@ impl<'t> SortKeys<'t> {
     }
 
     fn decide_equal_values(&self, left: usize, right: usize) -> (Criterion, Ordering) {
-        let by_share = self.compare_fair_share(left, right);
+        let [of_left, of_right] = [left, right].map(|row| self.table.entity_index(row));
+        let by_share = self.paths.compare(of_left, of_right);
         if by_share.is_ne() {
             return (Criterion::FairShare, by_share);
         }
@@ -168,14 +157,6 @@ impl<'t> SortKeys<'t> {
         }
         let [left, right] = [left, right].map(|row| self.table.submit_order(row));
         (Criterion::Submission, left.cmp(&right))
-    }
-
-    fn compare_fair_share(&self, left: usize, right: usize) -> Ordering {
-        let path_of_left = self.paths.get(self.table.entity_index(left));
-        match (path_of_left, self.paths.get(self.table.entity_index(right))) {
-            (Some(left), Some(right)) => left.compare(right),
-            _ => Ordering::Equal,
-        }
     }
 
     /// The values of a `job_sort_key` by row, negated for `LOW`.
@@ -218,17 +199,15 @@ fn perc(tree: &PbsTree, entity: &str) -> Option<f64> {
     tree.shares().get(node).map(|shares| shares.fairshare_perc)
 }
 
-fn paths(rules: &Order<'_>, table: &JobTable) -> Vec<SharePath> {
-    let Some(tree) = rules.active_tree() else {
-        return Vec::new();
-    };
-    let nodes = table
-        .entities()
-        .iter()
-        .map(|entity| tree.tree().find(entity));
-    nodes
-        .map(|node| node.map_or_else(SharePath::default, |node| tree.path(node)))
-        .collect()
+fn paths(rules: &Order<'_>, table: &JobTable) -> SharePaths {
+    let mut paths = Vec::new();
+    if let Some(tree) = rules.active_tree() {
+        for entity in table.entities() {
+            let node = tree.tree().find(entity);
+            paths.push(node.map(|node| tree.path(node)).unwrap_or_default());
+        }
+    }
+    SharePaths(paths)
 }
 
 /// The column that a `job_sort_key` reads; `None` if it reads no input of the job. The other

@@ -108,6 +108,33 @@ impl FairShare for PbsTree {
     }
 }
 
+/// The paths of entities, by their indices; those beyond the list are equal to all others.
+#[derive(Debug, Clone, Default)]
+pub struct SharePaths(pub Vec<SharePath>);
+
+impl SharePaths {
+    /// Compares two entities: `Less` sorts first.
+    pub fn compare(&self, left: usize, right: usize) -> Ordering {
+        match (self.0.get(left), self.0.get(right)) {
+            (Some(left), Some(right)) => left.compare(right),
+            _ => Ordering::Equal,
+        }
+    }
+
+    /// Charges usage to an entity and the groups above it. Returns whether that can change the
+    /// order.
+    pub fn charge(&mut self, entity: usize, usage: f64) -> bool {
+        let charged = self.0.get(entity).filter(|_| usage != 0.0);
+        let Some(charged) = charged.cloned() else {
+            return false;
+        };
+        for path in &mut self.0 {
+            path.charge(&charged, usage);
+        }
+        true
+    }
+}
+
 /// The nodes from just below the root down to an entity, each with its percentage and its usage.
 #[derive(Debug, Clone, Default)]
 pub struct SharePath(Vec<Step>);
@@ -139,7 +166,7 @@ impl SharePath {
     }
 
     /// Adds usage to the nodes that this path has in common with another one.
-    pub fn charge(&mut self, other: &Self, usage: f64) {
+    fn charge(&mut self, other: &Self, usage: f64) {
         let pairs = self.0.iter_mut().zip(&other.0);
         pairs
             .take_while(|(own, other)| own.node == other.node)
@@ -150,7 +177,7 @@ impl SharePath {
     /// tie decides. A pair whose percentages are both 0 or less ends the comparison as a tie. If no
     /// pair decides before the shorter path ends, the paths are equal, so a group ties with all its
     /// descendants.
-    pub fn compare(&self, other: &Self) -> Ordering {
+    fn compare(&self, other: &Self) -> Ordering {
         let pairs = self
             .0
             .iter()

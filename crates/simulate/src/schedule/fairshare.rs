@@ -5,7 +5,7 @@ use job_sort_formula::fairshare::{
     DocumentedOpenPbs, NodeId, NodeKind, Policy, PolicyRules, ShareTree, TicketBased,
 };
 use jsf_openpbs::number_format;
-use jsf_openpbs::share_tree::SharePath;
+use jsf_openpbs::share_tree::{SharePath, SharePaths};
 use serde::Serialize;
 
 use crate::workload::WorkloadJob;
@@ -202,7 +202,7 @@ impl Fairshare {
     }
 
     /// The path of each entity of the workload from the root, as OpenPBS compares two of them.
-    pub(crate) fn paths(&self) -> Vec<SharePath> {
+    pub(crate) fn paths(&self) -> SharePaths {
         let mut usage = self.own_usage.clone();
         for node in self.tree.nodes().rev() {
             let below: f64 = self
@@ -221,7 +221,7 @@ impl Fairshare {
                 })
             }));
         }
-        paths
+        SharePaths(paths)
     }
 
     /// What a job is charged in a cycle in which it starts or is promised a start.

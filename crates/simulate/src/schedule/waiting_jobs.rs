@@ -1,14 +1,13 @@
 //! The waiting jobs, in the order in which a cycle considers them.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::rank::{ColumnError, double_key};
 use jsf_openpbs::cycle::{
     Candidates, Cycle, JobOrder, MostProcessors, SortedCandidates, UrgentJobs, Wanted,
 };
-use jsf_openpbs::share_tree::SharePath;
+use jsf_openpbs::share_tree::SharePaths;
 
 use super::Outcome;
 use super::evaluation_errors::EvaluationErrors;
@@ -143,43 +142,22 @@ impl<'p> WaitingJobs<'p> {
         fairshare: Option<&'c Fairshare>,
         has_levels: bool,
     ) -> SortedCandidates<SimulatedOrder<'c>> {
-        let mut groups: BTreeMap<u32, BTreeMap<u32, Vec<u32>>> = BTreeMap::new();
-        // where jobs have levels, each queue may get some that give way
         let queues = 0..self.workload.queues().len() as u32;
-        for queue in queues.filter(|_| has_levels) {
-            let (group, turn) = self.order.group(queue, has_levels);
-            groups.entry(group).or_default().entry(turn).or_default();
-        }
-        for key in self.keys() {
-            let job = self.job_of(key);
-            let queue = self.workload.jobs()[job as usize].queue;
-            let (group, turn) = self.order.group(queue, has_levels);
-            let queues = groups.entry(group).or_default();
-            queues.entry(turn).or_default().push(job);
-        }
-        let mut places = vec![(0, 0); self.workload.queues().len()];
-        for queue in 0..places.len() as u32 {
-            let (group, turn) = self.order.group(queue, has_levels);
-            let place = groups
-                .get(&group)
-                .map_or(0, |turns| turns.range(..turn).count());
-            places[queue as usize] = (groups.range(..group).count(), place);
-        }
+        let places = queues.map(|queue| self.order.group(queue, has_levels));
+        let jobs = self.keys().map(|key| self.job_of(key));
         let is_by_queue = has_levels && !self.order.takes_turns && !self.order.groups.is_empty();
         let urgent = match (is_by_queue, self.order.by_fair_share) {
             (true, true) => UrgentJobs::QueueByQueue,
             (true, false) => UrgentJobs::OfAll,
             (false, _) => UrgentJobs::None,
         };
-        let groups = groups
-            .into_values()
-            .map(|queues| queues.into_values().collect())
-            .collect();
-        let order = SimulatedOrder {
-            places,
-            ..self.simulated_order(fairshare)
-        };
-        SortedCandidates::new(order, groups, self.order.takes_turns).with_urgent(urgent)
+        SortedCandidates::new(
+            self.simulated_order(fairshare),
+            &places.collect::<Vec<_>>(),
+            jobs,
+            self.order.takes_turns,
+            urgent,
+        )
     }
 
     fn simulated_order<'c>(&'c self, fairshare: Option<&'c Fairshare>) -> SimulatedOrder<'c> {
@@ -188,7 +166,6 @@ impl<'p> WaitingJobs<'p> {
             waiting: self,
             paths: fairshare.map(Fairshare::paths).unwrap_or_default(),
             fairshare,
-            places: Vec::new(),
         }
     }
 
@@ -332,41 +309,32 @@ impl Candidates for ValuedCandidates<'_> {
 struct SimulatedOrder<'c> {
     waiting: &'c WaitingJobs<'c>,
     /// By entity; none if fair share does not order jobs.
-    paths: Vec<SharePath>,
+    paths: SharePaths,
     fairshare: Option<&'c Fairshare>,
-    /// By queue: its group, and its place there.
-    places: Vec<(usize, usize)>,
 }
 
 impl SimulatedOrder<'_> {
     fn job(&self, job: u32) -> &WorkloadJob {
         &self.waiting.workload.jobs()[job as usize]
     }
-
-    fn compare_fair_share(&self, left: u32, right: u32) -> Ordering {
-        let path = |job: u32| self.paths.get(self.job(job).entity as usize);
-        match (path(left), path(right)) {
-            (Some(left), Some(right)) => left.compare(right),
-            _ => Ordering::Equal,
-        }
-    }
 }
 
 impl JobOrder for SimulatedOrder<'_> {
-    fn queue(&self, job: u32) -> (usize, usize) {
-        self.places[self.job(job).queue as usize]
+    fn queue(&self, job: u32) -> usize {
+        self.job(job).queue as usize
     }
 
     fn compare(&mut self, left: u32, right: u32) -> Ordering {
         let value = |job: u32| self.waiting.valued.value(job).map(double_key);
         let order = self.waiting.order;
         let place = |job: u32| order.place(self.job(job).queue);
+        let [of_left, of_right] = [left, right].map(|job| self.job(job).entity as usize);
         let tie = |job: u32| order.tie(job);
         // within a group only jobs that have levels are at several places
         place(left)
             .cmp(&place(right))
             .then_with(|| value(left).cmp(&value(right)))
-            .then_with(|| self.compare_fair_share(left, right))
+            .then_with(|| self.paths.compare(of_left, of_right))
             .then_with(|| tie(left).cmp(&tie(right)))
     }
 
@@ -374,14 +342,8 @@ impl JobOrder for SimulatedOrder<'_> {
         let Some(fairshare) = self.fairshare else {
             return false;
         };
-        let charge = fairshare.requested_usage(self.job(job));
-        let charged = self.paths.get(self.job(job).entity as usize).cloned();
-        let Some(charged) = charged.filter(|_| charge != 0.0) else {
-            return false;
-        };
-        self.paths
-            .iter_mut()
-            .for_each(|path| path.charge(&charged, charge));
-        true
+        let job = self.job(job);
+        let (entity, charge) = (job.entity as usize, fairshare.requested_usage(job));
+        self.paths.charge(entity, charge)
     }
 }

@@ -20,7 +20,7 @@ use crate::opening::file_source::FileSource;
 use crate::opening::role::Role;
 use crate::shares::applied_tree::AppliedTree;
 use crate::shares::site_tree::SiteTree;
-use crate::{ComparedQueue, ComparedSide, CycledQueue, RankedQueue, Site, SiteError};
+use crate::{ComparedQueue, ComparedSide, RankedQueue, Site, SiteError};
 
 /// The most work of the exchange rates, in units of a [`WorkBudget`]: a twentieth of a second.
 const RATES_WORK: u64 = 50_000_000;
@@ -157,14 +157,6 @@ impl Site {
         let tree = queue.tree.as_ref();
         let scored = self.scored(&queue.table, &queue.ranking, &queue.not_considered, tree);
         let formula = LintedFormula::new(&queue.schema, &queue.program, &queue.findings);
-        self.checked(submitted, &formula, Some(scored))
-    }
-
-    /// Checks the formula of a cycle, as [`check`](Self::check) does.
-    pub fn check_cycled(&self, submitted: &FormulaSubmission<'_>, cycle: &CycledQueue) -> Checked {
-        let tree = cycle.tree.as_ref();
-        let scored = self.scored(&cycle.table, &cycle.ranking, &cycle.not_considered, tree);
-        let formula = LintedFormula::new(&cycle.schema, &cycle.program, &cycle.findings);
         self.checked(submitted, &formula, Some(scored))
     }
 

@@ -10,11 +10,11 @@ use jsf_openpbs::cycle::{
     Cycle, CycleObserver, Decision, Machine, PreemptionMethod, Refusal, Request, Reservation,
     Shortage,
 };
-use jsf_openpbs::order::{NotConsidered, Order, Ordered};
+use jsf_openpbs::order::{NotConsidered, Order};
 
 use crate::next_cycle::site_machine::CycleMachine;
 use crate::next_cycle::waiting_reasons::{JobInWords, method_in_words, reason_not_considered};
-use crate::{EstimatedStart, PreemptedJob, ReservedJob, Site, WaitingJob};
+use crate::{EstimatedStart, PreemptedJob, RankedQueue, ReservedJob, Site, WaitingJob};
 
 /// The most cycles that are run to estimate when a job starts.
 const MAX_LATER_CYCLES: usize = 2000;
@@ -235,12 +235,12 @@ impl<'t> Decisions<'t> {
     pub(crate) fn set_aside(
         &mut self,
         site: &Site,
-        ordered: &Ordered,
+        ranked: &RankedQueue,
         subjobs: &[u32],
         not_begun: impl Fn(&str) -> Option<String>,
     ) -> Vec<usize> {
         let mut rows = Vec::new();
-        for &row in ordered.ranking.order() {
+        for &row in ranked.ranking.order() {
             let queue = self.table.queue(row);
             if let Some(reason) = not_begun(queue) {
                 self.set_aside.push((row, reason));
@@ -253,7 +253,7 @@ impl<'t> Decisions<'t> {
                 self.eligible[row] = Some(false);
             }
         }
-        for (row, why) in &ordered.not_considered {
+        for (row, why) in &ranked.not_considered {
             if matches!(why, NotConsidered::UnderThreshold { .. }) {
                 self.eligible[*row] = Some(false);
             }

@@ -3,17 +3,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
+use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::Ranking;
-use job_sort_formula::schema::Schema;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::Times;
-use jsf_openpbs::order::{Criterion, NotConsidered};
+use jsf_openpbs::order::Criterion;
 use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::wall_clock::Time;
 use serde::Serialize;
@@ -25,7 +22,7 @@ use crate::next_cycle::site_machine::CycleMachine;
 use crate::opening::role::Role;
 use crate::opening::site_files::SiteFiles;
 use crate::simulation::simulation_rules::{LeftOut, starts_in_words};
-use crate::{JobsToRank, SharesRequest, Site, SiteError, SiteJobs};
+use crate::{JobsToRank, RankedQueue, SharesRequest, Site, SiteError};
 
 /// A cycle that is further than this from all times of the jobs is probably not meant, in seconds.
 const FAR: u64 = 366 * 86400;
@@ -79,31 +76,10 @@ pub struct CycledQueue {
     /// What the site has and the cycle does without.
     #[serde(rename = "without")]
     pub left_out: Vec<LeftOut>,
-    /// The jobs.
+    /// The jobs with their ranking before the cycle; of a scheduler without a formula they all have
+    /// the value 0, and there are no findings.
     #[serde(skip)]
-    pub table: JobTable,
-    /// The names that the formula may use: the site's, and those that only its jobs contain.
-    #[serde(skip)]
-    pub schema: Schema,
-    /// The scores of the jobs before the cycle, and the rows that the scheduler considers, best
-    /// first.
-    #[serde(skip)]
-    pub ranking: Ranking,
-    /// The waiting rows that the scheduler does not consider, and why.
-    #[serde(skip)]
-    pub not_considered: Vec<(usize, NotConsidered)>,
-    /// The formula, compiled for this site.
-    #[serde(skip)]
-    pub program: Program,
-    /// OpenPBS's fair-share tree, where the formula or the order needs it.
-    #[serde(skip)]
-    pub tree: Option<PbsTree>,
-    /// The findings about the formula.
-    #[serde(skip)]
-    pub findings: Vec<Diagnostic>,
-    /// The warnings, one sentence each.
-    #[serde(skip)]
-    pub warnings: Vec<Message>,
+    pub ranked: RankedQueue,
     /// The warning that jobs ask for amounts that are not counted, because only a number of
     /// processors is known.
     #[serde(skip)]
@@ -170,7 +146,7 @@ impl CycledQueue {
     /// Keeps what the cycle decides about these rows of its table.
     pub fn retain_rows(&mut self, rows: &HashSet<usize>) {
         let Self {
-            table,
+            ranked,
             started,
             reserved,
             preempted,
@@ -180,7 +156,7 @@ impl CycledQueue {
             asked,
             ..
         } = self;
-        let is_kept = |id: &str| row_of(table, id).is_some_and(|row| rows.contains(&row));
+        let is_kept = |id: &str| row_of(&ranked.table, id).is_some_and(|row| rows.contains(&row));
         started.retain(|id| is_kept(id));
         preempted.retain(|one| is_kept(&one.id) || is_kept(&one.by));
         reserved.retain(|one| is_kept(&one.id));
@@ -205,7 +181,7 @@ impl CycledQueue {
 
     /// The row of a job, or of the array of a subjob that has no row.
     pub fn row(&self, id: &str) -> Option<usize> {
-        row_of(&self.table, id)
+        row_of(&self.ranked.table, id)
     }
 }
 
@@ -279,51 +255,50 @@ impl Site {
     fn cycle_of(
         &self,
         request: &CycleRequest<'_>,
-        read: JobsToRank,
+        mut read: JobsToRank,
         at: i64,
         times: Times,
     ) -> Result<CycledQueue, SiteError> {
-        let SiteJobs {
-            mut table,
-            schema,
-            mut warnings,
-            cycle,
-        } = read.jobs;
-        let cycle = cycle.unwrap_or_default();
+        let cycle = read.jobs.cycle.take().unwrap_or_default();
+        let warnings = &mut read.jobs.warnings;
         warnings.extend(far_moment(&cycle, at));
-        age(&mut table, &cycle, at);
         warnings.extend(uncertain_clock(&cycle, &self.files));
         if matches!(request.at, Some(Time::Wall(_))) && !cycle.clock.is_known() {
             warnings.push(
                 "the time zone of the moment of the cycle is not known and taken to be UTC".into(),
             );
         }
-        let program = read.program.ok_or(SiteError::NotArithmetic)?;
-        let no_change = SharesRequest::default();
-        let tree = self.fill_shares(program.inputs(), &mut table, &no_change, &mut warnings)?;
-        let threshold = self.threshold().filter(|_| request.formula.is_some());
-        let ordered = self.score_and_order(&program, &table, tree.as_ref(), threshold, usize::MAX);
+        age(&mut read.jobs.table, &cycle, at);
+        let has_formula = request.formula.is_some();
+        let threshold = self.threshold().filter(|_| has_formula);
+        let mut ranked = self.rank_assuming(read, &SharesRequest::default(), threshold)?;
+        if !has_formula {
+            ranked.findings.clear();
+        }
+        let table = &ranked.table;
+        let tree = ranked.tree.as_ref();
+        let processors = request.processors;
         let mut machine =
-            CycleMachine::new(self, &table, &cycle, at, request.processors, &mut warnings)?;
+            CycleMachine::new(self, table, &cycle, at, processors, &mut ranked.warnings)?;
         machine.rules.times = Times {
             queues: self.queue_times(table.queues(), &machine.reservations),
             ..times
         };
         let processors = machine.processors();
         let queue = OrderedQueue {
-            order: self.order_rules(tree.as_ref(), threshold),
-            scores: ordered.ranking.scores(),
-            table: &table,
+            order: self.order_rules(tree, threshold),
+            scores: ranked.ranking.scores(),
+            table,
             charges: self.charges(&cycle.jobs),
         };
-        let places = || queue.order.places_of_running(queue.scores, &table);
-        machine.add_preemption(self, &table, &cycle.jobs, tree.as_ref(), places);
+        let places = || queue.order.places_of_running(queue.scores, table);
+        machine.add_preemption(self, table, &cycle.jobs, tree, places);
         let mut subjobs = machine.subjobs();
-        let mut decided = Decisions::new(&table, &cycle.jobs);
+        let mut decided = Decisions::new(table, &cycle.jobs);
         let not_begun = |queue: &str| machine.reservations.not_begun(queue, at);
-        let rows = decided.set_aside(self, &ordered, &subjobs, not_begun);
+        let rows = decided.set_aside(self, &ranked, &subjobs, not_begun);
         queue.decide(at, &rows, &mut subjobs, &mut machine, &mut decided);
-        let (asked, unknown) = find_asked(&table, &cycle.jobs, &request.asked);
+        let (asked, unknown) = find_asked(table, &cycle.jobs, &request.asked);
         let mut estimates: Vec<Estimate> = Vec::new();
         for job in &asked {
             estimates.extend(decided.estimated(job));
@@ -331,7 +306,7 @@ impl Site {
         queue.estimate(at, rows.clone(), &mut subjobs, &mut machine, &mut estimates);
         let queues = table.queues().iter();
         let queues: Vec<(&str, usize)> = queues
-            .map(|queue| (&**queue, waiting_in(&table, queue)))
+            .map(|queue| (&**queue, waiting_in(table, queue)))
             .collect();
         let mut left_out = self.left_out(&queues);
         for (role, of_times) in self.uses_of_times(&queues) {
@@ -344,8 +319,7 @@ impl Site {
             considered.filter_map(|row| cycle.jobs.get(row)).collect();
         left_out.extend(machine.left_out_of_preemption(self, &rows, &decided.preempted));
         left_out.extend(machine.pools.left_out(self, &considered));
-        left_out.extend(machine.reservations.left_out(&table, &machine.pools.nodes));
-        let formula = request.formula;
+        left_out.extend(machine.reservations.left_out(table, &machine.pools.nodes));
         Ok(CycledQueue {
             at,
             processors,
@@ -358,22 +332,12 @@ impl Site {
             unknown,
             estimates: estimates.into_iter().map(|one| one.found).collect(),
             rules: RulesInWords {
-                order: self.order_in_words(&table, tree.as_ref(), formula.is_some()),
+                order: self.order_in_words(table, tree, has_formula),
                 starts: starts_in_words(&machine.rules),
             },
             left_out,
-            findings: match formula {
-                Some(_) => read.findings,
-                None => Vec::new(),
-            },
-            warnings,
             not_counted: machine.pools.not_counted(self, &considered),
-            table,
-            schema,
-            ranking: ordered.ranking,
-            not_considered: ordered.not_considered,
-            program,
-            tree,
+            ranked,
         })
     }
 

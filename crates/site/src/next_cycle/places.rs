@@ -74,13 +74,13 @@ impl<'a> Places<'a> {
 
     /// The machine, on which nothing runs yet.
     pub(crate) fn machine(self) -> Machine {
-        let order = self.pools.order(&self.site.config.node_sort_key.prime);
-        Machine::new(&self.pools.pools)
-            .with_hosts(self.pools.hosts.clone())
-            .with_pool_lists(self.lists)
-            .with_sharing(self.pools.sharing())
-            .with_placement_sets(self.sets)
-            .with_pool_order(order)
+        let pools = self.pools;
+        let mut machine = Machine::new(&pools.pools).with_hosts(pools.hosts.clone());
+        machine.pool_lists = self.lists;
+        machine.sharing = pools.sharing();
+        machine.placement_sets = self.sets;
+        machine.pool_order = pools.order(&self.site.config.node_sort_key.prime);
+        machine
     }
 
     /// The list of the pools of a chunk.

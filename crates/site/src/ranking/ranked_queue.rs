@@ -77,7 +77,7 @@ impl Site {
     /// # Errors
     /// The tree cannot be read, or the formula is not arithmetic.
     pub fn rank_read_jobs(&self, read: JobsToRank) -> Result<RankedQueue, SiteError> {
-        self.rank_assuming(read, &SharesRequest::default())
+        self.rank_assuming(read, &SharesRequest::default(), self.threshold())
     }
 
     /// Ranks the jobs of a queue again by a formula that reads no other inputs, such as the same
@@ -101,11 +101,12 @@ impl Site {
         Ok(())
     }
 
-    /// Ranks jobs with the usage that a request assumes.
+    /// Ranks jobs with the usage that a request assumes, by a threshold.
     pub(crate) fn rank_assuming(
         &self,
         read: JobsToRank,
         assumed: &SharesRequest,
+        threshold: Option<f64>,
     ) -> Result<RankedQueue, SiteError> {
         let SiteJobs {
             mut table,
@@ -118,13 +119,7 @@ impl Site {
         let Ordered {
             ranking,
             not_considered,
-        } = self.score_and_order(
-            &program,
-            &table,
-            tree.as_ref(),
-            self.threshold(),
-            read.limit,
-        );
+        } = self.score_and_order(&program, &table, tree.as_ref(), threshold, read.limit);
         let mut rules = self.rules(&program, &table, tree.as_ref());
         let is_printed = read.is_slurm_priority && !assumed.assumes_usage();
         let slurm = self.slurm.as_ref().filter(|_| is_printed);
@@ -132,9 +127,12 @@ impl Site {
             slurm.and_then(|slurm| slurm.printed.agreement(&table, &ranking, &slurm.settings));
         let mut headline = None;
         match agreement {
-            Some(Agreement::Contradiction(contradiction)) => {
-                warnings.insert(0, contradiction.text.into());
-                headline = contradiction.headline;
+            Some(Agreement::Contradiction {
+                text,
+                headline: found,
+            }) => {
+                warnings.insert(0, text.into());
+                headline = found;
             }
             Some(Agreement::Equal(text)) => rules.push(("priorities", text)),
             None => {}

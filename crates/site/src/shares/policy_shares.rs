@@ -282,8 +282,9 @@ impl Site {
             changes: Vec::new(),
             ..request.clone()
         };
-        let before = self.rank_assuming(read.clone(), &as_it_is)?;
-        let after = self.rank_assuming(read, request)?;
+        let threshold = self.threshold();
+        let before = self.rank_assuming(read.clone(), &as_it_is, threshold)?;
+        let after = self.rank_assuming(read, request, threshold)?;
         Ok(ComparedQueue::from_ranked(before, after))
     }
 

@@ -460,7 +460,9 @@ fn machine(nodes: &[&Node], names: &[Box<str>], queues: &[Box<str>]) -> Machine 
         pools_of_queues.push(vec![pool as u32]);
     }
     pools_of_queues.push(vec![0]);
-    Machine::new(&pools).with_pool_lists(pools_of_queues)
+    let mut machine = Machine::new(&pools);
+    machine.pool_lists = pools_of_queues;
+    machine
 }
 
 /// What each job asks for of each amount, job by job.

@@ -34,15 +34,12 @@ pub(crate) struct PrintedPriorities {
 pub(crate) enum Agreement {
     /// Those of so many jobs are equal; the text names the file.
     Equal(String),
-    Contradiction(Contradiction),
-}
-
-/// A difference between printed and computed totals.
-#[derive(Debug)]
-pub(crate) struct Contradiction {
-    pub text: String,
-    /// In a few words, if the difference is so large that it changes the order.
-    pub headline: Option<String>,
+    /// Some differ.
+    Contradiction {
+        text: String,
+        /// In a few words, if the difference is so large that it changes the order.
+        headline: Option<String>,
+    },
 }
 
 struct Difference {
@@ -118,7 +115,7 @@ impl PrintedPriorities {
             example.computed
         );
         let reason = self.reason(&different, table, settings);
-        Some(Agreement::Contradiction(Contradiction {
+        Some(Agreement::Contradiction {
             text: format!(
                 "the priority that {queue} prints differs from the computed one for {} of {compared} jobs, such as \
                  {example_words}; {reason}",
@@ -127,7 +124,7 @@ impl PrintedPriorities {
             headline: large.map(|_| {
                 format!("The computed priorities are not those that {queue} prints (such as {example_words}).")
             }),
-        }))
+        })
     }
 
     /// Why the totals differ, as far as the components say.

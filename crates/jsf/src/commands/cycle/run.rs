@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 
 use jsf_openpbs::check::error_findings_of;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{CycleRequest, CycledQueue, FormulaText, SiteError};
+use jsf_site::{CycleRequest, FormulaText, RankedQueue, SiteError};
 
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         }
         cycle => cycle?,
     };
-    warnings.show(&cycle.warnings);
+    warnings.show(&cycle.ranked.warnings);
     warnings.add(cycle.not_counted.as_slice());
     if !arguments.jobs.is_empty() && cycle.asked.is_empty() {
         return Err(unknown_jobs_error(cycle.unknown).into());
@@ -74,7 +74,12 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
             entities,
             ..JobFilter::default()
         };
-        let rows = select_rows_or_warn(filter, all_rows(&cycle.ranking), &site, &cycle.table)?;
+        let rows = select_rows_or_warn(
+            filter,
+            all_rows(&cycle.ranked.ranking),
+            &site,
+            &cycle.ranked.table,
+        )?;
         cycle.retain_rows(&rows.into_iter().collect());
         if !arguments.jobs.is_empty() && cycle.asked.is_empty() {
             warn(NO_MATCH);
@@ -82,13 +87,13 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         }
     }
     if let (Some(source), Some(submitted)) = (&source, &submitted) {
-        draw_found(arguments, source, submitted, &cycle);
+        draw_found(arguments, source, submitted, &cycle.ranked);
     }
     let is_document = arguments.answer.format.is_document();
     let checked = submitted
         .as_ref()
         .filter(|_| is_document)
-        .map(|submitted| site.check_cycled(submitted, &cycle));
+        .map(|submitted| site.check_ranked(submitted, &cycle.ranked));
     let formula = source.as_ref().map(|source| &*source.text);
     let report = CycleReport {
         formula,
@@ -100,7 +105,7 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
     Output::of(arguments.answer, &warnings.into_answer()).write(&report, out)?;
     // without a formula nothing fails
     Ok(if source.is_some() {
-        outcome(&cycle.findings, &cycle.ranking)
+        outcome(&cycle.ranked.findings, &cycle.ranked.ranking)
     } else {
         Outcome::Fine
     })
@@ -112,25 +117,25 @@ fn draw_found(
     arguments: &CycleArgs,
     source: &FormulaText,
     submitted: &FormulaSubmission<'_>,
-    cycle: &CycledQueue,
+    ranked: &RankedQueue,
 ) {
     let is_document = arguments.answer.format.is_document();
     if is_document && !arguments.answer.text.full {
         return;
     }
-    draw_submitted(source, submitted, cycle.findings.iter().cloned());
+    draw_submitted(source, submitted, ranked.findings.iter().cloned());
     if is_document {
         draw_submitted(
             source,
             submitted,
-            error_findings_of(&cycle.table, &cycle.ranking, |_| true),
+            error_findings_of(&ranked.table, &ranked.ranking, |_| true),
         );
     } else {
         report_errors(
             arguments.site.on_error,
             "the formula",
-            &cycle.table,
-            &cycle.ranking,
+            &ranked.table,
+            &ranked.ranking,
         );
     }
 }

@@ -111,7 +111,7 @@ impl<'a> CycleReport<'a> {
         if started.is_empty() {
             return section;
         }
-        let table = &self.cycle.table;
+        let table = &self.cycle.ranked.table;
         let started = started
             .into_iter()
             .enumerate()
@@ -298,7 +298,7 @@ impl<'a> CycleReport<'a> {
 
     /// Whether a job runs before the cycle.
     fn runs(&self, job: &str) -> bool {
-        let table = &self.cycle.table;
+        let table = &self.cycle.ranked.table;
         table
             .row(job)
             .is_some_and(|row| table.state(row) == JobState::Running)
@@ -306,7 +306,7 @@ impl<'a> CycleReport<'a> {
 
     /// What the cycle does without, if it concerns more than a tenth of the waiting jobs.
     fn concerns(&self) -> String {
-        let waiting = self.cycle.table.considered_rows().count();
+        let waiting = self.cycle.ranked.table.considered_rows().count();
         let most = without_most(&self.cycle.left_out, waiting);
         most.map_or_else(String::new, |names| format!(" (without {names})"))
     }

@@ -63,95 +63,73 @@ pub(crate) fn sweep(
         site,
         log: &log,
     };
-    let template = &template.text;
-    Sweep {
-        simulation,
-        template,
+    let combinations = combinations(&arguments.param)?;
+    let runs = on_all_cores("simulating", combinations.len(), |index| {
+        run_one(&simulation, &template.text, &combinations[index])
+    })?;
+    let params = arguments.param.iter();
+    let names: Vec<&str> = params.map(|param| &*param.name).collect();
+    let no_waits = runs.iter().find_map(|run| run.no_waits.as_deref());
+    if let Some(warning) = no_waits.filter(|_| !arguments.format.is_document()) {
+        warn(warning);
     }
-    .run(out)
+    let report = SweepReport {
+        template: &template.text,
+        names: &names,
+        runs: &runs,
+        no_waits,
+    };
+    Output::new(arguments.format, arguments.text, &[]).write(&report, out)?;
+    let is_met = runs.iter().any(|run| meets_goals(&run.goals));
+    Ok(Outcome::fine_if(is_met))
 }
 
-/// What is simulated.
-struct Sweep<'a> {
-    simulation: Simulation<'a>,
-    /// The formula, with a name in braces for each parameter.
-    template: &'a str,
-}
-
-impl Sweep<'_> {
-    /// Simulates every combination on all cores, and writes a row for each.
-    ///
-    /// # Errors
-    /// There are too many combinations, or a formula cannot be simulated.
-    fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
-        let arguments = self.simulation.arguments;
-        let combinations = combinations(&arguments.param)?;
-        let runs = on_all_cores("simulating", combinations.len(), |index| {
-            self.run_one(&combinations[index])
-        })?;
-        let params = arguments.param.iter();
-        let names: Vec<&str> = params.map(|param| &*param.name).collect();
-        let no_waits = runs.iter().find_map(|run| run.no_waits.as_deref());
-        if let Some(warning) = no_waits.filter(|_| !arguments.format.is_document()) {
-            warn(warning);
-        }
-        let report = SweepReport {
-            template: self.template,
-            names: &names,
-            runs: &runs,
-            no_waits,
-        };
-        Output::new(arguments.format, arguments.text, &[]).write(&report, out)?;
-        let is_met = runs.iter().any(|run| meets_goals(&run.goals));
-        Ok(Outcome::fine_if(is_met))
-    }
-
-    /// One run; `None` after Ctrl-C.
-    fn run_one(&self, values: &[String]) -> Result<Option<SweptRun>, CliError> {
-        let params = &self.simulation.arguments.param;
-        let text = filled(self.template, params, values);
-        let formula = Formula::parse(&text)
-            .map_err(|error| CliError::content(format!("`{text}`: {error}")))?;
-        let JudgedLog {
-            workload,
-            goals,
-            warm_up,
-            ..
-        } = self.simulation.log;
-        let simulated = self
-            .simulation
-            .run_once(&formula, workload, &mut Interruptible);
-        let simulated = match simulated {
-            Err(SiteError::NotArithmetic) => {
-                if let Some(name) = unfilled(&text) {
-                    return Err(CliError::usage(format!(
-                        "`{{{name}}}` has no value: give --param {name}=VALUES"
-                    )));
-                }
-                return Err(CliError::content(format!(
-                    "`{text}` is valid Python but not arithmetic"
+/// One run; `None` after Ctrl-C.
+fn run_one(
+    simulation: &Simulation<'_>,
+    template: &str,
+    values: &[String],
+) -> Result<Option<SweptRun>, CliError> {
+    let params = &simulation.arguments.param;
+    let text = filled(template, params, values);
+    let formula =
+        Formula::parse(&text).map_err(|error| CliError::content(format!("`{text}`: {error}")))?;
+    let JudgedLog {
+        workload,
+        goals,
+        warm_up,
+        ..
+    } = simulation.log;
+    let simulated = match simulation.run_once(&formula, workload, &mut Interruptible) {
+        Err(SiteError::NotArithmetic) => {
+            if let Some(name) = unfilled(&text) {
+                return Err(CliError::usage(format!(
+                    "`{{{name}}}` has no value: give --param {name}=VALUES"
                 )));
             }
-            simulated => simulated?,
-        };
-        if !simulated.schedule.is_complete {
-            return Ok(None);
+            return Err(CliError::content(format!(
+                "`{text}` is valid Python but not arithmetic"
+            )));
         }
-        let results = simulated.results(workload, *warm_up);
-        let goals = results.judge(goals.as_ref(), workload, &simulated.schedule, None);
-        let params = params.iter().zip(values);
-        Ok(Some(SweptRun {
-            params: params
-                .map(|(param, value)| (param.name.clone(), value.clone()))
-                .collect(),
-            formula: text,
-            summary: results.statistics.summary,
-            failed: simulated.schedule.errors.jobs(),
-            never_start: simulated.schedule.never_start().count(),
-            goals,
-            no_waits: simulated.no_waits(workload),
-        }))
+        simulated => simulated?,
+    };
+    if !simulated.schedule.is_complete {
+        return Ok(None);
     }
+    let results = simulated.results(workload, *warm_up);
+    let goals = results.judge(goals.as_ref(), workload, &simulated.schedule, None);
+    let params = params.iter().zip(values);
+    Ok(Some(SweptRun {
+        params: params
+            .map(|(param, value)| (param.name.clone(), value.clone()))
+            .collect(),
+        formula: text,
+        summary: results.statistics.summary,
+        failed: simulated.schedule.errors.jobs(),
+        never_start: simulated.schedule.never_start().count(),
+        goals,
+        no_waits: simulated.no_waits(workload),
+    }))
 }
 
 /// Every combination of the values, the last parameter changing fastest.
