@@ -74,10 +74,9 @@ fn random_machine(
             let pools: Vec<Vec<u32>> = (0..workload.queues().len())
                 .map(|queue| vec![u32::from(queue == 1)])
                 .collect();
-            (
-                Machine::new(&[vec![processors], vec![processors]]).with_pool_lists(pools),
-                Vec::new(),
-            )
+            let mut machine = Machine::new(&[vec![processors], vec![processors]]);
+            machine.pool_lists = pools;
+            (machine, Vec::new())
         }
     }
 }
