@@ -2,6 +2,7 @@
 
 use std::io;
 
+use jsf_openpbs::words::counted;
 use thiserror::Error;
 
 /// A document that cannot be read, by its name.
@@ -20,7 +21,7 @@ pub enum ReadErrorKind {
     /// The document is not valid JSON.
     #[error(
         "is not valid JSON at line {line}, column {column} (byte {byte}): {reason}; {} read before it{advice}",
-        jobs_were(*.jobs_before)
+        counted(*.jobs_before, "job was", "jobs were")
     )]
     Json {
         /// The line, from 1.
@@ -94,13 +95,4 @@ pub(super) fn reason(error: &serde_json::Error) -> String {
     let mut text = error.to_string();
     text.truncate(text.find(" at line ").unwrap_or(text.len()));
     text
-}
-
-/// `1 job was`, `2 jobs were`.
-fn jobs_were(count: usize) -> String {
-    if count == 1 {
-        "1 job was".to_owned()
-    } else {
-        format!("{count} jobs were")
-    }
 }

@@ -29,8 +29,7 @@ pub(super) enum JobKey {
     Resource(NameIndex),
     /// An input of the formula that is not a resource.
     Special(SpecialInput),
-    /// An attribute that only a scheduling cycle needs, by the second of its names in
-    /// [`CYCLE_KEYS`].
+    /// An attribute that only a scheduling cycle needs, see [`cycle_key`].
     Cycle(&'static str),
     /// An object with attributes that only a scheduling cycle needs.
     CycleList,
@@ -110,37 +109,38 @@ impl JobKey {
     }
 }
 
-/// The attributes that only a scheduling cycle needs, in `qstat -f` or native JSON; that of a list
-/// has the name of the list before it. The second name is the one by which it is found.
-const CYCLE_KEYS: [(&str, &str); 23] = [
-    ("user", "user"),
-    ("euser", "user"),
-    ("group", "group"),
-    ("egroup", "group"),
-    ("project", "project"),
-    ("stime", "stime"),
-    ("qtime", "qtime"),
-    ("etime", "etime"),
-    ("resources_used.walltime", "used_walltime"),
-    ("Hold_Types", "Hold_Types"),
-    ("topjob_ineligible", "topjob_ineligible"),
-    ("array_state_count", "array_state_count"),
-    ("array_indices_remaining", "array_indices_remaining"),
-    ("array_indices_submitted", "array_indices_submitted"),
-    ("max_run_subjobs", "max_run_subjobs"),
-    ("Rerunable", "Rerunable"),
-    ("run_count", "run_count"),
-    ("estimated.start_time", "estimated_start"),
-    ("estimated_start", "estimated_start"),
-    ("place", "place"),
-    ("select", "select"),
-    ("schedselect", "schedselect"),
-    ("exec_vnode", "exec_vnode"),
+/// The attributes that only a scheduling cycle needs, in `qstat -f` or native JSON.
+const CYCLE_KEYS: [&str; 19] = [
+    "user",
+    "group",
+    "project",
+    "stime",
+    "qtime",
+    "etime",
+    "Hold_Types",
+    "topjob_ineligible",
+    "array_state_count",
+    "array_indices_remaining",
+    "array_indices_submitted",
+    "max_run_subjobs",
+    "Rerunable",
+    "run_count",
+    "estimated_start",
+    "place",
+    "select",
+    "schedselect",
+    "exec_vnode",
 ];
 
+/// The name by which such an attribute is found; that of a list has the name of the list before it.
 fn cycle_key(name: &str) -> Option<&'static str> {
-    let (_, key) = CYCLE_KEYS.iter().find(|(known, _)| *known == name)?;
-    Some(key)
+    match name {
+        "euser" => Some("user"),
+        "egroup" => Some("group"),
+        "resources_used.walltime" => Some("used_walltime"),
+        "estimated.start_time" => Some("estimated_start"),
+        _ => CYCLE_KEYS.into_iter().find(|key| *key == name),
+    }
 }
 
 /// Whether the attribute of this name is an object with attributes of a cycle.

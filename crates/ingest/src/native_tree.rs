@@ -4,7 +4,6 @@ use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeKind, Shares};
 use jsf_json::{JsonScalar, clipped, decode_utf8, entries, strip_byte_order_mark};
 use serde_json::value::RawValue;
-use thiserror::Error;
 
 /// The deepest tree that is read, in nodes from the first level down.
 const MAX_DEPTH: usize = 200;
@@ -15,16 +14,6 @@ const MAX_NAME: usize = 4096;
 /// The most unknown keys that an error lists.
 const MAX_LISTED: usize = 4;
 
-/// A document in JSON that cannot be read as a tree.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{source_name}`{fault}")]
-pub struct TreeDocumentError {
-    /// The document's name.
-    pub source_name: String,
-    /// What is wrong with it; the text follows its name.
-    pub fault: String,
-}
-
 /// Reads a tree in native JSON,
 /// `{"unknown_shares":0,"children":[{"name":"group1","shares":40,"children":[…]}]}`.
 ///
@@ -32,13 +21,13 @@ pub struct TreeDocumentError {
 /// let text = r#"{"children":[{"name":"g","shares":40,"children":[{"name":"Bob","shares":"parent","usage":100}]}]}"#;
 /// let tree = jsf_ingest::native_tree::read_tree("tree.json", text.as_bytes())?;
 /// assert_eq!((tree.nodes[1].name.as_str(), tree.nodes[1].parent, tree.nodes[1].usage), ("Bob", Some(0), Some(100.0)));
-/// # Ok::<(), jsf_ingest::native_tree::TreeDocumentError>(())
+/// # Ok::<(), String>(())
 /// ```
 ///
 /// # Errors
 /// The text is malformed JSON or not a tree, a node has no name or a value of the wrong type, or
 /// the tree has more nodes or levels than the limits allow.
-pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDocumentError> {
+pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, String> {
     read(source_name, bytes, &NATIVE)
 }
 
@@ -48,15 +37,11 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDo
 ///
 /// # Errors
 /// As [`read_tree`].
-pub fn read_flux_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDocumentError> {
+pub fn read_flux_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, String> {
     read(source_name, bytes, &FLUX_ACCOUNTING)
 }
 
-fn read(
-    source_name: &str,
-    bytes: &[u8],
-    format: &'static Format,
-) -> Result<TreeDocument, TreeDocumentError> {
+fn read(source_name: &str, bytes: &[u8], format: &'static Format) -> Result<TreeDocument, String> {
     let text = decode_utf8(strip_byte_order_mark(bytes));
     let mut reader = TreeReader {
         format,
@@ -65,10 +50,7 @@ fn read(
     };
     match reader.read(&text) {
         Ok(()) => Ok(reader.document),
-        Err(fault) => Err(TreeDocumentError {
-            source_name: source_name.to_owned(),
-            fault,
-        }),
+        Err(fault) => Err(format!("`{source_name}`{fault}")),
     }
 }
 

@@ -12,7 +12,9 @@ use std::collections::HashMap;
 
 use job_sort_formula::jobs::Problem;
 use jsf_json::{JsonScalar, clipped};
+use jsf_openpbs::files::objects::key_and_value;
 use jsf_openpbs::resource_amount::AmountSource;
+use jsf_openpbs::words::counted;
 use serde::de::IgnoredAny;
 
 use crate::attribute_values::integer;
@@ -79,17 +81,10 @@ impl<'d> Line<'d> {
             return Self::Close(text.matches('}').count());
         }
         match key_and_value(text) {
-            Some((key, value)) => Self::Entry(key, value),
-            None => Self::Other,
+            Some((key, value)) if !value.is_empty() => Self::Entry(key, value),
+            _ => Self::Other,
         }
     }
-}
-
-/// The key and the value of `"key": value`.
-fn key_and_value(text: &str) -> Option<(&str, &str)> {
-    let (key, rest) = text.strip_prefix('"')?.split_once('"')?;
-    let value = rest.trim_start().strip_prefix(':')?.trim_start();
-    (!value.is_empty()).then_some((key, value))
 }
 
 /// Whether a key has the form of a job id: `12.server`, `12[].server`, `12[3].server`.
@@ -274,10 +269,7 @@ impl ForeignLines {
 
     fn note(&self) -> Option<String> {
         let (number, text) = self.first.as_ref()?;
-        let lines = match self.count {
-            1 => "1 line is".to_owned(),
-            count => format!("{count} lines are"),
-        };
+        let lines = counted(self.count, "line is", "lines are");
         Some(format!(
             "{lines} not JSON and ignored, the first is line {number}: `{text}`"
         ))

@@ -314,7 +314,7 @@ pub fn pbs_files(data: &[u8]) {
     let _ = Nodes::read("nodes", &objects);
     let _ = reservations::read("reservations", &objects);
     let _ = repeated(&objects);
-    let _ = formula_in("server", &objects);
+    let _ = formula_in("server", &objects, true);
     let _ = pasted(&text);
     add_resources("qmgr", &objects, &mut Schema::openpbs());
     add_resources(

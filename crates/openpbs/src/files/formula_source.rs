@@ -1,7 +1,6 @@
 //! Extracts the text of a formula from the files and listings in which sites keep it.
 
 use job_sort_formula::diagnostic::{Message, Need};
-use thiserror::Error;
 
 use crate::files::objects::{Attribute, ObjectKind, Objects, last};
 use crate::files::schedulers::{DEFAULT, listed_schedulers};
@@ -12,47 +11,6 @@ const INTERNAL_FILE: &str = "### PBS INTERNAL FILE DO NOT MODIFY ###";
 
 /// The most characters of a directive that a message repeats.
 const MAX_SHOWN: usize = 80;
-
-/// A document without a formula.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum NoFormula {
-    /// The document is empty.
-    #[error("`{0}` is empty, expected a formula")]
-    Empty(String),
-    /// The server that the document describes has no formula.
-    #[error(
-        "`{0}` has no `job_sort_formula`; a server without one orders jobs as the formula `0` does"
-    )]
-    Unset(String),
-    /// Only schedulers other than the default one have a formula in the document.
-    #[error(
-        "`{source_name}` has no formula of the default scheduler, only that of {}; to use it, give the formula itself",
-        quoted(schedulers)
-    )]
-    OtherScheduler {
-        /// The document.
-        source_name: String,
-        /// The schedulers that have one.
-        schedulers: Vec<String>,
-    },
-    /// A directive of `qmgr`, or a line of sched_config, that does not set a formula.
-    #[error("`{given}` {problem}")]
-    Directive {
-        /// The directive.
-        given: String,
-        /// What it is instead, and what to give.
-        problem: Message,
-    },
-}
-
-impl From<NoFormula> for Message {
-    fn from(refusal: NoFormula) -> Self {
-        match refusal {
-            NoFormula::Directive { given, problem } => problem.after(format!("`{given}` ")),
-            other => other.to_string().into(),
-        }
-    }
-}
 
 /// A formula, and where its document has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,23 +42,28 @@ impl SourceFormula {
 /// Extracts the formula from a document: `qstat -Bf` as JSON, text or dsv, `qmgr -c 'print server'`
 /// or `'list server'`, the scheduler's `sched_formula`, or a file with nothing but the formula. Of
 /// a document with several schedulers the formula is that of the server, else that of the default
-/// scheduler.
+/// scheduler, else, if `takes_other` is true, that of the only other one that has one.
 ///
 /// ```
 /// use jsf_openpbs::files::formula_source::formula_in;
 /// use jsf_openpbs::files::objects::Objects;
 ///
 /// let text = "Server: vm\n    job_sort_formula = max(ncpus,\n\t1) * 10\n    eligible_time_enable = True\n";
-/// assert_eq!(formula_in("server.txt", &Objects::read(text)).unwrap().text, "max(ncpus,1) * 10");
+/// let formula = formula_in("server.txt", &Objects::read(text), false);
+/// assert_eq!(formula.unwrap().text, "max(ncpus,1) * 10");
 /// ```
 ///
 /// # Errors
 /// The document is empty, or it describes a server without a formula, or only schedulers other than
 /// the default one have one.
-pub fn formula_in(source_name: &str, objects: &Objects<'_>) -> Result<SourceFormula, NoFormula> {
+pub fn formula_in(
+    source_name: &str,
+    objects: &Objects<'_>,
+    takes_other: bool,
+) -> Result<SourceFormula, Message> {
     let document = objects.text.trim_start_matches('\u{feff}');
     if document.trim().is_empty() {
-        return Err(NoFormula::Empty(source_name.to_owned()));
+        return Err(format!("`{source_name}` is empty, expected a formula").into());
     }
     if document.trim().lines().nth(1).is_none()
         && let Some(directive) = other_directive(document)
@@ -115,18 +78,25 @@ pub fn formula_in(source_name: &str, objects: &Objects<'_>) -> Result<SourceForm
         for scheduler in listed_schedulers(objects) {
             if scheduler.name == DEFAULT {
                 formula = formula.or(scheduler.formula);
-            } else if scheduler.formula.is_some() {
-                others.push(scheduler.name);
+            } else if let Some(formula) = scheduler.formula {
+                others.push((scheduler.name, formula));
             }
         }
-        let source_name = source_name.to_owned();
-        return formula.ok_or(if others.is_empty() {
-            NoFormula::Unset(source_name)
-        } else {
-            NoFormula::OtherScheduler {
-                source_name,
-                schedulers: others,
-            }
+        if let ([(_, other)], true) = (&others[..], takes_other) {
+            formula = formula.or(Some(other.clone()));
+        }
+        return formula.ok_or_else(|| {
+            let no_formula = if others.is_empty() {
+                format!(
+                    "`{source_name}` has no `job_sort_formula`; a server without one orders jobs as the formula `0` does"
+                )
+            } else {
+                format!(
+                    "`{source_name}` has no formula of the default scheduler, only that of {}; to use it, give the formula itself",
+                    quoted(others.iter().map(|(name, _)| name))
+                )
+            };
+            no_formula.into()
         });
     }
     let text = match document.strip_prefix(INTERNAL_FILE) {
@@ -167,7 +137,7 @@ pub fn pasted(text: &str) -> Option<String> {
 
 /// What a text is that was given as a formula and is a directive of `qmgr`, or a line of
 /// sched_config, without a formula; `None` for any other text.
-pub fn other_directive(text: &str) -> Option<NoFormula> {
+pub fn other_directive(text: &str) -> Option<Message> {
     let problem = match command(text) {
         Command::Qmgr(None) => {
             "is a command without a directive in closed quotes; write qmgr -c 'DIRECTIVE'".into()
@@ -175,10 +145,8 @@ pub fn other_directive(text: &str) -> Option<NoFormula> {
         Command::Qmgr(Some(directive)) => problem_of(&directive)?,
         Command::Other(text) => problem_of(text)?,
     };
-    Some(NoFormula::Directive {
-        given: text.trim().chars().take(MAX_SHOWN).collect(),
-        problem,
-    })
+    let given: String = text.trim().chars().take(MAX_SHOWN).collect();
+    Some(problem.after(format!("`{given}` ")))
 }
 
 /// Why a directive sets no formula.
@@ -325,8 +293,8 @@ const PRINTED: &str = "# Set server attributes";
 mod tests {
     use super::*;
 
-    fn formula(document: &str) -> Result<String, NoFormula> {
-        formula_in("f", &Objects::read(document)).map(|formula| formula.text)
+    fn formula(document: &str) -> Result<String, Message> {
+        formula_in("f", &Objects::read(document), false).map(|formula| formula.text)
     }
 
     #[test]
@@ -476,14 +444,13 @@ mod tests {
 
     #[test]
     fn a_missing_formula_is_an_error() {
-        assert_eq!(formula(" \n"), Err(NoFormula::Empty("f".into())));
-        assert_eq!(
-            formula("Server: vm\n    x = 1\n"),
-            Err(NoFormula::Unset("f".into()))
-        );
-        assert_eq!(
-            formula("{\"Server\":{\"vm\":{}}}"),
-            Err(NoFormula::Unset("f".into()))
-        );
+        for (document, expected) in [
+            (" \n", "`f` is empty"),
+            ("Server: vm\n    x = 1\n", "`f` has no `job_sort_formula`"),
+            ("{\"Server\":{\"vm\":{}}}", "`f` has no `job_sort_formula`"),
+        ] {
+            let refusal = formula(document).expect_err(document).to_string();
+            assert!(refusal.starts_with(expected), "{refusal}");
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! The files and listings of OpenPBS: readers, and writers for the files that OpenPBS reads.
 
 pub mod dedicated_time;
-mod error;
 pub mod formula_source;
 pub mod holidays;
 pub mod limits;
@@ -17,5 +16,3 @@ pub mod sched_config;
 pub mod schedulers;
 pub mod server;
 pub mod usage;
-
-pub use error::DocumentError;

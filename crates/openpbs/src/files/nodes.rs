@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_json::clipped;
 
-use crate::files::DocumentError;
 use crate::files::limits::whole_amount;
 use crate::files::objects::{Attribute, ObjectKind, Objects, last, read_damaged};
 use crate::files::server::boolean;
@@ -81,19 +80,19 @@ impl Nodes {
     /// let text = "vn1\n     state = free\n     resources_available.ncpus = 4\n     resources_available.mem = 1gb\n";
     /// let nodes = Nodes::read("pbsnodes.txt", &Objects::read(text))?;
     /// assert_eq!((nodes.total("ncpus"), nodes.total("mem")), (4, 1_048_576));
-    /// # Ok::<(), jsf_openpbs::files::DocumentError>(())
+    /// # Ok::<(), String>(())
     /// ```
-    pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Self, DocumentError> {
+    pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Self, String> {
         let mut nodes = Self::default();
         let schema = Schema::openpbs();
-        let wrong = |fault| DocumentError::new(source_name, fault);
+        let wrong = |fault| format!("`{source_name}`{fault}");
         match &objects.json_error {
             None => nodes.add(objects, &schema).map_err(wrong)?,
             Some(reason) => {
                 let whole = read_damaged(objects.text, |attribute| is_needed(attribute, &schema))
                     .map_err(wrong)?
                     .filter(|whole| whole.has(ObjectKind::Node))
-                    .ok_or_else(|| DocumentError::json(source_name, reason))?;
+                    .ok_or_else(|| format!("`{source_name}` is not valid JSON: {reason}"))?;
                 nodes.add(&whole, &schema).map_err(wrong)?;
             }
         }

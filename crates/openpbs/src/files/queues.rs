@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_json::JsonScalar;
 
-use crate::files::DocumentError;
 use crate::files::limits::{self, LimitsByQueue, RunLimits};
 use crate::files::objects::{Attribute, ObjectKind, Objects};
 use crate::files::schedulers;
@@ -43,9 +42,9 @@ impl Queues {
     ///
     /// # Errors
     /// The document is invalid JSON, or has a priority that is not a whole number.
-    pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Self, DocumentError> {
+    pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Self, String> {
         if let Some(reason) = &objects.json_error {
-            return Err(DocumentError::json(source_name, reason));
+            return Err(format!("`{source_name}` is not valid JSON: {reason}"));
         }
         let mut queues = Self::default();
         for object in &objects.objects {
@@ -61,7 +60,7 @@ impl Queues {
             for attribute in &object.attributes {
                 queues
                     .set(queue, attribute)
-                    .map_err(|fault| DocumentError::new(source_name, fault))?;
+                    .map_err(|fault| format!("`{source_name}`{fault}"))?;
             }
         }
         Ok(queues)

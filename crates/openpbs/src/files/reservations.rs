@@ -7,7 +7,6 @@
 
 use job_sort_formula::schema::Schema;
 
-use super::DocumentError;
 use super::objects::{Object, ObjectKind, Objects};
 use crate::chunks::PlacedChunk;
 use crate::resource_amount::AmountSource;
@@ -50,19 +49,16 @@ pub struct ListedReservation {
 ///     reserve_end = Fri Nov 27 13:00:00 2026\nqueue = R1\nresv_nodes = (a:ncpus=4)+(b:ncpus=8)\n";
 /// let reservations = read("rstat.txt", &Objects::read(text))?;
 /// assert_eq!((&*reservations[0].queue, reservations[0].nodes.len()), ("R1", 2));
-/// # Ok::<(), jsf_openpbs::files::DocumentError>(())
+/// # Ok::<(), String>(())
 /// ```
-pub fn read(
-    source_name: &str,
-    objects: &Objects<'_>,
-) -> Result<Vec<ListedReservation>, DocumentError> {
+pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Vec<ListedReservation>, String> {
     let mut listed = Vec::new();
     for object in objects.of(ObjectKind::Reservation) {
         let state = object.get("reserve_state").unwrap_or_default();
         let state = state.strip_prefix("RESV_").unwrap_or(state);
         if !matches!(state, "FINISHED" | "BEING_DELETED" | "DELETED") {
             let reservation = reservation(object, state);
-            let wrong = |fault| DocumentError::new(source_name, fault);
+            let wrong = |fault| format!("`{source_name}`{fault}");
             listed.push(reservation.map_err(wrong)?);
         }
     }

@@ -5,11 +5,8 @@ use std::path::Path;
 
 use job_sort_formula::diagnostic::Message;
 use jsf_json::decode_utf8;
-use jsf_openpbs::files::formula_source::{
-    NoFormula, SourceFormula, formula_in, other_directive, pasted,
-};
-use jsf_openpbs::files::objects::Objects;
-use jsf_openpbs::files::schedulers::{DEFAULT, listed_schedulers, scheduler_of_partition};
+use jsf_openpbs::files::formula_source::{SourceFormula, formula_in, other_directive, pasted};
+use jsf_openpbs::files::schedulers::scheduler_of_partition;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 
@@ -74,7 +71,7 @@ impl FormulaText {
             Cow::Borrowed(_) => given,
         };
         if let Some(directive) = other_directive(&given) {
-            return Err(SiteError::Content(directive.into()));
+            return Err(SiteError::Content(directive));
         }
         Ok(match pasted(&given) {
             Some(text) => {
@@ -155,21 +152,11 @@ impl FormulaText {
     }
 }
 
-/// The formula of the only scheduler beside the default one that has one.
-fn only_formula(objects: &Objects<'_>) -> Option<SourceFormula> {
-    let mut listed = listed_schedulers(objects);
-    listed.retain(|listed| listed.name != DEFAULT && listed.formula.is_some());
-    if listed.len() > 1 {
-        return None;
-    }
-    listed.pop()?.formula
-}
-
 impl SiteDocument<'_> {
     /// The formula of the server or of the default scheduler, or that is all of the document.
     pub(crate) fn formula(&self) -> Result<FormulaText, Message> {
         self.require_formula()?;
-        Ok(self.text(formula_in(&self.name, &self.objects)?))
+        Ok(self.text(formula_in(&self.name, &self.objects, false)?))
     }
 
     fn require_formula(&self) -> Result<(), Message> {
@@ -190,11 +177,7 @@ impl SiteDocument<'_> {
         if let Some(formula) = partition.and_then(|name| self.formula_of_partition(name)) {
             return Ok(formula);
         }
-        let formula = formula_in(&self.name, &self.objects).or_else(|refusal| match refusal {
-            NoFormula::OtherScheduler { .. } => only_formula(&self.objects).ok_or(refusal),
-            refusal => Err(refusal),
-        });
-        Ok(self.text(formula?))
+        Ok(self.text(formula_in(&self.name, &self.objects, true)?))
     }
 
     fn text(&self, formula: SourceFormula) -> FormulaText {

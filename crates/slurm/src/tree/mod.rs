@@ -16,7 +16,6 @@ use jsf_json::{clipped, decode_utf8, strip_byte_order_mark};
 use serde_json::value::RawValue;
 
 pub use place::Place;
-use thiserror::Error;
 
 /// The longest document that is read, in bytes.
 pub const MAX_BYTES: usize = 1 << 30;
@@ -59,16 +58,6 @@ pub struct SlurmTree {
     pub warnings: Vec<String>,
 }
 
-/// A document that cannot be read as a tree.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{source_name}`{fault}")]
-pub struct TreeReadError {
-    /// The document's name.
-    pub source_name: String,
-    /// What is wrong with it, in words that follow its name.
-    pub fault: String,
-}
-
 /// A format of an association tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TreeFormat {
@@ -99,12 +88,9 @@ pub enum TreeFormat {
 /// ```
 ///
 /// # Errors
-/// [`TreeReadError`], with the line if there is one.
-pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, TreeReadError> {
-    read(bytes).map_err(|fault| TreeReadError {
-        source_name: source_name.to_owned(),
-        fault,
-    })
+/// Why it cannot be read, with its name and the line if there is one.
+pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, String> {
+    read(bytes).map_err(|fault| format!("`{source_name}`{fault}"))
 }
 
 fn read(bytes: &[u8]) -> Result<SlurmTree, String> {

@@ -97,8 +97,8 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The key and the value of `"key": value`.
-fn key_and_value(line: &str) -> Option<(&str, &str)> {
+/// The key and the value of `"key": value` in a line of JSON.
+pub fn key_and_value(line: &str) -> Option<(&str, &str)> {
     let (key, rest) = line.strip_prefix('"')?.split_once('"')?;
     Some((key, rest.trim_start().strip_prefix(':')?.trim_start()))
 }

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 
 use jsf_json::JsonScalar;
 
+pub use damaged_json::key_and_value;
 pub(super) use damaged_json::read_damaged;
 pub use listing::split_unescaped;
 
