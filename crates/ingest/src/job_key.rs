@@ -76,16 +76,16 @@ impl JobKey {
 
     /// Whether the value is a name, which qstat may print without quotes.
     pub(super) fn is_name(self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Id
-            | Self::Entity
-            | Self::User
-            | Self::Group
-            | Self::Account
-            | Self::Owner
-            | Self::Queue => true,
-            _ => false,
-        }
+                | Self::Entity
+                | Self::User
+                | Self::Group
+                | Self::Account
+                | Self::Owner
+                | Self::Queue
+        )
     }
 
     /// The meaning of a key of native JSON; `resource` answers for one that is a resource's.

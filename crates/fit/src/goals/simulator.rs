@@ -56,9 +56,10 @@ impl Simulator<'_> {
         let formula = Formula::parse(text).map_err(|error| invalid(error.to_string()))?;
         let (workload, simulation) = (&part.workload, self.options.simulation);
         let (mut ended_by_observer, mut never_ended) = (self, ());
-        let observer: &mut dyn Observer = match part.is_interruptible {
-            true => &mut ended_by_observer,
-            false => &mut never_ended,
+        let observer: &mut dyn Observer = if part.is_interruptible {
+            &mut ended_by_observer
+        } else {
+            &mut never_ended
         };
         let simulated = match self.site.simulate(&formula, workload, simulation, observer) {
             Err(SiteError::NotArithmetic) => {

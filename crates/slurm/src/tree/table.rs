@@ -131,7 +131,7 @@ impl<'t> Table<'t> {
         advice: &'static str,
     ) -> Result<usize, String> {
         self.column(&[column])
-            .ok_or_else(|| String::from(format!(" has no column `{column}`: {advice}")))
+            .ok_or_else(|| format!(" has no column `{column}`: {advice}"))
     }
 
     /// Whether the columns have a fixed width, at which longer names are cut.
