@@ -21,7 +21,8 @@ use crate::schema::Schema;
 use program::{CompileError, Program};
 use syntax::{Expr, Node, SyntaxError};
 
-pub use syntax::{Construct, SyntaxErrorKind, Template, TemplateConstant, Unit};
+pub use syntax::{Construct, SyntaxErrorKind, Unit};
+pub use template::{Template, TemplateConstant};
 
 /// A parsed formula.
 ///

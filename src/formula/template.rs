@@ -2,12 +2,64 @@
 
 use crate::diagnostic::Span;
 use crate::formula::name_resolution::Resolution;
-use crate::formula::syntax::{self, Expr, SyntaxError, Template, TemplateConstant, template_error};
+use crate::formula::syntax::{self, Expr, MAX_LENGTH, SyntaxError, SyntaxErrorKind, TemplatePlace};
 use crate::python::{PythonVersion, Value};
+
+type Result<T> = std::result::Result<T, SyntaxError>;
+
+/// The most constants of a template.
+const MAX_CONSTANTS: usize = 20;
+
+/// The greatest length of a number that is filled in, in bytes: `(-1.2345678901234567e-300)`.
+const MAX_FILLED: usize = 26;
 
 /// Up to this magnitude a whole number is filled in without a point or an exponent, as a Python
 /// `int`.
 const MAX_WHOLE: f64 = 1e16;
+
+/// A number of a formula that is to be found: `{name=START:LOW..HIGH}`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TemplateConstant {
+    /// Its name.
+    pub name: Box<str>,
+    /// The number from which a search starts.
+    pub start: f64,
+    /// The smallest number that it may be.
+    pub low: f64,
+    /// The largest number that it may be.
+    pub high: f64,
+    /// Whether a search moves by factors instead of by differences (`:log`).
+    pub is_log: bool,
+    /// Whether it is a whole number (`:int`).
+    pub is_int: bool,
+    /// Where the template declares it, with the braces.
+    pub span: Span,
+}
+
+/// The text of a formula in which some numbers are still to be found.
+///
+/// A constant is declared once, as `{name=START:LOW..HIGH}`, and may be repeated as `{name}`,
+/// before or after it. `:log` after the range says that a search moves it by factors, `:int` that
+/// it is a whole number. All else is the text of a formula, with its comments.
+///
+/// ```
+/// use job_sort_formula::formula::Template;
+/// use job_sort_formula::Formula;
+///
+/// let template = Template::parse("{fs=100:0..500}*fairshare_factor + ncpus**{power=-1:-2..2}")?;
+/// assert_eq!(template.constants()[0].high, 500.0);
+/// let text = template.fill(&[120.0, -0.5]);
+/// assert_eq!(text, "120*fairshare_factor + ncpus**(-0.5)");
+/// assert!(Formula::parse(&text).is_ok());
+/// # Ok::<(), job_sort_formula::SyntaxError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Template {
+    expr: Expr,
+    constants: Vec<TemplateConstant>,
+    /// Where numbers are filled in, ascending, and the index of the constant of each.
+    places: Vec<(Span, usize)>,
+}
 
 impl Template {
     /// Parses the text of a template.
@@ -15,14 +67,42 @@ impl Template {
     /// # Errors
     /// A [`SyntaxError`] with its span if the text is not a formula but for its constants, or if a
     /// constant is not written as it should be, has a name with another meaning, or is missing.
-    pub fn parse(text: &str) -> Result<Self, SyntaxError> {
-        let template = syntax::parse_template(text)?;
+    pub fn parse(text: &str) -> Result<Self> {
+        let (expr, places) = syntax::parse_template(text)?;
+        let mut template = Self {
+            expr,
+            constants: Vec::new(),
+            places: Vec::with_capacity(places.len()),
+        };
+        for place in &places {
+            if place.is_declared {
+                template.declare(text, place)?;
+            }
+        }
+        // a constant may be declared after a place
+        for TemplatePlace { name, span, .. } in places {
+            let mut constants = template.constants.iter();
+            let Some(index) = constants.position(|constant| constant.name == name) else {
+                let message = format!("the constant `{name}` has no range");
+                let help =
+                    format!("declare it where it stands first: `{{{name}=START:LOW..HIGH}}`");
+                return Err(error(message, help, span));
+            };
+            template.places.push((span, index));
+        }
+        // in the order of the text, in which numbers are filled in
+        template.places.sort_unstable();
+        if text.len() + template.places.len() * MAX_FILLED > MAX_LENGTH
+            && !template.places.is_empty()
+        {
+            let end = Span::new(text.len(), text.len());
+            return Err(SyntaxError::new(SyntaxErrorKind::TooLong, end));
+        }
         if template.constants.is_empty() {
-            let message = "the template has no constant to find".to_owned();
+            let message = "the template has no constant to find";
             let help =
-                "write `{name=START:LOW..HIGH}` instead of a number, such as `{fs=100:0..500}`"
-                    .to_owned();
-            return Err(template_error(message, help, Span::new(0, text.len())));
+                "write `{name=START:LOW..HIGH}` instead of a number, such as `{fs=100:0..500}`";
+            return Err(error(message, help, Span::new(0, text.len())));
         }
         for constant in &template.constants {
             check_name(constant, &template)?;
@@ -31,9 +111,27 @@ impl Template {
         Ok(template)
     }
 
+    /// Reads `{name=START:LOW..HIGH}`.
+    fn declare(&mut self, text: &str, place: &TemplatePlace) -> Result<()> {
+        let constant = read_constant(text, place)?;
+        let name = &constant.name;
+        if self.constants.iter().any(|other| other.name == *name) {
+            let message = format!("the constant `{name}` is declared twice");
+            let help = format!("declare it once, and write `{{{name}}}` where it stands again");
+            return Err(error(message, help, constant.span));
+        }
+        if self.constants.len() == MAX_CONSTANTS {
+            let message = format!("a template has at most {MAX_CONSTANTS} constants");
+            let help = "write the numbers that matter least as numbers";
+            return Err(error(message, help, constant.span));
+        }
+        self.constants.push(constant);
+        Ok(())
+    }
+
     /// Refuses a template with a constant where a name is allowed, but no number:
     /// `({a=1:0..2} := 3)`.
-    fn check_filled(&self) -> Result<(), SyntaxError> {
+    fn check_filled(&self) -> Result<()> {
         let starts: Vec<f64> = self
             .constants()
             .iter()
@@ -43,7 +141,7 @@ impl Template {
             .map(drop)
             .map_err(|refused| {
                 let message = format!("a number cannot stand where a constant does: {refused}");
-                template_error(
+                error(
                     message,
                     "put constants only where numbers can stand".to_owned(),
                     Span::new(0, self.text().len()),
@@ -124,15 +222,188 @@ fn push_separated(text: &mut String, number: &str, rest: &str) {
     }
 }
 
+fn read_constant(text: &str, place: &TemplatePlace) -> Result<TemplateConstant> {
+    let TemplatePlace { name, span, .. } = place.clone();
+    let written = without_comments(span.slice(text));
+    let (before, after) = written.split_once('=').unwrap_or((&written, ""));
+    let mut position = span.start as usize + before.len() + 1;
+    let mut parts = Vec::new();
+    for part in after.trim_end_matches('}').split(':') {
+        parts.push(Part::new(position, part));
+        position += part.len() + 1;
+    }
+    let start = parts[0].number()?;
+    let [start_part, range, suffixes @ ..] = parts.as_slice() else {
+        let message = format!("the constant `{name}` has no range");
+        return Err(error(message, form(&name), span));
+    };
+    let (low, high) = range.range(&name)?;
+    let mut constant = TemplateConstant {
+        name,
+        start,
+        low,
+        high,
+        is_log: false,
+        is_int: false,
+        span,
+    };
+    for suffix in suffixes {
+        match suffix.text {
+            "log" if !constant.is_log => constant.is_log = true,
+            "int" if !constant.is_int => constant.is_int = true,
+            other => {
+                let message = format!("`:{other}` is not known here");
+                let help = "`:log`, `:int` or both may follow the range";
+                return Err(error(message, help, suffix.span));
+            }
+        }
+    }
+    check_values(&constant, start_part.span, range.span)?;
+    Ok(constant)
+}
+
+/// The text with blanks in place of comments.
+fn without_comments(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut is_comment = false;
+    for character in text.chars() {
+        is_comment = character == '#' || is_comment && !matches!(character, '\n' | '\r');
+        if is_comment {
+            result.extend(std::iter::repeat_n(' ', character.len_utf8()));
+        } else {
+            result.push(character);
+        }
+    }
+    result
+}
+
+fn check_values(constant: &TemplateConstant, start_span: Span, range_span: Span) -> Result<()> {
+    let TemplateConstant {
+        start, low, high, ..
+    } = *constant;
+    let numbers = [start, low, high];
+    let fraction = numbers.into_iter().find(|number| number.fract() != 0.0);
+    let (message, help, at) = if low > high {
+        (
+            format!("the range `{low}..{high}` is upside down"),
+            format!("write the smaller number first: `{high}..{low}`"),
+            range_span,
+        )
+    } else if low == high {
+        (
+            format!("the range `{low}..{high}` has one number only"),
+            "write the number itself, without braces".to_owned(),
+            range_span,
+        )
+    } else if !(low..=high).contains(&start) {
+        (
+            format!("the start {start} is outside of the range `{low}..{high}`"),
+            "start within the range, or widen it".to_owned(),
+            start_span,
+        )
+    } else if constant.is_log && low <= 0.0 {
+        (
+            format!("the range `{low}..{high}` has no logarithms"),
+            "with `:log` a range begins above 0".to_owned(),
+            range_span,
+        )
+    } else if let Some(fraction) = fraction.filter(|_| constant.is_int) {
+        (
+            format!("{fraction} is not a whole number"),
+            "with `:int` the start and the range are whole numbers".to_owned(),
+            if fraction == start {
+                start_span
+            } else {
+                range_span
+            },
+        )
+    } else {
+        return Ok(());
+    };
+    Err(error(message, help, at))
+}
+
+/// A text between two colons, without the blanks around it.
+#[derive(Clone, Copy)]
+struct Part<'t> {
+    text: &'t str,
+    span: Span,
+}
+
+impl<'t> Part<'t> {
+    fn new(start: usize, text: &'t str) -> Self {
+        let start = start + text.len() - text.trim_start().len();
+        let text = text.trim();
+        Self {
+            text,
+            span: Span::new(start, start + text.len()),
+        }
+    }
+
+    fn number(self) -> Result<f64> {
+        // the standard library reads `inf` and `nan` as well
+        let is_written_as_number = self
+            .text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+        match self
+            .text
+            .parse::<f64>()
+            .ok()
+            .filter(|_| is_written_as_number)
+        {
+            Some(number) if number.is_finite() => Ok(number),
+            Some(_) => Err(error(
+                format!("`{}` is too large for a number", self.text),
+                form("name"),
+                self.span,
+            )),
+            None if self.text.is_empty() => Err(error(
+                "a number is missing".to_owned(),
+                form("name"),
+                self.span,
+            )),
+            None => Err(error(
+                format!("`{}` is not a number", self.text),
+                form("name"),
+                self.span,
+            )),
+        }
+    }
+
+    fn range(self, name: &str) -> Result<(f64, f64)> {
+        let Some((low, high)) = self.text.split_once("..") else {
+            return Err(error(
+                format!("`{}` is not a range", self.text),
+                form(name),
+                self.span,
+            ));
+        };
+        let start = self.span.start as usize;
+        let high_start = start + low.len() + "..".len();
+        Ok((
+            Part::new(start, low).number()?,
+            Part::new(high_start, high).number()?,
+        ))
+    }
+}
+
+/// How a constant is written.
+fn form(name: &str) -> String {
+    format!(
+        "a constant to find is written `{{{name}=START:LOW..HIGH}}`, such as `{{{name}=100:0..500}}`"
+    )
+}
+
 /// Refuses a name that means something else in Python or in the rest of the formula.
-fn check_name(constant: &TemplateConstant, template: &Template) -> Result<(), SyntaxError> {
+fn check_name(constant: &TemplateConstant, template: &Template) -> Result<()> {
     let name = &*constant.name;
     let help = "give the constant another name".to_owned();
     if !matches!(
         Resolution::resolve(name, PythonVersion::default(), |_| false),
         Resolution::Undefined
     ) {
-        return Err(template_error(
+        return Err(error(
             format!("`{name}` is a name of Python, which no constant can have"),
             help,
             constant.span,
@@ -152,7 +423,7 @@ fn check_name(constant: &TemplateConstant, template: &Template) -> Result<(), Sy
         .iter()
         .find(|node| is_input(node) && !is_filled(node.span))
     {
-        Some(input) => Err(template_error(
+        Some(input) => Err(error(
             format!("`{name}` is both a constant and an input of the formula"),
             format!(
                 "give the constant another name, or write `{{{name}}}` where the constant stands again"
@@ -161,4 +432,13 @@ fn check_name(constant: &TemplateConstant, template: &Template) -> Result<(), Sy
         )),
         None => Ok(()),
     }
+}
+
+/// The error of a template that cannot be used.
+fn error(message: impl Into<String>, help: impl Into<String>, span: Span) -> SyntaxError {
+    let kind = SyntaxErrorKind::Template {
+        message: message.into(),
+        help: help.into(),
+    };
+    SyntaxError::new(kind, span)
 }

@@ -344,11 +344,7 @@ impl Schema {
         suggestions::nearest(name, self.numeric_names())
     }
 
-    /// The names that a formula may use, for [`suggestions`](Self::suggestions) to many names.
-    pub(crate) fn known_names(&self) -> suggestions::KnownNames<'_> {
-        suggestions::KnownNames::new(self.numeric_names())
-    }
-
+    /// The names that a formula may use.
     pub(crate) fn numeric_names(&self) -> impl Iterator<Item = &str> {
         self.iter()
             .filter(|(_, entry)| entry.input_type.is_numeric())

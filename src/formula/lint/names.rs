@@ -8,7 +8,7 @@ use crate::formula::lint::parents::{Parents, attribute_of};
 use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, ExprId, ExprKind, is_identifier};
 use crate::python::{Function, constant};
-use crate::schema::suggestions::KnownNames;
+use crate::schema::suggestions::{MAX_COMPARED, nearest};
 use crate::schema::{Origin, Schema};
 
 /// The most unknown names that a message lists.
@@ -20,7 +20,7 @@ const SERVER_SCRIPT_NAMES: [&str; 2] = ["ans", "errnum"];
 
 /// Findings on every name, also in branches that are not taken.
 pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
-    let similar = SimilarNames::new(schema);
+    let similar = SimilarNames::new(expr, schema);
     let mut findings: Vec<Diagnostic> = expr
         .iter()
         .filter_map(|(id, _)| name(expr, id, schema, parents, &similar))
@@ -88,23 +88,41 @@ fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
 /// The known names that resemble others.
 struct SimilarNames<'s> {
     schema: &'s Schema,
-    known: KnownNames<'s>,
     /// The numeric resources, by their names in lower case.
     by_lower_case: HashMap<String, &'s str>,
+    /// Whether few enough names are compared that misspelled ones can be looked for.
+    are_compared: bool,
 }
 
 impl<'s> SimilarNames<'s> {
-    fn new(schema: &'s Schema) -> Self {
+    fn new(expr: &Expr, schema: &'s Schema) -> Self {
         let mut by_lower_case = HashMap::new();
         for known in schema.numeric_names() {
             by_lower_case
                 .entry(known.to_ascii_lowercase())
                 .or_insert(known);
         }
+        let mut unknown = 0;
+        for node in expr.nodes() {
+            if let Some(name) = node.name()
+                && schema.entry(name).is_none()
+            {
+                unknown += 1;
+            }
+        }
         Self {
             schema,
-            known: schema.known_names(),
             by_lower_case,
+            are_compared: unknown * schema.len() <= MAX_COMPARED,
+        }
+    }
+
+    /// The names to which a misspelled one is near.
+    fn nearest(&self, name: &str) -> Vec<&'s str> {
+        if self.are_compared {
+            nearest(name, self.schema.numeric_names())
+        } else {
+            Vec::new()
         }
     }
 }
@@ -236,17 +254,17 @@ fn undefined(name: &str, span: Span, is_callee: bool, similar: &SimilarNames<'_>
             [] => found,
         };
     }
-    let (names, others): (Vec<&str>, Vec<&str>) = similar
-        .known
-        .nearest(name)
-        .into_iter()
-        .partition(|near| is_identifier(near));
-    match (names.first(), others.first()) {
-        (Some(&near), _) => found
+    let near = similar.nearest(name);
+    match near
+        .iter()
+        .find(|near| is_identifier(near))
+        .or(near.first())
+    {
+        Some(&near) if is_identifier(near) => found
             .with_label(format!("did you mean `{near}`?"))
             .replaced_by(near, Applicability::Unsafe),
-        (None, Some(&near)) => found.with_help(not_an_identifier(near)),
-        (None, None) => found.with_help(how_to_declare()),
+        Some(near) => found.with_help(not_an_identifier(near)),
+        None => found.with_help(how_to_declare()),
     }
 }
 

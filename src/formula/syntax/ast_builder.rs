@@ -7,26 +7,35 @@ use crate::diagnostic::Span;
 use crate::formula::syntax::error::Result;
 use crate::formula::syntax::foreign_notation::foreign_operator;
 use crate::formula::syntax::grammar::{Rule, span_of};
-use crate::formula::syntax::precedence::{Infix, PrecedenceParser};
-use crate::formula::syntax::template::{Template, TemplateConstants, not_a_formula};
+use crate::formula::syntax::precedence::{Operator, PrecedenceParser};
 use crate::formula::syntax::{
     Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node, SyntaxError, SyntaxErrorKind,
 };
 use crate::python::{PythonVersion, UnaryOperator};
 
-/// Builds the tree of a whole formula, or of a template.
+/// A place in a template where a number is filled in.
+#[derive(Debug, Clone)]
+pub(in super::super) struct TemplatePlace {
+    /// The name of the constant.
+    pub(in super::super) name: Box<str>,
+    /// The place, with the braces.
+    pub(in super::super) span: Span,
+    /// Whether it is `{name=START:LOW..HIGH}` and not `{name}`.
+    pub(in super::super) is_declared: bool,
+}
+
+/// Builds the tree of a whole formula, or of a template, with its places.
 pub(super) fn build(
     text: &str,
     formula: Pair<'_, Rule>,
     python: PythonVersion,
     is_template: bool,
-) -> Result<Template> {
-    let template = is_template.then(TemplateConstants::default);
+) -> Result<(Expr, Vec<TemplatePlace>)> {
     let mut builder = AstBuilder {
         expr: Expr::empty(text),
         python,
-        precedence: PrecedenceParser::new(),
-        template,
+        precedence: PrecedenceParser::default(),
+        places: is_template.then(Vec::new),
     };
     let span = span_of(&formula);
     let mut group = Group::default();
@@ -53,7 +62,7 @@ pub(super) fn build(
         }
     }
     builder.group_node(group, span, false);
-    builder.template.unwrap_or_default().finish(builder.expr)
+    Ok((builder.expr, builder.places.unwrap_or_default()))
 }
 
 /// Adds nodes to a tree pair by pair.
@@ -61,8 +70,8 @@ struct AstBuilder {
     expr: Expr,
     python: PythonVersion,
     precedence: PrecedenceParser,
-    /// The constants of a template so far; `None` in a formula.
-    template: Option<TemplateConstants>,
+    /// The places of a template so far; `None` in a formula.
+    places: Option<Vec<TemplatePlace>>,
 }
 
 /// The items between two brackets.
@@ -184,7 +193,7 @@ impl AstBuilder {
                     self.precedence.prefix(op, span_of(&token))?;
                 }
                 _ => {
-                    let op = Infix::from_text(token.as_str())
+                    let op = Operator::infix(token.as_str())
                         .ok_or_else(|| self.foreign_operator(&pair, &token))?;
                     self.precedence.infix(op, span_of(&token), &mut self.expr)?;
                 }
@@ -251,19 +260,30 @@ impl AstBuilder {
                 self.group_node(group, span, true)
             }
             Rule::template_constant => {
-                let Some(template) = &mut self.template else {
-                    return Err(not_a_formula(&pair));
+                let written = pair.into_inner().next().map_or("", |name| name.as_str());
+                let name = normalize_name(written);
+                let Some(places) = &mut self.places else {
+                    let kind = SyntaxErrorKind::TemplateConstant(written.into());
+                    return Err(SyntaxError::new(kind, span));
                 };
-                let name = template.declare(&pair)?;
+                places.push(TemplatePlace {
+                    name: name.clone(),
+                    span,
+                    is_declared: true,
+                });
                 self.expr.push(ExprKind::Name(name), span)
             }
             rule => {
                 let group = self.items_in_brackets(pair)?;
                 if rule == Rule::braces
                     && let Some(name) = self.only_name(&group)
-                    && let Some(template) = &mut self.template
+                    && let Some(places) = &mut self.places
                 {
-                    template.refer(name.clone(), span);
+                    places.push(TemplatePlace {
+                        name: name.clone(),
+                        span,
+                        is_declared: false,
+                    });
                     // the name in braces would be left as a node without a parent
                     self.expr.remove_last();
                     return Ok(self.expr.push(ExprKind::Name(name), span));
@@ -349,7 +369,7 @@ impl AstBuilder {
 }
 
 /// The NFKC form of a name, in which Python compares names.
-pub(super) fn normalize_name(name: &str) -> Box<str> {
+fn normalize_name(name: &str) -> Box<str> {
     use unicode_normalization::UnicodeNormalization;
     if name.is_ascii() {
         name.into()
@@ -373,108 +393,86 @@ fn statement_error(pair: &Pair<'_, Rule>) -> SyntaxError {
 /// The most arguments of a call before Python 3.7.
 const MAX_ARGUMENTS: usize = 255;
 
-/// The arguments of a call, in the order that Python requires.
-#[derive(Default)]
-struct Arguments {
-    positional: Vec<ExprId>,
-    keywords: Vec<Keyword>,
-}
-
 impl AstBuilder {
     fn call(&mut self, callee: ExprId, pair: Pair<'_, Rule>, span: Span) -> Result<ExprId> {
-        let mut arguments = Arguments::default();
-        for argument in pair
-            .into_inner()
-            .filter(|part| part.as_rule() == Rule::argument)
-        {
-            self.argument(argument, &mut arguments)?;
+        let mut positional = Vec::new();
+        let mut keywords = Vec::new();
+        for argument in pair.into_inner() {
+            if argument.as_rule() == Rule::argument {
+                self.argument(argument, &mut positional, &mut keywords)?;
+            }
         }
-        if self.python.limits_arguments()
-            && arguments.positional.len() + arguments.keywords.len() > MAX_ARGUMENTS
-        {
+        if self.python.limits_arguments() && positional.len() + keywords.len() > MAX_ARGUMENTS {
             return Err(argument_error("more than 255 arguments", span));
         }
-        let positional = arguments.positional.into();
-        let keywords = arguments.keywords.into();
-        Ok(self.expr.push(
-            ExprKind::Call {
-                callee,
-                positional,
-                keywords,
-            },
-            span,
-        ))
+        let call = ExprKind::Call {
+            callee,
+            positional: positional.into(),
+            keywords: keywords.into(),
+        };
+        Ok(self.expr.push(call, span))
     }
 
-    fn argument(&mut self, pair: Pair<'_, Rule>, arguments: &mut Arguments) -> Result<()> {
+    fn argument(
+        &mut self,
+        pair: Pair<'_, Rule>,
+        positional: &mut Vec<ExprId>,
+        keywords: &mut Vec<Keyword>,
+    ) -> Result<()> {
         let span = span_of(&pair);
         let mut inner = pair.clone().into_inner();
-        let rules: Vec<Rule> = inner.clone().map(|part| part.as_rule()).collect();
-        if let (true, Some(name), Some(value)) = (
-            rules.contains(&Rule::keyword_value),
-            inner.next(),
-            inner.next(),
-        ) {
-            let (name, span) = self.keyword_name(name)?;
-            let values = self.parts(value)?;
-            return arguments.push_keyword(name, span, values);
-        }
+        let (Some(first), last) = (inner.next(), inner.next_back()) else {
+            return Ok(());
+        };
+        let construct = match last.as_ref().map(Pair::as_rule) {
+            Some(Rule::keyword_value) => return self.keyword(first, last, keywords),
+            _ if first.as_rule() == Rule::spread => Some(Construct::Unpacking),
+            Some(Rule::comprehension) => Some(Construct::Comprehension),
+            _ => None,
+        };
         let parts = self.parts(pair)?;
-        match (rules.as_slice(), parts.as_slice()) {
+        positional.push(match (construct, parts.as_slice()) {
             // before the others, as it may follow a keyword argument
-            ([Rule::spread, ..], _) => {
-                arguments
-                    .positional
-                    .push(self.unsupported(Construct::Unpacking, span, parts))
-            }
-            ([.., Rule::comprehension], _) => {
-                arguments
-                    .positional
-                    .push(self.unsupported(Construct::Comprehension, span, parts));
-            }
-            (_, &[only]) if arguments.keywords.is_empty() => arguments.positional.push(only),
+            (Some(construct), _) => self.unsupported(construct, span, parts),
+            (None, &[only]) if keywords.is_empty() => only,
             _ => {
-                return Err(argument_error(
-                    "a positional argument follows a keyword argument",
-                    span,
-                ));
+                let what = "a positional argument follows a keyword argument";
+                return Err(argument_error(what, span));
             }
-        }
+        });
         Ok(())
     }
 
-    /// The name of a keyword argument, which is not an expression, with its span.
-    fn keyword_name(&mut self, pair: Pair<'_, Rule>) -> Result<(Box<str>, Span)> {
-        let id = self.expression(pair)?;
+    /// `name=value`; the name is not an expression.
+    fn keyword(
+        &mut self,
+        name: Pair<'_, Rule>,
+        value: Option<Pair<'_, Rule>>,
+        keywords: &mut Vec<Keyword>,
+    ) -> Result<()> {
+        let id = self.expression(name)?;
         let Node { kind, span } = self.expr.node(id).clone();
-        match kind {
-            ExprKind::Name(name) if !matches!(&*name, "True" | "False" | "None" | "__debug__") => {
-                // the name of a keyword is not a name that the formula reads
-                self.expr.remove_last();
-                Ok((name, span))
+        let ExprKind::Name(name) = kind else {
+            return Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, span));
+        };
+        if matches!(&*name, "True" | "False" | "None" | "__debug__") {
+            return Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, span));
+        }
+        // the name of a keyword is not a name that the formula reads
+        self.expr.remove_last();
+        for value in value.into_iter().flat_map(Pair::into_inner) {
+            let value = self.expression(value)?;
+            if keywords.iter().any(|keyword| keyword.name == name) {
+                let what = format!("the keyword argument `{name}` is repeated");
+                return Err(argument_error(what, span));
             }
-            _ => Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, span)),
+            let name = name.clone();
+            keywords.push(Keyword { name, span, value });
         }
-    }
-}
-
-impl Arguments {
-    fn push_keyword(&mut self, name: Box<str>, span: Span, value: Vec<ExprId>) -> Result<()> {
-        if self.keywords.iter().any(|keyword| keyword.name == name) {
-            return Err(argument_error(
-                &format!("the keyword argument `{name}` is repeated"),
-                span,
-            ));
-        }
-        self.keywords.extend(value.into_iter().map(|value| Keyword {
-            name: name.clone(),
-            span,
-            value,
-        }));
         Ok(())
     }
 }
 
-fn argument_error(what: &str, span: Span) -> SyntaxError {
+fn argument_error(what: impl Into<String>, span: Span) -> SyntaxError {
     SyntaxError::new(SyntaxErrorKind::Arguments(what.into()), span)
 }

@@ -1,6 +1,7 @@
 //! Printing a formula with its comments, which are no part of the tree.
 
 use super::ast::Expr;
+use super::scanner::{comment_length, string_length};
 
 /// A comment of the source.
 struct Comment<'t> {
@@ -111,8 +112,8 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     std::iter::from_fn(move || {
         let first = rest.chars().next()?;
         let length = match first {
-            '#' => rest.find(['\n', '\r']).unwrap_or(rest.len()),
-            '"' | '\'' => string_length(rest, first),
+            '#' => comment_length(rest),
+            '"' | '\'' => string_length(rest),
             '\\' if rest.starts_with("\\\n") || rest.starts_with("\\\r") => 2,
             _ => first.len_utf8(),
         };
@@ -126,27 +127,6 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
             _ => Piece::Code(text),
         })
     })
-}
-
-/// The length of the string literal at the start of a text, in bytes.
-fn string_length(text: &str, quote: char) -> usize {
-    let triple: String = std::iter::repeat_n(quote, 3).collect();
-    let end = if text.starts_with(&triple) {
-        triple
-    } else {
-        quote.to_string()
-    };
-    let mut at = end.len();
-    while let Some(character) = text[at..].chars().next() {
-        if text[at..].starts_with(&end) {
-            return at + end.len();
-        }
-        at += character.len_utf8();
-        if character == '\\' {
-            at += text[at..].chars().next().map_or(0, char::len_utf8);
-        }
-    }
-    text.len()
 }
 
 fn is_blank(character: char) -> bool {

@@ -14,12 +14,10 @@ mod grammar;
 mod precedence;
 mod print;
 mod scanner;
-mod template;
 
 pub use ast::{Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node};
+pub(super) use ast_builder::TemplatePlace;
 pub use error::{MAX_LENGTH, MAX_NESTING, SyntaxError, SyntaxErrorKind, Unit};
-pub(super) use template::error as template_error;
-pub use template::{Template, TemplateConstant};
 
 use crate::diagnostic::Span;
 use crate::python::PythonVersion;
@@ -44,15 +42,15 @@ pub fn parse_for(
     max_length: usize,
     python: PythonVersion,
 ) -> Result<Expr, SyntaxError> {
-    build(text, max_length, python, false).map(|tree| tree.expr)
+    build(text, max_length, python, false).map(|(expr, _)| expr)
 }
 
 /// Parses the text of a formula with constants that are to be found, as the default version of
-/// Python reads the rest.
+/// Python reads the rest. Each constant is a name in the tree; its places are returned too.
 ///
 /// # Errors
-/// As for [`parse`], or a constant is not written as it should be.
-pub fn parse_template(text: &str) -> Result<Template, SyntaxError> {
+/// As for [`parse`].
+pub(super) fn parse_template(text: &str) -> Result<(Expr, Vec<TemplatePlace>), SyntaxError> {
     build(text, MAX_LENGTH, PythonVersion::default(), true)
 }
 
@@ -61,7 +59,7 @@ fn build(
     max_length: usize,
     python: PythonVersion,
     is_template: bool,
-) -> Result<Template, SyntaxError> {
+) -> Result<(Expr, Vec<TemplatePlace>), SyntaxError> {
     let nesting = scanner::scan(text, max_length, python)?;
     // `None` if a limit of pest is reached
     let build = || {

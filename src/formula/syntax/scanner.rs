@@ -25,7 +25,7 @@ pub(super) fn scan(text: &str, max_length: usize, python: PythonVersion) -> Resu
         return Err(error_at(SyntaxErrorKind::NullByte, at));
     }
     let mut scanner = Scanner {
-        text: text.as_bytes(),
+        text,
         python,
         position: 0,
         has_begun: false,
@@ -39,7 +39,7 @@ pub(super) fn scan(text: &str, max_length: usize, python: PythonVersion) -> Resu
 
 /// The error of a text of more than `max_length` bytes, at the first character beyond them, or at
 /// the end.
-pub(super) fn too_long(text: &str, max_length: usize) -> SyntaxError {
+fn too_long(text: &str, max_length: usize) -> SyntaxError {
     let end = (0..=max_length.min(text.len()))
         .rev()
         .find(|&end| text.is_char_boundary(end))
@@ -69,7 +69,7 @@ pub(super) fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Optio
 }
 
 struct Scanner<'t> {
-    text: &'t [u8],
+    text: &'t str,
     python: PythonVersion,
     position: usize,
     /// Whether the line of the formula has begun.
@@ -85,18 +85,18 @@ impl Scanner<'_> {
     fn run(&mut self) -> Result<()> {
         self.skip_leading_blanks();
         self.begin_line()?;
-        while let Some(&byte) = self.text.get(self.position) {
+        while let Some(byte) = self.byte() {
             let start = self.position;
             self.position += 1;
             match byte {
                 b'(' | b'[' | b'{' => self.open_bracket(byte, start)?,
                 b')' | b']' | b'}' => self.close_bracket(byte, start)?,
-                b'\'' | b'"' => self.skip_string(byte),
-                b'#' => self.skip_comment(),
+                b'\'' | b'"' => self.position = start + string_length(&self.text[start..]),
+                b'#' => self.position = start + comment_length(&self.text[start..]),
                 b'\\' => self.continuation(start)?,
                 b'\n' | b'\r' if self.open.is_empty() => self.begin_line()?,
                 b'?' => self.nest_without_bracket(start)?,
-                b'l' if self.has_word_at(start, b"lambda") => self.nest_without_bracket(start)?,
+                b'l' if self.has_word_at(start, "lambda") => self.nest_without_bracket(start)?,
                 _ => {}
             }
         }
@@ -140,48 +140,45 @@ impl Scanner<'_> {
         }
     }
 
-    /// Skips a string. An unterminated one ends with its line; the grammar reports it.
-    fn skip_string(&mut self, quote: u8) {
-        let triple = [quote; 3];
-        let is_triple = self.text[self.position - 1..].starts_with(&triple);
-        self.position += if is_triple { 2 } else { 0 };
-        while let Some(&byte) = self.text.get(self.position) {
-            match byte {
-                b'\\' => {
-                    self.position += if self.text[self.position..].starts_with(b"\\\r\n") {
-                        3
-                    } else {
-                        2
-                    }
-                }
-                _ if is_triple && self.text[self.position..].starts_with(&triple) => {
-                    return self.position += 3;
-                }
-                b'\n' | b'\r' if !is_triple => return,
-                _ if !is_triple && byte == quote => return self.position += 1,
-                _ => self.position += 1,
-            }
-        }
-    }
-
-    fn skip_comment(&mut self) {
-        while self
-            .text
-            .get(self.position)
-            .is_some_and(|byte| !matches!(byte, b'\n' | b'\r'))
-        {
-            self.position += 1;
-        }
-    }
-
     /// Whether `word` is at `start` and is not a part of a longer name.
-    fn has_word_at(&self, start: usize, word: &[u8]) -> bool {
-        let previous = start
-            .checked_sub(1)
-            .and_then(|previous| self.text.get(previous));
-        self.text[start..].starts_with(word)
-            && !previous.is_some_and(is_in_name)
-            && !self.text.get(start + word.len()).is_some_and(is_in_name)
+    fn has_word_at(&self, start: usize, word: &str) -> bool {
+        let bytes = self.text.as_bytes();
+        bytes[start..].starts_with(word.as_bytes())
+            && !bytes[..start].last().is_some_and(is_in_name)
+            && !bytes.get(start + word.len()).is_some_and(is_in_name)
+    }
+}
+
+/// The length of the comment at the start of a text.
+pub(super) fn comment_length(text: &str) -> usize {
+    text.find(['\n', '\r']).unwrap_or(text.len())
+}
+
+/// The length of the string at the start of a text, without a prefix. One that is never closed ends
+/// with its line; the grammar reports it.
+pub(super) fn string_length(text: &str) -> usize {
+    let quote = &text[..1];
+    let triple = quote.repeat(3);
+    let is_triple = text.starts_with(&triple);
+    let end = if is_triple { &triple } else { quote };
+    let mut length = end.len();
+    loop {
+        let rest = text.get(length..).unwrap_or_default();
+        let Some(first) = rest.chars().next() else {
+            return text.len();
+        };
+        if rest.starts_with(end) {
+            return length + end.len();
+        }
+        if matches!(first, '\n' | '\r') && !is_triple {
+            return length;
+        }
+        let mut characters = rest.chars();
+        length += match first {
+            '\\' if rest.starts_with("\\\r\n") => 3,
+            '\\' => 1 + characters.nth(1).map_or(0, char::len_utf8),
+            _ => first.len_utf8(),
+        };
     }
 }
 
@@ -264,7 +261,7 @@ impl Scanner<'_> {
 
     /// Skips the line end after a backslash; since Python 3.8 another line must follow.
     fn continuation(&mut self, start: usize) -> Result<()> {
-        self.position += match self.text.get(self.position..).unwrap_or_default() {
+        self.position += match &self.text.as_bytes()[self.position..] {
             [b'\r', b'\n', ..] => 2,
             [b'\n' | b'\r', ..] => 1,
             _ => return Ok(()),
@@ -280,6 +277,6 @@ impl Scanner<'_> {
     }
 
     fn byte(&self) -> Option<u8> {
-        self.text.get(self.position).copied()
+        self.text.as_bytes().get(self.position).copied()
     }
 }

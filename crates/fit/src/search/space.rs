@@ -1,6 +1,6 @@
 //! The constants of a formula as points of the unit cube.
 
-use job_sort_formula::formula::syntax::TemplateConstant;
+use job_sort_formula::formula::TemplateConstant;
 
 /// The constants of a formula, and the cube in which they are searched.
 ///
