@@ -166,16 +166,14 @@ impl Sprio {
         }
         let first = ((factor - precision) * max_age).ceil();
         let last = ((factor + precision) * max_age).floor();
+        // a damaged factor may be any number
+        let after = |seconds: f64| accrues_from.saturating_add(seconds as i64);
         if last >= max_age {
-            return Some((accrues_from + first as i64, i64::MAX));
+            return Some((after(first), i64::MAX));
         }
         // an age of 0 is also that of a job whose age begins to count later
-        let earliest = if first <= 0.0 {
-            i64::MIN
-        } else {
-            accrues_from + first as i64
-        };
-        Some((earliest, accrues_from + last.max(first) as i64))
+        let earliest = if first <= 0.0 { i64::MIN } else { after(first) };
+        Some((earliest, after(last.max(first))))
     }
 }
 
@@ -210,4 +208,27 @@ fn is_direct(header: &[&str], cells: &[&str], site: i64) -> bool {
     let priority = priority.and_then(|column| cells.get(column)?.parse::<u64>().ok());
     // each of six components that are printed as 0 may be almost half a point
     priority > Some(3) && !has_partition && !has_tres && COLUMNS.iter().all(is_zero)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_that_no_job_can_have_is_no_overflow() {
+        let settings = PrioritySettings {
+            max_age: 604_800,
+            ..PrioritySettings::default()
+        };
+        for factor in ["12345678901234567890.5", "1e300", "-1e300"] {
+            let mut sprio = Sprio::default();
+            let text = format!("JOBID PRIORITY AGE FAIRSHARE\n7 0.5 {factor} 0.1\n");
+            assert_eq!(sprio.add(&text), [""; 0], "{factor}");
+            let between = sprio.calculated_between("7", 1_700_000_000, &settings);
+            assert!(
+                between.is_some_and(|(first, last)| first <= last),
+                "{factor}"
+            );
+        }
+    }
 }
