@@ -4,7 +4,7 @@
 //! what is to be reported.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use job_sort_formula::jobs::{Batch, BatchRow, Exclusion, InputPrecedence, JobState, Problem};
@@ -112,6 +112,9 @@ impl ConvertedJobs {
     }
 }
 
+/// The most unknown keys that are counted by name. Later ones are not reported.
+pub(super) const MAX_KEYS: usize = 10_000;
+
 /// Converts job by job.
 #[derive(Debug)]
 pub(super) struct JobConverter<'a> {
@@ -127,6 +130,8 @@ pub(super) struct JobConverter<'a> {
     /// Whether a job without `ncpus` has the processors of its `nodes` and `procs`: Torque, which
     /// prints text only, has no other request; the server of OpenPBS sets both.
     pub takes_nodes: bool,
+    /// The unknown keys that were reported: each job of a large document may have the same.
+    reported_keys: HashSet<String>,
     pub output: ConvertedJobs,
 }
 
@@ -140,10 +145,16 @@ impl<'a> JobConverter<'a> {
             indices: HashMap::new(),
             large_inputs: Vec::new(),
             takes_nodes: false,
+            reported_keys: HashSet::new(),
             output: ConvertedJobs::default(),
         };
         converter.clear_output();
         converter
+    }
+
+    /// Whether an unknown key needs no report, because there is one, or are too many.
+    pub(super) fn has_reported(&self, key: &str) -> bool {
+        self.reported_keys.len() >= MAX_KEYS || self.reported_keys.contains(key)
     }
 
     /// Removes the jobs that were converted.
@@ -239,6 +250,9 @@ impl<'a> JobConverter<'a> {
         }
         let mut rejection = None;
         for problem in std::mem::take(&mut job.problems) {
+            if let Problem::UnknownKey { key, .. } = &problem {
+                self.reported_keys.insert(key.clone());
+            }
             if !problem.skips_the_job() {
                 self.output.report(job.line, job.id(), problem);
             } else if rejection.is_none() {

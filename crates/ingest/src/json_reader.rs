@@ -113,10 +113,15 @@ impl<'a> JsonReader<'a> {
                     let scalar = scanner.scalar()?;
                     match meaning {
                         _ if scalar.is_null() => {}
-                        JobKey::Unknown => job.push_problem(Problem::UnknownKey {
-                            key: clipped(self.top.name(key)).into_owned(),
-                            advice: String::new(),
-                        }),
+                        JobKey::Unknown => {
+                            let key = clipped(self.top.name(key));
+                            if !self.converter.has_reported(&key) {
+                                job.push_problem(Problem::UnknownKey {
+                                    key: key.into_owned(),
+                                    advice: String::new(),
+                                });
+                            }
+                        }
                         _ => job.set(meaning, self.top.name(key), scalar),
                     }
                 }

@@ -8,12 +8,10 @@ use jsf_json::clipped;
 
 use crate::cycle_jobs::CycleJobsBuilder;
 use crate::error::ReadErrorKind;
-use crate::job_converter::{ConvertedJob, ConvertedJobs, OF_NODES, OF_PROCS, Part};
+use crate::job_converter::{ConvertedJob, ConvertedJobs, MAX_KEYS, OF_NODES, OF_PROCS, Part};
 use crate::names::{MAX_RESOURCES, RequestedColumn};
 use crate::options::{ParsedJobs, ReadOptions};
 
-/// The most unknown keys that are counted by name. Later ones are not reported.
-const MAX_KEYS: usize = 10_000;
 /// Builds a table from jobs that were converted.
 #[derive(Debug)]
 pub(super) struct TableBuilder<'a> {
