@@ -1,10 +1,12 @@
 //! The document of a site's jobs, which may be read more than once.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use jsf_ingest::{ParsedJobs, ReadOptions, read_jobs, read_jobs_from};
+use jsf_openpbs::entity::FairshareEntity;
 
 use crate::SiteError;
+use crate::jobs::site_jobs::{ColumnsRequest, SiteJobs};
 use crate::opening::compression::decompressed;
 use crate::opening::file_source::{FileSource, is_stdin};
 use crate::opening::role::Role;
@@ -17,9 +19,47 @@ const MAX_KEPT_JOBS: u64 = 4 << 30;
 #[derive(Debug, Default)]
 pub(crate) struct JobDocument {
     stdin: OnceLock<Vec<u8>>,
+    /// The jobs that were read last, if they may be read again.
+    last: Mutex<Option<KeptJobs>>,
+}
+
+/// Jobs that were read, and for which request.
+#[derive(Debug)]
+struct KeptJobs {
+    source: FileSource,
+    names: Vec<String>,
+    entity: FairshareEntity,
+    jobs: SiteJobs,
 }
 
 impl JobDocument {
+    /// The jobs that were read last, if they have all that is asked for.
+    pub(crate) fn kept(
+        &self,
+        source: &FileSource,
+        request: &ColumnsRequest<'_>,
+    ) -> Option<SiteJobs> {
+        let last = self.last.lock().ok()?;
+        let last = last.as_ref().filter(|_| is_kept(request))?;
+        let has = |name: &&str| last.names.iter().any(|known| known == name);
+        let is_same = last.source == *source && last.entity == request.entity;
+        (is_same && request.names.iter().all(has)).then(|| last.jobs.clone())
+    }
+
+    /// Keeps jobs in place of those that were read last, if they may be read once more.
+    pub(crate) fn keep(&self, source: &FileSource, request: &ColumnsRequest<'_>, jobs: &SiteJobs) {
+        if is_kept(request)
+            && let Ok(mut last) = self.last.lock()
+        {
+            *last = Some(KeptJobs {
+                source: source.clone(),
+                names: request.names.iter().map(|&name| name.into()).collect(),
+                entity: request.entity,
+                jobs: jobs.clone(),
+            });
+        }
+    }
+
     /// Reads the jobs while the document arrives; `again` means that the site may read them once
     /// more.
     pub(crate) fn read(
@@ -48,4 +88,10 @@ impl JobDocument {
         }
         Ok(self.stdin.get().map_or(&[], Vec::as_slice))
     }
+}
+
+/// Whether the jobs of a request are kept: those with other types, or with more than columns, are
+/// asked for once.
+fn is_kept(request: &ColumnsRequest<'_>) -> bool {
+    request.again && request.schema.is_none() && !request.record_origins && !request.cycle
 }

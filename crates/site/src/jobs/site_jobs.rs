@@ -82,14 +82,22 @@ impl Site {
     }
 
     /// Reads the jobs with the columns of a request, and those for every key that orders the queue
-    /// and for what is found in the jobs under any formula.
+    /// and for what is found in the jobs under any formula. Jobs that may be read again are kept
+    /// for a request for no other columns, as a formula that was mended makes it.
     pub(crate) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
         let Some(document) = request.document else {
             let missing = "no jobs (`qstat -f` as JSON, dsv or text, `squeue --json`, `scontrol show job`, native JSON or NDJSON): ";
             return Err(SiteError::missing(missing, Need::Queue));
         };
         self.require_start_of_slurm()?;
-        let mut jobs = self.parse_jobs(document, request)?;
+        let mut jobs = match self.jobs.kept(document, request) {
+            Some(kept) => kept,
+            None => {
+                let jobs = self.parse_jobs(document, request)?;
+                self.jobs.keep(document, request, &jobs);
+                jobs
+            }
+        };
         let table = &jobs.table;
         if request.names.contains(&"queue_priority") {
             jobs.warnings.extend(self.unknown_queue_priority(table));
