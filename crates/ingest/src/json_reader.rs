@@ -235,6 +235,7 @@ pub(super) fn read_json(
     };
     let mut document = Document {
         reader: JsonReader::new(options, source),
+        builder: TableBuilder::new(options),
         jobs_key,
         jobs_shape: Ok(()),
         has_jobs: false,
@@ -246,9 +247,8 @@ pub(super) fn read_json(
     if !is_read {
         return Err(match json_error(text) {
             Some(error) => {
-                let mut builder = TableBuilder::new(options);
-                builder.append(&mut jobs, 0);
-                ReadErrorKind::json(text, &error, builder.jobs_read())
+                document.builder.append(&mut jobs, 0);
+                ReadErrorKind::json(text, &error, document.builder.jobs_read())
             }
             None => {
                 let found = "a document with a key that cannot be read";
@@ -260,7 +260,7 @@ pub(super) fn read_json(
         let found = format!("a document whose `{jobs_key}` is {found}");
         return Err(ReadErrorKind::unexpected(&found, expected));
     }
-    let mut read = TableBuilder::finish_one(jobs, options)?;
+    let mut read = document.builder.finish_with(jobs)?;
     read.notes.extend(document.notes);
     if !document.has_jobs {
         read.notes.push(NO_JOBS.to_owned());
@@ -271,6 +271,7 @@ pub(super) fn read_json(
 /// The reader of a whole document.
 struct Document<'a> {
     reader: JsonReader<'a>,
+    builder: TableBuilder<'a>,
     jobs_key: &'static str,
     /// What the value of the jobs was.
     jobs_shape: Shape,
@@ -345,6 +346,7 @@ impl Document<'_> {
                 let text = scanner.value()?;
                 self.reader.read_line(text, None, job);
             }
+            self.builder.take_many(&mut self.reader.converter);
             scanner.space();
             if scanner.take(closer).is_some() {
                 return Some(());

@@ -37,6 +37,7 @@ pub(super) fn read_damaged_qstat_json(
 ) -> Result<ParsedJobs, ReadErrorKind> {
     let mut recovery = Recovery {
         reader: JsonReader::new(options, AmountSource::Server),
+        builder: TableBuilder::new(options),
         indentation: Indentation::detect(text),
         number: 0,
         depth: 0,
@@ -51,8 +52,11 @@ pub(super) fn read_damaged_qstat_json(
     for (index, line) in text.lines().enumerate() {
         recovery.number = index + 1;
         recovery.read_line(line);
+        recovery.builder.take_many(&mut recovery.reader.converter);
     }
-    let has_jobs = recovery.job.is_some() || !recovery.reader.converter.output.parts.is_empty();
+    let has_jobs = recovery.job.is_some()
+        || recovery.builder.jobs_read() > 0
+        || !recovery.reader.converter.output.parts.is_empty();
     if !has_jobs || recovery.foreign.has_attributes {
         return Err(error.clone());
     }
@@ -231,6 +235,7 @@ impl<'d> OpenJob<'d> {
 #[derive(Debug)]
 struct Recovery<'d, 'a> {
     reader: JsonReader<'a>,
+    builder: TableBuilder<'a>,
     indentation: Option<Indentation>,
     /// The number of the line, counted from 1.
     number: usize,
@@ -617,7 +622,7 @@ impl<'d> Recovery<'d, '_> {
         self.notes.extend(self.foreign.note());
         Ok(ParsedJobs {
             notes: self.notes,
-            ..TableBuilder::finish_one(self.reader.converter.output, self.reader.converter.options)?
+            ..self.builder.finish_with(self.reader.converter.output)?
         })
     }
 }

@@ -78,6 +78,7 @@ struct Document<'a> {
     text: &'a str,
     options: &'a ReadOptions<'a>,
     converter: JobConverter<'a>,
+    builder: TableBuilder<'a>,
     notes: Vec<String>,
 }
 
@@ -89,13 +90,19 @@ impl<'a> Document<'a> {
             text,
             options,
             converter,
+            builder: TableBuilder::new(options),
             notes: Vec::from_iter(error_messages(text)),
         }
     }
 
     fn push(&mut self, mut job: TextJob<'_>) {
         job.end_attribute();
-        self.converter.push(&mut job.parsed);
+        self.push_parsed(job.parsed);
+    }
+
+    fn push_parsed(&mut self, mut job: ParsedJob<'_>) {
+        self.converter.push(&mut job);
+        self.builder.take_many(&mut self.converter);
     }
 
     /// Reports the last job, in whose middle the document ends, and returns the other jobs. An
@@ -118,7 +125,7 @@ impl<'a> Document<'a> {
     }
 
     fn finish(self) -> Result<ParsedJobs, ReadErrorKind> {
-        let mut read = TableBuilder::finish_one(self.converter.output, self.options)?;
+        let mut read = self.builder.finish_with(self.converter.output)?;
         read.notes.extend(self.notes);
         Ok(read)
     }
@@ -236,12 +243,12 @@ pub(super) fn read_qstat_dsv(
     while let Some(start) = find_job(rest) {
         let job = &rest[start + JOB_ID.len()..];
         let end = job.find("\nJob Id:").unwrap_or(job.len());
-        let mut parsed = parse_dsv_job(&job[..end], &mut document.converter);
+        let parsed = parse_dsv_job(&job[..end], &mut document.converter);
         rest = &job[end..];
         if rest.is_empty() && !job.ends_with('\n') {
             return document.reject_last_job(&parsed);
         }
-        document.converter.push(&mut parsed);
+        document.push_parsed(parsed);
     }
     if is_start_of_a_job(cut) {
         document.notes.push(CUT_OFF.to_owned());

@@ -8,9 +8,14 @@ use jsf_json::clipped;
 
 use crate::cycle_jobs::CycleJobsBuilder;
 use crate::error::ReadErrorKind;
-use crate::job_converter::{ConvertedJob, ConvertedJobs, MAX_KEYS, OF_NODES, OF_PROCS, Part};
+use crate::job_converter::{
+    ConvertedJob, ConvertedJobs, JobConverter, MAX_KEYS, OF_NODES, OF_PROCS, Part,
+};
 use crate::names::{MAX_RESOURCES, RequestedColumn};
 use crate::options::{ParsedJobs, ReadOptions};
+
+/// How many jobs and problems are converted before the table takes them.
+const MAX_PENDING: usize = 4096;
 
 /// Builds a table from jobs that were converted.
 #[derive(Debug)]
@@ -50,17 +55,14 @@ impl<'a> TableBuilder<'a> {
         }
     }
 
-    /// The jobs that were read one after the other.
-    ///
-    /// # Errors
-    /// See [`finish`](Self::finish).
-    pub(super) fn finish_one(
-        mut jobs: ConvertedJobs,
-        options: &ReadOptions<'_>,
-    ) -> Result<ParsedJobs, ReadErrorKind> {
-        let mut builder = TableBuilder::new(options);
-        builder.append(&mut jobs, 0);
-        builder.finish()
+    /// Takes the jobs that were converted one after the other, if they are many: what is reported
+    /// of a job may take more memory than its text.
+    pub(super) fn take_many(&mut self, converter: &mut JobConverter<'_>) {
+        let output = &mut converter.output;
+        if output.parts.len() + output.batch.rows() >= MAX_PENDING {
+            self.append(output, 0);
+            converter.clear_output();
+        }
     }
 
     /// How many jobs were read, those that were skipped included.
@@ -170,6 +172,18 @@ impl<'a> TableBuilder<'a> {
 
     fn has_too_many_resources(&self) -> bool {
         self.has_too_many_names || self.table.undeclared_count() > MAX_RESOURCES
+    }
+
+    /// Finishes the table at the end of a document, after its last jobs.
+    ///
+    /// # Errors
+    /// See [`finish`](Self::finish).
+    pub(super) fn finish_with(
+        mut self,
+        mut last: ConvertedJobs,
+    ) -> Result<ParsedJobs, ReadErrorKind> {
+        self.append(&mut last, 0);
+        self.finish()
     }
 
     /// Finishes the table at the end of the document.
