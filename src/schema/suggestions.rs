@@ -26,9 +26,12 @@ pub fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a
     let max_distance = (length / 3).clamp(1, 4);
     let mut near = Vec::new();
     for name in known {
+        if name.len() > MAX_LENGTH {
+            continue;
+        }
         let other = normalized(name);
         // no shorter way leads from one length to another
-        if name.len() > MAX_LENGTH || other.chars().count().abs_diff(length) > max_distance {
+        if other.chars().count().abs_diff(length) > max_distance {
             continue;
         }
         let distance = strsim::osa_distance(&written, &other);

@@ -75,19 +75,12 @@ impl Column {
 
     /// A column with these rows of this one, null where `nulls` is too.
     fn at(&self, rows: &[usize], nulls: Option<&NullBuffer>) -> Self {
-        // the row of a null need not exist
-        let known = rows
-            .iter()
-            .map(|&row| Some(row).filter(|&row| row < self.rows()));
-        let own = |nulls: &NullBuffer| {
-            let is_valid = known
-                .clone()
-                .map(|row| row.is_some_and(|row| nulls.is_valid(row)));
+        let own = self.nulls.as_ref().map(|nulls| {
+            let is_valid = rows.iter().map(|&row| nulls.is_valid(row));
             NullBuffer::from_iter(is_valid)
-        };
-        let own = self.nulls.as_ref().map(own);
+        });
         Self::new(
-            self.values.picked(known),
+            self.values.picked(rows.iter().copied().map(Some)),
             NullBuffer::union(nulls, own.as_ref()),
         )
     }
@@ -478,12 +471,11 @@ fn from_array(name: &str, array: &ArrayRef) -> PyResult<Column> {
         DataType::Dictionary(..) => {
             let array = array.as_any_dictionary();
             let dictionary = from_array(name, array.values())?;
-            // there are no keys of an empty dictionary
-            let keys = match dictionary.rows() {
-                0 => vec![0; array.len()],
-                _ => array.normalized_keys(),
-            };
-            return Ok(dictionary.at(&keys, array.keys().nulls()));
+            // an empty dictionary has no keys
+            if dictionary.rows() == 0 {
+                return Ok(Column::null(array.len()));
+            }
+            return Ok(dictionary.at(&array.normalized_keys(), array.keys().nulls()));
         }
         DataType::RunEndEncoded(..) => {
             let (values, rows) = downcast_run_array!(

@@ -1,5 +1,4 @@
-//! Scores columns: in parts where all columns lie together in memory, on as many threads as the
-//! caller allows.
+//! Scores columns: the rows in equal parts, on as many threads as the caller allows.
 
 use job_sort_formula::Program;
 use job_sort_formula::rank::{ColumnError, ColumnScratch, OnError, QueueWork, ScoreError};

@@ -80,8 +80,10 @@ impl<'d> Line<'d> {
         if text.is_empty() {
             return Self::Empty;
         }
-        let is_brace = |byte: u8| byte == b'}' || byte.is_ascii_whitespace();
-        if text.bytes().all(is_brace) {
+        if text
+            .bytes()
+            .all(|byte| byte == b'}' || byte.is_ascii_whitespace())
+        {
             return Self::Close(text.matches('}').count());
         }
         match key_and_value(text) {

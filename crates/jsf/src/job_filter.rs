@@ -68,15 +68,15 @@ impl JobFilter<'_> {
             rows.retain(|&row| wanted[table.entity_index(row)]);
         }
         if !self.queues.is_empty() {
-            let known: Vec<&str> = table.queues().iter().map(|queue| &**queue).collect();
-            let known_set: HashSet<&str> = known.iter().copied().collect();
+            let queues = table.queues().iter().map(|queue| &**queue);
+            let known: HashSet<&str> = queues.clone().collect();
             let wanted: HashSet<&str> = self.queues.iter().map(String::as_str).collect();
             let mut unknown = 0;
             for name in self.queues {
-                if known_set.contains(name.as_str()) {
+                if known.contains(name.as_str()) {
                     has_known = true;
                 } else {
-                    let similar = did_you_mean(name, known_names(unknown, known.iter().copied()));
+                    let similar = did_you_mean(name, known_names(unknown, queues.clone()));
                     unmatched.push(format!("no job is in queue `{name}`{similar}"));
                     unknown += 1;
                 }

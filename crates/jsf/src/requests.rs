@@ -308,9 +308,9 @@ impl AskedSite<'_> {
     fn check(&self, asked: &CheckAsked) -> Result<String, RunError> {
         let source = self.text(asked.formula.as_deref())?;
         let mut checked = self.site.check(&source.submitted(self.site.numbers()))?;
-        for found in &mut checked.findings {
-            *found = found.clone().worded(self.worded);
-        }
+        let findings = std::mem::take(&mut checked.findings);
+        let worded = findings.into_iter().map(|found| found.worded(self.worded));
+        checked.findings = worded.collect();
         Ok(serde_json::to_string(&checked.document(&source.text))?)
     }
 

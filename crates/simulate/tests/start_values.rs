@@ -99,3 +99,41 @@ fn a_class_is_of_a_size_and_a_walltime() {
         .collect();
     assert_eq!(found, expected);
 }
+
+/// The values of all jobs together take longer than those of a queue may, but those of the jobs that
+/// arrive between two cycles do not.
+#[test]
+fn an_order_that_takes_too_long_at_once_is_that_of_each_cycle() {
+    let mut log = String::new();
+    for job in 0..2500 {
+        let run = 15 + job * 7919 % 5;
+        let walltime = 1000 + job * 104_729 % 997;
+        log += &format!(
+            "{job} {} -1 {run} 1 -1 -1 1 {walltime} -1 1 1 1 -1 1 -1 -1 -1\n",
+            10 * job
+        );
+    }
+    let workload = read(&log);
+    let case = Case {
+        workload: log,
+        processors: 1,
+        formula: "walltime ** 9000 % 1000003".into(),
+        backfill: "easy".into(),
+        tree: None,
+        decay: None,
+        decay_factor: None,
+    };
+    let schedule = case.run(&workload, &mut ());
+    assert_eq!(schedule.errors.jobs(), 0);
+    let mut jobs: Vec<(i64, i64, f64)> = Vec::new();
+    for (index, job) in workload.jobs().iter().enumerate() {
+        let start = schedule.start(index).expect("a start");
+        let value = schedule.start_value(index).expect("a value");
+        jobs.push((start, job.submit, value));
+    }
+    for &(start, _, value) in &jobs {
+        for &(later, submit, waiting) in &jobs {
+            assert!(later <= start || submit > start || waiting <= value);
+        }
+    }
+}

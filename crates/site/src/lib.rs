@@ -34,7 +34,7 @@ pub use jobs::described_job::DescribedJob;
 pub use jobs::site_jobs::SiteJobs;
 pub use next_cycle::cycled_queue::{
     CycleProcessors, CycleRequest, CycledQueue, EstimatedStart, PreemptedJob, ReservedJob,
-    RulesInWords, WaitingJob,
+    WaitingJob,
 };
 pub use opening::bundle::SiteBundle;
 pub use opening::file_source::{FileSource, is_stdin};
@@ -48,6 +48,7 @@ pub use ranking::explanation::{
 pub use ranking::jobs_to_rank::{JobsToRank, RankRequest};
 pub use ranking::ranked_queue::RankedQueue;
 pub use ranking::reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
+pub use ranking::rule::Rule;
 pub use shares::policy_selection::PolicyName;
 pub use shares::policy_shares::{PolicyShares, SharesRequest, UsageChange};
 pub use simulation::simulation_rules::{LeftOut, Processors};

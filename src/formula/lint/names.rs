@@ -1,5 +1,6 @@
 //! Names that are unknown, mean something other than they seem to, or are deprecated.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Applicability, Code, Diagnostic, Message, Need, Span};
@@ -8,7 +9,7 @@ use crate::formula::lint::parents::{Parents, attribute_of};
 use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, ExprId, ExprKind, is_identifier};
 use crate::python::{Function, constant};
-use crate::schema::suggestions::{MAX_COMPARED, nearest};
+use crate::schema::suggestions::nearest;
 use crate::schema::{Origin, Schema};
 
 /// The most unknown names that a message lists.
@@ -20,7 +21,7 @@ const SERVER_SCRIPT_NAMES: [&str; 2] = ["ans", "errnum"];
 
 /// Findings on every name, also in branches that are not taken.
 pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
-    let similar = SimilarNames::new(expr, schema);
+    let similar = SimilarNames::new(schema);
     let mut findings: Vec<Diagnostic> = expr
         .iter()
         .filter_map(|(id, _)| name(expr, id, schema, parents, &similar))
@@ -90,40 +91,41 @@ struct SimilarNames<'s> {
     schema: &'s Schema,
     /// The numeric resources, by their names in lower case.
     by_lower_case: HashMap<String, &'s str>,
-    /// Whether few enough names are compared that misspelled ones can be looked for.
-    are_compared: bool,
+    /// The length of all names together, in bytes.
+    length: usize,
+    /// How many characters may still be compared with each other.
+    left: Cell<usize>,
 }
 
+/// The most comparisons of characters for all names of a formula.
+const MAX_COMPARISONS: usize = 20_000_000;
+
 impl<'s> SimilarNames<'s> {
-    fn new(expr: &Expr, schema: &'s Schema) -> Self {
+    fn new(schema: &'s Schema) -> Self {
         let mut by_lower_case = HashMap::new();
+        let mut length = 0;
         for known in schema.numeric_names() {
+            length += known.len();
             by_lower_case
                 .entry(known.to_ascii_lowercase())
                 .or_insert(known);
         }
-        let mut unknown = 0;
-        for node in expr.nodes() {
-            if let Some(name) = node.name()
-                && schema.entry(name).is_none()
-            {
-                unknown += 1;
-            }
-        }
         Self {
             schema,
             by_lower_case,
-            are_compared: unknown * schema.len() <= MAX_COMPARED,
+            length,
+            left: Cell::new(MAX_COMPARISONS),
         }
     }
 
-    /// The names to which a misspelled one is near.
+    /// The names to which a misspelled one is near; none any more once very many were looked for.
     fn nearest(&self, name: &str) -> Vec<&'s str> {
-        if self.are_compared {
-            nearest(name, self.schema.numeric_names())
-        } else {
-            Vec::new()
-        }
+        let comparisons = name.len().saturating_mul(self.length);
+        let Some(left) = self.left.get().checked_sub(comparisons) else {
+            return Vec::new();
+        };
+        self.left.set(left);
+        nearest(name, self.schema.numeric_names())
     }
 }
 
@@ -255,14 +257,12 @@ fn undefined(name: &str, span: Span, is_callee: bool, similar: &SimilarNames<'_>
         };
     }
     let near = similar.nearest(name);
-    match near
-        .iter()
-        .find(|near| is_identifier(near))
-        .or(near.first())
-    {
-        Some(&near) if is_identifier(near) => found
+    if let Some(&near) = near.iter().find(|near| is_identifier(near)) {
+        return found
             .with_label(format!("did you mean `{near}`?"))
-            .replaced_by(near, Applicability::Unsafe),
+            .replaced_by(near, Applicability::Unsafe);
+    }
+    match near.first() {
         Some(near) => found.with_help(not_an_identifier(near)),
         None => found.with_help(how_to_declare()),
     }
@@ -430,6 +430,30 @@ mod tests {
             let shown = fix.map(|fix| (&*fix.replacement, fix.applicability));
             assert_eq!((found.len(), shown), (1, replacement), "{text}");
         }
+    }
+
+    #[test]
+    fn one_misspelled_name_among_many_calls_has_a_suggestion() {
+        let text = "max(ncpus,1)+".repeat(4500) + "walltme";
+        let found = findings(&text, &Schema::openpbs());
+        let fixes: Vec<_> = found
+            .iter()
+            .filter_map(|found| found.fix.as_ref())
+            .collect();
+        assert_eq!((fixes.len(), &*fixes[0].replacement), (1, "walltime"));
+    }
+
+    #[test]
+    fn the_work_of_many_searches_is_bounded() {
+        let mut schema = Schema::empty();
+        let mut names = Vec::new();
+        for number in 0..2000 {
+            assert!(schema.add_listed(&format!("abcdefgh{number:04}"), InputType::Count));
+            names.push(format!("abcdefhg{number:04}"));
+        }
+        let found = findings(&names.join("+"), &schema);
+        let fixes = found.iter().filter(|found| found.fix.is_some()).count();
+        assert!((10..2000).contains(&fixes), "{fixes}");
     }
 
     #[test]

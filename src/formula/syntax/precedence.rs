@@ -8,7 +8,7 @@ use crate::diagnostic::Span;
 use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, SyntaxError, SyntaxErrorKind};
 use crate::python::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 
-/// An operator.
+/// An operator that is read, or the start of an expression, while it waits for its right operand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Operator {
     /// The start of an expression: operators before it take no operands after it.
@@ -121,6 +121,7 @@ impl PrecedenceParser {
         Ok(())
     }
 
+    /// Takes an operator between two operands, one of [`Operator::infix`].
     pub(super) fn infix(
         &mut self,
         op: Operator,

@@ -25,7 +25,7 @@ _Column = Union[int, float, _Numbers, _ArrowArray, _ArrowStream, _Array]
 """A number for every job, or a column with a number for each job: of numpy, pandas, polars, pyarrow, anything that exports
 Arrow, or a list, in which None is null.
 
-int32, int64 and float64 are read in place, a column of several chunks once they are joined. bool (as 0 and 1), the smaller integers, uint32, float16, float32, dictionaries, run-end encoded
+int32, int64 and float64 are read in place; the chunks of a column are joined first. bool (as 0 and 1), the smaller integers, uint32, float16, float32, dictionaries, run-end encoded
 columns and columns of numpy with swapped bytes are converted
 without loss, and so is uint64; a number in it beyond int64 is a ValueError. The integers of a list that also has floats must
 be exact as floats. Decimals, times and texts are a TypeError. What is missing in a column of pandas (NaN, None, NA) is null, with and without

@@ -173,10 +173,19 @@ impl<'a> Search<'a> {
             }
         }
         if !is_complete {
+            self.number_points();
             return Ok(None);
         }
         let scores = places.into_iter().map(|place| self.points[place].score);
         Ok(Some(scores.collect()))
+    }
+
+    /// Sets the place of each formula among the points, of which an interruption leaves some out.
+    fn number_points(&mut self) {
+        self.places.clear();
+        for (place, point) in self.points.iter().enumerate() {
+            self.places.insert(point.formula.clone(), place);
+        }
     }
 
     /// Simulates the formula with these constants; `None` after an interruption.

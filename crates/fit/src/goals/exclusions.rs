@@ -15,10 +15,14 @@ pub struct Exclusion {
     pub best: f64,
 }
 
+/// Whether a point meets a goal.
+fn meets(point: &EvaluatedPoint, goal: usize) -> bool {
+    point.goals[goal].missed == 0.0
+}
+
 /// Which goals exclude each other, if no point meets all. The best value of each goal beside each
 /// other one that can be met.
 pub(super) fn exclusions(goals: &Goals, points: &[EvaluatedPoint]) -> Vec<Exclusion> {
-    let meets = |point: &EvaluatedPoint, goal: usize| point.goals[goal].missed == 0.0;
     let mut excluded = Vec::new();
     let places = 0..goals.goals.len();
     for met in places.clone() {

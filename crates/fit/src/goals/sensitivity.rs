@@ -154,9 +154,12 @@ fn tried_values(range: &TemplateConstant, places: usize) -> Vec<f64> {
     rounded(&values, DIGITS[DIGITS.len() - 1])
 }
 
+fn is_good((_, is_as_good): &&Tried) -> bool {
+    *is_as_good == Some(true)
+}
+
 fn constant(range: &TemplateConstant, value: f64, tried: &[Tried]) -> FittedConstant {
     let is_known = !tried.is_empty() && tried.iter().all(|(_, is_as_good)| is_as_good.is_some());
-    let is_good = |(_, is_as_good): &&Tried| *is_as_good == Some(true);
     let below = tried.iter().rev().filter(|(other, _)| *other <= value);
     let above = tried.iter().filter(|(other, _)| *other >= value);
     let ends = [

@@ -11,7 +11,7 @@ use crate::answer::{Answer, Format, write_json};
 use crate::cli::CliError;
 use crate::cli::args::AnswerArgs;
 use crate::cli::document::{Shown, command_line, write_as_markdown, write_text};
-use crate::cli::page_file::write_page;
+use crate::cli::page_file::{require_page_file, write_page_file};
 use crate::view::csv_writer::Cells;
 use crate::view::document::{self, Document, Section};
 
@@ -81,9 +81,10 @@ impl<'a> Output<'a> {
     /// Writes an answer. All of it is written when this returns, so that messages can follow.
     pub(crate) fn write(&self, answer: &impl Answer, out: &mut impl Write) -> Result<(), CliError> {
         if let Some(Page { path, sites, files }) = &self.page {
+            require_page_file(path, sites, files)?;
             let mut page = Vec::new();
             document::write_page(&self.warned(answer.page()), &command_line(), &mut page)?;
-            write_page(path, sites, files, &page)?;
+            write_page_file(path, &page)?;
         }
         match self.format {
             Format::Human => write_text(&self.warned(answer.document()), self.shown, out)?,

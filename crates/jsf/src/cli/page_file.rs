@@ -14,13 +14,12 @@ use crate::cli::{CliError, in_options, report};
 use crate::view::document::GENERATOR;
 use crate::view::finding::{draw_finding, limit_each_code, more_findings};
 
-/// Writes a page to a file at once: a reader sees either all of it or nothing. Refuses a file of
-/// one of the sites, or one of `files`: the command reads it.
-pub(crate) fn write_page(
+/// Refuses a path to which no page is written: a folder, a file that is no page, a file of one of
+/// the sites, or one of `files`, which the command reads.
+pub(crate) fn require_page_file(
     path: &Path,
     sites: &[&Site],
     files: &[&PathBuf],
-    page: &[u8],
 ) -> Result<(), CliError> {
     let mut files_of_sites = sites.iter().flat_map(|site| site.files().paths());
     let shown = path.display();
@@ -35,12 +34,18 @@ pub(crate) fn write_page(
             "`{shown}` exists and is not a page of jsf: give the page another name, or remove the file"
         )
     } else {
-        replace_file(path, page)
-            .map_err(|error| io::Error::new(error.kind(), format!("`{shown}`: {error}")))?;
-        report("note", format_args!("the page is in `{shown}`"));
         return Ok(());
     };
     Err(CliError::usage(obstacle))
+}
+
+/// Writes a page to a file at once: a reader sees either all of it or nothing.
+pub(crate) fn write_page_file(path: &Path, page: &[u8]) -> Result<(), CliError> {
+    let shown = path.display();
+    replace_file(path, page)
+        .map_err(|error| io::Error::new(error.kind(), format!("`{shown}`: {error}")))?;
+    report("note", format_args!("the page is in `{shown}`"));
+    Ok(())
 }
 
 /// Whether the path is that of a folder, or is written as one.

@@ -24,7 +24,6 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn start(what: &'static str) -> Self {
-        // more than 100: it is not known
         let per_cent = Arc::new(AtomicUsize::new(usize::MAX));
         let mut thread = None;
         if io::stderr().is_terminal() {

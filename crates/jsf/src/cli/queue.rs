@@ -7,7 +7,9 @@ use job_sort_formula::{JobTable, Ranking};
 use jsf_openpbs::check::FAILURE_CODES;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_openpbs::words::counted;
-use jsf_site::{DescribedJob, FormulaText, JobsToRank, RankRequest, RankedQueue, Site, SiteError};
+use jsf_site::{
+    DescribedJob, FormulaText, JobsToRank, RankRequest, RankedQueue, Rule, Site, SiteError,
+};
 
 use crate::cli::args::{FilterArgs, JobArgs, QueueArgs};
 use crate::cli::warnings::Warnings;
@@ -30,7 +32,8 @@ pub(crate) struct OpenedQueue {
 }
 
 impl OpenedQueue {
-    /// Opens the site, and says what was found there, also of a formula that does not parse.
+    /// Opens the site and reads the formula, then says what was found there; of a formula that does
+    /// not parse only its finding is shown.
     pub(crate) fn open(arguments: &QueueArgs, is_document: bool) -> Result<Self, CliError> {
         let site = arguments
             .site
@@ -124,7 +127,9 @@ impl QueueToRank<'_> {
         let mut queue = self.opened.site.rank_read_jobs(self.read)?;
         drop(progress);
         let at = self.opened.site.priorities_at();
-        queue.rules.extend(at.map(|at| ("ages at", clock_time(at))));
+        if let Some(at) = at {
+            queue.rules.push(Rule::new("ages at", clock_time(at)));
+        }
         self.warnings.show(&queue.warnings);
         Ok((queue, self.warnings))
     }
@@ -248,10 +253,10 @@ fn with_hints<S: AsRef<str>>(
     for message in unmatched {
         let own = |id: &&str| message.starts_with(&format!("no job is called `{id}`"));
         let id = given.iter().map(AsRef::as_ref).find(own);
-        let is_hinted = has_several || id.is_none() || message.ends_with('?') || table.is_empty();
+        let says_enough = has_several || id.is_none() || message.ends_with('?') || table.is_empty();
         if let Some(ended) = id.and_then(|id| site.ended_job(id)) {
             hinted.push(ended);
-        } else if is_hinted {
+        } else if says_enough {
             hinted.push(message);
         } else {
             let jobs = count(table.len(), "job");

@@ -64,7 +64,7 @@ fn schema_with_jobs(site: &Site) -> Result<Cow<'_, Schema>, CliError> {
 
 /// A name that a formula may use; a function ends with `()`.
 #[derive(Serialize)]
-pub struct Name {
+struct Name {
     #[serde(serialize_with = "without_brackets")]
     name: String,
     kind: &'static str,
@@ -97,14 +97,14 @@ impl Name {
 
 /// What the command answers.
 #[derive(Serialize)]
-pub struct Names {
+struct Names {
     names: Vec<Name>,
     unusable: Vec<Name>,
 }
 
 impl Names {
     /// The names of a site.
-    pub fn new(schema: &Schema) -> Self {
+    fn new(schema: &Schema) -> Self {
         let (names, unusable) = names(schema)
             .into_iter()
             .partition(|name| name.unusable.is_none());
@@ -116,7 +116,9 @@ impl Names {
 /// functions.
 fn names(schema: &Schema) -> Vec<Name> {
     let mut names = Vec::new();
-    for (name, entry) in schema.iter() {
+    let mut entries = Vec::from_iter(schema.iter());
+    entries.sort_by_key(|(_, entry)| order(entry.origin));
+    for (name, entry) in entries {
         let (kind, unit) = kind(entry.input_type);
         names.push(Name {
             name: name.to_owned(),
@@ -133,7 +135,6 @@ fn names(schema: &Schema) -> Vec<Name> {
             unusable: unusable(name, entry, schema),
         });
     }
-    names.sort_by_key(|name| order(name.origin));
     for name in ["e", "inf", "nan", "pi", "tau"] {
         if constant(name).is_some() {
             names.push(Name::of_python(name.into(), "constant", "Python's math"));
@@ -187,12 +188,11 @@ fn kind(input_type: InputType) -> (&'static str, Option<&'static str>) {
 }
 
 /// The names of the scheduler come first, then those of the site.
-fn order(origin: &str) -> usize {
+fn order(origin: Origin) -> usize {
     match origin {
-        "the scheduler" => 0,
-        "declared by the site" => 1,
-        "every OpenPBS server" => 3,
-        _ if origin.starts_with("Slurm") => 0,
+        Origin::Special | Origin::Slurm => 0,
+        Origin::Site => 1,
+        Origin::Standard => 3,
         _ => 2,
     }
 }

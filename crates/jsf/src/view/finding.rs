@@ -144,9 +144,10 @@ pub fn draw_finding(
     let fix = finding.fix.as_ref();
     match fix.filter(|fix| fix.applicability != Applicability::DisplayOnly) {
         // a line is not shortened where it is changed
-        Some(fix) if is_long => {
-            let replacement = clipped(&fix.replacement);
-            report.push(group.element(Level::HELP.message(format!("write `{replacement}`"))));
+        Some(fix) if is_long || fix.replacement.len() > drawn_width => {
+            let write = format!("write `{}`", clipped(&fix.replacement));
+            let write = in_lines(write.into(), width, gutter + HELP_INDENT);
+            report.push(group.element(Level::HELP.message(write)));
         }
         Some(fix) => {
             let range = range_in_shown(source, &shown, fix.span);

@@ -80,12 +80,14 @@ pub(crate) fn brief_findings_of_sides<'a>(checked: OldNew<&Checked>) -> Option<S
     section(brief_lines_of_sides(checked))
 }
 
+/// Whether findings have one with the same code and message.
+fn has(findings: &[Diagnostic], found: &Diagnostic) -> bool {
+    let mut findings = findings.iter();
+    findings.any(|known| known.code == found.code && known.message == found.message)
+}
+
 /// The lines of the errors and warnings about two formulas.
 pub(crate) fn brief_lines_of_sides(checked: OldNew<&Checked>) -> Vec<String> {
-    let has = |findings: &[Diagnostic], found: &Diagnostic| {
-        let mut findings = findings.iter();
-        findings.any(|known| known.code == found.code && known.message == found.message)
-    };
     let (old, new) = (&checked.old.findings, &checked.new.findings);
     let mut findings = Vec::new();
     for found in new {

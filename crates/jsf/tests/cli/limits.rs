@@ -381,26 +381,31 @@ fn a_named_pipe_is_not_waited_for() {
         assert!(message.contains("it is a named pipe"), "{line}: {message}");
     }
     // what a shell passes for `<(…)` is a pipe too
-    let script = "exec 3<&0; exec \"$@\"";
-    let mut shell = Command::new("sh");
-    shell
-        .current_dir(folder.0.path())
-        .args(["-c", script, "sh", env!("CARGO_BIN_EXE_jsf")]);
-    let cat = Command::new("cat")
-        .current_dir(folder.0.path())
-        .arg("group")
-        .stdout(std::process::Stdio::piped())
-        .spawn();
-    let source = cat.expect("cat").stdout.expect("a pipe");
-    if Path::new("/dev/fd").exists() {
-        let output = shell
-            .args(["shares", "--resource-group", "/dev/fd/3"])
+    if !Path::new("/dev/fd").exists() {
+        return;
+    }
+    folder.write("queue", "{\"id\":\"7.vm\",\"ncpus\":2}\n");
+    for (file, arguments, shown) in [
+        ("group", "shares --resource-group /dev/fd/3", "u0"),
+        ("queue", "rank ncpus --queue /dev/fd/3", "7.vm"),
+    ] {
+        let cat = Command::new("cat")
+            .current_dir(folder.0.path())
+            .arg(file)
+            .stdout(std::process::Stdio::piped())
+            .spawn();
+        let source = cat.expect("cat").stdout.expect("a pipe");
+        let output = Command::new("sh")
+            .current_dir(folder.0.path())
+            .args(["-c", "exec 3<&0; exec \"$@\"", "sh"])
+            .arg(env!("CARGO_BIN_EXE_jsf"))
+            .args(arguments.split(' '))
             .stdin(source)
             .output()
             .expect("a shell");
         assert!(
-            output.status.success() && stdout(&output).contains("u0"),
-            "{}",
+            output.status.success() && stdout(&output).contains(shown),
+            "{arguments}: {}",
             stderr(&output)
         );
     }

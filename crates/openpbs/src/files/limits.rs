@@ -72,13 +72,18 @@ impl LimitsByQueue {
             &mut self.hard
         };
         let limits = all.entry(queue.into()).or_default();
-        let found = match kind {
-            Some(kind) => vec![(value.to_owned(), RunLimit::new(kind, None, resource, value))],
-            None => limits_in(value)
-                .into_iter()
-                .map(|limit| (format!("[{limit}]"), RunLimit::parse(limit, resource)))
-                .collect(),
-        };
+        // once for all limits of the attribute
+        let input_type = resource.and_then(|resource| Schema::openpbs().input_type(resource));
+        let mut found = Vec::new();
+        if let Some(kind) = kind {
+            let limit = RunLimit::new(kind, None, resource, input_type, value);
+            found.push((value.to_owned(), limit));
+        } else {
+            for limit in limits_in(value) {
+                let parsed = RunLimit::parse(limit, resource, input_type);
+                found.push((format!("[{limit}]"), parsed));
+            }
+        }
         for (text, limit) in found {
             let Some(limit) = limit else {
                 let unread = format!("{} = {text}", attribute.full_name());
@@ -114,25 +119,25 @@ impl RunLimit {
         kind: LimitKind,
         name: Option<&str>,
         resource: Option<&str>,
+        input_type: Option<InputType>,
         most: &str,
     ) -> Option<Self> {
-        let of_resource = resource.and_then(|resource| Schema::openpbs().input_type(resource));
         Some(Self {
             resource: resource.map(Into::into),
             kind,
             name: name.map(Into::into),
-            most: whole_amount(most, of_resource)?,
+            most: whole_amount(most, input_type)?,
         })
     }
 
     /// Reads the inside of one pair of brackets: `o:PBS_ALL=4`, `u:PBS_GENERIC=4`, `u:ada=4` and the
     /// same for groups (`g`) and projects (`p`). A name may be quoted.
-    fn parse(limit: &str, resource: Option<&str>) -> Option<Self> {
+    fn parse(limit: &str, resource: Option<&str>, input_type: Option<InputType>) -> Option<Self> {
         let (subject, most) = limit.rsplit_once('=')?;
         let (letter, name) = subject.split_once(':')?;
         let name = name.trim().trim_matches(['"', '\'']);
         let kind = match (letter.trim(), name) {
-            ("o", "PBS_ALL") => return Self::new(LimitKind::All, None, resource, most),
+            ("o", "PBS_ALL") => return Self::new(LimitKind::All, None, resource, input_type, most),
             (_, "" | "PBS_ALL") => return None,
             ("u", _) => LimitKind::User,
             ("g", _) => LimitKind::Group,
@@ -140,18 +145,19 @@ impl RunLimit {
             _ => return None,
         };
         let name = Some(name).filter(|name| *name != "PBS_GENERIC");
-        Self::new(kind, name, resource, most)
+        Self::new(kind, name, resource, input_type, most)
     }
 
     /// What limits are sorted and found by.
-    fn key(&self) -> (Option<&str>, Option<usize>, Option<&str>) {
-        let kinds = [
-            LimitKind::All,
-            LimitKind::User,
-            LimitKind::Group,
-            LimitKind::Project,
-        ];
-        let kind = kinds.iter().position(|kind| *kind == self.kind);
+    fn key(&self) -> (Option<&str>, u8, Option<&str>) {
+        let kind = match self.kind {
+            LimitKind::All => 0,
+            LimitKind::User => 1,
+            LimitKind::Group => 2,
+            LimitKind::Project => 3,
+            // not of run limits
+            LimitKind::Subjobs | LimitKind::Available => 4,
+        };
         (self.resource.as_deref(), kind, self.name.as_deref())
     }
 }

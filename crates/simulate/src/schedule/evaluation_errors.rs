@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use job_sort_formula::diagnostic::Span;
+use job_sort_formula::python::ErrorKind as PythonError;
 use job_sort_formula::rank::{Consequence, ScoreError};
 
 /// The jobs for which the formula raised an error, at whatever time.
@@ -11,6 +12,7 @@ pub struct EvaluationErrors {
     failed: Vec<bool>,
     jobs: usize,
     kinds: BTreeMap<&'static str, ErrorKind>,
+    has_reached_limit: bool,
 }
 
 /// Errors of one kind.
@@ -44,7 +46,14 @@ impl EvaluationErrors {
         self.kinds.iter().map(|(name, kind)| (*name, kind))
     }
 
+    /// Whether a limit of the evaluation was reached: other jobs, or fewer together, may not reach
+    /// it.
+    pub(crate) fn has_reached_limit(&self) -> bool {
+        self.has_reached_limit
+    }
+
     pub(crate) fn add(&mut self, job: u32, error: &ScoreError) {
+        self.has_reached_limit |= error.kind() == PythonError::Limit;
         self.count(job, error.kind().description(), error.consequence(), || {
             (error.to_string(), Some(error.span()))
         });

@@ -1,7 +1,7 @@
 //! Waiting jobs whose order never changes: the next one that fits is found without looking at those
-//! that do not. With 10,000 waiting jobs this saves 19 of 20 parts of the time of a simulation.
+//! that do not. With 10,000 waiting jobs a simulation takes less than a tenth of the time.
 
-use jsf_openpbs::cycle::MostProcessors;
+use jsf_openpbs::cycle::{Candidates, MostProcessors, Wanted};
 
 use crate::workload::WorkloadJob;
 
@@ -28,8 +28,8 @@ pub(super) struct OrderedJobs {
     places: Vec<u32>,
     /// The job at each place.
     jobs: Vec<u32>,
-    /// A complete binary tree: the parts of node `n` are `2 n` and `2 n + 1`, and the last half are
-    /// the places.
+    /// A complete binary tree: the parts of node `n` are `2 n` and `2 n + 1`, and the second half of
+    /// the nodes are the leaves, one for each place.
     least: Vec<Least>,
 }
 
@@ -77,8 +77,16 @@ impl OrderedJobs {
         }
     }
 
+    /// The candidates of a cycle.
+    pub(super) fn candidates(&self) -> OrderedCandidates<'_> {
+        OrderedCandidates {
+            jobs: self,
+            next_place: 0,
+        }
+    }
+
     /// The first place from this one on whose job asks for at most so much, and the job.
-    pub(super) fn first(&self, from: usize, most: MostProcessors) -> Option<(usize, u32)> {
+    fn first(&self, from: usize, most: MostProcessors) -> Option<(usize, u32)> {
         let places = self.least.len() / 2;
         if from >= places {
             return None;
@@ -107,4 +115,22 @@ impl OrderedJobs {
             }
         }
     }
+}
+
+/// The candidates of one cycle.
+pub(super) struct OrderedCandidates<'j> {
+    jobs: &'j OrderedJobs,
+    /// The place after that of the job that was returned last.
+    next_place: usize,
+}
+
+impl Candidates for OrderedCandidates<'_> {
+    fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
+        let most = wanted.most().unwrap_or(MostProcessors::ANY);
+        let (place, job) = self.jobs.first(self.next_place, most)?;
+        self.next_place = place + 1;
+        Some(job)
+    }
+
+    fn started(&mut self, _job: u32) {}
 }

@@ -40,6 +40,25 @@ impl<'p> WaitingJobs<'p> {
         has_accrual: bool,
         too_large: &[usize],
     ) -> Result<Self, ColumnError> {
+        let mut waiting = Self::empty(program, workload, rules, has_accrual);
+        let changes = waiting.valued.is_dynamic()
+            || has_accrual
+            || rules.order.changes_in_cycle()
+            || rules.cycle.levels.is_some()
+            || rules.non_prime.is_some();
+        if !changes {
+            let all = Self::empty(program, workload, rules, has_accrual);
+            waiting.ordered = all.into_order(too_large)?;
+        }
+        Ok(waiting)
+    }
+
+    fn empty(
+        program: &'p Program,
+        workload: &'p Workload,
+        rules: &'p SimulationRules,
+        has_accrual: bool,
+    ) -> Self {
         let mut waiting = Self {
             workload,
             order: &rules.order,
@@ -49,32 +68,27 @@ impl<'p> WaitingJobs<'p> {
             ordered: None,
         };
         waiting.set_order(&rules.order);
-        let changes = waiting.valued.is_dynamic()
-            || has_accrual
-            || rules.order.changes_in_cycle()
-            || rules.cycle.levels.is_some()
-            || rules.non_prime.is_some();
-        if !changes {
-            waiting.order_all(too_large)?;
-            waiting.valued = ValuedJobs::new(program, workload, rules, has_accrual);
-        }
-        Ok(waiting)
+        waiting
     }
 
-    /// Orders all jobs of the workload, once and for all.
-    fn order_all(&mut self, too_large: &[usize]) -> Result<(), ColumnError> {
+    /// The order of all jobs of the workload. `None` if their values together take too long: those
+    /// of the jobs of a cycle may not.
+    fn into_order(mut self, too_large: &[usize]) -> Result<Option<OrderedJobs>, ColumnError> {
         let jobs = self.workload.jobs();
         for (index, job) in jobs.iter().enumerate() {
             if too_large.binary_search(&index).is_err() {
                 self.push(index as u32, job);
             }
         }
-        self.evaluate(0, None, &mut EvaluationErrors::default())?;
+        let mut errors = EvaluationErrors::default();
+        self.evaluate(0, None, &mut errors)?;
+        if errors.has_reached_limit() {
+            return Ok(None);
+        }
         let mut keys: Vec<Key> = self.keys().collect();
         keys.sort_unstable();
         let ordered = keys.into_iter().map(|key| self.job_of(key)).collect();
-        self.ordered = Some(OrderedJobs::new(ordered, jobs.len()));
-        Ok(())
+        Ok(Some(OrderedJobs::new(ordered, jobs.len())))
     }
 
     /// Notes that a job waits from now on, unless its queue is stopped.
@@ -133,7 +147,10 @@ impl<'p> WaitingJobs<'p> {
         if self.order.changes_in_cycle() || has_levels {
             return cycle.run(&mut self.sorted_candidates(fairshare, has_levels), outcome);
         }
-        cycle.run(&mut ValuedCandidates::new(self), outcome);
+        match &self.ordered {
+            Some(ordered) => cycle.run(&mut ordered.candidates(), outcome),
+            None => cycle.run(&mut ValuedCandidates::new(self), outcome),
+        }
     }
 
     /// The jobs of queues that take turns, or that fair share orders again after each start.
@@ -262,8 +279,6 @@ struct ValuedCandidates<'c> {
     waiting: &'c WaitingJobs<'c>,
     /// The key of the job that was returned last.
     last: Option<Key>,
-    /// The place after that of the job that was returned last, where the order never changes.
-    next_place: usize,
     /// The jobs that are left, the first one last, where each is asked for.
     all: Option<Vec<Key>>,
 }
@@ -280,7 +295,6 @@ impl<'c> ValuedCandidates<'c> {
         Self {
             waiting,
             last: None,
-            next_place: 0,
             all,
         }
     }
@@ -288,15 +302,12 @@ impl<'c> ValuedCandidates<'c> {
 
 impl Candidates for ValuedCandidates<'_> {
     fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
-        let most = wanted.most().unwrap_or(MostProcessors::ANY);
-        if let Some(ordered) = &self.waiting.ordered {
-            let (place, job) = ordered.first(self.next_place, most)?;
-            self.next_place = place + 1;
-            return Some(job);
-        }
         let key = match &mut self.all {
             Some(all) => all.pop(),
-            None => self.waiting.valued.first_key(self.last, most),
+            None => {
+                let most = wanted.most().unwrap_or(MostProcessors::ANY);
+                self.waiting.valued.first_key(self.last, most)
+            }
         };
         self.last = key;
         key.map(|key| self.waiting.job_of(key))

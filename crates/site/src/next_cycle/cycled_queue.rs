@@ -21,8 +21,9 @@ use crate::next_cycle::prime_and_dedicated::MAX_CHANGES;
 use crate::next_cycle::site_machine::CycleMachine;
 use crate::opening::role::Role;
 use crate::opening::site_files::SiteFiles;
+use crate::ranking::rule::by_heading;
 use crate::simulation::simulation_rules::{LeftOut, starts_in_words};
-use crate::{JobsToRank, RankedQueue, SharesRequest, Site, SiteError};
+use crate::{JobsToRank, RankedQueue, Rule, SharesRequest, Site, SiteError};
 
 /// A cycle that is further than this from all times of the jobs is probably not meant, in seconds.
 const FAR: u64 = 366 * 86400;
@@ -71,8 +72,9 @@ pub struct CycledQueue {
     /// its whole walltime.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub estimates: Vec<EstimatedStart>,
-    /// The rules of the scheduler.
-    pub rules: RulesInWords,
+    /// The order of the jobs, and the settings that decide what the cycle starts.
+    #[serde(serialize_with = "by_heading")]
+    pub rules: [Rule; 2],
     /// What the site has and the cycle does without.
     #[serde(rename = "without")]
     pub left_out: Vec<LeftOut>,
@@ -84,15 +86,6 @@ pub struct CycledQueue {
     /// processors is known.
     #[serde(skip)]
     pub not_counted: Option<Message>,
-}
-
-/// The rules of a scheduler, in words.
-#[derive(Debug, Serialize)]
-pub struct RulesInWords {
-    /// The order of the jobs.
-    pub order: String,
-    /// The settings that decide what a cycle starts.
-    pub starts: String,
 }
 
 /// When a job starts that was asked for.
@@ -331,10 +324,10 @@ impl Site {
             asked: asked.into_iter().map(|job| job.id).collect(),
             unknown,
             estimates: estimates.into_iter().map(|one| one.found).collect(),
-            rules: RulesInWords {
-                order: self.order_in_words(table, tree, has_formula),
-                starts: starts_in_words(&machine.rules),
-            },
+            rules: [
+                Rule::new("order", self.order_in_words(table, tree, has_formula)),
+                Rule::new("starts", starts_in_words(&machine.rules)).notable_if(true),
+            ],
             left_out,
             not_counted: machine.pools.not_counted(self, &considered),
             ranked,

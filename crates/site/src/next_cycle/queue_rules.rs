@@ -264,7 +264,7 @@ fn add_limit(
     let names = match kind {
         LimitKind::Group => names.groups,
         LimitKind::Project => names.projects,
-        _ => names.users,
+        LimitKind::User | LimitKind::All | LimitKind::Subjobs | LimitKind::Available => names.users,
     };
     match &entry.name {
         None => limit.generic = Some(entry.most),

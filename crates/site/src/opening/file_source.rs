@@ -239,10 +239,12 @@ impl FileSource {
     /// Whether it is a regular file that is neither compressed nor quoted.
     fn is_plain_file(&self) -> bool {
         let Self::Path(path) = self else { return false };
-        let is_regular = path.metadata().is_ok_and(|metadata| metadata.is_file());
+        // what is read of a pipe is gone
+        if !path.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return false;
+        }
         let head = open(path).and_then(|mut file| read_head(&mut file, MAGIC));
-        is_regular
-            && head.is_ok_and(|head| Compression::detect(&head).is_none() && !may_be_quoted(&head))
+        head.is_ok_and(|head| Compression::detect(&head).is_none() && !may_be_quoted(&head))
     }
 
     pub(crate) fn open(&self) -> Result<Box<dyn Read + Send + '_>, SiteError> {

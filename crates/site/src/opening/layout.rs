@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jsf_openpbs::words::quoted;
 
 use crate::opening::file_source::FileSource;
-use crate::opening::role::{ROLES, Role, RoleFiles};
+use crate::opening::role::{ROLES, Role};
 use crate::opening::site_files::SiteFiles;
 
 /// The endings of compressed files.
@@ -164,13 +164,14 @@ impl FoundFiles {
 
     /// The files and those in a folder, either all of a scheduler or all others.
     fn in_folder(&self, mut files: SiteFiles, folder: &str, is_of_scheduler: bool) -> SiteFiles {
-        for RoleFiles { role, names, .. } in &ROLES {
+        for files_of_role in &ROLES {
+            let role = files_of_role.role;
             if role.is_of_scheduler() != is_of_scheduler {
                 continue;
             }
-            for name in names.split_ascii_whitespace() {
+            for name in files_of_role.names() {
                 if let Some(source) = self.get(&format!("{folder}{name}")) {
-                    files = files.with(*role, source);
+                    files = files.with(role, source);
                     if !role.takes_several() {
                         break;
                     }
@@ -239,7 +240,7 @@ mod tests {
             .unwrap();
         let names = ROLES
             .iter()
-            .flat_map(RoleFiles::names)
+            .flat_map(|files| files.names())
             .filter(|name| !name.contains('/'));
         for name in names {
             assert!(folder.contains(&format!("`{name}`")), "{name}");

@@ -80,7 +80,7 @@ pub(crate) struct RoleFiles {
     pub role: Role,
     /// Their names in the folder of a site, or in that of the scheduler, the preferred ones first.
     /// `pbs_snapshot` writes those that end in `.out`. Spaces separate them.
-    pub names: &'static str,
+    names: &'static str,
     /// What a file must be to have this role, whatever its name is.
     pub shown_by: &'static [FileKind],
     /// What a file may be beside, if its name or the user says that it has this role.

@@ -16,7 +16,7 @@ use crate::jobs::site_jobs::ColumnsRequest;
 use crate::opening::role::Role;
 use crate::ranking::ranked_queue::require_values;
 use crate::shares::applied_tree::AppliedTree;
-use crate::{RankedQueue, SharesRequest, Site, SiteError};
+use crate::{RankedQueue, Rule, SharesRequest, Site, SiteError};
 
 /// The files on which fair-share numbers depend.
 const ROLES_OF_SHARES: [Role; 5] = [
@@ -98,7 +98,7 @@ pub struct ComparedSide {
     /// The formula, compiled for the site.
     pub program: Program,
     /// The rules that the ranking follows, for people: a heading and a text each.
-    pub rules: Vec<(&'static str, String)>,
+    pub rules: Vec<Rule>,
 }
 
 impl Site {

@@ -8,4 +8,5 @@ pub(crate) mod explanation;
 pub(crate) mod jobs_to_rank;
 pub(crate) mod ranked_queue;
 pub(crate) mod reach_rank;
+pub(crate) mod rule;
 pub(crate) mod waiting_trajectory;

@@ -17,7 +17,7 @@ use jsf_openpbs::share_tree::PbsTree;
 
 use crate::slurm::printed_priority::Agreement;
 use crate::slurm::slurm_queue::AgingFormula;
-use crate::{JobsToRank, RankRequest, SharesRequest, Site, SiteError, SiteJobs};
+use crate::{JobsToRank, PolicyName, RankRequest, Rule, SharesRequest, Site, SiteError, SiteJobs};
 
 /// The jobs of a site, ranked by a formula.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub struct RankedQueue {
     /// OpenPBS's fair-share tree, where the formula or the order needs it.
     pub tree: Option<PbsTree>,
     /// The rules that the ranking follows, for people: a heading and a text each.
-    pub rules: Vec<(&'static str, String)>,
+    pub rules: Vec<Rule>,
     /// The findings about the text of the formula and its names.
     pub findings: Vec<Diagnostic>,
     /// The warnings, one sentence each: those about the jobs, then those about the inputs of the
@@ -134,7 +134,9 @@ impl Site {
                 warnings.insert(0, text.into());
                 headline = found;
             }
-            Some(Agreement::Equal(text)) => rules.push(("priorities", text)),
+            Some(Agreement::Equal(text)) => {
+                rules.push(Rule::new("priorities", text).notable_if(true));
+            }
             None => {}
         }
         Ok(RankedQueue {
@@ -159,16 +161,17 @@ impl Site {
         program: &Program,
         table: &JobTable,
         tree: Option<&PbsTree>,
-    ) -> Vec<(&'static str, String)> {
+    ) -> Vec<Rule> {
         let mut rules = Vec::new();
         if self.needs_shares(program.inputs()) && self.tree.is_some() {
-            rules.push(("policy", self.policy.in_force(&self.config)));
+            let policy = Rule::new("policy", self.policy.in_force(&self.config));
+            rules.push(policy.notable_if(self.policy.name != PolicyName::Pbs));
         }
         let (_, criteria): (Vec<Criterion>, Vec<String>) =
             self.criteria(table, tree).into_iter().unzip();
-        rules.push(("order", criteria.join(", then ")));
+        rules.push(Rule::new("order", criteria.join(", then ")));
         if let Some(threshold) = self.threshold() {
-            rules.push(("threshold", threshold.to_string()));
+            rules.push(Rule::new("threshold", threshold.to_string()));
         }
         rules.extend(self.python_rule());
         rules

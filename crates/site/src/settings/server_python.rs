@@ -11,7 +11,7 @@ use jsf_openpbs::files::server::PbsVersion;
 use crate::opening::file_source::FileSource;
 use crate::opening::role::Role;
 use crate::opening::site_files::SiteFiles;
-use crate::{Site, SiteError};
+use crate::{Rule, Site, SiteError};
 
 /// The version of Python that the server embeds, and what says so.
 #[derive(Debug, Clone, Default)]
@@ -80,11 +80,11 @@ impl Site {
         (self.python.version, self.python.source.clone())
     }
 
-    /// The version of Python as one of the rules, a heading and a text; `None` if it is only
+    /// The version of Python as one of the rules; `None` if it is only
     /// assumed.
-    pub fn python_rule(&self) -> Option<(&'static str, String)> {
+    pub fn python_rule(&self) -> Option<Rule> {
         self.python.source.as_ref()?;
-        Some(("python", self.python_in_words()))
+        Some(Rule::new("python", self.python_in_words()))
     }
 
     /// The version of Python, and in parentheses what says so, or that it is assumed.

@@ -236,7 +236,6 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
             "`{name}`: what `sacctmgr` prints has no usage, so every usage is 0; `sshare -a -l -P` has it"
         ));
     }
-    // where rows are missing, all numbers differ, which has a warning
     Ok(SiteTree {
         document: associations.document,
         source_name: Some(name),

@@ -344,10 +344,12 @@ impl Site {
     /// The time in which usage decays once, in seconds: as the options say, else the half-life of
     /// the `slurm.conf` or the interval of the `sched_config`.
     pub(crate) fn decay_period(&self, given: Option<u64>) -> Option<u64> {
-        let configured = match self.decays_as_in_slurm_conf() {
-            true => self.policy.conf.decay_half_life.into(),
-            false if self.files.has(Role::SchedConfig) => self.config.fairshare_decay_time,
-            false => 0,
+        let configured = if self.decays_as_in_slurm_conf() {
+            self.policy.conf.decay_half_life.into()
+        } else if self.files.has(Role::SchedConfig) {
+            self.config.fairshare_decay_time
+        } else {
+            0
         };
         given.or(Some(configured).filter(|seconds| *seconds > 0))
     }
@@ -581,7 +583,9 @@ fn limit_in_words(limit: &RunLimit, workload: &Workload) -> Option<String> {
         LimitKind::Group => ("each group", &shown.unix_groups, &in_log.unix_groups),
         LimitKind::Project => ("each project", &shown.projects, &in_log.projects),
         LimitKind::User => ("each user", &shown.users, &in_log.users),
-        _ => return Some(format!("{amount} in all")),
+        LimitKind::All | LimitKind::Subjobs | LimitKind::Available => {
+            return Some(format!("{amount} in all"));
+        }
     };
     let of = match &limit.name {
         None => each.to_owned(),

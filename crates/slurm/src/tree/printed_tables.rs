@@ -115,8 +115,9 @@ pub(super) fn read(text: &str, format: TreeFormat) -> Result<Records, String> {
     {
         records.warn_of_other_cluster(place, cluster, table.rows_of_other_clusters());
     }
-    let is_nested = |row: &Record| row.kind == NodeKind::Group && row.parent.is_some();
-    if matches!(parents, Parents::Unknown) && records.rows.iter().any(is_nested) {
+    let mut rows = records.rows.iter();
+    let has_nested = rows.any(|row| row.kind == NodeKind::Group && row.parent.is_some());
+    if matches!(parents, Parents::Unknown) && has_nested {
         records.warn(NO_PARENTS);
     }
     Ok(records)

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::{Comparison, GroupChange, OldNew, SummandAgreement, Transitions};
 use jsf_openpbs::check::Checked;
-use jsf_site::ComparedQueue;
+use jsf_site::{ComparedQueue, Rule};
 use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Each, Format, object};
@@ -154,8 +154,11 @@ impl Serialize for CompareReport<'_> {
 }
 
 /// A formula, and its rules by heading.
-fn side(formula: &str, rules: &[(&'static str, String)]) -> impl Serialize {
-    let rules: BTreeMap<&str, &String> = rules.iter().map(|(name, text)| (*name, text)).collect();
+fn side(formula: &str, given: &[Rule]) -> impl Serialize {
+    let mut rules = BTreeMap::new();
+    for rule in given {
+        rules.insert(rule.heading, rule.text.clone());
+    }
     object! { formula, rules }
 }
 

@@ -262,24 +262,28 @@ impl<'a> Opened<'a> {
     /// What only a page shows.
     fn page_parts(&self, checked: &OldNew<Option<Checked>>) -> Result<ComparePageParts, CliError> {
         let submitted = self.submitted();
-        let draw = |source, submitted, checked: &Option<Checked>| {
-            let findings = checked.iter().flat_map(|checked| &checked.findings);
-            let mut findings: Vec<Diagnostic> = findings.cloned().collect();
-            findings.retain(|found| found.severity != Severity::Note);
-            page_file::draw_on_page(source, submitted, &findings)
-        };
-        let mut findings = OldNew {
-            old: draw(&self.sources.old, &submitted.old, &checked.old),
-            new: draw(&self.sources.new, &submitted.new, &checked.new),
-        };
-        if self.is_one() {
-            findings.old.clear();
+        let mut drawn = OldNew::default();
+        drawn.new = drawn_on_page(&self.sources.new, &submitted.new, &checked.new);
+        if !self.is_one() {
+            drawn.old = drawn_on_page(&self.sources.old, &submitted.old, &checked.old);
         }
         Ok(ComparePageParts {
-            findings,
+            findings: drawn,
             tree: page_file::tree(self.new_site())?,
         })
     }
+}
+
+/// The errors and warnings about a formula, as a page shows them.
+fn drawn_on_page(
+    source: &FormulaText,
+    submitted: &FormulaSubmission<'_>,
+    checked: &Option<Checked>,
+) -> Vec<String> {
+    let findings = checked.iter().flat_map(|checked| &checked.findings);
+    let mut findings: Vec<Diagnostic> = findings.cloned().collect();
+    findings.retain(|found| found.severity != Severity::Note);
+    page_file::draw_on_page(source, submitted, &findings)
 }
 
 /// The files that a side may have of its own, each with the files of a site that are the same, and

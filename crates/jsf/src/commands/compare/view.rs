@@ -4,18 +4,19 @@ use std::cmp::Reverse;
 
 use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::rank::{Comparison, JobMove, OldNew, Transitions};
+use jsf_site::Rule;
 
 use crate::commands::compare::answer::CompareReport;
 use crate::commands::shares::view::tree_section;
 use crate::view::charts::slopes::{self, MAX_SLOPES, Slope};
 use crate::view::decides::decides_section;
 use crate::view::document::{
-    Cell, Chart, Column, DECIDES, Document, Fact, RowLimit, Section, Table,
+    Cell, Chart, Column, DECIDES, Detail, Document, Fact, RowLimit, Section, Table,
 };
 use crate::view::groups::{
     KindOfGroup, by_gain, group_name, group_sections, group_table, moves_table,
 };
-use crate::view::rule_facts::is_policy_of_others;
+use crate::view::rule_facts::facts_of;
 use crate::view::verdict::{brief_findings, brief_findings_of_sides, verdict_sentence};
 use crate::view::words::{count, first_names, grouped, grouped_count, significant};
 
@@ -219,30 +220,31 @@ fn old_to_new(sides: OldNew<impl std::fmt::Display>) -> String {
 
 /// The formulas and the rules, once if both sides have the same, and the numbers of the comparison.
 pub(crate) fn facts(report: CompareReport<'_>) -> Vec<Fact> {
-    let formulas = report.formulas.map(|text| [("formula", text.to_owned())]);
+    let formulas = report.formulas.map(|text| [Fact::new("formula", text)]);
     let mut facts = Fact::of_sides(formulas.as_ref().map(|side| &side[..]));
     if has_effect(report) && report.compared.comparison.moved() > 0 {
         facts.push(moves_fact(report));
     }
-    let rules = report.compared.sides.as_ref().map(|side| &*side.rules);
-    let listed = rules.map(|side| Fact::list(side.iter().cloned()));
-    let is_on_first_screen = |fact: &Fact| {
-        let OldNew { old, new } = listed
-            .as_ref()
-            .map(|side| side.iter().find(|rule| rule.heading == fact.heading));
+    let sides = report.compared.sides.as_ref();
+    let rules = sides.map(|side| facts_of(&side.rules));
+    for mut fact in Fact::of_sides(rules.as_ref().map(|side| &**side)) {
+        let OldNew { old, new } = sides.map(|side| rule(&side.rules, &fact.heading));
         // a side whose formula has no fair share has no policy
         let is_compared = fact.heading != "policy" || (old.is_some() && new.is_some());
-        (old != new && is_compared) || is_policy_of_others(fact)
-    };
-    for fact in Fact::of_sides(rules) {
-        let is_first = is_on_first_screen(&fact);
-        facts.push(fact.in_full_if(!is_first));
+        if old != new && is_compared {
+            fact.detail = Detail::FirstScreen;
+        }
+        facts.push(fact);
     }
     if has_effect(report) {
         facts.extend(fairness_fact(&report.compared.comparison));
     }
     facts.extend(transition_facts(report));
     facts
+}
+
+fn rule<'r>(rules: &'r [Rule], heading: &str) -> Option<&'r Rule> {
+    rules.iter().find(|rule| rule.heading == heading)
 }
 
 /// How far the jobs move, and how many neighbours the formulas do not order.

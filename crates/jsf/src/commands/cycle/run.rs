@@ -17,8 +17,7 @@ use crate::cli::{
 };
 use crate::commands::cycle::answer::CycleReport;
 use crate::commands::cycle::request::CycleArgs;
-use crate::job_filter::all_rows;
-use crate::job_filter::{JobFilter, NO_MATCH};
+use crate::job_filter::{JobFilter, NO_MATCH, all_rows};
 
 pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = arguments

@@ -7,6 +7,7 @@ use jsf_site::{EstimatedStart, ReservedJob, WaitingJob};
 
 use crate::commands::cycle::answer::CycleReport;
 use crate::view::document::{Cell, Document, Fact, Section, Table};
+use crate::view::rule_facts::facts_of;
 use crate::view::verdict::{brief_findings, verdict_sentence};
 use crate::view::without::{without_most, without_words};
 use crate::view::words::{count, duration, moment};
@@ -66,8 +67,7 @@ impl<'a> CycleReport<'a> {
             ),
         };
         facts.push(Fact::new("processors", free));
-        facts.push(Fact::new("order", cycle.rules.order.clone()).in_full());
-        facts.push(Fact::new("starts", cycle.rules.starts.clone()));
+        facts.extend(facts_of(&cycle.rules));
         if !cycle.left_out.is_empty() {
             facts.push(Fact::new("without", without_words(&cycle.left_out)));
         }

@@ -126,14 +126,9 @@ fn reason(report: &ExplainReport<'_>, job: &Explanation, rank: usize) -> Option<
         &[Against::Ahead]
     };
     for &against in compared {
-        let causes = job.causes.iter().filter(|cause| cause.against == against);
-        let mut find = causes.clone();
-        let main = find.find(|cause| (cause.gained > 0) != is_ahead);
-        let mut find = causes;
-        let other = find.find(|cause| (cause.gained > 0) == is_ahead);
-        if let Some(main) = main {
+        if let Some(main) = first_cause(job, against, !is_ahead) {
             let mut words = cause_words(report, job, main);
-            if let Some(other) = other {
+            if let Some(other) = first_cause(job, against, is_ahead) {
                 words += &format!(", but {}", cause_words(report, job, other));
             }
             return Some(words);
@@ -145,6 +140,12 @@ fn reason(report: &ExplainReport<'_>, job: &Explanation, rank: usize) -> Option<
     let side = if is_ahead { "behind" } else { "ahead" };
     let id = report.table().id(near.row);
     Some(format!("`{id}` is just {side} by {}", near.reason))
+}
+
+/// The first cause that gains places against others, or that costs some.
+fn first_cause(job: &Explanation, against: Against, gains: bool) -> Option<&Cause> {
+    let mut causes = job.causes.iter();
+    causes.find(|cause| cause.against == against && (cause.gained > 0) == gains)
 }
 
 /// What one input, or the fair-share inputs together, do to the place of a job.

@@ -7,7 +7,7 @@ use jsf_openpbs::qmgr::object_or_server;
 use jsf_site::{SiteError, is_stdin};
 
 use crate::cli::args::{FormulaArgs, QueueArgs};
-use crate::cli::page_file::write_page;
+use crate::cli::page_file::{require_page_file, write_page_file};
 use crate::cli::queue::check_and_report;
 use crate::cli::standard_input::require_one_reader;
 use crate::cli::{CliError, Outcome, Progress, read_formula, show_site, warn_all};
@@ -68,10 +68,11 @@ pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
     if is_stdin(path) {
         page.write(out)?
     } else {
+        let files: Vec<&PathBuf> = formula_file.iter().collect();
+        require_page_file(path, &[&site], &files)?;
         let mut bytes = Vec::new();
         page.write(&mut bytes)?;
-        let files: Vec<&PathBuf> = formula_file.iter().collect();
-        write_page(path, &[&site], &files, &bytes)?
+        write_page_file(path, &bytes)?
     }
     Ok(outcome)
 }

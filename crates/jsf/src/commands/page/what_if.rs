@@ -171,13 +171,16 @@ fn jobs<'a>(queue: &'a ComparedQueue, shown: &Shown<'_>) -> Section<'a> {
     let table = &queue.table;
     let mut rows = Vec::new();
     for job in queue.comparison.moves() {
+        if rows.len() == shown.first {
+            break;
+        }
         let names = [
             table.id(job.row),
             table.entity(job.row),
             table.queue(job.row),
         ];
         let is_wanted = |name: &&str| name.to_lowercase().contains(&wanted);
-        if rows.len() < shown.first && (wanted.is_empty() || names.iter().any(is_wanted)) {
+        if wanted.is_empty() || names.iter().any(is_wanted) {
             rows.push(job);
         }
     }

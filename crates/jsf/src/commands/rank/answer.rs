@@ -142,7 +142,10 @@ impl<'a> TermColumns<'a> {
         for (_, program) in self.sprio {
             values.push(sprio_value(program, table, row));
         }
-        let inputs = inputs(self.program, table, row).filter(|_| !self.summands.is_empty());
+        if self.summands.is_empty() {
+            return values;
+        }
+        let inputs = inputs(self.program, table, row);
         let trace = inputs.map(|inputs| self.program.trace(&inputs));
         let trace = trace.filter(|trace| trace.result.is_ok());
         for summand in &self.summands {

@@ -120,25 +120,23 @@ impl<'a> PolicyView<'a> {
 
     /// The nodes with a number that the assumed usage changes, with all their numbers but the
     /// shares, which are given.
-    pub(crate) fn changes(&self) -> Vec<Change> {
-        let Some(before) = self.before() else {
-            return Vec::new();
-        };
-        let mut changes = Vec::new();
-        for &node in self.nodes {
-            let mut quantities = Vec::new();
-            for ((name, first), (_, second)) in
-                before.numbers(node).into_iter().zip(self.numbers(node))
-            {
-                if !matches!(name, "shares" | "raw_shares" | "perc" | "norm_shares") {
-                    quantities.push((name, first, second));
-                }
-            }
-            if quantities.iter().any(|(_, first, second)| first != second) {
-                changes.push(Change { node, quantities });
+    pub(crate) fn changes(&self) -> impl Iterator<Item = Change> {
+        let before = self.before();
+        let nodes = self.nodes.iter();
+        nodes.filter_map(move |&node| self.change(before.as_ref()?, node))
+    }
+
+    /// The numbers of a node before and now, if one differs.
+    fn change(&self, before: &Self, node: NodeId) -> Option<Change> {
+        let mut quantities = Vec::new();
+        for ((name, first), (_, second)) in before.numbers(node).into_iter().zip(self.numbers(node))
+        {
+            if !matches!(name, "shares" | "raw_shares" | "perc" | "norm_shares") {
+                quantities.push((name, first, second));
             }
         }
-        changes
+        let is_changed = quantities.iter().any(|(_, first, second)| first != second);
+        is_changed.then_some(Change { node, quantities })
     }
 }
 
@@ -188,7 +186,7 @@ fn policy_numbers(view: &PolicyView<'_>, report: &SharesReport<'_>) -> impl Seri
     let assumed = view.policy.before.is_some().then(|| {
         object! {
             assumed: assumptions(report.changes),
-            changes: Each(|| view.changes().into_iter().map(|change| changed_node(view, change))),
+            changes: Each(|| view.changes().map(|change| changed_node(view, change))),
             #[serde(flatten)]
             places: report.places.map(|places| object! { places: places_won(places) }),
         }

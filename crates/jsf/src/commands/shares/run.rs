@@ -91,15 +91,11 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
 fn require_known(names: &[String], shares: &[PolicyShares]) -> Result<(), CliError> {
     let mut unknown = Vec::new();
     for name in names {
-        let is_similar_shown = unknown.len() < MAX_UNKNOWN;
-        let mut reasons = shares
-            .iter()
-            .map(|one| one.unresolved(name, is_similar_shown));
-        let first = reasons.next().flatten();
-        if let Some(first) = first
-            && reasons.all(|reason| reason.is_some())
+        let is_known = |one: &PolicyShares| one.unresolved(name, false).is_none();
+        if let Some(first) = shares.first()
+            && !shares.iter().any(is_known)
         {
-            unknown.push(first);
+            unknown.extend(first.unresolved(name, unknown.len() < MAX_UNKNOWN));
         }
     }
     if !unknown.is_empty() && unknown.len() == names.len() {

@@ -45,15 +45,12 @@ pub(crate) fn shares_document<'a>(report: &SharesReport<'a>) -> Document<'a> {
         sections: Vec::new(),
         read_on: "",
     };
-    let policies = views
-        .iter()
-        .map(|view| ("policy", view.policy.description.clone()));
-    for fact in Fact::list(policies) {
-        document.facts.push(fact.in_full_if(!is_one));
-    }
     let Some(first) = views.first() else {
         return document;
     };
+    let policies = views.iter().map(|view| view.policy.description.clone());
+    let policies = Fact::with_lines("policy", policies.collect());
+    document.facts.push(policies.in_full_if(!is_one));
     document.headline = headline(report, first);
     let is_assumed = first.policy.before.is_some();
     let is_brief = !is_assumed && total_usage(first.tree()) > 0.0 && first.nodes.len() > SMALL_TREE;
@@ -446,7 +443,7 @@ fn importance(heading: &str) -> u8 {
 
 /// What the assumed usage changes: a line for each quantity of a node that differs.
 fn changes_section<'a>(view: &PolicyView<'a>) -> Option<Section<'a>> {
-    let mut changes = view.changes();
+    let mut changes: Vec<Change> = view.changes().collect();
     changes.sort_by(|left, right| effect(right).total_cmp(&effect(left)));
     let mut rows = Vec::new();
     for Change { node, quantities } in &changes {

@@ -15,7 +15,7 @@ use crate::answer::{Answer, Format};
 use crate::commands::simulate::failures_in_words::FailingJobs;
 use crate::commands::simulate::view::simulation_document;
 use crate::view::csv_writer::{Cells, guarded, write_csv};
-use crate::view::document::Document;
+use crate::view::document::{Document, Fact};
 use crate::view::printable::printable;
 
 /// A log simulated under a formula, as its JSON has it.
@@ -82,8 +82,8 @@ pub struct Found {
     pub failing: Option<FailingJobs>,
     /// Whether hardly any job waits; the first warning then says so.
     pub has_no_waits: bool,
-    /// What is shown above the tables: a heading and a text each.
-    pub rules: Vec<(&'static str, String)>,
+    /// What is shown above the tables.
+    pub rules: Vec<Fact>,
     /// The findings, as they are drawn in a terminal.
     pub drawn: Vec<String>,
     /// Whether the formula works.

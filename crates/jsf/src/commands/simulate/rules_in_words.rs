@@ -2,24 +2,28 @@
 
 use job_sort_formula::fairshare::PolicyRules;
 use jsf_simulate::{Decay, Preemptions};
-use jsf_site::{SimulatedQueue, Site};
+use jsf_site::{PolicyName, SimulatedQueue, Site};
 
 use crate::commands::simulate::judged_log::JudgedLog;
 use crate::commands::simulate::site_of_log::has_tree;
+use crate::view::document::Fact;
+use crate::view::rule_facts::facts_of;
 use crate::view::without::without_words;
 use crate::view::words::{count, significant, waiting_time};
 
-/// The rules of a simulation under a formula: a heading and a text each.
+/// The rules of a simulation under a formula, of which those that make it believable are on the first
+/// screen, and the machine unless its size was given.
 pub(crate) fn rules_in_words(
     site: &Site,
     rules: PolicyRules,
     log: &JudgedLog,
     formula: &str,
     simulated: &SimulatedQueue,
-) -> Vec<(&'static str, String)> {
-    let mut lines = vec![
-        ("formula", formula.trim_end().to_owned()),
-        ("machine", machine_in_words(simulated)),
+) -> Vec<Fact> {
+    let machine = Fact::new("machine", machine_in_words(simulated));
+    let mut facts = vec![
+        Fact::new("formula", formula.trim_end()),
+        machine.in_full_if(simulated.processors.are_given()),
     ];
     if has_tree(site.files()) {
         let whose = match rules {
@@ -29,26 +33,27 @@ pub(crate) fn rules_in_words(
         let decay = simulated
             .decay
             .map_or_else(|| "usage does not decay".to_owned(), decay_in_words);
-        let policy = site.policy().as_str();
-        lines.push((
-            "fair share",
-            format!("policy {policy} by the rules of {whose} (--rules); {decay}"),
-        ));
+        let policy = site.policy();
+        let text = format!(
+            "policy {} by the rules of {whose} (--rules); {decay}",
+            policy.as_str()
+        );
+        facts.push(Fact::new("fair share", text).in_full_if(policy == PolicyName::Pbs));
     }
     if log.warm_up > 0 {
-        lines.push(("warm-up", warm_up_in_words(log)));
+        facts.push(Fact::new("warm-up", warm_up_in_words(log)));
     }
-    lines.extend(site.python_rule());
+    facts.extend(facts_of(&Vec::from_iter(site.python_rule())));
     if !simulated.left_out.is_empty() {
-        lines.push(("without", without_words(&simulated.left_out)));
+        facts.push(Fact::new("without", without_words(&simulated.left_out)).in_full());
     }
     if let Some(preemptions) = &simulated.schedule.preemptions {
-        lines.push(("preemption", preemptions_in_words(preemptions)));
+        facts.push(Fact::new("preemption", preemptions_in_words(preemptions)));
     }
     if !simulated.limits.is_empty() {
-        lines.push(("limits", simulated.limits.join("; ")));
+        facts.push(Fact::new("limits", simulated.limits.join("; ")).in_full());
     }
-    lines
+    facts
 }
 
 /// How often jobs gave way, and what was lost by it.

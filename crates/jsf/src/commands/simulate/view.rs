@@ -16,7 +16,6 @@ use crate::commands::simulate::tables::{
 };
 use crate::view::document::{Document, Fact, Section};
 use crate::view::goals::{goals_section, unmet};
-use crate::view::rule_facts::is_policy_of_others;
 use crate::view::verdict::{brief_lines, brief_lines_of_sides, verdict_sentence};
 use crate::view::without::without_most;
 use crate::view::words::{
@@ -36,7 +35,7 @@ pub(crate) type NamedSide<'a> = (&'static str, &'a SimulationReport<'a>);
 /// The document of a simulation under one formula.
 pub(crate) fn simulation_document<'a>(report: &'a SimulationReport<'a>) -> Document<'a> {
     let found = &report.found;
-    let mut facts = first_facts(Fact::list(found.rules.iter().cloned()), report);
+    let mut facts = found.rules.clone();
     facts.extend(log_facts(report));
     let validation = report.validation.as_ref();
     facts.extend(validation.map(|validation| validation_fact(validation, "the formula")));
@@ -74,8 +73,7 @@ pub(crate) fn simulated_change_document<'a>(report: &'a SimulatedChangeReport<'a
     } = &report.difference;
     let have_waits = has_waits(old) && has_waits(new);
     let validation = report.validation.as_ref();
-    let rules = Fact::of_sides(report.sides.as_ref().map(|side| &*side.found.rules));
-    let mut facts = first_facts(rules, old);
+    let mut facts = Fact::of_sides(report.sides.as_ref().map(|side| &*side.found.rules));
     facts.extend(log_facts(old));
     let shown = validation.filter(|_| have_waits);
     facts.extend(shown.map(|validation| validation_fact(validation, "the old formula")));
@@ -160,22 +158,6 @@ pub(crate) fn named_sides<'a>(sides: &'a OldNew<SimulationReport<'a>>) -> Vec<Na
 
 fn is_one_formula(sides: &OldNew<SimulationReport<'_>>) -> bool {
     sides.old.formula == sides.new.formula
-}
-
-/// The facts, of which the formulas and what makes the simulation believable are on the first
-/// screen, and the machine unless its size was given.
-fn first_facts(facts: Vec<Fact>, report: &SimulationReport<'_>) -> Vec<Fact> {
-    let is_first = |fact: &Fact| match &*fact.heading {
-        "formula" | "warm-up" | "preemption" => true,
-        "machine" => !report.processors.are_given(),
-        _ => is_policy_of_others(fact),
-    };
-    let mut shown = Vec::new();
-    for fact in facts {
-        let is_first = is_first(&fact);
-        shown.push(fact.in_full_if(!is_first));
-    }
-    shown
 }
 
 /// Whether the waits under a formula say anything: a formula that the scheduler cannot work with,

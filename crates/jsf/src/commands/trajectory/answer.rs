@@ -80,23 +80,22 @@ impl<'a> TrajectoryReport<'a> {
 
     /// Writes comma-separated values as in RFC 4180: a line for each job at each point of time.
     fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        let mut lines = Vec::new();
-        for job in &self.trajectory.jobs {
+        let lines = self.trajectory.jobs.iter().flat_map(|job| {
             let waited = self.waited(job);
-            for point in &job.points {
+            job.points.iter().map(move |point| {
                 let score = Some(point.score).filter(|score| score.is_finite());
-                lines.push((
+                (
                     point.wait,
                     guarded(self.id(job.row), cells),
                     waited + point.wait,
                     score.map(|score| Value::Float(score).repr()),
                     point.rank,
                     point.is_known,
-                ));
-            }
-        }
+                )
+            })
+        });
         let header = "wait,id,eligible_time,score,rank,known";
-        write_csv(header.split(','), lines.into_iter(), out)
+        write_csv(header.split(','), lines, out)
     }
 }
 

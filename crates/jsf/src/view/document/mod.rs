@@ -101,8 +101,7 @@ pub enum Block<'a> {
     List(Vec<String>),
     /// A formula, or two and what differs between them.
     Formulas(OldNew<String>),
-    /// Text with lines of its own, such as a finding that is drawn on the formula, which is drawn
-    /// when it is shown.
+    /// Text with lines of its own, made when it is shown, such as a finding drawn on the formula.
     Drawn(Box<dyn Fn(DrawingStyle) -> String + 'a>),
     /// A table.
     Table(Table<'a>),
@@ -175,8 +174,8 @@ impl<'a> Section<'a> {
     }
 
     /// The section in full only, if this holds.
-    pub fn in_full_if(self, is_long: bool) -> Self {
-        if is_long { self.in_full() } else { self }
+    pub fn in_full_if(self, is_full: bool) -> Self {
+        if is_full { self.in_full() } else { self }
     }
 
     /// The section on a page only.
@@ -294,38 +293,20 @@ impl Fact {
     }
 
     /// The fact in full only, if this holds.
-    pub fn in_full_if(self, is_long: bool) -> Self {
-        if is_long { self.in_full() } else { self }
-    }
-
-    /// Facts from headings and texts; a text without a heading belongs to the one above.
-    pub fn list<H: AsRef<str>>(rules: impl IntoIterator<Item = (H, String)>) -> Vec<Self> {
-        let mut facts: Vec<Self> = Vec::new();
-        for (heading, text) in rules {
-            let fact = Self::new(heading.as_ref(), text);
-            match facts.last_mut() {
-                Some(last) if fact.heading.is_empty() || fact.heading == last.heading => {
-                    last.lines.extend(fact.lines)
-                }
-                _ => facts.push(fact),
-            }
-        }
-        facts
+    pub fn in_full_if(self, is_full: bool) -> Self {
+        if is_full { self.in_full() } else { self }
     }
 
     /// The facts of two sides: once where both are equal, else each with the name of its side.
-    pub fn of_sides<H: AsRef<str>>(sides: OldNew<&[(H, String)]>) -> Vec<Self> {
-        let [old, new] = [sides.old, sides.new].map(|side| {
-            let rules = side.iter();
-            Self::list(rules.map(|(heading, text)| (heading.as_ref(), text.clone())))
-        });
+    pub fn of_sides(sides: OldNew<&[Self]>) -> Vec<Self> {
+        let OldNew { old, new } = sides;
         let mut facts = Vec::new();
-        for fact in &old {
-            facts.push(merged(&fact.heading, &old, &new));
+        for fact in old {
+            facts.push(merged(&fact.heading, old, new));
         }
-        for fact in &new {
+        for fact in new {
             if old.iter().all(|known| known.heading != fact.heading) {
-                facts.push(merged(&fact.heading, &old, &new));
+                facts.push(merged(&fact.heading, old, new));
             }
         }
         facts
@@ -339,11 +320,8 @@ fn merged(heading: &str, old: &[Fact], new: &[Fact]) -> Fact {
         (Some(before), Some(after)) if before == after => after.lines.clone(),
         _ => [lines_of_side("old", before), lines_of_side("new", after)].concat(),
     };
-    let mut fact = Fact::with_lines(heading, lines);
-    if let Some(side) = before.or(after) {
-        fact.detail = side.detail;
-    }
-    fact
+    let mut sides = before.into_iter().chain(after);
+    Fact::with_lines(heading, lines).in_full_if(sides.all(|side| side.detail == Detail::Full))
 }
 
 /// The lines of a fact with the name of their side.
@@ -361,10 +339,10 @@ mod tests {
 
     #[test]
     fn facts_of_two_sides_are_told_apart_where_they_differ() {
-        let old = [("policy", "pbs"), ("decay", "24 h")]
-            .map(|(heading, text)| (heading, text.to_owned()));
+        let old =
+            [("policy", "pbs"), ("decay", "24 h")].map(|(heading, text)| Fact::new(heading, text));
         let new = [("policy", "classic"), ("decay", "24 h"), ("damping", "1")]
-            .map(|(heading, text)| (heading, text.to_owned()));
+            .map(|(heading, text)| Fact::new(heading, text));
         let facts = Fact::of_sides(OldNew::new(&old, &new));
         let shown: Vec<_> = facts
             .iter()

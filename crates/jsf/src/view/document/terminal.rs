@@ -42,33 +42,48 @@ impl TerminalStyle {
     /// # Errors
     /// `out` cannot be written.
     pub fn write(self, document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let lines = match self.height {
-            Some(height) => screen::lines(self, document, height),
-            None => self.all_lines(document),
-        };
-        for line in lines {
-            writeln!(out, "{line}")?;
+        match self.height {
+            Some(height) => write_lines(screen::lines(self, document, height), out),
+            None => self.write_in_full(document, out),
+        }
+    }
+
+    /// Writes the whole document, row by row, as a table may have millions of them.
+    fn write_in_full(self, document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
+        write_lines(self.headline(document), out)?;
+        if !document.facts.is_empty() {
+            writeln!(out)?;
+            write_lines(self.facts(&document.facts), out)?;
+        }
+        for section in document.text_sections() {
+            writeln!(out)?;
+            if !section.heading.is_empty() {
+                write_lines(self.prose(&section.heading), out)?;
+            }
+            for block in &section.blocks {
+                match block {
+                    Block::Table(table) => self.write_table(table, out)?,
+                    _ => write_lines(self.block(block), out)?,
+                }
+            }
         }
         Ok(())
     }
 
-    /// The document in full.
-    fn all_lines(self, document: &Document<'_>) -> Vec<String> {
-        let mut lines = self.headline(document);
-        if !document.facts.is_empty() {
-            lines.push(String::new());
-            lines.extend(self.facts(&document.facts));
+    /// Writes all rows of a table, and names the columns that do not fit.
+    fn write_table(self, table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let layout = self.layout(table, 0..table.len());
+        let mut lines = Vec::new();
+        layout.push_heading(&mut lines);
+        for row in 0..table.len() {
+            layout.push_row(&text_cells(table, row), &mut lines);
+            write_lines(lines.drain(..), out)?;
         }
-        for section in document.text_sections() {
-            lines.push(String::new());
-            if !section.heading.is_empty() {
-                lines.extend(self.prose(&section.heading));
-            }
-            for block in &section.blocks {
-                lines.extend(self.block(block));
-            }
+        write_lines(lines, out)?;
+        match &layout.dropped()[..] {
+            [] => Ok(()),
+            dropped => write_lines(self.prose(&columns_left_out(dropped)), out),
         }
-        lines
     }
 
     /// The answer, in bold where there are colours.
@@ -153,11 +168,7 @@ impl TerminalStyle {
     /// The lines of some rows of a table under its headings, and the headings of the columns that
     /// do not fit.
     pub(crate) fn table(self, table: &Table<'_>, rows: &[usize]) -> (Vec<String>, Vec<String>) {
-        let mut columns = table.columns.clone();
-        columns.retain(|column| column.medium != Medium::Page);
-        let sample = rows.iter().take(table.measured);
-        let sample = sample.map(|&row| text_cells(table, row));
-        let layout = Layout::new(columns, sample, self.table_width);
+        let layout = self.layout(table, rows.iter().copied());
         let mut lines = Vec::new();
         layout.push_heading(&mut lines);
         for &row in rows {
@@ -165,6 +176,21 @@ impl TerminalStyle {
         }
         (lines, layout.dropped())
     }
+
+    fn layout(self, table: &Table<'_>, rows: impl Iterator<Item = usize>) -> Layout {
+        let mut columns = table.columns.clone();
+        columns.retain(|column| column.medium != Medium::Page);
+        let sample = rows.take(table.measured);
+        let sample = sample.map(|row| text_cells(table, row));
+        Layout::new(columns, sample, self.table_width)
+    }
+}
+
+fn write_lines(lines: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
+    for line in lines {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
 }
 
 /// The note on the columns that do not fit.
@@ -244,7 +270,7 @@ impl Layout {
             if shown.len() < 2 {
                 return;
             }
-            // of equal importance the last one
+            // of several that are equally important, the last
             shown.sort_by_key(|&index| (self.columns[index].importance, usize::MAX - index));
             self.widths[shown[0]] = None;
         }

@@ -37,13 +37,6 @@ const DRAWING_WIDTH: usize = 110;
 /// The deepest level of a tree that is moved to the right of the level above.
 const MAX_INDENT: usize = 4;
 
-/// The sections of a simulation that come after the tables and charts of waits, in this order.
-const LAST_OF_SIMULATION: [&str; 3] = [
-    "use of the machine and waiting jobs over time",
-    "use against shares",
-    "jobs",
-];
-
 /// Writes a document as a page, which shows `command_line`.
 ///
 /// # Errors
@@ -57,15 +50,6 @@ pub fn write_page(
         .facts
         .iter()
         .partition(|fact| fact.detail == Detail::FirstScreen);
-    let mut sections: Vec<&Section<'_>> = document.sections.iter().collect();
-    if document.command == "jsf simulate" {
-        sections.sort_by_key(|section| {
-            let place = LAST_OF_SIMULATION
-                .iter()
-                .position(|known| section.heading == *known);
-            place.map_or(0, |place| place + 1)
-        });
-    }
     let page = context! {
         kind => document.command,
         title => document.title,
@@ -74,7 +58,7 @@ pub fn write_page(
         // they are folded away at the end
         rules => page_facts(rules),
         command => printable(command_line),
-        sections => page_sections(sections),
+        sections => page_sections(&document.sections),
     };
     let policy = format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
@@ -262,16 +246,19 @@ fn page_table(table: &Table<'_>, heading: &str) -> Value {
 
 /// The columns of a table that a page shows, and its first rows.
 fn shown_cells<'t, 'a>(table: &'t Table<'a>) -> (Vec<&'t Column>, Vec<Vec<Cell<'a>>>) {
-    let is_shown = |column: &Column| column.medium != Medium::Text;
     let mut rows = Vec::new();
     for row in 0..table.len().min(MAX_ROWS) {
-        let mut columns = table.columns.iter();
-        let mut cells = table.row(row);
-        cells.retain(|_| columns.next().is_some_and(is_shown));
+        let mut cells = Vec::new();
+        for (column, cell) in table.columns.iter().zip(table.row(row)) {
+            if column.medium != Medium::Text {
+                cells.push(cell);
+            }
+        }
         rows.push(cells);
     }
-    let columns = table.columns.iter().filter(|column| is_shown(column));
-    (columns.collect(), rows)
+    let mut columns = Vec::from_iter(&table.columns);
+    columns.retain(|column| column.medium != Medium::Text);
+    (columns, rows)
 }
 
 fn page_rows(columns: &[&Column], cells: &[Vec<Cell<'_>>]) -> Vec<Vec<PageCell>> {
