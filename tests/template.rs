@@ -43,6 +43,7 @@ fn a_number_is_filled_in_so_that_it_means_itself() {
         ("{a=1:-5..5}**2", -2.0, "(-2)**2"),
         ("2-{a=1:-5..5}", -0.5, "2-(-0.5)"),
         ("ncpus*{a=1:0..5}", 0.1, "ncpus*0.1"),
+        ("ncpus*{a=\\\n1:\\\n0..5}", 0.1, "ncpus*0.1"),
         ("ncpus*{a=1:0..5}", -0.0, "ncpus*0"),
         ("ncpus*{ a = 1 : 0 .. 5 : int }", 2.4, "ncpus*2"),
         ("ncpus*{a=1:0..1e20}", 1e17, "ncpus*1e+17"),

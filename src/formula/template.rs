@@ -75,7 +75,7 @@ impl Template {
             places: Vec::with_capacity(places.len()),
         };
         for place in &places {
-            if place.is_declared {
+            if !place.parts.is_empty() {
                 template.declare(text, place)?;
             }
         }
@@ -223,17 +223,13 @@ fn push_separated(text: &mut String, number: &str, rest: &str) {
 }
 
 fn read_constant(text: &str, place: &TemplatePlace) -> Result<TemplateConstant> {
-    let TemplatePlace { name, span, .. } = place.clone();
-    let written = without_comments(span.slice(text));
-    let (before, after) = written.split_once('=').unwrap_or((&written, ""));
-    let mut position = span.start as usize + before.len() + 1;
-    let mut parts = Vec::new();
-    for part in after.trim_end_matches('}').split(':') {
-        parts.push(Part::new(position, part));
-        position += part.len() + 1;
-    }
-    let start = parts[0].number()?;
-    let [start_part, range, suffixes @ ..] = parts.as_slice() else {
+    let TemplatePlace { name, span, parts } = place.clone();
+    let mut parts = parts
+        .into_iter()
+        .map(|span| Part::new(span.start as usize, span.slice(text)));
+    let start_part = parts.next().unwrap_or(Part { text: "", span });
+    let start = start_part.number()?;
+    let Some(range) = parts.next() else {
         let message = format!("the constant `{name}` has no range");
         return Err(error(message, form(&name), span));
     };
@@ -247,7 +243,7 @@ fn read_constant(text: &str, place: &TemplatePlace) -> Result<TemplateConstant> 
         is_int: false,
         span,
     };
-    for suffix in suffixes {
+    for suffix in parts {
         match suffix.text {
             "log" if !constant.is_log => constant.is_log = true,
             "int" if !constant.is_int => constant.is_int = true,
@@ -260,21 +256,6 @@ fn read_constant(text: &str, place: &TemplatePlace) -> Result<TemplateConstant> 
     }
     check_values(&constant, start_part.span, range.span)?;
     Ok(constant)
-}
-
-/// The text with blanks in place of comments.
-fn without_comments(text: &str) -> String {
-    let mut result = String::with_capacity(text.len());
-    let mut is_comment = false;
-    for character in text.chars() {
-        is_comment = character == '#' || is_comment && !matches!(character, '\n' | '\r');
-        if is_comment {
-            result.extend(std::iter::repeat_n(' ', character.len_utf8()));
-        } else {
-            result.push(character);
-        }
-    }
-    result
 }
 
 fn check_values(constant: &TemplateConstant, start_span: Span, range_span: Span) -> Result<()> {

@@ -115,3 +115,23 @@ impl Chunk<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_beyond_its_limit_is_an_error() {
+        let read = [5, 4].map(|left| {
+            let mut lines = Lines {
+                source: Box::new(&b"12\n45"[..]),
+                left,
+                begun: Vec::new(),
+            };
+            let mut text = Vec::new();
+            let is_read = lines.fill(&mut text, 100);
+            (is_read.ok(), text.len())
+        });
+        assert_eq!(read, [(Some(true), 5), (None, 5)]);
+    }
+}

@@ -20,8 +20,8 @@ pub(in super::super) struct TemplatePlace {
     pub(in super::super) name: Box<str>,
     /// The place, with the braces.
     pub(in super::super) span: Span,
-    /// Whether it is `{name=START:LOW..HIGH}` and not `{name}`.
-    pub(in super::super) is_declared: bool,
+    /// The start, the range and what follows them of `{name=START:LOW..HIGH}`; empty for `{name}`.
+    pub(in super::super) parts: Vec<Span>,
 }
 
 /// Builds the tree of a whole formula, or of a template, with its places.
@@ -260,7 +260,8 @@ impl AstBuilder {
                 self.group_node(group, span, true)
             }
             Rule::template_constant => {
-                let written = pair.into_inner().next().map_or("", |name| name.as_str());
+                let mut inner = pair.into_inner();
+                let written = inner.next().map_or("", |name| name.as_str());
                 let name = normalize_name(written);
                 let Some(places) = &mut self.places else {
                     let kind = SyntaxErrorKind::TemplateConstant(written.into());
@@ -269,7 +270,7 @@ impl AstBuilder {
                 places.push(TemplatePlace {
                     name: name.clone(),
                     span,
-                    is_declared: true,
+                    parts: inner.map(|part| span_of(&part)).collect(),
                 });
                 self.expr.push(ExprKind::Name(name), span)
             }
@@ -282,7 +283,7 @@ impl AstBuilder {
                     places.push(TemplatePlace {
                         name: name.clone(),
                         span,
-                        is_declared: false,
+                        parts: Vec::new(),
                     });
                     // the name in braces would be left as a node without a parent
                     self.expr.remove_last();
