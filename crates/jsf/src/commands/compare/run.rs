@@ -262,8 +262,10 @@ impl<'a> Opened<'a> {
     /// What only a page shows.
     fn page_parts(&self, checked: &OldNew<Option<Checked>>) -> Result<ComparePageParts, CliError> {
         let submitted = self.submitted();
-        let mut drawn = OldNew::default();
-        drawn.new = drawn_on_page(&self.sources.new, &submitted.new, &checked.new);
+        let mut drawn = OldNew {
+            old: Vec::new(),
+            new: drawn_on_page(&self.sources.new, &submitted.new, &checked.new),
+        };
         if !self.is_one() {
             drawn.old = drawn_on_page(&self.sources.old, &submitted.old, &checked.old);
         }
