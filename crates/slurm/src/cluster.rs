@@ -32,25 +32,18 @@ pub(crate) struct NodeTotals {
 /// The priorities that the database gives to names, and the largest of them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Priorities {
-    of: HashMap<String, u32>,
+    of: BTreeMap<String, u32>,
     largest: u32,
 }
 
 impl Priorities {
-    fn all(&self) -> BTreeMap<String, u32> {
-        let priorities = self.of.iter();
-        priorities
-            .map(|(name, priority)| (name.clone(), *priority))
-            .collect()
-    }
-
     pub(crate) fn of(&self, name: &str) -> Option<u32> {
         self.of.get(name).copied()
     }
 
-    /// A priority as a part of the largest one, or as it is.
-    pub(crate) fn factor(&self, priority: u32, is_raw: bool) -> f64 {
-        part_of_largest(priority, self.largest, is_raw)
+    /// A priority, 0 if there is none, as a part of the largest one, or as it is.
+    pub(crate) fn factor(&self, priority: Option<u32>, is_raw: bool) -> f64 {
+        part_of_largest(priority.unwrap_or(0), self.largest, is_raw)
     }
 }
 
@@ -114,14 +107,17 @@ impl Cluster {
         if self.node_records.is_empty() {
             return Some(self.nodes?.cpus);
         }
-        let is_usable = |node: &&Record| {
+        let mut usable = 0_u32;
+        for node in &self.node_records {
             let state = node.get("State").unwrap_or_default().to_uppercase();
-            !["DOWN", "DRAIN", "FAIL"]
+            if !["DOWN", "DRAIN", "FAIL"]
                 .iter()
                 .any(|word| state.contains(word))
-        };
-        let usable = self.node_records.iter().filter(is_usable);
-        Some(usable.map(processors).fold(0, u32::saturating_add))
+            {
+                usable = usable.saturating_add(processors(node));
+            }
+        }
+        Some(usable)
     }
 
     fn add_partition_records(&mut self, records: &[Record]) {
@@ -145,11 +141,7 @@ impl Cluster {
             };
             self.partitions.insert(name.to_owned(), partition);
         }
-        let factors = self
-            .partitions
-            .values()
-            .map(|partition| partition.job_factor);
-        self.largest_job_factor = factors.max().unwrap_or(0);
+        self.largest_job_factor = self.job_factors().into_values().max().unwrap_or(0);
     }
 
     /// The nodes and processors of the cluster.
@@ -160,10 +152,11 @@ impl Cluster {
 
     /// The `PriorityJobFactor` of each partition.
     pub fn job_factors(&self) -> BTreeMap<String, u32> {
-        let partitions = self.partitions.iter();
-        partitions
-            .map(|(name, partition)| (name.clone(), partition.job_factor))
-            .collect()
+        let mut factors = BTreeMap::new();
+        for (name, partition) in &self.partitions {
+            factors.insert(name.clone(), partition.job_factor);
+        }
+        factors
     }
 
     /// The largest `PriorityJobFactor`.
@@ -173,21 +166,23 @@ impl Cluster {
 
     /// The priority of each QOS.
     pub fn qos_priorities(&self) -> BTreeMap<String, u32> {
-        self.qos.as_ref().map(Priorities::all).unwrap_or_default()
+        self.qos.clone().unwrap_or_default().of
     }
 
     /// The priority of each association.
     pub fn association_priorities(&self) -> BTreeMap<String, u32> {
-        let associations = self.associations.as_ref();
-        associations.map(Priorities::all).unwrap_or_default()
+        self.associations.clone().unwrap_or_default().of
     }
 
     /// The totals of a resource that partitions have.
     pub fn totals_of(&self, tres: &str) -> Vec<f64> {
-        let partitions = self.partitions.values();
-        partitions
-            .filter_map(|partition| partition.tres.as_ref()?.get(tres))
-            .collect()
+        let mut totals = Vec::new();
+        for partition in self.partitions.values() {
+            if let Some(amounts) = &partition.tres {
+                totals.extend(amounts.get(tres));
+            }
+        }
+        totals
     }
 
     /// The clusters that the table of the associations names.
@@ -197,13 +192,14 @@ impl Cluster {
 
     /// The memory of the nodes of a partition in MB.
     fn memory_of_partition(&self, partition: &str) -> f64 {
-        let nodes = self.node_records.iter().filter(|node| {
-            let partitions = node.get("Partitions").unwrap_or_default();
-            partitions.split(',').any(|name| name.trim() == partition)
-        });
-        nodes
-            .filter_map(|node| node.number::<f64>("RealMemory"))
-            .sum()
+        let mut memory = 0.0;
+        for node in &self.node_records {
+            let mut partitions = node.get("Partitions").unwrap_or_default().split(',');
+            if partitions.any(|name| name.trim() == partition) {
+                memory += node.number("RealMemory").unwrap_or(0.0);
+            }
+        }
+        memory
     }
 
     /// Adds what `sacctmgr -P show qos` prints.
@@ -211,22 +207,20 @@ impl Cluster {
     /// # Errors
     /// It is not such a table.
     pub fn add_qos(&mut self, name: &str, text: &str) -> Result<Vec<String>, String> {
-        let expected = || {
-            format!(
-                "`{}`: expected the output of `sacctmgr -P show qos`",
-                clipped(name)
-            )
-        };
-        let table = Table::parse_with(text, "Name").ok_or_else(expected)?;
-        let (Some(qos), Some(priority)) = (table.column(&["Name"]), table.column(&["Priority"]))
-        else {
-            return Err(expected());
-        };
-        let (priorities, problems) = read_priorities(name, &table, priority, "a QOS", |row| {
-            Some(row.cell(Some(qos)).to_owned())
-        });
-        self.qos = Some(priorities);
-        Ok(problems)
+        if let Some(table) = Table::parse_with(text, "Name")
+            && let Some(priority) = table.column("Priority")
+        {
+            let qos = table.column("Name");
+            let (priorities, problems) = read_priorities(name, &table, priority, "a QOS", |row| {
+                Some(row.cell(qos).to_owned())
+            });
+            self.qos = Some(priorities);
+            return Ok(problems);
+        }
+        let name = clipped(name);
+        Err(format!(
+            "`{name}`: expected the output of `sacctmgr -P show qos`"
+        ))
     }
 
     /// Adds what `sacctmgr -P show assoc` prints, of the cluster with a name if it has several.
@@ -239,32 +233,38 @@ impl Cluster {
         text: &str,
         cluster: Option<&str>,
     ) -> Result<Vec<String>, String> {
-        let table = Table::parse(text);
-        let priority = table.as_ref().and_then(|table| table.column(&["Priority"]));
-        let (Some(table), Some(priority)) = (table, priority) else {
-            return Err(format!(
-                "`{}`: expected the output of `sacctmgr -P show assoc` with the column Priority",
-                clipped(name)
-            ));
-        };
-        let [account, user, of_cluster, partition] =
-            ["Account", "User", "Cluster", "Partition"].map(|name| table.column(&[name]));
-        let clusters = &mut self.clusters_of_associations;
-        let (priorities, problems) =
-            read_priorities(name, &table, priority, "an association", |row| {
-                if of_cluster.is_some() {
-                    let found = row.cell(of_cluster);
-                    clusters.insert(found.to_owned());
-                    if cluster.is_some_and(|cluster| !found.eq_ignore_ascii_case(cluster)) {
-                        return None;
+        if let Some(table) = Table::parse(text)
+            && let Some(priority) = table.column("Priority")
+        {
+            let account = table.column("Account");
+            let user = table.column("User");
+            let of_cluster = table.column("Cluster");
+            let partition = table.column("Partition");
+            let clusters = &mut self.clusters_of_associations;
+            let (priorities, problems) =
+                read_priorities(name, &table, priority, "an association", |row| {
+                    if of_cluster.is_some() {
+                        let found = row.cell(of_cluster);
+                        clusters.insert(found.to_owned());
+                        if let Some(cluster) = cluster
+                            && !found.eq_ignore_ascii_case(cluster)
+                        {
+                            return None;
+                        }
                     }
-                }
-                let [account, user, partition] =
-                    [account, user, partition].map(|column| row.cell(column));
-                Some(association_key(account, user, partition))
-            });
-        self.associations = Some(priorities);
-        Ok(problems)
+                    Some(association_key(
+                        row.cell(account),
+                        row.cell(user),
+                        row.cell(partition),
+                    ))
+                });
+            self.associations = Some(priorities);
+            return Ok(problems);
+        }
+        let name = clipped(name);
+        Err(format!(
+            "`{name}`: expected the output of `sacctmgr -P show assoc` with the column Priority"
+        ))
     }
 }
 
@@ -290,15 +290,18 @@ fn read_priorities(
         let Some(name) = name_of(&row) else { continue };
         let text = row.cell(Some(column));
         let of = what.split(' ').next_back().unwrap_or_default();
-        let fault = Form::Count.fault("Priority", &format!("{of} `{name}`"), text);
-        if let (Some(fault), false) = (fault, text.is_empty()) {
+        if !text.is_empty()
+            && let Some(fault) = Form::Count.fault("Priority", &format!("{of} `{name}`"), text)
+        {
             problems.push(format!("`{document}`, {}: {fault}", row.place));
         }
         let priority = text.parse().unwrap_or(0);
         priorities.largest = priorities.largest.max(priority);
         priorities.of.insert(name, priority);
     }
-    problems.extend(table.unended().map(|end| format!("`{document}`: {end}")));
+    if let Some(end) = table.unended() {
+        problems.push(format!("`{document}`: {end}"));
+    }
     (priorities, problems)
 }
 
@@ -357,32 +360,31 @@ pub(crate) fn association_key(account: &str, user: &str, partition: &str) -> Str
 /// The nodes of `slurm.conf` and their processors, as `scontrol show node` prints those that it
 /// prints. `None` if there are none.
 fn totals(of_conf: &[Record], printed: &[Record]) -> Option<NodeTotals> {
-    let printed: HashMap<&str, &Record> = printed
-        .iter()
-        .filter_map(|node| Some((node.get("NodeName")?, node)))
-        .collect();
-    if of_conf.is_empty() && printed.is_empty() {
-        return None;
+    let mut by_name: HashMap<&str, &Record> = HashMap::new();
+    for node in printed {
+        by_name.extend(node.get("NodeName").map(|name| (name, node)));
     }
     let listed: Vec<&Record> = if of_conf.is_empty() {
-        printed.values().copied().collect()
+        by_name.values().copied().collect()
     } else {
         of_conf.iter().collect()
     };
-    let cpus = listed.iter().map(|node| {
-        let printed = node.get("NodeName").and_then(|name| printed.get(name));
-        processors(printed.unwrap_or(node))
-    });
-    Some(NodeTotals {
-        nodes: u32::try_from(listed.len()).unwrap_or(u32::MAX),
-        cpus: cpus.fold(0, u32::saturating_add),
-    })
+    if listed.is_empty() {
+        return None;
+    }
+    let mut cpus = 0_u32;
+    for node in &listed {
+        let printed = by_name.get(node.get("NodeName").unwrap_or_default());
+        cpus = cpus.saturating_add(processors(printed.unwrap_or(node)));
+    }
+    let nodes = u32::try_from(listed.len()).unwrap_or(u32::MAX);
+    Some(NodeTotals { nodes, cpus })
 }
 
 /// The processors of a node that jobs can use.
 fn processors(node: &Record) -> u32 {
     let printed = node.number("CPUEfctv").or(node.number("CPUTot"));
-    printed.unwrap_or_else(|| configured_cpus(node))
+    printed.unwrap_or(configured_cpus(node))
 }
 
 /// The processors of a node that jobs can use, as its line in `slurm.conf` says.

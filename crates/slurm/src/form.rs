@@ -7,7 +7,7 @@ use crate::jobs::{TimeLimit, parse_time};
 use crate::tres::{TresAmounts, parse_amount};
 
 /// The largest `nice` that Slurm accepts, and without its sign the smallest.
-pub(crate) const MAX_NICE: i64 = 2_147_483_645;
+const MAX_NICE: i64 = 2_147_483_645;
 
 /// The form of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,15 +27,12 @@ pub(crate) enum Form {
 
 impl Form {
     fn accepts(self, text: &str) -> bool {
-        let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+        let has_digit = text.contains(|c: char| c.is_ascii_digit());
         match self {
             Self::Whole => text.parse::<i64>().is_ok(),
             Self::Count => text.parse::<u32>().is_ok(),
             Self::Priority => {
-                text.parse::<u32>().is_ok()
-                    || text
-                        .parse::<f64>()
-                        .is_ok_and(|part| (0.0..=1.0).contains(&part))
+                text.parse::<u32>().is_ok() || matches!(text.parse::<f64>(), Ok(0.0..=1.0))
             }
             Self::Nice => nice(text).is_some(),
             Self::Number => text.parse::<f64>().is_ok_and(f64::is_finite),
@@ -65,20 +62,24 @@ impl Form {
 
     /// What is said of a value of another form: the key, what has the value, and the value.
     pub(crate) fn fault(self, key: &str, of: &str, value: &str) -> Option<String> {
-        (!self.accepts(value)).then(|| {
-            format!(
-                "`{key}` of {of} is `{}`, expected {}; it is not used",
-                clipped(value),
-                self.expected()
-            )
-        })
+        if self.accepts(value) {
+            return None;
+        }
+        let (value, expected) = (clipped(value), self.expected());
+        Some(format!(
+            "`{key}` of {of} is `{value}`, expected {expected}; it is not used"
+        ))
     }
 }
 
 /// `nice`, if Slurm accepts it.
 pub(crate) fn nice(text: &str) -> Option<i64> {
-    let nice = text.parse().ok();
-    nice.filter(|nice: &i64| (-MAX_NICE..=MAX_NICE).contains(nice))
+    accepted_nice(text.parse().ok()?)
+}
+
+/// A number, if Slurm accepts it as `nice`.
+pub(crate) fn accepted_nice(number: i64) -> Option<i64> {
+    (-MAX_NICE..=MAX_NICE).contains(&number).then_some(number)
 }
 
 /// A number of processors: a pending job may have a range, `4-8`, and multiples of 1024 are printed

@@ -30,10 +30,8 @@ fn split_outside_brackets(list: &str) -> impl Iterator<Item = &str> {
 
 /// Appends the names of `prefix[ranges]suffix`; the suffix may have brackets again.
 fn expand_part(part: &str, names: &mut Vec<String>) {
-    let bracketed = part
-        .split_once('[')
-        .and_then(|(prefix, rest)| Some((prefix, rest.split_once(']')?)));
-    let Some((prefix, (ranges, suffix))) = bracketed else {
+    let (prefix, rest) = part.split_once('[').unwrap_or((part, ""));
+    let Some((ranges, suffix)) = rest.split_once(']') else {
         names.push(part.to_owned());
         return;
     };

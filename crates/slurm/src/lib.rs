@@ -27,3 +27,8 @@ mod tres;
 
 pub use document::SlurmDocument;
 pub use tree::{SlurmTree, read_tree};
+
+/// A text, unless it is empty.
+fn non_empty(text: String) -> Option<String> {
+    if text.is_empty() { None } else { Some(text) }
+}

@@ -10,33 +10,35 @@ pub(super) struct LogicalLine {
 }
 
 /// The lines that are not blank.
-pub(super) fn logical_lines(text: &str) -> impl Iterator<Item = LogicalLine> + '_ {
+pub(super) fn logical_lines(text: &str) -> Vec<LogicalLine> {
+    let mut found = Vec::new();
     let mut lines = text.lines().enumerate();
-    std::iter::from_fn(move || {
-        let (index, first) = lines.next()?;
+    while let Some((index, first)) = lines.next() {
         let mut joined = without_comment(first).to_owned();
         while let Some(end) = continued(&joined) {
             joined.truncate(end);
             let Some((_, next)) = lines.next() else { break };
             joined.push_str(without_comment(next));
         }
-        Some(LogicalLine {
-            number: index + 1,
-            text: unescaped(joined.trim()),
-        })
-    })
-    .filter(|line| !line.text.is_empty())
+        let text = unescaped(joined.trim());
+        if !text.is_empty() {
+            let number = index + 1;
+            found.push(LogicalLine { number, text });
+        }
+    }
+    found
 }
 
 /// The line up to the first `#` without a backslash before it.
 fn without_comment(line: &str) -> &str {
     let mut escaped = false;
-    let end = line.char_indices().find(|&(_, c)| {
-        let is_comment = c == '#' && !escaped;
+    for (at, c) in line.char_indices() {
+        if c == '#' && !escaped {
+            return &line[..at];
+        }
         escaped = c == '\\' && !escaped;
-        is_comment
-    });
-    end.map_or(line, |(at, _)| &line[..at])
+    }
+    line
 }
 
 /// The length of a line without the backslash at its end, which joins the next line to it; `None`
@@ -64,13 +66,13 @@ mod tests {
     #[test]
     fn lines_are_joined_and_comments_removed() {
         let text = "# c\na=1 \\ # more\n  b=2\n\nc=\\#x\\\\ # d\n last \\";
-        let found: Vec<(usize, String)> = logical_lines(text)
-            .map(|line| (line.number, line.text))
-            .collect();
         let expected = [(2, "a=1   b=2"), (5, "c=#x\\"), (6, "last")];
         assert_eq!(
-            found,
-            expected.map(|(number, text)| (number, text.to_owned()))
+            logical_lines(text),
+            expected.map(|(number, text)| LogicalLine {
+                number,
+                text: text.to_owned()
+            })
         );
     }
 }

@@ -4,9 +4,7 @@
 
 use std::fmt;
 
-use crate::cluster::{
-    Cluster, NodeTotals, Partition, Priorities, association_key, part_of_largest,
-};
+use crate::cluster::{Cluster, NodeTotals, Priorities, association_key, part_of_largest};
 use crate::conf::{PrioritySettings, TresWeight};
 use crate::jobs::{SlurmJob, TimeLimit};
 
@@ -20,6 +18,15 @@ pub struct PriorityTerm {
     pub column: String,
     /// The summand as a formula.
     pub formula: String,
+}
+
+impl PriorityTerm {
+    fn new(column: &str, formula: impl Into<String>) -> Self {
+        Self {
+            column: column.to_owned(),
+            formula: formula.into(),
+        }
+    }
 }
 
 /// What a file of the site has to say so that the priority can be computed, and which command
@@ -58,25 +65,28 @@ impl PrioritySettings {
         job: &SlurmJob,
         cluster: &Cluster,
     ) -> Option<String> {
-        match input {
+        let (has_weight, is_known, name) = match input {
             NamedInput::Partition => {
                 let name = job.first_partition();
-                let has_weight = self.weight_partition > 0 || !self.weight_tres.is_empty();
-                let is_unknown =
-                    !cluster.partitions.is_empty() && !cluster.partitions.contains_key(name);
-                (has_weight && is_unknown).then(|| name.to_owned())
+                let partitions = &cluster.partitions;
+                (
+                    self.weight_partition > 0 || !self.weight_tres.is_empty(),
+                    partitions.is_empty() || partitions.contains_key(name),
+                    name.to_owned(),
+                )
             }
-            NamedInput::Qos => {
-                let is_unknown = cluster.qos.as_ref()?.of(&job.qos).is_none();
-                (self.weight_qos > 0 && is_unknown && !job.qos.is_empty()).then(|| job.qos.clone())
-            }
-            NamedInput::Association => {
-                let associations = cluster.associations.as_ref()?;
-                let is_unknown = association_priority(job, associations).is_none();
-                (self.weight_assoc > 0 && is_unknown)
-                    .then(|| format!("{}/{}", job.account, job.user))
-            }
-        }
+            NamedInput::Qos => (
+                self.weight_qos > 0,
+                job.qos.is_empty() || cluster.qos.as_ref()?.of(&job.qos).is_some(),
+                job.qos.clone(),
+            ),
+            NamedInput::Association => (
+                self.weight_assoc > 0,
+                association_priority(job, cluster.associations.as_ref()?).is_some(),
+                format!("{}/{}", job.account, job.user),
+            ),
+        };
+        (has_weight && !is_known).then_some(name)
     }
 
     /// The weighted factors without the resources, in the order in which Slurm adds them.
@@ -122,19 +132,15 @@ impl PrioritySettings {
     /// The summands with the columns in which `sprio -l` prints them, each rounded to a whole
     /// number.
     pub fn terms(&self) -> Vec<PriorityTerm> {
-        let term = |column: &str, formula: &str| PriorityTerm {
-            column: column.to_owned(),
-            formula: formula.to_owned(),
-        };
-        let mut terms = vec![term("SITE", "site_factor")];
+        let mut terms = vec![PriorityTerm::new("SITE", "site_factor")];
         for (column, weight, factor) in self.weighted() {
             if weight > 0 {
-                terms.push(term(column, &format!("{weight}*{factor}")));
+                terms.push(PriorityTerm::new(column, format!("{weight}*{factor}")));
             }
         }
-        terms.push(term("NICE", "nice"));
+        terms.push(PriorityTerm::new("NICE", "nice"));
         for tres in &self.weight_tres {
-            terms.push(term(&tres.name, &tres.input()));
+            terms.push(PriorityTerm::new(&tres.name, tres.input()));
         }
         terms
     }
@@ -156,32 +162,34 @@ impl PrioritySettings {
         let partitions = &cluster.partitions;
         let has_tres = !partitions.is_empty() && partitions.values().all(|one| one.tres.is_some());
         let needs_tres = !self.weight_tres.is_empty() && !self.raw_tres;
+        let inputs = [
+            (
+                needs_tres && !has_tres || self.weight_partition > 0 && partitions.is_empty(),
+                "PriorityWeightPartition or PriorityWeightTRES",
+                "scontrol show partition -a",
+            ),
+            (
+                self.weight_job_size > 0 && cluster.nodes.is_none(),
+                "PriorityWeightJobSize",
+                "scontrol show node -a",
+            ),
+            (
+                self.weight_qos > 0 && cluster.qos.is_none(),
+                "PriorityWeightQOS",
+                "sacctmgr -P show qos",
+            ),
+            (
+                self.weight_assoc > 0 && cluster.associations.is_none(),
+                "PriorityWeightAssoc",
+                "sacctmgr -P show assoc",
+            ),
+        ];
         let mut missing = Vec::new();
-        let mut require = |is_missing: bool, setting, command| {
+        for (is_missing, setting, command) in inputs {
             if is_missing {
                 missing.push(MissingInput { setting, command });
             }
-        };
-        require(
-            needs_tres && !has_tres || self.weight_partition > 0 && partitions.is_empty(),
-            "PriorityWeightPartition or PriorityWeightTRES",
-            "scontrol show partition -a",
-        );
-        require(
-            self.weight_job_size > 0 && cluster.nodes.is_none(),
-            "PriorityWeightJobSize",
-            "scontrol show node -a",
-        );
-        require(
-            self.weight_qos > 0 && cluster.qos.is_none(),
-            "PriorityWeightQOS",
-            "sacctmgr -P show qos",
-        );
-        require(
-            self.weight_assoc > 0 && cluster.associations.is_none(),
-            "PriorityWeightAssoc",
-            "sacctmgr -P show assoc",
-        );
+        }
         missing
     }
 }
@@ -219,34 +227,41 @@ impl PriorityInputs {
     /// The numbers for a job whose age is computed at `now`, in seconds since 1970 on the clock of
     /// the job.
     pub fn new(job: &SlurmJob, settings: &PrioritySettings, cluster: &Cluster, now: i64) -> Self {
-        let partition = cluster.partitions.get(job.first_partition());
-        let of_partition = |name: &str| partition?.tres.as_ref()?.get(name);
-        let mut points = Vec::with_capacity(settings.weight_tres.len());
-        for tres in &settings.weight_tres {
-            let requested = job.tres.get(&tres.name).unwrap_or(0.0);
-            let factor = match of_partition(&tres.name) {
-                _ if settings.raw_tres => requested,
-                Some(total) if total > 0.0 => requested / total,
-                _ => 0.0,
-            };
-            points.push(tres.weight * factor);
-        }
         let mut inputs = Self {
-            assoc_factor: assoc_factor(job, settings, cluster),
             size_factor: size_factor(job, settings, cluster),
-            tres: points,
             nice: job.nice as f64,
             ..Self::default()
         };
         if let Some(from) = job.accrues_from {
             inputs.age_factor = age_factor(now.saturating_sub(from), settings.max_age);
         }
-        if let Some(Partition { job_factor, .. }) = partition {
+        let mut total_tres = None;
+        if let Some(partition) = cluster.partitions.get(job.first_partition()) {
             let largest = cluster.largest_job_factor;
-            inputs.partition_factor = part_of_largest(*job_factor, largest, settings.raw_partition);
+            inputs.partition_factor =
+                part_of_largest(partition.job_factor, largest, settings.raw_partition);
+            total_tres = partition.tres.as_ref();
         }
         if let Some(qos) = &cluster.qos {
-            inputs.qos_factor = qos.factor(qos.of(&job.qos).unwrap_or(0), settings.raw_qos);
+            inputs.qos_factor = qos.factor(qos.of(&job.qos), settings.raw_qos);
+        }
+        if let Some(associations) = &cluster.associations {
+            let priority = association_priority(job, associations);
+            inputs.assoc_factor = associations.factor(priority, settings.raw_assoc);
+        }
+        for TresWeight { name, weight } in &settings.weight_tres {
+            let requested = job.tres.get(name).unwrap_or(0.0);
+            let factor = if settings.raw_tres {
+                requested
+            } else if let Some(total) = total_tres
+                && let Some(total) = total.get(name)
+                && total > 0.0
+            {
+                requested / total
+            } else {
+                0.0
+            };
+            inputs.tres.push(weight * factor);
         }
         inputs
     }
@@ -295,18 +310,15 @@ pub fn age_factor(age: i64, max_age: u32) -> f64 {
     }
 }
 
-/// The association with the partition of the job, else that without one.
-fn assoc_factor(job: &SlurmJob, settings: &PrioritySettings, cluster: &Cluster) -> f64 {
-    cluster.associations.as_ref().map_or(0.0, |associations| {
-        let priority = association_priority(job, associations);
-        associations.factor(priority.unwrap_or(0), settings.raw_assoc)
-    })
-}
-
+/// The priority of the association with the partition of the job, else of that without one.
 fn association_priority(job: &SlurmJob, associations: &Priorities) -> Option<u32> {
-    let mut partitions = [job.first_partition(), ""].into_iter();
-    partitions
-        .find_map(|partition| associations.of(&association_key(&job.account, &job.user, partition)))
+    for partition in [job.first_partition(), ""] {
+        let key = association_key(&job.account, &job.user, partition);
+        if let Some(priority) = associations.of(&key) {
+            return Some(priority);
+        }
+    }
+    None
 }
 
 fn size_factor(job: &SlurmJob, settings: &PrioritySettings, cluster: &Cluster) -> f64 {
@@ -351,12 +363,12 @@ fn mean_part(nodes: u32, cpus: u32, totals: NodeTotals, job: &SlurmJob) -> f64 {
 
 /// The limit of a job, else that of its partition.
 fn minutes(job: &SlurmJob, cluster: &Cluster) -> u32 {
-    let partition = cluster.partitions.get(job.first_partition());
-    let of_partition = partition.map_or(TimeLimit::Unlimited, |partition| partition.max_time);
-    let limit = match job.time_limit {
-        TimeLimit::OfPartition => of_partition,
-        limit => limit,
-    };
+    let mut limit = job.time_limit;
+    if limit == TimeLimit::OfPartition
+        && let Some(partition) = cluster.partitions.get(job.first_partition())
+    {
+        limit = partition.max_time;
+    }
     match limit {
         TimeLimit::Minutes(minutes) => minutes.max(1),
         TimeLimit::Unlimited | TimeLimit::OfPartition => UNLIMITED_MINUTES,

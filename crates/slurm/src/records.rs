@@ -47,7 +47,7 @@ impl Record {
     }
 
     fn raw(&self, key: &str) -> Option<&str> {
-        self.field(key).map(|field| field.value.as_str())
+        Some(&self.field(key)?.value)
     }
 
     fn field(&self, key: &str) -> Option<&Field> {
@@ -64,11 +64,12 @@ impl Record {
     pub(crate) fn faults(&self, forms: &[(&str, Form)], of: &str) -> Vec<String> {
         let mut faults = Vec::new();
         for (key, form) in forms {
-            let fault = self
-                .get(key)
-                .and_then(|value| form.fault(key, of, value))
-                .zip(self.field(key));
-            faults.extend(fault.map(|(fault, field)| format!("line {}: {fault}", field.line)));
+            if let Some(field) = self.field(key)
+                && !NONE.contains(&field.value.as_str())
+                && let Some(fault) = form.fault(key, of, &field.value)
+            {
+                faults.push(format!("line {}: {fault}", field.line));
+            }
         }
         faults
     }
@@ -76,18 +77,18 @@ impl Record {
     /// Gives a key a value, which replaces one that it has.
     pub(crate) fn set(&mut self, key: &str, value: &str, line: usize) {
         self.last_line = line;
-        let mut known = self.fields.iter_mut();
-        match known.find(|field| field.key.eq_ignore_ascii_case(key)) {
-            Some(known) => {
+        for known in &mut self.fields {
+            if known.key.eq_ignore_ascii_case(key) {
                 value.clone_into(&mut known.value);
                 known.line = line;
+                return;
             }
-            None => self.fields.push(Field {
-                key: key.to_owned(),
-                value: value.to_owned(),
-                line,
-            }),
         }
+        self.fields.push(Field {
+            key: key.to_owned(),
+            value: value.to_owned(),
+            line,
+        });
     }
 }
 
@@ -102,20 +103,22 @@ pub(crate) fn whole_records(
     let mut found = records(text, first);
     let is_folded = found.iter().any(|record| record.last_line > record.line);
     let has_line_end = text.ends_with('\n');
-    let is_closed = !is_folded
-        || text
-            .lines()
-            .last()
-            .is_some_and(|line| line.trim().is_empty());
-    let Some((last, others)) = found.split_last().filter(|_| !has_line_end || !is_closed) else {
+    let last_line = text.lines().last().unwrap_or_default();
+    if has_line_end && (!is_folded || last_line.trim().is_empty()) {
+        return (found, None);
+    }
+    let Some((last, others)) = found.split_last() else {
         return (found, None);
     };
-    let name = last.raw(first).and_then(|name| name.split(' ').next());
-    let name = format!("{what} `{}`", name.unwrap_or_default());
+    let name = last.raw(first).unwrap_or_default();
+    let name = format!("{what} `{}`", name.split(' ').next().unwrap_or_default());
     let line = last.line;
     if last.reaches_user_text || has_last_key_of(last, others) {
+        if has_line_end {
+            return (found, None);
+        }
         let fault = format!("the record of {name} may be cut off: the last line has no line end");
-        return (found, Some(fault).filter(|_| !has_line_end));
+        return (found, Some(fault));
     }
     found.pop();
     let fault = format!(
@@ -126,21 +129,24 @@ pub(crate) fn whole_records(
 
 /// Whether a record has the last of the keys that all others have.
 fn has_last_key_of(record: &Record, others: &[Record]) -> bool {
-    let keys = others.first().map_or(&[][..], |first| &first.fields);
-    let mut keys = keys.iter().rev().map(|field| field.key.as_str());
-    let last = keys.find(|key| others.iter().all(|other| other.raw(key).is_some()));
-    last.is_some_and(|key| record.raw(key).is_some())
+    let Some(first) = others.first() else {
+        return false;
+    };
+    for Field { key, .. } in first.fields.iter().rev() {
+        if others.iter().all(|other| other.field(key).is_some()) {
+            return record.field(key).is_some();
+        }
+    }
+    false
 }
 
 /// The records of a text, each of which begins with a line that begins with `first=`.
 pub(crate) fn records(text: &str, first: &str) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
     for (index, line) in text.lines().enumerate() {
-        let begins = line
-            .get(..first.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(first))
-            && line[first.len()..].starts_with('=');
-        if begins {
+        if let Some((key, _)) = line.split_once('=')
+            && key.eq_ignore_ascii_case(first)
+        {
             records.push(Record::at(index + 1));
         }
         if let Some(record) = records.last_mut() {
@@ -156,23 +162,20 @@ pub(crate) fn records(text: &str, first: &str) -> Vec<Record> {
 fn add_fields(record: &mut Record, line: &str, number: usize) {
     let mut field: Option<(&str, String)> = None;
     for word in line.split_ascii_whitespace() {
-        let key = word.split_once('=').filter(|(key, _)| is_key(key));
-        match (key, &mut field) {
-            (Some((key, value)), _) => {
-                if let Some((key, value)) = field.replace((key, value.to_owned())) {
-                    record.set(key, &value, number);
-                }
-                // what follows is text of the user
-                if matches!(key, "Command" | "Comment" | "WorkDir") {
-                    record.reaches_user_text = true;
-                    return;
-                }
+        if let Some((key, value)) = word.split_once('=')
+            && is_key(key)
+        {
+            if let Some((key, value)) = field.replace((key, value.to_owned())) {
+                record.set(key, &value, number);
             }
-            (None, Some((_, value))) => {
-                value.push(' ');
-                value.push_str(word);
+            // what follows is text of the user
+            if matches!(key, "Command" | "Comment" | "WorkDir") {
+                record.reaches_user_text = true;
+                return;
             }
-            (None, None) => {}
+        } else if let Some((_, value)) = &mut field {
+            value.push(' ');
+            value.push_str(word);
         }
     }
     if let Some((key, value)) = field {

@@ -3,6 +3,7 @@
 //! From the age that it prints follows when the daemon computed the priorities.
 
 use std::collections::HashMap;
+use std::str::FromStr;
 
 use crate::conf::PrioritySettings;
 use crate::form::Form;
@@ -29,6 +30,41 @@ impl SprioRow {
         let mut rows = self.components.iter();
         let (_, components) = rows.find(|(name, _)| name == partition)?;
         components.get(column).copied()
+    }
+
+    /// Adds what a row of a table says of the job.
+    fn add(&mut self, cells: &Cells<'_>) {
+        let age = cells.number("AGE");
+        if let Some(priority) = cells.get("PRIORITY")
+            && priority.contains('.')
+        {
+            self.age_factor = self.age_factor.or(age);
+            return;
+        }
+        let mut components = HashMap::new();
+        for column in COLUMNS {
+            if let Some(points) = cells.number(column) {
+                components.insert(column, points);
+            }
+        }
+        if let Some(points) = cells.partition_points()
+            && let Ok(points) = points.parse()
+        {
+            components.insert("PARTITION", points);
+        }
+        if cells.columns.contains(&"TRES") {
+            components.insert("TRES", sum_of_points(cells.get("TRES").unwrap_or_default()));
+        }
+        let partition = cells.get("PARTITION").unwrap_or_default().to_owned();
+        self.components.push((partition, components));
+        // only the long forms have the site's factor, which a column of fixed width may cut
+        if (self.age.is_none() || cells.has_bars)
+            && let Some(site) = cells.number("SITE")
+        {
+            self.is_direct = cells.are_direct(site);
+            self.site = if self.is_direct { 0 } else { site };
+        }
+        self.age = self.age.or(age);
     }
 }
 
@@ -65,6 +101,51 @@ fn cells(line: &str) -> Vec<&str> {
     }
 }
 
+/// The cells of a row, and the names of their columns.
+struct Cells<'t> {
+    columns: &'t [&'t str],
+    cells: Vec<&'t str>,
+    /// Whether `|` separates them.
+    has_bars: bool,
+}
+
+impl<'t> Cells<'t> {
+    /// The first cell with a name: of two columns `PARTITION`, the first is the name.
+    fn get(&self, column: &str) -> Option<&'t str> {
+        let index = self.columns.iter().position(|name| *name == column)?;
+        self.cells.get(index).copied()
+    }
+
+    /// The second cell `PARTITION`.
+    fn partition_points(&self) -> Option<&'t str> {
+        let index = self.columns.iter().rposition(|name| *name == "PARTITION")?;
+        self.cells.get(index).copied()
+    }
+
+    fn number<N: FromStr>(&self, column: &str) -> Option<N> {
+        self.get(column)?.parse().ok()
+    }
+
+    /// Whether the row of `sprio -l` is one of a job with a direct priority: it has no factors, no
+    /// list of resources, and more priority than the least. `nice` and the site's factor are not
+    /// counted, or not stored.
+    fn are_direct(&self, site: i64) -> bool {
+        if site == UNSET || self.cells.contains(&UNSET.to_string().as_str()) {
+            return true;
+        }
+        for column in COLUMNS {
+            if !matches!(self.get(column), None | Some("0")) {
+                return false;
+            }
+        }
+        let has_partition = !matches!(self.partition_points(), None | Some("0"));
+        let has_tres = self.cells.len() == self.columns.len() && self.cells.last() != Some(&"");
+        // each of six components that are printed as 0 may be almost half a point
+        let priority: Option<u64> = self.number("PRIORITY");
+        priority > Some(3) && !has_partition && !has_tres
+    }
+}
+
 impl Sprio {
     /// The first row of a job.
     pub fn row(&self, job: &str) -> Option<&SprioRow> {
@@ -77,26 +158,24 @@ impl Sprio {
         let mut problems = Vec::new();
         let all = text.lines().enumerate();
         let mut lines = all.filter(|(_, line)| !line.trim().is_empty()).peekable();
-        let Some(header) = lines.next().map(|(_, line)| cells(line)) else {
+        let Some((_, header)) = lines.next() else {
             return problems;
         };
+        let columns = cells(header);
         while let Some((index, line)) = lines.next() {
             let number = index + 1;
             let is_cut = lines.peek().is_none() && !text.ends_with('\n');
-            let cells = cells(line);
-            let cell = |name: &str| {
-                // the first PARTITION is its name, the second its factor
-                let column = header.iter().position(|column| *column == name);
-                column.and_then(|column| cells.get(column).copied())
+            let cells = Cells {
+                columns: &columns,
+                cells: cells(line),
+                has_bars: line.contains('|'),
             };
-            let Some(job) =
-                cell("JOBID").filter(|job| job.starts_with(|c: char| c.is_ascii_digit()))
-            else {
+            let job = cells.get("JOBID").unwrap_or_default();
+            if !job.starts_with(|c: char| c.is_ascii_digit()) {
                 continue;
-            };
+            }
             // the last column of a table with a fixed width may be blank
-            let has_bars = line.contains('|');
-            if is_cut || has_bars && cells.len() != header.len() {
+            if is_cut || cells.has_bars && cells.cells.len() != columns.len() {
                 problems.push(format!(
                     "line {number}: the row of job `{job}` is not whole and is left out; was the file cut off?"
                 ));
@@ -109,36 +188,13 @@ impl Sprio {
                 } else {
                     Form::Number
                 };
-                let fault = cell(column).and_then(|text| form.fault(column, &of, text));
-                problems.extend(fault.map(|fault| format!("line {number}: {fault}")));
+                if let Some(text) = cells.get(column)
+                    && let Some(fault) = form.fault(column, &of, text)
+                {
+                    problems.push(format!("line {number}: {fault}"));
+                }
             }
-            let row = self.0.entry(job.to_owned()).or_default();
-            let is_normalised = cell("PRIORITY").is_some_and(|priority| priority.contains('.'));
-            let age = cell("AGE").and_then(|age| age.parse::<f64>().ok());
-            if is_normalised {
-                row.age_factor = row.age_factor.or(age);
-                continue;
-            }
-            let mut components: HashMap<&str, f64> = COLUMNS
-                .into_iter()
-                .filter_map(|name| Some((name, cell(name)?.parse().ok()?)))
-                .collect();
-            let last = header.iter().rposition(|name| *name == "PARTITION");
-            let partition = last.and_then(|last| cells.get(last)?.parse().ok());
-            components.extend(partition.map(|points| ("PARTITION", points)));
-            if header.contains(&"TRES") {
-                components.insert("TRES", sum_of_points(cell("TRES").unwrap_or_default()));
-            }
-            let partition = cell("PARTITION").unwrap_or_default().to_owned();
-            row.components.push((partition, components));
-            // only the long forms have the site's factor, which a column of fixed width may cut
-            let is_first = row.age.is_none() || line.contains('|');
-            let site = cell("SITE").and_then(|site| site.parse().ok());
-            if let (true, Some(site)) = (is_first, site) {
-                row.is_direct = is_direct(&header, &cells, site);
-                row.site = if row.is_direct { 0 } else { site };
-            }
-            row.age = row.age.or(age);
+            self.0.entry(job.to_owned()).or_default().add(&cells);
         }
         problems
     }
@@ -179,35 +235,15 @@ impl Sprio {
 
 /// The sum of the points of resources, `cpu=5,mem=3`.
 fn sum_of_points(list: &str) -> f64 {
-    let points = list.split(',').filter_map(|part| part.split_once('='));
-    points
-        .filter_map(|(_, points)| points.parse::<f64>().ok())
-        .sum()
-}
-
-/// Whether a row of `sprio -l` is one of a job with a direct priority: it has no factors, no list
-/// of resources, and more priority than the least. `nice` and the site's factor are not counted, or
-/// not stored.
-fn is_direct(header: &[&str], cells: &[&str], site: i64) -> bool {
-    let unset = UNSET.to_string();
-    if site == UNSET || cells.contains(&unset.as_str()) {
-        return true;
+    let mut sum = 0.0;
+    for part in list.split(',') {
+        if let Some((_, points)) = part.split_once('=')
+            && let Ok(points) = points.parse::<f64>()
+        {
+            sum += points;
+        }
     }
-    let is_zero = |name: &&str| {
-        let column = header.iter().position(|column| column == name);
-        column
-            .and_then(|column| cells.get(column))
-            .is_none_or(|cell| *cell == "0")
-    };
-    let partition = header.iter().rposition(|column| *column == "PARTITION");
-    let has_partition = partition
-        .and_then(|column| cells.get(column))
-        .is_some_and(|cell| *cell != "0");
-    let has_tres = cells.len() == header.len() && cells.last().is_some_and(|tres| !tres.is_empty());
-    let priority = header.iter().position(|column| *column == "PRIORITY");
-    let priority = priority.and_then(|column| cells.get(column)?.parse::<u64>().ok());
-    // each of six components that are printed as 0 may be almost half a point
-    priority > Some(3) && !has_partition && !has_tres && COLUMNS.iter().all(is_zero)
+    sum
 }
 
 #[cfg(test)]

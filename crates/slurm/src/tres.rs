@@ -8,27 +8,19 @@ impl TresAmounts {
     /// Parses a list; a part that is not an amount is left out, and of several of one name the first
     /// one counts.
     pub fn parse(text: &str) -> Self {
-        let amounts = text.split(',').filter_map(|part| {
-            let (name, amount) = part.split_once('=')?;
-            let name = name.trim().to_ascii_lowercase();
-            let is_memory = matches!(name.as_str(), "mem" | "vmem");
-            Some((name, parse_amount(amount.trim(), is_memory)?))
-        });
-        Self(amounts.collect())
+        Self(text.split(',').filter_map(part).collect())
     }
 
     /// The first part of a list that is not an amount.
     pub(crate) fn unreadable_part(text: &str) -> Option<&str> {
-        let mut parts = text.split(',').filter(|part| !part.trim().is_empty());
-        parts.find(|part| Self::parse(part).0.is_empty())
+        let mut parts = text.split(',');
+        parts.find(|text| !text.trim().is_empty() && part(text).is_none())
     }
 
     /// The amount of a resource.
     pub(crate) fn get(&self, name: &str) -> Option<f64> {
-        let mut amounts = self.0.iter();
-        amounts
-            .find(|(known, _)| known == name)
-            .map(|(_, amount)| *amount)
+        let (_, amount) = self.0.iter().find(|(known, _)| known == name)?;
+        Some(*amount)
     }
 
     /// Replaces the memory, which is printed with two decimals of its unit, by the exact number of
@@ -41,6 +33,14 @@ impl TresAmounts {
             *printed = megabytes;
         }
     }
+}
+
+/// The name and the amount of a part of a list.
+fn part(text: &str) -> Option<(String, f64)> {
+    let (name, amount) = text.split_once('=')?;
+    let name = name.trim().to_ascii_lowercase();
+    let is_memory = matches!(name.as_str(), "mem" | "vmem");
+    Some((name, parse_amount(amount.trim(), is_memory)?))
 }
 
 /// The unit in which so many MB are printed, in MB.

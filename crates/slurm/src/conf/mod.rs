@@ -164,16 +164,15 @@ impl SlurmConf {
     /// warning.
     pub fn parse_in(source_name: &str, bytes: &[u8], folder: Option<&Path>) -> Self {
         let text = String::from_utf8_lossy(bytes);
-        Settings::collect(source_name, &text, &|name| match folder {
-            Some(folder) => read_included(folder, name),
-            None => Err(io::Error::other("the folder of `slurm.conf` is not known")),
-        })
+        Settings::collect(source_name, &text, folder)
     }
 }
 
 /// The text of a file in a folder; an error says why it is not read.
-fn read_included(folder: &Path, name: &str) -> io::Result<String> {
-    let mut folder = folder;
+fn read_included(folder: Option<&Path>, name: &str) -> io::Result<String> {
+    let Some(mut folder) = folder else {
+        return Err(io::Error::other("the folder of `slurm.conf` is not known"));
+    };
     if folder.as_os_str().is_empty() {
         folder = Path::new(".");
     }

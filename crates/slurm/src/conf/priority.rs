@@ -1,6 +1,6 @@
 //! The settings of the plugin `priority/multifactor`.
 
-use crate::conf::settings::{parse_minutes, stored_seconds};
+use crate::conf::settings::{is_infinite, parse_minutes, stored_seconds};
 
 /// The weight of a trackable resource (TRES).
 #[derive(Debug, Clone, PartialEq)]
@@ -58,14 +58,13 @@ impl PrioritySettings {
     /// # Errors
     /// What is expected instead of the value.
     pub(super) fn set(&mut self, key: &str, value: &str) -> Result<(), &'static str> {
-        let weight = || weight(value).ok_or("a whole number from 0 to 4294967295");
         match key {
-            "PriorityWeightAge" => self.weight_age = weight()?,
-            "PriorityWeightAssoc" => self.weight_assoc = weight()?,
-            "PriorityWeightFairshare" => self.weight_fairshare = weight()?,
-            "PriorityWeightJobSize" => self.weight_job_size = weight()?,
-            "PriorityWeightPartition" => self.weight_partition = weight()?,
-            "PriorityWeightQOS" => self.weight_qos = weight()?,
+            "PriorityWeightAge" => self.weight_age = weight(value)?,
+            "PriorityWeightAssoc" => self.weight_assoc = weight(value)?,
+            "PriorityWeightFairshare" => self.weight_fairshare = weight(value)?,
+            "PriorityWeightJobSize" => self.weight_job_size = weight(value)?,
+            "PriorityWeightPartition" => self.weight_partition = weight(value)?,
+            "PriorityWeightQOS" => self.weight_qos = weight(value)?,
             "PriorityWeightTRES" => {
                 let weights: Option<Vec<TresWeight>> = value.split(',').map(tres_weight).collect();
                 self.weight_tres =
@@ -102,19 +101,20 @@ impl PrioritySettings {
     /// those of `AccountingStorageTRES`. Returns whether one of them is something else.
     pub(super) fn sort_tres(&mut self, accounting_storage_tres: &str) -> bool {
         let listed = accounting_storage_tres.to_ascii_lowercase();
-        let order: Vec<&str> = FIXED_TRES
-            .into_iter()
-            .chain(listed.split(',').map(str::trim))
-            .collect();
+        let mut order = FIXED_TRES.to_vec();
+        order.extend(listed.split(',').map(str::trim));
         self.weight_tres.sort_by_key(|tres| {
             let position = order.iter().position(|name| *name == tres.name);
             position.unwrap_or(usize::MAX)
         });
-        // a file of some settings may leave the list to another one
-        let is_listed =
-            |name: &str| order.contains(&name) || listed.is_empty() && name.contains('/');
-        let mut weighted = self.weight_tres.iter();
-        weighted.any(|tres| !is_listed(&tres.name))
+        for TresWeight { name, .. } in &self.weight_tres {
+            // a file of some settings may leave the list to another one
+            let is_of_other_file = listed.is_empty() && name.contains('/');
+            if !order.contains(&name.as_str()) && !is_of_other_file {
+                return true;
+            }
+        }
+        false
     }
 
     /// Whether nothing but the site's factor and `nice` decides the priority.
@@ -132,14 +132,11 @@ impl PrioritySettings {
 }
 
 /// An unsigned number of 32 bits.
-fn weight(text: &str) -> Option<u32> {
-    if ["infinite", "unlimited"]
-        .iter()
-        .any(|word| text.eq_ignore_ascii_case(word))
-    {
-        return Some(u32::MAX);
+fn weight(text: &str) -> Result<u32, &'static str> {
+    if is_infinite(text) {
+        return Ok(u32::MAX);
     }
-    text.parse().ok()
+    text.parse().or(Err("a whole number from 0 to 4294967295"))
 }
 
 /// Parses `Mem=10G`: a unit divides the weight, as ten points for each G are 10/1024 for each MB.
@@ -152,18 +149,13 @@ fn tres_weight(text: &str) -> Option<TresWeight> {
         None => (value, ""),
     };
     let is_memory = matches!(name.as_str(), "mem" | "vmem") || name.starts_with("bb/");
-    let steps = |unit: &str| Some(" KMGTPEZY".find(&unit.to_ascii_uppercase())? as i32);
-    let exponent = match unit {
-        "" => 0,
+    let mut exponent = " KMGTPEZY".find(&unit.to_ascii_uppercase())? as i32;
+    if is_memory && !unit.is_empty() {
         // memory is counted in MB
-        unit if is_memory => steps(unit)? - 2,
-        unit => steps(unit)?,
-    };
-    let weight = number
-        .parse::<f64>()
-        .ok()
-        .filter(|weight| weight.is_finite())?;
-    Some(TresWeight {
+        exponent -= 2;
+    }
+    let weight: f64 = number.parse().ok()?;
+    weight.is_finite().then_some(TresWeight {
         name,
         weight: weight / 1024_f64.powi(exponent),
     })

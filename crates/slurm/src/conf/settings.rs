@@ -1,12 +1,15 @@
 //! Reads the settings line by line, following `Include`s, and interprets them as `slurmctld` does.
 
 use std::collections::HashMap;
-use std::io;
+use std::fmt;
+use std::path::Path;
 
 use job_sort_formula::diagnostic::{Message, Need};
 use jsf_json::clipped;
 
-use crate::conf::{ConfPolicy, MAX_FILES, MAX_INCLUDE_DEPTH, ResetPeriod, SlurmConf};
+use crate::conf::{
+    ConfPolicy, MAX_FILES, MAX_INCLUDE_DEPTH, ResetPeriod, SlurmConf, read_included,
+};
 use crate::logical_lines::logical_lines;
 
 /// The settings that affect the priority of jobs, and those that they depend on.
@@ -76,8 +79,6 @@ const FLAGS: &[&str] = &[
     "SMALL_RELATIVE_TO_TIME",
 ];
 
-type Include<'a> = &'a dyn Fn(&str) -> io::Result<String>;
-
 /// The value of a setting, and the line that sets it.
 #[derive(Debug, Clone)]
 struct Found {
@@ -92,10 +93,16 @@ struct Place {
     line: usize,
 }
 
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`, line {}", self.file, self.line)
+    }
+}
+
 /// The settings that were found in the files.
 pub(super) struct Settings<'a> {
-    /// Reads an included file by its name; an error says why it is not read.
-    include: Include<'a>,
+    /// The folder of the included files.
+    folder: Option<&'a Path>,
     /// The number of files that were read.
     files: usize,
     /// The line that is read or interpreted.
@@ -107,9 +114,9 @@ pub(super) struct Settings<'a> {
 
 impl<'a> Settings<'a> {
     /// Reads the settings of a file and of the files that it includes, and interprets them.
-    pub(super) fn collect(file: &str, text: &str, include: Include<'a>) -> SlurmConf {
+    pub(super) fn collect(file: &str, text: &str, folder: Option<&'a Path>) -> SlurmConf {
         let mut settings = Self {
-            include,
+            folder,
             files: 1,
             at: Place::default(),
             found: HashMap::new(),
@@ -165,7 +172,7 @@ impl<'a> Settings<'a> {
         } else if self.files > MAX_FILES {
             format!("there are more than {MAX_FILES} files")
         } else {
-            match (self.include)(&name) {
+            match read_included(self.folder, &name) {
                 Ok(text) => return self.read_file(&name, &text, depth + 1),
                 Err(error) => error.to_string(),
             }
@@ -202,9 +209,7 @@ impl<'a> Settings<'a> {
 
     fn set(&mut self, key: &str, value: &str) {
         let Some(known) = canonical_name(KEYS, key) else {
-            let is_priority = key
-                .get(..8)
-                .is_some_and(|start| start.eq_ignore_ascii_case("priority"));
+            let is_priority = key.to_ascii_lowercase().starts_with("priority");
             if is_priority && canonical_name(OTHER_KEYS, key).is_none() {
                 let key = clipped(key);
                 let fault =
@@ -226,7 +231,7 @@ impl<'a> Settings<'a> {
     }
 
     fn value(&self, key: &str) -> Option<String> {
-        self.found.get(key).map(|found| found.value.clone())
+        Some(self.found.get(key)?.value.clone())
     }
 
     /// Interprets each setting as the daemon does; a value that is wrong is a warning.
@@ -318,10 +323,10 @@ impl<'a> Settings<'a> {
         }
         for flag in flags {
             if flag == "TICKET_BASED" {
-                let Place { file, line } = &self.at;
                 let text = format!(
-                    "`{file}`, line {line}: `TICKET_BASED` was removed in 15.08 and is ignored: the policy is {}; \
+                    "{}: `TICKET_BASED` was removed in 15.08 and is ignored: the policy is {}; \
                      for 14.11 and earlier ",
+                    self.at,
                     policy.name()
                 );
                 let needs = [Need::Policy("ticket-based")];
@@ -351,15 +356,13 @@ impl<'a> Settings<'a> {
     /// Warns of a line with which slurmctld does not start.
     fn warn_of_start(&mut self, fault: &str, consequence: &str) {
         self.warn(&format!("{fault}{consequence}"));
-        let Place { file, line } = &self.at;
-        self.conf
-            .start_fault
-            .get_or_insert_with(|| format!("`{file}`, line {line}: {fault}"));
+        if self.conf.start_fault.is_none() {
+            self.conf.start_fault = Some(format!("{}: {fault}", self.at));
+        }
     }
 
     fn warn(&mut self, text: &str) {
-        let Place { file, line } = &self.at;
-        let text = format!("`{file}`, line {line}: {text}");
+        let text = format!("{}: {text}", self.at);
         self.conf.warnings.push(text.into());
     }
 }
@@ -407,24 +410,23 @@ impl SlurmConf {
 }
 
 fn canonical_name(names: &[&'static str], name: &str) -> Option<&'static str> {
-    names
-        .iter()
-        .copied()
-        .find(|known| known.eq_ignore_ascii_case(name))
+    let mut names = names.iter().copied();
+    names.find(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Whether the text is a key and `=`, and nothing else.
 fn is_key(text: &str) -> bool {
-    text.trim_end()
-        .strip_suffix('=')
-        .is_some_and(|key| !key.trim().contains(|c: char| c.is_whitespace() || c == '='))
+    match text.trim_end().strip_suffix('=') {
+        Some(key) => !key.trim().contains(|c: char| c.is_whitespace() || c == '='),
+        None => false,
+    }
 }
 
 /// The file that an `Include` names.
 fn include_target(line: &str) -> Option<&str> {
     let (word, rest) = line.split_once(|c: char| c.is_ascii_whitespace())?;
-    (word.eq_ignore_ascii_case("include") && !rest.trim_start().starts_with('='))
-        .then(|| rest.trim())
+    let is_include = word.eq_ignore_ascii_case("include") && !rest.trim_start().starts_with('=');
+    is_include.then_some(rest.trim())
 }
 
 /// Splits a line into its settings, `Key=Value` or `Key="some value"`, which are separated by
@@ -463,10 +465,7 @@ const INFINITE: i64 = -1;
 /// `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes` or
 /// `days-hours:minutes:seconds`.
 pub(crate) fn parse_minutes(text: &str) -> Option<i64> {
-    if ["-1", "infinite", "unlimited"]
-        .iter()
-        .any(|word| text.eq_ignore_ascii_case(word))
-    {
+    if text == "-1" || is_infinite(text) {
         return Some(INFINITE);
     }
     let (days, rest) = match text.split_once('-') {
@@ -488,10 +487,17 @@ pub(crate) fn parse_minutes(text: &str) -> Option<i64> {
     Some((seconds + 59) / 60)
 }
 
+/// Whether a text is one of the words for a number without a bound.
+pub(super) fn is_infinite(text: &str) -> bool {
+    text.eq_ignore_ascii_case("infinite") || text.eq_ignore_ascii_case("unlimited")
+}
+
 /// A number of at most nine digits.
 fn short_number(text: &str) -> Option<i64> {
-    let is_number = text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|_| is_number)
+    if text.len() > 9 || text.contains(|c: char| !c.is_ascii_digit()) {
+        return None;
+    }
+    text.parse().ok()
 }
 
 /// A number of minutes as the daemon keeps it, in unsigned 32-bit seconds: an infinite time becomes

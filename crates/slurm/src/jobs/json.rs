@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::form::{Form, MAX_NICE};
+use crate::form::{Form, accepted_nice};
 use crate::jobs::{Read, SlurmJob, TimeLimit, array_task};
 use crate::tres::TresAmounts;
 
@@ -90,22 +90,38 @@ impl RawJob {
         let of = format!("job `{}`", self.job_id);
         let mut faults = Vec::new();
         for (key, value, form) in numbers {
-            let plain = value.get("number").unwrap_or(value);
-            let said = match (number(value), form) {
-                _ if is_unset(value) => None,
-                (Some(number), Form::Nice) => form.fault(key, &of, &signed(number).to_string()),
-                _ => form.fault(key, &of, &plain.to_string()),
+            if is_unset(value) {
+                continue;
+            }
+            let text = match number(value) {
+                Some(number) if form == Form::Nice => signed(number).to_string(),
+                _ => value.get("number").unwrap_or(value).to_string(),
             };
-            faults.extend(said);
+            faults.extend(form.fault(key, &of, &text));
         }
         faults
     }
 
     fn array_task(&self) -> Option<String> {
-        let array = number(&self.array_job_id).filter(|array| *array > 0)?;
-        let task = number(&self.array_task_id).map(|task| task.to_string());
-        let tasks = Some(self.array_task_string.clone()).filter(|tasks| !tasks.is_empty());
-        Some(array_task(&array.to_string(), &tasks.or(task)?))
+        let array = positive(&self.array_job_id)?.to_string();
+        if !self.array_task_string.is_empty() {
+            return Some(array_task(&array, &self.array_task_string));
+        }
+        let task = number(&self.array_task_id)?.to_string();
+        Some(array_task(&array, &task))
+    }
+
+    /// The memory that it asks for in MB, exactly.
+    fn memory(&self, tres: &TresAmounts) -> Option<f64> {
+        if let Some(of_node) = positive(&self.memory_per_node) {
+            let nodes = match tres.get("node") {
+                Some(nodes) => nodes,
+                None => number(&self.node_count)? as f64,
+            };
+            Some(of_node as f64 * nodes)
+        } else {
+            Some(positive(&self.memory_per_cpu)? as f64 * tres.get("cpu")?)
+        }
     }
 }
 
@@ -117,9 +133,8 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
         ..Read::default()
     };
     for (index, raw) in document.jobs.into_iter().enumerate() {
-        match serde_json::from_str(raw.get()) {
+        match serde_json::from_str::<RawJob>(raw.get()) {
             Ok(raw) => {
-                let raw: RawJob = raw;
                 read.problems.extend(raw.faults());
                 read.jobs.push(job(raw));
             }
@@ -145,15 +160,7 @@ fn job(raw: RawJob) -> SlurmJob {
         &raw.tres_alloc_str
     };
     let mut tres = TresAmounts::parse(tres);
-    let nodes = tres
-        .get("node")
-        .or(number(&raw.node_count).map(|nodes| nodes as f64));
-    let exact = match (number(&raw.memory_per_node), number(&raw.memory_per_cpu)) {
-        (Some(of_node), _) if of_node > 0 => nodes.map(|nodes| of_node as f64 * nodes),
-        (_, Some(of_cpu)) if of_cpu > 0 => tres.get("cpu").map(|cpus| of_cpu as f64 * cpus),
-        _ => None,
-    };
-    if let Some(megabytes) = exact {
+    if let Some(megabytes) = raw.memory(&tres) {
         tres.refine_memory(megabytes);
     }
     SlurmJob {
@@ -165,18 +172,16 @@ fn job(raw: RawJob) -> SlurmJob {
         qos: raw.qos,
         state,
         reason: raw.state_reason,
-        priority: number(&raw.priority).and_then(|priority| u32::try_from(priority).ok()),
+        priority: count(&raw.priority),
         nice: number(&raw.nice)
             .map(signed)
-            .filter(|nice| (-MAX_NICE..=MAX_NICE).contains(nice))
+            .and_then(accepted_nice)
             .unwrap_or(0),
-        submitted: time(&raw.submit_time),
-        eligible: time(&raw.eligible_time),
-        accrues_from: time(&raw.accrue_time),
+        submitted: positive(&raw.submit_time),
+        eligible: positive(&raw.eligible_time),
+        accrues_from: positive(&raw.accrue_time),
         time_limit: time_limit(&raw.time_limit),
-        cpus: number(&raw.cpus)
-            .and_then(|cpus| u32::try_from(cpus).ok())
-            .unwrap_or(0),
+        cpus: count(&raw.cpus).unwrap_or(0),
         tres,
         dependency: raw.dependency,
         cluster: raw.cluster,
@@ -190,14 +195,32 @@ fn text<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
 
 /// A number that is set and finite.
 fn number(value: &Value) -> Option<i64> {
-    let number = value.get("number").unwrap_or(value);
-    number.as_i64().filter(|_| !is_unset(value))
+    if is_unset(value) {
+        return None;
+    }
+    value.get("number").unwrap_or(value).as_i64()
+}
+
+fn count(value: &Value) -> Option<u32> {
+    u32::try_from(number(value)?).ok()
+}
+
+/// A number above 0, such as a time: 0 means that there is none.
+fn positive(value: &Value) -> Option<i64> {
+    number(value).filter(|&number| number > 0)
 }
 
 /// Whether there is no number, or an infinite one.
 fn is_unset(value: &Value) -> bool {
-    let is = |key| value.get(key).and_then(Value::as_bool);
-    value.is_null() || is("set") == Some(false) || is("infinite") == Some(true)
+    value.is_null() || flag(value, "set") == Some(false) || is_infinite(value)
+}
+
+fn is_infinite(value: &Value) -> bool {
+    flag(value, "infinite") == Some(true)
+}
+
+fn flag(value: &Value, key: &str) -> Option<bool> {
+    value.get(key)?.as_bool()
 }
 
 /// Before 23.02 a negative number is printed as one of 32 bits without a sign.
@@ -210,16 +233,9 @@ fn signed(number: i64) -> i64 {
     }
 }
 
-/// A time; 0 means that there is none.
-fn time(value: &Value) -> Option<i64> {
-    number(value).filter(|&time| time > 0)
-}
-
 fn time_limit(value: &Value) -> TimeLimit {
-    if value.get("infinite").and_then(Value::as_bool) == Some(true) {
-        return TimeLimit::Unlimited;
-    }
-    match number(value).and_then(|minutes| u32::try_from(minutes).ok()) {
+    match count(value) {
+        _ if is_infinite(value) => TimeLimit::Unlimited,
         Some(u32::MAX) => TimeLimit::Unlimited,
         Some(minutes) => TimeLimit::Minutes(minutes),
         None => TimeLimit::OfPartition,

@@ -31,15 +31,14 @@ impl TimeLimit {
     pub fn parse(text: &str) -> Self {
         match text {
             "UNLIMITED" | "INFINITE" => Self::Unlimited,
-            _ => parse_minutes_of_job(text).map_or(Self::OfPartition, Self::Minutes),
+            // `squeue` prints `30:00` for half an hour, where `slurm.conf` has minutes before seconds
+            // too, and `1:00:00` for an hour
+            _ => match parse_minutes(text).map(u32::try_from) {
+                Some(Ok(minutes)) => Self::Minutes(minutes),
+                _ => Self::OfPartition,
+            },
         }
     }
-}
-
-/// `squeue` prints `30:00` for half an hour, where `slurm.conf` has minutes before seconds too, and
-/// `1:00:00` for an hour.
-fn parse_minutes_of_job(text: &str) -> Option<u32> {
-    u32::try_from(parse_minutes(text)?).ok()
 }
 
 /// A job of Slurm with what its priority depends on. Times are seconds since 1970 on the clock of
@@ -125,9 +124,7 @@ impl SlurmJob {
             "STOPPED",
             "ST",
         ];
-        !ACTIVE
-            .iter()
-            .any(|state| self.state.eq_ignore_ascii_case(state))
+        !ACTIVE.contains(&self.state.to_ascii_uppercase().as_str())
     }
 
     /// The first of its partitions.
@@ -179,41 +176,38 @@ impl SlurmJobs {
         } else {
             table::read(text)
         };
-        let Read {
-            mut jobs,
-            mut problems,
-            version,
-        } = read.map_err(|error| format!("`{}`: {error}", clipped(name)))?;
-        let mut ended = HashMap::new();
-        let mut known = HashSet::new();
-        let first = problems.first().cloned();
-        jobs.retain(|job| {
-            if job.has_ended() {
-                ended.insert(job.id.clone(), job.state.clone());
-                return false;
-            }
-            let is_new = known.insert(job.id.clone());
-            // with `-r`, `squeue` has a row for each task of an array that waits
-            if !is_new && job.array_task.is_none() {
-                problems.push(format!("job `{}` is there again; the first counts", job.id));
-            }
-            is_new
-        });
-        if let Some(first) = first
-            && jobs.is_empty()
-            && ended.is_empty()
+        let mut read = match read {
+            Ok(read) => read,
+            Err(error) => return Err(format!("`{}`: {error}", clipped(name))),
+        };
+        if let Some(first) = read.problems.first()
+            && read.jobs.is_empty()
         {
             return Err(format!(
                 "`{}`: none of its jobs can be read: {first}",
                 clipped(name)
             ));
         }
-        let problems = problems.iter();
+        let mut jobs = Vec::with_capacity(read.jobs.len());
+        let mut ended = HashMap::new();
+        let mut known = HashSet::new();
+        for job in read.jobs {
+            if job.has_ended() {
+                ended.insert(job.id, job.state);
+            } else if known.insert(job.id.clone()) {
+                jobs.push(job);
+            } else if job.array_task.is_none() {
+                // with `-r`, `squeue` has a row for each task of an array that waits
+                let problem = format!("job `{}` is there again; the first counts", job.id);
+                read.problems.push(problem);
+            }
+        }
+        let problems = read.problems.iter();
         let problems = problems.map(|problem| format!("`{name}`: {problem}"));
         Ok(Self {
             jobs,
             ended,
-            version,
+            version: read.version,
             warnings: limit_each_kind(problems),
         })
     }
@@ -231,24 +225,22 @@ struct Read {
 /// as `Unknown` and `N/A`.
 pub fn parse_time(text: &str) -> Option<i64> {
     let (date, time) = text.split_once('T')?;
-    let numbers = |text: &str, separator| -> Option<[i64; 3]> {
-        let parts: Option<Vec<i64>> = text
-            .split(separator)
-            .map(|part| part.parse().ok())
-            .collect();
-        parts?.try_into().ok()
+    let [year @ 1970..=9999, month @ 1..=12, day @ 1..=31] = three_numbers(date, '-')? else {
+        return None;
     };
-    let [year, month, day] = numbers(date, '-')?;
-    let [hour, minute, second] = numbers(time, ':')?;
-    let in_range = (1970..=9999).contains(&year)
-        && (1..=12).contains(&month)
-        && (1..=31).contains(&day)
-        && (0..24).contains(&hour)
-        && (0..60).contains(&minute)
-        // a leap second
-        && (0..=60).contains(&second);
-    in_range
-        .then(|| days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+    // a minute with a leap second has 61
+    let [hour @ 0..24, minute @ 0..60, second @ 0..=60] = three_numbers(time, ':')? else {
+        return None;
+    };
+    Some(days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+}
+
+fn three_numbers(text: &str, separator: char) -> Option<[i64; 3]> {
+    let mut numbers = Vec::new();
+    for part in text.split(separator) {
+        numbers.push(part.parse().ok()?);
+    }
+    numbers.try_into().ok()
 }
 
 /// The days from 1970-01-01 to a date of the Gregorian calendar, whose years are counted from March

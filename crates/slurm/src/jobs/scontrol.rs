@@ -48,11 +48,10 @@ pub(super) fn job(record: &Record, state: &str) -> SlurmJob {
     let text = |key| record.get(key).unwrap_or_default().to_owned();
     let time = |key| record.get(key).and_then(parse_time);
     // since 23.02 a pending job has `ReqTRES`, and a running one `AllocTRES` too
-    let requested = record.get("TRES").or_else(|| record.get("ReqTRES"));
-    let tres = record
-        .get("AllocTRES")
-        .filter(|_| state != "PENDING")
-        .or(requested);
+    let mut tres = record.get("TRES").or(record.get("ReqTRES"));
+    if state != "PENDING" {
+        tres = record.get("AllocTRES").or(tres);
+    }
     let mut tres = TresAmounts::parse(tres.unwrap_or_default());
     // `squeue` does not say whether it is that of a node or of a processor
     for (key, of) in [
@@ -61,8 +60,10 @@ pub(super) fn job(record: &Record, state: &str) -> SlurmJob {
         ("MinMemory", "node"),
         ("MinMemory", "cpu"),
     ] {
-        let memory = record.get(key).and_then(|text| parse_amount(text, true));
-        if let (Some(memory @ 0.001..), Some(count)) = (memory, tres.get(of)) {
+        if let Some(memory) = record.get(key)
+            && let Some(memory @ 0.001..) = parse_amount(memory, true)
+            && let Some(count) = tres.get(of)
+        {
             tres.refine_memory(memory * count);
         }
     }

@@ -8,6 +8,8 @@ mod sacctmgr_file;
 mod sshare_json;
 pub(crate) mod table;
 
+use table::Table;
+
 use std::collections::HashMap;
 use std::fmt::Display;
 
@@ -90,7 +92,10 @@ pub enum TreeFormat {
 /// # Errors
 /// Why it cannot be read, with its name and the line if there is one.
 pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, String> {
-    read(bytes).map_err(|fault| format!("`{source_name}`{fault}"))
+    match read(bytes) {
+        Ok(tree) => Ok(tree),
+        Err(fault) => Err(format!("`{source_name}`{fault}")),
+    }
 }
 
 fn read(bytes: &[u8]) -> Result<SlurmTree, String> {
@@ -116,9 +121,9 @@ fn read(bytes: &[u8]) -> Result<SlurmTree, String> {
 
 impl TreeFormat {
     fn detect(text: &str) -> Result<Self, String> {
-        let Some(first) = text
-            .lines()
-            .find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+        let mut lines = text.lines();
+        let Some(first) =
+            lines.find(|line| !matches!(line.trim_start().chars().next(), None | Some('#')))
         else {
             return match text.trim() {
                 "" => Err(unrecognised("empty")),
@@ -136,8 +141,7 @@ impl TreeFormat {
     }
 
     fn detect_json(text: &str) -> Result<Self, String> {
-        let keys: HashMap<String, &RawValue> =
-            serde_json::from_str(text).map_err(|error| json_error(&error))?;
+        let keys: HashMap<String, &RawValue> = serde_json::from_str(text).map_err(json_error)?;
         if keys.contains_key("shares") {
             return Ok(Self::SshareJson);
         }
@@ -157,46 +161,39 @@ impl TreeFormat {
                 "a text whose lines end with carriage returns only, which no tool of Slurm writes";
             return Err(unrecognised(found));
         }
-        if let Some(header) = table::header(text) {
-            return Self::detect_table(&header).ok_or_else(|| {
-                unrecognised(format!(
-                    "a table with the header `{}`",
-                    clipped(first.trim_end())
-                ))
-            });
+        let shown = clipped(first.trim_end());
+        if let Some(table) = Table::parse(text) {
+            let Some(format) = Self::detect_table(&table) else {
+                return Err(unrecognised(format!("a table with the header `{shown}`")));
+            };
+            return Ok(format);
         }
-        let object = first
-            .split('-')
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .to_ascii_lowercase();
-        if first.contains('-') && OBJECTS.contains(&object.as_str()) {
+        if let Some((object, _)) = first.split_once('-')
+            && OBJECTS.contains(&object.trim().to_ascii_lowercase().as_str())
+        {
             return Ok(Self::SacctmgrFile);
         }
         let looks_like_a_row = first.contains('|') || first.split_ascii_whitespace().count() > 3;
         let found = if looks_like_a_row && first.trim_start().starts_with("root") {
             "a table without its header line; print it without `-n`".to_owned()
         } else {
-            format!("a text that begins with `{}`", clipped(first.trim_end()))
+            format!("a text that begins with `{shown}`")
         };
         Err(unrecognised(found))
     }
 
-    fn detect_table(header: &[String]) -> Option<Self> {
-        let names = [
-            "Account",
-            "RawShares",
-            "Share",
-            "NormShares",
-            "EffectvUsage",
-            "RawUsage",
-        ];
-        match names.map(|name| header.iter().any(|column| table::is_column(column, name))) {
-            [false, ..] => None,
-            [true, true, ..] => Some(Self::Sshare),
-            [true, false, true, ..] => Some(Self::ShowAssoc),
-            [true, false, false, numbers @ ..] => numbers.contains(&true).then_some(Self::Sshare),
+    fn detect_table(table: &Table<'_>) -> Option<Self> {
+        let has = |name| table.column(name).is_some();
+        if !has("Account") {
+            None
+        } else if has("RawShares") {
+            Some(Self::Sshare)
+        } else if has("Share") {
+            Some(Self::ShowAssoc)
+        } else if has("NormShares") || has("EffectvUsage") || has("RawUsage") {
+            Some(Self::Sshare)
+        } else {
+            None
         }
     }
 }
@@ -207,7 +204,7 @@ fn unrecognised(found: impl Display) -> String {
 }
 
 /// The error of malformed JSON, or of JSON with another structure.
-fn json_error(error: &serde_json::Error) -> String {
+fn json_error(error: serde_json::Error) -> String {
     let reason = error.to_string();
     if error.is_data() {
         unrecognised(format!("JSON of another structure ({reason})"))

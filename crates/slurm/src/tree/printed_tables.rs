@@ -5,6 +5,7 @@
 
 use job_sort_formula::fairshare::{NodeKind, Shares};
 
+use crate::non_empty;
 use crate::tree::TreeFormat;
 use crate::tree::records::{ROOT, Record, Records, invalid_usage, no_shares};
 use crate::tree::table::{Row, Table};
@@ -40,11 +41,14 @@ pub(super) fn read(text: &str, format: TreeFormat) -> Result<Records, String> {
         table.required("User", advice)?;
     }
     let shares = table.required(shares, advice)?;
-    let [user, partition, cluster] =
-        ["User", "Partition", "Cluster"].map(|name| table.column(&[name]));
-    let [usage, norm_shares, fairshare] = ["RawUsage", "NormShares", "FairShare"]
-        .map(|name| table.column(&[name]).filter(|_| is_sshare));
+    let user = table.column("User");
+    let partition = table.column("Partition");
+    let cluster = table.column("Cluster");
+    let (mut usage, mut norm_shares, mut fairshare) = (None, None, None);
     if is_sshare {
+        usage = table.column("RawUsage");
+        norm_shares = table.column("NormShares");
+        fairshare = table.column("FairShare");
         records.usage_known = usage.is_some();
         records.cluster = table.cluster.map(str::to_owned);
         if !records.usage_known {
@@ -53,11 +57,15 @@ pub(super) fn read(text: &str, format: TreeFormat) -> Result<Records, String> {
     }
     records.names_are_cut = table.is_fixed();
     records.has_partitions = partition.is_some();
-    let parent_column = table.column(&["ParentName", "Par Name", "Parent Name", "Parent"]);
-    let mut parents = match parent_column.filter(|_| !is_sshare) {
-        Some(column) => Parents::Column(column),
-        None if is_sshare || is_indented(&table, account) => Parents::Indented(Vec::new()),
-        None => Parents::Unknown,
+    let parent_names = ["ParentName", "Par Name", "Parent Name", "Parent"];
+    let mut parents = if is_sshare {
+        Parents::Indented(Vec::new())
+    } else if let Some(column) = parent_names.iter().find_map(|name| table.column(name)) {
+        Parents::Column(column)
+    } else if is_indented(&table, account) {
+        Parents::Indented(Vec::new())
+    } else {
+        Parents::Unknown
     };
     for row in table.rows() {
         let row = row?;
@@ -71,7 +79,7 @@ pub(super) fn read(text: &str, format: TreeFormat) -> Result<Records, String> {
         } else {
             NodeKind::Entity
         };
-        let account_cell = row.cells.get(account).map_or("", |cell| cell);
+        let account_cell = row.padded_cell(account);
         let account = account_cell.trim_matches(' ').trim_end();
         let name = if user.is_empty() { account } else { user };
         let parent = if is_sshare || kind == NodeKind::Group {
@@ -79,11 +87,13 @@ pub(super) fn read(text: &str, format: TreeFormat) -> Result<Records, String> {
         } else {
             Some(account.to_owned())
         };
-        if is_sshare && kind == NodeKind::Entity {
-            require_account(parent.as_deref(), account)
-                .map_err(|enclosing| place.fault(format_args!(
-                    "the row is of account `{account}` but is {enclosing}; leading blanks give the level, were they removed?"
-                )))?;
+        if is_sshare
+            && kind == NodeKind::Entity
+            && let Some(enclosing) = wrong_level(parent.as_deref(), account)
+        {
+            return Err(place.fault(format_args!(
+                "the row is of account `{account}` but is {enclosing}; leading blanks give the level, were they removed?"
+            )));
         }
         let shares = match row.cell(Some(shares)) {
             // the root's shares have no meaning
@@ -111,14 +121,16 @@ pub(super) fn read(text: &str, format: TreeFormat) -> Result<Records, String> {
     }
     if !is_sshare {
         records.finish_clusters();
-    } else if let (Some((place, cluster)), true) = (table.next_cluster(), records.cluster.is_some())
+    } else if records.cluster.is_some()
+        && let Some((place, cluster, rows)) = table.other_clusters()
     {
-        records.warn_of_other_cluster(place, cluster, table.rows_of_other_clusters());
+        records.warn_of_other_cluster(place, cluster, rows);
     }
-    let mut rows = records.rows.iter();
-    let has_nested = rows.any(|row| row.kind == NodeKind::Group && row.parent.is_some());
-    if matches!(parents, Parents::Unknown) && has_nested {
-        records.warn(NO_PARENTS);
+    if matches!(parents, Parents::Unknown) {
+        let mut rows = records.rows.iter();
+        if rows.any(|row| row.kind == NodeKind::Group && row.parent.is_some()) {
+            records.warn(NO_PARENTS);
+        }
     }
     Ok(records)
 }
@@ -135,7 +147,9 @@ impl Parents {
         match self {
             Self::Indented(above) => {
                 let depth = account_cell.len() - account_cell.trim_start_matches(' ').len();
-                while above.last().is_some_and(|(other, _)| *other >= depth) {
+                while let Some((other, _)) = above.last()
+                    && *other >= depth
+                {
                     above.pop();
                 }
                 let parent = above.last().map(|(_, name)| name.clone());
@@ -144,11 +158,9 @@ impl Parents {
                 }
                 parent
             }
-            Self::Column(column) => {
-                let parent = row.cell(Some(*column));
-                (!parent.is_empty()).then(|| parent.to_owned())
-            }
-            Self::Unknown => (account != ROOT).then(|| ROOT.to_owned()),
+            Self::Column(column) => non_empty(row.cell(Some(*column)).to_owned()),
+            Self::Unknown if account == ROOT => None,
+            Self::Unknown => Some(ROOT.to_owned()),
         }
     }
 }
@@ -156,29 +168,31 @@ impl Parents {
 /// Whether leading blanks give the level of the accounts: the first account has none and a later
 /// one has some. Without `tree`, accounts may be aligned to the right instead.
 fn is_indented(table: &Table<'_>, account: usize) -> bool {
-    let mut blanks = table
-        .rows()
-        .flatten()
-        .filter_map(|row| Some(row.cells.get(account)?.starts_with(' ')));
-    blanks.next() == Some(false) && blanks.any(|begins_with_blank| begins_with_blank)
+    let mut is_first = true;
+    for row in table.rows().flatten() {
+        let begins_with_blank = row.padded_cell(account).starts_with(' ');
+        if begins_with_blank {
+            return !is_first;
+        }
+        is_first = false;
+    }
+    false
 }
 
-/// Checks that the account that a user's row names can be the one that the row is nested in: it may
-/// end in `+`, cut at the width of the column; `parent`, which is indented less, then keeps at least
-/// as many characters.
-///
-/// # Errors
-/// Where the row is instead.
-fn require_account(parent: Option<&str>, named: &str) -> Result<(), String> {
+/// Where a user's row is, unless the account that it names can be the one that it is nested in: that
+/// may end in `+`, cut at the width of the column; `parent`, which is indented less, then keeps at
+/// least as many characters.
+fn wrong_level(parent: Option<&str>, named: &str) -> Option<String> {
     let Some(parent) = parent else {
-        return Err("at the top level".to_owned());
+        return Some("at the top level".to_owned());
     };
-    let is_start = named
-        .strip_suffix('+')
-        .is_some_and(|start| parent.starts_with(start));
-    if parent == named || is_start {
-        Ok(())
+    let is_right = match named.strip_suffix('+') {
+        Some(start) => parent.starts_with(start),
+        None => parent == named,
+    };
+    if is_right {
+        None
     } else {
-        Err(format!("nested in `{parent}`"))
+        Some(format!("nested in `{parent}`"))
     }
 }

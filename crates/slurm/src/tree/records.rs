@@ -10,6 +10,7 @@ use job_sort_formula::fairshare::policy::stored_shares;
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeKind, Policy, PolicyRules, Release, ShareTree, Shares};
 
+use crate::non_empty;
 use crate::tree::{MAX_ASSOCIATIONS, MAX_NAME, Place, SlurmTree, TreeFormat};
 
 pub(super) const ROOT: &str = "root";
@@ -110,10 +111,8 @@ impl Records {
     /// Checks the names of a row and the number of rows, and adds the row.
     pub(super) fn push(&mut self, row: Record) -> Result<(), String> {
         let parent = row.parent.as_deref().unwrap_or(ROOT);
-        if [row.name.as_str(), parent, &row.partition]
-            .iter()
-            .any(|name| name.len() > MAX_NAME)
-        {
+        let longest = row.name.len().max(parent.len()).max(row.partition.len());
+        if longest > MAX_NAME {
             let fault = format!("a name is longer than {MAX_NAME} bytes");
             return Err(row.place.fault(fault));
         }
@@ -157,15 +156,16 @@ impl Records {
         if read == cluster {
             return false;
         }
-        self.other_clusters
-            .get_or_insert_with(|| (place, cluster.to_owned(), 0))
-            .2 += 1;
+        match &mut self.other_clusters {
+            Some((_, _, rows)) => *rows += 1,
+            None => self.other_clusters = Some((place, cluster.to_owned(), 1)),
+        }
         true
     }
 
     /// Warns of the rows of other clusters.
     pub(super) fn finish_clusters(&mut self) {
-        self.cluster = self.cluster.take().filter(|cluster| !cluster.is_empty());
+        self.cluster = self.cluster.take().and_then(non_empty);
         if let Some((place, cluster, rows)) = self.other_clusters.take() {
             self.warn_of_other_cluster(place, &cluster, rows);
         }
@@ -210,10 +210,14 @@ impl Records {
             self.subtract_members();
         }
         let is_fair_tree = self.is_fair_tree();
-        let below_root = self.rows.iter().filter(|row| row.parent.is_some());
-        let (norm_shares, printed_fairshare): (Vec<Option<f64>>, Vec<Option<f64>>) = below_root
-            .map(|row| (row.norm_shares, row.fairshare))
-            .unzip();
+        let mut norm_shares = Vec::new();
+        let mut printed_fairshare = Vec::new();
+        for row in &self.rows {
+            if row.parent.is_some() {
+                norm_shares.push(row.norm_shares);
+                printed_fairshare.push(row.fairshare);
+            }
+        }
         let document = self.document(root);
         let missing = missing_rows(&document, &norm_shares, is_fair_tree);
         let has_missing_rows = missing.is_some();
@@ -235,7 +239,7 @@ impl Records {
     /// them.
     fn is_fair_tree(&self) -> Option<bool> {
         let root = self.rows.iter().find(|row| row.parent.is_none())?;
-        root.norm_shares.map(|shares| shares < 0.5)
+        Some(root.norm_shares? < 0.5)
     }
 
     fn warn_of_cut_names(&mut self) {
@@ -281,8 +285,8 @@ impl Records {
     /// `?2`, the third `?3`, and so on.
     fn number_partitions(&mut self) {
         let mut seen: HashMap<(String, String), (Place, u32)> = HashMap::new();
-        for row in self.rows.iter_mut().filter(|row| !row.is_account()) {
-            if self.names_are_cut && row.name.ends_with('+') {
+        for row in &mut self.rows {
+            if row.is_account() || self.names_are_cut && row.name.ends_with('+') {
                 continue;
             }
             let account = row.parent.clone().unwrap_or_default();
@@ -314,7 +318,7 @@ impl Records {
         // by the account of a user, and the name; accounts are in no account
         let mut first_places: HashMap<(Option<String>, String), Place> = HashMap::new();
         let implicit_root = self.rows.iter().all(|row| row.parent.is_some());
-        if let Some(first) = self.rows.first().filter(|_| implicit_root) {
+        if implicit_root && let Some(first) = self.rows.first() {
             first_places.insert((None, root.to_owned()), first.place);
         }
         let mut kept = Vec::with_capacity(self.rows.len());
@@ -410,10 +414,9 @@ impl Records {
                 .or_default() += row.usage;
         }
         for row in &mut self.rows {
-            let members_usage = if row.is_account() {
-                members.get(&row.name).copied().unwrap_or(0.0)
-            } else {
-                0.0
+            let members_usage = match members.get(&row.name) {
+                Some(&usage) if row.is_account() => usage,
+                _ => 0.0,
             };
             let own = row.usage - members_usage;
             if own < -1.0 && own < -1e-9 * members_usage {
@@ -447,9 +450,9 @@ impl Records {
                 kind: row.kind,
                 name: row.name,
                 parent: accounts.get(&parent).copied(),
-                partition: Some(row.partition).filter(|partition| !partition.is_empty()),
+                partition: non_empty(row.partition),
                 shares: row.shares,
-                usage: Some(row.usage).filter(|&usage| usage != 0.0),
+                usage: (row.usage != 0.0).then_some(row.usage),
                 cgroup: None,
             });
         }
@@ -469,17 +472,13 @@ fn missing_rows(
         return None;
     }
     let tree = document.share_tree().ok()?;
-    let mut policies: Vec<Box<dyn Policy>> = Vec::new();
-    if is_fair_tree != Some(false) {
-        policies.push(Box::new(FairTree::new(PolicyRules::Scheduler)));
-    }
-    if is_fair_tree != Some(true) {
-        policies.push(Box::new(Classic::new(PolicyRules::Scheduler)));
-    }
-    let by_policy = policies
-        .iter()
-        .map(|policy| differences(&tree, printed, &**policy));
-    let found = by_policy.min_by_key(Vec::len)?;
+    let from_fair_tree = differences(&tree, printed, &FairTree::new(PolicyRules::Scheduler));
+    let from_classic = differences(&tree, printed, &Classic::new(PolicyRules::Scheduler));
+    let found = match is_fair_tree {
+        Some(false) => from_classic,
+        None if from_classic.len() < from_fair_tree.len() => from_classic,
+        _ => from_fair_tree,
+    };
     let &(index, printed_share, computed_share) = found.first()?;
     let node = document.nodes.get(index)?;
     let differing = match found.len() {
@@ -540,12 +539,12 @@ fn parse_shares(text: &str) -> Option<(Shares, bool)> {
         return Some((Shares::Parent, true));
     }
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let digits = unsigned.bytes().take_while(u8::is_ascii_digit);
-    let whole = digits.clone().fold(0i64, |sum, digit| {
-        sum.saturating_mul(10)
-            .saturating_add(i64::from(digit - b'0'))
-    });
-    let is_integer = !unsigned.is_empty() && digits.count() == unsigned.len();
+    let end = unsigned.find(|c: char| !c.is_ascii_digit());
+    let is_integer = !unsigned.is_empty() && end.is_none();
+    let whole = match &unsigned[..end.unwrap_or(unsigned.len())] {
+        "" => 0,
+        digits => digits.parse().unwrap_or(i64::MAX),
+    };
     if whole == 0 && !is_integer {
         return None;
     }

@@ -10,6 +10,7 @@ use job_sort_formula::fairshare::{NodeKind, Shares};
 use jsf_json::clipped;
 
 use crate::logical_lines::logical_lines;
+use crate::non_empty;
 use crate::tree::records::{ROOT, Record, Records};
 use crate::tree::{Place, TreeFormat};
 
@@ -156,7 +157,7 @@ impl Options {
                         clipped(part)
                     ));
                 }
-                None => options.name = Some(unquoted(part)).filter(|name| !name.is_empty()),
+                None => options.name = non_empty(unquoted(part)),
             }
         }
         Ok(options)

@@ -4,6 +4,7 @@ use job_sort_formula::fairshare::{NodeKind, Release, Shares};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::non_empty;
 use crate::tree::records::{Record, Records, invalid_usage, no_shares};
 use crate::tree::{Place, TreeFormat, json_error};
 
@@ -100,14 +101,14 @@ impl Types {
 }
 
 pub(super) fn read(text: &str) -> Result<Records, String> {
-    let document: SshareJsonDocument<'_> =
-        serde_json::from_str(text).map_err(|error| json_error(&error))?;
+    let document: SshareJsonDocument<'_> = serde_json::from_str(text).map_err(json_error)?;
     let mut records = Records::new(TreeFormat::SshareJson);
     records.usage_known = true;
-    let meta = document
-        .meta
-        .and_then(|meta| serde_json::from_str::<Meta>(meta.get()).ok());
-    records.release = meta.and_then(|meta| Release::from_version(&meta.slurm.release));
+    if let Some(meta) = document.meta
+        && let Ok(meta) = serde_json::from_str::<Meta>(meta.get())
+    {
+        records.release = Release::from_version(&meta.slurm.release);
+    }
     for (index, raw) in document.shares.shares.into_iter().enumerate() {
         let place = Place::Entry(index + 1);
         let entry: Entry = serde_json::from_str(raw.get())
@@ -132,7 +133,7 @@ fn push(records: &mut Records, place: Place, entry: Entry) -> Result<(), String>
         partition,
         ..
     } = entry;
-    let parent = Some(parent).filter(|parent| !parent.is_empty());
+    let parent = non_empty(parent);
     let shares = match entry.shares.value() {
         _ if parent.is_none() => Shares::Count(1),
         None => return Err(no_shares(place, &name)),
@@ -142,7 +143,7 @@ fn push(records: &mut Records, place: Place, entry: Entry) -> Result<(), String>
     if !(usage.is_finite() && usage >= 0.0) {
         return Err(invalid_usage(place, &name, &usage.to_string()));
     }
-    let norm_shares = entry.shares_normalized.and_then(|shares| shares.value());
+    let norm_shares = entry.shares_normalized.as_ref().and_then(Number::value);
     let fairshare = match entry.fairshare {
         // an account has 0 where the text has a blank
         Some(Fairshare::Factor { factor }) if kind == NodeKind::Entity => factor.value(),

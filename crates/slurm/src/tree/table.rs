@@ -22,18 +22,50 @@ enum Columns {
     Fixed(Vec<(usize, usize)>),
 }
 
+impl Columns {
+    /// The cells of a line. Text that is wider than its column of a fixed width moves the columns
+    /// after it to the right.
+    fn cells<'t>(&self, line: &'t str) -> Vec<Cow<'t, str>> {
+        let Self::Fixed(spans) = self else {
+            return line.split('|').map(Cow::Borrowed).collect();
+        };
+        let bytes = line.as_bytes();
+        let mut shift = 0;
+        let mut cells = Vec::with_capacity(spans.len());
+        for (start, width) in spans {
+            let start = (start + shift).min(bytes.len());
+            let mut end = (start + width).min(bytes.len());
+            while end < bytes.len() && !bytes[end].is_ascii_whitespace() {
+                end += 1;
+                shift += 1;
+            }
+            cells.push(String::from_utf8_lossy(&bytes[start..end]));
+        }
+        cells
+    }
+}
+
 /// The place of a row, and its cells with their leading and trailing blanks.
 pub(crate) struct Row<'t> {
     pub(crate) place: Place,
-    pub(crate) cells: Vec<Cow<'t, str>>,
+    cells: Vec<Cow<'t, str>>,
 }
 
 impl Row<'_> {
     /// The cell without its leading and trailing blanks; empty if there is no such column.
     pub(crate) fn cell(&self, column: Option<usize>) -> &str {
-        column
-            .and_then(|column| self.cells.get(column))
-            .map_or("", |cell| cell.trim())
+        match column {
+            Some(column) => self.padded_cell(column).trim(),
+            None => "",
+        }
+    }
+
+    /// The cell with its leading and trailing blanks; empty if there is no such column.
+    pub(crate) fn padded_cell(&self, column: usize) -> &str {
+        match self.cells.get(column) {
+            Some(cell) => cell,
+            None => "",
+        }
     }
 }
 
@@ -43,15 +75,9 @@ pub(crate) fn is_column(column: &str, name: &str) -> bool {
         Some(start) => start.len() > 3 && name.starts_with(start),
         // older releases print blanks, `Raw Shares`
         None => column
-            .split(' ')
-            .collect::<String>()
+            .replace(' ', "")
             .eq_ignore_ascii_case(&name.replace(' ', "")),
     }
-}
-
-/// The names in the header, if the text begins with one.
-pub(crate) fn header(text: &str) -> Option<Vec<String>> {
-    Table::parse(text).map(|table| table.names)
 }
 
 impl<'t> Table<'t> {
@@ -71,49 +97,44 @@ impl<'t> Table<'t> {
         if cluster.is_some() {
             (at, line) = lines.next()?;
         }
-        if line.contains('|') {
-            let names: Vec<String> = line.split('|').map(|name| name.trim().to_owned()).collect();
-            let is_header = names.iter().any(|name| is_column(name, column));
-            return is_header.then(|| Self {
-                text,
-                columns: Columns::Piped,
-                names,
-                first_row: at + 1,
-                cluster,
-            });
-        }
-        let (rule_at, spans) = match lines
-            .next()
-            .and_then(|(rule_at, rule)| Some((rule_at, spans(rule)?)))
+        let columns = if line.contains('|') {
+            Columns::Piped
+        } else if let Some((rule_at, rule)) = lines.next()
+            && let Some(spans) = spans(rule)
         {
-            Some(found) => found,
-            None => (at, spans_of_header(line)?),
+            at = rule_at;
+            Columns::Fixed(spans)
+        } else {
+            Columns::Fixed(spans_of_header(line)?)
         };
-        let names = cells(line, &spans)
-            .iter()
-            .map(|name| name.trim().to_owned())
-            .collect();
-        Some(Self {
+        let mut names = Vec::new();
+        for name in columns.cells(line) {
+            names.push(name.trim().to_owned());
+        }
+        let table = Self {
             text,
-            columns: Columns::Fixed(spans),
+            columns,
             names,
-            first_row: rule_at + 1,
+            first_row: at + 1,
             cluster,
-        })
+        };
+        (table.is_fixed() || table.column(column).is_some()).then_some(table)
     }
 
     /// What is said if the last line has no line end.
     pub(crate) fn unended(&self) -> Option<String> {
+        if self.text.ends_with('\n') {
+            return None;
+        }
         let line = self.text.lines().count();
-        (!self.text.ends_with('\n'))
-            .then(|| format!("line {line} has no line end: the file may be cut off"))
+        Some(format!(
+            "line {line} has no line end: the file may be cut off"
+        ))
     }
 
-    /// The index of the column with one of these names.
-    pub(crate) fn column(&self, names: &[&str]) -> Option<usize> {
-        names
-            .iter()
-            .find_map(|name| self.names.iter().position(|column| is_column(column, name)))
+    /// The index of the first column with a name.
+    pub(crate) fn column(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|column| is_column(column, name))
     }
 
     /// The indices of all columns with a name.
@@ -130,7 +151,7 @@ impl<'t> Table<'t> {
         column: &'static str,
         advice: &'static str,
     ) -> Result<usize, String> {
-        self.column(&[column])
+        self.column(column)
             .ok_or_else(|| format!(" has no column `{column}`: {advice}"))
     }
 
@@ -139,64 +160,53 @@ impl<'t> Table<'t> {
         matches!(self.columns, Columns::Fixed(_))
     }
 
+    /// The lines below the header, with their indices.
+    fn lines(&self) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
+        let lines = self.text.lines().enumerate().skip(self.first_row);
+        lines.filter(|(_, line)| is_content(line))
+    }
+
     /// The rows above the second line `CLUSTER: name`, if there is one. A row with another number
     /// of cells than the header is an error.
     pub(crate) fn rows<'s>(&'s self) -> impl Iterator<Item = Result<Row<'t>, String>> + 's {
-        let lines = self
-            .text
-            .lines()
-            .enumerate()
-            .skip(self.first_row)
-            .filter(|(_, line)| is_content(line));
-        let lines = lines.take_while(|(_, line)| cluster_line(line).is_none());
-        lines.map(move |(at, line)| {
-            let place = Place::Line(at + 1);
-            let cells = match &self.columns {
-                Columns::Piped => line.split('|').map(Cow::Borrowed).collect::<Vec<_>>(),
-                Columns::Fixed(spans) => cells(line, spans),
-            };
-            match (cells.len(), self.names.len()) {
-                (found, expected) if found == expected => Ok(Row { place, cells }),
-                (found, expected) => Err(cell_count_fault(place, found, expected)),
+        self.lines()
+            .take_while(|(_, line)| cluster_line(line).is_none())
+            .map(move |(at, line)| self.row(Place::Line(at + 1), line))
+    }
+
+    fn row(&self, place: Place, line: &'t str) -> Result<Row<'t>, String> {
+        let cells = self.columns.cells(line);
+        let (found, expected) = (cells.len(), self.names.len());
+        if found == expected {
+            return Ok(Row { place, cells });
+        }
+        let advice = if found > expected {
+            ": is there a `|` in a name?"
+        } else {
+            "; was it cut off?"
+        };
+        Err(place.fault(format_args!(
+            "it has {found} cells, but the header has {expected}{advice}"
+        )))
+    }
+
+    /// The place of the second line `CLUSTER: name`, if there is one, the cluster that it names, and
+    /// the number of rows below it.
+    pub(crate) fn other_clusters(&self) -> Option<(Place, &'t str, usize)> {
+        let mut found = None;
+        for (at, line) in self.lines() {
+            match (cluster_line(line), &mut found) {
+                (Some(cluster), None) => found = Some((Place::Line(at + 1), cluster, 0)),
+                (None, Some((_, _, rows)))
+                    if !line.trim_start().starts_with("Account") && spans(line).is_none() =>
+                {
+                    *rows += 1;
+                }
+                _ => {}
             }
-        })
+        }
+        found
     }
-
-    /// The number of rows below the second line `CLUSTER: name`.
-    pub(crate) fn rows_of_other_clusters(&self) -> usize {
-        let lines = self
-            .text
-            .lines()
-            .skip(self.first_row)
-            .skip_while(|line| cluster_line(line).is_none());
-        lines
-            .filter(|line| {
-                is_content(line)
-                    && cluster_line(line).is_none()
-                    && !line.trim_start().starts_with("Account")
-                    && spans(line).is_none()
-            })
-            .count()
-    }
-
-    /// The place of the second line `CLUSTER: name`, if there is one, and the cluster that it
-    /// names.
-    pub(crate) fn next_cluster(&self) -> Option<(Place, &'t str)> {
-        let mut lines = self.text.lines().enumerate().skip(self.first_row);
-        lines.find_map(|(at, line)| Some((Place::Line(at + 1), cluster_line(line)?)))
-    }
-}
-
-/// The fault of a line with more or fewer cells than the header.
-fn cell_count_fault(place: Place, found: usize, expected: usize) -> String {
-    let advice = if found > expected {
-        ": is there a `|` in a name?"
-    } else {
-        "; was it cut off?"
-    };
-    place.fault(format_args!(
-        "it has {found} cells, but the header has {expected}{advice}"
-    ))
 }
 
 fn is_content(line: &str) -> bool {
@@ -269,42 +279,21 @@ fn spans_of_header(header: &str) -> Option<Vec<(usize, usize)>> {
 /// The length of `name`, with the blanks that the header may have before its capital letters, if
 /// the header has it at `start` and it ends there.
 fn name_at(header: &str, start: usize, name: &str) -> Option<usize> {
-    let mut rest = header[start..].char_indices().peekable();
-    for expected in name.chars() {
-        while expected.is_ascii_uppercase()
-            && rest.peek().is_some_and(|&(at, c)| at > 0 && c == ' ')
-        {
-            rest.next();
-        }
-        rest.next()
-            .filter(|(_, c)| c.eq_ignore_ascii_case(&expected))?;
-    }
-    let end = rest.peek().map_or(header.len() - start, |&(at, _)| at);
-    header[start + end..]
-        .chars()
-        .next()
-        .is_none_or(|c| c.is_ascii_whitespace())
-        .then_some(end)
-}
-
-/// The cells of a line in columns of fixed width. Text that is wider than its column moves the
-/// columns after it to the right.
-fn cells<'t>(line: &'t str, spans: &[(usize, usize)]) -> Vec<Cow<'t, str>> {
-    let bytes = line.as_bytes();
-    let mut shift = 0;
-    let cut = spans.iter().map(|&(start, width)| {
-        let start = (start + shift).min(bytes.len());
-        let mut end = (start + width).min(bytes.len());
-        while bytes
-            .get(end)
-            .is_some_and(|byte| !byte.is_ascii_whitespace())
-        {
+    let rest = &header.as_bytes()[start..];
+    let mut end = 0;
+    for expected in name.bytes() {
+        while end > 0 && expected.is_ascii_uppercase() && rest.get(end) == Some(&b' ') {
             end += 1;
-            shift += 1;
         }
-        String::from_utf8_lossy(&bytes[start..end])
-    });
-    cut.collect()
+        if !rest.get(end)?.eq_ignore_ascii_case(&expected) {
+            return None;
+        }
+        end += 1;
+    }
+    match rest.get(end) {
+        Some(after) if !after.is_ascii_whitespace() => None,
+        _ => Some(end),
+    }
 }
 
 #[cfg(test)]
