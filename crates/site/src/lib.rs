@@ -58,6 +58,7 @@ pub use simulation::warm_up::check_warm_up;
 use formulas::formula_text::SiteFormulas;
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::{PolicyRules, Release};
+use job_sort_formula::formula::program::CompileError;
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::Schema;
@@ -430,6 +431,12 @@ pub enum SiteError {
         /// How many jobs failed.
         count: usize,
     },
+}
+
+impl From<CompileError> for SiteError {
+    fn from(_: CompileError) -> Self {
+        Self::NotArithmetic
+    }
 }
 
 impl SiteError {

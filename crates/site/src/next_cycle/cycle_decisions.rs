@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::rank::Scores;
 use jsf_ingest::QueuedJob;
-use jsf_openpbs::array_id::array_and_index;
+use jsf_openpbs::array_id::{ArrayIndices, array_and_index};
 use jsf_openpbs::cycle::{
     Cycle, CycleObserver, Decision, Machine, PreemptionMethod, Refusal, Request, Reservation,
     Shortage,
 };
 use jsf_openpbs::order::{NotConsidered, Order};
 
+use crate::next_cycle::reserved_nodes::Reservations;
 use crate::next_cycle::site_machine::CycleMachine;
 use crate::next_cycle::waiting_reasons::{JobInWords, method_in_words, reason_not_considered};
 use crate::{EstimatedStart, PreemptedJob, RankedQueue, ReservedJob, Site, WaitingJob};
@@ -41,11 +42,15 @@ pub(crate) fn find_asked(
     let mut unmatched = Vec::new();
     for id in ids {
         match table.find_jobs(id) {
-            Ok(rows) => jobs.extend(rows.into_iter().map(|row| AskedJob {
-                row,
-                id: table.id(row).to_owned(),
-                position: None,
-            })),
+            Ok(rows) => {
+                for row in rows {
+                    jobs.push(AskedJob {
+                        row,
+                        id: table.id(row).to_owned(),
+                        position: None,
+                    });
+                }
+            }
             Err(why) => match find_subjobs(table, queued, id) {
                 None => unmatched.push(why),
                 Some(found) => {
@@ -73,33 +78,43 @@ fn find_subjobs(
     let (array, index) = array_and_index(id)?;
     let mut found = Vec::new();
     for row in table.find_jobs(&array).ok()? {
-        let Some(job) = queued.get(row) else { continue };
-        let array = table.id(row);
-        found.push(waiting_subjob(array, job, index).map(|position| AskedJob {
-            row,
-            id: array.replacen("[]", &format!("[{index}]"), 1),
-            position: Some(position),
-        }));
+        if let Some(job) = queued.get(row) {
+            found.push(waiting_subjob(table, row, job, index));
+        }
     }
     Some(found)
 }
 
-/// The place of a subjob among those of its array that wait, or why it does not wait.
-fn waiting_subjob(array: &str, job: &QueuedJob, index: u32) -> Result<usize, String> {
+/// A subjob that waits, or why it does not.
+fn waiting_subjob(
+    table: &JobTable,
+    row: usize,
+    job: &QueuedJob,
+    index: u32,
+) -> Result<AskedJob, String> {
+    let array = table.id(row);
     if let Some(submitted) = &job.submitted_subjobs
         && submitted.position(index).is_none()
     {
         return Err(format!("the array `{array}` has no subjob {index}"));
     }
-    let waiting = job.queued_subjobs.as_ref();
+    if let Some(waiting) = &job.queued_subjobs
+        && let Some(position) = waiting.position(index)
+    {
+        return Ok(AskedJob {
+            row,
+            id: array.replacen("[]", &format!("[{index}]"), 1),
+            position: Some(position),
+        });
+    }
     let ended = if job.running_subjobs == 0 {
         "it has ended"
     } else {
         "it runs or has ended"
     };
-    waiting
-        .and_then(|waiting| waiting.position(index))
-        .ok_or_else(|| format!("the subjob {index} of `{array}` does not wait any more: {ended}"))
+    Err(format!(
+        "the subjob {index} of `{array}` does not wait any more: {ended}"
+    ))
 }
 
 /// When a job that is asked for starts.
@@ -237,12 +252,13 @@ impl<'t> Decisions<'t> {
         site: &Site,
         ranked: &RankedQueue,
         subjobs: &[u32],
-        not_begun: impl Fn(&str) -> Option<String>,
+        reservations: &Reservations,
+        at: i64,
     ) -> Vec<usize> {
         let mut rows = Vec::new();
         for &row in ranked.ranking.order() {
             let queue = self.table.queue(row);
-            if let Some(reason) = not_begun(queue) {
+            if let Some(reason) = reservations.not_begun(queue, at) {
                 self.set_aside.push((row, reason));
             } else if !site.queues.is_started(queue) {
                 let reason = format!("queue {queue} is not started");
@@ -279,12 +295,17 @@ impl<'t> Decisions<'t> {
     /// The id of the job that starts next: of an array that of its first subjob.
     fn id_of_next(&self, row: usize) -> String {
         let id = self.table.id(row);
-        let job = self.jobs.get(row);
-        let indices = job.and_then(|job| job.queued_subjobs.as_ref());
-        match indices.and_then(|indices| indices.iter().nth(self.begun[row])) {
-            Some(index) => id.replacen("[]", &format!("[{index}]"), 1),
-            None => id.to_owned(),
+        if let Some(indices) = self.queued_subjobs(row)
+            && let Some(index) = indices.iter().nth(self.begun[row])
+        {
+            return id.replacen("[]", &format!("[{index}]"), 1);
         }
+        id.to_owned()
+    }
+
+    /// The subjobs of an array that waited before the cycle.
+    fn queued_subjobs(&self, row: usize) -> Option<&ArrayIndices> {
+        self.jobs.get(row)?.queued_subjobs.as_ref()
     }
 
     /// What is to be found out of a job that neither starts nor is promised a start.
@@ -292,15 +313,17 @@ impl<'t> Decisions<'t> {
         let mut refused = self.refused.iter();
         let is_refused = refused.any(|(row, _)| *row as usize == job.row);
         let mut reserved = self.reserved.iter();
-        let is_reserved = reserved.any(|(row, reserved)| match job.position {
-            None => *row as usize == job.row,
-            Some(_) => reserved.id == job.id,
-        });
-        let starts = match job.position {
-            None => 1,
-            Some(position) => (position + 1).saturating_sub(self.begun[job.row]),
+        let (is_reserved, starts) = match job.position {
+            None => (reserved.any(|(row, _)| *row as usize == job.row), 1),
+            Some(position) => (
+                reserved.any(|(_, reserved)| reserved.id == job.id),
+                (position + 1).saturating_sub(self.begun[job.row]),
+            ),
         };
-        (is_refused && !is_reserved && starts > 0).then(|| Estimate {
+        if !is_refused || is_reserved || starts == 0 {
+            return None;
+        }
+        Some(Estimate {
             row: job.row,
             starts,
             found: EstimatedStart {
@@ -313,10 +336,6 @@ impl<'t> Decisions<'t> {
     /// The jobs that wait, and why.
     pub(crate) fn waiting(&self, site: &Site, machine: &CycleMachine) -> Vec<WaitingJob> {
         let mut waiting = Vec::new();
-        let mut add = |row: usize, reason: String| {
-            let id = self.table.id(row).to_owned();
-            waiting.push(WaitingJob { id, reason });
-        };
         for &(job, refusal) in &self.refused {
             let row = job as usize;
             let words = JobInWords {
@@ -325,41 +344,44 @@ impl<'t> Decisions<'t> {
                 row,
                 job: &self.jobs[row],
             };
-            let reason = words.refusal(refusal, self);
+            let mut reason = words.refusal(refusal, self);
             // how and for which job it gave way in this cycle
-            add(
-                row,
-                match self.preempted.iter().rfind(|one| one.job == job) {
-                    Some(one) => {
-                        format!("{} for {}: {reason}", method_in_words(one.method), one.by)
-                    }
-                    None => reason,
-                },
-            );
+            if let Some(one) = self.preempted.iter().rfind(|one| one.job == job) {
+                reason = format!("{} for {}: {reason}", method_in_words(one.method), one.by);
+            }
+            let id = self.table.id(row).to_owned();
+            waiting.push(WaitingJob { id, reason });
         }
-        for (row, why) in &self.set_aside {
-            add(*row, why.clone());
+        for (row, reason) in &self.set_aside {
+            waiting.push(WaitingJob {
+                id: self.table.id(*row).to_owned(),
+                reason: reason.clone(),
+            });
         }
         waiting
     }
 
     pub(crate) fn preempted_jobs(&self) -> Vec<PreemptedJob> {
-        let preempted = self.preempted.iter().map(|one| PreemptedJob {
-            id: self.table.id(one.job as usize).to_owned(),
-            method: method_in_words(one.method),
-            by: one.by.clone(),
-        });
-        preempted.collect()
+        let mut preempted = Vec::new();
+        for one in &self.preempted {
+            preempted.push(PreemptedJob {
+                id: self.table.id(one.job as usize).to_owned(),
+                method: method_in_words(one.method),
+                by: one.by.clone(),
+            });
+        }
+        preempted
     }
 
     /// The accrue type of every job after the cycle.
     pub(crate) fn accrue_types(&self) -> BTreeMap<String, u8> {
-        let jobs = self.jobs.iter();
-        let mut types: Vec<u8> = jobs.map(|job| job.accrue_type.unwrap_or(0)).collect();
-        types.resize(self.table.len(), 0);
-        for (row, eligible) in self.eligible.iter().enumerate() {
+        let mut types = vec![0; self.table.len()];
+        for (accrue_type, job) in types.iter_mut().zip(self.jobs) {
+            *accrue_type = job.accrue_type.unwrap_or(0);
+        }
+        for (accrue_type, eligible) in types.iter_mut().zip(&self.eligible) {
             if let Some(is_eligible) = eligible {
-                types[row] = if *is_eligible { 2 } else { 1 };
+                *accrue_type = if *is_eligible { 2 } else { 1 };
             }
         }
         let mut of_subjobs = Vec::new();
@@ -368,8 +390,7 @@ impl<'t> Decisions<'t> {
             if *id != self.table.id(row) {
                 of_subjobs.push((id.clone(), 3));
             }
-            let job = self.jobs.get(row);
-            match job.and_then(|job| job.queued_subjobs.as_ref()) {
+            match self.queued_subjobs(row) {
                 // unless it started and gave way again
                 None if self.eligible[row].is_none() => types[row] = 3,
                 None => {}
@@ -378,8 +399,12 @@ impl<'t> Decisions<'t> {
                 Some(_) => {}
             }
         }
-        let rows = (0..self.table.len()).map(|row| (self.table.id(row).to_owned(), types[row]));
-        rows.chain(of_subjobs).collect()
+        let mut by_id = BTreeMap::new();
+        for (row, accrue_type) in types.into_iter().enumerate() {
+            by_id.insert(self.table.id(row).to_owned(), accrue_type);
+        }
+        by_id.extend(of_subjobs);
+        by_id
     }
 }
 
@@ -387,8 +412,10 @@ impl CycleObserver for Decisions<'_> {
     fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool) {
         let row = job as usize;
         let id = self.id_of_next(row);
-        let undecided = self.preempted.iter_mut().rev();
-        for one in undecided.take_while(|one| one.by.is_empty()) {
+        for one in self.preempted.iter_mut().rev() {
+            if !one.by.is_empty() {
+                break;
+            }
             one.by.clone_from(&id);
         }
         match decision {

@@ -7,7 +7,7 @@ use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
-use jsf_ingest::{CycleJobs, QueuedJob};
+use jsf_ingest::CycleJobs;
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::Times;
 use jsf_openpbs::order::Criterion;
@@ -149,22 +149,25 @@ impl CycledQueue {
             asked,
             ..
         } = self;
-        let is_kept = |id: &str| row_of(&ranked.table, id).is_some_and(|row| rows.contains(&row));
-        started.retain(|id| is_kept(id));
+        let is_kept =
+            |id: &String| row_of(&ranked.table, id).is_some_and(|row| rows.contains(&row));
+        started.retain(is_kept);
         preempted.retain(|one| is_kept(&one.id) || is_kept(&one.by));
         reserved.retain(|one| is_kept(&one.id));
         waiting.retain(|one| is_kept(&one.id));
         accrue_types.retain(|id, _| is_kept(id));
         estimates.retain(|estimate| is_kept(&estimate.id));
-        asked.retain(|id| is_kept(id));
+        asked.retain(is_kept);
     }
 
     /// The running jobs that give way to a job, in words; `None` if none does.
     pub fn preempted_by(&self, id: &str) -> Option<String> {
-        let preempted = self.preempted.iter().filter(|one| one.by == id);
-        let each: Vec<String> = preempted
-            .map(|one| format!("{} ({})", one.id, one.method))
-            .collect();
+        let mut each = Vec::new();
+        for one in &self.preempted {
+            if one.by == id {
+                each.push(format!("{} ({})", one.id, one.method));
+            }
+        }
         match each.len() {
             0 => None,
             1 => Some(format!("1 job: {}", each[0])),
@@ -179,7 +182,10 @@ impl CycledQueue {
 }
 
 fn row_of(table: &JobTable, id: &str) -> Option<usize> {
-    table.row(id).or_else(|| table.row(&array_and_index(id)?.0))
+    match table.row(id) {
+        Some(row) => Some(row),
+        None => table.row(&array_and_index(id)?.0),
+    }
 }
 
 impl Site {
@@ -204,7 +210,9 @@ impl Site {
         let mut read = self.read_for_formula(formula, &columns)?;
         let jobs = &mut read.jobs;
         let cycle = jobs.cycle.get_or_insert_default();
-        cycle.timestamp = cycle.timestamp.or_else(|| self.files.jobs_taken_at());
+        if cycle.timestamp.is_none() {
+            cycle.timestamp = self.files.jobs_taken_at();
+        }
         let at = moment(request.at, cycle)?;
         let times = self.times(&cycle.clock, at, MAX_CHANGES, &mut jobs.warnings)?;
         let other_settings = if times.is_prime_at(at) {
@@ -222,8 +230,8 @@ impl Site {
     /// would themselves, a sentence each; none where it cannot be known.
     pub fn preemption_of(&self, request: &CycleRequest<'_>, ids: &[&str]) -> Vec<String> {
         let least = i64::from(self.config.preempt_queue_prio);
-        let is_express = |priority: Option<i64>| priority.unwrap_or(0) >= least;
-        let has_levels = self.queues.iter().any(|(_, priority)| is_express(priority))
+        let mut priorities = self.queues.iter();
+        let has_levels = priorities.any(|(_, priority)| priority.unwrap_or(0) >= least)
             || self.queues.soft_limit_attributes().next().is_some();
         let preempts = self.config.preemptive_sched.prime && has_levels;
         if ids.is_empty() || !preempts || !self.files.has(Role::Nodes) {
@@ -234,12 +242,14 @@ impl Site {
         };
         let mut sentences = Vec::new();
         for id in ids {
-            let preempted = cycle.preempted_by(id);
-            sentences.extend(preempted.map(|jobs| format!("{id} would preempt {jobs}")));
-            let given_way = cycle.preempted.iter().filter(|one| one.id == *id);
-            sentences.extend(
-                given_way.map(|one| format!("{id} would be {} for {}", one.method, one.by)),
-            );
+            if let Some(jobs) = cycle.preempted_by(id) {
+                sentences.push(format!("{id} would preempt {jobs}"));
+            }
+            for one in &cycle.preempted {
+                if one.id == *id {
+                    sentences.push(format!("{id} would be {} for {}", one.method, one.by));
+                }
+            }
         }
         sentences
     }
@@ -263,7 +273,7 @@ impl Site {
         }
         age(&mut read.jobs.table, &cycle, at);
         let has_formula = request.formula.is_some();
-        let threshold = self.threshold().filter(|_| has_formula);
+        let threshold = if has_formula { self.threshold() } else { None };
         let mut ranked = self.rank_assuming(read, &SharesRequest::default(), threshold)?;
         if !has_formula {
             ranked.findings.clear();
@@ -284,12 +294,10 @@ impl Site {
             table,
             charges: self.charges(&cycle.jobs),
         };
-        let places = || queue.order.places_of_running(queue.scores, table);
-        machine.add_preemption(self, table, &cycle.jobs, tree, places);
+        machine.add_preemption(self, &queue, &cycle.jobs, tree);
         let mut subjobs = machine.subjobs();
         let mut decided = Decisions::new(table, &cycle.jobs);
-        let not_begun = |queue: &str| machine.reservations.not_begun(queue, at);
-        let rows = decided.set_aside(self, &ranked, &subjobs, not_begun);
+        let rows = decided.set_aside(self, &ranked, &subjobs, &machine.reservations, at);
         queue.decide(at, &rows, &mut subjobs, &mut machine, &mut decided);
         let (asked, unknown) = find_asked(table, &cycle.jobs, &request.asked);
         let mut estimates: Vec<Estimate> = Vec::new();
@@ -297,19 +305,22 @@ impl Site {
             estimates.extend(decided.estimated(job));
         }
         queue.estimate(at, rows.clone(), &mut subjobs, &mut machine, &mut estimates);
-        let queues = table.queues().iter();
-        let queues: Vec<(&str, usize)> = queues
-            .map(|queue| (&**queue, waiting_in(table, queue)))
-            .collect();
+        let mut queues = Vec::new();
+        for queue in table.queues() {
+            queues.push((&**queue, 0));
+        }
+        let mut considered = Vec::new();
+        for row in table.considered_rows() {
+            queues[table.queue_index(row)].1 += 1;
+            considered.extend(cycle.jobs.get(row));
+        }
         let mut left_out = self.left_out(&queues);
         for (role, of_times) in self.uses_of_times(&queues) {
             if !self.files.has(role) {
                 left_out.push(of_times);
             }
         }
-        let considered = table.considered_rows();
-        let considered: Vec<&QueuedJob> =
-            considered.filter_map(|row| cycle.jobs.get(row)).collect();
+
         left_out.extend(machine.left_out_of_preemption(self, &rows, &decided.preempted));
         left_out.extend(machine.pools.left_out(self, &considered));
         left_out.extend(machine.reservations.left_out(table, &machine.pools.nodes));
@@ -353,18 +364,24 @@ impl Site {
 
 /// The moment of the cycle.
 fn moment(asked: Option<Time>, cycle: &CycleJobs) -> Result<i64, SiteError> {
-    let asked = asked.map(|time| cycle.clock.utc(time));
-    let missing = "the document of jobs does not say when it was written: ";
-    asked
-        .or(cycle.timestamp)
-        .ok_or_else(|| SiteError::missing(missing, Need::Moment))
+    match (asked, cycle.timestamp) {
+        (Some(time), _) => Ok(cycle.clock.utc(time)),
+        (None, Some(written)) => Ok(written),
+        (None, None) => Err(SiteError::missing(
+            "the document of jobs does not say when it was written: ",
+            Need::Moment,
+        )),
+    }
 }
 
 /// Adds to the `eligible_time` of eligible jobs the time from the document to the cycle.
 fn age(table: &mut JobTable, cycle: &CycleJobs, at: i64) {
-    let Some(written) = cycle.timestamp.filter(|written| *written != at) else {
+    let Some(written) = cycle.timestamp else {
         return;
     };
+    if written == at {
+        return;
+    }
     for (row, job) in cycle.jobs.iter().enumerate() {
         if let (Some(2), Some(eligible_time)) = (job.accrue_type, job.eligible_time) {
             let aged = Value::Int(eligible_time.saturating_add(at - written).max(0));
@@ -410,12 +427,4 @@ fn uncertain_clock(cycle: &CycleJobs, files: &SiteFiles) -> Option<Message> {
         "the time zone of the {whose} is not known and taken to be UTC: {what} may be off by hours"
     );
     Some(found.into())
-}
-
-/// The number of waiting jobs in a queue.
-fn waiting_in(table: &JobTable, queue: &str) -> usize {
-    table
-        .considered_rows()
-        .filter(|&row| table.queue(row) == queue)
-        .count()
 }

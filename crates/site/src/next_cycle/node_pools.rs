@@ -7,7 +7,7 @@ use job_sort_formula::diagnostic::Need;
 use job_sort_formula::schema::InputType;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
-use jsf_openpbs::chunks::{Chunk, PlacedChunk};
+use jsf_openpbs::chunks::Chunk;
 use jsf_openpbs::cycle::{
     Exclusive, Machine, Part, Placement, Placing, PoolOrder, PoolValue, Sharing,
 };
@@ -16,7 +16,7 @@ use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_openpbs::files::sched_config::{NodeAmount, NodeSortKey, SortFirst};
 
 use crate::next_cycle::reserved_nodes::Reservations;
-use crate::simulation::simulation_rules::{PROCESSORS, nodes_of};
+use crate::simulation::simulation_rules::PROCESSORS;
 use crate::{Site, SiteError};
 
 /// The amount of which a job that has a node for itself takes all, and any other job 1. No resource
@@ -46,7 +46,7 @@ pub(crate) struct Pools {
     /// The subjobs that run on other nodes.
     pub(crate) subjobs_elsewhere: HashSet<Box<str>>,
     /// The attributes that limit which jobs run on a node, and that are not read.
-    pub(crate) other_attributes: Vec<Box<str>>,
+    pub(crate) other_attributes: BTreeSet<Box<str>>,
 }
 
 /// A resource that is not an amount, and the value that a chunk asks for.
@@ -75,32 +75,22 @@ impl Pools {
                 Need::Processors,
             ));
         };
-        let other_attributes = nodes.other_attributes.iter().cloned().collect();
         let mut made = Self {
             names,
-            other_attributes,
+            other_attributes: nodes.other_attributes.clone(),
             ..Self::default()
         };
         made.names.extend(site.counted_resources()?);
         made.names.extend(on_no_node(site, jobs, &made.names));
-        let has_sharing = |node: &Node| Sharing::from_name(&node.sharing) != Sharing::default();
-        let is_exclusive = |job: &QueuedJob| {
-            let exclusive = Placing::from_words(&job.place).exclusive;
-            !matches!(exclusive, Exclusive::Unsaid | Exclusive::Shared)
-        };
-        if nodes.nodes.iter().any(has_sharing) || jobs.jobs.iter().any(is_exclusive) {
+        if has_exclusive(&nodes, jobs) {
             made.names.push(OCCUPATION.into());
         }
-        let is_usable =
-            |node: &Node| node.is_usable || node.is_resv_exclusive && reservations.have(node);
-        for (host, node) in by_host(nodes_of(&nodes, site.partition.as_deref(), is_usable)) {
+        for (host, node) in by_host(site.usable_nodes(&nodes, reservations)) {
             made.add(host, node);
         }
-        let are_apart = nodes
-            .timestamp
-            .zip(jobs.timestamp)
-            .is_some_and(|(nodes, jobs)| nodes.abs_diff(jobs) > MAX_APART);
-        if are_apart {
+        if let (Some(of_nodes), Some(of_jobs)) = (nodes.timestamp, jobs.timestamp)
+            && of_nodes.abs_diff(of_jobs) > MAX_APART
+        {
             made.in_use.clear();
         } else {
             made.subjobs_elsewhere = made.subjobs_elsewhere(&nodes);
@@ -130,8 +120,9 @@ impl Pools {
             let key = (queue.clone(), node.name.clone());
             self.pool_of_reserved.insert(key, self.pools.len() as u32);
             let mut host = self.hosts.last().copied().unwrap_or_default();
-            let last = self.nodes.last();
-            if last.is_none_or(|last| last.host != node.host || last.queue != node.queue) {
+            if let Some(last) = self.nodes.last()
+                && (&last.host, &last.queue) != (&node.host, &node.queue)
+            {
                 host += 1;
             }
             self.hosts.push(host);
@@ -142,13 +133,13 @@ impl Pools {
 
     /// Pool by pool, whether jobs share it; empty if no job has a pool for itself.
     pub(crate) fn sharing(&self) -> Vec<Sharing> {
-        if self.names.last().is_none_or(|name| **name != *OCCUPATION) {
-            return Vec::new();
+        let mut sharing = Vec::new();
+        if self.names.last() == Some(&OCCUPATION.into()) {
+            for node in &self.nodes {
+                sharing.push(Sharing::from_name(&node.sharing));
+            }
         }
-        let nodes = self.nodes.iter();
-        nodes
-            .map(|node| Sharing::from_name(&node.sharing))
-            .collect()
+        sharing
     }
 
     /// The number of pools that are nodes, or the one count of processors.
@@ -159,17 +150,22 @@ impl Pools {
     /// What a reservation has in a pool that is a node.
     fn reserved(&self, reservation: &ListedReservation, pool: usize) -> Option<Vec<i64>> {
         let node = &self.nodes[pool];
-        let is_here = |part: &&PlacedChunk| part.node == node.name;
-        let mut parts = reservation.nodes.iter().filter(is_here).peekable();
-        parts.peek()?;
-        if reservation.is_exclusive || node.is_resv_exclusive {
-            return Some(self.pools[pool].clone());
-        }
         let mut amounts = vec![0_i64; self.names.len()];
-        for part in parts {
+        let mut is_here = false;
+        for part in &reservation.nodes {
+            if part.node != node.name {
+                continue;
+            }
+            is_here = true;
             for (sum, name) in amounts.iter_mut().zip(&self.names) {
                 *sum = sum.saturating_add(amount_of(&part.amounts, name));
             }
+        }
+        if !is_here {
+            return None;
+        }
+        if reservation.is_exclusive || node.is_resv_exclusive {
+            amounts.clone_from(&self.pools[pool]);
         }
         Some(amounts)
     }
@@ -190,17 +186,23 @@ impl Pools {
 
     /// The pool in which a running job of a queue is that is on a node.
     pub(crate) fn pool_of(&self, queue: &str, node: &str) -> Option<u32> {
-        let reserved = self.pool_of_reserved.get(&(queue.into(), node.into()));
-        reserved.or_else(|| self.pool_of_node.get(node)).copied()
+        match self.pool_of_reserved.get(&(queue.into(), node.into())) {
+            Some(pool) => Some(*pool),
+            None => self.pool_of_node.get(node).copied(),
+        }
     }
 
     /// The subjobs on nodes that are in no pool, such as those that go offline when their jobs end.
     fn subjobs_elsewhere(&self, nodes: &Nodes) -> HashSet<Box<str>> {
         let mut elsewhere = HashSet::new();
         for node in &nodes.nodes {
-            if !self.pool_of_node.contains_key(&node.name) {
-                let jobs = node.jobs.iter().cloned();
-                elsewhere.extend(jobs.filter(|id| array_and_index(id).is_some()));
+            if self.pool_of_node.contains_key(&node.name) {
+                continue;
+            }
+            for id in &node.jobs {
+                if array_and_index(id).is_some() {
+                    elsewhere.insert(id.clone());
+                }
             }
         }
         elsewhere
@@ -213,66 +215,100 @@ impl Pools {
         self.nodes.push(node.clone());
         let in_use = node.assigned.get(PROCESSORS).copied();
         self.in_use.push(in_use.unwrap_or(0).max(0));
-        let amounts = self.names.iter().map(|name| match &**name {
-            OCCUPATION => Machine::UNOCCUPIED,
-            name => node.amounts.get(name).copied().unwrap_or(0),
-        });
-        self.pools.push(amounts.collect());
+        let mut amounts = Vec::with_capacity(self.names.len());
+        for name in &self.names {
+            amounts.push(match &**name {
+                OCCUPATION => Machine::UNOCCUPIED,
+                name => amount_on(node, name),
+            });
+        }
+        self.pools.push(amounts);
     }
 
     /// The values of resources that the chunks of a job ask for and the scheduler compares with
     /// those of the nodes.
     pub(crate) fn wanted(&self, site: &Site, job: &QueuedJob) -> Vec<WantedValue> {
-        let chunks = job.chunks.iter();
-        chunks.flat_map(|chunk| wanted(site, chunk)).collect()
+        let mut all = Vec::new();
+        for chunk in &job.chunks {
+            all.extend(wanted(site, chunk));
+        }
+        all
     }
 
     /// The keys by which nodes are ordered before each job is placed (`node_sort_key`).
     pub(crate) fn order(&self, keys: &[NodeSortKey]) -> Vec<PoolOrder> {
-        let is_listed_so = |key: &NodeSortKey| {
-            let of_nodes = &self.nodes[..self.of_nodes().min(self.nodes.len())];
-            key.key.name == "sort_priority" && of_nodes.iter().all(|node| node.priority == 0)
-        };
-        let keys = keys.iter().filter(|key| !is_listed_so(key));
-        keys.map(|NodeSortKey { key, amount }| {
-            let index = self.names.iter().position(|name| **name == *key.name);
-            let total = |node: &Node| match &*key.name {
-                "sort_priority" => node.priority,
-                name => node.amounts.get(name).copied().unwrap_or(0),
-            };
-            PoolOrder {
-                value: match (amount, index) {
-                    (NodeAmount::Unused, Some(index)) => PoolValue::Unused(index),
-                    (NodeAmount::Assigned, Some(index)) => PoolValue::Assigned(index),
-                    _ => PoolValue::Fixed(self.nodes.iter().map(total).collect()),
-                },
-                is_high_first: key.first == SortFirst::High,
+        let of_nodes = &self.nodes[..self.of_nodes().min(self.nodes.len())];
+        let has_no_priorities = of_nodes.iter().all(|node| node.priority == 0);
+        let mut order = Vec::new();
+        for NodeSortKey { key, amount } in keys {
+            let is_priority = key.name == "sort_priority";
+            // the nodes stay as they are listed
+            if is_priority && has_no_priorities {
+                continue;
             }
-        })
-        .collect()
+            let index = self.names.iter().position(|name| **name == *key.name);
+            let value = match (amount, index) {
+                (NodeAmount::Unused, Some(index)) => PoolValue::Unused(index),
+                (NodeAmount::Assigned, Some(index)) => PoolValue::Assigned(index),
+                _ => {
+                    let mut totals = Vec::with_capacity(self.nodes.len());
+                    for node in &self.nodes {
+                        totals.push(if is_priority {
+                            node.priority
+                        } else {
+                            amount_on(node, &key.name)
+                        });
+                    }
+                    PoolValue::Fixed(totals)
+                }
+            };
+            order.push(PoolOrder {
+                value,
+                is_high_first: key.first == SortFirst::High,
+            });
+        }
+        order
     }
 
     /// A value that a chunk of a job asks for and no node has.
     pub(crate) fn on_no_node(&self, site: &Site, job: &QueuedJob) -> Option<WantedValue> {
+        if self.nodes.is_empty() {
+            return None;
+        }
         let mut all = self.wanted(site, job).into_iter();
-        let is_nowhere =
-            |wanted: &WantedValue| !self.nodes.iter().any(|node| has(site, node, wanted));
-        all.find(|wanted| !self.nodes.is_empty() && is_nowhere(wanted))
+        all.find(|wanted| !self.nodes.iter().any(|node| has(site, node, wanted)))
     }
 }
 
 /// The resources of nodes that chunks ask for and no node has: these are 0, but for those that
 /// nodes report by themselves.
 fn on_no_node(site: &Site, jobs: &CycleJobs, on_nodes: &[Box<str>]) -> BTreeSet<Box<str>> {
-    let chunks = jobs.jobs.iter().flat_map(|job| &job.chunks);
     let mut unknown = BTreeSet::new();
-    for (name, _) in chunks.flat_map(|chunk| &chunk.amounts) {
-        let is_reported = matches!(&**name, "mem" | "vmem");
-        if site.is_checked(name) && !on_nodes.contains(name) && !is_reported {
-            unknown.insert(name.clone());
+    for chunk in jobs.jobs.iter().flat_map(|job| &job.chunks) {
+        for (name, _) in &chunk.amounts {
+            let is_reported = matches!(&**name, "mem" | "vmem");
+            if site.is_checked(name) && !on_nodes.contains(name) && !is_reported {
+                unknown.insert(name.clone());
+            }
         }
     }
     unknown
+}
+
+/// Whether a node or a job may have a node for itself.
+fn has_exclusive(nodes: &Nodes, jobs: &CycleJobs) -> bool {
+    for node in &nodes.nodes {
+        if Sharing::from_name(&node.sharing) != Sharing::default() {
+            return true;
+        }
+    }
+    for job in &jobs.jobs {
+        let exclusive = Placing::from_words(&job.place).exclusive;
+        if !matches!(exclusive, Exclusive::Unsaid | Exclusive::Shared) {
+            return true;
+        }
+    }
+    false
 }
 
 /// The nodes in their order, each with the number of its host; those of a host follow each other.
@@ -296,7 +332,7 @@ pub(crate) fn wanted(site: &Site, chunk: &Chunk) -> Vec<WantedValue> {
 }
 
 fn is_compared(site: &Site, (name, value): &WantedValue) -> bool {
-    let is_boolean = match kind(site, name) {
+    let is_boolean = match site.schema.input_type(name) {
         Some(kind) => kind == InputType::Bool,
         None => matches!(&**value, "True" | "False"),
     };
@@ -304,16 +340,25 @@ fn is_compared(site: &Site, (name, value): &WantedValue) -> bool {
 }
 
 pub(crate) fn has(site: &Site, node: &Node, (name, value): &WantedValue) -> bool {
-    node.matches(name, value, kind(site, name))
-}
-
-fn kind(site: &Site, resource: &str) -> Option<InputType> {
-    site.schema.entry(resource).map(|entry| entry.input_type)
+    node.matches(name, value, site.schema.input_type(name))
 }
 
 /// The amount of a resource.
 pub(crate) fn amount_of(amounts: &[(Box<str>, i64)], name: &str) -> i64 {
-    let mut amounts = amounts.iter();
-    let found = amounts.find(|(other, _)| **other == *name);
-    found.map_or(0, |(_, amount)| *amount)
+    for (other, amount) in amounts {
+        if **other == *name {
+            return *amount;
+        }
+    }
+    0
+}
+
+/// The amounts of these resources.
+pub(crate) fn amounts_of(amounts: &[(Box<str>, i64)], names: &[Box<str>]) -> Vec<i64> {
+    names.iter().map(|name| amount_of(amounts, name)).collect()
+}
+
+/// What a node has of a resource.
+pub(crate) fn amount_on(node: &Node, name: &str) -> i64 {
+    node.amounts.get(name).copied().unwrap_or(0)
 }

@@ -50,7 +50,11 @@ impl Pools {
     }
 
     /// The words of `place` that can decide where a job runs, where no nodes are known.
-    fn of_place<'j>(&self, job: &'j QueuedJob) -> impl Iterator<Item = &'j str> {
+    fn of_place<'j>(&self, job: &'j QueuedJob) -> Vec<&'j str> {
+        let mut words = Vec::new();
+        if !self.nodes.is_empty() {
+            return words;
+        }
         // two chunks on one machine are together, unless it has no room for two
         let mut asked: Vec<i64> = Vec::new();
         for chunk in &job.chunks {
@@ -58,14 +62,21 @@ impl Pools {
             asked.extend(std::iter::repeat_n(processors, chunk.count.min(2) as usize));
         }
         asked.sort_unstable();
-        let machine = self.pools.first().and_then(|pool| pool.first()).copied();
-        let has_chunks = asked.len() > 1 && Some(asked[0].saturating_add(asked[1])) <= machine;
-        let words = job.place.split(':').filter(|_| self.nodes.is_empty());
-        words.filter(move |word| match *word {
-            "scatter" | "vscatter" => has_chunks,
-            "excl" | "exclhost" => true,
-            word => word.starts_with("group="),
-        })
+        let has_chunks = match *asked {
+            [first, second, ..] => first.saturating_add(second) <= self.pools[0][0],
+            _ => false,
+        };
+        for word in job.place.split(':') {
+            let decides = match word {
+                "scatter" | "vscatter" => has_chunks,
+                "excl" | "exclhost" => true,
+                word => word.starts_with("group="),
+            };
+            if decides {
+                words.push(word);
+            }
+        }
+        words
     }
 
     /// The resources of which a job asks for a value, where no nodes are known that could have it.
@@ -83,15 +94,22 @@ impl Pools {
         if !self.nodes.is_empty() {
             return None;
         }
-        let asked: Vec<BTreeSet<&str>> = jobs.iter().map(|job| site.consumed_by(job)).collect();
-        let asking = asked.iter().filter(|names| !names.is_empty()).count();
-        let names: BTreeSet<&str> = asked.into_iter().flatten().collect();
+        let mut asking = 0;
+        let mut names: BTreeSet<&str> = BTreeSet::new();
+        for job in jobs {
+            let consumed = site.consumed_by(job);
+            asking += usize::from(!consumed.is_empty());
+            names.extend(consumed);
+        }
+        if asking == 0 {
+            return None;
+        }
         let ask = if asking == 1 { "job asks" } else { "jobs ask" };
         let found = format!(
             "the machine is a number of processors: {asking} waiting {ask} for {} too, which is not counted, so none waits for it",
-            first_names(names.into_iter())
+            first_names(names)
         );
-        (asking > 0).then(|| found.into())
+        Some(found.into())
     }
 }
 
@@ -99,32 +117,29 @@ impl Site {
     /// The amounts besides processors that a job takes from the nodes, by name. Without a
     /// `sched_config` any may be looked at.
     fn consumed_by<'j>(&self, job: &'j QueuedJob) -> BTreeSet<&'j str> {
-        let mut consumed = BTreeSet::new();
-        let mut add = |name: &'j str, amount: i64| {
-            if amount > 0 && self.is_consumed(&job.queue, name) {
+        let mut consumed: BTreeSet<&str> = BTreeSet::new();
+        for (name, amount) in job.chunks.iter().flat_map(|chunk| &chunk.amounts) {
+            if *amount > 0 {
                 consumed.insert(name);
             }
-        };
-        for (name, amount) in job.chunks.iter().flat_map(|chunk| &chunk.amounts) {
-            add(name, *amount);
         }
         if job.chunks.is_empty() {
             for (name, amount) in &job.amounts {
-                add(name, *amount);
+                if *amount > 0 {
+                    consumed.insert(name);
+                }
             }
         }
+        consumed.retain(|name| self.is_consumed(&job.queue, name));
         consumed
     }
 
     /// Whether jobs of a queue take an amount from the nodes, and not from the server or the queue
     /// as a whole.
     fn is_consumed(&self, queue: &str, name: &str) -> bool {
-        let kind = self.schema.entry(name).map(|entry| entry.input_type);
-        let is_held = ["", queue]
-            .into_iter()
-            .any(|owner| self.available(owner, name).is_some());
+        let is_held = self.available("", name).is_some() || self.available(queue, name).is_some();
         name != PROCESSORS
-            && kind != Some(InputType::Duration)
+            && self.schema.input_type(name) != Some(InputType::Duration)
             && !NOT_CONSUMED.contains(&name)
             && (!self.files.has(Role::SchedConfig) || self.is_checked(name))
             && !is_held

@@ -7,7 +7,7 @@ use jsf_openpbs::chunks::Chunk;
 use jsf_openpbs::cycle::{Machine, PlacementSets, Placing, RequestedChunks};
 
 use crate::Site;
-use crate::next_cycle::node_pools::{Pools, WantedValue, amount_of, has, wanted};
+use crate::next_cycle::node_pools::{Pools, WantedValue, amount_of, amounts_of, has, wanted};
 use crate::simulation::simulation_rules::PROCESSORS;
 
 /// Where the jobs of some queues may be placed.
@@ -41,29 +41,21 @@ impl<'a> Places<'a> {
     /// What a job of a queue asks for, and where.
     pub(crate) fn chunks(&mut self, queue: usize, job: &QueuedJob) -> RequestedChunks {
         let names = &self.pools.names;
-        let mut counts = vec![1];
-        let mut amounts: Vec<i64> = names.iter().map(|name| total_of(job, name)).collect();
-        if job.chunks.len() > 1 || job.chunks.iter().any(|chunk| chunk.count > 1) {
-            counts = job.chunks.iter().map(|chunk| chunk.count).collect();
-            let of_chunk = |chunk: &'_ Chunk| {
-                names
-                    .iter()
-                    .map(|name| amount_of(&chunk.amounts, name))
-                    .collect()
-            };
-            amounts = job
-                .chunks
-                .iter()
-                .map(of_chunk)
-                .collect::<Vec<Vec<i64>>>()
-                .concat();
+        let mut counts = Vec::with_capacity(job.chunks.len());
+        let mut amounts = Vec::new();
+        let mut pool_lists = Vec::with_capacity(job.chunks.len());
+        for chunk in &job.chunks {
+            counts.push(chunk.count);
+            amounts.extend(amounts_of(&chunk.amounts, names));
+            pool_lists.push(self.pool_list(queue, chunk));
         }
-        let pool_lists = if job.chunks.is_empty() {
-            vec![queue as u32]
-        } else {
-            let chunks = job.chunks.iter();
-            chunks.map(|chunk| self.pool_list(queue, chunk)).collect()
-        };
+        if job.chunks.is_empty() {
+            pool_lists.push(queue as u32);
+        }
+        if let [] | [0 | 1] = *counts {
+            counts = vec![1];
+            amounts = totals_of(job, names);
+        }
         RequestedChunks {
             counts,
             amounts,
@@ -111,15 +103,17 @@ impl<'a> Places<'a> {
         if self.pools.nodes.is_empty() {
             return Placing::default();
         }
+        let site = self.site;
+        let mut placing = Placing::from_words(&job.place);
         let mut words = job.place.split(':');
-        let of_job = words.find_map(|word| word.strip_prefix("group="));
-        let is_enabled = self.site.server.is_true("node_group_enable");
-        let of_site = self.site.queues.node_group_key(&job.queue);
-        let key = of_job.or(of_site.filter(|_| is_enabled));
-        Placing {
-            sets: key.map(|key| self.placement_sets(key)),
-            ..Placing::from_words(&job.place)
+        let mut key = words.find_map(|word| word.strip_prefix("group="));
+        if key.is_none() && site.server.is_true("node_group_enable") {
+            key = site.queues.node_group_key(&job.queue);
         }
+        if let Some(key) = key {
+            placing.sets = Some(self.placement_sets(key));
+        }
+        placing
     }
 
     fn placement_sets(&mut self, key: &str) -> u32 {
@@ -152,13 +146,10 @@ impl<'a> Places<'a> {
         let mut sets: Vec<Vec<bool>> = sets.into_values().collect();
         sets.sort_by_cached_key(|set| {
             let mut totals = vec![0_i64; self.pools.names.len()];
-            for (pool, _) in self
-                .pools
-                .pools
-                .iter()
-                .zip(set)
-                .filter(|(_, is_in)| **is_in)
-            {
+            for (pool, is_in) in self.pools.pools.iter().zip(set) {
+                if !is_in {
+                    continue;
+                }
                 for (total, amount) in totals.iter_mut().zip(pool) {
                     *total = total.saturating_add(*amount);
                 }
@@ -177,18 +168,26 @@ fn pools_of_queue(pools: &Pools, queue: &str) -> Vec<u32> {
     if pools.nodes.is_empty() {
         return (0..pools.pools.len() as u32).collect();
     }
-    let pools_for = |queue: Option<&str>| -> Vec<u32> {
-        let nodes = (0..).zip(&pools.nodes);
-        let own = nodes.filter(|(_, node)| node.queue.as_deref() == queue);
-        own.map(|(pool, _)| pool).collect()
-    };
-    let own = pools_for(Some(queue));
-    if own.is_empty() { pools_for(None) } else { own }
+    let mut own = Vec::new();
+    let mut of_all = Vec::new();
+    for (node, pool) in pools.nodes.iter().zip(0..) {
+        match &node.queue {
+            Some(name) if **name == *queue => own.push(pool),
+            Some(_) => {}
+            None => of_all.push(pool),
+        }
+    }
+    if own.is_empty() { of_all } else { own }
+}
+
+/// What a job asks for in all of these resources.
+pub(crate) fn totals_of(job: &QueuedJob, names: &[Box<str>]) -> Vec<i64> {
+    names.iter().map(|name| total_of(job, name)).collect()
 }
 
 /// What a job asks for in all of a resource; what its chunks ask for where the document has no sum
 /// of them.
-pub(crate) fn total_of(job: &QueuedJob, name: &str) -> i64 {
+fn total_of(job: &QueuedJob, name: &str) -> i64 {
     if name == PROCESSORS {
         return job.ncpus.unwrap_or(0);
     }

@@ -13,7 +13,7 @@ use jsf_openpbs::files::limits::whole_amount;
 use jsf_openpbs::share_tree::PbsTree;
 
 use crate::Site;
-use crate::next_cycle::cycle_decisions::GaveWay;
+use crate::next_cycle::cycle_decisions::{GaveWay, OrderedQueue};
 use crate::next_cycle::site_machine::CycleMachine;
 use crate::simulation::simulation_rules::LeftOut;
 
@@ -21,28 +21,27 @@ use crate::simulation::simulation_rules::LeftOut;
 const TARGETS: &str = "preempt_targets";
 
 impl CycleMachine {
-    /// Completes the levels with the jobs. The places are those of
-    /// [`Order::places_of_running`](jsf_openpbs::order::Order::places_of_running).
+    /// Completes the levels with the jobs.
     pub(crate) fn add_preemption(
         &mut self,
         site: &Site,
-        table: &JobTable,
+        queue: &OrderedQueue<'_>,
         queued: &[QueuedJob],
         tree: Option<&PbsTree>,
-        places: impl FnOnce() -> Vec<u32>,
     ) {
         let Some(mut levels) = self.rules.levels.take() else {
             return;
         };
-        let places = places();
+        let table = queue.table;
+        let places = queue.order.places_of_running(queue.scores, table);
         let mut targets = Targets {
             site,
             table,
             queued,
             found: HashMap::new(),
         };
-        let mut methods = levels.methods.iter().flat_map(|entry| &entry.methods);
-        let requeues = methods.any(|method| *method == PreemptionMethod::Requeue);
+        let mut methods = levels.methods.iter();
+        let requeues = methods.any(|entry| entry.methods.contains(&PreemptionMethod::Requeue));
         let mut classes: HashMap<JobClass<'_>, u32> = HashMap::new();
         for (row, job) in queued.iter().enumerate() {
             let class = self.class(&levels, row as u32, job);
@@ -59,7 +58,11 @@ impl CycleMachine {
                 is_rerunable: job.is_rerunable,
                 is_over_share: tree.is_some_and(|tree| is_over_share(tree, &job.entity)),
                 targets: targets.of(job),
-                class: (state != JobState::Suspended).then_some(class),
+                class: if state == JobState::Suspended {
+                    None
+                } else {
+                    Some(class)
+                },
             });
         }
         for (row, job) in queued.iter().enumerate() {
@@ -84,20 +87,19 @@ impl CycleMachine {
             _ => return Vec::new(),
         };
         let order = site.server.preempt_order();
-        let by_checkpoint = preempted.iter().filter(|one| {
-            let tries_checkpoint = |word: &str| {
-                let [checkpoint, taken] = ['C', letter(one.method)].map(|letter| word.find(letter));
-                checkpoint.is_some_and(|checkpoint| taken.is_some_and(|taken| checkpoint < taken))
-            };
-            order.split_ascii_whitespace().any(tries_checkpoint)
-        });
+        let mut by_checkpoint = 0;
+        for one in preempted {
+            by_checkpoint += usize::from(tries_checkpoint(order, one.method));
+        }
         let requeued = levels.preempted.len() - levels.suspended.len();
-        let is_suspended = |row: &&usize| levels.suspended.contains_key(&(**row as u32));
-        let suspended = waiting.iter().filter(is_suspended).count();
+        let mut suspended = 0;
+        for row in waiting {
+            suspended += usize::from(levels.suspended.contains_key(&(*row as u32)));
+        }
         LeftOut::of_some_jobs([
             (
                 format!("checkpoints of preempt_order {order}"),
-                by_checkpoint.count(),
+                by_checkpoint,
             ),
             (
                 "the second in which jobs were suspended, which orders them".to_owned(),
@@ -139,27 +141,38 @@ impl CycleMachine {
             placing,
         } = requested.request;
         let queue = requested.queue;
-        let limits = [&self.limits, &levels.soft_limits];
-        let is_limited = limits.iter().any(|limits| limits.has_queue(queue));
-        let counts_by = |kind, subject: u32| {
-            let mut limits = limits.iter();
-            limits
-                .any(|limits| limits.has_kind(kind, queue))
-                .then_some(subject)
-        };
+        let (hard, soft) = (&self.limits, &levels.soft_limits);
+        let is_limited = hard.has_queue(queue) || soft.has_queue(queue);
+        let subjects = [
+            (LimitKind::User, requested.user),
+            (LimitKind::Group, requested.group),
+            (LimitKind::Project, requested.project),
+        ];
         JobClass {
             request: (counts, amounts, pool_lists, placing),
             counted: requested.counted,
             walltime: requested.walltime,
             targets: text(job, TARGETS),
-            queue: is_limited.then_some(queue),
-            subjects: [
-                counts_by(LimitKind::User, requested.user),
-                counts_by(LimitKind::Group, requested.group),
-                counts_by(LimitKind::Project, requested.project),
-            ],
+            queue: if is_limited { Some(queue) } else { None },
+            subjects: subjects.map(|(kind, subject)| {
+                let is_counted = hard.has_kind(kind, queue) || soft.has_kind(kind, queue);
+                if is_counted { Some(subject) } else { None }
+            }),
         }
     }
+}
+
+/// Whether `preempt_order` tries a checkpoint before a method.
+fn tries_checkpoint(order: &str, method: PreemptionMethod) -> bool {
+    for word in order.split_ascii_whitespace() {
+        if let Some(checkpoint) = word.find('C')
+            && let Some(taken) = word.find(letter(method))
+            && checkpoint < taken
+        {
+            return true;
+        }
+    }
+    false
 }
 
 /// The letter of a method in `preempt_order`.
@@ -193,16 +206,20 @@ struct Targets<'s> {
 impl<'s> Targets<'s> {
     /// Those of a job; `None`: all.
     fn of(&mut self, job: &'s QueuedJob) -> Option<Arc<[u32]>> {
-        let text = text(job, TARGETS).filter(|_| self.site.server.has_preempt_targets())?;
+        if !self.site.server.has_preempt_targets() {
+            return None;
+        }
+        let text = text(job, TARGETS)?;
         if let Some(found) = self.found.get(text) {
             return Some(found.clone());
         }
-        let is_target = |row: &u32| {
-            text.split(',')
-                .any(|target| self.is_target(target, *row as usize))
-        };
-        let rows = 0..self.queued.len() as u32;
-        let found: Arc<[u32]> = rows.filter(is_target).collect();
+        let mut rows = Vec::new();
+        for row in 0..self.queued.len() {
+            if text.split(',').any(|target| self.is_target(target, row)) {
+                rows.push(row as u32);
+            }
+        }
+        let found: Arc<[u32]> = rows.into();
         self.found.insert(text, found.clone());
         Some(found)
     }
@@ -223,11 +240,7 @@ impl<'s> Targets<'s> {
         let asks = match text(job, resource) {
             Some(asked) => asked == value,
             None => {
-                let kind = self
-                    .site
-                    .schema
-                    .entry(resource)
-                    .map(|entry| entry.input_type);
+                let kind = self.site.schema.input_type(resource);
                 let value = whole_amount(value, kind);
                 value.is_some() && value.as_ref() == job.amounts.get(resource)
             }
@@ -237,15 +250,21 @@ impl<'s> Targets<'s> {
 }
 
 fn text<'j>(job: &'j QueuedJob, resource: &str) -> Option<&'j str> {
-    let found = job.texts.iter().find(|(name, _)| **name == *resource);
-    found.map(|(_, text)| &**text)
+    for (name, text) in &job.texts {
+        if **name == *resource {
+            return Some(text);
+        }
+    }
+    None
 }
 
 /// Whether an entity has used more than its share of all usage.
 fn is_over_share(tree: &PbsTree, entity: &str) -> bool {
     let usages = tree.tree();
     let node = usages.find(entity).unwrap_or(tree.unknown());
-    let shares = tree.shares().get(node);
-    let share = shares.map_or(0.0, |shares| shares.fairshare_perc);
+    let share = match tree.shares().get(node) {
+        Some(shares) => shares.fairshare_perc,
+        None => 0.0,
+    };
     usages.usage(usages.root()) * share < usages.usage(node)
 }

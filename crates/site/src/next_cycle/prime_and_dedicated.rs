@@ -48,15 +48,17 @@ impl Site {
             last = next;
         }
         let config = &self.config;
-        let [prime, non_prime] = [true, false]
-            .map(|is_prime| i64::try_from(*config.prime_spill.at(is_prime)).unwrap_or(i64::MAX));
+        let spill = config.prime_spill;
         Ok(Times {
             begins_in_prime: holidays.is_prime_at(wall),
             prime_changes,
             dedicated,
             queues: Vec::new(),
             backfill_prime: config.backfill_prime,
-            prime_spill: ByTime { prime, non_prime },
+            prime_spill: ByTime {
+                prime: i64::try_from(spill.prime).unwrap_or(i64::MAX),
+                non_prime: i64::try_from(spill.non_prime).unwrap_or(i64::MAX),
+            },
             are_ordinary_exempt: config.prime_exempt_anytime_queues,
         })
     }
@@ -88,11 +90,12 @@ impl Site {
         for queue in queues {
             let queue = queue.as_ref();
             let mut prefixes = self.prefixes().into_iter();
-            let of_prefix = prefixes.find(|(prefix, _)| has_prefix(queue, prefix));
-            times.push(match of_prefix {
-                _ if reservations.has_queue(queue) => QueueTime::Reservation,
-                Some((_, time)) => time,
-                None => QueueTime::Ordinary,
+            times.push(if reservations.has_queue(queue) {
+                QueueTime::Reservation
+            } else if let Some((_, time)) = prefixes.find(|(prefix, _)| has_prefix(queue, prefix)) {
+                time
+            } else {
+                QueueTime::Ordinary
             });
         }
         times
@@ -120,26 +123,28 @@ impl Site {
     /// these are. The queues are those with jobs, each with their number.
     pub(crate) fn uses_of_times(&self, queues: &[(&str, usize)]) -> Vec<(Role, LeftOut)> {
         let mut uses = Vec::new();
-        let mut add = |role, what, jobs| {
-            if jobs > 0 {
-                uses.push((role, LeftOut { what, jobs }));
-            }
-        };
         for (prefix, time) in self.prefixes() {
             let (role, of) = match time {
                 QueueTime::Prime => (Role::Holidays, "prime"),
                 QueueTime::NonPrime => (Role::Holidays, "non-prime"),
                 _ => (Role::DedicatedTime, "dedicated"),
             };
-            let concerned = queues.iter().filter(|(queue, _)| has_prefix(queue, prefix));
-            let jobs = concerned.map(|(_, jobs)| jobs).sum();
-            add(role, format!("queues of {of} time (`{prefix}`)"), jobs);
+            let mut jobs = 0;
+            for (queue, count) in queues {
+                if has_prefix(queue, prefix) {
+                    jobs += count;
+                }
+            }
+            let what = format!("queues of {of} time (`{prefix}`)");
+            uses.push((role, LeftOut { what, jobs }));
         }
         let ByTime { prime, non_prime } = self.config.backfill_prime;
         if prime || non_prime {
-            let all = queues.iter().map(|(_, jobs)| jobs).sum();
-            add(Role::Holidays, "backfill_prime".to_owned(), all);
+            let what = "backfill_prime".to_owned();
+            let jobs = queues.iter().map(|(_, jobs)| jobs).sum();
+            uses.push((Role::Holidays, LeftOut { what, jobs }));
         }
+        uses.retain(|(_, left_out)| left_out.jobs > 0);
         uses
     }
 }

@@ -2,8 +2,7 @@
 //! many jobs are promised a start.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::cycle::{
@@ -37,12 +36,14 @@ impl Site {
     /// What a cycle of this site's scheduler starts. The queues are those of the jobs, by their
     /// indices.
     pub(crate) fn cycle_rules(&self, queues: &[Box<str>]) -> CycleRules {
-        let depth = |queue: &str| {
-            self.queues
-                .backfill_depth(queue)
-                .filter(|_| !queue.is_empty())
-        };
-        let mut queue_depths: Vec<_> = queues.iter().map(|queue| depth(queue)).collect();
+        let mut queue_depths = Vec::with_capacity(queues.len());
+        for queue in queues {
+            queue_depths.push(if queue.is_empty() {
+                None
+            } else {
+                self.queues.backfill_depth(queue)
+            });
+        }
         if queue_depths.iter().all(Option::is_none) {
             queue_depths.clear();
         }
@@ -63,31 +64,30 @@ impl Site {
     /// The places of queues: by priority under `by_queue` and `round_robin`, else only express
     /// queues before the others.
     pub(crate) fn queue_places(&self, queues: &[Box<str>]) -> QueuePlaces {
-        let priority = |queue: &str| self.queues.priority(queue).unwrap_or(0);
-        let position = |queue: &str| self.queues.position(queue).unwrap_or(usize::MAX);
-        let turns = queues
-            .iter()
-            .map(|queue| position(queue).try_into().unwrap_or(u32::MAX))
-            .collect();
         let config = &self.config;
-        let mut keys: Vec<(Reverse<i64>, usize)> = Vec::new();
+        let mut keys = Vec::with_capacity(queues.len());
+        let mut turns = Vec::with_capacity(queues.len());
         for queue in queues {
-            let is_express = config.preemptive_sched.prime
-                && priority(queue) >= i64::from(config.preempt_queue_prio);
+            let priority = self.priority_of(queue);
+            let position = self.queues.position(queue).unwrap_or(usize::MAX);
+            turns.push(u32::try_from(position).unwrap_or(u32::MAX));
+            let is_express =
+                config.preemptive_sched.prime && priority >= config.preempt_queue_prio.into();
             keys.push(match (config.round_robin.prime, config.by_queue.prime) {
-                (true, _) => (Reverse(priority(queue)), 0),
-                (false, true) => (Reverse(priority(queue)), position(queue)),
-                (false, false) => (Reverse(i64::from(is_express)), 0),
+                (true, _) => (Reverse(priority), 0),
+                (false, true) => (Reverse(priority), position),
+                (false, false) => (Reverse(is_express.into()), 0),
             });
         }
-        let mut distinct = keys.clone();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let place = |key| distinct.binary_search(key).unwrap_or(0) as u32;
         QueuePlaces {
-            places: keys.iter().map(place).collect(),
+            places: places_of(&keys),
             turns,
         }
+    }
+
+    /// The priority of a queue, 0 if it has none.
+    fn priority_of(&self, queue: &str) -> i64 {
+        self.queues.priority(queue).unwrap_or(0)
     }
 
     /// By queue, the group of the queues of its priority, the highest first, where queues follow each
@@ -96,10 +96,11 @@ impl Site {
         if !(self.config.by_queue.prime || self.config.round_robin.prime) {
             return Vec::new();
         }
-        let priority = |queue: &str| Reverse(self.queues.priority(queue).unwrap_or(0));
-        let distinct: BTreeSet<_> = queues.iter().map(|queue| priority(queue)).collect();
-        let group = |queue: &str| distinct.range(..priority(queue)).count() as u32;
-        queues.iter().map(|queue| group(queue)).collect()
+        let mut priorities = Vec::with_capacity(queues.len());
+        for queue in queues {
+            priorities.push(Reverse(self.priority_of(queue)));
+        }
+        places_of(&priorities)
     }
 
     /// Whether the scheduler looks at a resource (`resources` in `sched_config`).
@@ -113,7 +114,11 @@ impl Site {
     pub(crate) fn limited_resources(&self, queues: &[Box<str>]) -> BTreeSet<Box<str>> {
         let available = self.queues.available_resources();
         let mut limited = BTreeSet::new();
-        for queue in std::iter::once("").chain(queues.iter().map(|queue| &**queue)) {
+        let mut owners = vec![""];
+        for queue in queues {
+            owners.push(queue);
+        }
+        for queue in owners {
             let limits = [
                 self.queues.run_limits(queue),
                 self.queues.soft_limits(queue),
@@ -147,13 +152,11 @@ impl Site {
     /// What the jobs of a queue, or with an empty name of the server, may hold together of a
     /// resource. Without an amount there is no bound; a time is not held.
     pub(crate) fn available(&self, queue: &str, resource: &str) -> Option<i64> {
-        let kind = self.schema.entry(resource).map(|entry| entry.input_type);
-        let is_held = self.is_checked(resource) && kind != Some(InputType::Duration);
-        if is_held {
-            self.queues.available(queue, resource, kind)
-        } else {
-            None
+        let kind = self.schema.input_type(resource);
+        if !self.is_checked(resource) || kind == Some(InputType::Duration) {
+            return None;
         }
+        self.queues.available(queue, resource, kind)
     }
 
     /// The limits of running jobs, of the server and of these queues.
@@ -181,21 +184,23 @@ impl Site {
     pub(crate) fn preemption_levels(&self, names: &LimitedNames<'_>) -> Option<PreemptionLevels> {
         use PreemptionStatus::{Fairshare, QueueSoftLimits, ServerSoftLimits};
 
-        let priorities = names.queues.iter();
+        let queues = names.queues.iter();
         let soft_limits = self.limits_of_jobs(names, Queues::soft_limits);
-        let released = self.queues.released_on_suspend().map(|listed| {
-            let amounts = names.amounts.iter().enumerate();
-            let released =
-                amounts.filter(|(_, name)| listed.split(',').any(|one| one.trim() == &***name));
-            released.map(|(amount, _)| amount).collect()
-        });
+        let mut released = None;
+        if let Some(listed) = self.queues.released_on_suspend() {
+            let mut amounts = Vec::new();
+            for (amount, name) in names.amounts.iter().enumerate() {
+                if listed.split(',').any(|one| one.trim() == &**name) {
+                    amounts.push(amount);
+                }
+            }
+            released = Some(amounts);
+        }
         let levels = PreemptionLevels {
             is_preemptive: self.config.preemptive_sched.prime,
             levels: PreemptionLevels::read_levels(self.server.preempt_prio()),
             express_priority: self.config.preempt_queue_prio.into(),
-            queue_priorities: priorities
-                .map(|queue| self.queues.priority(queue).unwrap_or(0))
-                .collect(),
+            queue_priorities: queues.map(|queue| self.priority_of(queue)).collect(),
             soft_limits: Limits::new(soft_limits),
             methods: PreemptionLevels::read_order(self.server.preempt_order()),
             enforces_resumption: self.server.is_true("sched_preempt_enforce_resumption"),
@@ -207,7 +212,11 @@ impl Site {
         let mut priorities = levels.queue_priorities.iter();
         let is_used = priorities.any(|priority| *priority >= levels.express_priority)
             || self.config.fair_share.prime && levels.has_level_of(&[Fairshare]);
-        (has_soft_limits || is_used && levels.is_preemptive).then_some(levels)
+        if has_soft_limits || is_used && levels.is_preemptive {
+            Some(levels)
+        } else {
+            None
+        }
     }
 
     /// The limits of the jobs of the server and of the queues.
@@ -227,10 +236,26 @@ impl Site {
 }
 
 /// The server and the queues, with the names by which their limits are found.
-fn owners<'n>(names: &LimitedNames<'n>) -> impl Iterator<Item = (&'n str, Option<u32>)> + use<'n> {
-    let queues = names.queues.iter().zip(0..);
-    let of_queues = queues.filter(|(queue, _)| !queue.is_empty());
-    std::iter::once(("", None)).chain(of_queues.map(|(queue, index)| (&**queue, Some(index))))
+fn owners<'n>(names: &LimitedNames<'n>) -> Vec<(&'n str, Option<u32>)> {
+    let mut owners = vec![("", None)];
+    for (queue, index) in names.queues.iter().zip(0..) {
+        if !queue.is_empty() {
+            owners.push((&**queue, Some(index)));
+        }
+    }
+    owners
+}
+
+/// The places of keys in their order; those that are equal have the same.
+fn places_of<K: Ord + Copy>(keys: &[K]) -> Vec<u32> {
+    let mut distinct = keys.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let mut places = Vec::with_capacity(keys.len());
+    for key in keys {
+        places.push(distinct.binary_search(key).unwrap_or(0) as u32);
+    }
+    places
 }
 
 /// Adds an entry to the limit of its kind, or as a new one. An amount that is not counted has no

@@ -41,8 +41,8 @@ impl Reservations {
                 made.unconfirmed.insert(reservation.queue, reservation.id);
                 continue;
             }
-            let [mut start, mut end] =
-                [reservation.start, reservation.end].map(|time| cycle.clock.utc_of_wall(time));
+            let mut start = cycle.clock.utc_of_wall(reservation.start);
+            let mut end = cycle.clock.utc_of_wall(reservation.end);
             if reservation.is_running {
                 start = start.min(at);
                 // its jobs are being ended
@@ -70,63 +70,55 @@ impl Reservations {
         if let Some(id) = self.unconfirmed.get(queue) {
             return Some(format!("its reservation {id} is not confirmed"));
         }
-        let of_queue = self
-            .confirmed
-            .iter()
-            .find(|reservation| *reservation.queue == *queue && reservation.start > at)?;
-        Some(format!("its reservation {} has not begun", of_queue.id))
+        for reservation in &self.confirmed {
+            if *reservation.queue == *queue && reservation.start > at {
+                return Some(format!("its reservation {} has not begun", reservation.id));
+            }
+        }
+        None
     }
 
     /// Whether a job of this queue belongs to a reservation.
     pub(crate) fn has_queue(&self, queue: &str) -> bool {
-        self.unconfirmed.contains_key(queue)
-            || self
-                .confirmed
-                .iter()
-                .any(|reservation| *reservation.queue == *queue)
+        let mut confirmed = self.confirmed.iter();
+        self.unconfirmed.contains_key(queue) || confirmed.any(|one| *one.queue == *queue)
     }
 
     /// Whether a node is kept for one of them.
     pub(crate) fn have(&self, node: &Node) -> bool {
-        let mut reserved = self
-            .confirmed
-            .iter()
-            .flat_map(|reservation| &reservation.nodes);
+        let mut reserved = self.confirmed.iter().flat_map(|one| &one.nodes);
         reserved.any(|reserved| reserved.node == node.name)
     }
 
     /// What a cycle does without; `nodes` are those of its machine, none if it is one count.
     pub(crate) fn left_out(&self, table: &JobTable, nodes: &[Node]) -> Vec<LeftOut> {
         let all = table.considered_rows().count();
-        let confirmed = self.confirmed.iter().map(|reservation| &*reservation.id);
-        let known: BTreeSet<&str> = confirmed
-            .chain(self.unconfirmed.values().map(|id| &**id))
-            .collect();
-        let mut of_nodes = nodes.iter().flat_map(|node| &node.reservations);
-        let is_node_of_unknown = of_nodes.any(|id| !known.contains(&**id));
+        let mut known: BTreeSet<&Box<str>> = self.unconfirmed.values().collect();
+        let mut of_later = 0;
+        for reservation in &self.confirmed {
+            known.insert(&reservation.id);
+            if reservation.later_occurrences > 0 {
+                of_later = all;
+            }
+        }
         let is_idle = nodes.is_empty() && !self.confirmed.is_empty();
-        let of_unknown = if is_node_of_unknown || is_idle || self.beyond > 0 {
-            all
+        let mut of_nodes = nodes.iter().flat_map(|node| &node.reservations);
+        let mut of_unknown = 0;
+        if is_idle || self.beyond > 0 || of_nodes.any(|id| !known.contains(id)) {
+            of_unknown = all;
         } else {
-            let queues = table.considered_rows().map(|row| table.queue(row));
-            queues
-                .filter(|queue| is_of_reservation(queue) && !self.has_queue(queue))
-                .count()
-        };
-        let has_later = self
-            .confirmed
-            .iter()
-            .any(|reservation| reservation.later_occurrences > 0);
+            for row in table.considered_rows() {
+                let queue = table.queue(row);
+                of_unknown += usize::from(is_of_reservation(queue) && !self.has_queue(queue));
+            }
+        }
         LeftOut::of_some_jobs([
             ("reservations (`pbs_rstat -f`)", of_unknown),
             (
                 "reservations that are not confirmed",
                 if self.unconfirmed.is_empty() { 0 } else { all },
             ),
-            (
-                "later occurrences of standing reservations",
-                if has_later { all } else { 0 },
-            ),
+            ("later occurrences of standing reservations", of_later),
         ])
     }
 }

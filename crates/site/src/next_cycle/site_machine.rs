@@ -16,8 +16,8 @@ use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_openpbs::words::counted;
 use jsf_simulate::Names;
 
-use crate::next_cycle::node_pools::{Pools, amount_of};
-use crate::next_cycle::places::{Places, total_of};
+use crate::next_cycle::node_pools::{Pools, amounts_of};
+use crate::next_cycle::places::{Places, totals_of};
 use crate::next_cycle::queue_rules::LimitedNames;
 use crate::next_cycle::reserved_nodes::Reservations;
 use crate::simulation::simulation_rules::PROCESSORS;
@@ -83,8 +83,10 @@ impl CycleMachine {
         processors: Option<u32>,
         warnings: &mut Vec<Message>,
     ) -> Result<Self, SiteError> {
-        let queues = table.queues().iter().map(|queue| (&**queue).into());
-        let queues: Vec<Box<str>> = queues.collect();
+        let mut queues: Vec<Box<str>> = Vec::new();
+        for queue in table.queues() {
+            queues.push((&**queue).into());
+        }
         let reservations = Reservations::read(site, cycle, at)?;
         let pools = Pools::new(site, cycle, processors, &reservations)?;
         let amounts = site.with_limited(pools.names.clone(), &queues);
@@ -93,13 +95,13 @@ impl CycleMachine {
             [Names::default(), Names::default(), Names::default()];
         let mut jobs = Vec::with_capacity(cycle.jobs.len());
         for (row, job) in cycle.jobs.iter().enumerate() {
-            let subjobs = job
-                .queued_subjobs
-                .as_ref()
-                .map_or(1, |subjobs| subjobs.len());
+            let subjobs = match &job.queued_subjobs {
+                Some(subjobs) => subjobs.len(),
+                None => 1,
+            };
             jobs.push(RequestedJob {
                 chunks: places.chunks(table.queue_index(row), job),
-                counted: amounts.iter().map(|name| total_of(job, name)).collect(),
+                counted: totals_of(job, &amounts),
                 subjobs: u32::try_from(subjobs).unwrap_or(u32::MAX),
                 job: CycleJob {
                     walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
@@ -115,8 +117,11 @@ impl CycleMachine {
             });
         }
         let mut advance = Vec::new();
-        let has_nodes = !pools.nodes.is_empty();
-        for reservation in reservations.confirmed.iter().filter(|_| has_nodes) {
+        for reservation in &reservations.confirmed {
+            // a number of processors has no places that a reservation could hold
+            if pools.nodes.is_empty() {
+                break;
+            }
             let &ListedReservation { start, end, .. } = reservation;
             advance.push(AdvanceReservation {
                 job: jobs.len() as u32,
@@ -181,9 +186,10 @@ impl CycleMachine {
     /// Ends the running jobs that end next, as far as the walltimes tell. Returns when, or before
     /// that when after this time other jobs may start.
     pub(crate) fn end_next(&mut self, at: i64) -> Option<i64> {
-        let change = self.rules.times.changes_after(at).first().copied();
         let end = self.machine.next_end();
-        if let Some(change) = change.filter(|&change| end.is_none_or(|end| change < end)) {
+        if let Some(&change) = self.rules.times.changes_after(at).first()
+            && end.is_none_or(|end| change < end)
+        {
             return Some(change);
         }
         let Self {
@@ -294,8 +300,7 @@ impl CycleMachine {
         }
         for chunk in &job.placed {
             if let Some(pool) = self.pools.pool_of(&job.queue, &chunk.node) {
-                let amounts = names.iter().map(|name| amount_of(&chunk.amounts, name));
-                let amounts = amounts.collect();
+                let amounts = amounts_of(&chunk.amounts, names).into();
                 parts.push(Part { pool, amounts });
             }
         }
@@ -307,10 +312,14 @@ impl Site {
     /// What each job adds to the usage of its entity in a cycle in which it starts: its request
     /// under `fairshare_usage_res`.
     pub(crate) fn charges(&self, jobs: &[QueuedJob]) -> Vec<f64> {
-        let formula = Formula::parse(&self.config.fairshare_usage_res).ok();
-        let program = formula.and_then(|formula| formula.compile(&self.schema).ok());
-        let charge = |job: &QueuedJob| {
-            let program = program.as_ref()?;
+        let mut charges = vec![0.0; jobs.len()];
+        let Ok(formula) = Formula::parse(&self.config.fairshare_usage_res) else {
+            return charges;
+        };
+        let Ok(program) = formula.compile(&self.schema) else {
+            return charges;
+        };
+        for (charge, job) in charges.iter_mut().zip(jobs) {
             let mut inputs = Vec::new();
             for name in program.inputs() {
                 let amount = match &**name {
@@ -320,9 +329,11 @@ impl Site {
                 };
                 inputs.push(Value::Int(amount.unwrap_or(0)));
             }
-            program.evaluate(&inputs).ok()?.to_f64()
-        };
-        jobs.iter().map(|job| charge(job).unwrap_or(0.0)).collect()
+            if let Ok(value) = program.evaluate(&inputs) {
+                *charge = value.to_f64().unwrap_or(0.0);
+            }
+        }
+        charges
     }
 }
 
@@ -345,8 +356,10 @@ fn unlisted_subjobs(
             ids.push(table.id(row));
         }
     }
-    for (array, _) in ids.into_iter().filter_map(array_and_index) {
-        *known.entry(array).or_default() += 1;
+    for id in ids {
+        if let Some((array, _)) = array_and_index(id) {
+            *known.entry(array).or_default() += 1;
+        }
     }
     let mut unlisted = Vec::new();
     let mut arrays = Vec::new();
@@ -354,7 +367,9 @@ fn unlisted_subjobs(
         let known = known.get(table.id(row)).copied().unwrap_or(0);
         let count = job.running_subjobs.saturating_sub(known).min(MAX_SUBJOBS);
         let end = latest_start.saturating_add(job.walltime.unwrap_or(UNLIMITED_WALLTIME));
-        unlisted.extend((0..count).map(|_| Unplaced { row, end }));
+        for _ in 0..count {
+            unlisted.push(Unplaced { row, end });
+        }
         if count > 0 {
             arrays.push(table.id(row));
         }
@@ -380,7 +395,7 @@ fn array_row(table: &JobTable, job: &QueuedJob, row: usize) -> Option<u32> {
         return Some(row as u32);
     }
     let (array, _) = array_and_index(table.id(row))?;
-    table.row(&array).map(|row| row as u32)
+    Some(table.row(&array)? as u32)
 }
 
 /// The limit of the subjobs that run at a time, if an array has one.
@@ -391,5 +406,8 @@ fn limit_of_arrays(jobs: &[QueuedJob]) -> Option<Limit> {
             named.insert(row, most.into());
         }
     }
-    (!named.is_empty()).then(|| Limit::of_subjobs(named))
+    if named.is_empty() {
+        return None;
+    }
+    Some(Limit::of_subjobs(named))
 }

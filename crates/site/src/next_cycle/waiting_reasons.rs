@@ -47,14 +47,16 @@ impl JobInWords<'_> {
 
     /// It would delay another job, which is promised a start, or run into a reservation.
     fn delays(self, delayed: u32, decided: &Decisions<'_>) -> String {
-        let reservation = (delayed as usize).checked_sub(decided.table.len());
-        let confirmed = &self.machine.reservations.confirmed;
-        if let Some(reservation) = reservation.and_then(|index| confirmed.get(index)) {
+        if let Some(index) = (delayed as usize).checked_sub(decided.table.len())
+            && let Some(reservation) = self.machine.reservations.confirmed.get(index)
+        {
             return format!("would run into the reservation {}", reservation.id);
         }
         let mut reserved = decided.reserved.iter();
-        let reserved = reserved.find(|(row, _)| *row == delayed);
-        let id = reserved.map_or("a job", |(_, reserved)| &*reserved.id);
+        let id = match reserved.find(|(row, _)| *row == delayed) {
+            Some((_, reserved)) => &*reserved.id,
+            None => "a job",
+        };
         format!("would delay {id}, which is promised a start")
     }
 
@@ -119,8 +121,8 @@ impl JobInWords<'_> {
                 if !is_on_host && name == PROCESSORS && with.is_empty() {
                     return format!("not enough {short}");
                 }
-                let [asked, free] =
-                    [asked, available].map(|amount| amount_in_words(self.site, name, amount));
+                let asked = amount_in_words(self.site, name, asked);
+                let free = amount_in_words(self.site, name, available);
                 if is_on_host {
                     return format!(
                         "not enough {short} on one host{with}: a chunk asks for {asked}, at most {free} free"
@@ -141,11 +143,13 @@ impl JobInWords<'_> {
     /// The values that a chunk asks for, such as ` with color=red:fast=True`; empty if it asks for
     /// none.
     fn with_values(self, chunk: usize) -> String {
-        let has_nodes = !self.machine.pools.nodes.is_empty();
-        let chunk = self.job.chunks.get(chunk).filter(|_| has_nodes);
         let mut values = Vec::new();
-        for (name, value) in chunk.map_or_else(Vec::new, |chunk| wanted(self.site, chunk)) {
-            values.push(format!("{name}={value}"));
+        if !self.machine.pools.nodes.is_empty()
+            && let Some(chunk) = self.job.chunks.get(chunk)
+        {
+            for (name, value) in wanted(self.site, chunk) {
+                values.push(format!("{name}={value}"));
+            }
         }
         if values.is_empty() {
             return String::new();
@@ -168,7 +172,10 @@ impl JobInWords<'_> {
     }
 
     fn name(&self, amount: usize) -> &str {
-        self.machine.pools.names.get(amount).map_or("", |name| name)
+        match self.machine.pools.names.get(amount) {
+            Some(name) => name,
+            None => "",
+        }
     }
 
     /// A limit that the job is at.
@@ -271,9 +278,10 @@ fn counted_in_words(site: &Site, name: &str, amount: i64) -> String {
 
 /// An amount, a size with its unit as PBS writes it.
 fn amount_in_words(site: &Site, name: &str, amount: i64) -> String {
-    match site.schema.entry(name).map(|entry| entry.input_type) {
-        Some(InputType::Size) => size_in_words(amount),
-        _ => amount.to_string(),
+    if site.schema.input_type(name) == Some(InputType::Size) {
+        size_in_words(amount)
+    } else {
+        amount.to_string()
     }
 }
 

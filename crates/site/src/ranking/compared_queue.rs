@@ -139,12 +139,8 @@ impl Site {
         jobs: ComparedJobs,
     ) -> Result<ComparedQueue, SiteError> {
         let CompareRequest { old, new_site, new } = request;
-        let old_program = old
-            .compile(&jobs.schema)
-            .map_err(|_| SiteError::NotArithmetic)?;
-        let new_program = new
-            .compile(&jobs.schema)
-            .map_err(|_| SiteError::NotArithmetic)?;
+        let old_program = old.compile(&jobs.schema)?;
+        let new_program = new.compile(&jobs.schema)?;
         self.compare_jobs(old_program, new_site.unwrap_or(self), new_program, jobs)
     }
 

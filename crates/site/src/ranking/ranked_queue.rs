@@ -87,9 +87,7 @@ impl Site {
     /// # Errors
     /// The formula is not arithmetic.
     pub fn rank_again(&self, queue: &mut RankedQueue, formula: &Formula) -> Result<(), SiteError> {
-        let program = formula
-            .compile(&queue.schema)
-            .map_err(|_| SiteError::NotArithmetic)?;
+        let program = formula.compile(&queue.schema)?;
         let slurm = self.slurm.as_ref();
         queue.aging = slurm.and_then(|slurm| slurm.aging_formula(formula, &queue.schema));
         let tree = queue.tree.as_ref();

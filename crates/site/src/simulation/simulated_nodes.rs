@@ -8,7 +8,7 @@ use jsf_openpbs::resource_amount::AmountSource;
 use jsf_simulate::{PlacedRequests, Workload};
 
 use crate::next_cycle::node_pools::Pools;
-use crate::next_cycle::places::{Places, total_of};
+use crate::next_cycle::places::{Places, totals_of};
 use crate::next_cycle::reserved_nodes::Reservations;
 use crate::opening::role::Role;
 use crate::simulation::simulation_rules::{Counted, LeftOut, PROCESSORS, ProcessorsSource};
@@ -39,10 +39,10 @@ impl Site {
         };
         let pools = Pools::new(self, &document, None, &Reservations::default())?;
         let mut places = Places::new(self, &pools, queues);
-        let position = |job: &QueuedJob| queues.iter().position(|queue| *queue == job.queue);
         let mut requests = Vec::with_capacity(document.jobs.len());
         for job in &document.jobs {
-            requests.push(places.chunks(position(job).unwrap_or(0), job));
+            let queue = queues.iter().position(|queue| *queue == job.queue);
+            requests.push(places.chunks(queue.unwrap_or(0), job));
         }
         let machine = places.machine();
         let names = self.with_limited(pools.names.clone(), queues);
@@ -50,14 +50,14 @@ impl Site {
         let mut jobs = Vec::with_capacity(of_jobs.len());
         for &job in &of_jobs {
             let job = &document.jobs[job as usize];
-            counted.extend(names.iter().map(|name| total_of(job, name)));
+            counted.extend(totals_of(job, &names));
             jobs.push(job);
         }
         let mut left_out = pools.left_out(self, &jobs);
-        left_out.extend((without_chunks > 0).then(|| LeftOut {
-            what: "chunks of jobs without `select` in the log (each is placed as one)".to_owned(),
-            jobs: without_chunks,
-        }));
+        left_out.extend(LeftOut::of_some_jobs([(
+            "chunks of jobs without `select` in the log (each is placed as one)",
+            without_chunks,
+        )]));
         Ok(Some(Counted {
             names,
             machine,
@@ -71,17 +71,21 @@ impl Site {
 
     fn queued_jobs(&self, workload: &Workload, amounts: &[Box<str>]) -> QueuedJobs {
         let mut columns = Vec::new();
-        for name in amounts.iter().filter(|name| ***name != *PROCESSORS) {
-            columns.extend(workload.amounts_of(name).map(|column| (name, column)));
+        for name in amounts {
+            if **name != *PROCESSORS
+                && let Some(column) = workload.amounts_of(name)
+            {
+                columns.push((name, column));
+            }
         }
         let mut distinct = Vec::new();
         let mut known: HashMap<(u32, u32, u32, Vec<i64>), u32> = HashMap::new();
         let mut of_jobs = Vec::with_capacity(workload.jobs().len());
         for (index, job) in workload.jobs().iter().enumerate() {
-            let amounts = columns
-                .iter()
-                .map(|(_, column)| column[index].ceil() as i64);
-            let amounts: Vec<i64> = amounts.collect();
+            let mut amounts = Vec::with_capacity(columns.len());
+            for (_, column) in &columns {
+                amounts.push(column[index].ceil() as i64);
+            }
             let key = (job.queue, job.chunks, job.processors, amounts);
             let next = distinct.len() as u32;
             of_jobs.push(*known.entry(key).or_insert_with_key(|(.., amounts)| {

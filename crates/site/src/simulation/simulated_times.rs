@@ -24,22 +24,28 @@ impl Site {
         queues: &[(&str, usize)],
         warnings: &mut Vec<String>,
     ) -> Result<(Times, Vec<LeftOut>), SiteError> {
-        let uses = self.uses_of_times(queues);
-        let [first, last] = [workload.jobs().first(), workload.jobs().last()]
-            .map(|job| job.map_or(0, |job| job.submit));
+        let (first, last) = match (workload.jobs().first(), workload.jobs().last()) {
+            (Some(first), Some(last)) => (first.submit, last.submit),
+            _ => (0, 0),
+        };
         let is_known = first >= LEAST_EPOCH;
-        let has = |role| is_known && self.files.has(role);
-        let unknown = uses.iter().filter(|(role, _)| !has(*role));
-        let mut left_out: Vec<LeftOut> = unknown.map(|(_, one)| one.clone()).collect();
+        let mut depends_on_prime = self.config.in_non_prime_time().is_some();
+        let mut left_out = Vec::new();
+        for (role, of_times) in self.uses_of_times(queues) {
+            depends_on_prime |= role == Role::Holidays;
+            if !is_known || !self.files.has(role) {
+                left_out.push(of_times);
+            }
+        }
         let jobs = workload.jobs().len();
         let clock = Clock::from_samples(workload.clock_samples());
         if is_known && self.has_reservations_between(first, last, &clock)? {
             let what = "reservations (`pbs_rstat -f`)".to_owned();
             left_out.push(LeftOut { what, jobs });
         }
-        let depends_on_prime = uses.iter().any(|(role, _)| *role == Role::Holidays)
-            || self.config.in_non_prime_time().is_some();
-        if !(has(Role::DedicatedTime) || has(Role::Holidays) && depends_on_prime) {
+        let has_times = self.files.has(Role::DedicatedTime)
+            || self.files.has(Role::Holidays) && depends_on_prime;
+        if !is_known || !has_times {
             return Ok((Times::default(), left_out));
         }
         let config = &self.config;

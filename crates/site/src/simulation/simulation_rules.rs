@@ -14,7 +14,9 @@ use jsf_simulate::{
 };
 use serde::Serialize;
 
+use crate::next_cycle::node_pools::amount_on;
 use crate::next_cycle::queue_rules::{LimitedNames, QueuePlaces};
+use crate::next_cycle::reserved_nodes::Reservations;
 use crate::opening::role::Role;
 use crate::simulation::site_simulation::is_always_known;
 use crate::{Site, SiteError};
@@ -44,6 +46,17 @@ impl LeftOut {
         for (what, jobs) in found {
             if jobs > 0 {
                 let what = what.into();
+                left_out.push(Self { what, jobs });
+            }
+        }
+        left_out
+    }
+
+    /// What was found concerns all jobs.
+    fn of_all_jobs(found: Vec<String>, jobs: usize) -> Vec<Self> {
+        let mut left_out = Vec::new();
+        if jobs > 0 {
+            for what in found {
                 left_out.push(Self { what, jobs });
             }
         }
@@ -105,17 +118,6 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// A machine of which only the processors are counted.
-    fn one_pool(
-        site: &Site,
-        workload: &Workload,
-        processors: u32,
-        source: ProcessorsSource,
-    ) -> Self {
-        let machine = Machine::new(&[vec![processors.into()]]);
-        Self::of_pools(site, workload, vec![PROCESSORS.into()], machine, source)
-    }
-
     /// A machine of pools of which the hosts are not told apart.
     fn of_pools(
         site: &Site,
@@ -149,11 +151,27 @@ impl Site {
             return Ok(Vec::new());
         };
         let mut names = BTreeSet::new();
-        for node in usable_nodes(&nodes, self.partition.as_deref()) {
+        for node in self.usable_nodes(&nodes, &Reservations::default()) {
             names.extend(node.amounts.keys().cloned());
         }
         names.retain(|name| **name != *PROCESSORS && self.is_checked(name));
         Ok(names.into_iter().collect())
+    }
+
+    /// The nodes of the partition on which jobs may run, or for which a reservation is.
+    pub(crate) fn usable_nodes<'n>(
+        &self,
+        nodes: &'n Nodes,
+        reservations: &Reservations,
+    ) -> Vec<&'n Node> {
+        let mut usable = Vec::new();
+        for node in &nodes.nodes {
+            let has_jobs = node.is_usable || node.is_resv_exclusive && reservations.have(node);
+            if has_jobs && node.partition.as_deref() == self.partition.as_deref() {
+                usable.push(node);
+            }
+        }
+        usable
     }
 
     /// The names by which `job_sort_key` orders jobs with equal values and that are taken from the
@@ -218,8 +236,10 @@ impl Site {
         workload: &Workload,
         backfill: Option<Backfill>,
     ) -> Result<Option<NonPrimeRules>, SiteError> {
-        let site = self.in_non_prime_time()?;
-        Ok(site.map(|site| NonPrimeRules {
+        let Some(site) = self.in_non_prime_time()? else {
+            return Ok(None);
+        };
+        Ok(Some(NonPrimeRules {
             cycle: site.simulated_cycle(workload.queues(), backfill),
             order: site.simulated_order(workload),
         }))
@@ -251,39 +271,44 @@ impl Site {
         workload: &Workload,
         processors: Option<u32>,
     ) -> Result<Counted, SiteError> {
-        let one_pool = |processors, source| Counted::one_pool(self, workload, processors, source);
-        if let Some(processors) = processors {
-            return Ok(one_pool(processors, ProcessorsSource::Given));
-        }
-        if let Some(placed) = self.placed(workload)? {
+        let (processors, source) = if let Some(processors) = processors {
+            (processors, ProcessorsSource::Given)
+        } else if let Some(placed) = self.placed(workload)? {
             return Ok(placed);
-        }
-        if let Some(nodes) = self.nodes()? {
-            let mut names = vec![PROCESSORS.into()];
-            names.extend(self.counted_resources()?);
-            let usable = usable_nodes(&nodes, self.partition.as_deref());
-            let machine = machine(&usable, &names, workload.queues());
-            let hosts: BTreeSet<&str> = usable.iter().map(|node| &*node.host).collect();
-            let left_out = (hosts.len() > 1).then(|| LeftOut {
+        } else if let Some(nodes) = self.nodes()? {
+            return self.counted_nodes(workload, &nodes);
+        } else if let Some(slurm) = &self.slurm
+            && let Some(processors) = slurm.cluster.usable_processors()
+        {
+            (processors, ProcessorsSource::Nodes)
+        } else if let Some(processors) = workload.machine_processors {
+            (processors, ProcessorsSource::Log)
+        } else {
+            return Err(SiteError::missing(
+                "the number of processors is not known: no log has `; MaxProcs: N` in its header; ",
+                Need::Processors,
+            ));
+        };
+        let machine = Machine::new(&[vec![processors.into()]]);
+        let names = vec![PROCESSORS.into()];
+        Ok(Counted::of_pools(self, workload, names, machine, source))
+    }
+
+    /// The machine of the site's nodes, of which the hosts are not told apart.
+    fn counted_nodes(&self, workload: &Workload, nodes: &Nodes) -> Result<Counted, SiteError> {
+        let mut names = vec![PROCESSORS.into()];
+        names.extend(self.counted_resources()?);
+        let usable = self.usable_nodes(nodes, &Reservations::default());
+        let machine = machine(&usable, &names, workload.queues());
+        let mut counted =
+            Counted::of_pools(self, workload, names, machine, ProcessorsSource::Nodes);
+        if usable.iter().any(|node| node.host != usable[0].host) {
+            counted.left_out.push(LeftOut {
                 what: "the hosts of jobs without `select` in the log".to_owned(),
                 jobs: workload.jobs().len(),
             });
-            return Ok(Counted {
-                left_out: left_out.into_iter().collect(),
-                ..Counted::of_pools(self, workload, names, machine, ProcessorsSource::Nodes)
-            });
         }
-        let slurm = self.slurm.as_ref();
-        if let Some(processors) = slurm.and_then(|slurm| slurm.cluster.usable_processors()) {
-            return Ok(one_pool(processors, ProcessorsSource::Nodes));
-        }
-        match workload.machine_processors {
-            Some(processors) => Ok(one_pool(processors, ProcessorsSource::Log)),
-            None => Err(SiteError::missing(
-                "the number of processors is not known: no log has `; MaxProcs: N` in its header; ",
-                Need::Processors,
-            )),
-        }
+        Ok(counted)
     }
 
     /// In which order a cycle considers the jobs of a workload.
@@ -326,7 +351,9 @@ impl Site {
                 },
             };
             if key.first == SortFirst::High {
-                column.iter_mut().for_each(|value| *value = -*value);
+                for value in &mut column {
+                    *value = -*value;
+                }
             }
             columns.push(column);
         }
@@ -336,8 +363,7 @@ impl Site {
         let mut order: Vec<u32> = (0..jobs.len() as u32).collect();
         // the last key counts least
         for column in columns.iter().rev() {
-            let of = |job: u32| column[job as usize];
-            order.sort_by(|&left, &right| of(left).total_cmp(&of(right)));
+            order.sort_by(|&left, &right| column[left as usize].total_cmp(&column[right as usize]));
         }
         let mut ties = vec![0; jobs.len()];
         for (&job, place) in order.iter().zip(0..) {
@@ -349,7 +375,7 @@ impl Site {
     /// What the site has and a simulation or a cycle does without. The queues are those with jobs,
     /// each with their number.
     pub(crate) fn left_out(&self, queues: &[(&str, usize)]) -> Vec<LeftOut> {
-        let all = queues.iter().map(|(_, jobs)| jobs).sum();
+        let all: usize = queues.iter().map(|(_, jobs)| jobs).sum();
         let config = &self.config;
         let mut found: Vec<String> = Vec::new();
         if self.slurm.is_some() {
@@ -380,7 +406,7 @@ impl Site {
                 "fairshare_usage_res `{formula}` (usage is processors times seconds)"
             ));
         }
-        LeftOut::of_some_jobs(found.into_iter().map(|what| (what, all)))
+        LeftOut::of_all_jobs(found, all)
     }
 
     /// What of preemption a simulation does without.
@@ -388,13 +414,14 @@ impl Site {
         let mut found = Vec::new();
         // without a `sched_config` it is not known what they do
         if !self.has_cycle_rules() {
-            let attributes = self.queues.soft_limit_attributes();
-            found.extend(attributes.map(|attribute| format!("`{attribute}`")));
+            for attribute in self.queues.soft_limit_attributes() {
+                found.push(format!("`{attribute}`"));
+            }
         }
         if preempts {
             found.push("targets and checkpoints of preemption".to_owned());
         }
-        LeftOut::of_some_jobs(found.into_iter().map(|what| (what, jobs)))
+        LeftOut::of_all_jobs(found, jobs)
     }
 }
 
@@ -419,24 +446,6 @@ pub(crate) fn starts_in_words(rules: &CycleRules) -> String {
     }
 }
 
-/// The nodes on which jobs of a partition may run.
-pub(crate) fn usable_nodes<'n>(nodes: &'n Nodes, partition: Option<&str>) -> Vec<&'n Node> {
-    nodes_of(nodes, partition, |node| node.is_usable)
-}
-
-/// The nodes of a partition that are usable.
-pub(crate) fn nodes_of<'n>(
-    nodes: &'n Nodes,
-    partition: Option<&str>,
-    is_usable: impl Fn(&Node) -> bool,
-) -> Vec<&'n Node> {
-    nodes
-        .nodes
-        .iter()
-        .filter(|node| is_usable(node) && node.partition.as_deref() == partition)
-        .collect()
-}
-
 /// A machine of one pool for the nodes that no queue has for itself, and one for those of each
 /// queue that has some.
 fn machine(nodes: &[&Node], names: &[Box<str>], queues: &[Box<str>]) -> Machine {
@@ -445,13 +454,13 @@ fn machine(nodes: &[&Node], names: &[Box<str>], queues: &[Box<str>]) -> Machine 
     for node in nodes {
         let pool = match node.queue.as_deref() {
             None => 0,
-            Some(queue) => *pool_of_queue.entry(queue).or_insert_with(|| {
-                pools.push(vec![0; names.len()]);
-                pools.len() - 1
-            }),
+            Some(queue) => *pool_of_queue.entry(queue).or_insert(pools.len()),
         };
+        if pool == pools.len() {
+            pools.push(vec![0; names.len()]);
+        }
         for (sum, name) in pools[pool].iter_mut().zip(names) {
-            *sum = sum.saturating_add(node.amounts.get(name).copied().unwrap_or(0));
+            *sum = sum.saturating_add(amount_on(node, name));
         }
     }
     let mut pools_of_queues: Vec<Vec<u32>> = Vec::new();
@@ -473,8 +482,10 @@ fn requests(workload: &Workload, names: &[Box<str>]) -> Vec<i64> {
     for (index, job) in workload.jobs().iter().enumerate() {
         requests.push(job.processors.into());
         for column in &columns[1..] {
-            let amount = column.as_ref().map_or(0.0, |column| column[index]);
-            requests.push(amount.ceil() as i64);
+            requests.push(match column {
+                Some(column) => column[index].ceil() as i64,
+                None => 0,
+            });
         }
     }
     requests
@@ -487,16 +498,20 @@ fn limited_arrays(workload: &Workload) -> (Vec<Option<u32>>, Option<Limit>) {
     let mut arrays: HashMap<String, u32> = HashMap::new();
     let mut named = HashMap::new();
     let mut of_jobs = vec![None; most.len()];
-    for (job, &most) in most.iter().enumerate().filter(|(_, most)| **most > 0.0) {
-        if let Some((array, _)) = array_and_index(workload.id(job)) {
+    for (job, &most) in most.iter().enumerate() {
+        if most > 0.0
+            && let Some((array, _)) = array_and_index(workload.id(job))
+        {
             let next = arrays.len() as u32;
             let index = *arrays.entry(array).or_insert(next);
             named.insert(index, most as i64);
             of_jobs[job] = Some(index);
         }
     }
-    let limit = (!named.is_empty()).then(|| Limit::of_subjobs(named));
-    (of_jobs, limit)
+    if named.is_empty() {
+        return (of_jobs, None);
+    }
+    (of_jobs, Some(Limit::of_subjobs(named)))
 }
 
 /// The name of a formula for what a key of `job_sort_key` orders by.

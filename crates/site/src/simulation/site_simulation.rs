@@ -122,11 +122,10 @@ impl SimulatedQueue {
         if started < MIN_JOBS || waiting as f64 > started as f64 * FEW_WAIT {
             return None;
         }
-        let logged = workload
-            .most_processors_in_use()
-            .map_or_else(String::new, |most| {
-                format!("; the jobs of the log never used more than {most} at once")
-            });
+        let mut logged = String::new();
+        if let Some(most) = workload.most_processors_in_use() {
+            logged = format!("; the jobs of the log never used more than {most} at once");
+        }
         Some(format!(
             "hardly any job waits, so that no formula makes a difference: the machine has {} processors \
              {}{logged}; give the number that the machine of the log had, or a busier log",
@@ -149,18 +148,28 @@ impl Site {
         formulas: &[&Formula],
         rules: LogRules,
     ) -> Result<Workload, SiteError> {
-        let queues: Vec<Box<str>> = self.queues.iter().map(|(queue, _)| queue.into()).collect();
-        let named = self.names_in_log(formulas).into_iter().map(Box::from);
-        let limited = self.limited_resources(&queues).into_iter();
-        let read = named
-            .chain(self.counted_resources()?)
-            .chain(self.sorted_resources())
-            .chain(limited.filter(|name| !is_always_known(name)))
-            .chain([MAX_RUN_SUBJOBS.into()]);
+        let mut queues: Vec<Box<str>> = Vec::new();
+        let mut queue_priorities = BTreeMap::new();
+        for (queue, priority) in self.queues.iter() {
+            queues.push(queue.into());
+            queue_priorities.insert(queue.to_owned(), priority.unwrap_or(0));
+        }
+        let mut read: Vec<Box<str>> = Vec::new();
+        for name in self.names_in_log(formulas) {
+            read.push(name.into());
+        }
+        read.extend(self.counted_resources()?);
+        read.extend(self.sorted_resources());
+        for name in self.limited_resources(&queues) {
+            if !is_always_known(&name) {
+                read.push(name);
+            }
+        }
+        read.push(MAX_RUN_SUBJOBS.into());
         let mut names: Vec<(Box<str>, Option<InputType>)> = Vec::new();
         for name in read {
-            if names.iter().all(|(other, _)| *other != name) {
-                let kind = self.schema.entry(&name).map(|entry| entry.input_type);
+            if !names.iter().any(|(other, _)| *other == name) {
+                let kind = self.schema.input_type(&name);
                 names.push((name, kind));
             }
         }
@@ -168,12 +177,8 @@ impl Site {
             numbers: self.rules.numbers,
             entity: self.config.fairshare_entity,
             names,
-            queue_priorities: self
-                .queues
-                .iter()
-                .map(|(name, priority)| (name.to_owned(), priority.unwrap_or(0)))
-                .collect(),
-            default_walltimes: self.default_walltimes(),
+            queue_priorities,
+            default_walltimes: self.default_walltimes(&queues),
             slurm: self.logged_priority(formulas),
             takes_clock: self.files.has(Role::Holidays) || self.files.has(Role::DedicatedTime),
             takes_chunks: self.files.has(Role::Nodes),
@@ -186,13 +191,12 @@ impl Site {
 
     /// The names in formulas that a simulation takes from the log.
     pub fn names_in_log<'f>(&self, formulas: &[&'f Formula]) -> Vec<&'f str> {
-        let names: BTreeSet<&str> = formulas
-            .iter()
-            .flat_map(|formula| formula.names())
-            .collect();
-        let mut names: Vec<&str> = names.into_iter().collect();
+        let mut names = BTreeSet::new();
+        for formula in formulas {
+            names.extend(formula.names());
+        }
         names.retain(|name| self.schema.is_numeric(name) && !self.is_simulated(name));
-        names
+        names.into_iter().collect()
     }
 
     /// Whether a simulation computes an input, whatever the log says.
@@ -203,10 +207,12 @@ impl Site {
     /// What the numbers of Slurm's priority follow from, if the site is one of Slurm and a formula
     /// names one.
     fn logged_priority(&self, formulas: &[&Formula]) -> Option<SlurmPriority> {
-        let is_of_slurm = |name: &&str| self.schema.origin(name) == Some(Origin::Slurm);
         let slurm = self.slurm.as_ref()?;
-        let names = self.names_in_log(formulas);
-        names.iter().any(is_of_slurm).then(|| SlurmPriority {
+        let mut names = self.names_in_log(formulas).into_iter();
+        if !names.any(|name| self.schema.origin(name) == Some(Origin::Slurm)) {
+            return None;
+        }
+        Some(SlurmPriority {
             settings: slurm.settings.clone(),
             cluster: slurm.cluster.clone(),
         })
@@ -214,14 +220,18 @@ impl Site {
 
     /// The time that a job of each queue gets if it asks for none; that of an empty name is for all
     /// other queues.
-    fn default_walltimes(&self) -> BTreeMap<String, i64> {
+    fn default_walltimes(&self, queues: &[Box<str>]) -> BTreeMap<String, i64> {
         let mut defaults = BTreeMap::new();
-        for queue in self.queues.iter().map(|(name, _)| name).chain([""]) {
+        let mut add = |queue: &str| {
             if let Some(default) = self.queues.default_amount(queue, "walltime")
                 && let Some(walltime @ 1..) = seconds(default)
             {
                 defaults.insert(queue.to_owned(), walltime);
             }
+        };
+        add("");
+        for queue in queues {
+            add(queue);
         }
         defaults
     }
@@ -245,29 +255,32 @@ impl Site {
             usage,
             ..
         } = options;
-        let program = &formula
-            .compile(&self.schema)
-            .map_err(|_| SiteError::NotArithmetic)?;
+        let program = &formula.compile(&self.schema)?;
         let decay = self.simulated_decay(&options);
         let mut warnings = Vec::new();
-        let mut unknown: Vec<&str> = program.inputs().iter().map(|name| &**name).collect();
-        unknown.retain(|name| !self.is_simulated(name) && !workload.has_input(name));
+        let mut unknown: Vec<&str> = Vec::new();
+        for name in program.inputs() {
+            if !self.is_simulated(name) && !workload.has_input(name) {
+                unknown.push(name);
+            }
+        }
         if !unknown.is_empty() {
             warnings.push(format!(
                 "no job of the log has {}, so every job has 0",
-                first_names(unknown.into_iter())
+                first_names(unknown)
             ));
         }
         let mut counted = self.counted(workload, processors)?;
         let from = counted.source;
         let placed = counted.placed_jobs;
         let mut left_out = std::mem::take(&mut counted.left_out);
-        let mut jobs_in = vec![0_usize; workload.queues().len()];
-        for job in workload.jobs() {
-            jobs_in[job.queue as usize] += 1;
+        let mut queues: Vec<(&str, usize)> = Vec::new();
+        for queue in workload.queues() {
+            queues.push((queue, 0));
         }
-        let queues = workload.queues().iter().map(|queue| &**queue);
-        let queues: Vec<(&str, usize)> = queues.zip(jobs_in.iter().copied()).collect();
+        for job in workload.jobs() {
+            queues[job.queue as usize].1 += 1;
+        }
         let (times, of_times) = self.simulated_times(workload, &queues, &mut warnings)?;
         let mut rules = self.simulation_rules(workload, counted, backfill, times);
         if !rules.cycle.times.is_empty() {
@@ -284,13 +297,17 @@ impl Site {
             simulate(program, workload, rules, fairshare, observer).map_err(SiteError::content)?;
         warnings.extend(too_large(workload, &schedule, total));
         warnings.extend(never_started(workload, &schedule));
-        warnings.extend(self.unlisted_queues(workload, &jobs_in));
+        warnings.extend(self.unlisted_queues(workload, &queues));
         let mut simulated = SimulatedQueue {
             schedule,
             processors: Processors { total, from },
             placed,
             backfilling,
-            policy: self.tree.as_ref().map(|_| self.policy.name),
+            policy: if self.tree.is_some() {
+                Some(self.policy.name)
+            } else {
+                None
+            },
             decay,
             limits: self.run_limits(workload),
             left_out,
@@ -304,8 +321,14 @@ impl Site {
 
     /// The limits of running jobs that matter to a workload, in words.
     fn run_limits(&self, workload: &Workload) -> Vec<String> {
+        let mut owners = vec![("the server".to_owned(), "")];
+        for queue in workload.queues() {
+            if !queue.is_empty() {
+                owners.push((format!("queue {queue}"), queue));
+            }
+        }
         let mut described = Vec::new();
-        let mut add = |of: String, queue: &str| {
+        for (of, queue) in owners {
             let mut words = Vec::new();
             for limit in self.queues.run_limits(queue).into_iter().flatten() {
                 words.extend(limit_in_words(limit, workload));
@@ -313,10 +336,6 @@ impl Site {
             if !words.is_empty() {
                 described.push(format!("{of}: {} at the same time", words.join(", ")));
             }
-        };
-        add("the server".to_owned(), "");
-        for queue in workload.queues().iter().filter(|queue| !queue.is_empty()) {
-            add(format!("queue {queue}"), queue);
         }
         described
     }
@@ -333,17 +352,23 @@ impl Site {
                 factor: half_life.factor(conf.calc_period),
             });
         }
-        let configured = f64::from(self.config.fairshare_decay_factor);
-        let configured = (self.files.has(Role::SchedConfig) && !is_of_slurm).then_some(configured);
+        let configured = if self.files.has(Role::SchedConfig) && !is_of_slurm {
+            self.config.fairshare_decay_factor.into()
+        } else {
+            0.5
+        };
         Some(Decay {
             period: self.decay_period(period)?,
-            factor: factor.or(configured).unwrap_or(0.5),
+            factor: factor.unwrap_or(configured),
         })
     }
 
     /// The time in which usage decays once, in seconds: as the options say, else the half-life of
     /// the `slurm.conf` or the interval of the `sched_config`.
     pub(crate) fn decay_period(&self, given: Option<u64>) -> Option<u64> {
+        if given.is_some() {
+            return given;
+        }
         let configured = if self.decays_as_in_slurm_conf() {
             self.policy.conf.decay_half_life.into()
         } else if self.files.has(Role::SchedConfig) {
@@ -351,7 +376,11 @@ impl Site {
         } else {
             0
         };
-        given.or(Some(configured).filter(|seconds| *seconds > 0))
+        if configured > 0 {
+            Some(configured)
+        } else {
+            None
+        }
     }
 
     pub(crate) fn decays_as_in_slurm_conf(&self) -> bool {
@@ -368,8 +397,13 @@ impl Site {
         let shares = policy.assess(&tree);
         let mut of_entities = Vec::new();
         for entity in &workload.names_in_log().entities {
-            let shares = tree.resolve(entity).and_then(|node| shares.get(node));
-            of_entities.push(shares.map(|shares| shares.fairshare_perc));
+            let mut share = None;
+            if let Some(node) = tree.resolve(entity)
+                && let Some(shares) = shares.get(node)
+            {
+                share = Some(shares.fairshare_perc);
+            }
+            of_entities.push(share);
         }
         Ok(Some(of_entities))
     }
@@ -381,19 +415,18 @@ impl Site {
         tree: &SiteTree,
         workload: &Workload,
     ) -> Result<ShareTree, SiteError> {
-        match self.policy.name {
-            PolicyName::Pbs => {
-                // jobs without an entity are not one entity
-                let entities = workload.names_in_log().entities.iter();
-                let entities = entities
-                    .map(|entity| &**entity)
-                    .filter(|entity| !entity.is_empty());
-                // the scheduler's rules take any usage, and the documented ones do without that of
-                // the tree
-                Ok(tree.pbs_tree(PolicyRules::Scheduler, entities)?.into_tree())
-            }
-            _ => tree.share_tree(),
+        if self.policy.name != PolicyName::Pbs {
+            return tree.share_tree();
         }
+        let mut entities: Vec<&str> = Vec::new();
+        for entity in &workload.names_in_log().entities {
+            // jobs without an entity are not one entity
+            if !entity.is_empty() {
+                entities.push(entity);
+            }
+        }
+        // the scheduler's rules take any usage, and the documented ones do without that of the tree
+        Ok(tree.pbs_tree(PolicyRules::Scheduler, entities)?.into_tree())
     }
 
     fn simulated_fairshare(
@@ -404,15 +437,15 @@ impl Site {
         usage: StartingUsage,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Fairshare>, SiteError> {
-        let input = program
-            .inputs()
-            .iter()
-            .find(|name| FairshareInput::from_name(name).is_some());
-        if input.is_none() && !(self.config.fair_share.prime && self.tree.is_some()) {
+        let mut inputs = program.inputs().iter();
+        let input = inputs.find(|name| FairshareInput::from_name(name).is_some());
+        if input.is_none() && !self.config.fair_share.prime {
             return Ok(None);
         }
         let Some(tree) = &self.tree else {
-            let input = input.map_or("", |input| input);
+            let Some(input) = input else {
+                return Ok(None);
+            };
             let missing =
                 format!("the formula needs `{input}`, which a log of jobs does not have: ");
             return Err(SiteError::missing(missing, Need::Tree));
@@ -437,23 +470,28 @@ impl Site {
             fairshare = fairshare.with_usage_of_tree();
         }
         fairshare.is_printed = self.rules.numbers == NumberMode::OpenPbs;
-        let (unknown, consequence): (Vec<usize>, _) = if name == PolicyName::Pbs {
+        let mut unknown = Vec::new();
+        let mut consequence = "their fair-share numbers are 0";
+        if name == PolicyName::Pbs {
+            consequence = "they join the group `unknown`";
             let known = tree.pbs_tree(PolicyRules::Scheduler, [])?;
-            let is_unknown = |entity: &usize| known.tree().find(&in_log[*entity]).is_none();
-            let unknown = (0..in_log.len()).filter(is_unknown).collect();
-            (unknown, "they join the group `unknown`")
+            for (entity, name) in in_log.iter().enumerate() {
+                if known.tree().find(name).is_none() {
+                    unknown.push(&*workload.entities()[entity]);
+                }
+            }
         } else {
-            let unknown = fairshare.unknown_entities().collect();
-            (unknown, "their fair-share numbers are 0")
-        };
-        let shown = unknown.iter().map(|&entity| &*workload.entities()[entity]);
-        let (nobody, unknown): (Vec<&str>, Vec<&str>) = shown.partition(|name| name.is_empty());
-        if !nobody.is_empty() {
+            for entity in fairshare.unknown_entities() {
+                unknown.push(&*workload.entities()[entity]);
+            }
+        }
+        if unknown.contains(&"") {
             let zero = "jobs whose user the log does not say have fair-share numbers of 0";
             warnings.push(zero.to_owned());
+            unknown.retain(|name| !name.is_empty());
         }
         if !unknown.is_empty() {
-            let list = first_names(unknown.into_iter());
+            let list = first_names(unknown);
             warnings.push(format!(
                 "entities of the log that are not in the tree: {list}; {consequence}"
             ));
@@ -506,29 +544,31 @@ fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Wor
 
 /// Why a log has no job: how many lines are left out for each reason, and the first that is named.
 fn reasons(faults: &Faults) -> String {
-    let messages = faults.messages();
-    let first = messages
-        .first()
-        .map_or_else(String::new, |fault| format!("; {fault}"));
-    // of a single fault the message says all
-    let is_named = faults.count() == 1 && !first.is_empty();
-    let counts = faults.summary([]).filter(|_| !is_named);
-    counts.map_or_else(String::new, |counts| format!(": {counts}")) + &first
+    let mut first = String::new();
+    if let Some(fault) = faults.messages().first() {
+        first = format!("; {fault}");
+    }
+    match faults.summary([]) {
+        // of a single fault the message says all
+        Some(counts) if faults.count() != 1 || first.is_empty() => format!(": {counts}{first}"),
+        _ => first,
+    }
 }
 
 fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), SiteError> {
     let name = source.name();
-    let failed = SiteError::reading(name.as_ref());
     let OpenedFile { head, kind, rest } = source.opened()?;
     let log = BufReader::with_capacity(1 << 16, head.as_slice().chain(rest));
-    let is_log = read_workload(&name, log, builder).map_err(&failed)?;
+    let is_log = read_workload(&name, log, builder).map_err(SiteError::reading(name.as_ref()))?;
     if kind == FileKind::Empty {
         builder
             .faults()
             .add("it is empty", format_args!("`{name}`"));
     } else if !is_log {
-        let advice = sacct_advice(&String::from_utf8_lossy(&head))
-            .map_or_else(String::new, |advice| format!("; {advice}"));
+        let advice = match sacct_advice(&String::from_utf8_lossy(&head)) {
+            Some(advice) => format!("; {advice}"),
+            None => String::new(),
+        };
         let expected = format!(
             "a log of jobs: Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON{advice}"
         );
@@ -555,18 +595,23 @@ fn too_large(workload: &Workload, schedule: &Schedule, processors: u32) -> Optio
 
 /// The warnings about jobs that never start although the machine is large enough.
 fn never_started(workload: &Workload, schedule: &Schedule) -> Vec<String> {
-    let deleted = |job: &usize| schedule.deleted.contains(job);
-    let (deleted, held): (Vec<usize>, Vec<usize>) = schedule.never_start().partition(deleted);
+    let (mut held, mut deleted) = (Vec::new(), Vec::new());
+    for job in schedule.never_start() {
+        if schedule.deleted.contains(&job) {
+            deleted.push(workload.id(job));
+        } else {
+            held.push(workload.id(job));
+        }
+    }
     let why =
         "jobs that never start, because a limit, a threshold or a stopped queue lets none run";
     let mut warnings = Vec::new();
-    for (jobs, what) in [
+    for (names, what) in [
         (held, why),
         (deleted, "jobs that are deleted to make room for others"),
     ] {
-        if !jobs.is_empty() {
-            let list = first_names(jobs.iter().map(|&job| workload.id(job)));
-            warnings.push(format!("{what}: {list}"));
+        if !names.is_empty() {
+            warnings.push(format!("{what}: {}", first_names(names)));
         }
     }
     warnings
@@ -607,13 +652,16 @@ pub(crate) fn is_always_known(name: &str) -> bool {
 }
 
 /// The first few names, and how many more there are.
-pub(crate) fn first_names<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
-    let mut listed: Vec<String> = names
-        .by_ref()
-        .take(MAX_NAMES)
-        .map(|name| format!("`{name}`"))
-        .collect();
-    let more = names.count();
+pub(crate) fn first_names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let mut listed = Vec::new();
+    let mut more = 0;
+    for name in names {
+        if listed.len() < MAX_NAMES {
+            listed.push(format!("`{name}`"));
+        } else {
+            more += 1;
+        }
+    }
     if more > 0 {
         listed.push(format!("{more} more"));
     }

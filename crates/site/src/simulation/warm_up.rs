@@ -65,9 +65,12 @@ impl Site {
             return Ok(None);
         };
         let tree = self.simulated_tree(tree, &Workload::default())?;
-        let mut leaves = tree.nodes().filter(|&node| tree.children(node).is_empty());
-        let has_usage = leaves.any(|node| tree.usage(node) > FRESH);
-        let is_fresh = options.usage == StartingUsage::Fresh || !has_usage;
-        Ok(self.decay_period(options.decay_period).filter(|_| is_fresh))
+        let mut nodes = tree.nodes();
+        let has_usage =
+            nodes.any(|node| tree.children(node).is_empty() && tree.usage(node) > FRESH);
+        if has_usage && options.usage != StartingUsage::Fresh {
+            return Ok(None);
+        }
+        Ok(self.decay_period(options.decay_period))
     }
 }

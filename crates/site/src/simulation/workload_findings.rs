@@ -21,10 +21,11 @@ impl Site {
         let expr = formula.expr();
         let mut findings = lint(expr, &self.schema);
         let of_any_jobs = lint_values(expr, &self.schema, &Ranges::default());
-        let of_these = lint_values(expr, &self.schema, &self.ranges(formula, workload)).into_iter();
-        for mut found in of_these {
-            let is_same = |known: &Diagnostic| (known.code, known.span) == (found.code, found.span);
-            if CONDITIONS.contains(&found.code) && !of_any_jobs.iter().any(is_same) {
+        for mut found in lint_values(expr, &self.schema, &self.ranges(formula, workload)) {
+            let mut known = of_any_jobs.iter();
+            if CONDITIONS.contains(&found.code)
+                && !known.any(|known| (known.code, known.span) == (found.code, found.span))
+            {
                 found.message += " for the jobs of the log";
                 findings.push(found);
             }
@@ -45,20 +46,23 @@ impl Site {
         workload: &Workload,
     ) -> Result<Vec<String>, SiteError> {
         for condition in goals.conditions() {
-            let found = self.lint(condition, workload);
-            if let Some(found) = found.iter().find(|found| found.severity == Severity::Error) {
-                let text = condition.text();
-                return Err(SiteError::content(format!(
-                    "the condition `{text}` of a goal: {}",
-                    in_one_line(found)
-                )));
+            for found in self.lint(condition, workload) {
+                if found.severity == Severity::Error {
+                    return Err(SiteError::content(format!(
+                        "the condition `{}` of a goal: {}",
+                        condition.text(),
+                        in_one_line(&found)
+                    )));
+                }
             }
         }
         let mut reasons: Vec<String> = Vec::new();
         let mut of_some = 0;
-        for goal in goals.goals.iter().filter(|goal| goal.is_of_some()) {
-            of_some += 1;
-            reasons.extend(no_job(goal, workload));
+        for goal in &goals.goals {
+            if goal.is_of_some() {
+                of_some += 1;
+                reasons.extend(no_job(goal, workload));
+            }
         }
         let are_all_absent = of_some > 0 && reasons.len() == of_some;
         for goal in &goals.goals {
@@ -74,19 +78,20 @@ impl Site {
     /// log has all of it.
     fn unknown_inputs(&self, goal: &Goal, workload: &Workload) -> Option<String> {
         let condition = &goal.condition.as_ref()?.formula;
-        let is_unknown = |name: &&str| {
-            if [PROCESSORS, "walltime"].contains(name) || self.schema.entry(name).is_none() {
-                return false;
+        let mut unknown = Vec::new();
+        for name in condition.names() {
+            if [PROCESSORS, "walltime"].contains(&name) || self.schema.entry(name).is_none() {
+                continue;
             }
             let amounts = workload.amounts_of(name).unwrap_or_default();
-            amounts.iter().all(|amount| *amount == 0.0)
-        };
-        let mut unknown = condition.names();
-        unknown.retain(is_unknown);
+            if amounts.iter().all(|amount| *amount == 0.0) {
+                unknown.push(name);
+            }
+        }
         if unknown.is_empty() {
             return None;
         }
-        let values = first_names(unknown.into_iter());
+        let values = first_names(unknown);
         let name = &goal.name;
         Some(format!(
             "the condition of the goal `{name}` is about {values}, which no job of the log has: it counts 0"
@@ -98,40 +103,44 @@ impl Site {
     fn ranges(&self, formula: &Formula, workload: &Workload) -> Ranges {
         let mut ranges = Ranges::default();
         let jobs = workload.jobs();
-        let processors = jobs.iter().map(|job| i64::from(job.processors));
-        let walltimes = jobs.iter().map(|job| job.walltime);
-        for (name, least, most) in [
-            (PROCESSORS, processors.clone().min(), processors.max()),
-            ("walltime", walltimes.clone().min(), walltimes.max()),
-        ] {
-            ranges.observe(name, least.into_iter().chain(most).map(Value::Int));
-        }
+        let processors = jobs.iter().map(|job| Value::Int(job.processors.into()));
+        ranges.observe(PROCESSORS, processors);
+        let walltimes = jobs.iter().map(|job| Value::Int(job.walltime));
+        ranges.observe("walltime", walltimes);
         for name in formula.names() {
             let Some(amounts) = workload.amounts_of(name) else {
                 continue;
             };
-            let least = amounts.iter().copied().fold(f64::INFINITY, f64::min);
-            let most = amounts.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+            for amount in amounts {
+                least = least.min(amount);
+                most = most.max(amount);
+            }
             let kind = ranges.interval(name, &self.schema).kind();
             ranges.set(name, Interval::new(kind, least, most));
         }
         ranges
     }
 
-    /// The queues of a workload that the site's documents do not list, in a warning. `jobs_in`
-    /// counts the jobs by queue.
-    pub(crate) fn unlisted_queues(&self, workload: &Workload, jobs_in: &[usize]) -> Option<String> {
-        let mut unlisted: Vec<(&str, usize)> = Vec::new();
-        for (queue, &jobs) in workload.queues().iter().zip(jobs_in) {
-            if !queue.is_empty() && jobs > 0 && !self.queues.contains(queue) {
-                unlisted.push((queue, jobs));
+    /// The queues of a workload that the site's documents do not list, in a warning. The
+    /// queues have the numbers of their jobs.
+    pub(crate) fn unlisted_queues(
+        &self,
+        workload: &Workload,
+        queues: &[(&str, usize)],
+    ) -> Option<String> {
+        let mut unlisted = Vec::new();
+        let mut jobs = 0;
+        for &(queue, jobs_in) in queues {
+            if !queue.is_empty() && jobs_in > 0 && !self.queues.contains(queue) {
+                unlisted.push(queue);
+                jobs += jobs_in;
             }
         }
-        let jobs: usize = unlisted.iter().map(|(_, jobs)| jobs).sum();
         if jobs == 0 || self.queues.is_empty() {
             return None;
         }
-        let names = first_names(unlisted.iter().map(|(queue, _)| *queue));
+        let names = first_names(unlisted);
         let all = workload.jobs().len();
         Some(format!(
             "queues of the log that the site does not have: {names} ({jobs} of {all} jobs); they have no limits here"
@@ -145,8 +154,10 @@ fn no_job(goal: &Goal, workload: &Workload) -> Option<String> {
         return None;
     }
     let name = &goal.name;
-    let condition = goal.condition.as_ref();
-    let condition = condition.map_or("", |condition| condition.formula.text());
+    let condition = match &goal.condition {
+        Some(condition) => condition.formula.text(),
+        None => "",
+    };
     let Some((member, of)) = &goal.member else {
         return Some(format!(
             "the goal `{name}` is about no job: `{condition}` holds for no job of the log"
@@ -158,17 +169,23 @@ fn no_job(goal: &Goal, workload: &Workload) -> Option<String> {
             "the goal `{name}` is about no job: `{condition}` holds for no job of {which} of the log"
         ));
     }
-    let hides_names = workload.is_anonymous() && *member != Member::Queue;
-    let names = member.names(workload).iter().filter(|_| !hides_names);
-    let similar = did_you_mean(of, names.map(|name| &**name));
+    let similar = if hides_names(*member, workload) {
+        String::new()
+    } else {
+        did_you_mean(of, member.names(workload).iter().map(|name| &**name))
+    };
     Some(format!(
         "the goal `{name}` is about no job: no job of the log has {which}{similar}"
     ))
 }
 
+fn hides_names(member: Member, workload: &Workload) -> bool {
+    workload.is_anonymous() && member != Member::Queue
+}
+
 /// What the jobs of a goal have in common, with its name unless the names of the log are hidden.
 fn member_in_words(member: Member, of: &str, workload: &Workload) -> String {
-    if workload.is_anonymous() && member != Member::Queue {
+    if hides_names(member, workload) {
         return format!("its {member}");
     }
     format!("the {member} `{of}`")
