@@ -10,7 +10,7 @@ use crate::answer::{Answer, Format};
 use crate::cli::args::TextArgs;
 use crate::cli::output::{Output, format};
 use crate::cli::{CliError, Outcome};
-use crate::view::document::{Document, Section, Table};
+use crate::view::document::{Cell, Column, Document, Section, Table, cells};
 use crate::view::verdict::severity_word;
 
 /// `jsf codes`
@@ -30,11 +30,11 @@ pub struct CodesArgs {
 pub(crate) fn run(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     match &arguments.code {
         Some(name) => {
-            let code = Code::find(name).ok_or_else(|| {
-                CliError::usage(format!(
+            let Some(code) = Code::find(name) else {
+                return Err(CliError::usage(format!(
                     "`{name}` is not a known code; `jsf codes` lists all codes"
-                ))
-            })?;
+                )));
+            };
             write!(out, "{}", code.page())?;
         }
         None => Output::new(arguments.format, arguments.text, &[]).write(&Codes::all(), out)?,
@@ -76,10 +76,16 @@ impl Codes {
 
 impl Answer for Codes {
     fn document(&self) -> Document<'_> {
-        let table = Table::of(&self.codes)
-            .text("code", 9, |kind| kind.code.name())
-            .text("severity", 7, severities)
-            .wrapped("what it finds", 8, |kind| kind.title);
+        let columns = [
+            Column::text("code", 9),
+            Column::text("severity", 7),
+            Column::wrapped("what it finds", 8),
+        ];
+        let mut rows = Vec::new();
+        for kind in &self.codes {
+            let title = Cell::prose(kind.title);
+            rows.push(cells![kind.code.name(), severities(kind), title]);
+        }
         Document {
             command: "jsf codes",
             title: "Kinds of findings".to_owned(),
@@ -88,16 +94,17 @@ impl Answer for Codes {
                 self.codes.len()
             ),
             facts: Vec::new(),
-            sections: vec![Section::new("kinds").table(table)],
+            sections: vec![Section::new("kinds").table(Table::from_rows(columns, rows))],
             read_on: "",
         }
     }
 }
 
 /// How severe a kind of findings is.
-fn severities(kind: &&FindingKind) -> String {
-    match [kind.severity, kind.most_severe].map(severity_word) {
-        [one, other] if one == other => one.to_owned(),
-        [least, most] => format!("{least} or {most}"),
+fn severities(kind: &FindingKind) -> String {
+    let least = severity_word(kind.severity);
+    if kind.severity == kind.most_severe {
+        return least.to_owned();
     }
+    format!("{least} or {}", severity_word(kind.most_severe))
 }

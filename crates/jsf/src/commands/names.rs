@@ -15,7 +15,7 @@ use crate::cli::args::AnswerArgs;
 use crate::cli::args::site::SiteArgs;
 use crate::cli::output::Output;
 use crate::cli::{CliError, Outcome, show_site, warn_all};
-use crate::view::document::{Cell, Document, Section, Table};
+use crate::view::document::{Cell, Column, Document, Section, Table, cells};
 
 /// `jsf names`
 #[derive(Debug, Args)]
@@ -105,9 +105,11 @@ struct Names {
 impl Names {
     /// The names of a site.
     fn new(schema: &Schema) -> Self {
-        let (names, unusable) = names(schema)
-            .into_iter()
-            .partition(|name| name.unusable.is_none());
+        let mut names = names(schema);
+        // a stable order: first those that can be used
+        names.sort_by_key(|name| name.unusable.is_some());
+        let usable = names.partition_point(|name| name.unusable.is_none());
+        let unusable = names.split_off(usable);
         Self { names, unusable }
     }
 }
@@ -151,11 +153,11 @@ fn names(schema: &Schema) -> Vec<Name> {
         } else {
             "Python's builtins"
         };
-        let since = Some(function.since()).filter(|since| *since != PythonVersion::OLDEST);
-        names.push(Name {
-            since,
-            ..Name::of_python(format!("{}()", function.name()), "function", origin)
-        });
+        let mut name = Name::of_python(format!("{}()", function.name()), "function", origin);
+        if function.since() != PythonVersion::OLDEST {
+            name.since = Some(function.since());
+        }
+        names.push(name);
     }
     names
 }
@@ -199,17 +201,11 @@ fn order(origin: Origin) -> usize {
 
 impl Answer for Names {
     fn document(&self) -> Document<'_> {
-        let table = names_table(&self.names, "where it comes from", |name| name.origin);
-        let mut sections = vec![Section::new("names").table(table)];
+        let names = names_table(&self.names, "where it comes from");
+        let mut sections = vec![Section::new("names").table(names)];
         if !self.unusable.is_empty() {
-            let table = names_table(&self.unusable, "why", |name| {
-                name.unusable.unwrap_or_default()
-            });
-            sections.push(
-                Section::new("resources that no formula can use")
-                    .in_full()
-                    .table(table),
-            );
+            let section = Section::new("resources that no formula can use").in_full();
+            sections.push(section.table(names_table(&self.unusable, "why")));
         }
         Document {
             command: "jsf names",
@@ -226,25 +222,30 @@ impl Answer for Names {
     }
 }
 
-/// Names with their kinds and units, and what else is said of each.
-fn names_table<'a>(
-    names: &'a [Name],
-    heading: &str,
-    remark: fn(&Name) -> &'static str,
-) -> Table<'a> {
-    let has_since = names.iter().any(|name| name.since.is_some());
-    Table::of(names)
-        .name("name", 9, |name| &*name.name)
-        .text("kind", 7, |name| name.kind)
-        .text("unit", 7, |name| Cell::prose(name.unit.unwrap_or_default()))
-        .text("since", 6, |name| {
-            Cell::prose(
-                name.since
-                    .map(|since| since.to_string())
-                    .unwrap_or_default(),
-            )
-        })
-        .shown_if(has_since)
-        .wrapped(heading, 8, move |name| remark(name))
-        .into()
+/// Names with their kinds and units, and why none can be used, or where they come from.
+fn names_table<'a>(names: &'a [Name], heading: &str) -> Table<'a> {
+    let mut has_since = false;
+    let mut rows = Vec::new();
+    for name in names {
+        let since = match name.since {
+            Some(since) => since.to_string(),
+            None => String::new(),
+        };
+        has_since |= !since.is_empty();
+        rows.push(cells![
+            &*name.name,
+            name.kind,
+            Cell::prose(name.unit.unwrap_or_default()),
+            Cell::prose(since),
+            Cell::prose(name.unusable.unwrap_or(name.origin)),
+        ]);
+    }
+    let columns = [
+        Column::name("name", 9),
+        Column::text("kind", 7),
+        Column::text("unit", 7),
+        Column::text("since", 6).shown_if(has_since),
+        Column::wrapped(heading, 8),
+    ];
+    Table::from_rows(columns, rows)
 }

@@ -15,7 +15,7 @@ use crate::cli::output::Output;
 use crate::cli::queue::draw_submitted;
 use crate::cli::warnings::Warnings;
 use crate::cli::{CliError, Outcome, parsed_formula, read_formula, show_site};
-use crate::view::document::{Document, Fact, Section, Table};
+use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::exchange_rates::{WORTH, rates_line};
 use crate::view::words::{count, grouped_number, significant};
 
@@ -118,18 +118,31 @@ impl Answer for TranslateAnswer<'_> {
         };
         let mut sections = vec![Section::new(what).list(translation.settings.clone())];
         if !translation.not_expressed.is_empty() {
-            let table = Table::of(&translation.not_expressed)
-                .code("part", 9, |part| &*part.text)
-                .wrapped("why", 8, |part| &*part.why);
+            let columns = [Column::code("part", 9), Column::wrapped("why", 8)];
+            let mut rows = Vec::new();
+            for part in &translation.not_expressed {
+                rows.push(cells![&*part.text, Cell::prose(&*part.why)]);
+            }
+            let table = Table::from_rows(columns, rows);
             sections.push(Section::new("what is not expressed").table(table));
         }
-        let has_notes = translation.parts.iter().any(|part| !part.note.is_empty());
-        let table = Table::of(&translation.parts)
-            .code("part", 9, |part| &*part.text)
-            .code("becomes", 8, |part| &*part.becomes)
-            .wrapped("note", 7, |part| &*part.note)
-            .shown_if(has_notes);
         if !translation.parts.is_empty() {
+            let mut has_notes = false;
+            let mut rows = Vec::new();
+            for part in &translation.parts {
+                has_notes |= !part.note.is_empty();
+                rows.push(cells![
+                    &*part.text,
+                    &*part.becomes,
+                    Cell::prose(&*part.note)
+                ]);
+            }
+            let columns = [
+                Column::code("part", 9),
+                Column::code("becomes", 8),
+                Column::wrapped("note", 7).shown_if(has_notes),
+            ];
+            let table = Table::from_rows(columns, rows);
             sections.push(Section::new("what becomes of it").table(table));
         }
         Document {
@@ -170,11 +183,14 @@ impl TranslateAnswer<'_> {
 
 /// What the size of the largest job is worth, if large jobs are preferred.
 fn largest_job(LargestJob { nodes, cpus, wait }: LargestJob) -> Option<Fact> {
+    if wait <= 0.0 {
+        return None;
+    }
     let text = format!(
         "a job of {} nodes and {} processors counts {} h of waiting",
         grouped_number(nodes as usize),
         grouped_number(cpus as usize),
         significant(wait / 3600.0)
     );
-    (wait > 0.0).then(|| Fact::new("largest", text))
+    Some(Fact::new("largest", text))
 }

@@ -2,7 +2,7 @@
 
 use job_sort_formula::rank::{OldNew, SummandAgreement};
 
-use crate::view::document::{Cell, Column, DECIDES, Fact, Section, Table};
+use crate::view::document::{Cell, Column, DECIDES, Fact, Section, Table, cells};
 use crate::view::printable::excerpt;
 use crate::view::words::significant;
 
@@ -16,17 +16,16 @@ pub(crate) fn decides_fact(summands: &[SummandAgreement]) -> Option<Fact> {
         return None;
     }
     let mut parts = Vec::new();
+    let mut has_range = false;
     for summand in by_agreement(summands) {
-        let SummandAgreement {
-            text, low, high, ..
-        } = summand;
-        let [low, high] = [*low, *high].map(significant);
+        let text = &summand.text;
         parts.push(match summand.tau {
-            Some(tau) => format!("`{text}` {low} to {high} (tau {tau:.2})"),
-            None => format!("`{text}` is always {low}"),
+            Some(tau) => format!("`{text}` {} (tau {tau:.2})", range_in_words(summand)),
+            None => format!("`{text}` is always {}", significant(summand.low)),
         });
+        has_range |= summand.tau.is_some();
     }
-    if summands.iter().any(|summand| summand.tau.is_some()) {
+    if has_range {
         // the ranges are those of 90 % of the jobs
         parts.push(
             "for 90 % of the jobs (tau: 1 is the order of the jobs, -1 its reverse)".to_owned(),
@@ -41,24 +40,32 @@ pub(crate) fn decides_section<'a>(sides: OldNew<&'a [SummandAgreement]>) -> Opti
     if sides.old.len().max(sides.new.len()) < 2 {
         return None;
     }
-    let new = by_agreement(sides.new).into_iter();
-    let mut rows: Vec<_> = new.map(|summand| ("new", summand)).collect();
-    for summand in by_agreement(sides.old) {
-        rows.push(("old", summand));
+    let columns = [
+        Column::text("side", 8),
+        Column::code("summand", 9),
+        Column::number("agrees (tau)", 7),
+        Column::number("range (5 to 95 %)", 6),
+    ];
+    let mut rows = Vec::new();
+    for (side, summands) in [("new", sides.new), ("old", sides.old)] {
+        for summand in by_agreement(summands) {
+            rows.push(cells![
+                side,
+                Cell::Code((&*summand.text).into()),
+                summand.tau.map(|tau| Cell::Decimals(tau, 2)),
+                Cell::Written(range_in_words(summand), Some(summand.high)),
+            ]);
+        }
     }
-    let table = Table::of(rows)
-        .text("side", 8, |(side, _)| *side)
-        .code("summand", 9, |(_, summand)| {
-            Cell::Code((&*summand.text).into())
-        })
-        .number("agrees (tau)", 7, |(_, summand)| {
-            summand.tau.map(|tau| Cell::Decimals(tau, 2))
-        })
-        .number("range (5 to 95 %)", 6, |(_, summand)| {
-            let [low, high] = [summand.low, summand.high].map(significant);
-            Cell::Written(format!("{low} to {high}"), Some(summand.high))
-        });
-    Some(Section::new("what decides").table(table))
+    Some(Section::new("what decides").table(Table::from_rows(columns, rows)))
+}
+
+fn range_in_words(summand: &SummandAgreement) -> String {
+    format!(
+        "{} to {}",
+        significant(summand.low),
+        significant(summand.high)
+    )
 }
 
 /// The columns of the summands with these texts. The one that agrees with the order most is dropped
@@ -68,12 +75,10 @@ pub(crate) fn summand_columns(
     agreements: &[SummandAgreement],
     importance: u8,
 ) -> Vec<Column> {
-    let deciding = by_agreement(agreements)
-        .first()
-        .map(|summand| &*summand.text);
+    let deciding = by_agreement(agreements).into_iter().next();
     let mut columns = Vec::new();
     for text in texts {
-        let is_deciding = deciding == Some(text);
+        let is_deciding = deciding.is_some_and(|summand| *summand.text == *text);
         let importance = if is_deciding { DECIDES } else { importance };
         columns.push(Column::number(excerpt(text, MAX_HEADING), importance));
     }
@@ -82,8 +87,11 @@ pub(crate) fn summand_columns(
 
 /// The summands, those that agree with the order most first.
 fn by_agreement(summands: &[SummandAgreement]) -> Vec<&SummandAgreement> {
-    let agreement = |summand: &SummandAgreement| summand.tau.unwrap_or(0.0).abs();
-    let mut sorted: Vec<&SummandAgreement> = summands.iter().collect();
+    let mut sorted = Vec::from_iter(summands);
     sorted.sort_by(|left, right| agreement(right).total_cmp(&agreement(left)));
     sorted
+}
+
+fn agreement(summand: &SummandAgreement) -> f64 {
+    summand.tau.unwrap_or(0.0).abs()
 }

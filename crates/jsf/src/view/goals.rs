@@ -3,7 +3,7 @@
 use job_sort_formula::rank::OldNew;
 use jsf_simulate::{GoalState, JudgedGoal, Measure};
 
-use crate::view::document::{Cell, Section, Table};
+use crate::view::document::{Cell, Column, Section, Table, cells};
 use crate::view::words::{count, duration, grouped_count, percent, significant};
 
 /// The table of the goals of one formula, or of two; `None` without goals.
@@ -16,48 +16,54 @@ pub(crate) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
     // those that are missed first: there may be no room for all
     let mut order: Vec<usize> = (0..new.len()).collect();
     order.sort_by_key(|&index| new[index].state);
-    let table = Table::of(order)
-        .name("goal", 9, |&goal| &*new[goal].name)
-        .number("jobs", 4, |&goal| new[goal].jobs)
-        .text("measure", 3, |&goal| new[goal].measure.to_string())
-        .number("old", 6, |&goal| {
-            Cell::prose(
-                old.get(goal)
-                    .map_or_else(String::new, |old| value_in_words(old.measure, old.value)),
-            )
-        })
-        .shown_if(has_old)
-        .number(if has_old { "new" } else { "value" }, 8, |&goal| {
-            value_in_words(new[goal].measure, new[goal].value)
-        })
-        .number("limit", 7, |&goal| {
-            let bound = if new[goal].is_most {
-                "at most"
-            } else {
-                "at least"
-            };
-            format!(
-                "{bound} {}",
-                value_in_words(new[goal].measure, new[goal].limit)
-            )
-        })
-        .text("met", 8, |&goal| met_in_words(&new[goal]));
-    let brief = unmet(new).unwrap_or_else(|| "all goals are met".to_owned());
+    let mut rows = Vec::new();
+    for index in order {
+        let goal = &new[index];
+        let old = match old.get(index) {
+            Some(old) => value_in_words(old.measure, old.value),
+            None => String::new(),
+        };
+        let bound = if goal.is_most { "at most" } else { "at least" };
+        let limit = value_in_words(goal.measure, goal.limit);
+        rows.push(cells![
+            &*goal.name,
+            goal.jobs,
+            goal.measure.to_string(),
+            Cell::prose(old),
+            value_in_words(goal.measure, goal.value),
+            format!("{bound} {limit}"),
+            met_in_words(goal),
+        ]);
+    }
+    let columns = [
+        Column::name("goal", 9),
+        Column::number("jobs", 4),
+        Column::text("measure", 3),
+        Column::number("old", 6).shown_if(has_old),
+        Column::number(if has_old { "new" } else { "value" }, 8),
+        Column::number("limit", 7),
+        Column::text("met", 8),
+    ];
     Some(
         Section::new("goals, each without an interval")
-            .in_brief(brief)
-            .table(table),
+            .in_brief(unmet(new).unwrap_or("all goals are met".to_owned()))
+            .table(Table::from_rows(columns, rows)),
     )
 }
 
 /// What of the goals is not met, for the headline: those that are missed, else those that cannot be
 /// judged. `None` if all are met.
 pub(crate) fn unmet(goals: &[JudgedGoal]) -> Option<String> {
-    let all = count(goals.len(), "goal");
-    let [missed, no_jobs] = [GoalState::Missed, GoalState::NoJobs].map(|state| names(goals, state));
-    let missed = missed.map(|(number, names)| format!("{number} of {all} missed: {names}"));
-    let no_jobs = no_jobs.map(|(number, names)| format!("{number} of {all} about no job: {names}"));
-    missed.or(no_jobs).or_else(|| not_judged(goals))
+    for (state, what) in [
+        (GoalState::Missed, "missed"),
+        (GoalState::NoJobs, "about no job"),
+    ] {
+        if let Some((number, names)) = names(goals, state) {
+            let all = count(goals.len(), "goal");
+            return Some(format!("{number} of {all} {what}: {names}"));
+        }
+    }
+    not_judged(goals)
 }
 
 /// Which goals refer to an old formula that there is not; `None` if there are none.

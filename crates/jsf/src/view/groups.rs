@@ -4,9 +4,9 @@
 use std::cmp::Ordering;
 
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{Comparison, GroupChange, JobMove};
+use job_sort_formula::rank::{Comparison, GroupChange, JobMove, OldNew};
 
-use crate::view::document::{Cell, DECIDES, RowLimit, Rows, Section, Table};
+use crate::view::document::{Cell, Column, DECIDES, RowLimit, Section, Table, cells};
 
 /// The most groups in text: of more, the first and the last half of this number are shown.
 const MAX_GROUPS: usize = 20;
@@ -25,12 +25,16 @@ pub(crate) fn group_sections(comparison: &Comparison, is_one_ranking: bool) -> V
             &comparison.sizes,
         ),
     ] {
-        if changes.iter().any(|change| !change.name.is_empty()) {
-            let mut rows: Vec<_> = changes.iter().map(|change| ("", change)).collect();
-            rows.sort_by(if is_one_ranking { by_rank } else { by_gain });
-            let table = group_table(column, rows, comparison, is_one_ranking);
-            sections.push(Section::new(heading).table(table));
+        if changes.iter().all(|change| change.name.is_empty()) {
+            continue;
         }
+        let mut groups = Vec::new();
+        for change in changes {
+            groups.push(("", change));
+        }
+        groups.sort_by(if is_one_ranking { by_rank } else { by_gain });
+        let table = group_table(column, &groups, comparison, is_one_ranking);
+        sections.push(Section::new(heading).table(table));
     }
     sections
 }
@@ -41,59 +45,69 @@ pub(crate) type KindOfGroup<'a> = (&'static str, &'a GroupChange);
 /// A row for each group.
 pub(crate) fn group_table<'a>(
     column: &str,
-    rows: Vec<KindOfGroup<'a>>,
+    groups: &[KindOfGroup<'_>],
     comparison: &Comparison,
     is_one_ranking: bool,
 ) -> Table<'a> {
     let all = comparison.considered.old.max(comparison.considered.new);
-    let tops = rows
-        .first()
-        .map(|(_, change)| change.top)
-        .unwrap_or_default();
-    let has_shares = rows.iter().any(|(_, change)| change.perc.is_some());
+    let mut has_shares = false;
+    let mut tops = [(0, OldNew::default()); 2];
+    let mut rows = Vec::new();
+    for group in groups {
+        let (_, change) = group;
+        let (mut old_mean, mut new_mean) = (Cell::Missing, Cell::Missing);
+        if let Some(mean) = change.mean_rank() {
+            old_mean = Cell::Decimals(mean.old, 1);
+            new_mean = Cell::Decimals(mean.new, 1);
+        }
+        let mut row = cells![
+            group_name(group),
+            change.jobs,
+            old_mean,
+            new_mean,
+            Cell::Gained(change.gain()),
+        ];
+        tops = change.top;
+        for (_, jobs) in tops {
+            row.extend(cells![jobs.old, jobs.new]);
+        }
+        row.push(change.perc.map(Cell::Share).into());
+        has_shares |= change.perc.is_some();
+        rows.push(row);
+    }
     let is_change = !is_one_ranking;
     let new = if is_change { "new " } else { "" };
-    let mut table = Table::of(rows)
-        .text(column, 9, group_name)
-        .number("jobs", 6, |(_, change)| change.jobs)
-        .number("old mean rank", 8, |(_, change)| {
-            change.mean_rank().map(|mean| Cell::Decimals(mean.old, 1))
-        })
-        .shown_if(is_change)
-        .number(format!("{new}mean rank"), 8, |(_, change)| {
-            change.mean_rank().map(|mean| Cell::Decimals(mean.new, 1))
-        })
-        .number("gained", 9, |(_, change)| Cell::Gained(change.gain()))
-        .with_bar()
-        .shown_if(is_change);
-    for (index, (first, _)) in tops.into_iter().enumerate() {
+    let mut columns = vec![
+        Column::text(column, 9),
+        Column::number("jobs", 6),
+        Column::number("old mean rank", 8).shown_if(is_change),
+        Column::number(format!("{new}mean rank"), 8),
+        Column::number("gained", 9).with_bar().shown_if(is_change),
+    ];
+    let mut importance = 5;
+    for (first, _) in tops {
         // the number of jobs among the first ones says nothing if all jobs are among them
-        if first < all {
-            let importance = 5 - index as u8;
-            table = table
-                .number(
-                    format!("old in first {first}"),
-                    importance - 1,
-                    move |(_, change)| change.top[index].1.old,
-                )
-                .shown_if(is_change)
-                .number(
-                    format!("{new}in first {first}"),
-                    importance,
-                    move |(_, change)| change.top[index].1.new,
-                );
-        }
+        let is_shown = first < all;
+        let old = Column::number(format!("old in first {first}"), importance - 1);
+        columns.push(old.shown_if(is_shown && is_change));
+        let new = Column::number(format!("{new}in first {first}"), importance);
+        columns.push(new.shown_if(is_shown));
+        importance -= 1;
     }
-    table
-        .number("share", 3, |(_, change)| change.perc.map(Cell::Share))
-        .shown_if(has_shares)
-        .limit(RowLimit::Ends(MAX_GROUPS))
+    columns.push(Column::number("share", 3).shown_if(has_shares));
+    Table::from_rows(columns, rows).limit(RowLimit::Ends(MAX_GROUPS))
 }
 
 /// The groups whose jobs are first come first.
 fn by_rank((_, one): &KindOfGroup<'_>, (_, other): &KindOfGroup<'_>) -> Ordering {
-    let rank = |change: &GroupChange| change.mean_rank().map_or(f64::INFINITY, |mean| mean.new);
-    rank(one).total_cmp(&rank(other))
+    new_rank(one).total_cmp(&new_rank(other))
+}
+
+fn new_rank(change: &GroupChange) -> f64 {
+    match change.mean_rank() {
+        Some(mean) => mean.new,
+        None => f64::INFINITY,
+    }
 }
 
 /// The groups whose jobs gain most places come first.
@@ -110,13 +124,26 @@ pub(crate) fn group_name((kind, change): &KindOfGroup<'_>) -> String {
     }
 }
 
-/// Jobs with their old and new ranks.
-pub(crate) fn moves_table<'a>(table: &'a JobTable, moves: Vec<JobMove>) -> Rows<'a, JobMove> {
-    Table::of(moves)
-        .id("job", DECIDES, |job| table.id(job.row))
-        .text("entity", 6, |job| table.entity(job.row))
-        .text("queue", 3, |job| table.queue(job.row))
-        .number("old rank", 8, |job| job.old)
-        .number("new rank", 8, |job| job.new)
-        .number("moved", 9, |job| job.moved().map(Cell::Places))
+/// The columns of jobs with their old and new ranks.
+pub(crate) fn move_columns() -> Vec<Column> {
+    vec![
+        Column::id("job", DECIDES),
+        Column::text("entity", 6),
+        Column::text("queue", 3),
+        Column::number("old rank", 8),
+        Column::number("new rank", 8),
+        Column::number("moved", 9),
+    ]
+}
+
+/// The cells of these columns.
+pub(crate) fn move_cells<'a>(table: &'a JobTable, job: &JobMove) -> Vec<Cell<'a>> {
+    cells![
+        table.id(job.row),
+        table.entity(job.row),
+        table.queue(job.row),
+        job.old,
+        job.new,
+        job.moved().map(Cell::Places),
+    ]
 }

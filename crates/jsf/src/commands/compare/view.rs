@@ -1,6 +1,7 @@
 //! A comparison for people: the answer in one sentence, then the numbers, then charts and tables.
 
 use std::cmp::Reverse;
+use std::iter;
 
 use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::rank::{Comparison, JobMove, OldNew, Transitions};
@@ -11,10 +12,10 @@ use crate::commands::shares::view::tree_section;
 use crate::view::charts::slopes::{self, MAX_SLOPES, Slope};
 use crate::view::decides::decides_section;
 use crate::view::document::{
-    Cell, Chart, Column, DECIDES, Detail, Document, Fact, RowLimit, Section, Table,
+    Cell, Chart, Column, DECIDES, Detail, Document, Fact, RowLimit, Section, Table, cells,
 };
 use crate::view::groups::{
-    KindOfGroup, by_gain, group_name, group_sections, group_table, moves_table,
+    KindOfGroup, by_gain, group_name, group_sections, group_table, move_cells, move_columns,
 };
 use crate::view::rule_facts::facts_of;
 use crate::view::verdict::{brief_findings, brief_findings_of_sides, verdict_sentence};
@@ -58,33 +59,37 @@ pub(crate) fn compare_document(report: CompareReport<'_>) -> Document<'_> {
     let CompareReport { compared, page, .. } = report;
     let comparison = &compared.comparison;
     let is_changed = comparison.moved() > 0 || !comparison.being_considered.is_empty();
-    let who = is_changed && has_effect(report);
+    let mut who = None;
+    if is_changed && has_effect(report) {
+        who = who_table(comparison);
+    }
     let mut sections = Vec::new();
-    if who {
-        sections.extend(who_table(comparison).map(|who| Section::new(WHO).on_page().table(who)));
+    if let Some(who) = &who {
+        sections.push(Section::new(WHO).on_page().table(who.clone()));
     }
     sections.extend(findings(report));
     sections.extend(decides_section(report.decides));
-    if who {
-        sections.extend(who_table(comparison).map(|who| Section::new("").in_text().table(who)));
+    if let Some(who) = who {
+        sections.push(Section::new("").in_text().table(who));
     }
     sections.extend(listed_jobs(report));
-    let has_charts = is_changed && page.is_some();
-    let charts = if has_charts {
-        chart_sections(report)
-    } else {
-        Vec::new()
-    };
-    let mut charts = charts.into_iter();
-    sections.extend(charts.next());
-    sections.push(Section::formulas(report.formulas.old, report.formulas.new));
-    if let Some(page) = page {
-        sections.extend(Section::findings_of_sides(
-            report.formulas,
-            page.findings.as_ref().map(|drawn| &**drawn),
-        ));
+    let formulas = Section::formulas(report.formulas.old, report.formulas.new);
+    match page {
+        None => sections.push(formulas),
+        Some(page) => {
+            let drawn = OldNew::new(&*page.findings.old, &*page.findings.new);
+            let findings = Section::findings_of_sides(report.formulas, drawn);
+            if is_changed {
+                let [places, displacements] = chart_sections(report);
+                sections.extend([places, formulas]);
+                sections.extend(findings);
+                sections.push(displacements);
+            } else {
+                sections.push(formulas);
+                sections.extend(findings);
+            }
+        }
     }
-    sections.extend(charts);
     if is_changed {
         let groups = group_sections(comparison, false).into_iter();
         sections.extend(groups.map(Section::in_full));
@@ -108,11 +113,16 @@ pub(crate) fn compare_document(report: CompareReport<'_>) -> Document<'_> {
 pub(crate) fn headline(report: CompareReport<'_>) -> String {
     let OldNew { old, new } = report.checked;
     let mut sentences = Vec::new();
-    sentences.extend(new.and_then(|checked| verdict_sentence(checked, "the new formula")));
+    if let Some(checked) = new {
+        sentences.extend(verdict_sentence(checked, "the new formula"));
+    }
     // of the formula in force it counts only whether it orders jobs at all
-    let is_one = report.formulas.old == report.formulas.new;
-    let old = old.filter(|checked| !is_one && !checked.verdict.has_effect());
-    sentences.extend(old.and_then(|checked| verdict_sentence(checked, "the old formula")));
+    if let Some(checked) = old
+        && report.formulas.old != report.formulas.new
+        && !checked.verdict.has_effect()
+    {
+        sentences.extend(verdict_sentence(checked, "the old formula"));
+    }
     if has_effect(report) {
         sentences.push(agreement_sentence(&report.compared.comparison));
         sentences.extend(considered_sentence(&report.compared.comparison));
@@ -173,28 +183,39 @@ fn agreement(tau: f64) -> String {
 /// How many jobs only one of the sides considers.
 fn considered_sentence(comparison: &Comparison) -> Option<String> {
     let Transitions { start, stop } = &comparison.being_considered;
-    let [start, stop] = [start, stop].map(|rows| grouped_count(rows.len(), "job"));
-    (!comparison.being_considered.is_empty()).then(|| {
-        format!("Considered under the new side only: {start}, under the old only: {stop}.")
-    })
+    if comparison.being_considered.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "Considered under the new side only: {}, under the old only: {}.",
+        grouped_count(start.len(), "job"),
+        grouped_count(stop.len(), "job")
+    ))
 }
 
 /// Who gains and who loses most, by the mean place of a job.
 fn who_sentence(comparison: &Comparison) -> Option<String> {
     let groups = groups_by_gain(comparison);
-    let best = groups.first().filter(|(_, change)| change.gain() > 0.0);
-    let worst = groups.last().filter(|(_, change)| change.gain() < 0.0);
     let mut clauses = Vec::new();
-    for (group, verb) in [(best, "gains"), (worst, "loses")] {
-        if let Some((kind, change)) = group {
+    for (group, verb, sign) in [
+        (groups.first(), "gains", 1.0),
+        (groups.last(), "loses", -1.0),
+    ] {
+        if let Some((kind, change)) = group
+            && change.gain() * sign > 0.0
+        {
             let name = group_name(&("", change));
-            let mean = change.mean_rank().unwrap_or_default().map(significant);
-            let places = old_to_new(mean);
-            clauses.push(format!("{kind}`{name}` {verb} most (mean place {places})"));
+            let OldNew { old, new } = change.mean_rank().unwrap_or_default().map(significant);
+            clauses.push(format!(
+                "{kind}`{name}` {verb} most (mean place {old} → {new})"
+            ));
         }
     }
+    if clauses.is_empty() {
+        return None;
+    }
     let clauses = clauses.join(", ");
-    (!clauses.is_empty()).then(|| format!("Of those with {MIN_JOBS} jobs or more {clauses}."))
+    Some(format!("Of those with {MIN_JOBS} jobs or more {clauses}."))
 }
 
 /// The entities, groups and queues with a name and enough jobs, each with its kind; those that gain
@@ -206,29 +227,28 @@ fn groups_by_gain(comparison: &Comparison) -> Vec<KindOfGroup<'_>> {
         ("group ", &comparison.groups),
         ("queue ", &comparison.queues),
     ] {
-        let changes = changes.iter().map(|change| (kind, change));
-        groups.extend(changes);
+        for change in changes {
+            if !change.name.is_empty() && change.jobs >= MIN_JOBS {
+                groups.push((kind, change));
+            }
+        }
     }
-    groups.retain(|(_, change)| !change.name.is_empty() && change.jobs >= MIN_JOBS);
     groups.sort_by(by_gain);
     groups
 }
 
-fn old_to_new(sides: OldNew<impl std::fmt::Display>) -> String {
-    format!("{} → {}", sides.old, sides.new)
-}
-
 /// The formulas and the rules, once if both sides have the same, and the numbers of the comparison.
 pub(crate) fn facts(report: CompareReport<'_>) -> Vec<Fact> {
-    let formulas = report.formulas.map(|text| [Fact::new("formula", text)]);
-    let mut facts = Fact::of_sides(formulas.as_ref().map(|side| &side[..]));
+    let OldNew { old, new } = report.formulas;
+    let mut facts = Fact::of_sides(&[Fact::new("formula", old)], &[Fact::new("formula", new)]);
     if has_effect(report) && report.compared.comparison.moved() > 0 {
         facts.push(moves_fact(report));
     }
-    let sides = report.compared.sides.as_ref();
-    let rules = sides.map(|side| facts_of(&side.rules));
-    for mut fact in Fact::of_sides(rules.as_ref().map(|side| &**side)) {
-        let OldNew { old, new } = sides.map(|side| rule(&side.rules, &fact.heading));
+    let OldNew { old, new } = &report.compared.sides;
+    let (old_rules, new_rules) = (&old.rules, &new.rules);
+    for mut fact in Fact::of_sides(&facts_of(old_rules), &facts_of(new_rules)) {
+        let old = rule(old_rules, &fact.heading);
+        let new = rule(new_rules, &fact.heading);
         // a side whose formula has no fair share has no policy
         let is_compared = fact.heading != "policy" || (old.is_some() && new.is_some());
         if old != new && is_compared {
@@ -251,19 +271,15 @@ fn rule<'r>(rules: &'r [Rule], heading: &str) -> Option<&'r Rule> {
 fn moves_fact(report: CompareReport<'_>) -> Fact {
     let comparison = &report.compared.comparison;
     let mean = comparison.footrule as f64 / comparison.jobs.max(1) as f64;
+    let OldNew { old, new } = &report.compared.sides;
     let text = format!(
-        "{} up, {} down; {} places on average, {} at most; ties {}",
+        "{} up, {} down; {} places on average, {} at most; ties {} → {}",
         comparison.up,
         comparison.down,
         significant(mean),
         comparison.largest,
-        old_to_new(
-            report
-                .compared
-                .sides
-                .as_ref()
-                .map(|side| side.ranking.ties())
-        )
+        old.ranking.ties(),
+        new.ranking.ties()
     );
     Fact::new("moves", text)
 }
@@ -324,22 +340,23 @@ fn who_table(comparison: &Comparison) -> Option<Table<'_>> {
     if groups.is_empty() {
         return None;
     }
-    let table = group_table(WHO, groups, comparison, false);
+    let table = group_table(WHO, &groups, comparison, false);
     Some(table.limit(RowLimit::Ends(MAX_WHO)))
 }
 
 /// The jobs that gain and those that lose the most places, or all jobs of a filter.
 fn listed_jobs(report: CompareReport<'_>) -> Vec<Section<'_>> {
     let ListedJobs { top, is_filtered } = report.listed;
-    let all = moves_of(report);
-    let lists: Vec<(&str, Vec<JobMove>)> = if is_filtered {
-        vec![("", all.take(top.unwrap_or(usize::MAX)).collect())]
+    let mut all = moves_of(report);
+    let lists = if is_filtered {
+        all.truncate(top.unwrap_or(usize::MAX));
+        vec![("", all)]
     } else {
         let (mut up, mut down) = (Vec::new(), Vec::new());
         for job in all {
             match job.moved() {
-                Some(moved) if moved > 0 => up.push(job),
-                Some(moved) if moved < 0 => down.push(job),
+                Some(1..) => up.push(job),
+                Some(..=-1) => down.push(job),
                 _ => {}
             }
         }
@@ -363,13 +380,16 @@ fn listed_jobs(report: CompareReport<'_>) -> Vec<Section<'_>> {
     sections
 }
 
-fn farthest_first(job: &JobMove) -> Reverse<u64> {
-    Reverse(job.moved().map_or(u64::MAX, i64::unsigned_abs))
+/// Jobs that one side does not consider come first of all.
+fn farthest_first(job: &JobMove) -> (bool, Reverse<u64>) {
+    let moved = job.moved();
+    let places = moved.unwrap_or_default().unsigned_abs();
+    (moved.is_some(), Reverse(places))
 }
 
 /// The jobs, those that move farthest first.
 fn all_jobs(report: CompareReport<'_>) -> Section<'_> {
-    let mut moves: Vec<JobMove> = moves_of(report).collect();
+    let mut moves = moves_of(report);
     moves.sort_by_key(farthest_first);
     Section::new("jobs")
         .on_page()
@@ -378,18 +398,20 @@ fn all_jobs(report: CompareReport<'_>) -> Section<'_> {
 }
 
 fn table_of_moves(report: CompareReport<'_>, moves: Vec<JobMove>) -> Table<'_> {
-    moves_table(&report.compared.table, moves)
-        .number("old value", DECIDES, move |job| {
-            report.scores(job.row).old.map(Cell::Score)
-        })
-        .number("new value", DECIDES, move |job| {
-            report.scores(job.row).new.map(Cell::Score)
-        })
-        .into()
+    let mut columns = move_columns();
+    columns.push(Column::number("old value", DECIDES));
+    columns.push(Column::number("new value", DECIDES));
+    Table::new(columns, moves.len(), move |index| {
+        let job = &moves[index];
+        let OldNew { old, new } = report.scores(job.row);
+        let mut cells = move_cells(&report.compared.table, job);
+        cells.extend(cells![old.map(Cell::Score), new.map(Cell::Score)]);
+        cells
+    })
 }
 
 /// Where the jobs come from and go to, and how far they move.
-pub(crate) fn chart_sections(report: CompareReport<'_>) -> Vec<Section<'_>> {
+pub(crate) fn chart_sections(report: CompareReport<'_>) -> [Section<'_>; 2] {
     let OldNew { old, new } = report.compared.comparison.considered;
     let most = old.max(new);
     let places = if most <= MAX_SLOPES {
@@ -397,7 +419,7 @@ pub(crate) fn chart_sections(report: CompareReport<'_>) -> Vec<Section<'_>> {
     } else {
         bands_section(report, most)
     };
-    vec![places.on_page(), displacements_section(report).on_page()]
+    [places.on_page(), displacements_section(report).on_page()]
 }
 
 /// The meaning of the colours of marks that are jobs.
@@ -409,51 +431,54 @@ const DIRECTIONS: [(&str, &str); 3] = [
 
 /// A line for each job, and the new order.
 fn slopes_section(report: CompareReport<'_>) -> Section<'_> {
-    let chart = move || {
-        let slopes = moves_of(report).map(|job| Slope {
-            name: job_name(report, job.row),
-            job,
-        });
-        let slopes: Vec<Slope> = slopes.collect();
-        let name = "Each job's place in the old and in the new order";
-        Chart::new(slopes::chart(&slopes, name), &DIRECTIONS)
-    };
+    let mut slopes = Vec::new();
+    for job in moves_of(report) {
+        let name = job_name(report, job.row);
+        slopes.push(Slope { name, job });
+    }
+    let name = "Each job's place in the old and in the new order";
     Section::new("every job's place")
-        .chart(chart)
+        .chart(move || Chart::new(slopes::chart(&slopes, name), &DIRECTIONS))
         .table(new_order(report).folded("The new order as a table"))
 }
 
 /// The jobs in the new order, each with an arrow for how far it moved; those that are no longer
 /// considered are last.
 fn new_order(report: CompareReport<'_>) -> Table<'_> {
-    let mut moves: Vec<JobMove> = moves_of(report).collect();
+    let mut moves = moves_of(report);
     moves.sort_by_key(|job| (job.new.is_none(), job.new, job.old));
-    Table::of(moves)
-        .number("place", 9, |job| job.new)
-        .number("moved", 9, |job| job.moved().map(Cell::Arrow))
-        .text("job", 9, move |job| job_name(report, job.row))
-        .number("before", 8, |job| job.old)
-        .into()
+    let columns = [
+        Column::number("place", 9),
+        Column::number("moved", 9),
+        Column::text("job", 9),
+        Column::number("before", 8),
+    ];
+    let mut rows = Vec::new();
+    for job in moves {
+        let moved = job.moved().map(Cell::Arrow);
+        rows.push(cells![job.new, moved, job_name(report, job.row), job.old]);
+    }
+    Table::from_rows(columns, rows)
 }
 
 /// Of the jobs in each band of the old order, how many are in which band of the new one.
 fn bands_section(report: CompareReport<'_>, most: usize) -> Section<'_> {
     let bands = bands(most);
     let mut names: Vec<String> = bands.iter().map(band_name).collect();
-    if moves_of(report).any(|job| job.old.is_none() || job.new.is_none()) {
+    let moves = moves_of(report);
+    if moves
+        .iter()
+        .any(|job| job.old.is_none() || job.new.is_none())
+    {
         names.push("not considered".to_owned());
     }
-    let band_of = |rank: Option<usize>| {
-        let rank = rank.unwrap_or(usize::MAX);
-        bands.partition_point(|(_, last)| *last < rank)
-    };
     let mut counts = vec![vec![0usize; names.len()]; names.len()];
-    for job in moves_of(report) {
-        counts[band_of(job.old)][band_of(job.new)] += 1;
+    for job in moves {
+        counts[band_of(&bands, job.old)][band_of(&bands, job.new)] += 1;
     }
     let mut columns = vec![Column::text("old place", 9), Column::number("jobs", 8)];
     let mut rows = Vec::new();
-    for (name, counts) in names.into_iter().zip(counts) {
+    for (name, counts) in iter::zip(names, counts) {
         columns.push(Column::number(format!("now {name}"), 8));
         let mut row = vec![name.into(), Cell::Count(counts.iter().sum())];
         row.extend(counts.into_iter().map(Cell::Count));
@@ -478,41 +503,53 @@ fn bands(most: usize) -> Vec<(usize, usize)> {
     bands
 }
 
+/// The index of the band of a rank; without a rank that after the last.
+fn band_of(bands: &[(usize, usize)], rank: Option<usize>) -> usize {
+    let rank = rank.unwrap_or(usize::MAX);
+    bands.partition_point(|(_, last)| *last < rank)
+}
+
 fn band_name((first, last): &(usize, usize)) -> String {
     grouped(&format!("{first} to {last}"))
 }
 
 /// How many jobs move how far.
 fn displacements_section(report: CompareReport<'_>) -> Section<'_> {
-    let moves: Vec<i64> = moves_of(report).filter_map(|job| job.moved()).collect();
-    let most = (report.compared.comparison.largest as usize).max(1);
+    let bands = bands((report.compared.comparison.largest as usize).max(1));
+    let (mut all, mut unchanged) = (0, 0);
+    let (mut up, mut down) = (vec![0; bands.len()], vec![0; bands.len()]);
+    for job in moves_of(report) {
+        let Some(moved) = job.moved() else { continue };
+        let band = band_of(&bands, Some(moved.unsigned_abs() as usize));
+        match moved {
+            1.. => up[band] += 1,
+            0 => unchanged += 1,
+            _ => down[band] += 1,
+        }
+        all += 1;
+    }
     let mut rows = Vec::new();
-    for (sign, way) in [(-1, "down"), (1, "up")] {
-        for band in bands(most) {
-            let places = band.0 as i64..=band.1 as i64;
-            let jobs = moves
-                .iter()
-                .filter(|moved| places.contains(&(*moved * sign)));
-            rows.push((format!("{} places {way}", band_name(&band)), jobs.count()));
+    for (way, counts) in [("down", down), ("up", up)] {
+        for (band, jobs) in iter::zip(&bands, counts) {
+            rows.push(cells![format!("{} places {way}", band_name(band)), jobs]);
         }
     }
-    let unchanged = moves.iter().filter(|moved| **moved == 0).count();
-    let table = Table::of(rows)
-        .text("moved", 9, |(places, _)| places.clone())
-        .number("jobs", 9, |(_, jobs)| *jobs)
-        .with_bar();
+    let columns = [
+        Column::text("moved", 9),
+        Column::number("jobs", 9).with_bar(),
+    ];
     Section::new("how far jobs move")
-        .prose(format!(
-            "Unchanged: {unchanged} of {}.",
-            count(moves.len(), "job")
-        ))
-        .table(table)
+        .prose(format!("Unchanged: {unchanged} of {}.", count(all, "job")))
+        .table(Table::from_rows(columns, rows))
 }
 
 /// The moves of the jobs that the report lists.
-fn moves_of(report: CompareReport<'_>) -> impl Iterator<Item = JobMove> {
-    let rows = report.rows.iter();
-    rows.map(move |&row| report.compared.comparison.job(row))
+fn moves_of(report: CompareReport<'_>) -> Vec<JobMove> {
+    let mut moves = Vec::with_capacity(report.rows.len());
+    for &row in report.rows {
+        moves.push(report.compared.comparison.job(row));
+    }
+    moves
 }
 
 fn job_name(report: CompareReport<'_>, row: usize) -> String {
@@ -557,9 +594,8 @@ mod tests {
         let [one, none] = [vec!["error".to_owned()], Vec::new()];
         let headings = |formulas, old, new| {
             let sections = Section::findings_of_sides(formulas, OldNew { old, new });
-            sections
-                .map(|section| section.heading.clone())
-                .collect::<Vec<_>>()
+            let headings = sections.into_iter().map(|section| section.heading);
+            headings.collect::<Vec<_>>()
         };
         let two = OldNew { old: "a", new: "b" };
         assert_eq!(

@@ -6,7 +6,7 @@ use jsf_openpbs::array_id::array_and_index;
 use jsf_site::{EstimatedStart, ReservedJob, WaitingJob};
 
 use crate::commands::cycle::answer::CycleReport;
-use crate::view::document::{Cell, Document, Fact, Section, Table};
+use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::rule_facts::facts_of;
 use crate::view::verdict::{brief_findings, verdict_sentence};
 use crate::view::without::{without_most, without_words};
@@ -17,45 +17,41 @@ const MAX_NAMED: usize = 3;
 
 impl<'a> CycleReport<'a> {
     fn is_shown(&self, id: &str) -> bool {
-        self.jobs.is_empty()
-            || self
-                .jobs
-                .iter()
-                .any(|job| job == id || is_subjob_of(id, job))
+        let mut jobs = self.jobs.iter();
+        self.jobs.is_empty() || jobs.any(|job| job == id || is_subjob_of(id, job))
     }
 
     fn started(&self) -> Vec<&'a str> {
-        self.cycle
-            .started
-            .iter()
-            .map(|id| &**id)
-            .filter(|id| self.is_shown(id))
-            .collect()
+        let mut started = Vec::new();
+        for id in &self.cycle.started {
+            if self.is_shown(id) {
+                started.push(&**id);
+            }
+        }
+        started
     }
 
     fn reserved(&self) -> Vec<&'a ReservedJob> {
-        self.cycle
-            .reserved
-            .iter()
-            .filter(|reserved| self.is_shown(&reserved.id))
-            .collect()
+        let mut reserved = Vec::from_iter(&self.cycle.reserved);
+        reserved.retain(|reserved| self.is_shown(&reserved.id));
+        reserved
     }
 
+    /// The jobs that wait, also the arrays of the subjobs that are asked for.
     fn waiting(&self) -> Vec<&'a WaitingJob> {
-        let is_array_of_asked = |id: &str| self.jobs.iter().any(|job| is_subjob_of(job, id));
-        let waiting = self.cycle.waiting.iter();
+        let mut waiting = Vec::from_iter(&self.cycle.waiting);
+        waiting.retain(|WaitingJob { id, .. }| {
+            self.is_shown(id) || self.jobs.iter().any(|job| is_subjob_of(job, id))
+        });
         waiting
-            .filter(|waiting| self.is_shown(&waiting.id) || is_array_of_asked(&waiting.id))
-            .collect()
     }
 
     pub(super) fn cycle_document(&self) -> Document<'a> {
         let cycle = self.cycle;
         let mut facts = Vec::new();
-        facts.extend(
-            self.formula
-                .map(|formula| Fact::new("formula", formula.trim_end())),
-        );
+        if let Some(formula) = self.formula {
+            facts.push(Fact::new("formula", formula.trim_end()));
+        }
         facts.push(Fact::new("at", moment(cycle.at)));
         let free = cycle.processors.free;
         let total = cycle.processors.total;
@@ -72,25 +68,20 @@ impl<'a> CycleReport<'a> {
             facts.push(Fact::new("without", without_words(&cycle.left_out)));
         }
         let has_effect = self.has_effect();
-        let findings = self
-            .checked
-            .filter(|_| self.jobs.is_empty())
-            .and_then(brief_findings);
-        // the headline says the worst, and the screen is for what the cycle does
-        let is_said = has_effect && self.verdict().is_some();
-        let mut sections: Vec<Section<'a>> = Vec::new();
-        sections.extend(findings.map(|section| if is_said { section.in_full() } else { section }));
-        let of_jobs = [self.starting_section(), self.waiting_section()];
-        let of_jobs = of_jobs
-            .into_iter()
-            .filter(|section| !section.blocks.is_empty());
-        sections.extend(of_jobs.map(|section| {
-            if has_effect {
-                section
-            } else {
-                section.in_full()
+        let mut sections = Vec::new();
+        if let Some(checked) = self.checked
+            && self.jobs.is_empty()
+            && let Some(findings) = brief_findings(checked)
+        {
+            // the headline says the worst, and the screen is for what the cycle does
+            let is_said = has_effect && self.verdict().is_some();
+            sections.push(findings.in_full_if(is_said));
+        }
+        for section in [self.starting_section(), self.waiting_section()] {
+            if !section.blocks.is_empty() {
+                sections.push(section.in_full_if(!has_effect));
             }
-        }));
+        }
         Document {
             command: "jsf cycle",
             title: "The scheduler's next cycle".to_owned(),
@@ -106,67 +97,62 @@ impl<'a> CycleReport<'a> {
     }
 
     fn starting_section(&self) -> Section<'a> {
-        let started = self.started();
         let section = Section::new("starting now");
+        let started = self.started();
         if started.is_empty() {
             return section;
         }
+        let columns = [
+            Column::number("order", 5),
+            Column::id("job", 9),
+            Column::text("entity", 6),
+            Column::text("queue", 6),
+            Column::wrapped("preempts", 8).shown_if(!self.cycle.preempted.is_empty()),
+        ];
         let table = &self.cycle.ranked.table;
-        let started = started
-            .into_iter()
-            .enumerate()
-            .map(|(index, id)| (index, id, self.cycle.row(id)));
-        let rows = Table::of(started)
-            .number("order", 5, |(index, ..)| index + 1)
-            .id("job", 9, |(_, id, _)| *id)
-            .text("entity", 6, |(.., row)| {
-                row.map_or("", |row| table.entity(row))
-            })
-            .text("queue", 6, |(.., row)| {
-                row.map_or("", |row| table.queue(row))
-            })
-            .wrapped("preempts", 8, |(_, id, _)| {
-                self.cycle.preempted_by(id).unwrap_or_default()
-            })
-            .shown_if(!self.cycle.preempted.is_empty());
-        section.table(rows)
+        let mut rows = Vec::new();
+        for (index, id) in started.into_iter().enumerate() {
+            let (mut entity, mut queue) = ("", "");
+            if let Some(row) = self.cycle.row(id) {
+                (entity, queue) = (table.entity(row), table.queue(row));
+            }
+            let preempted = self.cycle.preempted_by(id).unwrap_or_default();
+            let preempted = Cell::prose(preempted);
+            rows.push(cells![index + 1, id, entity, queue, preempted]);
+        }
+        section.table(Table::from_rows(columns, rows))
     }
 
     /// The jobs that wait, those that are promised a start first.
     fn waiting_section(&self) -> Section<'a> {
-        let mut waiting = self.waiting();
         let section = Section::new("waiting");
+        let now = self.cycle.at;
+        let reserved = self.reserved();
+        let mut waiting = Vec::new();
+        for job in self.waiting() {
+            waiting.push((promise_of(&job.id, &reserved), job));
+        }
         if waiting.is_empty() {
             return section;
         }
-        let cycle = self.cycle;
-        let reserved = self.reserved();
-        let promised = move |id: &str| {
-            reserved
-                .iter()
-                .position(|one| one.id == id || is_subjob_of(&one.id, id))
-        };
-        waiting.sort_by_key(|waiting| promised(&waiting.id).unwrap_or(usize::MAX));
-        let has_promise = waiting
-            .iter()
-            .any(|waiting| promised(&waiting.id).is_some());
-        let starts: Vec<i64> = self.reserved().iter().map(|one| one.start).collect();
-        let waiting = waiting
-            .into_iter()
-            .map(|waiting| (waiting, promised(&waiting.id).map(|index| starts[index])));
-        let words = |start: &Option<i64>, words: &dyn Fn(i64) -> String| {
-            Cell::prose(start.map(words).unwrap_or_default())
-        };
-        let rows = Table::of(waiting)
-            .id("job", 9, |(waiting, _)| &*waiting.id)
-            .text("promised at", 11, move |(_, start)| words(start, &moment))
-            .shown_if(has_promise)
-            .text("in", 6, move |(_, start)| {
-                words(start, &|start| duration_of(start - cycle.at))
-            })
-            .shown_if(has_promise)
-            .wrapped("why", 9, |(waiting, _)| waiting.reason.clone());
-        section.table(rows)
+        waiting.sort_by_key(|(promise, _)| promise.unwrap_or(usize::MAX));
+        let has_promise = waiting[0].0.is_some();
+        let columns = [
+            Column::id("job", 9),
+            Column::text("promised at", 11).shown_if(has_promise),
+            Column::text("in", 6).shown_if(has_promise),
+            Column::wrapped("why", 9),
+        ];
+        section.table(Table::new(columns, waiting.len(), move |row| {
+            let (promise, job) = waiting[row];
+            let (mut at, mut after) = (String::new(), String::new());
+            if let Some(index) = promise {
+                let start = reserved[index].start;
+                (at, after) = (moment(start), duration_of(start - now));
+            }
+            let why = Cell::prose(&*job.reason);
+            cells![&*job.id, Cell::prose(at), Cell::prose(after), why]
+        }))
     }
 
     /// The verdict on the formula, then what the cycle does.
@@ -180,10 +166,10 @@ impl<'a> CycleReport<'a> {
 
     /// The verdict on the formula. That it fails for other jobs is no answer about one.
     fn verdict(&self) -> Option<String> {
-        let checked = self
-            .checked
-            .filter(|_| self.jobs.is_empty() || !self.has_effect());
-        checked.and_then(|checked| verdict_sentence(checked, "the formula"))
+        if self.has_effect() && !self.jobs.is_empty() {
+            return None;
+        }
+        verdict_sentence(self.checked?, "the formula")
     }
 
     /// Whether the formula orders jobs: without that, the cycle is not that of a scheduler that
@@ -244,72 +230,79 @@ impl<'a> CycleReport<'a> {
 
     /// When one job starts.
     fn headline_of(&self, job: &str) -> String {
-        let now = self.cycle.at;
+        let concerns = self.concerns();
         if let Some(id) = self.started().first() {
-            let preempted = self.cycle.preempted_by(id);
-            let preempted = preempted.map(|jobs| format!(" and preempts {jobs}"));
-            let preempted = preempted.unwrap_or_default();
-            return format!("{id} starts in this cycle{preempted}{}.", self.concerns());
+            let preempted = match self.cycle.preempted_by(id) {
+                Some(jobs) => format!(" and preempts {jobs}"),
+                None => String::new(),
+            };
+            return format!("{id} starts in this cycle{preempted}{concerns}.");
         }
-        let reason = self
-            .waiting()
-            .first()
-            .map_or_else(String::new, |waiting| format!(": {}", waiting.reason));
-        let when = match (
-            self.reserved().first(),
-            self.cycle
-                .estimates
-                .iter()
-                .find(|estimate| estimate.id == job),
-        ) {
-            (Some(reserved), _) => format!(
+        for preempted in &self.cycle.preempted {
+            if preempted.id == job && preempted.method == "deleted" {
+                return format!("{job} is deleted for {}{concerns}.", preempted.by);
+            }
+        }
+        match self.waiting().first() {
+            Some(waiting) => {
+                let when = self.when_it_starts(job);
+                format!("{job} waits: {}{when}{concerns}.", waiting.reason)
+            }
+            None if self.runs(job) => format!("{job} does not wait: it runs."),
+            None => format!("{job} does not wait."),
+        }
+    }
+
+    /// When a job that waits starts, as a further clause.
+    fn when_it_starts(&self, job: &str) -> String {
+        let now = self.cycle.at;
+        if let Some(reserved) = self.reserved().first() {
+            return format!(
                 "; it is promised a start in {}, at {}, earlier if jobs end before their walltimes, \
                  or later if jobs are submitted that precede it",
                 duration_of(reserved.start - now),
                 moment(reserved.start)
-            ),
-            (
-                None,
-                Some(EstimatedStart {
-                    start: Some(start), ..
-                }),
-            ) => format!(
+            );
+        }
+        let mut estimates = self.cycle.estimates.iter();
+        match estimates.find(|estimate| estimate.id == job) {
+            Some(EstimatedStart {
+                start: Some(start), ..
+            }) => format!(
                 "; without further submissions, and if every job takes its walltime, it starts in about {}, at {}",
                 duration_of(start - now),
                 moment(*start)
             ),
-            (None, Some(EstimatedStart { start: None, .. })) => {
+            Some(EstimatedStart { start: None, .. }) => {
                 "; no end of a running job is found that would let it start".to_owned()
             }
-            (None, None) => String::new(),
-        };
-        let mut preempted = self.cycle.preempted.iter();
-        if let Some(preempted) = preempted.find(|one| one.id == job && one.method == "deleted") {
-            return format!("{job} is deleted for {}{}.", preempted.by, self.concerns());
+            None => String::new(),
         }
-        if self.waiting().is_empty() {
-            return format!(
-                "{job} does not wait{}.",
-                if self.runs(job) { ": it runs" } else { "" }
-            );
-        }
-        format!("{job} waits{reason}{when}{}.", self.concerns())
     }
 
     /// Whether a job runs before the cycle.
     fn runs(&self, job: &str) -> bool {
         let table = &self.cycle.ranked.table;
-        table
-            .row(job)
-            .is_some_and(|row| table.state(row) == JobState::Running)
+        match table.row(job) {
+            Some(row) => table.state(row) == JobState::Running,
+            None => false,
+        }
     }
 
     /// What the cycle does without, if it concerns more than a tenth of the waiting jobs.
     fn concerns(&self) -> String {
         let waiting = self.cycle.ranked.table.considered_rows().count();
-        let most = without_most(&self.cycle.left_out, waiting);
-        most.map_or_else(String::new, |names| format!(" (without {names})"))
+        match without_most(&self.cycle.left_out, waiting) {
+            Some(names) => format!(" (without {names})"),
+            None => String::new(),
+        }
     }
+}
+
+/// The index of the start that a job or a subjob of it is promised.
+fn promise_of(id: &str, reserved: &[&ReservedJob]) -> Option<usize> {
+    let mut reserved = reserved.iter();
+    reserved.position(|one| one.id == id || is_subjob_of(&one.id, id))
 }
 
 fn duration_of(seconds: i64) -> String {

@@ -1,6 +1,7 @@
 //! Explanations for people: the answer in one sentence, then the numbers behind it.
 
 use std::cmp::Reverse;
+use std::iter;
 
 use job_sort_formula::rank::explain::{NodeValue, nearest_double};
 use job_sort_formula::schema::FairshareInput;
@@ -17,7 +18,7 @@ use crate::commands::shares::view::shares_table;
 use crate::view::branches::branches;
 use crate::view::decides::{decides_fact, summand_columns};
 use crate::view::document::{
-    Cell, Column, DECIDES, Document, Fact, Section, Table, score_in_words,
+    Cell, Column, DECIDES, Document, Fact, Section, Table, cells, score_in_words,
 };
 use crate::view::exchange_rates::rates_line;
 use crate::view::printable::excerpt;
@@ -159,46 +160,57 @@ impl<'a> ExplainedJob<'a, '_> {
 
     /// The terms, with their part of the sum of all magnitudes.
     fn terms(self) -> Section<'a> {
-        let mut rows = Vec::new();
+        let columns = [
+            Column::code("term", 9),
+            Column::number("value", 9).with_bar(),
+            Column::number("part", 7),
+            Column::bar(2),
+        ];
+        let mut values = Vec::new();
         let mut total = 0.0;
         for term in &self.job.terms {
             let value = nearest_double(&term.value).unwrap_or(f64::NAN);
             total += value.abs();
-            rows.push((term, value));
+            values.push(value);
         }
-        if total > 0.0 && f64::is_finite(total) {
-            rows.iter_mut().for_each(|(_, value)| *value /= total);
-        } else {
-            rows.iter_mut().for_each(|(_, value)| *value = 0.0);
+        let mut rows = Vec::new();
+        for (term, value) in iter::zip(&self.job.terms, values) {
+            let is_known = total > 0.0 && total.is_finite();
+            let part = if is_known { value / total } else { 0.0 };
+            rows.push(cells![
+                Cell::Code(excerpt(&term.text, MAX_CODE)),
+                &term.value,
+                Cell::Written(format!("{:.0} %", part * 100.0), Some(part)),
+                Cell::Bar(part),
+            ]);
         }
-        let table = Table::of(rows)
-            .code("term", 9, |(term, _)| {
-                Cell::Code(excerpt(&term.text, MAX_CODE))
-            })
-            .number("value", 9, |(term, _)| &term.value)
-            .with_bar()
-            .number("part", 7, |(_, part)| {
-                Cell::Written(format!("{:.0} %", part * 100.0), Some(*part))
-            })
-            .column(Column::bar(2), |(_, part)| Cell::Bar(*part));
-        let what = "They add up to the value, before a limit or a rounding of the whole.";
         Section::new(format!("terms{}", self.of))
-            .prose(what)
-            .table(table)
+            .prose("They add up to the value, before a limit or a rounding of the whole.")
+            .table(Table::from_rows(columns, rows))
     }
 
     fn inputs(self) -> Section<'a> {
-        let table = Table::of(&self.job.inputs)
-            .text("input", 9, |input| &*input.name)
-            .number("value", 9, |input| input.value.as_ref())
-            .text("unit", 7, |input| Cell::prose(input_unit(input)))
-            .text("from", 8, |input| input.origin.to_string());
-        Section::new(format!("inputs{}", self.of)).table(table)
+        let columns = [
+            Column::text("input", 9),
+            Column::number("value", 9),
+            Column::text("unit", 7),
+            Column::text("from", 8),
+        ];
+        let mut rows = Vec::new();
+        for input in &self.job.inputs {
+            rows.push(cells![
+                &*input.name,
+                input.value.as_ref(),
+                Cell::prose(input_unit(input)),
+                input.origin.to_string(),
+            ]);
+        }
+        Section::new(format!("inputs{}", self.of)).table(Table::from_rows(columns, rows))
     }
 
     /// The formula as a tree, with the value of every part.
     fn parts(self) -> Option<Section<'a>> {
-        let mut nodes: Vec<&NodeValue> = self.job.nodes.iter().collect();
+        let mut nodes = Vec::from_iter(&self.job.nodes);
         nodes.retain(|node| !node.is_literal);
         if nodes.is_empty() {
             return None;
@@ -206,15 +218,17 @@ impl<'a> ExplainedJob<'a, '_> {
         // depth first
         nodes.sort_by_key(|node| (node.span.start, Reverse(node.span.end), node.depth));
         let depths: Vec<usize> = nodes.iter().map(|node| node.depth).collect();
-        let report = self.report;
-        let table = Table::of(branches(&depths).into_iter().zip(nodes))
-            .code("part", 9, move |(lines, node)| Cell::Node {
-                lines: lines.clone(),
+        let mut rows = Vec::new();
+        for (lines, node) in iter::zip(branches(&depths), nodes) {
+            let part = Cell::Node {
+                lines,
                 depth: node.depth,
-                text: excerpt(part(&report, node), MAX_CODE),
+                text: excerpt(part(&self.report, node), MAX_CODE),
                 is_code: true,
-            })
-            .number("value", 9, |(_, node)| &node.value);
+            };
+            rows.push(cells![part, &node.value]);
+        }
+        let table = Table::from_rows([Column::code("part", 9), Column::number("value", 9)], rows);
         Some(Section::new(format!("value of each part{}", self.of)).table(table))
     }
 
@@ -254,17 +268,17 @@ impl<'a> ExplainedJob<'a, '_> {
         let table = report.table();
         let mut rows = Vec::new();
         for (rank, row, note) in jobs {
-            let mut cells = vec![
+            let mut cells = cells![
                 Cell::Written(rank, None),
-                table.id(row).into(),
+                table.id(row),
                 Cell::prose(table.entity(row)),
-                report.value(row).map(Cell::Score).into(),
+                report.value(row).map(Cell::Score),
             ];
             if !shown.is_empty() {
                 let values = terms.values(table, row);
                 for &index in &shown {
                     let value = values[index].as_ref().and_then(nearest_double);
-                    cells.push(value.map_or(Cell::Missing, Cell::significant));
+                    cells.push(value.map(Cell::significant).into());
                 }
             }
             cells.push(Cell::prose(note));
@@ -287,7 +301,7 @@ impl<'a> ExplainedJob<'a, '_> {
     /// How much the job lacks to a rank, and which changes of one input give it.
     fn changes(self, goal: usize) -> Section<'a> {
         let Self { report, job, of } = self;
-        let mut shown: Vec<&SmallestChange> = job.changes.found.iter().collect();
+        let mut shown = Vec::from_iter(&job.changes.found);
         // all other jobs wait too
         shown.retain(|change| change.means != Means::Wait && is_plausible(report, change));
         let section = Section::new(format!("what one change gives{of}"));
@@ -299,15 +313,26 @@ impl<'a> ExplainedJob<'a, '_> {
             }
             return section.prose(lacking);
         }
-        let table = Table::of(shown)
-            .name("input", 9, |change| &*change.name)
-            .number("now", 9, |change| &change.from)
-            .number(at_most(goal), 9, |change| &change.to)
-            .text("unit", 5, |change| {
-                Cell::prose(change.unit.unwrap_or_default())
-            })
-            .wrapped("changed by", 5, |change| changed_by(change));
-        section.prose(lacking).table(table)
+        let columns = [
+            Column::name("input", 9),
+            Column::number("now", 9),
+            Column::number(at_most(goal), 9),
+            Column::text("unit", 5),
+            Column::wrapped("changed by", 5),
+        ];
+        let mut rows = Vec::new();
+        for change in shown {
+            rows.push(cells![
+                &*change.name,
+                &change.from,
+                &change.to,
+                Cell::prose(change.unit.unwrap_or_default()),
+                Cell::prose(changed_by(change)),
+            ]);
+        }
+        section
+            .prose(lacking)
+            .table(Table::from_rows(columns, rows))
     }
 
     /// Which job has a rank, and how much more value it has.
@@ -342,9 +367,8 @@ fn deciding_terms(terms: &TermColumns<'_>, job: &Explanation) -> Vec<usize> {
     }
     let mut shown = Vec::new();
     for near in job.above.iter().chain(&job.below) {
-        let most = near.differences.first();
-        let index = most.and_then(|most| parts.iter().position(|part| *part.1 == *most.text));
-        if let Some(index) = index
+        if let Some(most) = near.differences.first()
+            && let Some(index) = parts.iter().position(|part| *part.1 == *most.text)
             && !shown.contains(&index)
         {
             shown.push(index);
@@ -357,9 +381,10 @@ fn deciding_terms(terms: &TermColumns<'_>, job: &Explanation) -> Vec<usize> {
 
 /// What decides between the job and a neighbour where the values do not say it.
 fn note(report: ExplainReport<'_>, one: &Neighbour) -> String {
-    let score = report.queue.ranking.score(one.row);
     let mut notes = Vec::new();
-    if score.is_some_and(|score| score.unrounded.is_err()) {
+    if let Some(score) = report.queue.ranking.score(one.row)
+        && score.unrounded.is_err()
+    {
         notes.push("its evaluation failed");
     }
     if one.decided_by != Some(Criterion::Value) {
@@ -441,10 +466,11 @@ fn is_plausible(report: ExplainReport<'_>, change: &SmallestChange) -> bool {
     let Some(column) = report.table().column(&change.name) else {
         return true;
     };
-    let most = (0..report.table().len())
-        .map(|row| column.nearest_double(row))
-        .fold(1.0, f64::max);
-    nearest_double(&change.to).is_some_and(|to| to <= PLAUSIBLE * most)
+    let mut most: f64 = 1.0;
+    for row in 0..report.table().len() {
+        most = most.max(column.nearest_double(row));
+    }
+    matches!(nearest_double(&change.to), Some(to) if to <= PLAUSIBLE * most)
 }
 
 /// `rank 1`, `rank 5 or better`.

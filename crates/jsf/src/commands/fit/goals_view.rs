@@ -3,17 +3,17 @@
 
 use jsf_fit::FittedConstant;
 use jsf_fit::goals::{
-    FittedGoal, FittedObjective, GoalFit, HeldOutFormula, Reason, Recommendation,
+    FittedGoal, FittedObjective, GoalFit, HeldOut, HeldOutFormula, Reason, Recommendation,
 };
 use jsf_simulate::{GoalState, MeanChange, Measure};
 
 use crate::commands::fit::answer::GoalFitReport;
 use crate::commands::fit::chart;
 use crate::commands::simulate::effect_in_words::{effect, interval_in_brackets};
-use crate::commands::simulate::view::{DOUBT, validation_fact, warning_sections};
+use crate::commands::simulate::view::{DOUBT, validation_fact, warning_lines, warning_sections};
 use crate::view::charts::waits;
 use crate::view::charts::waits::FOREST_LEGEND;
-use crate::view::document::{Cell, Chart, Document, Fact, RowLimit, Section, Table};
+use crate::view::document::{Cell, Chart, Column, Document, Fact, RowLimit, Section, Table, cells};
 use crate::view::goals::{state_in_words, value_in_words};
 use crate::view::words::{
     count, duration, quoted, signed_rough_duration, signed_significant, significant,
@@ -27,16 +27,11 @@ const MAX_GROUPS: usize = 20;
 impl<'a> GoalFitReport<'a> {
     pub(super) fn goals_document(&self) -> Document<'a> {
         let fit = self.fit;
-        let warnings = fit
-            .held_out
-            .warnings
-            .iter()
-            .map(|text| format!("warning {text}"));
         let mut sections = vec![Section::formulas(
             &fit.held_out.current.formula,
             &fit.formula,
         )];
-        sections.extend(warning_sections(warnings.collect()));
+        sections.extend(warning_sections(warning_lines(&fit.held_out.warnings)));
         sections.push(goals_section(fit));
         if self.recommendation == Recommendation::Use {
             sections.push(self.to_set.section());
@@ -75,11 +70,15 @@ impl<'a> GoalFitReport<'a> {
             fit.held_out.processors.source_in_words()
         );
         let machine = Fact::new("machine", machine).in_full_if(fit.held_out.processors.are_given());
-        let MeanChange { old, new, .. } = fit.held_out.difference.wait;
-        let [old, new] = [old, new].map(duration);
-        let longest = fit.held_out.longest_waits.map(Option::unwrap_or_default);
-        let [longest_old, longest_new] = longest.map(duration);
-        let waits = format!("held out: mean {old} → {new}, longest {longest_old} → {longest_new}");
+        let wait = &fit.held_out.difference.wait;
+        let [longest_old, longest_new] = fit.held_out.longest_waits;
+        let waits = format!(
+            "held out: mean {} → {}, longest {} → {}",
+            duration(wait.old),
+            duration(wait.new),
+            duration(longest_old.unwrap_or_default()),
+            duration(longest_new.unwrap_or_default())
+        );
         let mut facts = vec![
             Fact::new("template", self.template.trim_end()).in_full(),
             in_force,
@@ -89,13 +88,12 @@ impl<'a> GoalFitReport<'a> {
             Fact::new("waits", waits),
         ];
         facts.extend(fit.objective.as_ref().and_then(optimism));
-        let known = fit
-            .constants
-            .iter()
-            .filter(|constant| constant.within.is_some());
-        let within: Vec<String> = known
-            .map(|constant| format!("{} {}", constant.name, within_in_words(constant)))
-            .collect();
+        let mut within = Vec::new();
+        for constant in &fit.constants {
+            if constant.within.is_some() {
+                within.push(format!("{} {}", constant.name, within_in_words(constant)));
+            }
+        }
         if !within.is_empty() && fit.reason != Reason::GoalsMissed {
             facts.push(Fact::new("within the error", within.join(", ")));
         }
@@ -104,9 +102,10 @@ impl<'a> GoalFitReport<'a> {
             let text = "the best so far; the ranges of the constants are not known";
             facts.push(Fact::new("interrupted", text));
         }
-        let validation = fit.held_out.validation.as_ref();
-        if let Some(doubtful) = validation.filter(|validation| validation.is_doubtful()) {
-            facts.push(validation_fact(doubtful, "the formula in force"));
+        if let Some(validation) = &fit.held_out.validation
+            && validation.is_doubtful()
+        {
+            facts.push(validation_fact(validation, "the formula in force"));
             facts.push(Fact::new("a hypothesis", DOUBT));
         }
         facts
@@ -117,14 +116,16 @@ impl<'a> GoalFitReport<'a> {
         let mut sentences = vec![self.advice()];
         match self.recommendation {
             Recommendation::Keep => {
-                let gained = self.names(|goal| is_missed_in_force(goal) && goal.held_out.is_met());
-                sentences.extend(gained.map(|names| {
-                    format!("But the formula in force misses {names}, which the other one meets.")
-                }));
+                if let Some(names) = self.names(is_gained) {
+                    sentences.push(format!(
+                        "But the formula in force misses {names}, which the other one meets."
+                    ));
+                }
             }
             Recommendation::Use => {
-                let missed = self.names(|goal| goal.held_out.is_missed() || goal.train.is_missed());
-                sentences.extend(missed.map(|names| format!("But it misses {names}.")));
+                if let Some(names) = self.names(is_missed) {
+                    sentences.push(format!("But it misses {names}."));
+                }
                 sentences.extend(self.worse());
                 sentences.extend(self.to_set.warning());
             }
@@ -134,10 +135,14 @@ impl<'a> GoalFitReport<'a> {
     }
 
     /// The names of some goals; `None` without one.
-    fn names(&self, is_named: impl Fn(&FittedGoal) -> bool) -> Option<String> {
-        let named = self.fit.goals.iter().filter(|goal| is_named(goal));
-        let names = quoted(named.map(|goal| &*goal.name));
-        (!names.is_empty()).then_some(names)
+    fn names(&self, is_named: fn(&FittedGoal) -> bool) -> Option<String> {
+        let mut names = Vec::new();
+        for goal in &self.fit.goals {
+            if is_named(goal) {
+                names.push(&*goal.name);
+            }
+        }
+        (!names.is_empty()).then(|| quoted(names))
     }
 
     /// Which means of all jobs get worse on the held-out days by more than chance.
@@ -147,12 +152,15 @@ impl<'a> GoalFitReport<'a> {
             let is_wait = name.starts_with("mean wait");
             let words = if is_wait { duration } else { significant };
             if change.is_increase() {
-                let [old, new] = [change.old, change.new].map(words);
+                let (old, new) = (words(change.old), words(change.new));
                 worse.push(format!("{name} {old} → {new}"));
             }
         }
-        (!worse.is_empty())
-            .then(|| format!("But worse there by more than chance: {}.", worse.join(", ")))
+        if worse.is_empty() {
+            return None;
+        }
+        let worse = worse.join(", ");
+        Some(format!("But worse there by more than chance: {worse}."))
     }
 
     fn advice(&self) -> String {
@@ -162,7 +170,7 @@ impl<'a> GoalFitReport<'a> {
         let days = fit.split.held_out_days();
         let keep = match fit.reason {
             Reason::Better => {
-                let met = goals_met(fit.goals.iter().map(|goal| goal.held_out.state));
+                let met = goals_met(&fit.held_out.fitted);
                 let goals = if fit.goals.is_empty() {
                     String::new()
                 } else {
@@ -173,11 +181,7 @@ impl<'a> GoalFitReport<'a> {
                 );
             }
             Reason::GoalGained => {
-                let gained = self.names(|goal| {
-                    goal.measure.is_of_each_job()
-                        && is_missed_in_force(goal)
-                        && goal.held_out.is_met()
-                });
+                let gained = self.names(|goal| goal.measure.is_of_each_job() && is_gained(goal));
                 return format!(
                     "Use {chosen}: it meets {}, which the formula in force misses.",
                     gained.unwrap_or_default()
@@ -187,11 +191,12 @@ impl<'a> GoalFitReport<'a> {
             Reason::InForce => "nothing that was tried is better".to_owned(),
             Reason::GoalsMetInForce => "it meets all goals already".to_owned(),
             Reason::GoalLost => {
-                let lost =
-                    self.names(|goal| goal.held_out_current.is_met() && !goal.held_out.is_met());
-                let objective = fit.objective.iter().map(|objective| &*objective.name);
-                let lost =
-                    lost.unwrap_or_else(|| format!("in {} by more than chance", quoted(objective)));
+                let lost = match (self.names(is_lost), &fit.objective) {
+                    (None, Some(FittedObjective { name, .. })) => {
+                        format!("in `{name}` by more than chance")
+                    }
+                    (lost, _) => lost.unwrap_or_default(),
+                };
                 format!("{unseen}, {chosen} loses {lost}")
             }
             Reason::WithinChance => {
@@ -243,31 +248,44 @@ impl<'a> GoalFitReport<'a> {
 
 /// `fs = 120, age = 2`.
 pub(crate) fn chosen_values(constants: &[FittedConstant]) -> String {
-    let values = constants
-        .iter()
-        .map(|constant| format!("{} = {}", constant.name, constant.value));
-    Vec::from_iter(values).join(", ")
+    let mut values = Vec::new();
+    for constant in constants {
+        values.push(format!("{} = {}", constant.name, constant.value));
+    }
+    values.join(", ")
 }
 
-/// Whether the formula in force misses a goal on either part of the log.
-fn is_missed_in_force(goal: &FittedGoal) -> bool {
-    goal.held_out_current.is_missed() || goal.current.is_missed()
+/// Whether a formula misses a goal on either part of the log.
+fn is_missed(goal: &FittedGoal) -> bool {
+    goal.held_out.is_missed() || goal.train.is_missed()
+}
+
+/// Whether a formula meets a goal that the formula in force misses on either part of the log.
+fn is_gained(goal: &FittedGoal) -> bool {
+    (goal.held_out_current.is_missed() || goal.current.is_missed()) && goal.held_out.is_met()
+}
+
+/// Whether only the formula in force meets a goal.
+fn is_lost(goal: &FittedGoal) -> bool {
+    goal.held_out_current.is_met() && !goal.held_out.is_met()
+}
+
+fn number_met(formula: &HeldOutFormula) -> usize {
+    formula.goals.iter().filter(|goal| goal.is_met()).count()
 }
 
 /// `4 of 5`.
-fn goals_met(states: impl ExactSizeIterator<Item = GoalState>) -> String {
-    let all = states.len();
-    let met = states.filter(|state| *state == GoalState::Met).count();
-    format!("{met} of {all}")
+fn goals_met(formula: &HeldOutFormula) -> String {
+    format!("{} of {}", number_met(formula), formula.goals.len())
 }
 
 /// Two values in words, with all their digits where they would look alike.
-fn distinct_words(measure: Measure, values: [Option<f64>; 2]) -> [String; 2] {
-    let words = values.map(|value| value_in_words(measure, value));
+fn distinct_words(measure: Measure, [one, other]: [Option<f64>; 2]) -> [String; 2] {
+    let words = [value_in_words(measure, one), value_in_words(measure, other)];
     let unit = if measure.is_duration() { " s" } else { "" };
-    match values {
-        [Some(one), Some(other)] if words[0] == words[1] && one != other => {
-            [one, other].map(|value| format!("{value}{unit}"))
+    match (one, other) {
+        (Some(one), Some(other)) if words[0] == words[1] && one != other => {
+            [format!("{one}{unit}"), format!("{other}{unit}")]
         }
         _ => words,
     }
@@ -275,9 +293,10 @@ fn distinct_words(measure: Measure, values: [Option<f64>; 2]) -> [String; 2] {
 
 /// How much of what was gained on the searched days is not gained on the others.
 fn optimism(objective: &FittedObjective) -> Option<Fact> {
-    let lost = objective
-        .optimism
-        .filter(|lost| *lost > 0.0 && objective.gain() > 0.0)?;
+    let lost = objective.optimism?;
+    if lost <= 0.0 || objective.gain() <= 0.0 {
+        return None;
+    }
     let words = value_in_words(objective.measure, Some(lost));
     Some(Fact::new(
         "optimism",
@@ -291,23 +310,20 @@ fn optimism(objective: &FittedObjective) -> Option<Fact> {
 /// The best of the known formulas on the held-out days: it meets the most goals, or of several that
 /// do is the best in the objective.
 fn simpler(fit: &GoalFit) -> Option<Fact> {
-    let met = |formula: &HeldOutFormula| formula.goals.iter().filter(|goal| goal.is_met()).count();
-    let loss = |formula: &HeldOutFormula| match (&fit.objective, formula.objective) {
-        (Some(objective), Some(value)) if objective.is_minimised => value,
-        (Some(_), Some(value)) => -value,
-        _ => f64::INFINITY,
-    };
-    let best = fit.held_out.baselines.iter().min_by(|one, other| {
-        let by_goals = met(other).cmp(&met(one));
-        by_goals.then(loss(one).total_cmp(&loss(other)))
-    })?;
-    if met(best) < met(&fit.held_out.current) {
+    let mut best = fit.held_out.baselines.first()?;
+    for other in &fit.held_out.baselines {
+        let order = number_met(best).cmp(&number_met(other));
+        let by_loss = loss(fit, other).total_cmp(&loss(fit, best));
+        if order.then(by_loss).is_lt() {
+            best = other;
+        }
+    }
+    if number_met(best) < number_met(&fit.held_out.current) {
         return None;
     }
     let mut words = Vec::new();
     if !fit.goals.is_empty() {
-        let met = goals_met(best.goals.iter().map(|goal| goal.state));
-        words.push(format!("meets {met} goals"));
+        words.push(format!("meets {} goals", goals_met(best)));
     }
     if let Some(objective) = &fit.objective {
         let value = value_in_words(objective.measure, best.objective);
@@ -315,6 +331,15 @@ fn simpler(fit: &GoalFit) -> Option<Fact> {
     }
     let text = format!("{}: {}", best.name, words.join(", "));
     Some(Fact::new("simpler", text))
+}
+
+/// The objective of a formula, smaller for a better one.
+fn loss(fit: &GoalFit, formula: &HeldOutFormula) -> f64 {
+    match (&fit.objective, formula.objective) {
+        (Some(objective), Some(value)) if objective.is_minimised => value,
+        (Some(_), Some(value)) => -value,
+        _ => f64::INFINITY,
+    }
 }
 
 /// The values of a constant that do as well; a dash where that is not known.
@@ -332,11 +357,9 @@ pub(crate) fn within_in_words(constant: &FittedConstant) -> String {
 
 /// `25 to 70`; `100 alone` if no other value that was tried does as well.
 pub(crate) fn ends_in_words(ends: [f64; 2]) -> String {
-    let [low, high] = ends.map(significant);
-    if low == high {
-        format!("{low} alone")
-    } else {
-        format!("{low} to {high}")
+    match ends.map(significant) {
+        [low, high] if low == high => format!("{low} alone"),
+        [low, high] => format!("{low} to {high}"),
     }
 }
 
@@ -369,7 +392,11 @@ fn goal_row(goal: &FittedGoal) -> WantedRow<'_> {
         },
         limit: limit_in_words(goal, goal.held_out.limit),
         measure: goal.measure,
-        values: [&goal.held_out_current, &goal.train, &goal.held_out].map(|part| part.value),
+        values: [
+            goal.held_out_current.value,
+            goal.train.value,
+            goal.held_out.value,
+        ],
         change: goal.change,
         met: match goal.held_out.state {
             GoalState::NoJobs => "no jobs",
@@ -401,32 +428,38 @@ fn objective_row(objective: &FittedObjective) -> WantedRow<'_> {
 
 /// The goals and the objective, under the formula in force and the fitted one.
 fn goals_section(fit: &GoalFit) -> Section<'_> {
-    let mut rows: Vec<WantedRow<'_>> = fit.goals.iter().map(goal_row).collect();
-    rows.extend(fit.objective.iter().map(objective_row));
-    let has_other_limits = rows.iter().any(|row| !row.searched_limit.is_empty());
-    let mut table = Table::of(rows)
-        .id("goal", 12, |row| row.name)
-        .text("limit", 6, |row| row.limit.clone());
-    for (index, heading, importance) in [(0, "in force", 7), (1, "searched", 7), (2, "held out", 8)]
-    {
-        table = table.number(heading, importance, move |row| {
-            value_in_words(row.measure, row.values[index])
-        });
+    let wanted = fit.goals.iter().map(goal_row);
+    let mut rows = Vec::new();
+    let mut has_other_limits = false;
+    for row in wanted.chain(fit.objective.as_ref().map(objective_row)) {
+        has_other_limits |= !row.searched_limit.is_empty();
+        let change = change_cell(&row);
+        let mut cells = cells![row.name, row.limit];
+        for value in row.values {
+            cells.push(value_in_words(row.measure, value).into());
+        }
+        cells.extend([
+            change,
+            Cell::prose(row.searched_limit),
+            Cell::prose(row.met),
+        ]);
+        rows.push(cells);
     }
-    let table = table
-        .text("held out - in force (95 %)", 2, change_cell)
-        .text("limit searched", 1, |row| {
-            Cell::prose(row.searched_limit.clone())
-        })
-        .shown_if(has_other_limits)
-        .text("met", 3, |row| Cell::prose(row.met));
-    let section = Section::new("goals");
-    let section = if fit.goals.is_empty() {
-        section
-    } else {
-        section.chart(move || chart::goals(&fit.goals))
-    };
-    section.table(table)
+    let columns = [
+        Column::id("goal", 12),
+        Column::text("limit", 6),
+        Column::number("in force", 7),
+        Column::number("searched", 7),
+        Column::number("held out", 8),
+        Column::text("held out - in force (95 %)", 2),
+        Column::text("limit searched", 1).shown_if(has_other_limits),
+        Column::text("met", 3),
+    ];
+    let mut section = Section::new("goals");
+    if !fit.goals.is_empty() {
+        section = section.chart(|| chart::goals(&fit.goals));
+    }
+    section.table(Table::from_rows(columns, rows))
 }
 
 /// How what is wanted changes on the held-out days; what few jobs decide has no interval.
@@ -449,20 +482,28 @@ fn signed_points(change: f64) -> String {
 }
 
 fn constants_section(fit: &GoalFit) -> Section<'_> {
-    let table = Table::of(&fit.constants)
-        .text("constant", 8, |constant| &*constant.name)
-        .number("value", 5, |constant| constant.value.to_string())
-        .text("within the error", 10, |constant| within_in_words(constant))
-        .text("searched", 8, |constant| {
-            ends_in_words([constant.range.low, constant.range.high])
-        });
+    let columns = [
+        Column::text("constant", 8),
+        Column::number("value", 5),
+        Column::text("within the error", 10),
+        Column::text("searched", 8),
+    ];
+    let mut rows = Vec::new();
+    for constant in &fit.constants {
+        rows.push(cells![
+            &*constant.name,
+            constant.value.to_string(),
+            within_in_words(constant),
+            ends_in_words([constant.range.low, constant.range.high]),
+        ]);
+    }
     let meaning = "Within the error are the values with which the objective is worse by at most one standard error of what is gained over \
                    the formula in force, the other numbers being fixed: not as good as the answer, if that gain is large.";
     Section::new("constants")
         .in_full()
         .prose(meaning)
-        .chart(move || chart::constants(&fit.constants))
-        .table(table)
+        .chart(|| chart::constants(&fit.constants))
+        .table(Table::from_rows(columns, rows))
 }
 
 /// Who wins and who pays on the held-out days.
@@ -488,22 +529,29 @@ fn who_pays(fit: &GoalFit) -> Section<'_> {
 
 /// The formulas that the answer is compared with.
 fn baselines_section(fit: &GoalFit) -> Section<'_> {
-    let known = std::iter::once(&fit.held_out.current).chain(&fit.held_out.baselines);
-    let mut table = Table::of(known.chain([&fit.held_out.fitted]))
-        .text("formula", 12, |formula| formula.name)
-        .code("text", 20, |formula| Cell::Code((*formula.formula).into()));
-    if let Some(objective) = &fit.objective {
-        table = table.text(&*objective.name, 8, |formula| {
-            value_in_words(objective.measure, formula.objective)
-        });
+    let HeldOut {
+        current,
+        fitted,
+        baselines,
+        ..
+    } = &fit.held_out;
+    let mut columns = vec![Column::text("formula", 12), Column::code("text", 20)];
+    columns.extend(
+        fit.objective
+            .iter()
+            .map(|objective| Column::text(&*objective.name, 8)),
+    );
+    columns.push(Column::text("goals met", 8).shown_if(!fit.goals.is_empty()));
+    let mut rows = Vec::new();
+    for formula in [current].into_iter().chain(baselines).chain([fitted]) {
+        let mut cells = cells![formula.name, Cell::Code((*formula.formula).into())];
+        if let Some(objective) = &fit.objective {
+            cells.push(value_in_words(objective.measure, formula.objective).into());
+        }
+        cells.push(goals_met(formula).into());
+        rows.push(cells);
     }
-    let has_goals = !fit.goals.is_empty();
-    let table = table
-        .text("goals met", 8, |formula| {
-            goals_met(formula.goals.iter().map(|goal| goal.state))
-        })
-        .shown_if(has_goals);
     Section::new("other formulas, on the days held out")
         .in_full()
-        .table(table)
+        .table(Table::from_rows(columns, rows))
 }

@@ -4,7 +4,7 @@ use jsf_fit::wishes::WishFit;
 
 use crate::commands::fit::answer::WishFitReport;
 use crate::commands::fit::goals_view::{chosen_values, within_in_words};
-use crate::view::document::{Document, Fact, Section, Table};
+use crate::view::document::{Column, Document, Fact, Section, Table, cells};
 use crate::view::words::significant;
 
 impl<'a> WishFitReport<'a> {
@@ -20,28 +20,28 @@ impl<'a> WishFitReport<'a> {
             facts.push(Fact::new("interrupted", "the best so far"));
         }
         let mut sections = vec![constants_section(fit), self.to_set.section()];
-        let pairs = [
+        for (heading, pairs) in [
             ("wishes that contradict each other", &fit.wishes.conflict),
             (
                 "wishes not met together with the others",
                 &fit.wishes.violated,
             ),
-        ];
-        for (heading, pairs) in pairs.into_iter().filter(|(_, pairs)| !pairs.is_empty()) {
-            let table = Table::of(pairs).id("job", 9, |(above, _)| &**above).id(
-                "before",
-                9,
-                |(_, below)| &**below,
-            );
-            sections.push(Section::new(heading).table(table));
+        ] {
+            let mut rows = Vec::new();
+            for (above, below) in pairs {
+                rows.push(cells![&**above, &**below]);
+            }
+            if !rows.is_empty() {
+                let table = Table::from_rows([Column::id("job", 9), Column::id("before", 9)], rows);
+                sections.push(Section::new(heading).table(table));
+            }
         }
-        let warning = self.to_set.warning();
+        let mut sentences = vec![headline(fit)];
+        sentences.extend(self.to_set.warning());
         Document {
             command: "jsf fit",
             title: "Weights for a job_sort_formula".to_owned(),
-            headline: [vec![headline(fit)], Vec::from_iter(warning)]
-                .concat()
-                .join(" "),
+            headline: sentences.join(" "),
             facts,
             sections,
             read_on: "jsf compare --new F --site DIR",
@@ -55,10 +55,13 @@ fn headline(fit: &WishFit) -> String {
         0 => String::new(),
         pairs => format!(" {pairs} of them exclude each other."),
     };
-    let deviation = wishes.mean_deviation.map(significant);
-    let deviation = deviation.map_or_else(String::new, |deviation| {
-        format!(" The values differ from the scores by {deviation} on average.")
-    });
+    let deviation = match wishes.mean_deviation {
+        Some(deviation) => format!(
+            " The values differ from the scores by {} on average.",
+            significant(deviation)
+        ),
+        None => String::new(),
+    };
     format!(
         "{} meets {} of {} wishes.{conflict}{deviation}",
         chosen_values(&fit.parameters),
@@ -68,11 +71,15 @@ fn headline(fit: &WishFit) -> String {
 }
 
 fn constants_section(fit: &WishFit) -> Section<'_> {
-    let table = Table::of(&fit.parameters)
-        .text("constant", 8, |parameter| &*parameter.name)
-        .number("value", 5, |parameter| parameter.value.to_string())
-        .text("the same wishes are met from", 10, |parameter| {
-            within_in_words(parameter)
-        });
-    Section::new("constants").table(table)
+    let columns = [
+        Column::text("constant", 8),
+        Column::number("value", 5),
+        Column::text("the same wishes are met from", 10),
+    ];
+    let mut rows = Vec::new();
+    for parameter in &fit.parameters {
+        let value = parameter.value.to_string();
+        rows.push(cells![&*parameter.name, value, within_in_words(parameter)]);
+    }
+    Section::new("constants").table(Table::from_rows(columns, rows))
 }

@@ -26,8 +26,8 @@ use crate::commands::compare::answer::{CompareReport, compared_rows};
 use crate::commands::compare::view::{ListedJobs, chart_sections, facts, headline};
 use crate::commands::shares::view::tree_section;
 use crate::view::document::{
-    Cell, SCRIPT, STYLE, Section, Table, TerminalStyle, base64, content_hash, page_facts,
-    page_sections, sentence_pieces, write_template,
+    Cell, Column, SCRIPT, STYLE, Section, Table, TerminalStyle, base64, cells, content_hash,
+    page_facts, page_sections, sentence_pieces, write_template,
 };
 use crate::view::groups::group_sections;
 use crate::view::printable::{printable, printable_lines};
@@ -169,45 +169,56 @@ fn is_refused(checked: &Checked) -> bool {
 fn jobs<'a>(queue: &'a ComparedQueue, shown: &Shown<'_>) -> Section<'a> {
     let wanted = shown.search.to_lowercase();
     let table = &queue.table;
+    let inputs = queue.sides.new.program.inputs();
+    let inputs = &inputs[..inputs.len().min(MAX_INPUTS)];
+    let mut columns = vec![
+        Column::number("rank", 9),
+        Column::number("before", 9),
+        Column::number("moved", 9),
+        Column::text("job", 9),
+        Column::text("entity", 9),
+        Column::text("queue", 9),
+        Column::number("value", 9),
+    ];
+    for name in inputs {
+        columns.push(Column::number(&**name, 9));
+    }
     let mut rows = Vec::new();
     for job in queue.comparison.moves() {
         if rows.len() == shown.first {
             break;
         }
-        let names = [
-            table.id(job.row),
-            table.entity(job.row),
-            table.queue(job.row),
-        ];
-        let is_wanted = |name: &&str| name.to_lowercase().contains(&wanted);
-        if wanted.is_empty() || names.iter().any(is_wanted) {
-            rows.push(job);
+        let row = job.row;
+        let names = [table.id(row), table.entity(row), table.queue(row)];
+        if !names
+            .iter()
+            .any(|name| name.to_lowercase().contains(&wanted))
+        {
+            continue;
         }
+        let score = queue.sides.new.ranking.score(row);
+        let [id, entity, queue] = names;
+        let mut cells = cells![
+            job.new,
+            job.old,
+            job.moved().map(Cell::Places),
+            id,
+            entity,
+            queue,
+            score.map(|score| Cell::Score(score.value)),
+        ];
+        for name in inputs {
+            cells.push(table.column(name).map(|column| column.value(row)).into());
+        }
+        rows.push(cells);
     }
     let count = rows.len();
-    let ranking = &queue.sides.new.ranking;
-    let mut rows = Table::of(rows)
-        .number("rank", 9, |job| job.new)
-        .number("before", 9, |job| job.old)
-        .number("moved", 9, |job| job.moved().map(Cell::Places))
-        .text("job", 9, |job| table.id(job.row))
-        .text("entity", 9, |job| table.entity(job.row))
-        .text("queue", 9, |job| table.queue(job.row))
-        .number("value", 9, |job| {
-            ranking.score(job.row).map(|score| Cell::Score(score.value))
-        });
-    for name in queue.sides.new.program.inputs().iter().take(MAX_INPUTS) {
-        let column = table.column(name);
-        rows = rows.number(&**name, 9, move |job| {
-            column.map(|column| column.value(job.row))
-        });
-    }
     let heading = match count {
         _ if !wanted.is_empty() => format!("Jobs found: {count}"),
         count if count < queue.comparison.considered.new => format!("The first {count} jobs"),
         _ => "The queue".to_owned(),
     };
-    Section::new(heading).table(rows)
+    Section::new(heading).table(Table::from_rows(columns, rows))
 }
 
 /// A number in the formula.
@@ -285,17 +296,18 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
 /// A finding; its places count UTF-16 units, as a browser does.
 fn shown_finding(text: &str, found: &Diagnostic) -> impl Serialize + use<> {
     let (start, end) = utf16_range(text, found.span);
-    let fix = found.fix.as_ref();
-    let fix = fix.filter(|fix| fix.applicability != Applicability::DisplayOnly);
-    let fix = fix.map(|fix| {
+    let mut shown_fix = None;
+    if let Some(fix) = &found.fix
+        && fix.applicability != Applicability::DisplayOnly
+    {
         let (start, end) = utf16_range(text, fix.span);
-        object! {
+        shown_fix = Some(object! {
             start,
             end,
             replacement: fix.replacement.clone(),
             is_safe: fix.applicability == Applicability::Safe,
-        }
-    });
+        });
+    }
     let help = found.help.as_ref().map(Message::to_string);
     object! {
         code: found.code,
@@ -305,18 +317,19 @@ fn shown_finding(text: &str, found: &Diagnostic) -> impl Serialize + use<> {
         end,
         label: printable(&found.label).into_owned(),
         help: printable(&help.unwrap_or_default()).into_owned(),
-        fix,
+        fix: shown_fix,
     }
 }
 
 /// The UTF-16 units of the text at which a span starts and ends.
 fn utf16_range(text: &str, span: Span) -> (usize, usize) {
-    [span.start, span.end]
-        .map(|at| {
-            text.get(..at as usize)
-                .map_or(0, |before| before.encode_utf16().count())
-        })
-        .into()
+    (utf16_units(text, span.start), utf16_units(text, span.end))
+}
+
+/// The number of UTF-16 units before a place.
+fn utf16_units(text: &str, at: u32) -> usize {
+    let before = text.get(..at as usize).unwrap_or_default();
+    before.encode_utf16().count()
 }
 
 /// The command that sets the formula, or why none is given.
@@ -390,8 +403,7 @@ fn role(expr: &Expr, parents: &[Option<ExprId>], id: ExprId, value: f64) -> (Lit
     } else {
         "divisor"
     };
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    (role, format!("{what} of {}", names.join(", ")))
+    (role, format!("{what} of `{}`", names.join("`, `")))
 }
 
 /// Whether a number multiplies or divides inputs, and which ones: the other factors of the product
@@ -438,7 +450,10 @@ fn factor_of<'e>(
         }
         below = above;
     }
-    (!names.is_empty()).then(|| (role, names.into_iter().collect()))
+    if names.is_empty() {
+        return None;
+    }
+    Some((role, Vec::from_iter(names)))
 }
 
 /// The names below a node, but for those of functions.

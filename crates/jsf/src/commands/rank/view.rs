@@ -1,9 +1,9 @@
 //! A ranking for people: how many jobs are considered, which one is first, and a table of the jobs.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use job_sort_formula::fairshare::AssessedTree;
-use job_sort_formula::python::Value;
 use job_sort_formula::rank::Comparison;
 use job_sort_formula::rank::explain::nearest_double;
 use jsf_openpbs::number_format;
@@ -14,7 +14,7 @@ use crate::commands::shares::view::tree_section;
 use crate::view::charts::plot::{Axis, Plot, StepLine};
 use crate::view::decides::{decides_fact, summand_columns};
 use crate::view::document::{
-    Cell, Chart, ChartSvg, Column, DECIDES, Document, Fact, Section, Table,
+    Cell, Chart, ChartSvg, Column, DECIDES, Document, Fact, Section, Table, cells,
 };
 use crate::view::groups::group_sections;
 use crate::view::rule_facts::rule_facts;
@@ -96,22 +96,20 @@ fn first_job(queue: &RankedQueue) -> Option<String> {
     let RankedQueue { table, ranking, .. } = queue;
     let order = ranking.order();
     let first = *order.first()?;
-    let value = |row: usize| ranking.score(row).map(|score| score.value);
-    let id = table.id(first);
-    let mut job = format!("`{id}`");
+    let mut job = format!("`{}`", table.id(first));
     if !table.entity(first).is_empty() {
         job += &format!(" (`{}`)", table.entity(first));
     }
+    let values = ranking.scores().values();
     let mut lead = String::new();
-    if let Some(&second) = order.get(1)
-        && let (Some(first), Some(second)) = (value(first), value(second))
-    {
-        let ahead = first - second;
+    if let Some(&second) = order.get(1) {
+        let first = values[first];
+        let ahead = first - values[second];
         if ahead > 0.0 && ahead.is_finite() {
             let points = if ahead == 1.0 { "point" } else { "points" };
             lead = format!(", {} {points} ahead", significant(ahead));
         } else if ahead == 0.0 {
-            let tied = order.iter().take_while(|&&row| value(row) == Some(first));
+            let tied = order.iter().take_while(|&&row| values[row] == first);
             lead = format!(" of {} with the same value", tied.count());
         }
     }
@@ -132,7 +130,10 @@ fn job_counts(queue: &RankedQueue) -> String {
             .entry("below the threshold or without shares")
             .or_default() += 1;
     }
-    for row in (0..table.len()).filter(|&row| !is_counted[row]) {
+    for (row, is_counted) in is_counted.into_iter().enumerate() {
+        if is_counted {
+            continue;
+        }
         let why = match table.exclusion(row) {
             Some(_) => "ignored",
             None => state_words(table.state(row)),
@@ -144,8 +145,8 @@ fn job_counts(queue: &RankedQueue) -> String {
     if others.is_empty() {
         return format!("{ranked} of {all} are ranked.");
     }
-    let mut others: Vec<_> = others.into_iter().collect();
-    others.sort_by_key(|(_, jobs)| std::cmp::Reverse(*jobs));
+    let mut others = Vec::from_iter(others);
+    others.sort_by_key(|(_, jobs)| Reverse(*jobs));
     let mut words = Vec::new();
     for (why, jobs) in others {
         words.push(format!("{} {why}", grouped_number(jobs)));
@@ -244,27 +245,29 @@ fn jobs<'a>(report: &'a RankReport<'_>) -> Table<'a> {
 }
 
 fn cells(job: Job<'_>) -> Vec<Cell<'_>> {
-    let mut cells = vec![
-        job.rank.into(),
-        job.id.into(),
-        job.entity.into(),
-        job.queue.into(),
-        job.state.into(),
-        job.score.map(Cell::Score).into(),
+    let mut cells = cells![
+        job.rank,
+        job.id,
+        job.entity,
+        job.queue,
+        job.state,
+        job.score.map(Cell::Score),
     ];
-    cells.extend(job.inputs.into_iter().map(|(_, value)| value.into()));
-    let terms = job.terms.into_iter().flatten();
-    cells.extend(terms.map(|term| term_cell(term.value)));
-    let error = job.error.map(|error| format!("error: {error}"));
-    let notes: Vec<String> = error.into_iter().chain(job.reason).collect();
+    for (_, value) in job.inputs {
+        cells.push(value.into());
+    }
+    for term in job.terms.unwrap_or_default() {
+        // with the digits that OpenPBS gives to a formula
+        cells.push(match term.value.as_ref().and_then(nearest_double) {
+            Some(number) => Cell::Written(number_format::printed(number), Some(number)),
+            None => Cell::Missing,
+        });
+    }
+    let mut notes = Vec::new();
+    if let Some(error) = job.error {
+        notes.push(format!("error: {error}"));
+    }
+    notes.extend(job.reason);
     cells.push(Cell::prose(notes.join("; ")));
     cells
-}
-
-/// The value of a summand, with the digits that OpenPBS gives to a formula.
-fn term_cell(value: Option<Value>) -> Cell<'static> {
-    match value.as_ref().and_then(nearest_double) {
-        Some(number) => Cell::Written(number_format::printed(number), Some(number)),
-        None => Cell::Missing,
-    }
 }

@@ -2,7 +2,7 @@
 
 use jsf_openpbs::replay::{Cause, CauseKind, Difference, NotCaptured, Replay};
 
-use crate::view::document::{Cell, Document, Fact, Section, Table};
+use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::words::{capitalised, count, grouped_count, grouped_number, waiting_time};
 
 /// The most differences that the text lists, the unexplained ones first. JSON lists those that the
@@ -16,8 +16,11 @@ const MAX_CAUSES: usize = 5;
 pub(super) fn replay_document<'a>(replay: &'a Replay, formula: &str, python: &str) -> Document<'a> {
     let mut sections = Vec::new();
     if !replay.causes.is_empty() {
-        let causes = causes(replay).into_iter();
-        sections.push(causes.fold(Section::new("causes"), Section::prose));
+        let mut section = Section::new("causes");
+        for line in causes(replay) {
+            section = section.prose(line);
+        }
+        sections.push(section);
     }
     if !replay.different.is_empty() {
         sections.push(differences(replay));
@@ -37,24 +40,28 @@ pub(super) fn replay_document<'a>(replay: &'a Replay, formula: &str, python: &st
 
 /// A row for each difference: first those that nothing explains.
 fn differences(replay: &Replay) -> Section<'_> {
-    let (explained, unexplained): (Vec<_>, Vec<_>) = replay
-        .different
-        .iter()
-        .partition(|different| !different.explanations.is_empty());
-    let all = unexplained.into_iter().chain(explained);
-    let shown: Vec<&Difference> = all.take(MAX_SHOWN).collect();
-    let more = replay.differing() - shown.len().min(replay.differing());
-    let table = Table::of(shown)
-        .number("line", 7, |different| {
-            Cell::Written(different.line.to_string(), None)
-        })
-        .id("job", 9, |different| &*different.job)
-        .number("logged", 8, |different| &*different.logged)
-        .number("here", 8, |different| {
-            different.ours.as_deref().unwrap_or("no value")
-        })
-        .wrapped("why", 9, |different| why(different));
-    let section = Section::new("differences").table(table);
+    let mut shown = Vec::from_iter(&replay.different);
+    shown.sort_by_key(|different| !different.explanations.is_empty());
+    shown.truncate(MAX_SHOWN);
+    let columns = [
+        Column::number("line", 7),
+        Column::id("job", 9),
+        Column::number("logged", 8),
+        Column::number("here", 8),
+        Column::wrapped("why", 9),
+    ];
+    let more = replay.differing().saturating_sub(shown.len());
+    let mut rows = Vec::new();
+    for different in shown {
+        rows.push(cells![
+            Cell::Written(different.line.to_string(), None),
+            &*different.job,
+            &*different.logged,
+            different.ours.as_deref().unwrap_or("no value"),
+            Cell::prose(why(different)),
+        ]);
+    }
+    let section = Section::new("differences").table(Table::from_rows(columns, rows));
     if more == 0 {
         return section;
     }
@@ -80,15 +87,14 @@ pub(super) fn headline(replay: &Replay) -> String {
     let mut parts = vec![format!("equal: {} of {all}", grouped_number(replay.equal))];
     if replay.differing() > 0 {
         parts.push(format!("different: {}", grouped_number(replay.differing())));
-        let unexplained = format!("unexplained: {}", grouped_number(replay.unexplained));
-        let missing = replay.causes.iter().find_map(|cause| match &cause.kind {
-            CauseKind::NotCaptured(missing) => Some(missing),
-            _ => None,
-        });
-        parts.push(match missing {
-            Some(missing) => format!("{unexplained} ({missing}, so nothing was verified)"),
-            None => unexplained,
-        });
+        let mut unexplained = format!("unexplained: {}", grouped_number(replay.unexplained));
+        for cause in &replay.causes {
+            if let CauseKind::NotCaptured(missing) = &cause.kind {
+                unexplained += &format!(" ({missing}, so nothing was verified)");
+                break;
+            }
+        }
+        parts.push(unexplained);
     }
     let others = [
         (replay.damaged, "damaged lines"),
@@ -111,7 +117,9 @@ fn causes(replay: &Replay) -> Vec<String> {
             count(cause.lines, "line"),
             sentence(cause)
         ));
-        lines.extend(advice(cause, replay).map(|advice| format!("  help: {advice}")));
+        if let Some(advice) = advice(cause, replay) {
+            lines.push(format!("  help: {advice}"));
+        }
     }
     if replay.causes.len() > MAX_CAUSES {
         lines.push(format!(
@@ -152,7 +160,8 @@ pub(super) fn sentence(cause: &Cause) -> String {
 /// When the queue was captured, by the changes of `eligible_time` in seconds: the least and the
 /// greatest.
 fn moment((least, most): (i64, i64)) -> String {
-    let [low, high] = [least, most].map(|seconds| waiting_time(seconds.saturating_abs()));
+    let low = waiting_time(least.saturating_abs());
+    let high = waiting_time(most.saturating_abs());
     if least == most {
         format!("captured {high} {} the log", side(most))
     } else {

@@ -2,6 +2,8 @@
 //! factors of several side by side; with assumed usage, what changes, and the places that jobs
 //! gain.
 
+use std::iter;
+
 use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, ShareTree};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Comparison, JobMove};
@@ -16,8 +18,8 @@ use crate::commands::shares::answer::{
 };
 use crate::commands::shares::chart::{LEGEND, draw, farthest_entities};
 use crate::view::branches::{MAX_LEVELS, branches};
-use crate::view::document::{Cell, Chart, Column, Document, Fact, Section, Table};
-use crate::view::groups::{group_sections, moves_table};
+use crate::view::document::{Cell, Chart, Column, Document, Fact, Section, Table, cells};
+use crate::view::groups::{group_sections, move_cells, move_columns};
 use crate::view::words::{
     capitalised, count, first_names, grouped, grouped_count, grouped_number, percent,
     signed_significant, significant,
@@ -48,8 +50,10 @@ pub(crate) fn shares_document<'a>(report: &SharesReport<'a>) -> Document<'a> {
     let Some(first) = views.first() else {
         return document;
     };
-    let policies = views.iter().map(|view| view.policy.description.clone());
-    let policies = Fact::with_lines("policy", policies.collect());
+    let mut policies = Fact::with_lines("policy", Vec::new());
+    for view in views {
+        policies.lines.push(view.policy.description.clone());
+    }
     document.facts.push(policies.in_full_if(!is_one));
     document.headline = headline(report, first);
     let is_assumed = first.policy.before.is_some();
@@ -131,24 +135,31 @@ fn assumed_headline(
         }
     }
     changed.sort_by(|one, other| (other.2 - other.1).total_cmp(&(one.2 - one.1)));
-    let gains = changed.first().filter(|(_, old, new)| new > old);
-    let loses = changed.last().filter(|(_, old, new)| new < old);
-    let charged = changed.iter().find(|change| {
-        ![gains, loses].contains(&Some(change)) && is_charged(view.tree(), change.0, report.changes)
-    });
+    let mut told = Vec::new();
+    if let Some(&(node, old, new)) = changed.first()
+        && new > old
+    {
+        told.push((node, old, new, "gains most"));
+    }
+    if let Some(&(node, old, new)) = changed.last()
+        && new < old
+    {
+        told.push((node, old, new, "loses most"));
+    }
+    for &(node, old, new) in &changed {
+        if told.iter().all(|known| known.0 != node) && is_charged(view.tree(), node, report.changes)
+        {
+            told.insert(0, (node, old, new, "changes"));
+            break;
+        }
+    }
     let mut clauses = Vec::new();
-    for (change, verb) in [
-        (charged, "changes"),
-        (gains, "gains most"),
-        (loses, "loses most"),
-    ] {
-        if let Some((node, old, new)) = change {
-            let name = shown_name(view.tree(), *node);
-            let [old, new] = [*old, *new].map(significant);
-            // what looks equal is no change
-            if old != new {
-                clauses.push(format!("`{name}` {verb} (factor {old} → {new})"));
-            }
+    for (node, old, new, verb) in told {
+        let name = shown_name(view.tree(), node);
+        let [old, new] = [old, new].map(significant);
+        // what looks equal is no change
+        if old != new {
+            clauses.push(format!("`{name}` {verb} (factor {old} → {new})"));
         }
     }
     if clauses.is_empty() {
@@ -165,16 +176,18 @@ fn assumed_headline(
 
 /// Whether usage is added to an entity, which is named by its name or its path.
 fn is_charged(tree: &ShareTree, node: NodeId, changes: &[UsageChange]) -> bool {
-    changes.iter().any(|change| match change {
-        UsageChange::Charge { name, .. } => {
-            tree.name(node) == name || short_path(tree, node) == *name
+    for change in changes {
+        if let UsageChange::Charge { name, .. } = change
+            && (tree.name(node) == name || short_path(tree, node) == *name)
+        {
+            return true;
         }
-        UsageChange::Decay(_) => false,
-    })
+    }
+    false
 }
 
 fn moved_jobs(places: &Comparison) -> Vec<JobMove> {
-    let mut moves: Vec<JobMove> = places.moves().collect();
+    let mut moves = Vec::from_iter(places.moves());
     moves.retain(|job| job.old != job.new);
     moves
 }
@@ -240,41 +253,62 @@ fn over_and_under_section<'a>(views: &'a [PolicyView<'a>]) -> Option<Section<'a>
     if over.is_empty() {
         return None;
     }
-    let mut table = Table::of(over)
-        .text("entity", 9, |&node| shown_name(first.tree(), node))
-        .text("group", 3, |&node| group(first.tree(), node))
-        .number("share", 8, |&node| {
-            Cell::Share(share_part(first.assessed, node))
-        })
-        .number("part of usage", 8, |&node| {
-            Cell::Share(usage_part(first.assessed, node))
-        })
-        .number("points", 8, |&node| {
-            let points = first.excess(node) * 100.0;
-            Cell::Written(signed_significant(points), Some(points))
-        });
-    for view in views.iter().filter(|view| view.policy.has_factors) {
-        let heading = match views.len() {
-            1 if view.is_pbs() => "factor",
-            1 => "fairshare",
-            _ => view.name(),
-        };
-        table = table.number(heading, 7, factor_cell(first, view));
+    let mut columns = vec![
+        Column::text("entity", 9),
+        Column::text("group", 3),
+        Column::number("share", 8),
+        Column::number("part of usage", 8),
+        Column::number("points", 8),
+    ];
+    let mut factors = Vec::new();
+    for view in views {
+        if view.policy.has_factors {
+            let heading = match views.len() {
+                1 if view.is_pbs() => "factor",
+                1 => "fairshare",
+                _ => view.name(),
+            };
+            columns.push(Column::number(heading, 7));
+            factors.push(Factors::new(first, view));
+        }
     }
-    let table = Table::from(table).naming_dropped(views.len() > 1);
+    let mut rows = Vec::new();
+    for node in over {
+        let points = first.excess(node) * 100.0;
+        let mut cells = cells![
+            shown_name(first.tree(), node),
+            group(first.tree(), node),
+            Cell::Share(share_part(first.assessed, node)),
+            Cell::Share(usage_part(first.assessed, node)),
+            Cell::Written(signed_significant(points), Some(points)),
+        ];
+        cells.extend(factors.iter().map(|factors| factors.cell(node)));
+        rows.push(cells);
+    }
+    let table = Table::from_rows(columns, rows).naming_dropped(views.len() > 1);
     let section = Section::new("farthest over and under their shares").in_text();
     Some(section.table(table))
 }
 
-/// The factor of a node of the first tree under a policy, whose tree may differ.
-fn factor_cell<'a>(
-    first: &PolicyView<'_>,
+/// The factors of the nodes of one tree under a policy, whose tree may differ.
+struct Factors<'a> {
     view: &'a PolicyView<'a>,
-) -> impl Fn(&NodeId) -> Cell<'a> + use<'a> {
-    let nodes = counterparts(first.tree(), view.tree());
-    move |node| {
-        let factor = nodes[node.index()].and_then(|node| view.factor(node));
-        factor.map_or(Cell::Missing, Cell::significant)
+    /// The node of its tree with the path of each node, by index.
+    nodes: Vec<Option<NodeId>>,
+}
+
+impl<'a> Factors<'a> {
+    fn new(first: &PolicyView<'_>, view: &'a PolicyView<'a>) -> Self {
+        let nodes = counterparts(first.tree(), view.tree());
+        Self { view, nodes }
+    }
+
+    fn cell(&self, node: NodeId) -> Cell<'static> {
+        let node = self.nodes[node.index()];
+        match node.and_then(|node| self.view.factor(node)) {
+            Some(factor) => Cell::significant(factor),
+            None => Cell::Missing,
+        }
     }
 }
 
@@ -301,24 +335,27 @@ fn total_usage(tree: &ShareTree) -> f64 {
 fn parts_table(assessed: &AssessedTree) -> Table<'_> {
     let tree = assessed.tree();
     let depths = depths(tree);
-    Table::of(tree.depth_first())
-        .name("name", 9, move |&node| {
-            node_cell(tree, depths[node.index()], String::new(), node)
-        })
-        .number("share", 8, |&node| {
-            let shares = assessed.shares().get(node);
-            shares.map(|shares| Cell::Share(shares.fairshare_perc))
-        })
-        .number("part of the usage", 8, |&node| {
-            Cell::Share(usage_part(assessed, node))
-        })
-        .number("usage / share", 8, |&node| {
+    let columns = [
+        Column::name("name", 9),
+        Column::number("share", 8),
+        Column::number("part of the usage", 8),
+        Column::number("usage / share", 8),
+    ];
+    let nodes = tree.depth_first();
+    Table::new(columns, nodes.len(), move |row| {
+        let node = nodes[row];
+        let shares = assessed.shares().get(node);
+        let used = usage_part(assessed, node);
+        cells![
+            node_cell(tree, depths[node.index()], String::new(), node),
+            shares.map(|shares| Cell::Share(shares.fairshare_perc)),
+            Cell::Share(used),
             match share_part(assessed, node) {
-                share if share > 0.0 => Cell::Decimals(usage_part(assessed, node) / share, 2),
+                share if share > 0.0 => Cell::Decimals(used / share, 2),
                 _ => Cell::Missing,
-            }
-        })
-        .into()
+            },
+        ]
+    })
 }
 
 /// The name of a node.
@@ -333,11 +370,13 @@ fn node_cell(tree: &ShareTree, depth: usize, lines: String, node: NodeId) -> Cel
 
 /// The names of the nodes that are shown, with the lines between them.
 fn name_cells<'a>(view: &PolicyView<'a>) -> Vec<Cell<'a>> {
-    let nodes = view.nodes.iter();
-    let depths: Vec<usize> = nodes.map(|node| view.depths[node.index()]).collect();
+    let mut depths = Vec::new();
+    for node in view.nodes {
+        depths.push(view.depths[node.index()]);
+    }
     let mut cells = Vec::new();
-    for ((&node, lines), depth) in view.nodes.iter().zip(branches(&depths)).zip(&depths) {
-        cells.push(node_cell(view.tree(), *depth, lines, node));
+    for (&node, lines) in iter::zip(view.nodes, branches(&depths)) {
+        cells.push(node_cell(view.tree(), depths[cells.len()], lines, node));
     }
     cells
 }
@@ -374,35 +413,38 @@ fn nodes_section<'a>(views: &'a [PolicyView<'a>]) -> Section<'a> {
 /// its part of all usage.
 pub(crate) fn shares_table<'a>(view: &PolicyView<'a>, has_part: bool) -> Table<'a> {
     let mut rows = Vec::new();
-    for (&node, name) in view.nodes.iter().zip(name_cells(view)) {
-        rows.push((node, name, view.numbers(node)));
+    for (&node, name) in iter::zip(view.nodes, name_cells(view)) {
+        let part = Cell::Share(usage_part(view.assessed, node));
+        rows.push((name, part, view.numbers(node)));
     }
-    let mut used = Vec::new();
-    for (index, (heading, _)) in rows
-        .first()
-        .into_iter()
-        .flat_map(|(.., row)| row)
-        .enumerate()
-    {
-        // factors that are not known have a column that says so
-        let is_unknown = matches!(*heading, "fairshare" | "tickets") && !view.policy.has_factors;
-        if is_unknown || rows.iter().any(|(.., row)| !row[index].1.is_null()) {
-            used.push((index, *heading));
+    let mut columns = vec![Column::name("name", 9)];
+    if let Some((.., numbers)) = rows.first() {
+        for (index, &(heading, _)) in numbers.iter().enumerate() {
+            // factors that are not known have a column that says so
+            let is_unknown = matches!(heading, "fairshare" | "tickets") && !view.policy.has_factors;
+            let is_used = is_unknown || rows.iter().any(|(.., row)| !row[index].1.is_null());
+            columns.push(Column::number(heading, importance(heading)).shown_if(is_used));
+            if is_share(heading) {
+                columns.push(Column::number("part of usage", 7).shown_if(has_part && is_used));
+            }
         }
     }
-    let assessed = view.assessed;
-    let mut table = Table::of(rows).name("name", 9, |(_, name, _)| name.clone());
-    for (index, heading) in used {
-        table = table.number(heading, importance(heading), move |(.., row)| {
-            number_cell(&row[index].1)
-        });
-        if has_part && matches!(heading, "perc" | "norm_shares") {
-            table = table.number("part of usage", 7, |(node, ..)| {
-                Cell::Share(usage_part(assessed, *node))
-            });
+    Table::new(columns, rows.len(), move |index| {
+        let (name, part, numbers) = &rows[index];
+        let mut cells = vec![name.clone()];
+        for (heading, value) in numbers {
+            cells.push(number_cell(value));
+            if is_share(heading) {
+                cells.push(part.clone());
+            }
         }
-    }
-    table.into()
+        cells
+    })
+}
+
+/// Whether a column is beside that of the part of the usage.
+fn is_share(heading: &str) -> bool {
+    matches!(heading, "perc" | "norm_shares")
 }
 
 fn number_cell(value: &Value) -> Cell<'static> {
@@ -415,18 +457,27 @@ fn number_cell(value: &Value) -> Cell<'static> {
 /// The factors of several policies side by side.
 fn factors_table<'a>(first: &'a PolicyView<'a>, views: &'a [PolicyView<'a>]) -> Table<'a> {
     let tree = first.tree();
-    let rows = first.nodes.iter().copied().zip(name_cells(first));
-    let mut table = Table::of(rows)
-        .name("name", 9, |(_, name)| name.clone())
-        .number("shares", 6, |(node, _)| {
-            number_cell(&shares(tree.shares(*node)))
-        })
-        .number("usage", 7, |(node, _)| Cell::significant(tree.usage(*node)));
+    let mut columns = vec![
+        Column::name("name", 9),
+        Column::number("shares", 6),
+        Column::number("usage", 7),
+    ];
+    let mut factors = Vec::new();
     for view in views {
-        let cell = factor_cell(first, view);
-        table = table.number(view.name(), 6, move |(node, _)| cell(node));
+        columns.push(Column::number(view.name(), 6));
+        factors.push(Factors::new(first, view));
     }
-    table.into()
+    let names = name_cells(first);
+    Table::new(columns, names.len(), move |row| {
+        let node = first.nodes[row];
+        let mut cells = cells![
+            names[row].clone(),
+            number_cell(&shares(tree.shares(node))),
+            Cell::significant(tree.usage(node)),
+        ];
+        cells.extend(factors.iter().map(|factors| factors.cell(node)));
+        cells
+    })
 }
 
 /// The importance of a column of numbers.
@@ -443,7 +494,7 @@ fn importance(heading: &str) -> u8 {
 
 /// What the assumed usage changes: a line for each quantity of a node that differs.
 fn changes_section<'a>(view: &PolicyView<'a>) -> Option<Section<'a>> {
-    let mut changes: Vec<Change> = view.changes().collect();
+    let mut changes = Vec::from_iter(view.changes());
     changes.sort_by(|left, right| effect(right).total_cmp(&effect(left)));
     let mut rows = Vec::new();
     for Change { node, quantities } in &changes {
@@ -457,12 +508,15 @@ fn changes_section<'a>(view: &PolicyView<'a>) -> Option<Section<'a>> {
                     Cell::prose(*quantity),
                     Cell::Written(old, before.as_f64()),
                     Cell::Written(new, after.as_f64()),
-                    Cell::Written(by.map_or_else(String::new, signed_significant), by),
+                    Cell::Written(by.map(signed_significant).unwrap_or_default(), by),
                 ]);
             }
         }
     }
-    let columns = vec![
+    if rows.is_empty() {
+        return None;
+    }
+    let columns = [
         Column::name("name", 9),
         Column::name("quantity", 9),
         Column::number("before", 6),
@@ -470,7 +524,7 @@ fn changes_section<'a>(view: &PolicyView<'a>) -> Option<Section<'a>> {
         Column::number("difference", 7),
     ];
     let section = Section::new(format!("what changes under {}", view.name()));
-    (!rows.is_empty()).then(|| section.table(Table::from_rows(columns, rows)))
+    Some(section.table(Table::from_rows(columns, rows)))
 }
 
 /// The last names of the path of a node.
@@ -487,7 +541,7 @@ fn short_path(tree: &ShareTree, node: NodeId) -> String {
 fn effect(change: &Change) -> f64 {
     for (name, before, after) in &change.quantities {
         if matches!(*name, "factor" | "fairshare") {
-            return difference(before, after).map_or(0.0, f64::abs);
+            return difference(before, after).unwrap_or(0.0).abs();
         }
     }
     0.0
@@ -501,7 +555,9 @@ fn places_sections<'a>(
     let moved = moved_jobs(places);
     if !moved.is_empty() {
         sections.extend(group_sections(places, false).into_iter().take(1));
-        let jobs = moves_table(table, moved);
+        let jobs = Table::new(move_columns(), moved.len(), move |row| {
+            move_cells(table, &moved[row])
+        });
         sections.push(Section::new("places of jobs").table(jobs).in_full());
     }
     sections
@@ -523,12 +579,12 @@ fn shown_number(value: &Value) -> String {
 fn counterparts(tree: &ShareTree, other: &ShareTree) -> Vec<Option<NodeId>> {
     let mut found: Vec<Option<NodeId>> = Vec::with_capacity(tree.len());
     for node in tree.nodes() {
-        found.push(match tree.parent(node) {
-            None => Some(other.root()),
-            Some(parent) => {
-                found[parent.index()].and_then(|above| other.find_in(above, tree.name(node)))
-            }
-        });
+        let Some(parent) = tree.parent(node) else {
+            found.push(Some(other.root()));
+            continue;
+        };
+        let above = found[parent.index()];
+        found.push(above.and_then(|above| other.find_in(above, tree.name(node))));
     }
     found
 }

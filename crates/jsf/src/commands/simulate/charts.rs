@@ -1,13 +1,15 @@
 //! The charts of a simulation: how waits change, how they spread, and what happens over time.
 
-use jsf_simulate::{Distribution, MeanChange, Period};
+use std::iter;
+
+use jsf_simulate::{Distribution, GroupStatistics, MeanChange, Whole};
 
 use crate::commands::simulate::answer::SimulationReport;
 use crate::commands::simulate::change_answer::ComparedGroup;
 use crate::view::charts::plot::{Axis, Plot, StepLine};
 use crate::view::charts::waits;
 use crate::view::charts::waits::{FOREST_LEGEND, SPREAD_LEGEND, SPREAD_LEGEND_OF_ONE};
-use crate::view::document::{Chart, ChartSvg, RowLimit, Section};
+use crate::view::document::{Chart, RowLimit, Section};
 
 /// The most groups of a chart.
 const MAX_DRAWN: usize = 20;
@@ -24,18 +26,14 @@ pub(crate) fn with_changes<'a>(
     let mut changes = vec![("all jobs", all)];
     let mut spreads = Vec::new();
     for group in groups[..first].iter().chain(&groups[last..]) {
-        let [old, new] = [
-            (group.median_wait.old, group.p95_wait.old),
-            (group.median_wait.new, group.p95_wait.new),
-        ]
-        .map(|(median, p95)| Distribution {
-            median: median.0,
-            p95: p95.0,
-            ..Distribution::default()
-        });
+        let (median, p95) = (group.median_wait, group.p95_wait);
+        let spread = vec![
+            distribution(median.old, p95.old),
+            distribution(median.new, p95.new),
+        ];
         let name = shown_name(&group.change.name);
         changes.push((name, group.change.wait));
-        spreads.push((name, vec![old, new]));
+        spreads.push((name, spread));
     }
     section
         .chart(move || Chart::new(waits::forest(what, &changes), &FOREST_LEGEND))
@@ -45,16 +43,24 @@ pub(crate) fn with_changes<'a>(
         })
 }
 
+fn distribution(median: Whole, p95: Whole) -> Distribution {
+    Distribution {
+        median: median.0,
+        p95: p95.0,
+        ..Distribution::default()
+    }
+}
+
 /// The section with a chart of the waits of half and of 95 % of the jobs of the first groups.
 pub(crate) fn with_spreads<'a>(
     section: Section<'a>,
     what: &'a str,
-    groups: impl Iterator<Item = (&'a str, Distribution)>,
+    groups: &[&'a GroupStatistics],
 ) -> Section<'a> {
-    let rows: Vec<_> = groups
-        .take(MAX_DRAWN)
-        .map(|(name, wait)| (shown_name(name), vec![wait]))
-        .collect();
+    let mut rows = Vec::new();
+    for group in groups.iter().take(MAX_DRAWN) {
+        rows.push((shown_name(&group.name), vec![group.wait]));
+    }
     section.chart(move || Chart::new(waits::spreads(what, &rows), &SPREAD_LEGEND_OF_ONE))
 }
 
@@ -64,73 +70,62 @@ pub(crate) fn with_course<'a>(
     section: Section<'a>,
     sides: &[&SimulationReport<'_>],
 ) -> Section<'a> {
-    let queues = sides
-        .iter()
-        .flat_map(|side| &side.statistics.periods)
-        .map(|period| period.mean_queue);
-    let longest = queues.fold(1.0, f64::max);
-    let used = "How many per cent of the processors are in use over time";
-    let used = course(sides, used, [0.0, 100.0], "%", |period| {
-        period.utilisation * 100.0
-    });
-    let waiting = "How many jobs wait over time";
-    let waiting = course(sides, waiting, [0.0, longest], "jobs", |period| {
-        period.mean_queue
-    });
-    let legend: &[_] = if sides.len() == 1 {
-        &[]
+    let mut longest: f64 = 1.0;
+    let (mut begin, mut end) = (i64::MAX, i64::MIN);
+    for side in sides {
+        for period in &side.statistics.periods {
+            longest = longest.max(period.mean_queue);
+            begin = begin.min(period.start);
+            end = end.max(period.start + period.seconds);
+        }
+    }
+    let (x, second) = Axis::time(
+        (end.saturating_sub(begin) as f64).max(1.0),
+        "since the first submission",
+    );
+    let (names, legend): (_, &[_]) = if sides.len() == 1 {
+        (&[("new", "")][..], &[])
     } else {
-        &SPREAD_LEGEND
+        let names = &[("old", "old formula"), ("new", "new formula")];
+        (names, &SPREAD_LEGEND)
     };
-    let [used, waiting] = [used, waiting].map(|chart| Chart::new(chart, legend));
+    let (mut used, mut waiting) = (Vec::new(), Vec::new());
+    for (side, (class, name)) in iter::zip(sides, names) {
+        let (mut used_steps, mut waiting_steps) = (Vec::new(), Vec::new());
+        for period in &side.statistics.periods {
+            if period.seconds > 0 {
+                let from = (period.start - begin) as f64 / second;
+                let to = (period.start + period.seconds - begin) as f64 / second;
+                used_steps.push([from, to, period.utilisation * 100.0]);
+                waiting_steps.push([from, to, period.mean_queue]);
+            }
+        }
+        used.push(step_line(class, name, used_steps));
+        waiting.push(step_line(class, name, waiting_steps));
+    }
+    let used = Plot {
+        x: x.clone(),
+        y: Axis::whole([0.0, 100.0], "%"),
+        lines: used,
+    };
+    let waiting = Plot {
+        x,
+        y: Axis::whole([0.0, longest], "jobs"),
+        lines: waiting,
+    };
+    let used_name = "How many per cent of the processors are in use over time";
     section
-        .chart(move || used.clone())
-        .chart(move || waiting.clone())
+        .chart(move || Chart::new(used.chart(used_name), legend))
+        .chart(move || Chart::new(waiting.chart("How many jobs wait over time"), legend))
 }
 
-/// A quantity of each period on each side.
-fn course(
-    sides: &[&SimulationReport<'_>],
-    name: &str,
-    range: [f64; 2],
-    unit: &str,
-    value: fn(&Period) -> f64,
-) -> ChartSvg {
-    let periods = || sides.iter().flat_map(|side| &side.statistics.periods);
-    let begin = periods().map(|period| period.start).min().unwrap_or(0);
-    let end = periods()
-        .map(|period| period.start + period.seconds)
-        .max()
-        .unwrap_or(begin);
-    let length = ((end - begin) as f64).max(1.0);
-    let (x, second) = Axis::time(length, "since the first submission");
-    let at = |time: i64| (time - begin) as f64 / second;
-    let names = if sides.len() == 1 {
-        &[("new", "")][..]
-    } else {
-        &[("old", "old formula"), ("new", "new formula")]
-    };
-    let mut lines = Vec::new();
-    for (side, (class, name)) in sides.iter().zip(names) {
-        let mut steps = Vec::new();
-        for period in side
-            .statistics
-            .periods
-            .iter()
-            .filter(|period| period.seconds > 0)
-        {
-            let end = period.start + period.seconds;
-            steps.push([at(period.start), at(end), value(period)]);
-        }
-        lines.push(StepLine {
-            class: (*class).to_owned(),
-            name: (*name).to_owned(),
-            is_named: false,
-            steps,
-        });
+fn step_line(class: &str, name: &str, steps: Vec<[f64; 3]>) -> StepLine {
+    StepLine {
+        class: class.to_owned(),
+        name: name.to_owned(),
+        is_named: false,
+        steps,
     }
-    let y = Axis::whole(range, unit);
-    Plot { x, y, lines }.chart(name)
 }
 
 fn shown_name(name: &str) -> &str {

@@ -2,7 +2,7 @@
 //! run.
 
 use crate::commands::simulate::sweep_answer::{SweepReport, SweptRun, judged, met};
-use crate::view::document::{Document, Fact, Section, Table};
+use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::goals::not_judged;
 use crate::view::words::{count, duration, grouped_count, percent, significant};
 
@@ -10,32 +10,39 @@ impl<'a> SweepReport<'a> {
     /// The runs as a document.
     pub(super) fn sweep_document(&self) -> Document<'a> {
         let runs = self.runs;
-        let of_jobs = |run: &SweptRun, words: String| run.summary.if_any(words);
-        let mut table = Table::of(runs);
-        for (index, name) in self.names.iter().enumerate() {
-            table = table.number(*name, 6, move |run| &*run.params[index].1);
+        let (mut has_goals, mut has_never) = (false, false);
+        let mut rows = Vec::new();
+        for run in runs {
+            has_goals |= !run.goals.is_empty();
+            has_never |= run.never_start > 0;
+            let mut cells = Vec::new();
+            for (_, value) in &run.params {
+                cells.push(Cell::from(&**value));
+            }
+            let all = &run.summary;
+            cells.extend(cells![
+                all.if_any(duration(all.wait.mean)),
+                all.if_any(duration(all.wait.p95)),
+                all.if_any(significant(all.bounded_slowdown.mean)),
+                all.if_any(percent(all.utilisation)),
+                format!("{} of {}", met(run), judged(run)),
+                run.never_start,
+            ]);
+            rows.push(cells);
         }
-        let has_goals = runs.iter().any(|run| !run.goals.is_empty());
-        let has_never = runs.iter().any(|run| run.never_start > 0);
-        let table = table
-            .text("mean wait", 9, move |run| {
-                of_jobs(run, duration(run.summary.wait.mean))
-            })
-            .text("p95 wait", 9, move |run| {
-                of_jobs(run, duration(run.summary.wait.p95))
-            })
-            .number("slowdown", 8, move |run| {
-                of_jobs(run, significant(run.summary.bounded_slowdown.mean))
-            })
-            .number("utilisation", 11, move |run| {
-                of_jobs(run, percent(run.summary.utilisation))
-            })
-            .number("goals met", 9, |run| {
-                format!("{} of {}", met(run), judged(run))
-            })
-            .shown_if(has_goals)
-            .number("never start", 9, |run| run.never_start)
-            .shown_if(has_never);
+        let mut columns = Vec::new();
+        for name in self.names {
+            columns.push(Column::number(*name, 6));
+        }
+        columns.extend([
+            Column::text("mean wait", 9),
+            Column::text("p95 wait", 9),
+            Column::number("slowdown", 8),
+            Column::number("utilisation", 11),
+            Column::number("goals met", 9).shown_if(has_goals),
+            Column::number("never start", 9).shown_if(has_never),
+        ]);
+        let table = Table::from_rows(columns, rows);
         let mut sections = Vec::new();
         if let Some(warning) = self.no_waits {
             sections.push(Section::new("").list(vec![format!("warning {warning}")]));
@@ -67,10 +74,10 @@ fn headline(runs: &[SweptRun]) -> String {
     if best.summary.jobs == 0 {
         return format!("No job starts in any of {all}.");
     }
-    let values = best
-        .params
-        .iter()
-        .map(|(name, value)| format!("{name} = {value}"));
+    let mut values = Vec::new();
+    for (name, value) in &best.params {
+        values.push(format!("{name} = {value}"));
+    }
     let mut merits = Vec::new();
     if best.never_start > 0 {
         merits.push(format!(
@@ -87,23 +94,31 @@ fn headline(runs: &[SweptRun]) -> String {
     }
     let slowdown = significant(best.summary.bounded_slowdown.mean);
     merits.push(format!("mean bounded slowdown {slowdown}"));
-    let not_judged = not_judged(&best.goals);
+    let not_judged = match not_judged(&best.goals) {
+        Some(not_judged) => format!(" {not_judged}."),
+        None => String::new(),
+    };
     format!(
-        "Best of {all}: {} ({}).{}",
-        values.collect::<Vec<_>>().join(", "),
-        merits.join(", "),
-        not_judged.map_or_else(String::new, |not_judged| format!(" {not_judged}."))
+        "Best of {all}: {} ({}).{not_judged}",
+        values.join(", "),
+        merits.join(", ")
     )
 }
 
 /// The run under which the fewest jobs never start; of those the one that meets most goals, and of
 /// these the one with the lowest mean bounded slowdown.
 fn best(runs: &[SweptRun]) -> Option<&SweptRun> {
-    let mean = |run: &SweptRun| run.summary.bounded_slowdown.mean;
-    runs.iter().min_by(|one, other| {
-        let by_starts = one.never_start.cmp(&other.never_start);
-        by_starts
-            .then(met(other).cmp(&met(one)))
-            .then_with(|| mean(one).total_cmp(&mean(other)))
-    })
+    let mut best = runs.first()?;
+    for run in runs {
+        let order = run.never_start.cmp(&best.never_start);
+        let order = order.then(met(best).cmp(&met(run)));
+        if order.then(mean(run).total_cmp(&mean(best))).is_lt() {
+            best = run;
+        }
+    }
+    Some(best)
+}
+
+fn mean(run: &SweptRun) -> f64 {
+    run.summary.bounded_slowdown.mean
 }

@@ -2,18 +2,18 @@
 //! periods, of use against shares, and of single jobs.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::iter;
 
 use job_sort_formula::rank::OldNew;
 use jsf_simulate::{
-    ByKind, Difference, EntityUse, GroupStatistics, MeanChange, Period, Statistics, Summary,
+    ByKind, Difference, EntityUse, GroupStatistics, MeanChange, Period, Statistics, Summary, Whole,
 };
 
 use crate::commands::simulate::answer::{JobLine, SimulationReport};
 use crate::commands::simulate::change_answer::{Compared, ComparedGroup};
 use crate::commands::simulate::charts::{with_changes, with_course, with_spreads};
 use crate::commands::simulate::effect_in_words::interval_in_words;
-use crate::view::document::{Cell, Column, RowLimit, Section, Table, star, text_of};
+use crate::view::document::{Cell, Column, RowLimit, Section, Table, cells, star, text_of};
 use crate::view::words::{
     count, duration, grouped_count, grouped_number, percent, signed_rough_duration,
     signed_significant, significant, waiting_time,
@@ -35,36 +35,39 @@ enum Quantity {
 use Quantity::{Number, Percent, Time};
 
 /// A quantity of all jobs.
-type Measure = (&'static str, Quantity, fn(&Summary) -> f64);
+type Measure = (&'static str, Quantity, f64);
 
 /// The measures of the first screen.
-const FIRST: [Measure; 6] = [
-    ("mean wait", Time, |all| all.wait.mean),
-    ("mean wait per core hour", Time, |all| {
-        all.wait_per_core_hour
-    }),
-    ("waited over 1 d", Number, |all| all.waited_over_day as f64),
-    ("waited over 7 d", Number, |all| all.waited_over_week as f64),
-    ("longest wait", Time, |all| all.wait.max),
-    ("started within a minute", Number, |all| {
-        all.started_within_minute as f64
-    }),
-];
-const FURTHER: [Measure; 7] = [
-    ("started within an hour", Number, |all| {
-        all.started_within_hour as f64
-    }),
-    ("median wait", Time, |all| all.wait.median),
-    ("95 % of the waits", Time, |all| all.wait.p95),
-    ("mean bounded slowdown", Number, |all| {
-        all.bounded_slowdown.mean
-    }),
-    ("utilisation", Percent, |all| all.utilisation),
-    ("jobs in the queue", Number, |all| all.mean_queue),
-    ("first submission to last end", Time, |all| {
-        all.makespan as f64
-    }),
-];
+fn first_measures(all: &Summary) -> Vec<Measure> {
+    vec![
+        ("mean wait", Time, all.wait.mean),
+        ("mean wait per core hour", Time, all.wait_per_core_hour),
+        ("waited over 1 d", Number, all.waited_over_day as f64),
+        ("waited over 7 d", Number, all.waited_over_week as f64),
+        ("longest wait", Time, all.wait.max),
+        (
+            "started within a minute",
+            Number,
+            all.started_within_minute as f64,
+        ),
+    ]
+}
+
+fn further_measures(all: &Summary) -> Vec<Measure> {
+    vec![
+        (
+            "started within an hour",
+            Number,
+            all.started_within_hour as f64,
+        ),
+        ("median wait", Time, all.wait.median),
+        ("95 % of the waits", Time, all.wait.p95),
+        ("mean bounded slowdown", Number, all.bounded_slowdown.mean),
+        ("utilisation", Percent, all.utilisation),
+        ("jobs in the queue", Number, all.mean_queue),
+        ("first submission to last end", Time, all.makespan as f64),
+    ]
+}
 
 impl Quantity {
     fn cell(self, value: f64) -> Cell<'static> {
@@ -104,20 +107,22 @@ impl Quantity {
         change: Option<&MeanChange>,
         is_compared: bool,
     ) -> Vec<Cell<'static>> {
-        let mut cells = vec![name.into()];
-        cells.extend(
-            values
-                .iter()
-                .map(|value| value.map_or(Cell::Missing, |value| self.cell(value))),
-        );
+        let mut cells = cells![name];
+        for value in values {
+            cells.push(match value {
+                Some(value) => self.cell(*value),
+                None => Cell::Missing,
+            });
+        }
         match *values {
             [Some(old), Some(new)] if is_compared => {
                 let shown = self.change(new - old);
                 let mark = star(change.is_some_and(MeanChange::is_significant));
                 cells.push(Cell::Written(text_of(&shown) + mark, shown.number()));
-                cells.push(
-                    change.map_or(Cell::prose(""), |change| interval_cell(change, self.end())),
-                );
+                cells.push(match change {
+                    Some(change) => interval_cell(change, self.end()),
+                    None => Cell::prose(""),
+                });
             }
             [_, _] => cells.extend([Cell::Missing, Cell::Missing]),
             _ => {}
@@ -142,39 +147,46 @@ pub(crate) fn all_jobs_sections<'a>(
     difference: Option<&Difference>,
 ) -> [Section<'a>; 3] {
     let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
-    let started: Vec<usize> = sides
-        .iter()
-        .map(|side| side.statistics.summary.jobs)
-        .collect();
-    let heading = if is_compared {
-        let jobs = started.iter().min().copied().unwrap_or(0);
-        let stars = difference.filter(|difference| has_star(difference));
-        let note = stars.map_or("", |_| " (* more than chance)");
-        format!("all {}{note}", grouped_count(jobs, "job"))
-    } else {
-        let started: Vec<String> = started.iter().map(grouped_number).collect();
-        format!("of the jobs that start ({})", started.join(" → "))
-    };
-    let table = |heading: &str, rows| Table::from_rows(columns(heading, sides.len()), rows);
-    let first = || table(&heading, measure_rows(&FIRST, sides, difference));
-    let mut further = measure_rows(&FURTHER, sides, difference);
+    let mut started = Vec::new();
+    for side in sides {
+        started.push(grouped_number(side.statistics.summary.jobs));
+    }
+    let mut heading = format!("of the jobs that start ({})", started.join(" → "));
+    if is_compared {
+        heading = format!("all {}", grouped_count(jobs_of_all(sides), "job"));
+        if difference.is_some_and(has_star) {
+            heading += " (* more than chance)";
+        }
+    }
+    let first = Table::from_rows(
+        columns(&heading, sides.len()),
+        measure_rows(first_measures, sides, difference),
+    );
+    let mut further = measure_rows(further_measures, sides, difference);
     further.extend(fairness_rows(sides, is_compared));
+    let further = Table::from_rows(columns("all jobs", sides.len()), further);
     [
-        Section::new("").in_text().table(first()),
-        Section::new("all jobs").on_page().table(first()),
+        Section::new("").in_text().table(first.clone()),
+        Section::new("all jobs").on_page().table(first),
         Section::new("further numbers")
             .in_full()
-            .prose(difference.map_or_else(String::new, interval_note))
-            .table(table("all jobs", further)),
+            .prose(difference.map(interval_note).unwrap_or_default())
+            .table(further),
     ]
+}
+
+/// How many jobs start under every formula.
+fn jobs_of_all(sides: &[&SimulationReport<'_>]) -> usize {
+    let jobs = sides.iter().map(|side| side.statistics.summary.jobs);
+    jobs.min().unwrap_or(0)
 }
 
 /// Whether a change on the first screen is more than chance.
 fn has_star(difference: &Difference) -> bool {
-    let sizes = difference.classes.sizes.iter().map(|group| &group.wait);
-    sizes
-        .chain([&difference.wait, &difference.wait_per_core_hour])
-        .any(MeanChange::is_significant)
+    let mut sizes = difference.classes.sizes.iter();
+    difference.wait.is_significant()
+        || difference.wait_per_core_hour.is_significant()
+        || sizes.any(|group| group.wait.is_significant())
 }
 
 /// The columns of the numbers of all jobs under one formula or two.
@@ -194,36 +206,46 @@ fn columns(heading: &str, sides: usize) -> Vec<Column> {
 }
 
 fn measure_rows(
-    measures: &[Measure],
+    measures: fn(&Summary) -> Vec<Measure>,
     sides: &[&SimulationReport<'_>],
     difference: Option<&Difference>,
 ) -> Vec<Vec<Cell<'static>>> {
     let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
-    let changes = difference.iter().flat_map(|difference| difference.means());
-    let changes: BTreeMap<&str, &MeanChange> = changes.collect();
-    let mut rows = Vec::with_capacity(measures.len());
-    for (name, quantity, value) in measures {
-        let summaries = sides.iter().map(|side| &side.statistics.summary);
-        let values: Vec<Option<f64>> = summaries
-            .map(|summary| summary.if_any(value(summary)))
-            .collect();
-        let change = changes.get(name).copied();
+    let mut rows = Vec::new();
+    let Some(first) = sides.first() else {
+        return rows;
+    };
+    for (index, (name, quantity, _)) in measures(&first.statistics.summary).into_iter().enumerate()
+    {
+        let mut values = Vec::new();
+        for side in sides {
+            let summary = &side.statistics.summary;
+            values.push(summary.if_any(measures(summary)[index].2));
+        }
+        let change = difference.and_then(|difference| mean_of(difference, name));
         rows.push(quantity.row(name, &values, change, is_compared));
     }
     rows
 }
 
+/// How a mean changes that has an interval.
+fn mean_of<'d>(difference: &'d Difference, name: &str) -> Option<&'d MeanChange> {
+    let mut means = difference.means().into_iter();
+    Some(means.find(|(mean, _)| *mean == name)?.1)
+}
+
 /// How close the use is to the shares.
 fn fairness_rows(sides: &[&SimulationReport<'_>], is_compared: bool) -> Vec<Vec<Cell<'static>>> {
-    let uses: Vec<_> = sides
-        .iter()
-        .filter_map(|side| side.fairness.as_ref())
-        .collect();
-    if uses.is_empty() {
+    let (mut jain, mut hoover) = (Vec::new(), Vec::new());
+    for side in sides {
+        if let Some(fairness) = &side.fairness {
+            jain.push(fairness.jain);
+            hoover.push(Some(fairness.hoover));
+        }
+    }
+    if hoover.is_empty() {
         return Vec::new();
     }
-    let jain: Vec<Option<f64>> = uses.iter().map(|uses| uses.jain).collect();
-    let hoover: Vec<Option<f64>> = uses.iter().map(|uses| Some(uses.hoover)).collect();
     vec![
         Number.row("Jain's index of shares", &jain, None, is_compared),
         Percent.row("used by others (Hoover)", &hoover, None, is_compared),
@@ -252,40 +274,30 @@ pub(crate) fn class_sections<'a>(report: &'a SimulationReport<'a>) -> Vec<Sectio
     let Statistics {
         summary, classes, ..
     } = &report.statistics;
-    if summary.jobs == 0 {
-        return Vec::new();
-    }
-    let all = summary.core_seconds;
     let mut sections = Vec::new();
     for (heading, column, groups) in shown(classes.each_ref().into()) {
-        let mut groups: Vec<&GroupStatistics> = groups.iter().collect();
+        // classes without names are not shown
+        if summary.jobs == 0 || groups.iter().all(|group| group.name.is_empty()) {
+            continue;
+        }
+        let mut groups = Vec::from_iter(groups);
         if ![SIZES, LENGTHS].contains(&heading) {
             // those that wait longest first
             groups.sort_by(|one, other| other.wait.mean.total_cmp(&one.wait.mean));
         }
-        let table = || group_table(column, groups.clone(), all);
-        let waits = groups.iter().map(|group| (&*group.name, group.wait));
-        let names = groups.iter().map(|group| &*group.name);
-        let section = with_spreads(Section::new(heading), column, waits);
-        sections.extend(class_section(section, names, table));
+        let section = with_spreads(Section::new(heading), column, &groups);
+        let table = group_table(column, groups, summary.core_seconds);
+        sections.extend(class_section(section, table));
     }
     sections
 }
 
-/// The section of some classes with their table; the sizes are on the first screen, and classes
-/// without names are not shown.
-fn class_section<'a, 'n>(
-    section: Section<'a>,
-    mut names: impl Iterator<Item = &'n str>,
-    table: impl Fn() -> Table<'a>,
-) -> Vec<Section<'a>> {
-    if names.all(str::is_empty) {
-        return Vec::new();
-    }
+/// The section of some classes with their table; the sizes are on the first screen.
+fn class_section<'a>(section: Section<'a>, table: Table<'a>) -> Vec<Section<'a>> {
     let is_of_sizes = section.heading == SIZES;
-    let section = section.table(table().folded("The numbers as a table"));
+    let section = section.table(table.clone().folded("The numbers as a table"));
     if is_of_sizes {
-        return vec![Section::new("").in_text().table(table()), section.on_page()];
+        return vec![Section::new("").in_text().table(table), section.on_page()];
     }
     vec![section.in_full()]
 }
@@ -293,35 +305,49 @@ fn class_section<'a, 'n>(
 /// The numbers of the entities, groups, queues or classes under one formula. `all` is the core
 /// seconds of all jobs.
 fn group_table<'a>(column: &str, groups: Vec<&'a GroupStatistics>, all: u128) -> Table<'a> {
-    Table::of(groups)
-        .id(column, 9, |group| &*group.name)
-        .number("jobs", 7, |group| count_cell(group.jobs))
-        .number("core hours", 6, move |group| {
-            part_of_core_hours(group.core_seconds, all)
-        })
-        .number("mean wait", 8, |group| Cell::Duration(group.wait.mean))
-        .number("median", 4, |group| Cell::Duration(group.wait.median))
-        .number("p95", 8, |group| Cell::Duration(group.wait.p95))
-        .number("within 1 h", 5, |group| Cell::Share(group.within_hour))
-        .number("longest", 3, |group| Cell::Duration(group.wait.max))
-        .number("mean bounded slowdown", 2, |group| {
-            Cell::significant(group.mean_bounded_slowdown)
-        })
-        .limit(RowLimit::Ends(MAX_GROUPS))
+    let columns = [
+        Column::id(column, 9),
+        Column::number("jobs", 7),
+        Column::number("core hours", 6),
+        Column::number("mean wait", 8),
+        Column::number("median", 4),
+        Column::number("p95", 8),
+        Column::number("within 1 h", 5),
+        Column::number("longest", 3),
+        Column::number("mean bounded slowdown", 2),
+    ];
+    let mut rows = Vec::new();
+    for group in groups {
+        rows.push(cells![
+            &*group.name,
+            count_cell(group.jobs),
+            part_of_core_hours(group.core_seconds, all),
+            Cell::Duration(group.wait.mean),
+            Cell::Duration(group.wait.median),
+            Cell::Duration(group.wait.p95),
+            Cell::Share(group.within_hour),
+            Cell::Duration(group.wait.max),
+            Cell::significant(group.mean_bounded_slowdown),
+        ]);
+    }
+    Table::from_rows(columns, rows).limit(RowLimit::Ends(MAX_GROUPS))
 }
 
 /// The classes of jobs of a simulation under two formulas; those whose waits grow most first where
 /// they have no order.
 pub(crate) fn difference_sections(compared: &Compared) -> Vec<Section<'_>> {
-    let all = compared.schedules.core_seconds;
+    let Difference {
+        wait, core_seconds, ..
+    } = compared.schedules;
     let mut sections = Vec::new();
     for (heading, column, groups) in shown(compared.classes.each_ref().into()) {
-        let section = Section::new(heading);
-        let section = with_changes(section, column, compared.schedules.wait, groups);
-        let names = groups.iter().map(|group| &*group.change.name);
-        sections.extend(class_section(section, names, || {
-            difference_table(column, groups, all)
-        }));
+        // classes without names are not shown
+        if groups.iter().all(|group| group.change.name.is_empty()) {
+            continue;
+        }
+        let section = with_changes(Section::new(heading), column, wait, groups);
+        let table = difference_table(column, groups, core_seconds);
+        sections.extend(class_section(section, table));
     }
     sections
 }
@@ -339,37 +365,47 @@ fn interval_note(difference: &Difference) -> String {
 /// How the waits of the entities, groups, queues or classes change. `all` is the core seconds of
 /// all jobs.
 fn difference_table<'a>(column: &str, groups: &'a [ComparedGroup], all: u128) -> Table<'a> {
+    let columns = [
+        Column::id(column, 9),
+        Column::number("jobs", 6),
+        Column::number("core hours", 5),
+        Column::number("old wait", 8),
+        Column::number("new wait", 8),
+        Column::number("difference", 7).with_bar(),
+        Column::number(INTERVAL, 3),
+        Column::number("median", 1),
+        Column::number("p95", 2),
+        Column::number("within 1 h", 4),
+    ];
+    let mut rows = Vec::new();
     // the headline is about those with a star
-    let starred = (0..groups.len())
-        .filter(|&row| groups[row].change.wait.is_significant())
-        .collect();
-    Table::of(groups)
-        .id(column, 9, |group| &*group.change.name)
-        .number("jobs", 6, |group| count_cell(group.change.jobs))
-        .number("core hours", 5, move |group| {
-            part_of_core_hours(group.change.core_seconds, all)
-        })
-        .number("old wait", 8, |group| Cell::Duration(group.change.wait.old))
-        .number("new wait", 8, |group| Cell::Duration(group.change.wait.new))
-        .number("difference", 7, |group| {
-            let wait = &group.change.wait;
-            Cell::Starred(wait.difference(), wait.is_significant())
-        })
-        .with_bar()
-        .number(INTERVAL, 3, |group| {
-            interval_cell(&group.change.wait, signed_rough_duration)
-        })
-        .number("median", 1, |group| {
-            old_to_new(group.median_wait.map(|wait| Cell::Duration(wait.0)))
-        })
-        .number("p95", 2, |group| {
-            old_to_new(group.p95_wait.map(|wait| Cell::Duration(wait.0)))
-        })
-        .number("within 1 h", 4, |group| {
-            old_to_new(group.within_hour.map(Cell::Share))
-        })
+    let mut starred = Vec::new();
+    for group in groups {
+        let change = &group.change;
+        let wait = &change.wait;
+        if wait.is_significant() {
+            starred.push(rows.len());
+        }
+        rows.push(cells![
+            &*change.name,
+            count_cell(change.jobs),
+            part_of_core_hours(change.core_seconds, all),
+            Cell::Duration(wait.old),
+            Cell::Duration(wait.new),
+            Cell::Starred(wait.difference(), wait.is_significant()),
+            interval_cell(wait, signed_rough_duration),
+            old_to_new_wait(group.median_wait),
+            old_to_new_wait(group.p95_wait),
+            old_to_new(group.within_hour.map(Cell::Share)),
+        ]);
+    }
+    Table::from_rows(columns, rows)
         .limit(RowLimit::Ends(MAX_GROUPS))
         .keeping(starred)
+}
+
+fn old_to_new_wait(OldNew { old, new }: OldNew<Whole>) -> Cell<'static> {
+    old_to_new(OldNew::new(old.0, new.0).map(Cell::Duration))
 }
 
 /// The cells of both sides in one, sorted by the new one.
@@ -393,41 +429,52 @@ fn core_hours(core_seconds: f64) -> Cell<'static> {
 
 /// How waits, the use of the machine and the queue change over time, with the sides beside each
 /// other.
-pub(crate) fn periods_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Section<'a> {
+pub(crate) fn periods_section<'a>(sides: &[&SimulationReport<'_>]) -> Section<'a> {
     let section = with_course(Section::new("over time").in_full(), sides);
     // the periods of both sides begin alike; only one side may last longer
-    let all = sides.iter().map(|side| &*side.statistics.coarse_periods);
-    let longest: &[Period] = all.max_by_key(|periods| periods.len()).unwrap_or(&[]);
-    let length = |periods: &[Period]| periods.first().map(|period| period.seconds);
-    let is_alike =
-        |side: &&SimulationReport<'_>| length(&side.statistics.coarse_periods) == length(longest);
-    if longest.len() < 2 || !sides.iter().all(is_alike) {
+    let mut longest: &[Period] = &[];
+    let mut lengths = Vec::new();
+    for side in sides {
+        let periods = &side.statistics.coarse_periods;
+        lengths.push(periods.first().map(|period| period.seconds));
+        if periods.len() >= longest.len() {
+            longest = periods;
+        }
+    }
+    lengths.dedup();
+    if longest.len() < 2 || lengths.len() > 1 {
         return section;
     }
-    let first = longest[0].start;
-    let mut table = Table::of(longest.iter().enumerate())
-        .number("from", 9, move |(_, period)| {
-            time_after(period.start, first)
-        })
-        .number("jobs submitted", 5, |(_, period)| {
-            count_cell(period.submitted)
-        });
-    for (side, name) in sides.iter().zip(side_names(sides.len())) {
-        let period = |index: usize| side.statistics.coarse_periods.get(index);
-        table = table
-            .number(format!("{name}mean wait"), 8, move |(index, _)| {
-                period(*index)
-                    .and_then(|period| period.mean_wait)
-                    .map(Cell::Duration)
-            })
-            .number(format!("{name}utilisation"), 7, move |(index, _)| {
-                period(*index).map(|period| Cell::Share(period.utilisation))
-            })
-            .number(format!("{name}jobs waiting"), 6, move |(index, _)| {
-                period(*index).map(|period| Cell::significant(period.mean_queue))
-            });
+    let mut columns = vec![
+        Column::number("from", 9),
+        Column::number("jobs submitted", 5),
+    ];
+    for name in side_names(sides.len()) {
+        columns.extend([
+            Column::number(format!("{name}mean wait"), 8),
+            Column::number(format!("{name}utilisation"), 7),
+            Column::number(format!("{name}jobs waiting"), 6),
+        ]);
     }
-    section.table(table)
+    let mut rows = Vec::new();
+    for (index, period) in longest.iter().enumerate() {
+        let mut cells = cells![
+            time_after(period.start, longest[0].start),
+            count_cell(period.submitted),
+        ];
+        for side in sides {
+            match side.statistics.coarse_periods.get(index) {
+                Some(period) => cells.extend(cells![
+                    period.mean_wait.map(Cell::Duration),
+                    Cell::Share(period.utilisation),
+                    Cell::significant(period.mean_queue),
+                ]),
+                None => cells.extend([Cell::Missing, Cell::Missing, Cell::Missing]),
+            }
+        }
+        rows.push(cells);
+    }
+    section.table(Table::from_rows(columns, rows))
 }
 
 /// The prefixes of the headings of each side; empty for a single side.
@@ -442,41 +489,55 @@ fn time_after(time: i64, first: i64) -> Cell<'static> {
 
 /// What each entity uses of what its share promises, those that are farthest from it first.
 pub(crate) fn shares_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Option<Section<'a>> {
-    let uses: Vec<&'a [EntityUse]> = sides
-        .iter()
-        .filter_map(|side| Some(&*side.fairness.as_ref()?.entities))
-        .collect();
-    let first = *uses.first()?;
-    let misplaced = |index: usize| {
-        let of_entity = uses.iter().filter_map(|entities| entities.get(index));
-        of_entity
-            .map(|used| (used.used - used.promised).abs())
-            .fold(0.0, f64::max)
-    };
-    let mut order: Vec<usize> = (0..first.len()).collect();
-    order.sort_by(|&one, &other| misplaced(other).total_cmp(&misplaced(one)));
-    let mut table = Table::of(order)
-        .id("entity", 9, |&index| &*first[index].name)
-        .number("share", 8, |&index| first[index].perc.map(Cell::Share));
-    for (&entities, side) in uses.iter().zip(side_names(sides.len())) {
-        table = table
-            .number(format!("{side}core hours promised"), 5, |&index| {
-                core_hours(entities[index].promised)
-            })
-            .number(format!("{side}used"), 6, |&index| {
-                core_hours(entities[index].used)
-            })
-            .number(format!("{side}used of promised"), 7, |&index| {
-                entities[index].ratio().map(Cell::Share)
-            });
+    let mut uses = Vec::new();
+    for side in sides {
+        if let Some(fairness) = &side.fairness {
+            uses.push(&*fairness.entities);
+        }
     }
-    let table = table.limit(RowLimit::First(MAX_GROUPS));
+    let first = *uses.first()?;
+    let mut columns = vec![Column::id("entity", 9), Column::number("share", 8)];
+    for (_, side) in iter::zip(&uses, side_names(sides.len())) {
+        columns.extend([
+            Column::number(format!("{side}core hours promised"), 5),
+            Column::number(format!("{side}used"), 6),
+            Column::number(format!("{side}used of promised"), 7),
+        ]);
+    }
+    let mut order: Vec<usize> = (0..first.len()).collect();
+    order.sort_by(|&one, &other| misplaced(&uses, other).total_cmp(&misplaced(&uses, one)));
+    let mut rows = Vec::new();
+    for index in order {
+        let entity = &first[index];
+        let mut cells = cells![&*entity.name, entity.perc.map(Cell::Share)];
+        for entities in &uses {
+            let entity = &entities[index];
+            cells.extend(cells![
+                core_hours(entity.promised),
+                core_hours(entity.used),
+                entity.ratio().map(Cell::Share),
+            ]);
+        }
+        rows.push(cells);
+    }
+    let table = Table::from_rows(columns, rows).limit(RowLimit::First(MAX_GROUPS));
     Some(
         Section::new("use against shares")
             .in_full()
             .prose(FAIRNESS)
             .table(table),
     )
+}
+
+/// How far an entity is from what is promised to it, on the side where that is farthest.
+fn misplaced(uses: &[&[EntityUse]], index: usize) -> f64 {
+    let mut farthest: f64 = 0.0;
+    for entities in uses {
+        if let Some(entity) = entities.get(index) {
+            farthest = farthest.max((entity.used - entity.promised).abs());
+        }
+    }
+    farthest
 }
 
 /// What the numbers about shares mean.
@@ -494,8 +555,10 @@ pub(crate) fn jobs_section<'a>(
 ) -> Section<'a> {
     let mut order: Vec<(JobLine<'a>, i64)> = Vec::new();
     for (index, job) in report.jobs.started() {
-        let start = new.map_or(Some(job.start), |new| new.jobs.schedule.start(index));
-        order.extend(start.map(|start| (job, start)));
+        match new {
+            None => order.push((job, job.start)),
+            Some(new) => order.extend(new.jobs.schedule.start(index).map(|start| (job, start))),
+        }
     }
     order.sort_by_key(|(job, start)| {
         Reverse(match new {
@@ -505,35 +568,35 @@ pub(crate) fn jobs_section<'a>(
     });
     let first = report.jobs.workload.begin(0);
     let has_two = new.is_some();
-    let table = Table::of(order)
-        .id("job", 9, |(job, _)| job.id)
-        .text("entity", 6, |(job, _)| job.entity)
-        .text("queue", 3, |(job, _)| job.queue)
-        .number("processors", 5, |(job, _)| job.processors as usize)
-        .number("submitted after", 5, move |(job, _)| {
-            time_after(job.submit, first)
-        })
-        .number("old wait", 9, |(job, _)| {
-            Cell::Duration((job.start - job.submit) as f64)
-        })
-        .shown_if(has_two)
-        .number(
-            if has_two { "new wait" } else { "wait" },
-            9,
-            |(job, start)| Cell::Duration((start - job.submit) as f64),
-        )
-        .number("difference", 9, |(job, start)| {
-            Cell::Longer((start - job.start) as f64, true)
-        })
-        .shown_if(has_two);
-    Section::new("jobs")
-        .on_page()
-        .prose(if has_two {
-            "Those whose waits change most first."
-        } else {
-            "Those that wait longest first."
-        })
-        .table(table)
+    let (wait, what) = if has_two {
+        ("new wait", "Those whose waits change most first.")
+    } else {
+        ("wait", "Those that wait longest first.")
+    };
+    let columns = [
+        Column::id("job", 9),
+        Column::text("entity", 6),
+        Column::text("queue", 3),
+        Column::number("processors", 5),
+        Column::number("submitted after", 5),
+        Column::number("old wait", 9).shown_if(has_two),
+        Column::number(wait, 9),
+        Column::number("difference", 9).shown_if(has_two),
+    ];
+    let table = Table::new(columns, order.len(), move |row| {
+        let (job, start) = order[row];
+        cells![
+            job.id,
+            job.entity,
+            job.queue,
+            job.processors as usize,
+            time_after(job.submit, first),
+            Cell::Duration((job.start - job.submit) as f64),
+            Cell::Duration((start - job.submit) as f64),
+            Cell::Longer((start - job.start) as f64, true),
+        ]
+    });
+    Section::new("jobs").on_page().prose(what).table(table)
 }
 
 /// The values with which jobs start: which value one of such a size and walltime needs.
@@ -541,11 +604,23 @@ pub(crate) fn start_values_section<'a>(
     heading: &str,
     report: &'a SimulationReport<'a>,
 ) -> Section<'a> {
-    let table = Table::of(&report.statistics.values_at_start)
-        .id("processors", 9, |class| &*class.size)
-        .text("walltime", 8, |class| &*class.walltime)
-        .number("jobs", 7, |class| class.jobs)
-        .number("p10", 8, |class| Cell::significant(class.p10))
-        .number("median", 9, |class| Cell::significant(class.median));
+    let columns = [
+        Column::id("processors", 9),
+        Column::text("walltime", 8),
+        Column::number("jobs", 7),
+        Column::number("p10", 8),
+        Column::number("median", 9),
+    ];
+    let mut rows = Vec::new();
+    for class in &report.statistics.values_at_start {
+        rows.push(cells![
+            &*class.size,
+            &*class.walltime,
+            class.jobs,
+            Cell::significant(class.p10),
+            Cell::significant(class.median),
+        ]);
+    }
+    let table = Table::from_rows(columns, rows);
     Section::new(heading).in_full().table(table)
 }

@@ -37,24 +37,28 @@ pub(crate) fn simulation_document<'a>(report: &'a SimulationReport<'a>) -> Docum
     let found = &report.found;
     let mut facts = found.rules.clone();
     facts.extend(log_facts(report));
-    let validation = report.validation.as_ref();
-    facts.extend(validation.map(|validation| validation_fact(validation, "the formula")));
-    let shake = report.shake.as_ref();
-    facts.extend(shake.map(|shake| shaken_fact(shake, duration, significant)));
-
+    if let Some(validation) = &report.validation {
+        facts.push(validation_fact(validation, "the formula"));
+    }
+    if let Some(shake) = &report.shake {
+        facts.push(shaken_fact(shake, duration, significant));
+    }
     let mut sections = vec![Section::formulas(&report.formula, &report.formula)];
     let lines = found.checked.as_ref().map(brief_lines);
-    let warnings = report.warnings.iter().map(|text| warning(text)).collect();
     sections.extend(warning_sections(errors_first(
         lines.unwrap_or_default(),
-        warnings,
+        warning_lines(&report.warnings),
     )));
     sections.extend(Section::findings(&found.drawn));
     if has_waits(report) {
         sections.extend(wait_sections(&[report], None));
     }
-    let doubt = found.has_no_waits.then_some(NO_WAITS);
-    let answer = [Some(sentence(report)), without_sentence(report)];
+    let mut doubt = None;
+    if found.has_no_waits {
+        doubt = Some(NO_WAITS);
+    }
+    let mut answer = vec![sentence(report)];
+    answer.extend(without_sentence(report));
     Document {
         command: "jsf simulate",
         title: title(report),
@@ -72,16 +76,30 @@ pub(crate) fn simulated_change_document<'a>(report: &'a SimulatedChangeReport<'a
         schedules, shake, ..
     } = &report.difference;
     let have_waits = has_waits(old) && has_waits(new);
-    let validation = report.validation.as_ref();
-    let mut facts = Fact::of_sides(report.sides.as_ref().map(|side| &*side.found.rules));
+    let mut facts = Fact::of_sides(&old.found.rules, &new.found.rules);
     facts.extend(log_facts(old));
-    let shown = validation.filter(|_| have_waits);
-    facts.extend(shown.map(|validation| validation_fact(validation, "the old formula")));
-    let words = |shake| shaken_fact(shake, signed_rough_duration, signed_significant);
-    facts.extend(shake.as_ref().map(words));
-
-    let formulas = report.sides.as_ref().map(|side| &*side.formula);
-    let mut sections = vec![Section::formulas(formulas.old, formulas.new)];
+    let mut answer = vec![effect(schedules)];
+    answer.extend(without_sentence(old));
+    let validation = report.validation.as_ref();
+    if let Some(validation) = validation
+        && have_waits
+    {
+        facts.push(validation_fact(validation, "the old formula"));
+    }
+    if let Some(shake) = shake {
+        facts.push(shaken_fact(
+            shake,
+            signed_rough_duration,
+            signed_significant,
+        ));
+        if schedules.is_of_same_jobs() {
+            answer.extend(shaken_sentence(shake, schedules));
+        }
+    }
+    if validation.is_some_and(Validation::is_doubtful) {
+        answer.push(DOUBT.to_owned());
+    }
+    let mut sections = vec![Section::formulas(&old.formula, &new.formula)];
     sections.extend(warning_sections(change_warnings(report)));
     // what both sides have is drawn once
     let old_drawn: &[String] = if is_one_formula(&report.sides) {
@@ -90,20 +108,12 @@ pub(crate) fn simulated_change_document<'a>(report: &'a SimulatedChangeReport<'a
         &old.found.drawn
     };
     sections.extend(Section::findings_of_sides(
-        formulas,
+        OldNew::new(&old.formula, &new.formula),
         OldNew::new(old_drawn, &new.found.drawn),
     ));
     if have_waits {
         sections.extend(wait_sections(&[old, new], Some(&report.difference)));
     }
-    let shake = shake.as_ref().filter(|_| schedules.is_of_same_jobs());
-    let is_doubtful = validation.is_some_and(Validation::is_doubtful);
-    let answer = [
-        Some(effect(schedules)),
-        without_sentence(old),
-        shake.and_then(|shake| shaken_sentence(shake, schedules)),
-        is_doubtful.then(|| DOUBT.to_owned()),
-    ];
     let sides = named_sides(&report.sides);
     Document {
         command: "jsf simulate",
@@ -123,25 +133,27 @@ fn wait_sections<'a>(
     let (Some(&first), Some(&last)) = (sides.first(), sides.last()) else {
         return Vec::new();
     };
-    let difference = change.map(|change| &change.schedules);
     let mut sections = Vec::from_iter(goals_section(OldNew::new(&first.goals, &last.goals)));
-    sections.extend(all_jobs_sections(sides, difference));
+    let (mut heading, mut new) = ("values at the start", None);
     match change {
-        None => sections.extend(class_sections(first)),
-        Some(change) if change.schedules.is_of_same_jobs() => {
-            sections.extend(difference_sections(change));
+        None => {
+            sections.extend(all_jobs_sections(sides, None));
+            sections.extend(class_sections(first));
         }
-        // the means of different jobs are not compared
-        Some(_) => {}
+        Some(change) => {
+            sections.extend(all_jobs_sections(sides, Some(&change.schedules)));
+            // the means of different jobs are not compared
+            if change.schedules.is_of_same_jobs() {
+                sections.extend(difference_sections(change));
+            }
+            heading = "values at the start under the new formula";
+            new = Some(last);
+        }
     }
-    let heading = match change {
-        None => "values at the start",
-        Some(_) => "values at the start under the new formula",
-    };
     sections.push(start_values_section(heading, last));
     sections.push(periods_section(sides));
     sections.extend(shares_section(sides));
-    sections.push(jobs_section(first, change.map(|_| last)));
+    sections.push(jobs_section(first, new));
     sections
 }
 
@@ -164,46 +176,51 @@ fn is_one_formula(sides: &OldNew<SimulationReport<'_>>) -> bool {
 /// or that fails for all jobs, leaves them in the order of their submission.
 fn has_waits(report: &SimulationReport<'_>) -> bool {
     let found = &report.found;
-    !found.checked.as_ref().is_some_and(is_fatal)
-        && !found
-            .failing
-            .as_ref()
-            .is_some_and(|failing| failing.are_all)
+    let fails_for_all = matches!(&found.failing, Some(failing) if failing.are_all);
+    !fails_for_all && !found.checked.as_ref().is_some_and(is_fatal)
 }
 
 /// The verdict on a formula that the scheduler cannot work with; `None` for one that works for some
 /// jobs.
 fn fatal_verdict((subject, report): &NamedSide<'_>) -> Option<String> {
     let checked = report.found.checked.as_ref()?;
-    verdict_sentence(checked, subject).filter(|_| is_fatal(checked))
+    if is_fatal(checked) {
+        verdict_sentence(checked, subject)
+    } else {
+        None
+    }
 }
 
 /// Whether a formula gives every job the same value.
 fn is_constant(report: &SimulationReport<'_>) -> bool {
-    let findings = report
-        .found
-        .checked
-        .iter()
-        .flat_map(|checked| &checked.findings);
-    findings
-        .into_iter()
-        .any(|found| found.code == Code::ConstantValue)
+    let Some(checked) = &report.found.checked else {
+        return false;
+    };
+    let mut findings = checked.findings.iter();
+    findings.any(|found| found.code == Code::ConstantValue)
 }
 
-fn warning(text: &str) -> String {
-    format!("warning {text}")
+/// What is warned of, a line each.
+pub(crate) fn warning_lines(texts: &[String]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for text in texts {
+        lines.push(format!("warning {text}"));
+    }
+    lines
 }
 
 /// The warnings: the first ones on the first screen, and the others in full.
 pub(crate) fn warning_sections<'a>(mut warnings: Vec<String>) -> Vec<Section<'a>> {
     let others = warnings.split_off(warnings.len().min(MAX_WARNINGS));
-    let others = Section::new("further warnings").in_full().list(others);
-    let sections = [Section::new("").list(warnings), others];
+    let mut sections = vec![
+        Section::new("").in_text().list(warnings),
+        Section::new("further warnings")
+            .in_full()
+            .in_text()
+            .list(others),
+    ];
+    sections.retain(|section| !section.blocks.is_empty());
     sections
-        .into_iter()
-        .filter(|section| !section.blocks.is_empty())
-        .map(Section::in_text)
-        .collect()
 }
 
 /// The warnings about both sides: first those that both have. For which jobs the new formula fails
@@ -215,27 +232,37 @@ fn change_warnings(report: &SimulatedChangeReport<'_>) -> Vec<String> {
         (Some(old), Some(new)) => brief_lines_of_sides(OldNew { old, new }),
         _ => Vec::new(),
     };
-    let mut warnings: Vec<String> = report.warnings.iter().map(|text| warning(text)).collect();
+    let mut warnings = warning_lines(&report.warnings);
     let sides = named_sides(&report.sides);
-    for side in sides.iter().skip(1).filter(|(_, side)| has_waits(side)) {
-        warnings.extend(failing_clause(side).map(|clause| warning(&clause)));
+    if let Some(side) = sides.get(1)
+        && has_waits(side.1)
+        && let Some(clause) = failing_clause(side)
+    {
+        warnings.push(format!("warning {clause}"));
     }
     for (formula, side) in sides.iter().rev() {
-        let own = side
-            .warnings
-            .iter()
-            .filter(|text| !report.warnings.contains(text));
-        warnings.extend(own.map(|text| format!("warning under {formula}: {text}")));
+        for text in &side.warnings {
+            if !report.warnings.contains(text) {
+                warnings.push(format!("warning under {formula}: {text}"));
+            }
+        }
     }
     errors_first(found, warnings)
 }
 
 /// The errors about formulas, then what the simulation warns of, then the warnings about formulas.
 fn errors_first(found: Vec<String>, simulated: Vec<String>) -> Vec<String> {
-    let (errors, warnings): (Vec<_>, Vec<_>) = found
-        .into_iter()
-        .partition(|line| line.starts_with("error"));
-    [errors, simulated, warnings].concat()
+    let (mut errors, mut warnings) = (Vec::new(), Vec::new());
+    for line in found {
+        if line.starts_with("error") {
+            errors.push(line);
+        } else {
+            warnings.push(line);
+        }
+    }
+    errors.extend(simulated);
+    errors.extend(warnings);
+    errors
 }
 
 /// What was simulated: how much of a log, on which machine.
@@ -251,51 +278,69 @@ fn title(report: &SimulationReport<'_>) -> String {
 
 /// The verdicts on the formulas, then the answer, if the waits say anything. The old formula may be
 /// the one that is mended: for which jobs it fails is said here only if it fails for all.
-fn headline<const N: usize>(
-    sides: &[NamedSide<'_>],
-    doubt: Option<&str>,
-    answer: [Option<String>; N],
-) -> String {
-    let mut sentences: Vec<String> = sides.iter().filter_map(fatal_verdict).collect();
-    let works = sentences.is_empty();
+fn headline(sides: &[NamedSide<'_>], doubt: Option<&str>, answer: Vec<String>) -> String {
+    let mut sentences = Vec::new();
+    let (mut works, mut have_waits) = (true, true);
+    for side in sides {
+        if let Some(verdict) = fatal_verdict(side) {
+            sentences.push(verdict);
+            works = false;
+        }
+        have_waits &= has_waits(side.1);
+    }
     if works {
         sentences.extend(sides.iter().filter_map(never_start_sentence));
     }
     // the waits under a formula that is refused are not its own
-    if let Some(first) = sides.first().filter(|side| fatal_verdict(side).is_none()) {
+    if let Some(first) = sides.first()
+        && fatal_verdict(first).is_none()
+    {
         sentences.extend(goals_sentences(&first.1.goals, doubt));
     }
     if works {
-        let mut is_first = true;
-        for side in sides {
-            let clause = failing_clause(side).filter(|_| is_first || !has_waits(side.1));
-            sentences.extend(clause.map(|clause| capitalised(&format!("{clause}."))));
-            is_first = false;
+        for (index, side) in sides.iter().enumerate() {
+            if let Some(clause) = failing_clause(side)
+                && (index == 0 || !has_waits(side.1))
+            {
+                sentences.push(capitalised(&format!("{clause}.")));
+            }
         }
     }
-    if sides.iter().all(|(_, report)| has_waits(report)) {
-        for (formula, _) in sides.iter().filter(|(_, report)| is_constant(report)) {
-            let sentence = format!("{formula} orders nothing: this is the order of submission.");
-            sentences.push(capitalised(&sentence));
+    if have_waits {
+        for (formula, report) in sides {
+            if is_constant(report) {
+                sentences.push(capitalised(&format!(
+                    "{formula} orders nothing: this is the order of submission."
+                )));
+            }
         }
-        sentences.extend(answer.into_iter().flatten());
+        sentences.extend(answer);
     }
     sentences.join(" ")
 }
 
 /// How many jobs never start, which no number about waits tells; `None` if there are none.
 fn never_start_sentence((formula, report): &NamedSide<'_>) -> Option<String> {
+    if report.never_start == 0 {
+        return None;
+    }
     let never = grouped_number(report.never_start);
     let all = grouped_count(report.jobs.workload.jobs().len(), "job");
-    (report.never_start > 0).then(|| format!("{never} of {all} never start under {formula}."))
+    Some(format!("{never} of {all} never start under {formula}."))
 }
 
 /// Why the goals prove nothing, and those that are not met.
 fn goals_sentences(goals: &[JudgedGoal], doubt: Option<&str>) -> Vec<String> {
-    let unmet = unmet(goals).map(|unmet| format!("{unmet}."));
-    let doubt = doubt.filter(|_| !goals.is_empty());
-    let doubt = doubt.map(|doubt| format!("The goals prove nothing here: {doubt}."));
-    doubt.into_iter().chain(unmet).collect()
+    let mut sentences = Vec::new();
+    if let Some(doubt) = doubt
+        && !goals.is_empty()
+    {
+        sentences.push(format!("The goals prove nothing here: {doubt}."));
+    }
+    if let Some(unmet) = unmet(goals) {
+        sentences.push(format!("{unmet}."));
+    }
+    sentences
 }
 
 /// Why goals prove nothing where no job waits.
@@ -310,8 +355,10 @@ fn doubt_of_goals(report: &SimulatedChangeReport<'_>) -> Option<&'static str> {
     }
     // that jobs never start is no matter of chance
     let is_of_chance = new.never_start == 0 && schedules.is_of_same_jobs();
-    let is_short = schedules.wait.interval().is_none();
-    (is_of_chance && is_short).then_some("the log is too short")
+    if is_of_chance && schedules.wait.interval().is_none() {
+        return Some("the log is too short");
+    }
+    None
 }
 
 /// What the simulation does without, if that concerns more than a tenth of the jobs.
@@ -331,9 +378,9 @@ fn shaken_sentence(shake: &Shake, difference: &Difference) -> Option<String> {
             difference.bounded_slowdown,
         ),
     ];
-    let (what, spread, _) = means
-        .into_iter()
-        .find(|(_, spread, change)| spread.is_larger_than(change.difference()))?;
+    let mut means = means.into_iter();
+    let (what, spread, _) =
+        means.find(|(_, spread, change)| spread.is_larger_than(change.difference()))?;
     let decided = if spread.has_sign() {
         "how large the change is, not its direction"
     } else {
@@ -350,17 +397,25 @@ fn shaken_sentence(shake: &Shake, difference: &Difference) -> Option<String> {
 
 /// What moved submissions make of the means, or of their changes.
 fn shaken_fact(shake: &Shake, words: fn(f64) -> String, number: fn(f64) -> String) -> Fact {
-    let [low, high] = [shake.wait.low, shake.wait.high].map(words);
-    let [least, most] = [shake.bounded_slowdown.low, shake.bounded_slowdown.high].map(number);
-    let runs = count(shake.runs, "run");
-    Fact::with_lines(
-        "shaken",
-        vec![
-            format!("{runs} with submissions moved by up to {SHAKE_SECONDS} s"),
-            format!("mean wait {low} to {high}"),
-            format!("mean bounded slowdown {least} to {most}"),
-        ],
-    )
+    let Shake {
+        wait,
+        bounded_slowdown: slowdown,
+        runs,
+        ..
+    } = shake;
+    let lines = vec![
+        format!(
+            "{} with submissions moved by up to {SHAKE_SECONDS} s",
+            count(*runs, "run")
+        ),
+        format!("mean wait {} to {}", words(wait.low), words(wait.high)),
+        format!(
+            "mean bounded slowdown {} to {}",
+            number(slowdown.low),
+            number(slowdown.high)
+        ),
+    ];
+    Fact::with_lines("shaken", lines)
 }
 
 /// For which jobs the formula of a side fails; `None` if it works for all.
@@ -391,17 +446,19 @@ pub(crate) fn validation_fact(validation: &Validation, formula: &str) -> Fact {
         "{equal} of {jobs} start at the recorded second under {formula}"
     )];
     if validation.equal < validation.jobs {
-        let [recorded, simulated] =
-            [validation.recorded_mean, validation.simulated_mean].map(duration);
-        let [median, most] = [validation.median_error, validation.p95_error].map(duration);
         lines.push(format!(
-            "mean wait {recorded} recorded, {simulated} simulated"
+            "mean wait {} recorded, {} simulated",
+            duration(validation.recorded_mean),
+            duration(validation.simulated_mean)
         ));
         lines.push(format!(
-            "error of a wait: median {median}, 95 % within {most}"
+            "error of a wait: median {}, 95 % within {}",
+            duration(validation.median_error),
+            duration(validation.p95_error)
         ));
-        let tau = validation.rank_correlation;
-        lines.extend(tau.map(|tau| format!("rank correlation of the waits (tau-b) {tau:.2}")));
+        if let Some(tau) = validation.rank_correlation {
+            lines.push(format!("rank correlation of the waits (tau-b) {tau:.2}"));
+        }
     }
     if validation.started_before_submission > 0 {
         let jobs = grouped_count(validation.started_before_submission, "job");

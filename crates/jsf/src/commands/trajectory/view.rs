@@ -1,9 +1,9 @@
 //! The ranks of jobs over the time that they wait for people.
 
-use job_sort_formula::rank::trajectory::JobTrajectory;
+use job_sort_formula::rank::trajectory::{JobTrajectory, Overtaking};
 
 use crate::commands::trajectory::answer::TrajectoryReport;
-use crate::view::document::{Cell, Document, RowLimit, Section, Table};
+use crate::view::document::{Cell, Column, Document, RowLimit, Section, Table, cells};
 use crate::view::rule_facts::rule_facts;
 use crate::view::words::{count, grouped_number, ordinal, waiting_time};
 
@@ -35,10 +35,6 @@ impl<'a> TrajectoryReport<'a> {
     /// Where the job is that moves farthest, now and later.
     fn headline(&self) -> String {
         let jobs = &self.trajectory.jobs;
-        let places = |job: &JobTrajectory| {
-            let [now, later] = ends(job).map(|rank| rank.unwrap_or(0));
-            now.abs_diff(later)
-        };
         // of those that move as far, the first one
         let Some(job) = jobs.iter().rev().max_by_key(|job| places(job)) else {
             return String::new();
@@ -54,10 +50,7 @@ impl<'a> TrajectoryReport<'a> {
         } else {
             format!("`{id}`")
         };
-        let [now, later] = ends(job).map(|rank| match rank {
-            Some(rank) => ordinal(rank),
-            None => "not considered".to_owned(),
-        });
+        let [now, later] = ends(job).map(rank_in_words);
         format!(
             "{subject}: {now} of {} now, {later} in {end}, {ASSUMED}.",
             grouped_number(self.queue.ranking.order().len())
@@ -68,53 +61,96 @@ impl<'a> TrajectoryReport<'a> {
     /// out before.
     fn ranks_section(self) -> Option<Section<'a>> {
         let jobs = &self.trajectory.jobs;
-        let is_cut = jobs.iter().any(|job| !self.is_complete(job));
+        let mut is_cut = false;
+        let mut rows = Vec::new();
+        for job in jobs {
+            let is_complete = self.is_complete(job);
+            let [now, later] = ends(job);
+            is_cut |= !is_complete;
+            rows.push(cells![
+                self.id(job.row),
+                now,
+                if is_complete { later } else { None },
+                Cell::Duration(job.known_until as f64),
+            ]);
+        }
+        if jobs.len() < 2 && !is_cut {
+            return None;
+        }
         let end = waiting_time(self.trajectory.seconds);
-        let table = Table::of(jobs)
-            .id("job", 9, move |job| self.id(job.row))
-            .number("rank now", 8, |job| ends(job)[0])
-            .number(format!("in {end}"), 8, move |job| {
-                ends(job)[1].filter(|_| self.is_complete(job))
-            })
-            .number("followed for", 7, |job| {
-                Cell::Duration(job.known_until as f64)
-            })
-            .shown_if(is_cut);
+        let columns = [
+            Column::id("job", 9),
+            Column::number("rank now", 8),
+            Column::number(format!("in {end}"), 8),
+            Column::number("followed for", 7).shown_if(is_cut),
+        ];
         let note = if is_cut {
             "What comes later takes more work than one trajectory may do."
         } else {
             ""
         };
-        let section = Section::new("ranks").prose(note).table(table);
-        (jobs.len() > 1 || is_cut).then_some(section)
+        let table = Table::from_rows(columns, rows);
+        Some(Section::new("ranks").prose(note).table(table))
     }
 
     fn overtakings_section(self) -> Option<Section<'a>> {
-        let table = Table::of(&self.trajectory.overtakings)
-            .number("in", 9, |overtaking| Cell::Duration(overtaking.wait as f64))
-            .id("job", 9, move |overtaking| self.id(overtaking.winner))
-            .id("overtakes", 9, move |overtaking| self.id(overtaking.loser))
-            .limit(RowLimit::First(MAX_LISTED));
-        (!table.is_empty()).then(|| Section::new("overtakings").table(table))
+        let overtakings = &self.trajectory.overtakings;
+        if overtakings.is_empty() {
+            return None;
+        }
+        let columns = [
+            Column::number("in", 9),
+            Column::id("job", 9),
+            Column::id("overtakes", 9),
+        ];
+        let table = Table::new(columns, overtakings.len(), move |row| {
+            let Overtaking {
+                wait,
+                winner,
+                loser,
+            } = overtakings[row];
+            cells![Cell::Duration(wait as f64), self.id(winner), self.id(loser)]
+        });
+        let table = table.limit(RowLimit::First(MAX_LISTED));
+        Some(Section::new("overtakings").table(table))
     }
 
     /// The ranks of all jobs at some times.
     fn ranks_over_time(self) -> Table<'a> {
         let jobs = &self.trajectory.jobs;
-        let points = jobs.first().map_or(&[][..], |job| &job.points);
-        let rows = (0..points.len()).step_by(POINTS_PER_ROW);
-        let mut table =
-            Table::of(rows).number("in", 9, |&point| Cell::Duration(points[point].wait as f64));
+        let mut columns = vec![Column::number("in", 9)];
         for job in jobs {
-            let id = self.id(job.row);
-            table = table.number(id, 8, |&point| job.points[point].rank);
+            columns.push(Column::number(self.id(job.row), 8));
         }
-        table.into()
+        let mut rows = Vec::new();
+        if let Some(first) = jobs.first() {
+            for index in (0..first.points.len()).step_by(POINTS_PER_ROW) {
+                let mut cells = vec![Cell::Duration(first.points[index].wait as f64)];
+                cells.extend(jobs.iter().map(|job| job.points[index].rank.into()));
+                rows.push(cells);
+            }
+        }
+        Table::from_rows(columns, rows)
+    }
+}
+
+/// How many places a job moves.
+fn places(job: &JobTrajectory) -> usize {
+    let [now, later] = ends(job).map(Option::unwrap_or_default);
+    now.abs_diff(later)
+}
+
+fn rank_in_words(rank: Option<usize>) -> String {
+    match rank {
+        Some(rank) => ordinal(rank),
+        None => "not considered".to_owned(),
     }
 }
 
 /// The rank of a job now, and the last one that is known.
 fn ends(job: &JobTrajectory) -> [Option<usize>; 2] {
-    let [now, later] = [job.ranks.first(), job.ranks.last()];
-    [now, later].map(|change| change.and_then(|(_, rank)| *rank))
+    let (Some((_, now)), Some((_, later))) = (job.ranks.first(), job.ranks.last()) else {
+        return [None, None];
+    };
+    [*now, *later]
 }

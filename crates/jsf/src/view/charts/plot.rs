@@ -21,6 +21,7 @@ pub(crate) struct Plot {
 }
 
 /// An axis.
+#[derive(Clone)]
 pub(crate) struct Axis {
     /// The values on the left and on the right, or at the bottom and at the top.
     pub(crate) range: [f64; 2],
@@ -64,28 +65,26 @@ impl Axis {
 
     /// The round numbers on the axis, about so many.
     fn ticks(&self, most: f64) -> Vec<f64> {
-        let [low, high] = [
-            self.range[0].min(self.range[1]),
-            self.range[0].max(self.range[1]),
-        ];
+        let [from, to] = self.range;
+        let (low, high) = (from.min(to), from.max(to));
         let span = high - low;
+        let mut ticks = Vec::new();
         if !span.is_finite() || span <= 0.0 {
-            return if low.is_finite() {
-                vec![low]
-            } else {
-                Vec::new()
-            };
+            if low.is_finite() {
+                ticks.push(low);
+            }
+            return ticks;
         }
-        let step = if self.is_whole {
-            step(span, most).max(1.0)
-        } else {
-            step(span, most)
-        };
+        let mut step = step(span, most);
+        if self.is_whole {
+            step = step.max(1.0);
+        }
         let first = (low / step).ceil() as i64;
         let last = (high / step).floor() as i64;
-        (first..=last.min(first.saturating_add(most as i64)))
-            .map(|index| index as f64 * step)
-            .collect()
+        for index in first..=last.min(first.saturating_add(most as i64)) {
+            ticks.push(index as f64 * step);
+        }
+        ticks
     }
 }
 

@@ -2,6 +2,7 @@
 //! outside.
 
 use std::io::{self, Write};
+use std::iter;
 
 use crate::view::document::table::{Column, Fit, Table};
 use crate::view::document::terminal::text_of;
@@ -26,18 +27,17 @@ pub fn write_markdown(
     is_full: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let is_shown = |detail: Detail| is_full || detail == Detail::FirstScreen;
     writeln!(out, "### {}\n", sentence(&document.title))?;
     writeln!(out, "**{}**", sentence(&document.headline))?;
-    let mut facts: Vec<&Fact> = document.facts.iter().collect();
-    facts.retain(|fact| is_shown(fact.detail));
+    let mut facts = Vec::from_iter(&document.facts);
+    facts.retain(|fact| is_full || fact.detail == Detail::FirstScreen);
     if !facts.is_empty() {
         writeln!(out)?;
         write_facts(&facts, out)?;
     }
     let most = if is_full { MAX_ROWS } else { TICKET_ROWS };
     for section in document.text_sections() {
-        if !is_shown(section.detail) {
+        if !is_full && section.detail == Detail::Full {
             continue;
         }
         if !section.heading.is_empty() {
@@ -82,13 +82,14 @@ fn write_block(block: &Block<'_>, most: usize, out: &mut dyn Write) -> io::Resul
 
 fn write_facts(facts: &[&Fact], out: &mut dyn Write) -> io::Result<()> {
     for Fact { heading, lines, .. } in facts {
-        let lines: Vec<String> = lines
-            .iter()
-            .map(|line| line_of_fact(heading, line))
-            .collect();
+        let mut shown = Vec::new();
+        for line in lines {
+            shown.push(line_of_fact(heading, line));
+        }
+        let shown = shown.join("<br>");
         match heading.as_str() {
-            "" => writeln!(out, "- {}", lines.join("<br>"))?,
-            _ => writeln!(out, "- **{}:** {}", sentence(heading), lines.join("<br>"))?,
+            "" => writeln!(out, "- {shown}")?,
+            _ => writeln!(out, "- **{}:** {shown}", sentence(heading))?,
         }
     }
     Ok(())
@@ -107,12 +108,10 @@ fn line_of_fact(heading: &str, line: &str) -> String {
 /// Writes text with lines of its own.
 fn write_fenced(text: &str, out: &mut dyn Write) -> io::Result<()> {
     // a fence is longer than any that the text contains
-    let longest = text
-        .split(|character| character != '`')
-        .map(str::len)
-        .max()
-        .unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
+    let mut fence = "```".to_owned();
+    while text.contains(&fence) {
+        fence.push('`');
+    }
     writeln!(
         out,
         "\n{fence}text\n{}\n{fence}",
@@ -123,7 +122,11 @@ fn write_fenced(text: &str, out: &mut dyn Write) -> io::Result<()> {
 fn write_table(table: &Table<'_>, most: usize, out: &mut dyn Write) -> io::Result<()> {
     let limit = table.limit.at_most(most);
     let (mut headings, mut rules) = (Vec::new(), Vec::new());
-    for column in table.columns.iter().filter(|column| is_shown(column)) {
+    let columns = table.columns_on(Medium::Text);
+    for column in &columns {
+        if column.is_bar {
+            continue;
+        }
         headings.push(sentence(&column.heading));
         let is_number = column.fit == Fit::Number;
         rules.push(if is_number { "--:" } else { "---" });
@@ -132,8 +135,8 @@ fn write_table(table: &Table<'_>, most: usize, out: &mut dyn Write) -> io::Resul
     writeln!(out, "| {} |", rules.join(" | "))?;
     for row in limit.rows(table.len()) {
         let mut cells = Vec::new();
-        for (column, cell) in table.columns.iter().zip(table.row(row)) {
-            if is_shown(column) {
+        for (column, cell) in iter::zip(&columns, table.row_on(Medium::Text, row)) {
+            if !column.is_bar {
                 cells.push(cell_of(column, &text_of(&cell)));
             }
         }
@@ -143,10 +146,6 @@ fn write_table(table: &Table<'_>, most: usize, out: &mut dyn Write) -> io::Resul
         Some(left_out) => writeln!(out, "\n{}", sentence(&left_out)),
         None => Ok(()),
     }
-}
-
-fn is_shown(column: &Column) -> bool {
-    column.medium != Medium::Page && !column.is_bar
 }
 
 fn cell_of(column: &Column, text: &str) -> String {

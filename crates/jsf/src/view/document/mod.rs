@@ -17,8 +17,8 @@ pub use crate::view::document::page::{GENERATOR, write_page};
 pub(crate) use crate::view::document::page::{
     SCRIPT, STYLE, base64, content_hash, page_facts, page_sections, sentence_pieces, write_template,
 };
-pub use crate::view::document::table::{Cell, Column, DECIDES, RowLimit, Rows, Table};
-pub(crate) use crate::view::document::table::{score_in_words, star};
+pub use crate::view::document::table::{Cell, Column, DECIDES, RowLimit, Table};
+pub(crate) use crate::view::document::table::{cells, score_in_words, star};
 pub use crate::view::document::terminal::TerminalStyle;
 pub(crate) use crate::view::document::terminal::{text_of, wrapped};
 
@@ -41,10 +41,7 @@ pub struct Document<'a> {
 impl<'a> Document<'a> {
     /// The sections that a terminal and Markdown show: those that have more than charts.
     fn text_sections(&self) -> impl Iterator<Item = &Section<'a>> {
-        self.sections.iter().filter(|section| {
-            let is_chart = |block: &Block<'_>| matches!(block, Block::Chart(_));
-            section.medium != Medium::Page && !section.blocks.iter().all(is_chart)
-        })
+        self.sections.iter().filter(|section| section.is_in_text())
     }
 }
 
@@ -150,6 +147,11 @@ impl Chart {
 }
 
 impl<'a> Section<'a> {
+    fn is_in_text(&self) -> bool {
+        let is_chart = |block: &Block<'_>| matches!(block, Block::Chart(_));
+        self.medium != Medium::Page && !self.blocks.iter().all(is_chart)
+    }
+
     /// A section of the first screen, without content.
     pub fn new(heading: impl Into<String>) -> Self {
         Self {
@@ -210,8 +212,8 @@ impl<'a> Section<'a> {
     }
 
     /// The section with a table.
-    pub fn table(self, table: impl Into<Table<'a>>) -> Self {
-        self.block(Block::Table(table.into()))
+    pub fn table(self, table: Table<'a>) -> Self {
+        self.block(Block::Table(table))
     }
 
     /// The section with a chart.
@@ -227,11 +229,15 @@ impl<'a> Section<'a> {
 
     /// The formula, or both formulas.
     pub fn formulas(old: &str, new: &str) -> Self {
-        let [old, new] = [old, new].map(|text| text.trim_end().to_owned());
-        let heading = if old == new { "formula" } else { "formulas" };
+        let formulas = OldNew::new(old.trim_end().to_owned(), new.trim_end().to_owned());
+        let heading = if formulas.old == formulas.new {
+            "formula"
+        } else {
+            "formulas"
+        };
         Self::new(heading)
             .on_page()
-            .block(Block::Formulas(OldNew { old, new }))
+            .block(Block::Formulas(formulas))
     }
 
     /// Findings as they are drawn without colours, which a command shows on standard error too;
@@ -242,27 +248,28 @@ impl<'a> Section<'a> {
 
     /// The findings of two formulas under headings that say whose they are. Those of one formula on
     /// both sides are given as the new one's.
-    pub fn findings_of_sides(
-        formulas: OldNew<&str>,
-        drawn: OldNew<&'a [String]>,
-    ) -> impl Iterator<Item = Self> {
+    pub fn findings_of_sides(formulas: OldNew<&str>, drawn: OldNew<&'a [String]>) -> Vec<Self> {
         let is_one = formulas.old == formulas.new && drawn.old.is_empty();
         let of_new = if is_one {
             "findings"
         } else {
             "findings: new formula"
         };
-        let old = Self::findings_under("findings: old formula", drawn.old);
-        old.into_iter()
-            .chain(Self::findings_under(of_new, drawn.new))
+        let mut sections = Vec::new();
+        sections.extend(Self::findings_under("findings: old formula", drawn.old));
+        sections.extend(Self::findings_under(of_new, drawn.new));
+        sections
     }
 
     fn findings_under(heading: &str, drawn: &'a [String]) -> Option<Self> {
-        let section = Self::new(heading).on_page();
-        let section = drawn.iter().fold(section, |section, finding| {
-            section.draw(|_| finding.clone())
-        });
-        (!drawn.is_empty()).then_some(section)
+        if drawn.is_empty() {
+            return None;
+        }
+        let mut section = Self::new(heading).on_page();
+        for finding in drawn {
+            section = section.draw(|_| finding.clone());
+        }
+        Some(section)
     }
 
     /// The section with text that has lines of its own.
@@ -298,39 +305,44 @@ impl Fact {
     }
 
     /// The facts of two sides: once where both are equal, else each with the name of its side.
-    pub fn of_sides(sides: OldNew<&[Self]>) -> Vec<Self> {
-        let OldNew { old, new } = sides;
+    pub fn of_sides(old: &[Self], new: &[Self]) -> Vec<Self> {
         let mut facts = Vec::new();
         for fact in old {
-            facts.push(merged(&fact.heading, old, new));
+            facts.push(merged(Some(fact), find(new, &fact.heading)));
         }
         for fact in new {
-            if old.iter().all(|known| known.heading != fact.heading) {
-                facts.push(merged(&fact.heading, old, new));
+            if find(old, &fact.heading).is_none() {
+                facts.push(merged(None, Some(fact)));
             }
         }
         facts
     }
 }
 
-/// The fact of a heading that one or both sides have.
-fn merged(heading: &str, old: &[Fact], new: &[Fact]) -> Fact {
-    let [before, after] = [old, new].map(|side| side.iter().find(|fact| fact.heading == heading));
-    let lines = match (before, after) {
-        (Some(before), Some(after)) if before == after => after.lines.clone(),
-        _ => [lines_of_side("old", before), lines_of_side("new", after)].concat(),
-    };
-    let mut sides = before.into_iter().chain(after);
-    Fact::with_lines(heading, lines).in_full_if(sides.all(|side| side.detail == Detail::Full))
+fn find<'f>(facts: &'f [Fact], heading: &str) -> Option<&'f Fact> {
+    facts.iter().find(|fact| fact.heading == heading)
 }
 
-/// The lines of a fact with the name of their side.
-fn lines_of_side(side: &str, fact: Option<&Fact>) -> Vec<String> {
-    let Some(fact) = fact else {
-        return vec![format!("{side}: none")];
-    };
-    let lines = fact.lines.iter().map(|line| format!("{side}: {line}"));
-    lines.collect()
+/// The fact that one or both sides have.
+fn merged(old: Option<&Fact>, new: Option<&Fact>) -> Fact {
+    let mut merged = Fact::with_lines("", Vec::new()).in_full();
+    for (side, fact) in [("old", old), ("new", new)] {
+        let Some(fact) = fact else {
+            merged.lines.push(format!("{side}: none"));
+            continue;
+        };
+        if old == new {
+            return fact.clone();
+        }
+        for line in &fact.lines {
+            merged.lines.push(format!("{side}: {line}"));
+        }
+        merged.heading.clone_from(&fact.heading);
+        if fact.detail == Detail::FirstScreen {
+            merged.detail = Detail::FirstScreen;
+        }
+    }
+    merged
 }
 
 #[cfg(test)]
@@ -343,7 +355,7 @@ mod tests {
             [("policy", "pbs"), ("decay", "24 h")].map(|(heading, text)| Fact::new(heading, text));
         let new = [("policy", "classic"), ("decay", "24 h"), ("damping", "1")]
             .map(|(heading, text)| Fact::new(heading, text));
-        let facts = Fact::of_sides(OldNew::new(&old, &new));
+        let facts = Fact::of_sides(&old, &new);
         let shown: Vec<_> = facts
             .iter()
             .map(|fact| (fact.heading.as_str(), fact.lines.join("; ")))

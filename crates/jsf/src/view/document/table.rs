@@ -1,6 +1,8 @@
 //! Tables of typed cells: the type of a cell decides how it is written in every format.
 
 use std::borrow::Cow;
+use std::iter;
+use std::rc::Rc;
 
 use job_sort_formula::python::Value;
 use jsf_openpbs::number_format;
@@ -14,6 +16,7 @@ use crate::view::words::{
 const MAX_VALUE: usize = 4300;
 
 /// A table, whose rows are made when they are shown.
+#[derive(Clone)]
 pub struct Table<'a> {
     /// The columns.
     pub(crate) columns: Vec<Column>,
@@ -30,7 +33,7 @@ pub struct Table<'a> {
     /// Whether the first screen names the columns that do not fit.
     pub(crate) names_dropped: bool,
     len: usize,
-    row: Box<dyn Fn(usize) -> Vec<Cell<'a>> + 'a>,
+    row: Rc<dyn Fn(usize) -> Vec<Cell<'a>> + 'a>,
 }
 
 /// Which rows a terminal and Markdown show; a page shows more of them.
@@ -53,7 +56,8 @@ pub struct Column {
     pub(crate) importance: u8,
     pub(crate) has_bar: bool,
     pub(crate) is_bar: bool,
-    pub(crate) medium: Medium,
+    medium: Medium,
+    is_shown: bool,
 }
 
 /// How the cells of a column are aligned and fitted.
@@ -141,14 +145,14 @@ pub(crate) enum Tone {
 }
 
 impl<'a> Table<'a> {
-    /// A table of `len` rows; `row` makes one of them.
+    /// A table of `len` rows; `row` makes one of them, with a cell for each column.
     pub fn new(
-        columns: Vec<Column>,
+        columns: impl Into<Vec<Column>>,
         len: usize,
         row: impl Fn(usize) -> Vec<Cell<'a>> + 'a,
     ) -> Self {
         Self {
-            columns,
+            columns: columns.into(),
             limit: RowLimit::All,
             summary: "",
             focus: None,
@@ -156,22 +160,12 @@ impl<'a> Table<'a> {
             measured: usize::MAX,
             names_dropped: false,
             len,
-            row: Box::new(row),
-        }
-    }
-
-    /// A table with a row for each of some items; its columns follow.
-    pub fn of<T: 'a>(items: impl IntoIterator<Item = T>) -> Rows<'a, T> {
-        Rows {
-            items: items.into_iter().collect(),
-            columns: Vec::new(),
-            cells: Vec::new(),
+            row: Rc::new(row),
         }
     }
 
     /// A table of rows that exist.
-    pub fn from_rows(columns: Vec<Column>, rows: impl IntoIterator<Item = Vec<Cell<'a>>>) -> Self {
-        let rows: Vec<Vec<Cell<'a>>> = rows.into_iter().collect();
+    pub fn from_rows(columns: impl Into<Vec<Column>>, rows: Vec<Vec<Cell<'a>>>) -> Self {
         Self::new(columns, rows.len(), move |index| rows[index].clone())
     }
 
@@ -221,107 +215,31 @@ impl<'a> Table<'a> {
         self.len == 0
     }
 
-    pub(crate) fn row(&self, index: usize) -> Vec<Cell<'a>> {
-        (self.row)(index)
+    /// The columns that are shown on a page, or in text.
+    pub(crate) fn columns_on(&self, medium: Medium) -> Vec<&Column> {
+        let mut columns = Vec::from_iter(&self.columns);
+        columns.retain(|column| column.is_on(medium));
+        columns
     }
-}
 
-/// A cell of a column, made from an item.
-type CellOf<'a, T> = Box<dyn Fn(&T) -> Cell<'a> + 'a>;
-
-/// The items of a table, and its columns with what each shows of an item.
-pub struct Rows<'a, T> {
-    items: Vec<T>,
-    columns: Vec<Column>,
-    cells: Vec<CellOf<'a, T>>,
-}
-
-/// A function for each kind of columns, which adds one.
-macro_rules! columns_of {
-    ($($(#[$doc:meta])* $kind:ident),*) => {$(
-        $(#[$doc])*
-        pub fn $kind<C: Into<Cell<'a>>>(
-            self,
-            heading: impl Into<String>,
-            importance: u8,
-            cell: impl Fn(&T) -> C + 'a,
-        ) -> Self {
-            self.column(Column::$kind(heading, importance), cell)
+    /// The cells of a row in these columns.
+    pub(crate) fn row_on(&self, medium: Medium, index: usize) -> Vec<Cell<'a>> {
+        let mut cells = Vec::new();
+        for (column, cell) in iter::zip(&self.columns, (self.row)(index)) {
+            if column.is_on(medium) {
+                cells.push(cell);
+            }
         }
-    )*};
-}
-
-impl<'a, T: 'a> Rows<'a, T> {
-    /// The table with a further column.
-    pub fn column<C: Into<Cell<'a>>>(
-        mut self,
-        column: Column,
-        cell: impl Fn(&T) -> C + 'a,
-    ) -> Self {
-        self.columns.push(column);
-        self.cells.push(Box::new(move |item| cell(item).into()));
-        self
-    }
-
-    columns_of! {
-        /// The table with a further column of numbers, which are never cut.
-        number,
-        /// The table with a further column of texts.
-        text,
-        /// The table with a further column of ids.
-        id,
-        /// The table with a further column of parts of a formula.
-        code,
-        /// The table with a further column of the names of a tree.
-        name
-    }
-
-    /// The table with a last column of sentences, which may be empty.
-    pub fn wrapped<C: Into<Cow<'a, str>>>(
-        self,
-        heading: impl Into<String>,
-        importance: u8,
-        cell: impl Fn(&T) -> C + 'a,
-    ) -> Self {
-        let cell = move |item: &T| Cell::prose(cell(item));
-        self.column(Column::wrapped(heading, importance), cell)
-    }
-
-    /// The table without its last column, unless this holds.
-    pub fn shown_if(mut self, is_shown: bool) -> Self {
-        if !is_shown {
-            self.columns.pop();
-            self.cells.pop();
-        }
-        self
-    }
-
-    /// The table whose last column has a bar beside each number on a page.
-    pub fn with_bar(mut self) -> Self {
-        if let Some(last) = self.columns.last_mut() {
-            last.has_bar = true;
-        }
-        self
-    }
-
-    /// The table, of which text shows only some rows.
-    pub fn limit(self, limit: RowLimit) -> Table<'a> {
-        Table::from(self).limit(limit)
+        cells
     }
 }
 
-impl<'a, T: 'a> From<Rows<'a, T>> for Table<'a> {
-    fn from(rows: Rows<'a, T>) -> Self {
-        let Rows {
-            items,
-            columns,
-            cells,
-        } = rows;
-        Self::new(columns, items.len(), move |index| {
-            cells.iter().map(|cell| cell(&items[index])).collect()
-        })
-    }
+/// The cells of a row, from whatever a cell can be made of.
+macro_rules! cells {
+    ($($cell:expr),* $(,)?) => { vec![$($crate::view::document::Cell::from($cell)),*] };
 }
+
+pub(crate) use cells;
 
 impl RowLimit {
     /// The rows that are shown: those before the first returned index, and those from the second
@@ -372,7 +290,12 @@ impl Column {
             has_bar: false,
             is_bar: false,
             medium: Medium::All,
+            is_shown: true,
         }
+    }
+
+    fn is_on(&self, medium: Medium) -> bool {
+        self.is_shown && (self.medium == medium || self.medium == Medium::All)
     }
 
     /// A column of numbers, which are never cut.
@@ -425,6 +348,12 @@ impl Column {
         self.medium = Medium::Page;
         self
     }
+
+    /// The column, unless this does not hold: then its cells are left out too.
+    pub fn shown_if(mut self, is_shown: bool) -> Self {
+        self.is_shown = is_shown;
+        self
+    }
 }
 
 /// What follows a number in a column with stars: without one, blanks keep the numbers below each
@@ -440,7 +369,7 @@ pub(crate) fn score_in_words(score: f64) -> String {
         return number_format::logged(score);
     }
     let text = Value::Float(score).repr();
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
 impl<'a> From<&'a str> for Cell<'a> {
@@ -553,6 +482,14 @@ impl<'a> Cell<'a> {
             | Self::Bar(_) => None,
         }
         .filter(|number| number.is_finite())
+    }
+
+    /// Whether the cell says how much something changes.
+    pub(crate) fn is_change(&self) -> bool {
+        matches!(
+            self,
+            Self::Places(_) | Self::Arrow(_) | Self::Gained(_) | Self::Longer(..)
+        )
     }
 
     pub(crate) fn tone(&self) -> Tone {

@@ -1,7 +1,6 @@
 //! A document in a terminal: lines of its width, and tables whose least important columns are
 //! dropped until they fit.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -178,11 +177,10 @@ impl TerminalStyle {
     }
 
     fn layout(self, table: &Table<'_>, rows: impl Iterator<Item = usize>) -> Layout {
-        let mut columns = table.columns.clone();
-        columns.retain(|column| column.medium != Medium::Page);
+        let columns = table.columns_on(Medium::Text).into_iter().cloned();
         let sample = rows.take(table.measured);
         let sample = sample.map(|row| text_cells(table, row));
-        Layout::new(columns, sample, self.table_width)
+        Layout::new(columns.collect(), sample, self.table_width)
     }
 }
 
@@ -200,13 +198,11 @@ pub(crate) fn columns_left_out(dropped: &[String]) -> String {
 
 /// The cells of the columns that text shows.
 fn text_cells(table: &Table<'_>, row: usize) -> Vec<String> {
-    let mut cells = Vec::new();
-    for (column, cell) in table.columns.iter().zip(table.row(row)) {
-        if column.medium != Medium::Page {
-            cells.push(text_of(&cell));
-        }
-    }
-    cells
+    table
+        .row_on(Medium::Text, row)
+        .iter()
+        .map(text_of)
+        .collect()
 }
 
 /// A cell as text shows it.
@@ -214,9 +210,7 @@ pub(crate) fn text_of(cell: &Cell<'_>) -> String {
     match cell {
         Cell::Node { lines, text, .. } => format!("{lines}{text}"),
         Cell::Bar(part) => bar(*part),
-        _ => cell
-            .written()
-            .map_or_else(|| "-".to_owned(), Cow::into_owned),
+        _ => cell.written().unwrap_or("-".into()).into_owned(),
     }
 }
 

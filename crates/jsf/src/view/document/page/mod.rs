@@ -8,6 +8,7 @@ mod difference;
 mod sha256;
 
 use std::io::{self, Write};
+use std::iter;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -46,10 +47,13 @@ pub fn write_page(
     command_line: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let (first, rules): (Vec<&Fact>, Vec<&Fact>) = document
-        .facts
-        .iter()
-        .partition(|fact| fact.detail == Detail::FirstScreen);
+    let (mut first, mut rules) = (Vec::new(), Vec::new());
+    for fact in &document.facts {
+        match fact.detail {
+            Detail::FirstScreen => first.push(fact),
+            Detail::Full => rules.push(fact),
+        }
+    }
     let page = context! {
         kind => document.command,
         title => document.title,
@@ -214,7 +218,8 @@ fn page_block(block: &Block<'_>, heading: &str) -> Value {
 /// The first rows of a table. Its name is what it is about, for readers who do not see the headings
 /// around it.
 fn page_table(table: &Table<'_>, heading: &str) -> Value {
-    let (shown, cells) = shown_cells(table);
+    let shown = table.columns_on(Medium::Page);
+    let cells = first_rows(table);
     let effect = effect_column(&shown, &cells);
     let mut columns = Vec::new();
     for (index, column) in shown.iter().enumerate() {
@@ -244,29 +249,20 @@ fn page_table(table: &Table<'_>, heading: &str) -> Value {
     }
 }
 
-/// The columns of a table that a page shows, and its first rows.
-fn shown_cells<'t, 'a>(table: &'t Table<'a>) -> (Vec<&'t Column>, Vec<Vec<Cell<'a>>>) {
-    let mut rows = Vec::new();
-    for row in 0..table.len().min(MAX_ROWS) {
-        let mut cells = Vec::new();
-        for (column, cell) in table.columns.iter().zip(table.row(row)) {
-            if column.medium != Medium::Text {
-                cells.push(cell);
-            }
-        }
-        rows.push(cells);
-    }
-    let mut columns = Vec::from_iter(&table.columns);
-    columns.retain(|column| column.medium != Medium::Text);
-    (columns, rows)
+/// The rows of a table that a page shows.
+fn first_rows<'a>(table: &Table<'a>) -> Vec<Vec<Cell<'a>>> {
+    let rows = 0..table.len().min(MAX_ROWS);
+    rows.map(|row| table.row_on(Medium::Page, row)).collect()
 }
 
 fn page_rows(columns: &[&Column], cells: &[Vec<Cell<'_>>]) -> Vec<Vec<PageCell>> {
     let mut rows = Vec::new();
     for row in cells {
-        let cells = row.iter().zip(columns);
-        let cells = cells.map(|(cell, column)| PageCell::new(cell, column));
-        rows.push(cells.collect());
+        let mut shown = Vec::new();
+        for (cell, column) in iter::zip(row, columns) {
+            shown.push(PageCell::new(cell, column));
+        }
+        rows.push(shown);
     }
     for (index, column) in columns.iter().enumerate() {
         align_points(&mut rows, index);
@@ -280,13 +276,7 @@ fn page_rows(columns: &[&Column], cells: &[Vec<Cell<'_>>]) -> Vec<Vec<PageCell>>
 /// The column of what changes, if there is one.
 fn effect_column(columns: &[&Column], rows: &[Vec<Cell<'_>>]) -> Option<usize> {
     for (index, column) in columns.iter().enumerate() {
-        let is_change = |row: &Vec<Cell<'_>>| {
-            matches!(
-                row[index],
-                Cell::Places(_) | Cell::Arrow(_) | Cell::Gained(_) | Cell::Longer(..)
-            )
-        };
-        if EFFECTS.contains(&&*column.heading) || rows.iter().any(is_change) {
+        if EFFECTS.contains(&&*column.heading) || rows.iter().any(|row| row[index].is_change()) {
             return Some(index);
         }
     }
@@ -344,23 +334,19 @@ fn number_text(number: f64) -> String {
 
 /// Draws a bar beside each number of a column, all from the same zero.
 fn draw_bars(cells: &[Vec<Cell<'_>>], rows: &mut [Vec<PageCell>], column: usize) {
-    let numbers = cells.iter().filter_map(|row| row[column].number());
-    let largest = numbers.clone().map(f64::abs).fold(0.0, f64::max);
-    let zero = if numbers.clone().any(|number| number < 0.0) {
-        50.0
-    } else {
-        0.0
-    };
-    for (cells, row) in cells.iter().zip(rows) {
+    let (mut largest, mut zero) = (f64::MIN_POSITIVE, 0.0);
+    for row in cells {
+        let number = row[column].number().unwrap_or(0.0);
+        largest = number.abs().max(largest);
+        if number < 0.0 {
+            zero = 50.0;
+        }
+    }
+    for (cells, row) in iter::zip(cells, rows) {
         let Some(number) = cells[column].number() else {
             continue;
         };
-        let part = if largest > 0.0 {
-            number.abs() / largest
-        } else {
-            0.0
-        };
-        let width = part * (100.0 - zero);
+        let width = number.abs() / largest * (100.0 - zero);
         let start = if number < 0.0 { zero - width } else { zero };
         row[column].bar = Some(Bar {
             zero,
@@ -386,17 +372,16 @@ fn class_of_bar(cell: &Cell<'_>) -> &'static str {
 fn align_points(rows: &mut [Vec<PageCell>], column: usize) {
     const FIGURE_SPACE: &str = "\u{2007}";
     const PUNCTUATION_SPACE: &str = "\u{2008}";
-    let has_unit =
-        |cell: &PageCell| cell.value.is_some() && cell.text.ends_with(char::is_alphabetic);
-    if rows.iter().any(|row| has_unit(&row[column])) {
-        return;
+    let mut most = 0;
+    for row in &*rows {
+        let cell = &row[column];
+        if cell.value.is_some() && cell.text.ends_with(char::is_alphabetic) {
+            return;
+        }
+        most = decimals(cell).unwrap_or(0).max(most);
     }
-    let most = rows
-        .iter()
-        .filter_map(|row| decimals(&row[column]))
-        .max()
-        .unwrap_or(0);
-    for cell in rows.iter_mut().map(|row| &mut row[column]) {
+    for row in rows {
+        let cell = &mut row[column];
         cell.padding = match decimals(cell) {
             Some(0) if most > 0 => PUNCTUATION_SPACE.to_owned() + &FIGURE_SPACE.repeat(most),
             Some(decimals) => FIGURE_SPACE.repeat(most - decimals),
@@ -410,8 +395,8 @@ fn decimals(cell: &PageCell) -> Option<usize> {
     let (whole, decimals) = cell.text.split_once('.').unwrap_or((&cell.text, ""));
     let is_plain = whole
         .chars()
-        .all(|character| character.is_ascii_digit() || ",+-−".contains(character))
-        && decimals.bytes().all(|character| character.is_ascii_digit());
+        .all(|digit| digit.is_ascii_digit() || ",+-−".contains(digit))
+        && decimals.chars().all(|digit| digit.is_ascii_digit());
     (cell.value.is_some() && is_plain).then_some(decimals.len())
 }
 
@@ -438,13 +423,9 @@ pub(crate) fn sentence_pieces(text: &str) -> Vec<Piece> {
 mod tests {
     use super::*;
 
-    fn rows_of<'a>(
-        column: Column,
-        rows: impl IntoIterator<Item = Vec<Cell<'a>>>,
-    ) -> Vec<Vec<PageCell>> {
-        let table = Table::from_rows(vec![column], rows);
-        let (columns, cells) = shown_cells(&table);
-        page_rows(&columns, &cells)
+    fn rows_of(column: Column, rows: impl Into<Vec<Vec<Cell<'static>>>>) -> Vec<Vec<PageCell>> {
+        let table = Table::from_rows([column], rows.into());
+        page_rows(&table.columns_on(Medium::Page), &first_rows(&table))
     }
 
     #[test]
