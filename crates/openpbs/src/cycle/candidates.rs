@@ -86,8 +86,10 @@ impl Wanted<'_> {
             reservations,
         } = self.room?;
         let free = machine.free(0);
-        let first = reservations.first().filter(|_| machine.is_one_count());
-        let (start, beside) = first.unwrap_or((i64::MAX, free));
+        let (start, beside) = match reservations.first() {
+            Some(first) if machine.is_one_count() => first,
+            _ => (i64::MAX, free),
+        };
         Some(MostProcessors {
             free,
             overlapping: free.min(beside),
@@ -185,10 +187,14 @@ impl QueueGroup {
         } else {
             count
         };
-        let mut turns = (self.turn..last).map(|queue| queue % count);
-        let queue = turns.find(|&queue| !self.queues[queue].is_empty())?;
-        self.turn = queue + usize::from(takes_turns);
-        Some(queue)
+        for turn in self.turn..last {
+            let queue = turn % count;
+            if !self.queues[queue].is_empty() {
+                self.turn = queue + usize::from(takes_turns);
+                return Some(queue);
+            }
+        }
+        None
     }
 }
 
@@ -240,21 +246,20 @@ impl<O: JobOrder> SortedCandidates<O> {
     }
 
     fn sort(&mut self, wanted: &Wanted<'_>) {
-        let Self { groups, order, .. } = self;
-        for list in groups.iter_mut().flat_map(|group| &mut group.queues) {
-            let list = list.make_contiguous();
-            let Some(precedence) = wanted.precedence else {
-                list.sort_by(|&left, &right| order.compare(left, right));
-                continue;
-            };
-            let keyed = list.iter().map(|&job| (precedence(job).key(), job));
-            let mut keyed: Vec<_> = keyed.collect();
-            keyed.sort_by(|left, right| {
-                let by_key = left.0.cmp(&right.0);
-                by_key.then_with(|| order.compare(left.1, right.1))
-            });
-            for (job, (_, sorted)) in list.iter_mut().zip(keyed) {
-                *job = sorted;
+        for group in &mut self.groups {
+            for list in &mut group.queues {
+                let list = list.make_contiguous();
+                let mut keyed = Vec::with_capacity(list.len());
+                for &job in &*list {
+                    keyed.push((wanted.precedence.map(|of| of(job).key()), job));
+                }
+                keyed.sort_by(|(key, job), (other_key, other)| {
+                    let by_key = key.cmp(other_key);
+                    by_key.then_with(|| self.order.compare(*job, *other))
+                });
+                for (job, (_, sorted)) in list.iter_mut().zip(keyed) {
+                    *job = sorted;
+                }
             }
         }
         self.is_sorted = true;
@@ -265,17 +270,22 @@ impl<O: JobOrder> SortedCandidates<O> {
         let mut first: Option<(usize, usize, usize, u32)> = None;
         for (group, queues) in self.groups.iter().enumerate() {
             for (queue, list) in queues.queues.iter().enumerate() {
-                let found = list.iter().enumerate().find(|(_, job)| {
-                    let precedence = precedence(**job);
+                let Some(place) = list.iter().position(|&job| {
+                    let precedence = precedence(job);
                     precedence.is_urgent() || precedence.is_normal
-                });
-                let Some((place, &job)) = found else { continue };
-                let is_before = first.is_none_or(|(.., other)| {
-                    let [key, key_of_other] = [job, other].map(|job| precedence(job).key());
-                    let order = key.cmp(&key_of_other);
-                    order.then_with(|| self.order.compare(job, other)).is_lt()
-                });
-                if is_before && (first.is_none() || self.urgent == UrgentJobs::OfAll) {
+                }) else {
+                    continue;
+                };
+                let job = list[place];
+                let is_first = match first {
+                    None => true,
+                    Some((.., other)) if self.urgent == UrgentJobs::OfAll => {
+                        let by_key = precedence(job).key().cmp(&precedence(other).key());
+                        by_key.is_lt() || by_key.is_eq() && self.order.compare(job, other).is_lt()
+                    }
+                    Some(_) => false,
+                };
+                if is_first {
                     first = Some((group, queue, place, job));
                 }
             }

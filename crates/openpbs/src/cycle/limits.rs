@@ -55,23 +55,35 @@ impl Limit {
         if job.is_reservation {
             return None;
         }
-        let of_kind = match self.kind {
+        if !self.is_for_queue(job.queue) {
+            return None;
+        }
+        Some(match self.kind {
             LimitKind::Group => job.group,
             LimitKind::Project => job.project,
             LimitKind::All | LimitKind::Available => 0,
             LimitKind::User => job.user,
             LimitKind::Subjobs => job.array?,
-        };
-        let is_of_job = self.queue.is_none_or(|queue| queue == job.queue);
-        is_of_job.then_some(of_kind)
+        })
     }
 
-    fn most(&self, subject: u32) -> Option<i64> {
-        self.named.get(&subject).copied().or(self.generic)
+    fn is_for_queue(&self, queue: u32) -> bool {
+        self.queue.is_none() || self.queue == Some(queue)
     }
 
     fn counted(&self, job: &CycleJob<'_>) -> i64 {
-        self.amount.map_or(1, |amount| job.counted[amount])
+        match self.amount {
+            Some(amount) => job.counted[amount],
+            None => 1,
+        }
+    }
+
+    /// What the limit leaves of those whose jobs are counted with a job; `None` if it does not limit
+    /// them.
+    fn left(&self, used: &HashMap<u32, i64>, job: &CycleJob<'_>) -> Option<i64> {
+        let subject = self.subject(job)?;
+        let most = self.named.get(&subject).copied().or(self.generic)?;
+        Some(most.saturating_sub(*used.get(&subject).unwrap_or(&0)))
     }
 
     /// Whether the limit counts two jobs together.
@@ -112,7 +124,11 @@ impl Limits {
         // counts of jobs before amounts, the queue before the server, then group, project, all,
         // user; arrays; resources
         limits.sort_by_key(|limit| {
-            let of_others = (!limit.is_of_running_jobs()).then_some(limit.kind);
+            let of_others = if limit.is_of_running_jobs() {
+                None
+            } else {
+                Some(limit.kind)
+            };
             (
                 of_others,
                 limit.amount.is_some(),
@@ -121,9 +137,8 @@ impl Limits {
             )
         });
         let running = Counts(vec![HashMap::new(); limits.len()]);
-        let has_server = limits
-            .iter()
-            .any(|limit| limit.queue.is_none() && limit.is_of_running_jobs());
+        let mut of_jobs = limits.iter().filter(|limit| limit.is_of_running_jobs());
+        let has_server = of_jobs.any(|limit| limit.queue.is_none());
         Self {
             limits,
             running,
@@ -160,7 +175,7 @@ impl Limits {
     /// Whether a queue or the server has a limit of a kind.
     pub fn has_kind(&self, kind: LimitKind, queue: u32) -> bool {
         let mut limits = self.limits.iter();
-        limits.any(|limit| limit.kind == kind && limit.queue.is_none_or(|owner| owner == queue))
+        limits.any(|limit| limit.kind == kind && limit.is_for_queue(queue))
     }
 
     /// Whether a limit counts two jobs together.
@@ -170,30 +185,27 @@ impl Limits {
         job: &CycleJob<'_>,
         other: &CycleJob<'_>,
     ) -> bool {
-        let limit = self.limits.get(limit);
-        limit.is_some_and(|limit| limit.counts_with(job, other))
+        self.limits[limit].counts_with(job, other)
     }
 
     /// Whether a limit is that of the subjobs of an array.
     pub(super) fn is_of_subjobs(&self, limit: usize) -> bool {
-        let limit = self.limits.get(limit);
-        limit.is_some_and(|limit| limit.kind == LimitKind::Subjobs)
+        self.limits[limit].kind == LimitKind::Subjobs
     }
 
-    /// Whether more runs than one of these limits allows of those whose jobs are counted with a job;
-    /// of an amount only if the job asks for it. These are soft limits.
-    pub(super) fn exceeded(&self, job: &CycleJob<'_>, of: impl Fn(&Limit) -> bool) -> bool {
-        for (limit, counts) in self.limits.iter().zip(&self.running.0) {
-            if of(limit)
-                && let Some(subject) = limit.subject(job)
-                && let Some(most) = limit.most(subject)
+    /// The limits that allow less than what runs of those whose jobs are counted with a job; of an
+    /// amount only if the job asks for it. These are soft limits.
+    pub(super) fn exceeded(&self, job: &CycleJob<'_>) -> Vec<&Limit> {
+        let mut exceeded = Vec::new();
+        for (limit, used) in self.limits.iter().zip(&self.running.0) {
+            if let Some(left) = limit.left(used, job)
+                && left < 0
                 && limit.counted(job) > 0
-                && counts.get(&subject).copied().unwrap_or(0) > most
             {
-                return true;
+                exceeded.push(limit);
             }
         }
-        false
+        exceeded
     }
 
     /// A job runs from now on.
@@ -228,25 +240,17 @@ impl Limits {
     /// The first limit that a job would pass, if this much is used of them.
     pub(super) fn passed(&self, counts: &Counts, job: &CycleJob<'_>) -> Option<usize> {
         let mut limits = self.limits.iter().zip(&counts.0);
-        limits.position(|(limit, counts)| is_passed(limit, counts, job))
+        limits.position(|(limit, used)| match limit.left(used, job) {
+            Some(left) => limit.counted(job) > left,
+            None => false,
+        })
     }
 
     /// The first limit of `max_run` or `max_run_res` that a job would pass.
     pub(super) fn passed_by_jobs(&self, counts: &Counts, job: &CycleJob<'_>) -> Option<usize> {
-        let passed = self.passed(counts, job)?;
-        self.limits[passed].is_of_running_jobs().then_some(passed)
+        let passed = self.passed(counts, job);
+        passed.filter(|&limit| self.limits[limit].is_of_running_jobs())
     }
-}
-
-fn is_passed(limit: &Limit, counts: &HashMap<u32, i64>, job: &CycleJob<'_>) -> bool {
-    let Some(subject) = limit.subject(job) else {
-        return false;
-    };
-    let Some(most) = limit.most(subject) else {
-        return false;
-    };
-    let used = counts.get(&subject).copied().unwrap_or(0);
-    used + limit.counted(job) > most
 }
 
 fn add(limit: &Limit, counts: &mut HashMap<u32, i64>, job: &CycleJob<'_>, sign: i64) {

@@ -1,7 +1,7 @@
 //! The processors and other amounts of a machine: what is free now, and what becomes free when.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::placing::Alone;
@@ -88,8 +88,8 @@ impl Placement {
 
     /// Whether two jobs are in the same pool.
     pub(super) fn shares_pool(&self, other: &Self) -> bool {
-        let is_own = |pool| self.pools().any(|own| own == pool);
-        other.pools().any(is_own)
+        self.pools()
+            .any(|pool| other.pools().any(|other| other == pool))
     }
 
     /// The same place with these of the amounts alone.
@@ -121,6 +121,12 @@ pub(super) struct PlannedEnd {
     pub(super) time: i64,
     pub(super) job: u32,
     pub(super) placement: Placement,
+}
+
+impl PlannedEnd {
+    fn key(&self) -> (i64, u32) {
+        (self.time, self.job)
+    }
 }
 
 /// An advance reservation that has not begun.
@@ -174,15 +180,18 @@ impl<'a> Request<'a> {
 
     /// All that the job asks for of one amount.
     pub fn total(&self, amount: usize) -> i64 {
-        let totals = self.chunks().map(|chunk| chunk.total(amount));
-        totals.fold(0, i64::saturating_add)
+        self.total_of(None, amount)
     }
 
-    /// All that the chunks of a list of pools ask for of one amount.
-    fn total_of(&self, pool_list: u32, amount: usize) -> i64 {
-        let chunks = self.chunks().filter(|chunk| chunk.pool_list == pool_list);
-        let totals = chunks.map(|chunk| chunk.total(amount));
-        totals.fold(0, i64::saturating_add)
+    /// All that the chunks of one list of pools, or of all, ask for of one amount.
+    fn total_of(&self, pool_list: Option<u32>, amount: usize) -> i64 {
+        let mut total: i64 = 0;
+        for chunk in self.chunks() {
+            if pool_list.is_none() || pool_list == Some(chunk.pool_list) {
+                total = total.saturating_add(chunk.count.saturating_mul(chunk.amounts[amount]));
+            }
+        }
+        total
     }
 }
 
@@ -218,12 +227,6 @@ struct Chunk<'a> {
     pool_list: u32,
 }
 
-impl Chunk<'_> {
-    fn total(&self, amount: usize) -> i64 {
-        self.count.saturating_mul(self.amounts[amount])
-    }
-}
-
 impl Machine {
     /// The last amount of a pool on which no job is, where jobs may have pools for themselves.
     pub const UNOCCUPIED: i64 = 1 << 40;
@@ -232,7 +235,7 @@ impl Machine {
     /// placed in each.
     pub fn new(pools: &[Vec<i64>]) -> Self {
         let amounts = pools.first().map_or(1, Vec::len);
-        let total: Vec<i64> = pools.iter().flatten().copied().collect();
+        let total = pools.concat();
         let all: Vec<u32> = (0..pools.len() as u32).collect();
         let free = total.clone();
         Self {
@@ -280,20 +283,22 @@ impl Machine {
 
     /// All of an amount that the machine has.
     pub fn total(&self, amount: usize) -> i64 {
-        self.total.iter().skip(amount).step_by(self.amounts).sum()
+        self.sum(&self.total, amount)
     }
 
     /// What is free of an amount.
     pub fn free(&self, amount: usize) -> i64 {
-        self.free.iter().skip(amount).step_by(self.amounts).sum()
+        self.sum(&self.free, amount)
+    }
+
+    fn sum(&self, pools: &[i64], amount: usize) -> i64 {
+        pools.iter().skip(amount).step_by(self.amounts).sum()
     }
 
     /// All that the first pools have of an amount, and what is free of it.
     pub fn of_first_pools(&self, pools: usize, amount: usize) -> [i64; 2] {
-        [&self.total, &self.free].map(|of| {
-            let of_pools = of.iter().take(pools * self.amounts);
-            of_pools.skip(amount).step_by(self.amounts).sum()
-        })
+        let end = self.total.len().min(pools * self.amounts);
+        [&self.total, &self.free].map(|all| self.sum(&all[..end], amount))
     }
 
     /// Whether the whole machine is one count of processors.
@@ -323,9 +328,11 @@ impl Machine {
     /// The advance reservations whose time has come hold what they have until their ends.
     pub fn begin_reservations(&mut self, now: i64) {
         let begun = self.advance.partition_point(|one| one.start <= now);
-        let begun: Vec<AdvanceReservation> = self.advance.drain(..begun).collect();
-        for one in begun.into_iter().filter(|one| one.end > now) {
-            self.start(one.job, one.placement, one.end);
+        let later = self.advance.split_off(begun);
+        for begun in std::mem::replace(&mut self.advance, later) {
+            if begun.end > now {
+                self.start(begun.job, begun.placement, begun.end);
+            }
         }
     }
 
@@ -367,7 +374,7 @@ impl Machine {
     pub(super) fn lacking(&self, available: &[i64], request: &Request<'_>) -> Option<Shortage> {
         for amount in 0..self.amounts {
             for (chunk, &list) in request.pool_lists.iter().enumerate() {
-                let asked = request.total_of(list, amount);
+                let asked = request.total_of(Some(list), amount);
                 let available = self.available_in(available, self.pool_list(list), amount);
                 if available < asked {
                     return Some(Shortage::Amount {
@@ -387,9 +394,10 @@ impl Machine {
     fn shortage_of_chunk(&self, available: &[i64], chunk: usize, wanted: &Chunk<'_>) -> Shortage {
         let pools = self.pool_list(wanted.pool_list);
         for (amount, &asked) in wanted.amounts.iter().enumerate() {
-            let hosts = pools.chunk_by(|&left, &right| self.is_same_host(left, right));
-            let of_hosts = hosts.map(|host| self.available_in(available, host, amount));
-            let most = of_hosts.max().unwrap_or(0);
+            let mut most = 0;
+            for host in self.hosts_of(pools) {
+                most = most.max(self.available_in(available, host, amount));
+            }
             if most < asked {
                 return Shortage::Amount {
                     chunk,
@@ -420,24 +428,37 @@ impl Machine {
             && self.pool_order.is_empty()
             && request.placing.sets.is_none()
         {
-            let has_room = |&&pool: &&u32| has_room(self.of_pool(available, pool), request.amounts);
-            let pool = self.pool_list(pool_list).iter().find(has_room)?;
-            return Some(Placement::whole(*pool, request.amounts));
+            for &pool in self.pool_list(pool_list) {
+                if has_room(self.of_pool(available, pool), request.amounts) {
+                    return Some(Placement::whole(pool, request.amounts));
+                }
+            }
+            return None;
         }
-        let sets = request.placing.sets;
-        let Some(sets) = sets.and_then(|sets| self.placement_sets.get(sets as usize)) else {
-            return self.place_among(available, request, None);
-        };
-        let place_in_one = |available| {
-            let mut sets = sets.sets.iter();
-            sets.find_map(|set| self.place_among(available, request, Some(set)))
-        };
-        let placed = place_in_one(available);
-        // a job that a set could hold waits for that
-        if placed.is_some() || !sets.may_span || place_in_one(&self.total).is_some() {
-            return placed;
+        if let Some(sets) = request.placing.sets
+            && let Some(sets) = self.placement_sets.get(sets as usize)
+        {
+            let placed = self.place_in_set(available, request, sets);
+            // a job that a set could hold waits for that
+            if placed.is_some()
+                || !sets.may_span
+                || self.place_in_set(&self.total, request, sets).is_some()
+            {
+                return placed;
+            }
         }
         self.place_among(available, request, None)
+    }
+
+    /// Places a job in the first set that has room.
+    fn place_in_set(
+        &self,
+        available: &[i64],
+        request: &Request<'_>,
+        sets: &PlacementSets,
+    ) -> Option<Placement> {
+        let mut sets = sets.sets.iter();
+        sets.find_map(|set| self.place_among(available, request, Some(set)))
     }
 
     /// Places a job in the pools of a set, as it asks for it.
@@ -450,28 +471,33 @@ impl Machine {
         let is_open = |pool: u32| {
             set.is_none_or(|set| set[pool as usize]) && self.is_open(available, request, pool)
         };
-        let place = |is_open: &dyn Fn(u32) -> bool| {
-            let parts = self.place_chunks(&mut available.to_vec(), request, is_open);
-            Some(self.occupied(parts.ok()?, request))
-        };
         if request.placing.arrangement != Arrangement::Pack {
-            return place(&is_open);
+            let parts = self.place_chunks(&mut available.to_vec(), request, &is_open);
+            return Some(self.occupied(parts.ok()?, request));
         }
         let mut hosts = self.hosts.clone();
         hosts.dedup();
-        let mut hosts = hosts.into_iter();
-        hosts.find_map(|host| place(&|pool| self.hosts[pool as usize] == host && is_open(pool)))
+        for host in hosts {
+            let is_open = |pool: u32| self.hosts[pool as usize] == host && is_open(pool);
+            if let Ok(parts) = self.place_chunks(&mut available.to_vec(), request, &is_open) {
+                return Some(self.occupied(parts, request));
+            }
+        }
+        None
     }
 
     /// Whether a job may be in a pool beside those that are there.
     fn is_open(&self, available: &[i64], request: &Request<'_>, pool: u32) -> bool {
-        let unoccupied = |pool: u32| self.of_pool(available, pool).last().copied();
-        let is_unoccupied = |pool: u32| unoccupied(pool) == Some(Self::UNOCCUPIED);
-        match self.alone(request, pool) {
-            None => true,
-            Some(Alone::No) => unoccupied(pool) > Some(0),
-            Some(Alone::OnVnode) => is_unoccupied(pool),
-            Some(Alone::OnHost) => self.pools_of_host(pool).all(is_unoccupied),
+        let Some(alone) = self.alone(request, pool) else {
+            return true;
+        };
+        let left = |pool: u32| self.of_pool(available, pool)[self.amounts - 1];
+        match alone {
+            Alone::No => left(pool) > 0,
+            Alone::OnVnode => left(pool) == Self::UNOCCUPIED,
+            Alone::OnHost => self
+                .pools_of_host(pool)
+                .all(|pool| left(pool) == Self::UNOCCUPIED),
         }
     }
 
@@ -530,20 +556,21 @@ impl Machine {
         for (index, chunk) in request.chunks().enumerate() {
             let mut count = chunk.count;
             let pools = self.in_order(self.pool_list(chunk.pool_list), &before);
-            for host in pools.chunk_by(|&left, &right| self.is_same_host(left, right)) {
+            for host in self.hosts_of(&pools) {
                 if count == 0 {
                     break;
                 }
-                let is_used = |pool: u32| {
-                    parts.iter().any(|part| match arrangement {
+                open.clear();
+                for &pool in host {
+                    let is_used = parts.iter().any(|part| match arrangement {
                         Arrangement::Scatter => self.is_same_host(part.pool, pool),
                         Arrangement::Vscatter => part.pool == pool,
                         Arrangement::Free | Arrangement::Pack => false,
-                    })
-                };
-                let is_free = |pool: &u32| is_open(*pool) && !is_used(*pool);
-                open.clear();
-                open.extend(host.iter().copied().filter(is_free));
+                    });
+                    if !is_used && is_open(pool) {
+                        open.push(pool);
+                    }
+                }
                 let mut passed_over = Vec::new();
                 let groups = match arrangement {
                     Arrangement::Vscatter => open.chunks(1),
@@ -561,7 +588,9 @@ impl Machine {
                         }
                         count -= copies;
                         for Part { pool, amounts } in &mut placed {
-                            amounts.iter_mut().for_each(|amount| *amount *= copies);
+                            for amount in &mut **amounts {
+                                *amount *= copies;
+                            }
                             add(&mut available[self.range(*pool)], amounts, -1);
                         }
                         parts.append(&mut placed);
@@ -622,43 +651,45 @@ impl Machine {
         amounts: &[i64],
         passed_over: &mut Vec<u32>,
     ) -> Option<Vec<Part>> {
-        let holds_all = |pool: &&u32| has_room(self.of_pool(available, **pool), amounts);
-        if let Some(pool) = host.iter().find(holds_all) {
-            passed_over.extend(host.iter().take_while(|other| *other != pool));
-            return Some(vec![Part {
-                pool: *pool,
-                amounts: amounts.into(),
-            }]);
+        for (place, &pool) in host.iter().enumerate() {
+            if has_room(self.of_pool(available, pool), amounts) {
+                passed_over.extend(&host[..place]);
+                let amounts = amounts.into();
+                return Some(vec![Part { pool, amounts }]);
+            }
         }
         let mut lacking = amounts.to_vec();
         let mut parts = Vec::new();
-        for &pool in host.iter().filter(|pool| !passed_over.contains(pool)) {
-            let room = lacking.iter().zip(self.of_pool(available, pool));
-            let held = room.map(|(&asked, &room)| asked.min(room.max(0)));
-            let amounts: Box<[i64]> = held.collect();
+        for &pool in host {
+            if passed_over.contains(&pool) {
+                continue;
+            }
+            let mut amounts: Box<[i64]> = lacking.clone().into();
+            for (amount, &room) in amounts.iter_mut().zip(self.of_pool(available, pool)) {
+                *amount = (*amount).min(room.max(0));
+            }
             add(&mut lacking, &amounts, -1);
-            if amounts.iter().any(|&amount| amount != 0) {
+            if !is_zero(&amounts) {
                 parts.push(Part { pool, amounts });
             }
         }
-        let is_placed = !parts.is_empty() && lacking.iter().all(|&amount| amount == 0);
-        is_placed.then_some(parts)
+        if parts.is_empty() || !is_zero(&lacking) {
+            return None;
+        }
+        Some(parts)
     }
 
     /// What a job takes in a certain place, as indices of what is available and amounts.
     pub(super) fn taken(&self, placement: &Placement) -> Vec<(usize, i64)> {
-        let mut taken = Vec::new();
+        let mut taken = BTreeMap::new();
         for part in &*placement.0 {
-            let asked = self.range(part.pool).zip(part.amounts.iter().copied());
-            taken.extend(asked.filter(|(_, amount)| *amount != 0));
+            for (index, &amount) in self.range(part.pool).zip(&part.amounts) {
+                if amount != 0 {
+                    *taken.entry(index).or_default() += amount;
+                }
+            }
         }
-        taken.sort_unstable();
-        taken.dedup_by(|next, before| {
-            let is_same = next.0 == before.0;
-            before.1 += if is_same { next.1 } else { 0 };
-            is_same
-        });
-        taken
+        taken.into_iter().collect()
     }
 
     /// Whether a job has room in a certain place, where this much is available.
@@ -721,8 +752,7 @@ impl Machine {
             job,
             placement,
         };
-        let is_before = |other: &PlannedEnd| (other.time, other.job) < (end, job);
-        let index = self.ends.partition_point(is_before);
+        let index = self.ends.partition_point(|other| other.key() < (end, job));
         self.ends.insert(index, ended);
     }
 
@@ -743,14 +773,16 @@ impl Machine {
     /// Where a running job is of which that is not known: where processors are in use that no other
     /// job accounts for, else where it has room, else where it had room on an empty machine.
     pub fn place_running(&self, unexplained: &mut [i64], request: &Request<'_>) -> Placement {
-        let explained = self.place(unexplained, request);
-        if let Some(placement) = &explained {
-            self.change(unexplained, placement, -1);
+        if let Some(explained) = self.place(unexplained, request) {
+            self.change(unexplained, &explained, -1);
+            return explained;
         }
-        explained
-            .or_else(|| self.place(&self.free, request))
-            .or_else(|| self.place(&self.total, request))
-            .unwrap_or(Placement([].into()))
+        for available in [&self.free, &self.total] {
+            if let Some(placement) = self.place(available, request) {
+                return placement;
+            }
+        }
+        Placement([].into())
     }
 
     /// Takes the processors that no job accounts for; when they become free is unknown. Returns
@@ -766,22 +798,24 @@ impl Machine {
 
     /// A job that was to end at a time has ended.
     pub fn end(&mut self, job: u32, end: i64) {
-        let found = self
-            .ends
-            .binary_search_by_key(&(end, job), |end| (end.time, end.job));
-        // the end of a job that was overdue was postponed
-        let postponed = || self.ends.iter().position(|other| other.job == job);
-        if let Some(index) = found.ok().or_else(postponed) {
-            let PlannedEnd { placement, .. } = self.ends.remove(index);
-            change(&mut self.free, self.amounts, &placement, 1);
+        let found = match self.ends.binary_search_by_key(&(end, job), PlannedEnd::key) {
+            Ok(index) => Some(index),
+            // the end of a job that was overdue was postponed
+            Err(_) => self.ends.iter().position(|other| other.job == job),
+        };
+        if let Some(index) = found {
+            let ended = self.ends.remove(index);
+            change(&mut self.free, self.amounts, &ended.placement, 1);
         }
     }
 
     /// When the running jobs end that end next, or the next advance reservation begins.
     pub fn next_end(&self) -> Option<i64> {
-        let end = self.ends.first().map(|end| end.time);
-        let begin = self.advance.first().map(|next| next.start);
-        end.into_iter().chain(begin).min()
+        match (self.ends.first(), self.advance.first()) {
+            (Some(end), Some(next)) => Some(end.time.min(next.start)),
+            (Some(end), None) => Some(end.time),
+            (None, next) => Some(next?.start),
+        }
     }
 
     /// Ends the running jobs whose walltimes end next, and calls a function with each. Returns that
@@ -792,7 +826,9 @@ impl Machine {
         mut ended: impl FnMut(&CycleJob<'_>),
     ) -> Option<i64> {
         let time = self.next_end()?;
-        while let Some(next) = self.ends.first().filter(|end| end.time == time) {
+        while let Some(next) = self.ends.first()
+            && next.time == time
+        {
             let job = jobs.job(next.job);
             self.end(next.job, time);
             ended(&job);
@@ -807,8 +843,16 @@ impl Machine {
 
     /// The pools in which a chunk may be placed, by the index of their list.
     pub fn pool_list(&self, index: u32) -> &[u32] {
-        let list = self.pool_lists.get(index as usize);
-        list.or(self.pool_lists.last()).map_or(&[], Vec::as_slice)
+        let lists = &self.pool_lists;
+        match lists.get(index as usize).or(lists.last()) {
+            Some(list) => list,
+            None => &[],
+        }
+    }
+
+    /// Pools, host by host.
+    fn hosts_of<'p>(&self, pools: &'p [u32]) -> impl Iterator<Item = &'p [u32]> {
+        pools.chunk_by(|&left, &right| self.is_same_host(left, right))
     }
 
     fn is_same_host(&self, left: u32, right: u32) -> bool {
@@ -839,7 +883,7 @@ impl Machine {
         for end in &mut self.ends[..overdue] {
             end.time = now + 1;
         }
-        self.ends.sort_by_key(|end| (end.time, end.job));
+        self.ends.sort_by_key(PlannedEnd::key);
     }
 }
 
@@ -851,6 +895,10 @@ fn range(amounts: usize, pool: u32) -> std::ops::Range<usize> {
 fn has_room(available: &[i64], amounts: &[i64]) -> bool {
     let mut pairs = available.iter().zip(amounts);
     pairs.all(|(available, amount)| amount <= available || *amount == 0)
+}
+
+fn is_zero(amounts: &[i64]) -> bool {
+    amounts.iter().all(|&amount| amount == 0)
 }
 
 /// Whether as much is available as [`Machine::taken`] says.

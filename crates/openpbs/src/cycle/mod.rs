@@ -99,7 +99,7 @@ impl CycleRules {
     pub const DEFAULT_WINDOW: i64 = 60;
 
     fn queue_depth(&self, queue: u32) -> Option<u32> {
-        self.queue_depths.get(queue as usize).copied().flatten()
+        *self.queue_depths.get(queue as usize)?
     }
 
     /// Whether jobs behind one that does not start may start (section 5).
@@ -204,7 +204,7 @@ pub struct Cycle<'a, S> {
     queue_reserved: Vec<u32>,
     /// The job that holds back all others, and those that hold back the others of their queues.
     blocked_by: Option<u32>,
-    blocked_queues: Vec<(u32, u32)>,
+    blocked_queues: HashMap<u32, u32>,
 }
 
 impl<'a, S: JobSource> Cycle<'a, S> {
@@ -219,6 +219,14 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         machine.postpone_overdue(now);
         machine.begin_reservations(now);
         let levels = rules.levels.as_ref();
+        let (soft_limits, preempted, suspended) = match levels {
+            Some(levels) => (
+                levels.soft_limits.clone(),
+                levels.preempted.clone(),
+                levels.suspended.clone(),
+            ),
+            None => Default::default(),
+        };
         let mut cycle = Self {
             now,
             rules,
@@ -227,18 +235,18 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             limits,
             jobs,
             levels,
-            soft_limits: levels.map_or_else(Limits::default, |levels| levels.soft_limits.clone()),
+            soft_limits,
             standings: Vec::new(),
             started: HashSet::new(),
-            preempted: levels.map_or_else(HashMap::new, |levels| levels.preempted.clone()),
-            suspended: levels.map_or_else(HashMap::new, |levels| levels.suspended.clone()),
+            preempted,
+            suspended,
             preemptions: 0,
             refused_classes: HashMap::new(),
             totals: Totals::default(),
             server_reserved: 0,
             queue_reserved: Vec::new(),
             blocked_by: None,
-            blocked_queues: Vec::new(),
+            blocked_queues: HashMap::new(),
         };
         cycle.find_standings();
         cycle
@@ -258,13 +266,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
                 observer.decided(index, Decision::Waits(refusal), is_eligible);
                 continue;
             }
-            let placed = match self.class_refusal(index) {
-                Some(refusal) if !self.suspended.contains_key(&index) => Err(refusal),
-                _ => self
-                    .place_now(index)
-                    .or_else(|refusal| self.preempt(index, candidates, observer).ok_or(refusal)),
-            };
-            match placed {
+            match self.find_place(index, candidates, observer) {
                 Ok(placement) => {
                     self.start(index, placement);
                     if !self.soft_limits.is_empty() {
@@ -276,6 +278,25 @@ impl<'a, S: JobSource> Cycle<'a, S> {
                 Err(refusal) => self.refused(index, refusal, candidates, observer),
             }
         }
+    }
+
+    /// Where a job starts now, if need be because others give way.
+    fn find_place(
+        &mut self,
+        index: u32,
+        candidates: &mut impl Candidates,
+        observer: &mut impl CycleObserver,
+    ) -> Result<Placement, Refusal> {
+        if let Some(refusal) = self.class_refusal(index)
+            && !self.suspended.contains_key(&index)
+        {
+            return Err(refusal);
+        }
+        let placed = self.place_now(index);
+        let Err(refusal) = placed else {
+            return placed;
+        };
+        self.preempt(index, candidates, observer).ok_or(refusal)
     }
 
     /// A job does not start.
@@ -314,16 +335,15 @@ impl<'a, S: JobSource> Cycle<'a, S> {
 
     /// A job with what it still needs: a suspended one no more than the rest of its walltime.
     fn job(&self, index: u32) -> CycleJob<'a> {
-        let job = self.jobs.job(index);
-        let left = self.suspended.get(&index).map(|suspended| suspended.left);
-        CycleJob {
-            walltime: left.unwrap_or(job.walltime),
-            ..job
+        let mut job = self.jobs.job(index);
+        if let Some(suspended) = self.suspended.get(&index) {
+            job.walltime = suspended.left;
         }
+        job
     }
 
     fn next(&self, candidates: &mut impl Candidates) -> Option<u32> {
-        if !self.levels.is_some_and(|levels| levels.is_preemptive) {
+        if self.preemptive_levels().is_none() {
             return candidates.next(&self.wanted());
         }
         let precedence = |job| {
@@ -343,17 +363,18 @@ impl<'a, S: JobSource> Cycle<'a, S> {
 
     /// Which candidates can still change anything.
     fn wanted(&self) -> Wanted<'_> {
-        let decides_others =
-            self.rules.strict_ordering && self.blocked_by.is_none() && self.may_reserve();
-        let room = Room {
-            now: self.now,
-            machine: self.machine,
-            reservations: &self.reservations,
-        };
-        Wanted {
+        let mut wanted = Wanted {
             precedence: None,
-            room: (!decides_others).then_some(room),
+            room: None,
+        };
+        if !self.rules.strict_ordering || self.blocked_by.is_some() || !self.may_reserve() {
+            wanted.room = Some(Room {
+                now: self.now,
+                machine: self.machine,
+                reservations: &self.reservations,
+            });
         }
+        wanted
     }
 
     /// Whether a further job may be promised a start, or may hold back others.
@@ -368,9 +389,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         if self.blocked_by.is_some() {
             return self.blocked_by;
         }
-        let mut queues = self.blocked_queues.iter();
-        let (_, blocking) = queues.find(|(queue, _)| *queue == job.queue)?;
-        Some(*blocking)
+        self.blocked_queues.get(&job.queue).copied()
     }
 
     /// Section 3: where a job starts now, or why it does not.
@@ -401,14 +420,16 @@ impl<'a, S: JobSource> Cycle<'a, S> {
 
     /// Where a job starts now if the machine as a whole has enough free, or why it does not.
     fn place_beside(&self, index: u32) -> Result<Placement, Refusal> {
-        self.refused_by_rules(index).map_or(Ok(()), Err)?;
+        if let Some(refusal) = self.refused_by_rules(index) {
+            return Err(refusal);
+        }
         let job = self.job(index);
         let free = self.machine.free_amounts();
         match self.reservations.place(self, index, &job, self.now, free) {
-            Ok(placement) => {
-                let suspended = self.suspended.get(&index);
-                Ok(suspended.map_or(placement, |suspended| suspended.placement.clone()))
-            }
+            Ok(placement) => match self.suspended.get(&index) {
+                Some(suspended) => Ok(suspended.placement.clone()),
+                None => Ok(placement),
+            },
             Err(Some(delayed)) => Err(Refusal::DelaysReservation(delayed)),
             Err(None) => Err(Refusal::NotEnoughFree),
         }
@@ -430,11 +451,12 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     /// All reasons why a job does not start, as far as preemption tells them apart: first what is
     /// free in all.
     fn refusals(&self, index: u32) -> Vec<Refusal> {
-        let first = self.place_now(index).err();
-        let by_rules = self.refused_by_rules(index);
-        let has_room = self.has_room(index, &self.job(index));
-        let by_room = (!has_room).then_some(Refusal::NotEnoughFree);
-        let mut refusals: Vec<Refusal> = [first, by_rules, by_room].into_iter().flatten().collect();
+        let mut refusals = Vec::new();
+        refusals.extend(self.place_now(index).err());
+        refusals.extend(self.refused_by_rules(index));
+        if !self.has_room(index, &self.job(index)) {
+            refusals.push(Refusal::NotEnoughFree);
+        }
         refusals.dedup();
         refusals
     }
@@ -473,18 +495,19 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     fn refuse(&mut self, index: u32, job: &CycleJob<'_>, refusal: Refusal) -> Option<Reservation> {
         let is_strict = self.rules.strict_ordering;
         let is_preempted = self.preempted.contains_key(&index);
-        let enforces_resumption = self.levels.is_some_and(|levels| levels.enforces_resumption);
-        let is_enforced = is_preempted && enforces_resumption && self.is_normal_or_higher(index);
+        let is_resumption =
+            is_preempted && self.levels.is_some_and(|levels| levels.enforces_resumption);
+        let is_enforced = is_resumption && self.is_normal_or_higher(index);
         if !is_strict && !is_enforced {
             return None;
         }
         if !self.rules.backfills() {
-            self.blocked_by = is_strict.then_some(index);
+            self.blocked_by = if is_strict { Some(index) } else { None };
             return None;
         }
         let queue_depth = self.rules.queue_depth(job.queue);
         if queue_depth == Some(0) && is_strict {
-            self.blocked_queues.push((job.queue, index));
+            self.blocked_queues.entry(job.queue).or_insert(index);
         }
         let queue = job.queue as usize;
         if self.queue_reserved.len() <= queue {
@@ -500,7 +523,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             return None;
         }
         let start = Reservations::add(self, index, job)?;
-        if !(is_preempted && enforces_resumption) {
+        if !is_resumption {
             match queue_depth {
                 Some(_) => self.queue_reserved[queue] += 1,
                 None => self.server_reserved += 1,

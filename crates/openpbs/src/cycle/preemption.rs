@@ -165,11 +165,12 @@ impl PreemptionLevels {
     /// Reads `preempt_prio`, such as `express_queue, normal_jobs, server_softlimits+queue_softlimits`.
     /// An entry with a word that is not a status does not count.
     pub fn read_levels(text: &str) -> Vec<Vec<PreemptionStatus>> {
-        let read = |entry: &str| -> Option<Vec<_>> {
-            let words = entry.split('+').map(str::trim);
-            words.map(PreemptionStatus::from_name).collect()
-        };
-        text.split(',').filter_map(read).collect()
+        let mut levels = Vec::new();
+        for entry in text.split(',') {
+            let words = entry.split('+').map(PreemptionStatus::from_name);
+            levels.extend(words.collect::<Option<Vec<_>>>());
+        }
+        levels
     }
 
     /// Reads `preempt_order`, such as `SCR` or `SR 50 R`: methods, and the percentage of the walltime
@@ -179,14 +180,14 @@ impl PreemptionLevels {
         let mut words = text.split_ascii_whitespace();
         let mut read = Vec::new();
         while let Some(letters) = words.next() {
-            let percent = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
+            let percent = words.next().unwrap_or_default().parse().unwrap_or(0);
             let mut methods = Vec::new();
             for letter in letters.chars() {
-                methods.extend(match letter {
-                    'S' => Some(PreemptionMethod::Suspend),
-                    'R' => Some(PreemptionMethod::Requeue),
-                    'D' => Some(PreemptionMethod::Delete),
-                    _ => None,
+                methods.push(match letter {
+                    'S' => PreemptionMethod::Suspend,
+                    'R' => PreemptionMethod::Requeue,
+                    'D' => PreemptionMethod::Delete,
+                    _ => continue,
                 });
             }
             read.push(RemainingMethods { percent, methods });
@@ -218,8 +219,7 @@ impl PreemptionLevels {
         use PreemptionStatus::{ExpressQueue, Fairshare, Normal};
 
         let mut statuses = over_soft_limits;
-        let queue_priority = self.queue_priorities.get(job.queue as usize).copied();
-        let queue_priority = queue_priority.unwrap_or(0);
+        let queue_priority = *self.queue_priorities.get(job.queue as usize).unwrap_or(&0);
         if queue_priority >= self.express_priority {
             statuses |= ExpressQueue as u8;
         }
@@ -229,61 +229,64 @@ impl PreemptionLevels {
         if statuses == 0 {
             statuses = Normal as u8;
         }
-        let mut first: Option<(usize, &[PreemptionStatus])> = None;
-        for (place, entry) in self.levels.iter().enumerate() {
-            let mut listed = entry.iter();
-            if listed.all(|status| statuses & *status as u8 != 0)
-                && first.is_none_or(|(_, before)| entry.len() > before.len())
-            {
-                first = Some((place, entry));
+        let mut standing = Standing {
+            level: self.normal_level(),
+            statuses: Normal as u8,
+            has_queue_priority: false,
+        };
+        let mut most = None;
+        for (level, entry) in self.levels_from_high() {
+            let holds = entry.iter().all(|status| statuses & *status as u8 != 0);
+            if holds && most < Some(entry.len()) {
+                most = Some(entry.len());
+                standing = Standing {
+                    level,
+                    statuses,
+                    has_queue_priority: entry.contains(&ExpressQueue),
+                };
             }
         }
-        let Some((place, entry)) = first else {
-            return Standing {
-                level: self.normal_level(),
-                statuses: Normal as u8,
-                has_queue_priority: false,
-            };
-        };
-        let mut standing = Standing {
-            level: HIGHEST - STEP * place as i64,
-            statuses,
-            has_queue_priority: entry.contains(&ExpressQueue),
-        };
         if standing.has_queue_priority {
             standing.level += queue_priority;
         }
         standing
     }
 
+    /// The entries of `preempt_prio`, each with its level.
+    fn levels_from_high(&self) -> impl Iterator<Item = (i64, &[PreemptionStatus])> {
+        let levels = (0..).map(|place| HIGHEST - STEP * place);
+        levels.zip(self.levels.iter().map(Vec::as_slice))
+    }
+
     fn normal_level(&self) -> i64 {
-        let mut entries = self.levels.iter();
-        let place = entries.position(|entry| entry[..] == [PreemptionStatus::Normal]);
-        place.map_or(0, |place| HIGHEST - STEP * place as i64)
+        for (level, entry) in self.levels_from_high() {
+            if entry == [PreemptionStatus::Normal] {
+                return level;
+            }
+        }
+        0
     }
 
     /// The methods by which a running job may give way, in the order in which they are tried.
-    fn methods(
-        &self,
-        index: u32,
-        walltime: i64,
-        left: i64,
-    ) -> impl Iterator<Item = PreemptionMethod> {
-        let job = self.job(index);
+    fn methods(&self, index: u32, walltime: i64, left: i64) -> Vec<PreemptionMethod> {
         let used = walltime - left;
         // the server cuts the rest off as C does
         let left = (100.0 - used as f32 / walltime.max(1) as f32 * 100.0) as i64;
         let percent = if left < 0 { 1 } else { left };
-        let entry = self.methods.iter().find(|entry| percent >= entry.percent);
-        let is_rerunable = job.is_none_or(|job| job.is_rerunable);
-        let methods = entry.into_iter().flat_map(|entry| &entry.methods).copied();
-        methods.filter(move |method| is_rerunable || *method != PreemptionMethod::Requeue)
+        let Some(entry) = self.methods.iter().find(|entry| percent >= entry.percent) else {
+            return Vec::new();
+        };
+        let mut methods = entry.methods.clone();
+        if self.job(index).is_some_and(|job| !job.is_rerunable) {
+            methods.retain(|method| *method != PreemptionMethod::Requeue);
+        }
+        methods
     }
 }
 
 impl PreemptionStatus {
     fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
+        Some(match name.trim() {
             "express_queue" => Self::ExpressQueue,
             "normal_jobs" => Self::Normal,
             "server_softlimits" => Self::ServerSoftLimits,
@@ -309,19 +312,27 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     /// Finds the levels of all jobs, where they do not follow each change: those of limits of all
     /// users together.
     pub(super) fn find_standings(&mut self) {
-        let Some(levels) = self.levels.filter(|levels| levels.is_preemptive) else {
-            return;
-        };
-        if !levels.knows_ends && self.soft_limits.has(LimitKind::All) {
-            let jobs = 0..levels.jobs.len() as u32;
-            self.standings = jobs.map(|index| self.standing_now(levels, index)).collect();
+        if let Some(levels) = self.preemptive_levels()
+            && !levels.knows_ends
+            && self.soft_limits.has(LimitKind::All)
+        {
+            for index in 0..levels.jobs.len() as u32 {
+                self.standings.push(self.standing_now(levels, index));
+            }
         }
     }
 
+    /// The levels if jobs preempt others.
+    pub(super) fn preemptive_levels(&self) -> Option<&'a PreemptionLevels> {
+        self.levels.filter(|levels| levels.is_preemptive)
+    }
+
     pub(super) fn standing(&self, index: u32) -> Standing {
-        let known = self.standings.get(index as usize).copied();
-        let found = || Some(self.standing_now(self.levels?, index));
-        known.or_else(found).unwrap_or_default()
+        match (self.standings.get(index as usize), self.levels) {
+            (Some(known), _) => *known,
+            (None, Some(levels)) => self.standing_now(levels, index),
+            (None, None) => Standing::default(),
+        }
     }
 
     pub(super) fn is_normal_or_higher(&self, index: u32) -> bool {
@@ -331,28 +342,30 @@ impl<'a, S: JobSource> Cycle<'a, S> {
 
     fn standing_now(&self, levels: &PreemptionLevels, index: u32) -> Standing {
         let job = self.jobs.job(index);
-        // without preemption the soft limits are compared only when a job starts
-        let is_compared = |limit: &super::Limit| {
-            let mut started = self.started.iter().map(|&started| self.jobs.job(started));
-            levels.is_preemptive || started.any(|started| limit.counts_with(&started, &job))
-        };
-        let over_server = |limit: &super::Limit| limit.queue.is_none() && is_compared(limit);
-        let over_queue = |limit: &super::Limit| limit.queue.is_some() && is_compared(limit);
         let mut over = 0;
-        if self.soft_limits.exceeded(&job, over_server) {
-            over |= PreemptionStatus::ServerSoftLimits as u8;
-        }
-        if self.soft_limits.exceeded(&job, over_queue) {
-            over |= PreemptionStatus::QueueSoftLimits as u8;
+        for limit in self.soft_limits.exceeded(&job) {
+            // without preemption the soft limits are compared only when a job starts
+            let mut started = self.started.iter();
+            if levels.is_preemptive
+                || started.any(|&started| limit.counts_with(&self.jobs.job(started), &job))
+            {
+                over |= match limit.queue {
+                    None => PreemptionStatus::ServerSoftLimits as u8,
+                    Some(_) => PreemptionStatus::QueueSoftLimits as u8,
+                };
+            }
         }
         levels.standing(index, &job, over)
     }
 
     /// Whether a job that does not start is over a soft limit now.
     pub(super) fn is_over_soft_limit(&mut self, index: u32) -> bool {
-        let Some(levels) = self.levels.filter(|_| !self.soft_limits.is_empty()) else {
+        let Some(levels) = self.levels else {
             return false;
         };
+        if self.soft_limits.is_empty() {
+            return false;
+        }
         let standing = self.standing_now(levels, index);
         if let Some(known) = self.standings.get_mut(index as usize) {
             *known = standing;
@@ -362,7 +375,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
 
     /// After the start or the end of a job, the levels of those change that limits count with it.
     fn update_standings(&mut self, index: u32) {
-        let Some(levels) = self.levels.filter(|_| !self.standings.is_empty()) else {
+        let Some(levels) = self.levels else {
             return;
         };
         let changed = self.jobs.job(index);
@@ -398,7 +411,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         candidates: &mut impl Candidates,
         observer: &mut impl CycleObserver,
     ) -> Option<Placement> {
-        let levels = self.levels.filter(|levels| levels.is_preemptive)?;
+        let levels = self.preemptive_levels()?;
         let mut failed = Vec::new();
         for _ in 0..MAX_TRIES {
             if self.preemptions > MAX_PREEMPTIONS * levels.jobs.len() {
@@ -419,13 +432,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
                 }
                 self.preempted.insert(victim.job, self.now);
                 if method == PreemptionMethod::Suspend {
-                    let SuspendedJob {
-                        placement,
-                        released,
-                        ..
-                    } = &suspended;
-                    self.machine.exchange(released, placement);
-                    self.suspended.insert(victim.job, suspended);
+                    self.suspend(victim.job, suspended);
                 }
                 candidates.add(victim.job);
             }
@@ -454,9 +461,9 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         self.soft_limits.end(&job);
         self.started.remove(&victim.job);
         self.update_standings(victim.job);
-        let released = match self.levels.filter(|_| victim.is_suspended) {
-            Some(levels) => levels.released(&victim.placement),
-            None => victim.placement.clone(),
+        let released = match self.levels {
+            Some(levels) if victim.is_suspended => levels.released(&victim.placement),
+            _ => victim.placement.clone(),
         };
         SuspendedJob {
             placement: victim.placement.clone(),
@@ -465,14 +472,23 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         }
     }
 
+    /// A job that was ended is suspended: it keeps what it does not give back.
+    fn suspend(&mut self, index: u32, job: SuspendedJob) {
+        self.machine.exchange(&job.released, &job.placement);
+        self.suspended.insert(index, job);
+    }
+
     /// What is left of the walltime of a running job, as far as the scheduler knows.
     fn left(&self, index: u32, walltime: i64, end: i64) -> i64 {
-        let job = self.levels.and_then(|levels| levels.job(index));
-        let used = job.and_then(|job| job.used);
-        let left = match used {
-            Some(used) => walltime - used,
-            None if self.levels.is_some_and(|levels| levels.knows_ends) => end - self.now,
-            None => walltime,
+        let Some(levels) = self.levels else {
+            return walltime.max(0);
+        };
+        let left = match levels.job(index) {
+            Some(PreemptionJob {
+                used: Some(used), ..
+            }) => walltime - used,
+            _ if levels.knows_ends => end - self.now,
+            _ => walltime,
         };
         left.max(0)
     }
@@ -485,12 +501,12 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     fn victims(&self, index: u32, failed: &[u32]) -> Option<Vec<Victim>> {
         let mut candidates = self.running_below(index, failed);
         let refusals = self.refusals(index);
-        let is_beyond_help = |refusal: &Refusal| match refusal {
+        let is_beyond_help = refusals.iter().any(|refusal| match refusal {
             Refusal::TooLarge | Refusal::Time(_) | Refusal::StrictOrdering(_) => true,
             Refusal::Limit(limit) => self.limits.is_of_subjobs(*limit),
             Refusal::NotEnoughFree | Refusal::DelaysReservation(_) => false,
-        };
-        if candidates.is_empty() || refusals.iter().any(is_beyond_help) {
+        });
+        if candidates.is_empty() || is_beyond_help {
             return None;
         }
         let mut machine = self.machine.clone();
@@ -502,27 +518,24 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         let mut lifted = Vec::new();
         let mut first = 0;
         let placement = loop {
-            let rest = &candidates[first..];
-            let next = rest.iter().position(|candidate| {
-                let candidate = candidate.as_ref();
-                candidate.is_some_and(|candidate| trial.helps(index, need, candidate))
-            })?;
-            first += next;
-            let victim = candidates[first].take()?;
+            let candidate = candidates.get_mut(first)?;
+            let Some(victim) = candidate.take_if(|one| trial.helps(index, need, one)) else {
+                first += 1;
+                continue;
+            };
             let suspended = trial.stop(&victim);
+            let job = victim.job;
+            victims.push(victim);
             // its loss may bring jobs of its user back to a limit, and above this job
-            let is_lifted = |one: &Victim| trial.standing(one.job).level > own;
-            if victims.iter().any(is_lifted) || is_lifted(&victim) {
-                trial.start(victim.job, victim.placement.clone());
-                lifted.push(Some(victim));
+            if victims
+                .iter()
+                .any(|one| trial.standing(one.job).level > own)
+            {
+                trial.start(job, suspended.placement);
+                lifted.push(victims.pop());
                 continue;
             }
-            // it keeps what it does not give back
-            trial
-                .machine
-                .exchange(&suspended.released, &suspended.placement);
-            trial.suspended.insert(victim.job, suspended);
-            victims.push(victim);
+            trial.suspend(job, suspended);
             let before = need;
             match trial.place_beside(index) {
                 Ok(placement) => break placement,
@@ -552,7 +565,10 @@ impl<'a, S: JobSource> Cycle<'a, S> {
                 Err(_) => kept.push(victim),
             }
         }
-        (!kept.is_empty()).then_some(kept)
+        if kept.is_empty() {
+            return None;
+        }
+        Some(kept)
     }
 
     /// A copy of the world.
@@ -568,7 +584,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             suspended: self.suspended.clone(),
             refused_classes: self.refused_classes.clone(),
             totals: Totals::default(),
-            blocked_queues: Vec::new(),
+            blocked_queues: HashMap::new(),
             queue_reserved: Vec::new(),
             ..*self
         }
@@ -583,7 +599,6 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         let own = self.standing(index);
         let targets = levels.job(index).and_then(|job| job.targets.as_deref());
         let usable = self.usable_pools(index);
-        let is_usable = |pool: u32| usable.get(pool as usize).is_some_and(|usable| *usable);
         let mut is_tried = false;
         let mut running = Vec::new();
         for end in self.machine.ends() {
@@ -594,24 +609,36 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             }
             // jobs of express queues alone are no reason for another job to try
             is_tried |= own.has(PreemptionStatus::ExpressQueue) || !standing.has_queue_priority;
-            let is_target = targets.is_none_or(|targets| targets.binary_search(&end.job).is_ok());
-            let is_useful = end.placement.pools().any(is_usable);
-            if !is_target || failed.contains(&end.job) || !is_useful {
+            if let Some(targets) = targets
+                && targets.binary_search(&end.job).is_err()
+            {
+                continue;
+            }
+            let mut pools = end.placement.pools();
+            if failed.contains(&end.job)
+                || !pools.any(|pool| usable.get(pool as usize) == Some(&true))
+            {
                 continue;
             }
             let left = self.left(end.job, job.walltime, end.time);
-            let mut methods = levels.methods(end.job, job.walltime, left).peekable();
-            let Some(first) = methods.peek().copied() else {
+            let mut methods = levels.methods(end.job, job.walltime, left);
+            let Some(&first) = methods.first() else {
                 continue;
             };
-            let is_new = self.started.contains(&end.job);
-            let of_before = levels.job(end.job).and_then(|job| job.started);
-            let started = of_before.filter(|_| !is_new).unwrap_or(self.now);
-            let place = levels.job(end.job).map(|job| job.place);
+            let mut started = self.now;
+            let mut place = None;
+            if let Some(job) = levels.job(end.job) {
+                started = job.started.unwrap_or(self.now);
+                place = Some(job.place);
+            }
+            if self.started.contains(&end.job) {
+                started = self.now;
+                // one that started in this cycle cannot be suspended yet
+                methods.retain(|method| *method != PreemptionMethod::Suspend);
+            }
             let victim = Victim {
                 job: end.job,
-                // one that started in this cycle cannot be suspended yet
-                method: methods.find(|method| *method != PreemptionMethod::Suspend || !is_new),
+                method: methods.first().copied(),
                 is_suspended: first == PreemptionMethod::Suspend,
                 end: end.time,
                 placement: end.placement.clone(),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::limits::Counts;
-use super::machine::{AdvanceReservation, Machine, Placement, PlannedEnd, holds};
+use super::machine::{Machine, Placement, holds};
 use super::{Cycle, CycleJob, JobSource};
 
 /// The jobs that are promised a start.
@@ -35,15 +35,6 @@ struct Event {
 }
 
 impl Event {
-    fn of_running((end, index): (&PlannedEnd, usize)) -> Self {
-        Self {
-            time: end.time,
-            is_start: false,
-            index,
-            is_reserved: false,
-        }
-    }
-
     /// How often its job holds from then on what it asks for, compared with before.
     fn held(self) -> i64 {
         if self.is_start { 1 } else { -1 }
@@ -55,14 +46,12 @@ impl Reservations {
     pub(super) fn new(machine: &Machine) -> Self {
         let mut made = Self::default();
         for (index, reservation) in machine.advance().iter().enumerate() {
-            let AdvanceReservation {
-                job, start, end, ..
-            } = *reservation;
-            let placement = &reservation.placement;
+            let start = reservation.start;
             let mut free = machine.free_amounts().to_vec();
-            let ended = machine.ends().iter();
-            for ended in ended.take_while(|ended| ended.time <= start) {
-                machine.change(&mut free, &ended.placement, 1);
+            for running in machine.ends() {
+                if running.time <= start {
+                    machine.change(&mut free, &running.placement, 1);
+                }
             }
             // those before it that have not ended, and itself
             for taken in &machine.advance()[..=index] {
@@ -70,7 +59,8 @@ impl Reservations {
                     machine.change(&mut free, &taken.placement, -1);
                 }
             }
-            made.push(job, start..end, placement.clone(), free);
+            let placement = reservation.placement.clone();
+            made.push(reservation.job, start..reservation.end, placement, free);
         }
         made.events.sort_unstable();
         made
@@ -96,9 +86,8 @@ impl Reservations {
     /// The first start that is promised, and what is free of the first amount beside that job then,
     /// on a machine that is one count.
     pub(super) fn first(&self) -> Option<(i64, i64)> {
-        let jobs = self.jobs.iter();
-        jobs.map(|reserved| (reserved.start, reserved.free[0]))
-            .min()
+        let starts = self.jobs.iter();
+        starts.map(|job| (job.start, job.free[0])).min()
     }
 
     /// Where a job that starts at a time, with this much free then, is placed so that it leaves the
@@ -115,21 +104,26 @@ impl Reservations {
     ) -> Result<Placement, Option<u32>> {
         let (machine, request) = (&*cycle.machine, &job.request);
         let end = at + job.walltime;
-        let is_within = |reserved: &&Reserved| at < reserved.start && reserved.start < end;
-        let mut overlapping = self.jobs.iter().filter(is_within);
+        let mut overlapping = Vec::new();
+        for reserved in &self.jobs {
+            if at < reserved.start && reserved.start < end {
+                overlapping.push(reserved);
+            }
+        }
         if let Some(suspended) = cycle.suspended.get(&index) {
             let taken = machine.taken(&suspended.released);
             if !holds(free, &taken) {
                 return Err(None);
             }
-            return match overlapping.find(|reserved| !holds(&reserved.free, &taken)) {
-                Some(delayed) => Err(Some(delayed.job)),
-                None => Ok(suspended.released.clone()),
-            };
+            for reserved in overlapping {
+                if !holds(&reserved.free, &taken) {
+                    return Err(Some(reserved.job));
+                }
+            }
+            return Ok(suspended.released.clone());
         }
         let mut placement = machine.place(free, request).ok_or(None)?;
-        let mut overlapping = overlapping.peekable();
-        if overlapping.peek().is_none() {
+        if overlapping.is_empty() {
             return Ok(placement);
         }
         let deciding = machine.deciding_pools(free, request);
@@ -146,8 +140,10 @@ impl Reservations {
     /// Adds what a job holds until its end to what is free at the starts before it, or with -1 takes
     /// it away.
     pub(super) fn change(&mut self, machine: &Machine, held: &Placement, end: i64, sign: i64) {
-        for reserved in self.jobs.iter_mut().filter(|reserved| reserved.start < end) {
-            machine.change(&mut reserved.free, held, sign);
+        for reserved in &mut self.jobs {
+            if reserved.start < end {
+                machine.change(&mut reserved.free, held, sign);
+            }
         }
     }
 
@@ -170,11 +166,12 @@ impl Reservations {
         }
         let mut now = used.clone();
         let mut most = used.clone();
-        let events = self.events(cycle.machine);
-        for event in events.filter(|event| is_within(event.time)) {
-            let (job, _) = self.subject(cycle, event);
-            cycle.limits.count(&mut now, &job, event.held());
-            most.max(&now);
+        for event in self.events(cycle.machine) {
+            if is_within(event.time) {
+                let (job, _) = self.subject(cycle, event);
+                cycle.limits.count(&mut now, &job, event.held());
+                most.max(&now);
+            }
         }
         cycle.limits.passed(&most, job)
     }
@@ -211,14 +208,16 @@ impl Reservations {
     ) -> Option<(i64, Placement, Vec<i64>)> {
         let machine = &*cycle.machine;
         let mut free = machine.free_amounts().to_vec();
-        let mut used = (!cycle.limits.is_empty()).then(|| cycle.limits.running().clone());
+        let mut used = cycle.limits.running().clone();
         let mut events = self.events(machine).peekable();
         let changes = cycle.rules.times.changes_after(cycle.now);
         let mut changes = changes.into_iter().peekable();
         loop {
-            let next_event = events.peek().map(|event| event.time);
-            let next_change = changes.peek().copied();
-            let first = next_event.into_iter().chain(next_change).min()?;
+            let first = match (events.peek(), changes.peek()) {
+                (Some(event), Some(&change)) => event.time.min(change),
+                (Some(event), None) => event.time,
+                (None, change) => *change?,
+            };
             let window_end = window_end(first, cycle.rules.window);
             let mut last = first;
             let mut has_end = false;
@@ -227,9 +226,7 @@ impl Reservations {
                 has_end |= !event.is_start;
                 let (job, placement) = self.subject(cycle, event);
                 machine.change(&mut free, placement, -event.held());
-                if let Some(used) = &mut used {
-                    cycle.limits.count(used, &job, event.held());
-                }
+                cycle.limits.count(&mut used, &job, event.held());
             }
             while let Some(change) = changes.next_if(|&change| change <= window_end) {
                 last = last.max(change);
@@ -238,22 +235,24 @@ impl Reservations {
             if !has_end || !cycle.rules.times.allow(job, last) {
                 continue;
             }
-            let Ok(placement) = self.place(cycle, index, job, last, &free) else {
-                continue;
-            };
-            if let Some(used) = &used
-                && self.passed_limit(cycle, job, last, used).is_some()
+            if let Ok(placement) = self.place(cycle, index, job, last, &free)
+                && self.passed_limit(cycle, job, last, &used).is_none()
             {
-                continue;
+                return Some((last, placement, free));
             }
-            return Some((last, placement, free));
         }
     }
 
     /// The ends of the running jobs, and the starts and ends of the reserved ones, in order.
     fn events<'e>(&'e self, machine: &'e Machine) -> impl Iterator<Item = Event> + 'e {
-        let ends = machine.ends().iter().zip(0..);
-        let mut ends = ends.map(Event::of_running).peekable();
+        let ends = machine.ends().iter().enumerate();
+        let ends = ends.map(|(index, end)| Event {
+            time: end.time,
+            is_start: false,
+            index,
+            is_reserved: false,
+        });
+        let mut ends = ends.peekable();
         let mut reserved = self.events.iter().copied().peekable();
         std::iter::from_fn(move || match (ends.peek(), reserved.peek()) {
             (Some(end), Some(of_reserved)) if of_reserved < end => reserved.next(),

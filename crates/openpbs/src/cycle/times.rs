@@ -71,15 +71,15 @@ impl Times {
     pub(super) fn closes(&self, queue: u32, at: i64) -> Option<TimeConflict> {
         let kind = self.kind(queue);
         let is_prime = self.is_prime_at(at);
+        let is_dedicated = self.dedicated.iter().any(|time| time.contains(&at));
         match kind {
             QueueTime::Reservation => None,
             QueueTime::Prime if !is_prime => Some(TimeConflict::PrimeOnly),
             QueueTime::NonPrime if is_prime => Some(TimeConflict::NonPrimeOnly),
-            _ => match (kind == QueueTime::Dedicated, self.is_dedicated_at(at)) {
-                (true, false) => Some(TimeConflict::DedicatedOnly),
-                (false, true) => Some(TimeConflict::NotInDedicated),
-                _ => None,
-            },
+            QueueTime::Dedicated if is_dedicated => None,
+            QueueTime::Dedicated => Some(TimeConflict::DedicatedOnly),
+            _ if is_dedicated => Some(TimeConflict::NotInDedicated),
+            _ => None,
         }
     }
 
@@ -90,15 +90,13 @@ impl Times {
             return None;
         }
         let end = at.saturating_add(job.walltime);
-        let dedicated = self.dedicated.iter().find(|time| time.end > at);
-        match dedicated {
-            Some(time) if time.start > at && end > time.start => {
+        if let Some(time) = self.dedicated.iter().find(|time| time.end > at) {
+            if time.start > at && end > time.start {
                 return Some(TimeConflict::IntoDedicated);
             }
-            Some(time) if time.start <= at && end > time.end => {
+            if time.start <= at && end > time.end {
                 return Some(TimeConflict::BeyondDedicated);
             }
-            _ => {}
         }
         let is_prime = self.is_prime_at(at);
         let is_exempt = self.are_ordinary_exempt && kind == QueueTime::Ordinary;
@@ -106,12 +104,13 @@ impl Times {
             return None;
         }
         let change = self.prime_changes.iter().find(|&&change| change > at)?;
-        let is_too_late = end >= change.saturating_add(*self.prime_spill.at(is_prime));
-        is_too_late.then_some(if is_prime {
-            TimeConflict::IntoNonPrime
+        if end < change.saturating_add(*self.prime_spill.at(is_prime)) {
+            None
+        } else if is_prime {
+            Some(TimeConflict::IntoNonPrime)
         } else {
-            TimeConflict::IntoPrime
-        })
+            Some(TimeConflict::IntoPrime)
+        }
     }
 
     /// Whether a job may start at a time.
@@ -140,10 +139,6 @@ impl Times {
     pub fn is_prime_at(&self, at: i64) -> bool {
         let changes = self.prime_changes.partition_point(|&change| change <= at);
         self.begins_in_prime == changes.is_multiple_of(2)
-    }
-
-    fn is_dedicated_at(&self, at: i64) -> bool {
-        self.dedicated.iter().any(|time| time.contains(&at))
     }
 
     fn kind(&self, queue: u32) -> QueueTime {

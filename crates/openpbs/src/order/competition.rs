@@ -26,14 +26,12 @@ impl Competition {
     /// The number of places of at most this rank: the job has at most the rank if fewer competitors
     /// than this number are ahead of it. `None` if no value gives it this rank.
     pub fn places(&self, rank: usize) -> Option<usize> {
-        let places = self
-            .ranks
-            .iter()
-            .filter(|&&of_place| of_place <= rank)
-            .count();
-        places
-            .checked_sub(self.always_ahead)
-            .filter(|&places| places > 0)
+        // the ranks ascend
+        let places = self.ranks.partition_point(|&of_place| of_place <= rank);
+        if places <= self.always_ahead {
+            return None;
+        }
+        Some(places - self.always_ahead)
     }
 
     /// The rank of the job if this number of competitors is ahead of it.
@@ -52,19 +50,21 @@ impl Order<'_> {
         if self.chooses_queue_first() {
             others.retain(|&other| table.queue_index(other) == table.queue_index(row));
         }
-        let (same, different): (Vec<usize>, Vec<usize>) = others
-            .iter()
-            .partition(|&&other| sort_keys.is_express(other) == is_express);
-        let competitors = same
-            .into_iter()
-            .map(|other| (other, sort_keys.compare_equal_values(other, row).is_lt()))
-            .collect();
-        Competition {
-            always_ahead: if is_express { 0 } else { different.len() },
-            competitors,
+        let mut competition = Competition {
+            always_ahead: 0,
+            competitors: Vec::new(),
             threshold: self.threshold,
             ranks: self.ranks_of_places(ranking, table, row, others.len() + 1),
+        };
+        for other in others {
+            if sort_keys.is_express(other) == is_express {
+                let is_before = sort_keys.compare_equal_values(other, row).is_lt();
+                competition.competitors.push((other, is_before));
+            } else if !is_express {
+                competition.always_ahead += 1;
+            }
         }
+        competition
     }
 
     fn ranks_of_places(
@@ -78,18 +78,23 @@ impl Order<'_> {
             return (1..=places).collect();
         }
         let mut lists = vec![Vec::new(); table.queues().len()];
-        ranking
-            .order()
-            .iter()
-            .filter(|&&other| other != row)
-            .for_each(|&other| lists[table.queue_index(other)].push(other));
+        for &other in ranking.order() {
+            if other != row {
+                lists[table.queue_index(other)].push(other);
+            }
+        }
         let queue = table.queue_index(row);
         lists[queue].push(row);
-        let order = self.merge(&self.queue_groups(table), lists);
-        (1..)
-            .zip(order)
-            .filter(|(_, other)| table.queue_index(*other) == queue)
-            .map(|(rank, _)| rank)
-            .collect()
+        let mut ranks = Vec::new();
+        for (index, other) in self
+            .merge(&self.queue_groups(table), lists)
+            .into_iter()
+            .enumerate()
+        {
+            if table.queue_index(other) == queue {
+                ranks.push(index + 1);
+            }
+        }
+        ranks
     }
 }

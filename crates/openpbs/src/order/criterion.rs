@@ -71,7 +71,8 @@ impl<'t> JobComparison<'t> {
     /// left one is first. It is `Equal` for queues that take turns: their order depends on the
     /// other jobs in them.
     pub fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
-        let [of_left, of_right] = [left, right].map(|row| self.queues[self.table.queue_index(row)]);
+        let of_left = self.queues[self.table.queue_index(left)];
+        let of_right = self.queues[self.table.queue_index(right)];
         if !self.chooses_queue_first || of_left == of_right {
             self.sort_keys.decide(left, right)
         } else if self.takes_turns && of_left.0 == of_right.0 {

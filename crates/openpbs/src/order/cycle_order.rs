@@ -64,15 +64,15 @@ impl Order<'_> {
         let queue_places = self.queue_places(table);
         let mut rows: Vec<usize> = (0..table.len()).collect();
         rows.sort_by(|&left, &right| {
-            let [of_left, of_right] = [left, right].map(|row| queue_places[table.queue_index(row)]);
-            let in_queue = || {
-                if self.chooses_queue_first() {
-                    sort_keys.compare_within_level(left, right)
-                } else {
-                    table.submit_order(left).cmp(&table.submit_order(right))
-                }
-            };
-            of_left.cmp(&of_right).then_with(in_queue)
+            let of_left = queue_places[table.queue_index(left)];
+            let by_queue = of_left.cmp(&queue_places[table.queue_index(right)]);
+            if by_queue.is_ne() {
+                by_queue
+            } else if self.chooses_queue_first() {
+                sort_keys.compare_within_level(left, right)
+            } else {
+                table.submit_order(left).cmp(&table.submit_order(right))
+            }
         });
         let mut places = vec![0; rows.len()];
         for (row, place) in rows.into_iter().zip(0..) {

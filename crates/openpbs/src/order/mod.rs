@@ -11,6 +11,8 @@ mod criterion;
 mod cycle_order;
 mod sort_keys;
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::files::queues::Queues;
@@ -132,10 +134,8 @@ impl<'a> Order<'a> {
 
     /// The columns that the table needs for `job_sort_key`, in addition to those of the formula.
     pub fn columns(&self) -> Vec<&'a str> {
-        self.job_sort_keys()
-            .iter()
-            .filter_map(sort_keys::column_of)
-            .collect()
+        let keys = self.job_sort_keys().iter();
+        keys.filter_map(sort_keys::column_of).collect()
     }
 
     /// The criteria by which jobs are ordered, the first one first, in a few words each.
@@ -186,10 +186,12 @@ impl<'a> Order<'a> {
             .collect();
         let queues = self.queue_groups(table);
         let rows = evaluation_order(&queues, rows, table);
-        let not_considered = rows
-            .iter()
-            .filter_map(|&row| Some((row, sort_keys.not_considered(row)?)))
-            .collect();
+        let mut not_considered = Vec::new();
+        for &row in &rows {
+            if let Some(reason) = sort_keys.not_considered(row) {
+                not_considered.push((row, reason));
+            }
+        }
         let order = self.arrange(&queues, rows, table, &sort_keys);
         Ordered {
             ranking: Ranking::from_order(scores, order),
@@ -209,13 +211,13 @@ impl<'a> Order<'a> {
             return sort_keys.sorted(rows, self.limit);
         }
         let mut lists = vec![Vec::new(); table.queues().len()];
-        rows.iter()
-            .for_each(|&row| lists[table.queue_index(row)].push(row));
-        let sorted = lists
-            .into_iter()
-            .map(|list| sort_keys.sorted(list, self.limit))
-            .collect();
-        let mut order = self.merge(groups, sorted);
+        for row in rows {
+            lists[table.queue_index(row)].push(row);
+        }
+        for list in &mut lists {
+            *list = sort_keys.sorted(std::mem::take(list), self.limit);
+        }
+        let mut order = self.merge(groups, lists);
         order.truncate(self.limit);
         order
     }
@@ -224,12 +226,14 @@ impl<'a> Order<'a> {
     fn merge(&self, groups: &[Vec<usize>], mut lists: Vec<Vec<usize>>) -> Vec<usize> {
         let mut order = Vec::with_capacity(lists.iter().map(Vec::len).sum());
         for group in groups {
-            let lists = group.iter().map(|&queue| std::mem::take(&mut lists[queue]));
-            let lists: Vec<_> = lists.collect();
+            let mut of_group = Vec::with_capacity(group.len());
+            for &queue in group {
+                of_group.push(std::mem::take(&mut lists[queue]));
+            }
             if self.config.round_robin.prime {
-                round_robin(&lists, &mut order)
+                round_robin(&of_group, &mut order)
             } else {
-                order.extend(lists.concat())
+                order.extend(of_group.concat())
             }
         }
         order
@@ -246,13 +250,12 @@ impl<'a> Order<'a> {
         if !self.chooses_queue_first() {
             return vec![queues];
         }
-        let names = table.queues().iter();
-        let priorities: Vec<i64> = names.map(|queue| self.priority(queue)).collect();
-        queues.sort_by_key(|&queue| std::cmp::Reverse(priorities[queue]));
-        queues
-            .chunk_by(|&left, &right| priorities[left] == priorities[right])
-            .map(<[usize]>::to_vec)
-            .collect()
+        let mut groups: BTreeMap<Reverse<i64>, Vec<usize>> = BTreeMap::new();
+        for queue in queues {
+            let priority = self.priority(&table.queues()[queue]);
+            groups.entry(Reverse(priority)).or_default().push(queue);
+        }
+        groups.into_values().collect()
     }
 
     /// By queue of the table: the index of its group and its index there.
@@ -307,7 +310,9 @@ fn evaluation_order(groups: &[Vec<usize>], mut rows: Vec<usize>, table: &JobTabl
 fn round_robin(lists: &[Vec<usize>], order: &mut Vec<usize>) {
     let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
     for turn in 0..longest {
-        order.extend(lists.iter().filter_map(|list| list.get(turn)));
+        for list in lists {
+            order.extend(list.get(turn));
+        }
     }
 }
 

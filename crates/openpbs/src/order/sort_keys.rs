@@ -38,28 +38,32 @@ impl<'t> SortKeys<'t> {
             threshold: rules.threshold,
             values: scores.values(),
             with_error: scores.errors().map(|(row, _)| row).collect(),
-            runnable: Vec::new(),
-            express: table
-                .queues()
-                .iter()
-                .map(|queue| rules.is_express(queue))
-                .collect(),
-            without_shares: table
-                .entities()
-                .iter()
-                .map(|entity| has_no_shares(rules, entity))
-                .collect(),
-            paths: paths(rules, table),
+            runnable: Vec::with_capacity(table.len()),
+            express: Vec::new(),
+            without_shares: Vec::new(),
+            paths: SharePaths::default(),
             keys: Vec::new(),
         };
-        sort_keys.runnable = (0..table.len())
-            .map(|row| table.is_considered(row) && sort_keys.not_considered(row).is_none())
-            .collect();
-        sort_keys.keys = rules
-            .job_sort_keys()
-            .iter()
-            .map(|key| sort_keys.key_values(key, rules.tree))
-            .collect();
+        for queue in table.queues() {
+            sort_keys.express.push(rules.is_express(queue));
+        }
+        if let Some(tree) = rules.active_tree() {
+            for entity in table.entities() {
+                let has_none = perc(tree, entity) == Some(0.0);
+                sort_keys.without_shares.push(has_none);
+                let node = tree.tree().find(entity);
+                let path = node.map(|node| tree.path(node));
+                sort_keys.paths.0.push(path.unwrap_or_default());
+            }
+        }
+        for row in 0..table.len() {
+            let is_runnable = table.is_considered(row) && sort_keys.not_considered(row).is_none();
+            sort_keys.runnable.push(is_runnable);
+        }
+        for key in rules.job_sort_keys() {
+            let values = sort_keys.key_values(key, rules.tree);
+            sort_keys.keys.push(values);
+        }
         sort_keys
     }
 
@@ -77,9 +81,8 @@ impl<'t> SortKeys<'t> {
             return Some(NotConsidered::NoShares);
         }
         let value = *self.values.get(row)?;
-        NotConsidered::by_threshold(value, self.threshold, || {
-            self.with_error.binary_search(&row).is_ok()
-        })
+        let has_error = || self.with_error.binary_search(&row).is_ok();
+        NotConsidered::by_threshold(value, self.threshold, has_error)
     }
 
     /// The first `limit` considered rows, best first. `rows` are in evaluation order.
@@ -91,11 +94,8 @@ impl<'t> SortKeys<'t> {
             let (express, others): (Vec<usize>, Vec<usize>) =
                 rows.into_iter().partition(|&row| self.is_express(row));
             let mut sorted = sort_listed_by_value(&express, &self.values, limit);
-            sorted.extend(sort_listed_by_value(
-                &others,
-                &self.values,
-                limit - sorted.len(),
-            ));
+            let left = limit - sorted.len();
+            sorted.extend(sort_listed_by_value(&others, &self.values, left));
             return sorted;
         }
         merge_sort(&mut rows, &mut |left: usize, right: usize| {
@@ -144,8 +144,10 @@ impl<'t> SortKeys<'t> {
     }
 
     fn decide_equal_values(&self, left: usize, right: usize) -> (Criterion, Ordering) {
-        let [of_left, of_right] = [left, right].map(|row| self.table.entity_index(row));
-        let by_share = self.paths.compare(of_left, of_right);
+        let table = self.table;
+        let by_share = self
+            .paths
+            .compare(table.entity_index(left), table.entity_index(right));
         if by_share.is_ne() {
             return (Criterion::FairShare, by_share);
         }
@@ -155,59 +157,42 @@ impl<'t> SortKeys<'t> {
                 return (Criterion::SortKey(number), by_key);
             }
         }
-        let [left, right] = [left, right].map(|row| self.table.submit_order(row));
-        (Criterion::Submission, left.cmp(&right))
+        let by_submission = table.submit_order(left).cmp(&table.submit_order(right));
+        (Criterion::Submission, by_submission)
     }
 
     /// The values of a `job_sort_key` by row, negated for `LOW`.
     fn key_values(&self, key: &SortKey, tree: Option<&PbsTree>) -> Vec<f64> {
         let table = self.table;
-        let rows = 0..table.len();
-        let mut values: Vec<f64> = match (
-            key.name.as_str(),
-            tree,
-            column_of(key).and_then(|name| table.column(name)),
-        ) {
-            ("fair_share_perc", Some(tree), _) => {
-                let percs = table
-                    .entities()
-                    .iter()
-                    .map(|entity| perc(tree, entity).unwrap_or(0.0));
-                let percs: Vec<f64> = percs.collect();
-                rows.map(|row| percs.get(table.entity_index(row)).copied().unwrap_or(0.0))
-                    .collect()
+        let mut percs = Vec::new();
+        if key.name == "fair_share_perc"
+            && let Some(tree) = tree
+        {
+            for entity in table.entities() {
+                percs.push(perc(tree, entity).unwrap_or(0.0));
             }
-            ("preempt_priority", ..) => rows.map(|row| f64::from(self.is_express(row))).collect(),
-            (_, _, Some(column)) => rows.map(|row| column.nearest_double(row)).collect(),
-            _ => vec![0.0; table.len()],
-        };
-        if key.first == SortFirst::Low {
-            values.iter_mut().for_each(|value| *value = -*value);
+        }
+        let column = column_of(key).and_then(|name| table.column(name));
+        let mut values = Vec::with_capacity(table.len());
+        for row in 0..table.len() {
+            let value = match (key.name.as_str(), column) {
+                ("fair_share_perc", _) => *percs.get(table.entity_index(row)).unwrap_or(&0.0),
+                ("preempt_priority", _) => f64::from(self.is_express(row)),
+                (_, Some(column)) => column.nearest_double(row),
+                (_, None) => 0.0,
+            };
+            values.push(match key.first {
+                SortFirst::Low => -value,
+                SortFirst::High => value,
+            });
         }
         values
     }
 }
 
-fn has_no_shares(rules: &Order<'_>, entity: &str) -> bool {
-    rules
-        .active_tree()
-        .is_some_and(|tree| perc(tree, entity) == Some(0.0))
-}
-
 fn perc(tree: &PbsTree, entity: &str) -> Option<f64> {
     let node = tree.tree().find(entity)?;
     tree.shares().get(node).map(|shares| shares.fairshare_perc)
-}
-
-fn paths(rules: &Order<'_>, table: &JobTable) -> SharePaths {
-    let mut paths = Vec::new();
-    if let Some(tree) = rules.active_tree() {
-        for entity in table.entities() {
-            let node = tree.tree().find(entity);
-            paths.push(node.map(|node| tree.path(node)).unwrap_or_default());
-        }
-    }
-    SharePaths(paths)
 }
 
 /// The column that a `job_sort_key` reads; `None` if it reads no input of the job. The other
