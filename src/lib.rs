@@ -55,7 +55,7 @@
 //! | parse, compile and evaluate a formula | [`Formula`], [`Program`] |
 //! | declare the names that a formula may use | [`Schema`] |
 //! | fill a table of jobs | [`JobTable`] |
-//! | follow a queue whose jobs come and go | [`JobTable::remove`], [`Ranking::top`], [`ShareTree::into_builder`] |
+//! | follow a queue whose jobs come and go | [`JobTable::remove`], [`Ranking::top`], [`ShareTree::add`] |
 //! | score columns that the caller holds | [`Program::score_columns`] |
 //! | choose the number of threads | [`Threads`] |
 //! | score and order a table | [`rank`] |

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use crate::fairshare::decay::IntervalDecay;
 use crate::fairshare::tree::{Node, NodeId, NodeKind, ShareTree, Shares};
 
 /// Why a tree cannot be built or changed.
@@ -47,7 +46,7 @@ pub struct Member {
     name: Arc<str>,
     kind: NodeKind,
     shares: Shares,
-    usage: f64,
+    pub(super) usage: f64,
     partition: Option<Arc<str>>,
 }
 
@@ -114,27 +113,15 @@ impl Member {
 /// Builds a [`ShareTree`], parents before children.
 #[derive(Debug, Clone)]
 pub struct TreeBuilder {
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     /// The latest node of each name.
-    by_name: HashMap<Arc<str>, NodeId>,
+    pub(super) by_name: HashMap<Arc<str>, NodeId>,
     naming: Naming,
     /// The nodes by [`place`] and name.
     by_place: HashMap<(u32, Arc<str>), NodeId>,
     /// The partition of each association that has one.
-    partitions: HashMap<NodeId, Arc<str>>,
+    pub(super) partitions: HashMap<NodeId, Arc<str>>,
     lenient: bool,
-    removed: HashSet<NodeId>,
-    /// The usage that the first nodes had in the tree from which they are.
-    before: UsageBefore,
-}
-
-/// The usage of the nodes of a tree before it is changed.
-#[derive(Debug, Clone, Default)]
-struct UsageBefore {
-    own: Vec<f64>,
-    /// That of each node and of all nodes below it, or a daemon's running totals.
-    total: Vec<f64>,
-    are_running_totals: bool,
 }
 
 /// Within which an entity's or a group's name is unique with [`Naming::PerGroup`]: the index of
@@ -159,22 +146,30 @@ impl TreeBuilder {
             kind: NodeKind::Root,
             ..Member::group(root)
         };
-        let mut builder = Self::empty();
+        let mut builder =
+            Self::of_nodes(Vec::new(), HashMap::new(), HashMap::new(), Naming::Global);
         builder.push(NodeId(0), top);
         builder
     }
 
-    /// A tree without a root.
-    fn empty() -> Self {
+    /// A builder of these nodes, to add others to them.
+    pub(super) fn of_nodes(
+        nodes: Vec<Node>,
+        by_name: HashMap<Arc<str>, NodeId>,
+        partitions: HashMap<NodeId, Arc<str>>,
+        naming: Naming,
+    ) -> Self {
+        let mut by_place = HashMap::with_capacity(nodes.len());
+        for (id, node) in (0..).map(NodeId).zip(&nodes) {
+            by_place.insert((place(node.kind, node.parent), node.name.clone()), id);
+        }
         Self {
-            nodes: Vec::new(),
-            by_name: HashMap::new(),
-            naming: Naming::Global,
-            by_place: HashMap::new(),
-            partitions: HashMap::new(),
+            nodes,
+            by_name,
+            naming,
+            by_place,
+            partitions,
             lenient: false,
-            removed: HashSet::new(),
-            before: UsageBefore::default(),
         }
     }
 
@@ -208,134 +203,13 @@ impl TreeBuilder {
     /// # Errors
     /// There is no such node, or the usage is not a finite number of at least 0.
     pub fn charge(&mut self, node: NodeId, usage: f64) -> Result<(), TreeError> {
-        self.check_node(node)?;
+        node.check(self.nodes.len())?;
         let known = &mut self.nodes[node.index()];
         if !self.lenient {
             check_usage(&known.name, usage)?;
         }
         known.own_usage += usage;
         Ok(())
-    }
-
-    /// Removes a node and all nodes below it. [`finish`](Self::finish) then gives new ids to the
-    /// nodes that were added after it; until then, all ids stay valid.
-    ///
-    /// # Errors
-    /// There is no such node, or it is the root.
-    pub fn remove(&mut self, node: NodeId) -> Result<(), TreeError> {
-        self.check_node(node)?;
-        if node.0 == 0 {
-            let name = &self.nodes[0].name;
-            return TreeError::invalid(format!(
-                "`{name}` is the root of the tree and cannot be removed"
-            ));
-        }
-        let mut below: HashSet<u32> = HashSet::from_iter([node.0]);
-        // parents precede their children, so one pass forward finds all nodes below
-        for index in node.0..self.nodes.len() as u32 {
-            if index == node.0 || below.contains(&self.nodes[index as usize].parent) {
-                below.insert(index);
-                // a node that was removed before has given up its name, another may have it
-                if !self.removed.contains(&NodeId(index)) {
-                    self.release_name(NodeId(index));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Lets another node have the name of a removed one.
-    fn release_name(&mut self, node: NodeId) {
-        self.removed.insert(node);
-        let Node {
-            name,
-            parent,
-            kind,
-            namesake,
-            ..
-        } = self.nodes[node.index()].clone();
-        // only the latest node of a name is in the map; its removal uncovers an earlier one
-        if self.by_name.get(&name) == Some(&node) {
-            let mut earlier = std::iter::successors(namesake, |id| self.nodes[id.index()].namesake);
-            match earlier.find(|id| !self.removed.contains(id)) {
-                Some(earlier) => _ = self.by_name.insert(name.clone(), earlier),
-                None => _ = self.by_name.remove(&name),
-            }
-        }
-        self.by_place.remove(&(place(kind, parent), name));
-    }
-
-    fn check_node(&self, node: NodeId) -> Result<(), TreeError> {
-        if self.removed.contains(&node) {
-            return node.check(0);
-        }
-        node.check(self.nodes.len())
-    }
-
-    /// The builder without the removed nodes.
-    fn without_removed(self) -> Self {
-        let mut kept = Self {
-            naming: self.naming,
-            lenient: self.lenient,
-            ..Self::empty()
-        };
-        // a parent is renumbered before its children, and is not removed unless they are
-        let mut new_ids = vec![NodeId(0); self.nodes.len()];
-        for (index, node) in self.nodes.into_iter().enumerate() {
-            let id = NodeId(index as u32);
-            if !self.removed.contains(&id) {
-                let Node {
-                    name,
-                    parent,
-                    kind,
-                    shares,
-                    own_usage,
-                    ..
-                } = node;
-                let partition = self.partitions.get(&id).cloned();
-                let member = Member {
-                    name,
-                    kind,
-                    shares,
-                    usage: own_usage,
-                    partition,
-                };
-                new_ids[index] = kept.push(new_ids[parent as usize], member);
-            }
-        }
-        kept
-    }
-
-    /// A builder with the nodes of a tree.
-    pub(super) fn from_tree(tree: ShareTree) -> Self {
-        let ShareTree {
-            nodes,
-            usage,
-            is_summed,
-            by_name,
-            partitions,
-            naming,
-            ..
-        } = tree;
-        let mut by_place = HashMap::new();
-        for (index, node) in nodes.iter().enumerate() {
-            let key = (place(node.kind, node.parent), node.name.clone());
-            by_place.insert(key, NodeId(index as u32));
-        }
-        let before = UsageBefore {
-            own: nodes.iter().map(|node| node.own_usage).collect(),
-            total: usage,
-            are_running_totals: !is_summed,
-        };
-        Self {
-            nodes,
-            by_name,
-            naming,
-            by_place,
-            partitions,
-            before,
-            ..Self::empty()
-        }
     }
 
     /// Adds a node under a parent.
@@ -375,78 +249,22 @@ impl TreeBuilder {
         }
     }
 
-    /// The tree, with the usage of every node summed over all nodes below it. In a builder [from a
-    /// tree](ShareTree::into_builder), the usage of nodes changes only where usage came or went.
+    /// The tree, with the usage of every node summed over all nodes below it.
     pub fn finish(self) -> ShareTree {
-        // before any node is dropped, as the usage before is by the old ids
-        let mut usage = self.total_usage();
-        let is_summed = !self.before.are_running_totals;
-        let mut builder = self;
-        if !builder.removed.is_empty() {
-            let mut ids = (0..).map(NodeId);
-            usage.retain(|_| ids.next().is_some_and(|id| !builder.removed.contains(&id)));
-            builder = builder.without_removed();
-        }
-        ShareTree::from_nodes(
-            builder.nodes,
-            usage,
-            is_summed,
-            builder.by_name,
-            builder.partitions,
-            builder.naming,
-        )
-    }
-
-    /// The usage of each node and of all nodes below it. Where none came or went, it is that of the
-    /// tree before. Elsewhere it is summed again or, where a daemon's running totals are no sums,
-    /// changed by the difference.
-    fn total_usage(&self) -> Vec<f64> {
-        let before = &self.before;
-        let mut total = Vec::with_capacity(self.nodes.len());
-        let mut change = Vec::with_capacity(self.nodes.len());
-        let mut is_changed = Vec::with_capacity(self.nodes.len());
-        for (index, node) in self.nodes.iter().enumerate() {
-            let is_removed = self.removed.contains(&NodeId(index as u32));
-            let own = if is_removed { 0.0 } else { node.own_usage };
-            let own_before = before.own.get(index).copied().unwrap_or(0.0);
-            total.push(own);
-            change.push(own - own_before);
-            // bits, because a lenient tree may hold a NaN, which is never equal to itself
-            is_changed.push(own.to_bits() != own_before.to_bits());
-        }
-        // backwards, so that a node has all of its change before that is added to its parent
-        for index in (1..self.nodes.len()).rev() {
-            let parent = self.nodes[index].parent as usize;
-            is_changed[parent] |= is_changed[index];
-            change[parent] += change[index];
-        }
-        for (index, &before_change) in before.total.iter().enumerate() {
-            if !is_changed[index] {
-                total[index] = before_change;
-            } else if before.are_running_totals {
-                total[index] = changed_total(before_change, change[index]);
-            }
-        }
-        for index in (1..self.nodes.len()).rev() {
-            let parent = self.nodes[index].parent as usize;
-            let is_new = parent >= before.total.len();
-            if is_new || !before.are_running_totals && is_changed[parent] {
-                total[parent] += total[index];
-            }
-        }
-        total
+        ShareTree::from_nodes(self.nodes, self.by_name, self.partitions, self.naming)
     }
 
     /// The group of that name, else the latest entity.
     fn group_named(&self, name: &str) -> Option<NodeId> {
-        let group = self.by_place.get(&(GROUPS, name.into())).copied();
-        group.or_else(|| self.find(name))
+        match self.by_place.get(&(GROUPS, name.into())) {
+            Some(&group) => Some(group),
+            None => self.find(name),
+        }
     }
 
     fn check_parent(&self, parent: NodeId, member: &Member) -> Result<(), TreeError> {
         match self.nodes.get(parent.index()) {
             None => missing_parent(member, &format!("#{}", parent.0)),
-            Some(above) if self.removed.contains(&parent) => missing_parent(member, &above.name),
             Some(above) if above.kind == NodeKind::Entity && !self.lenient => {
                 TreeError::invalid(format!(
                     "`{}` cannot be added: its parent `{}` is an entity, not a group",
@@ -503,17 +321,6 @@ impl TreeBuilder {
             namesake,
         });
         id
-    }
-}
-
-/// A running total after a change of the usage at or below the node. What leaves may be more than
-/// the total has of it, because a decay has a floor for each node; the total keeps this floor then.
-fn changed_total(total: f64, change: f64) -> f64 {
-    let changed = total + change;
-    if change < 0.0 {
-        changed.max(total.min(IntervalDecay::FLOOR))
-    } else {
-        changed
     }
 }
 

@@ -315,45 +315,26 @@ fn only_entities_have_the_shares_of_a_job() {
 }
 
 #[test]
-fn a_tree_with_other_shares_is_the_one_that_is_built_with_them() {
-    let (mut tree, ann) = of_two_entities(Shares::Count(1));
-    let policy = FairTree::new(PolicyRules::Scheduler);
-    for shares in [
-        Shares::Count(3),
-        Shares::Count(0),
-        Shares::Parent,
-        Shares::Count(i64::MAX),
-    ] {
-        tree.set_shares(ann, shares).expect("in the tree");
-        assert_eq!(
-            policy.assess(&tree),
-            policy.assess(&of_two_entities(shares).0),
-            "{shares:?}"
-        );
-    }
-    let negative = TreeError::Invalid("`ann` has negative shares, -1".to_owned());
-    assert_eq!(tree.set_shares(ann, Shares::Count(-1)), Err(negative));
-    assert_eq!(tree.shares(ann), Shares::Count(i64::MAX));
-    let beyond = worked_example().find("Scott").expect("in a larger tree");
+fn a_tree_to_which_a_node_is_added_is_the_one_that_is_built_with_it() {
+    let member = Member::entity("Emmy").shares(3).usage(20.5);
+    let mut builder = worked_example();
+    let mut tree = builder.clone().finish();
+    let group = tree.find("group1").expect("in the tree");
+    let built = builder.add(group, member.clone()).expect("a new name");
+    let built_tree = builder.finish();
+    assert_eq!(tree.add(group, member.clone()), Ok(built));
+    assert_eq!(OpenPbs.assess(&tree), OpenPbs.assess(&built_tree));
+    assert_eq!(tree.children(group), built_tree.children(group));
+    assert_eq!(tree.find_in(group, "Emmy"), Some(built));
+    let refused = tree.add(group, member).expect_err("the name is taken");
     assert_eq!(
-        tree.set_shares(beyond, Shares::Count(1)),
-        Err(unknown_node(beyond))
+        refused.to_string(),
+        "`Emmy` is already in the tree, under `group1`"
     );
-    assert_eq!([1, 3].map(|index| tree.node(index)), [Some(ann), None]);
-}
-
-/// A tree, and the node that has these shares.
-fn of_two_entities(shares: Shares) -> (ShareTree, NodeId) {
-    let ann = match shares {
-        Shares::Count(count) => Member::entity("ann").shares(count),
-        Shares::Parent => Member::entity("ann").shares_of_parent(),
-    };
-    let mut builder = TreeBuilder::new("root");
-    let ann = builder.add_under("root", ann.usage(7.0)).expect("sound");
-    builder
-        .add_under("root", Member::entity("bob").usage(3.0))
-        .expect("sound");
-    (builder.finish(), ann)
+    assert_eq!(
+        (tree.len(), tree.find("Emmy")),
+        (built_tree.len(), Some(built))
+    );
 }
 
 #[test]
@@ -363,26 +344,8 @@ fn the_builder_refuses_nodes_that_it_does_not_have() {
     let mut builder = TreeBuilder::new("root");
     let error = Err(unknown_node(unknown));
     assert_eq!(builder.charge(unknown, 1.0), error);
-    assert_eq!(builder.remove(unknown), error);
     assert_eq!(builder.clone().finish().charge(unknown, 1.0), error);
     assert!(builder.add(unknown, Member::entity("ann")).is_err());
-
-    let group = larger.find("group2").expect("in the tree");
-    larger.remove(unknown).expect("an entity");
-    larger.remove(group).expect("a group");
-    for removed in [group, unknown] {
-        let error = Err(unknown_node(removed));
-        assert_eq!(larger.charge(removed, 1.0), error);
-        assert_eq!(larger.remove(removed), error);
-    }
-    assert_eq!(
-        larger
-            .charge(unknown, -1.0)
-            .expect_err("removed")
-            .to_string(),
-        "the tree has no node with the index 6"
-    );
-    assert_eq!(larger.find("Suzy"), None);
 
     let nameless = larger
         .add_under("root", Member::entity(""))

@@ -2,13 +2,11 @@
 //! from the root down and a backward pass sums from the leaves up. Nothing here recurses, however
 //! deep the tree.
 
-use std::cmp::Reverse;
-use std::iter;
-use std::sync::{Arc, OnceLock};
-
 use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use std::{iter, mem};
 
-use crate::fairshare::builder::{Naming, TreeBuilder, TreeError, is_usage};
+use crate::fairshare::builder::{Member, Naming, TreeBuilder, TreeError, is_usage};
 
 /// The index of a node in its [`ShareTree`]. A parent's index is lower than its children's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,8 +18,7 @@ impl NodeId {
         self.0 as usize
     }
 
-    /// An error unless a tree of so many nodes has the node. An id is the number of a node, so that
-    /// after a node was removed the ids of others are theirs no longer.
+    /// An error unless a tree of so many nodes has the node.
     pub(super) fn check(self, nodes: usize) -> Result<(), TreeError> {
         if self.index() < nodes {
             return Ok(());
@@ -89,24 +86,24 @@ pub(super) struct Node {
 /// [`TreeBuilder`](crate::fairshare::TreeBuilder).
 ///
 /// # Panics
-/// The methods that take a [`NodeId`], except for [`charge`](Self::charge) and
-/// [`set_shares`](Self::set_shares), panic on one that belongs to a larger tree.
+/// The methods that take a [`NodeId`], except for [`charge`](Self::charge), panic on one that
+/// belongs to a larger tree.
 #[derive(Debug, Clone)]
 pub struct ShareTree {
-    pub(super) nodes: Vec<Node>,
+    nodes: Vec<Node>,
     /// The usage of the node and of all nodes below it.
-    pub(super) usage: Vec<f64>,
+    usage: Vec<f64>,
     /// Whether the usage of every node is the sum of its own usage and the usage of its children.
-    pub(super) is_summed: bool,
+    is_summed: bool,
     /// The children of node `i` are `children[first_child[i]..first_child[i + 1]]`, in the order
     /// they were added.
     first_child: Vec<u32>,
     children: Vec<NodeId>,
     /// The latest node of each name, which links to the earlier ones.
-    pub(super) by_name: HashMap<Arc<str>, NodeId>,
+    by_name: HashMap<Arc<str>, NodeId>,
     /// The partition of each association that has one.
-    pub(super) partitions: HashMap<NodeId, Arc<str>>,
-    pub(super) naming: Naming,
+    partitions: HashMap<NodeId, Arc<str>>,
+    naming: Naming,
     /// The nodes below the root by the name of their parent and their own, the latest first; made
     /// when it is needed.
     by_account: OnceLock<Vec<NodeId>>,
@@ -115,24 +112,27 @@ pub struct ShareTree {
 impl ShareTree {
     pub(super) fn from_nodes(
         nodes: Vec<Node>,
-        usage: Vec<f64>,
-        is_summed: bool,
         by_name: HashMap<Arc<str>, NodeId>,
         partitions: HashMap<NodeId, Arc<str>>,
         naming: Naming,
     ) -> Self {
         let (first_child, children) = child_lists(&nodes);
-        let by_account = OnceLock::new();
+        let mut usage: Vec<f64> = nodes.iter().map(|node| node.own_usage).collect();
+        // backwards, so that a node has the usage of all below it before it is added to its parent
+        for index in (1..nodes.len()).rev() {
+            let total = usage[index];
+            usage[nodes[index].parent as usize] += total;
+        }
         Self {
             nodes,
             usage,
-            is_summed,
+            is_summed: true,
             first_child,
             children,
             by_name,
             partitions,
             naming,
-            by_account,
+            by_account: OnceLock::new(),
         }
     }
 
@@ -150,11 +150,6 @@ impl ShareTree {
     /// Every node, parents before children, else in the order they were added.
     pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
         (0..self.nodes.len() as u32).map(NodeId)
-    }
-
-    /// The node with this [index](NodeId::index); `None` beyond the last one.
-    pub fn node(&self, index: usize) -> Option<NodeId> {
-        (index < self.len()).then_some(NodeId(index as u32))
     }
 
     /// All nodes, each before its children, and these in their order.
@@ -197,7 +192,10 @@ impl ShareTree {
 
     /// The parent, `None` for the root.
     pub fn parent(&self, node: NodeId) -> Option<NodeId> {
-        (node.0 != 0).then(|| NodeId(self.nodes[node.index()].parent))
+        if node.0 == 0 {
+            return None;
+        }
+        Some(NodeId(self.nodes[node.index()].parent))
     }
 
     /// The children, in the order they were added.
@@ -210,18 +208,6 @@ impl ShareTree {
     /// The parent, its parent, and so on up to the root.
     pub fn ancestors(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         iter::successors(self.parent(node), |&above| self.parent(above))
-    }
-
-    /// Changes the shares of a node; those of the root have no meaning.
-    ///
-    /// # Errors
-    /// The id belongs to a larger tree, or the shares are negative; the tree is then unchanged.
-    pub fn set_shares(&mut self, node: NodeId, shares: Shares) -> Result<(), TreeError> {
-        node.check(self.len())?;
-        let changed = &mut self.nodes[node.index()];
-        shares.check(&changed.name)?;
-        changed.shares = shares;
-        Ok(())
     }
 
     /// Adds usage to a node: to its own usage, and to the usage of the node and of all nodes above
@@ -239,13 +225,16 @@ impl ShareTree {
             ));
         }
         let mut usages = vec![self.own_usage(node), self.usage(node)];
-        usages.extend(self.ancestors(node).map(|above| self.usage(above)));
-        // one that `set_usage` has made infinite cannot overflow
-        let overflows = |usage: f64| usage < f64::INFINITY && usage + amount == f64::INFINITY;
-        if usages.into_iter().any(overflows) {
-            return TreeError::invalid(format!(
-                "cannot charge {amount} to `{name}`: its usage, or that of a node above it, would be infinite"
-            ));
+        for above in self.ancestors(node) {
+            usages.push(self.usage(above));
+        }
+        for usage in usages {
+            // one that `set_usage` has made infinite cannot overflow
+            if usage < f64::INFINITY && usage + amount == f64::INFINITY {
+                return TreeError::invalid(format!(
+                    "cannot charge {amount} to `{name}`: its usage, or that of a node above it, would be infinite"
+                ));
+            }
         }
         self.add_usage(node, amount);
         Ok(())
@@ -259,47 +248,44 @@ impl ShareTree {
         self.add_to_ancestors(node, amount);
     }
 
-    /// A builder that contains the nodes of the tree, to add and to remove some. The usage of every
-    /// node that stays is kept, bit by bit, unless usage is added or removed at it or below it:
-    /// then it is summed again or, in a tree that is not [summed](Self::is_summed), changed by the
-    /// difference, and not below OpenPBS's least usage of 1. A new node begins with the usage of
-    /// its [`Member`](crate::fairshare::Member). The scheduler of OpenPBS gives a node without
-    /// usage 1, which is not added to the groups above it: set it with
+    /// Adds a node, whose usage is added to that of all nodes above it. Takes time in proportion to
+    /// the tree, because the children are listed again; all ids stay. The scheduler of OpenPBS gives
+    /// a node without usage 1, which is not added to the groups above it: set it with
     /// [`set_usage`](Self::set_usage) afterwards.
+    ///
+    /// # Errors
+    /// Any [`TreeError`]; the tree is then unchanged.
     ///
     /// ```
     /// use job_sort_formula::fairshare::{Member, TreeBuilder};
     ///
     /// let mut builder = TreeBuilder::new("root");
     /// let physics = builder.add_under("root", Member::group("physics"))?;
-    /// let ada = builder.add(physics, Member::entity("ada").usage(60.0))?;
+    /// builder.add(physics, Member::entity("ada").usage(60.0))?;
     /// let mut tree = builder.finish();
-    /// tree.charge(ada, 40.0)?;
-    ///
-    /// let mut builder = tree.into_builder();
-    /// builder.add_under("physics", Member::entity("emmy").usage(5.0))?;
-    /// builder.remove(ada)?;
-    /// let tree = builder.finish();
-    /// assert_eq!((tree.len(), tree.usage(tree.root()), tree.find("ada")), (3, 5.0, None));
+    /// let emmy = tree.add(physics, Member::entity("emmy").usage(5.0))?;
+    /// assert_eq!((tree.find("emmy"), tree.usage(tree.root())), (Some(emmy), 65.0));
     /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
     /// ```
-    pub fn into_builder(self) -> TreeBuilder {
-        TreeBuilder::from_tree(self)
-    }
-
-    /// Adds and removes nodes, as [`into_builder`](Self::into_builder) does. The ids of nodes
-    /// change if some are removed: an id from before is then that of another node, or of none.
-    ///
-    /// # Errors
-    /// That of `change`; the tree is then unchanged.
-    pub fn rebuild(
-        &mut self,
-        change: impl FnOnce(&mut TreeBuilder) -> Result<(), TreeError>,
-    ) -> Result<(), TreeError> {
-        let mut builder = self.clone().into_builder();
-        change(&mut builder)?;
-        *self = builder.finish();
-        Ok(())
+    pub fn add(&mut self, parent: NodeId, member: Member) -> Result<NodeId, TreeError> {
+        let usage = member.usage;
+        let mut builder = TreeBuilder::of_nodes(
+            mem::take(&mut self.nodes),
+            mem::take(&mut self.by_name),
+            mem::take(&mut self.partitions),
+            self.naming,
+        );
+        let added = builder.add(parent, member);
+        // a builder that refuses a member is unchanged
+        self.nodes = builder.nodes;
+        self.by_name = builder.by_name;
+        self.partitions = builder.partitions;
+        let node = added?;
+        self.usage.push(usage);
+        self.add_to_ancestors(node, usage);
+        (self.first_child, self.children) = child_lists(&self.nodes);
+        self.by_account = OnceLock::new();
+        Ok(node)
     }
 
     /// Multiplies every usage by `factor`: one step of decay. OpenPBS charges what running jobs
@@ -313,22 +299,27 @@ impl ShareTree {
                 "the factor of decay is {factor}, expected a number from 0 to 1"
             ));
         }
-        self.nodes
-            .iter_mut()
-            .for_each(|node| node.own_usage *= factor);
-        self.usage.iter_mut().for_each(|usage| *usage *= factor);
+        for node in &mut self.nodes {
+            node.own_usage *= factor;
+        }
+        for usage in &mut self.usage {
+            *usage *= factor;
+        }
         Ok(())
     }
 
     /// Replaces every usage `u` by `step(u)`; an own usage of 0 stays 0. The usage of a group may
     /// then differ from the sum of its members'.
     pub fn decay_with(&mut self, step: impl Fn(f64) -> f64) {
-        // a floor would give a usage of their own to all nodes that have none
-        let users = self.nodes.iter_mut().filter(|node| node.own_usage != 0.0);
-        users.for_each(|node| node.own_usage = step(node.own_usage));
-        self.usage
-            .iter_mut()
-            .for_each(|usage| *usage = step(*usage));
+        for node in &mut self.nodes {
+            // a floor would give a usage of their own to all nodes that have none
+            if node.own_usage != 0.0 {
+                node.own_usage = step(node.own_usage);
+            }
+        }
+        for usage in &mut self.usage {
+            *usage = step(*usage);
+        }
         self.is_summed = false;
     }
 
@@ -363,15 +354,17 @@ impl ShareTree {
 
     /// The partition of a user's association; `None` if it applies to all partitions.
     pub fn partition(&self, node: NodeId) -> Option<&str> {
-        self.partitions.get(&node).map(|partition| &**partition)
+        self.partitions.get(&node).map(AsRef::as_ref)
     }
 
     /// The node's name without its partition.
     pub fn base_name(&self, node: NodeId) -> &str {
         let name = self.name(node);
-        self.partition(node)
+        match self.partition(node) {
             // `Member::partition` has joined the two with a colon
-            .map_or(name, |partition| &name[..name.len() - partition.len() - 1])
+            Some(partition) => &name[..name.len() - partition.len() - 1],
+            None => name,
+        }
     }
 
     /// Every node with a partition, in the order of [`nodes`](Self::nodes).
@@ -383,11 +376,12 @@ impl ShareTree {
 
     /// The names from the first level down to the node; empty for the root.
     pub fn path(&self, node: NodeId) -> Vec<&str> {
-        let mut path: Vec<&str> = iter::once(node)
-            .chain(self.ancestors(node))
-            .filter(|id| id.0 != 0)
-            .map(|id| self.name(id))
-            .collect();
+        let mut path = Vec::new();
+        let mut below = node;
+        while let Some(parent) = self.parent(below) {
+            path.push(self.name(below));
+            below = parent;
+        }
         path.reverse();
         path
     }
@@ -402,8 +396,9 @@ impl ShareTree {
 
     /// The node of that name; `None` unless there is exactly one.
     pub fn find(&self, name: &str) -> Option<NodeId> {
-        let mut found = self.named(name);
-        found.next().filter(|_| found.next().is_none())
+        let &node = self.by_name.get(name)?;
+        let is_unique = self.nodes[node.index()].namesake.is_none();
+        is_unique.then_some(node)
     }
 
     /// The node that `NAME` or `ACCOUNT/NAME` (with any number of accounts) refers to; `None` if
@@ -423,17 +418,15 @@ impl ShareTree {
     /// ```
     pub fn resolve(&self, name: &str) -> Option<NodeId> {
         // nearly every name is unique, and then needs no list; this is called once per job
-        if let Some(&node) = self.by_name.get(name)
-            && self.nodes[node.index()].namesake.is_none()
-        {
+        if let Some(node) = self.find(name) {
             return Some(node);
         }
-        let candidates = self.candidates(name);
-        let mut entities = candidates
-            .iter()
-            .filter(|&&node| self.kind(node) == NodeKind::Entity);
-        match (entities.next(), entities.next(), candidates.as_slice()) {
-            (Some(&single), None, _) | (None, _, &[single]) => Some(single),
+        let mut candidates = self.candidates(name);
+        if candidates.len() > 1 {
+            candidates.retain(|&node| self.kind(node) == NodeKind::Entity);
+        }
+        match candidates.as_slice() {
+            &[single] => Some(single),
             _ => None,
         }
     }
@@ -441,40 +434,53 @@ impl ShareTree {
     /// Every node that [`resolve`](Self::resolve) chooses from.
     pub fn candidates(&self, name: &str) -> Vec<NodeId> {
         let named: Vec<NodeId> = self.named(name).collect();
-        match name.rsplit_once('/') {
-            // a name may contain a `/` itself
-            Some((accounts, name)) if named.is_empty() => {
-                let account = accounts.rsplit('/').next().unwrap_or_default();
-                let mut candidates = self.named_in(account, name).to_vec();
-                candidates.retain(|&node| {
-                    let mut ancestors = self.ancestors(node);
-                    accounts.rsplit('/').all(|account| {
-                        ancestors
-                            .next()
-                            .is_some_and(|node| self.name(node) == account)
-                    })
-                });
-                candidates
-            }
-            _ => named,
+        let Some((accounts, name)) = name.rsplit_once('/') else {
+            return named;
+        };
+        // a name may contain a `/` itself
+        if !named.is_empty() {
+            return named;
         }
+        let account = accounts.rsplit('/').next().unwrap_or_default();
+        let mut candidates = self.named_in(account, name).to_vec();
+        candidates.retain(|&node| self.is_below(node, accounts));
+        candidates
+    }
+
+    /// Whether the nodes above a node have these names, `account/subaccount`.
+    fn is_below(&self, node: NodeId, accounts: &str) -> bool {
+        let mut below = node;
+        for account in accounts.rsplit('/') {
+            match self.parent(below) {
+                Some(parent) if self.name(parent) == account => below = parent,
+                _ => return false,
+            }
+        }
+        true
     }
 
     /// The child of `group` with that name. If an entity and a group have it, returns the entity.
     pub fn find_in(&self, group: NodeId, name: &str) -> Option<NodeId> {
-        let named = self.named_in(self.name(group), name).iter().copied();
-        named
-            .filter(|&id| self.parent(id) == Some(group))
-            .min_by_key(|&id| self.kind(id) != NodeKind::Entity)
+        let mut found = None;
+        for &node in self.named_in(self.name(group), name) {
+            if self.parent(node) == Some(group) {
+                if self.kind(node) == NodeKind::Entity {
+                    return Some(node);
+                }
+                found = found.or(Some(node));
+            }
+        }
+        found
     }
 
     /// The nodes of this name under the nodes of another name, the latest first.
     fn named_in(&self, parent: &str, name: &str) -> &[NodeId] {
         let all = self.by_account.get_or_init(|| {
             let mut nodes: Vec<NodeId> = self.nodes().skip(1).collect();
-            nodes.sort_unstable_by(|&one, &other| {
-                (self.parent_and_name(one), Reverse(one))
-                    .cmp(&(self.parent_and_name(other), Reverse(other)))
+            // the latest first, which stays so among those of one name
+            nodes.reverse();
+            nodes.sort_by(|&one, &other| {
+                self.parent_and_name(one).cmp(&self.parent_and_name(other))
             });
             nodes
         });

@@ -1,5 +1,4 @@
 //! Fair-share trees and policies.
 
 mod policy_properties;
-mod rebuild;
 mod trees;

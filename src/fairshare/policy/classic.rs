@@ -71,28 +71,24 @@ impl Classic {
         let mut effective: Vec<f64> = Vec::with_capacity(tree.len());
         for node in tree.nodes() {
             let own = normalized[node.index()];
-            let above = tree
-                .parent(node)
-                .map_or(own.norm_usage, |parent| effective[parent.index()]);
+            let above = match tree.parent(node) {
+                Some(parent) => effective[parent.index()],
+                None => own.norm_usage,
+            };
             effective.push(match tree.shares(node) {
                 Shares::Parent => above,
                 _ if own.is_first_level => own.norm_usage,
                 _ => own.norm_usage + (above - own.norm_usage) * own.fraction,
             });
         }
-        let rows =
-            tree.nodes()
-                .zip(normalized.iter().zip(effective))
-                .map(|(node, (own, usage))| {
-                    own.row(
-                        tree,
-                        node,
-                        usage,
-                        self.factor
-                            .documented(usage / own.norm_shares, own.norm_shares),
-                    )
-                });
-        rows.collect()
+        let mut rows = Vec::with_capacity(tree.len());
+        for (node, own) in tree.nodes().zip(normalized) {
+            let usage = effective[node.index()];
+            let ratio = usage / own.norm_shares;
+            let factor = self.factor.documented(ratio, own.norm_shares);
+            rows.push(own.row(tree, node, usage, factor));
+        }
+        rows.into_iter().collect()
     }
 
     fn scheduler(&self, tree: &ShareTree) -> ShareTable {

@@ -110,10 +110,10 @@ impl DepthOblivious {
     fn documented(&self, tree: &ShareTree) -> ShareTable {
         let normalized = Normalized::table(tree);
         let siblings = sibling_totals(tree, &normalized);
-        let unadjusted: Vec<f64> = normalized
-            .iter()
-            .map(|node| ratio(node.norm_usage, node.norm_shares))
-            .collect();
+        let mut unadjusted = Vec::with_capacity(tree.len());
+        for node in &normalized {
+            unadjusted.push(ratio(node.norm_usage, node.norm_shares));
+        }
         let mut ratios = vec![unadjusted[0]; tree.len()];
         for parent in tree.nodes() {
             let above = ratios[parent.index()];
@@ -130,28 +130,18 @@ impl DepthOblivious {
                 };
             }
         }
-        let rows =
-            tree.nodes()
-                .zip(normalized.iter().zip(ratios))
-                .map(|(node, (normalized, ratio))| {
-                    let Normalized {
-                        norm_usage,
-                        norm_shares,
-                        ..
-                    } = *normalized;
-                    let effective = if norm_shares == 0.0 {
-                        norm_usage
-                    } else {
-                        ratio * norm_shares
-                    };
-                    normalized.row(
-                        tree,
-                        node,
-                        effective,
-                        ExponentialFactor::default().documented(ratio, norm_shares),
-                    )
-                });
-        rows.collect()
+        let mut rows = Vec::with_capacity(tree.len());
+        for (node, own) in tree.nodes().zip(&normalized) {
+            let ratio = ratios[node.index()];
+            let effective = if own.norm_shares == 0.0 {
+                own.norm_usage
+            } else {
+                ratio * own.norm_shares
+            };
+            let factor = ExponentialFactor::default().documented(ratio, own.norm_shares);
+            rows.push(own.row(tree, node, effective, factor));
+        }
+        rows.into_iter().collect()
     }
 }
 
@@ -175,7 +165,8 @@ fn settled(model: &SlurmModel, lists: &SiblingLists, shares: &[f64]) -> Vec<Exte
         }
         // the owner of a list precedes its members, so its own usage is final
         let level = Level::new(effective[above], shares[above], list_usage(model, members));
-        for node in members.iter().map(|&member| member as usize) {
+        for &member in members {
+            let node = member as usize;
             effective[node] = level.effective_usage(model, node, shares[node]);
         }
     }
@@ -192,11 +183,14 @@ fn first_cycle(
 ) -> Vec<Extended> {
     let mut effective = vec![Extended::one(); shares.len()];
     let mut pending = vec![0u32; shares.len()];
-    (1..shares.len())
-        .filter(|&node| !model.uses_parent(node))
-        .for_each(|node| pending[model.above(node)] += 1);
+    for node in 1..shares.len() {
+        if !model.uses_parent(node) {
+            pending[model.above(node)] += 1;
+        }
+    }
     let mut known = vec![Extended::ZERO; shares.len()];
-    for node in order.iter().map(|&node| node as usize) {
+    for &node in order {
+        let node = node as usize;
         let above = model.above(node);
         if model.uses_parent(node) {
             effective[node] = if above == 0 {
@@ -223,11 +217,13 @@ fn first_cycle(
 /// The normalised usage in a list without its `FairShare=parent` members, summed in the daemon's
 /// order.
 fn list_usage(model: &SlurmModel, members: &[u32]) -> Extended {
-    let competing = members
-        .iter()
-        .map(|&member| member as usize)
-        .filter(|&member| !model.uses_parent(member));
-    competing.fold(Extended::ZERO, |sum, member| sum + model.norm_usage(member))
+    let mut usage = Extended::ZERO;
+    for &member in members {
+        if !model.uses_parent(member as usize) {
+            usage = usage + model.norm_usage(member as usize);
+        }
+    }
+    usage
 }
 
 /// The numbers that the members of a list have in common.
@@ -288,9 +284,11 @@ struct Dampening {
 impl Dampening {
     fn new(ratio_above: Extended) -> Self {
         let has_logarithm = ratio_above > Extended::ZERO && ratio_above < Extended::INFINITY;
-        let side_of_one = ratio_above
-            .partial_cmp(&Extended::one())
-            .filter(|_| has_logarithm);
+        let side_of_one = if has_logarithm {
+            ratio_above.partial_cmp(&Extended::one())
+        } else {
+            None
+        };
         Self {
             ratio_above,
             side_of_one,
@@ -331,18 +329,12 @@ fn ratio(usage: f64, shares: f64) -> f64 {
 /// The normalised usage and shares of all children of a node that have shares of their own.
 fn sibling_totals(tree: &ShareTree, normalized: &[Normalized]) -> Vec<[f64; 2]> {
     let mut totals = vec![[0.0; 2]; tree.len()];
-    for node in tree
-        .nodes()
-        .filter(|&node| tree.shares(node) != Shares::Parent)
-    {
-        if let Some(parent) = tree.parent(node) {
-            let Normalized {
-                norm_usage,
-                norm_shares,
-                ..
-            } = normalized[node.index()];
-            totals[parent.index()][0] += norm_usage;
-            totals[parent.index()][1] += norm_shares;
+    for (node, own) in tree.nodes().zip(normalized) {
+        if let Some(parent) = tree.parent(node)
+            && tree.shares(node) != Shares::Parent
+        {
+            totals[parent.index()][0] += own.norm_usage;
+            totals[parent.index()][1] += own.norm_shares;
         }
     }
     totals

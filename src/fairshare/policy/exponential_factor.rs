@@ -3,7 +3,7 @@
 
 use crate::fairshare::policy::association::round_trip;
 use crate::fairshare::policy::slurm_model::SlurmModel;
-use crate::fairshare::policy::{AssociationShares, EntityShares, Release, ShareTable};
+use crate::fairshare::policy::{EntityShares, Release, ShareTable};
 use crate::fairshare::x87::Extended;
 
 /// The settings of the factor, and the release of Slurm whose `sshare` prints it.
@@ -52,16 +52,17 @@ impl ExponentialFactor {
         norm_shares: &[f64],
         effective: &[Extended],
     ) -> ShareTable {
-        let rows = (0..effective.len()).map(|node| {
+        let mut rows = Vec::with_capacity(effective.len());
+        for node in 0..effective.len() {
             let source = model.job_node(node);
             let exponent = self.exponent(effective[source], norm_shares[source]);
             let factor = power_of_half(exponent);
             let effective_usage = effective[node].to_f64();
-            let mut association = AssociationShares {
-                effective_usage: Some(effective_usage),
-                fairshare: model.is_user(node).then_some(factor),
-                ..model.association(node, norm_shares[node])
-            };
+            let mut association = model.association(node, norm_shares[node]);
+            association.effective_usage = Some(effective_usage);
+            if model.is_user(node) {
+                association.fairshare = Some(factor);
+            }
             association = association.as_received();
             if self.release == Release::V22_05 {
                 // the client recomputes it from the numbers that it received, and ignores
@@ -75,12 +76,10 @@ impl ExponentialFactor {
                     power_of_half(received_exponent)
                 });
             }
-            (
-                EntityShares::from_policy(norm_shares[node], effective_usage, factor),
-                association,
-            )
-        });
-        rows.collect()
+            let entity = EntityShares::from_policy(norm_shares[node], effective_usage, factor);
+            rows.push((entity, association));
+        }
+        rows.into_iter().collect()
     }
 
     /// The exponent `U / S / d`; `None` without shares, where the factor is 0.
@@ -99,5 +98,8 @@ impl ExponentialFactor {
 }
 
 fn power_of_half(exponent: Option<f64>) -> f64 {
-    exponent.map_or(0.0, |exponent| libm::exp2(-exponent))
+    match exponent {
+        Some(exponent) => libm::exp2(-exponent),
+        None => 0.0,
+    }
 }

@@ -1,15 +1,11 @@
 //! Slurm's default since 19.05: its document "Fair Tree Fairshare Algorithm"
 //! (<https://slurm.schedmd.com/fair_tree.html>), and what its daemons do.
 
-use std::cmp::Ordering;
-
 use crate::fairshare::policy::normalization::Normalized;
-use crate::fairshare::policy::rank_walk::{Siblings, ranks};
+use crate::fairshare::policy::rank_walk::{RankWalk, WalkRules};
 use crate::fairshare::policy::sibling_lists::SiblingLists;
 use crate::fairshare::policy::slurm_model::{NO_VAL, SlurmModel, fair_share_parent};
-use crate::fairshare::policy::{
-    AssociationShares, EntityShares, Policy, PolicyRules, Release, ShareTable,
-};
+use crate::fairshare::policy::{EntityShares, Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
@@ -84,89 +80,74 @@ impl Policy for FairTree {
     }
 }
 
-/// The lists of siblings and the `LF` by which their members are ranked.
-struct SiblingRanking<'a> {
-    tree: &'a ShareTree,
-    lists: SiblingLists,
-    level_fs: Vec<Extended>,
+/// The factor of every user, by node, from the `LF` of every node.
+fn factors(
+    tree: &ShareTree,
+    lists: &SiblingLists,
+    level_fs: &[Extended],
     rules: PolicyRules,
-}
-
-impl Siblings for SiblingRanking<'_> {
-    fn members(&self, node: u32) -> &[u32] {
-        self.lists.members(node as usize)
+) -> Vec<Option<f64>> {
+    let mut users = 0;
+    for node in tree.nodes() {
+        users += u32::from(tree.kind(node) == NodeKind::Entity);
     }
-
-    fn is_user(&self, node: u32) -> bool {
-        self.tree.kind(NodeId(node)) == NodeKind::Entity
+    let walk = RankWalk {
+        tree,
+        lists,
+        values: level_fs,
+        rules: WalkRules {
+            compare: Extended::total_order,
+            are_tied: Extended::eq,
+            // the daemons compare the first member of a list with a number that means "no member
+            // before"
+            before_all: match rules {
+                PolicyRules::Scheduler => Some(Extended::from(NO_VAL)),
+                PolicyRules::Documented => None,
+            },
+            merges_tied_accounts: rules == PolicyRules::Documented,
+            extends_ties_below: true,
+        },
+    };
+    let mut factors = Vec::with_capacity(tree.len());
+    for (node, rank) in tree.nodes().zip(walk.ranks(users)) {
+        factors.push(match tree.kind(node) {
+            NodeKind::Entity => Some(f64::from(rank) / f64::from(users)),
+            NodeKind::Root | NodeKind::Group => None,
+        });
     }
-
-    fn order(&self, left: u32, right: u32) -> Ordering {
-        self.level_fs[right as usize].total_order(&self.level_fs[left as usize])
-    }
-
-    fn tied(&self, left: u32, right: u32) -> bool {
-        self.level_fs[left as usize] == self.level_fs[right as usize]
-    }
-
-    /// The daemons compare the first member of a list with [`NO_VAL`], which means "no member
-    /// before".
-    fn first_is_tied(&self, first: u32) -> bool {
-        self.rules == PolicyRules::Scheduler
-            && self.level_fs[first as usize] == Extended::from(NO_VAL)
-    }
-
-    fn merges_tied_accounts(&self) -> bool {
-        self.rules == PolicyRules::Documented
-    }
-
-    fn extends_ties_below(&self) -> bool {
-        true
-    }
-}
-
-impl SiblingRanking<'_> {
-    /// The factor of every user, by node.
-    fn factors(&self) -> impl Fn(NodeId) -> Option<f64> + use<> {
-        let users: Vec<bool> = self
-            .tree
-            .nodes()
-            .map(|node| self.tree.kind(node) == NodeKind::Entity)
-            .collect();
-        let count = users.iter().filter(|&&is_user| is_user).count() as u32;
-        let ranks = ranks(self, users.len(), count);
-        move |node| users[node.index()].then(|| f64::from(ranks[node.index()]) / f64::from(count))
-    }
+    factors
 }
 
 fn scheduler(tree: &ShareTree, release: Release) -> ShareTable {
     let model = SlurmModel::new(tree);
-    let level_fs = (0..tree.len()).map(|node| level_fs(&model, node)).collect();
-    let ranking = SiblingRanking {
+    let mut level_fs = Vec::with_capacity(tree.len());
+    for node in 0..tree.len() {
+        level_fs.push(level_fs_of(&model, node));
+    }
+    let factors = factors(
         tree,
-        lists: model.lists(release),
-        level_fs,
-        rules: PolicyRules::Scheduler,
-    };
-    let factors = ranking.factors();
+        &model.lists(release),
+        &level_fs,
+        PolicyRules::Scheduler,
+    );
     let norm_shares = model.norm_shares();
-    let rows = tree.nodes().map(|node| {
-        let i = node.index();
-        let factor = factors(node);
-        let association = AssociationShares {
-            effective_usage: Some(effective_usage(&model, i).to_f64()),
-            level_fs: (i != 0 && !model.uses_parent(i)).then(|| ranking.level_fs[i].to_f64()),
-            fairshare: factor,
-            ..model.association(i, displayed_fraction(&model, model.job_node(i)))
-        };
+    let mut rows = Vec::with_capacity(tree.len());
+    for (node, factor) in factors.into_iter().enumerate() {
+        let mut association =
+            model.association(node, displayed_fraction(&model, model.job_node(node)));
+        association.effective_usage = Some(effective_usage(&model, node).to_f64());
+        association.fairshare = factor;
+        if node != 0 && !model.uses_parent(node) {
+            association.level_fs = Some(level_fs[node].to_f64());
+        }
         // the root's is blank: it has all usage
         let norm_usage = association.norm_usage.unwrap_or(1.0);
-        (
-            EntityShares::from_policy(norm_shares[i], norm_usage, factor.unwrap_or(0.0)),
+        rows.push((
+            EntityShares::from_policy(norm_shares[node], norm_usage, factor.unwrap_or(0.0)),
             association.as_received(),
-        )
-    });
-    rows.collect()
+        ));
+    }
+    rows.into_iter().collect()
 }
 
 /// The fraction that `sshare` shows. The root has no siblings; the daemons give it a number that
@@ -188,7 +169,7 @@ fn effective_usage(model: &SlurmModel, node: usize) -> Extended {
     }
 }
 
-fn level_fs(model: &SlurmModel, node: usize) -> Extended {
+fn level_fs_of(model: &SlurmModel, node: usize) -> Extended {
     match model.fraction(node) {
         _ if model.uses_parent(node) && model.is_user(node) => Extended::INFINITY,
         // ranks nobody: no list is below such an account
@@ -306,20 +287,15 @@ fn integer_and_exponent(value: f64) -> (u128, i32) {
 fn documented(tree: &ShareTree) -> ShareTable {
     let levels = DocumentedLevels::new(tree);
     let normalized = Normalized::table(tree);
-    let level_fs = tree
-        .nodes()
-        .map(|node| levels.level_fs(tree, node))
-        .collect();
+    let mut level_fs = Vec::with_capacity(tree.len());
+    for node in tree.nodes() {
+        level_fs.push(levels.level_fs(tree, node));
+    }
     let lists = SiblingLists::new(tree, Release::V22_05, &levels.owners);
-    let ranking = SiblingRanking {
-        tree,
-        lists,
-        level_fs,
-        rules: PolicyRules::Documented,
-    };
-    let factors = ranking.factors();
-    let rows = tree.nodes().zip(normalized).map(|(node, normalized)| {
-        let factor = factors(node);
+    let factors = factors(tree, &lists, &level_fs, PolicyRules::Documented);
+    let mut rows = Vec::with_capacity(tree.len());
+    for (node, normalized) in tree.nodes().zip(normalized) {
+        let factor = factors[node.index()];
         let is_root = node == tree.root();
         let uses_parent = !is_root && tree.shares(node) == Shares::Parent;
         let fraction = if is_root || uses_parent {
@@ -327,26 +303,24 @@ fn documented(tree: &ShareTree) -> ShareTable {
         } else {
             levels.fraction(tree, node)
         };
-        let association = AssociationShares {
-            effective_usage: Some(if is_root {
-                normalized.norm_usage
-            } else {
-                levels.usage(tree, node)
-            }),
-            level_fs: (!is_root && !uses_parent).then(|| ranking.level_fs[node.index()].to_f64()),
-            fairshare: factor,
-            ..normalized.association(tree, node, fraction)
-        };
-        (
-            EntityShares::from_policy(
-                normalized.norm_shares,
-                normalized.norm_usage,
-                factor.unwrap_or(0.0),
-            ),
-            association,
-        )
-    });
-    rows.collect()
+        let mut association = normalized.association(tree, node, fraction);
+        association.fairshare = factor;
+        association.effective_usage = Some(if is_root {
+            normalized.norm_usage
+        } else {
+            levels.usage(tree, node)
+        });
+        if !is_root && !uses_parent {
+            association.level_fs = Some(level_fs[node.index()].to_f64());
+        }
+        let entity = EntityShares::from_policy(
+            normalized.norm_shares,
+            normalized.norm_usage,
+            factor.unwrap_or(0.0),
+        );
+        rows.push((entity, association));
+    }
+    rows.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -235,10 +235,10 @@ impl AssessedTree {
     ///     fn finish_job(&mut self, entity: &str, cpu_seconds: f64) -> Result<(), TreeError> {
     ///         self.fairshare.update(&DocumentedOpenPbs, |tree| match tree.find(entity) {
     ///             Some(node) => tree.charge(node, cpu_seconds),
-    ///             None => tree.rebuild(|builder| {
-    ///                 let root = builder.root();
-    ///                 builder.add(root, Member::entity(entity).shares(40).usage(cpu_seconds)).map(drop)
-    ///             }),
+    ///             None => {
+    ///                 let member = Member::entity(entity).shares(40).usage(cpu_seconds);
+    ///                 tree.add(tree.root(), member).map(drop)
+    ///             }
     ///         })
     ///     }
     /// }

@@ -59,10 +59,13 @@ impl OpenPbs {
     /// to the groups above it, in the order of the nodes. The own usage of a group, which the
     /// scheduler's files cannot hold, is ignored.
     pub fn start_usage(tree: &mut ShareTree) {
-        let leaves = tree.nodes().filter(|&node| tree.children(node).is_empty());
-        let charged: Vec<NodeId> = leaves.filter(|&node| tree.own_usage(node) > 0.0).collect();
-        tree.nodes()
-            .for_each(|node| tree.set_usage(node, IntervalDecay::FLOOR));
+        let mut charged = Vec::new();
+        for node in tree.nodes() {
+            if tree.children(node).is_empty() && tree.own_usage(node) > 0.0 {
+                charged.push(node);
+            }
+            tree.set_usage(node, IntervalDecay::FLOOR);
+        }
         for node in charged {
             let usage = tree.own_usage(node);
             tree.set_usage(node, usage);

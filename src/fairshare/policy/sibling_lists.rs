@@ -22,19 +22,23 @@ impl SiblingLists {
     pub(super) fn new(tree: &ShareTree, release: Release, owners: &[u32]) -> Self {
         let mut starts = vec![0u32; owners.len() + 1];
         // the root, node 0, is a member of no list
-        for &owner in owners[1..].iter().filter(|&&owner| owner != NO_LIST) {
-            starts[owner as usize + 1] += 1;
+        for &owner in &owners[1..] {
+            if owner != NO_LIST {
+                starts[owner as usize + 1] += 1;
+            }
         }
         for i in 1..starts.len() {
             starts[i] += starts[i - 1];
         }
         let mut next_free = starts.clone();
         let mut members = vec![0u32; starts[owners.len()] as usize];
-        let nodes = daemon_order(tree, release).into_iter();
-        for node in nodes.filter(|&node| node != 0 && owners[node as usize] != NO_LIST) {
-            let slot = &mut next_free[owners[node as usize] as usize];
-            members[*slot as usize] = node;
-            *slot += 1;
+        for node in daemon_order(tree, release) {
+            let owner = owners[node as usize];
+            if node != 0 && owner != NO_LIST {
+                let slot = &mut next_free[owner as usize];
+                members[*slot as usize] = node;
+                *slot += 1;
+            }
         }
         Self { starts, members }
     }

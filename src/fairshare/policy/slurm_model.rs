@@ -36,16 +36,14 @@ impl<'a> SlurmModel<'a> {
         let usage = usage_of(tree);
         let mut model = Self {
             tree,
-            shares: tree
-                .nodes()
-                .map(|node| as_stored(tree.shares(node)))
-                .collect(),
+            shares: Vec::with_capacity(tree.len()),
             above: Vec::with_capacity(tree.len()),
             list_shares: vec![0; tree.len()],
             norm_usage: norm_usage_of(&usage),
             usage,
         };
         for node in tree.nodes() {
+            model.shares.push(as_stored(tree.shares(node)));
             let above =
                 fair_share_parent(tree, node, &model.above, |parent| model.uses_parent(parent));
             model.above.push(above);
@@ -151,12 +149,16 @@ impl<'a> SlurmModel<'a> {
 
     /// What every policy shows for the node. The root's normalised usage is blank.
     pub(super) fn association(&self, node: usize, norm_shares: f64) -> AssociationShares {
-        let shares = (node != 0).then(|| match self.shares[node] {
+        let usage = self.usage[node].to_f64();
+        if node == 0 {
+            return AssociationShares::new(None, usage, norm_shares, None);
+        }
+        let shares = match self.shares[node] {
             FS_USE_PARENT => Shares::Parent,
             count => Shares::Count(count.into()),
-        });
-        let norm_usage = (node != 0).then(|| self.norm_usage(node).to_f64());
-        AssociationShares::new(shares, self.usage[node].to_f64(), norm_shares, norm_usage)
+        };
+        let norm_usage = self.norm_usage(node).to_f64();
+        AssociationShares::new(Some(shares), usage, norm_shares, Some(norm_usage))
     }
 
     /// The lists of all nodes.
@@ -193,16 +195,17 @@ fn as_stored(shares: Shares) -> u32 {
 
 /// Usage summed from the last node up with the daemons' precision, or the usage that was set.
 fn usage_of(tree: &ShareTree) -> Vec<Extended> {
-    if !tree.is_summed() {
-        return tree
-            .nodes()
-            .map(|node| Extended::from(tree.usage(node)))
-            .collect();
+    let mut usage = Vec::with_capacity(tree.len());
+    for node in tree.nodes() {
+        usage.push(if tree.is_summed() {
+            from_state_file(tree.own_usage(node))
+        } else {
+            Extended::from(tree.usage(node))
+        });
     }
-    let mut usage: Vec<Extended> = tree
-        .nodes()
-        .map(|node| from_state_file(tree.own_usage(node)))
-        .collect();
+    if !tree.is_summed() {
+        return usage;
+    }
     for node in tree.nodes().rev() {
         if let Some(parent) = tree.parent(node) {
             let below = usage[node.index()];

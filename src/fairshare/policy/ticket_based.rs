@@ -3,9 +3,7 @@
 
 use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::slurm_model::SlurmModel;
-use crate::fairshare::policy::{
-    AssociationShares, EntityShares, Policy, PolicyRules, Release, ShareTable,
-};
+use crate::fairshare::policy::{EntityShares, Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
@@ -71,10 +69,13 @@ impl TicketBased {
     fn active(&self, tree: &ShareTree) -> Vec<bool> {
         let mut active = vec![false; tree.len()];
         // an id may belong to another tree, and `assess` cannot fail
-        for &node in self.pending.iter().filter(|node| node.index() < tree.len()) {
+        for &node in &self.pending {
             let mut next = Some(node);
             // above an active node all are active, so each node is visited once
-            while let Some(node) = next.filter(|node| !active[node.index()]) {
+            while let Some(node) = next
+                && node.index() < tree.len()
+                && !active[node.index()]
+            {
                 active[node.index()] = true;
                 next = tree.parent(node);
             }
@@ -86,56 +87,47 @@ impl TicketBased {
         let normalized = Normalized::table(tree);
         let active = self.active(tree);
         let mut effective: Vec<f64> = Vec::with_capacity(tree.len());
-        for node in tree.nodes() {
-            let Normalized {
-                norm_usage,
-                norm_shares,
-                ..
-            } = normalized[node.index()];
-            effective.push(match tree.parent(node) {
+        let mut weights = Vec::with_capacity(tree.len());
+        for (node, own) in tree.nodes().zip(&normalized) {
+            let usage = match tree.parent(node) {
                 Some(parent) if tree.shares(node) == Shares::Parent => effective[parent.index()],
-                _ => norm_usage.max(MIN_USAGE * norm_shares),
-            });
+                _ => own.norm_usage.max(MIN_USAGE * own.norm_shares),
+            };
+            effective.push(usage);
+            weights.push(weight(own.norm_shares, usage));
         }
-        let tickets = self.distribute_documented(tree, &active, |node| {
-            weight(
-                normalized[node.index()].norm_shares,
-                effective[node.index()],
-            )
-        });
+        let tickets = self.distribute_documented(tree, &active, &weights);
         let most = most_tickets(tree, &active, &tickets);
-        let rows = tree.nodes().map(|node| {
+        let mut rows = Vec::with_capacity(tree.len());
+        for node in tree.nodes() {
             let i = node.index();
             let factor = if active[i] && most > 0.0 {
                 tickets[i] / most
             } else {
                 0.0
             };
-            let (entity, association) = normalized[i].row(tree, node, effective[i], factor);
-            (
-                entity,
-                AssociationShares {
-                    tickets: active[i].then_some(tickets[i]),
-                    ..association
-                },
-            )
-        });
-        rows.collect()
+            let (entity, mut association) = normalized[i].row(tree, node, effective[i], factor);
+            if active[i] {
+                association.tickets = Some(tickets[i]);
+            }
+            rows.push((entity, association));
+        }
+        rows.into_iter().collect()
     }
 
     fn distribute_documented(
         &self,
         tree: &ShareTree,
         active: &[bool],
-        weight: impl Fn(NodeId) -> f64,
+        weights: &[f64],
     ) -> Vec<f64> {
         let mut sums = vec![0.0; tree.len()];
-        for node in tree
-            .nodes()
-            .filter(|&node| active[node.index()] && tree.shares(node) != Shares::Parent)
-        {
-            if let Some(parent) = tree.parent(node) {
-                sums[parent.index()] += weight(node);
+        for node in tree.nodes() {
+            if let Some(parent) = tree.parent(node)
+                && active[node.index()]
+                && tree.shares(node) != Shares::Parent
+            {
+                sums[parent.index()] += weights[node.index()];
             }
         }
         let mut tickets: Vec<f64> = Vec::with_capacity(tree.len());
@@ -145,7 +137,7 @@ impl TicketBased {
                 None => self.tickets,
                 Some(parent) if tree.shares(node) == Shares::Parent => tickets[parent.index()],
                 Some(parent) if sums[parent.index()] > 0.0 => {
-                    tickets[parent.index()] * weight(node) / sums[parent.index()]
+                    tickets[parent.index()] * weights[node.index()] / sums[parent.index()]
                 }
                 Some(_) => 0.0,
             });
@@ -157,15 +149,17 @@ impl TicketBased {
         let model = SlurmModel::new(tree);
         let active = self.active(tree);
         let norm_shares = model.norm_shares();
-        let usages: Vec<Extended> = (0..tree.len())
-            .map(|node| effective_usage(&model, node))
-            .collect();
-        let factors: Vec<f64> = (0..tree.len())
-            .map(|node| factor(norm_shares[node], usages[node]))
-            .collect();
+        let mut usages = Vec::with_capacity(tree.len());
+        let mut factors = Vec::with_capacity(tree.len());
+        for node in 0..tree.len() {
+            let usage = effective_usage(&model, node);
+            usages.push(usage);
+            factors.push(factor(norm_shares[node], usage));
+        }
         let tickets = distribute(&model, &active, &norm_shares, &factors);
         let most = most_tickets(tree, &active, &tickets);
-        let rows = (0..tree.len()).map(|node| {
+        let mut rows = Vec::with_capacity(tree.len());
+        for node in 0..tree.len() {
             let source = model.job_node(node);
             let factor = if active[source] && most > 0.0 {
                 tickets[source] / most
@@ -173,23 +167,23 @@ impl TicketBased {
                 0.0
             };
             let effective_usage = usages[node].to_f64();
-            let mut association = AssociationShares {
-                effective_usage: Some(effective_usage),
-                fairshare: model.is_user(node).then_some(factor),
-                tickets: active[node].then_some(tickets[node]),
-                ..model.association(node, norm_shares[node])
-            };
+            let mut association = model.association(node, norm_shares[node]);
+            association.effective_usage = Some(effective_usage);
+            if model.is_user(node) {
+                association.fairshare = Some(factor);
+            }
+            if active[node] {
+                association.tickets = Some(tickets[node]);
+            }
             // the daemon overwrites the numbers of such a node by those of its fair-share
             // parent
             if model.uses_parent(node) && model.above(node) != 0 {
                 association.norm_usage = Some(model.norm_usage(model.above(node)).to_f64());
             }
-            (
-                EntityShares::from_policy(norm_shares[node], effective_usage, factor),
-                association.as_received(),
-            )
-        });
-        rows.collect()
+            let entity = EntityShares::from_policy(norm_shares[node], effective_usage, factor);
+            rows.push((entity, association.as_received()));
+        }
+        rows.into_iter().collect()
     }
 }
 
@@ -213,10 +207,13 @@ fn weight(norm_shares: f64, effective_usage: f64) -> f64 {
 
 /// The tickets of the active user with the most.
 fn most_tickets(tree: &ShareTree, active: &[bool], tickets: &[f64]) -> f64 {
-    let users = tree
-        .nodes()
-        .filter(|node| active[node.index()] && tree.kind(*node) == NodeKind::Entity);
-    users.map(|node| tickets[node.index()]).fold(0.0, f64::max)
+    let mut most = 0.0_f64;
+    for node in tree.nodes() {
+        if active[node.index()] && tree.kind(node) == NodeKind::Entity {
+            most = most.max(tickets[node.index()]);
+        }
+    }
+    most
 }
 
 /// The daemon's `U_eff`: at least a hundredth of the share ratio within the level, where the
@@ -256,19 +253,18 @@ fn distribute(model: &SlurmModel, active: &[bool], shares: &[f64], factors: &[f6
     if active[0] {
         tickets[0] = f64::from(u32::MAX);
     }
-    for node in (0..active.len()).filter(|&node| active[node]) {
-        let members = lists
-            .members(node)
-            .iter()
-            .map(|&member| member as usize)
-            .filter(|&member| active[member]);
-        let sum = members
-            .clone()
-            .fold(0.0, |sum, member| sum + shares[member] * factors[member]);
+    for node in 0..active.len() {
+        let mut members = lists.members(node).to_vec();
+        members.retain(|&member| active[member as usize]);
+        let mut sum = 0.0;
+        for &member in &members {
+            sum += shares[member as usize] * factors[member as usize];
+        }
         for member in members {
-            tickets[member] =
-                // 0 / 0, where no sibling has a weight, becomes 0
-                f64::from((tickets[node] * shares[member] * factors[member] / sum) as u32);
+            let member = member as usize;
+            // 0 / 0, where no sibling has a weight, becomes 0
+            let part = tickets[node] * shares[member] * factors[member] / sum;
+            tickets[member] = f64::from(part as u32);
         }
     }
     tickets

@@ -2,9 +2,7 @@
 //! <https://flux-framework.readthedocs.io/projects/flux-accounting> and implemented in release
 //! 0.60.
 
-use std::cmp::Ordering;
-
-use crate::fairshare::policy::rank_walk::{Siblings, ranks};
+use crate::fairshare::policy::rank_walk::{RankWalk, WalkRules};
 use crate::fairshare::policy::sibling_lists::{NO_LIST, SiblingLists};
 use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, ShareTable};
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
@@ -33,21 +31,32 @@ pub struct WeightedWalk;
 impl Policy for WeightedWalk {
     fn assess(&self, tree: &ShareTree) -> ShareTable {
         let bank = Bank::new(tree);
-        let users = tree
-            .nodes()
-            .filter(|&node| tree.kind(node) == NodeKind::Entity)
-            .count() as u32;
-        let ranks = ranks(&bank, tree.len(), users);
-        let mut norm_shares: Vec<f64> = Vec::with_capacity(tree.len());
+        let mut users = 0;
         for node in tree.nodes() {
-            let above = tree
-                .parent(node)
-                .map_or(1.0, |parent| norm_shares[parent.index()]);
-            norm_shares.push(above * bank.fraction(node));
+            users += u32::from(tree.kind(node) == NodeKind::Entity);
         }
-        let rows = tree.nodes().map(|node| {
+        let walk = RankWalk {
+            tree,
+            lists: &bank.lists,
+            values: &bank.weights,
+            rules: WalkRules {
+                compare: f64::total_cmp,
+                are_tied,
+                before_all: None,
+                merges_tied_accounts: true,
+                extends_ties_below: false,
+            },
+        };
+        let ranks = walk.ranks(users);
+        let whole = bank.usage[0];
+        let mut norm_shares: Vec<f64> = Vec::with_capacity(tree.len());
+        let mut rows = Vec::with_capacity(tree.len());
+        for node in tree.nodes() {
             let i = node.index();
-            let whole = bank.usage[0];
+            norm_shares.push(match tree.parent(node) {
+                Some(parent) => norm_shares[parent.index()] * bank.fraction(node),
+                None => bank.fraction(node),
+            });
             let norm_usage = if whole == 0.0 {
                 0.0
             } else {
@@ -58,25 +67,23 @@ impl Policy for WeightedWalk {
                 NodeKind::Entity => UNRANKED,
                 NodeKind::Root | NodeKind::Group => 0.0,
             };
-            let is_root = node == tree.root();
-            let association = AssociationShares {
-                effective_usage: Some(bank.usage_fraction(node))
-                    .filter(|fraction| !is_root && fraction.is_finite()),
-                level_fs: (!is_root).then_some(displayed_weight(bank.weights[i])),
-                fairshare: (tree.kind(node) == NodeKind::Entity).then_some(factor),
-                ..AssociationShares::new(
-                    (!is_root).then(|| Shares::Count(shares(tree, node) as i64)),
-                    bank.usage[i],
-                    bank.fraction(node),
-                    Some(norm_usage),
-                )
-            };
-            (
-                EntityShares::from_policy(norm_shares[i], norm_usage, factor),
-                association,
-            )
-        });
-        rows.collect()
+            let mut association =
+                AssociationShares::new(None, bank.usage[i], bank.fraction(node), Some(norm_usage));
+            if node != tree.root() {
+                association.raw_shares = Some(Shares::Count(shares(tree, node) as i64));
+                association.level_fs = Some(displayed_weight(bank.weights[i]));
+                let usage_fraction = bank.usage_fraction(node);
+                if usage_fraction.is_finite() {
+                    association.effective_usage = Some(usage_fraction);
+                }
+            }
+            if tree.kind(node) == NodeKind::Entity {
+                association.fairshare = Some(factor);
+            }
+            let entity = EntityShares::from_policy(norm_shares[i], norm_usage, factor);
+            rows.push((entity, association));
+        }
+        rows.into_iter().collect()
     }
 }
 
@@ -105,33 +112,36 @@ struct Bank<'a> {
 
 impl<'a> Bank<'a> {
     fn new(tree: &'a ShareTree) -> Self {
-        let has_banks: Vec<bool> = tree
-            .nodes()
-            .map(|node| {
-                tree.children(node)
-                    .iter()
-                    .any(|&child| tree.kind(child) != NodeKind::Entity)
-            })
-            .collect();
-        let above = tree.nodes().map(|node| match tree.parent(node) {
-            Some(parent) if tree.kind(node) == NodeKind::Entity && has_banks[parent.index()] => {
-                NO_LIST
+        let mut has_banks = vec![false; tree.len()];
+        for node in tree.nodes() {
+            if let Some(parent) = tree.parent(node)
+                && tree.kind(node) != NodeKind::Entity
+            {
+                has_banks[parent.index()] = true;
             }
-            Some(parent) => parent.0,
-            None => 0,
-        });
-        let above: Vec<u32> = above.collect();
+        }
+        let mut above = Vec::with_capacity(tree.len());
+        for node in tree.nodes() {
+            above.push(match tree.parent(node) {
+                Some(parent)
+                    if tree.kind(node) == NodeKind::Entity && has_banks[parent.index()] =>
+                {
+                    NO_LIST
+                }
+                Some(parent) => parent.0,
+                None => 0,
+            });
+        }
         let usage = usage_of(tree, &above);
         let mut list_shares = vec![0u64; tree.len()];
         let mut list_usage = vec![0u64; tree.len()];
-        for node in tree
-            .nodes()
-            .skip(1)
-            .filter(|node| above[node.index()] != NO_LIST)
-        {
-            let list = above[node.index()] as usize;
-            list_shares[list] = list_shares[list].wrapping_add(shares(tree, node));
-            list_usage[list] = (list_usage[list] as f64 + usage[node.index()]) as u64;
+        for node in tree.nodes().skip(1) {
+            let list = above[node.index()];
+            if list != NO_LIST {
+                let list = list as usize;
+                list_shares[list] = list_shares[list].wrapping_add(shares(tree, node));
+                list_usage[list] = (list_usage[list] as f64 + usage[node.index()]) as u64;
+            }
         }
         let lists = SiblingLists::new(tree, Release::V26_11, &above);
         let mut bank = Self {
@@ -163,12 +173,9 @@ impl<'a> Bank<'a> {
     }
 
     fn usage_fraction(&self, node: NodeId) -> f64 {
-        let list_usage = self
-            .list_usage
-            .get(self.above[node.index()] as usize)
-            .copied();
+        let list_usage = self.list_usage.get(self.above[node.index()] as usize);
         // `NO_LIST` is no index: the quotient is then not finite, and not shown
-        self.usage[node.index()] / list_usage.unwrap_or(0) as f64
+        self.usage[node.index()] / *list_usage.unwrap_or(&0) as f64
     }
 
     fn weight(&self, node: NodeId) -> f64 {
@@ -183,36 +190,9 @@ impl<'a> Bank<'a> {
     }
 }
 
-impl Siblings for Bank<'_> {
-    fn members(&self, node: u32) -> &[u32] {
-        self.lists.members(node as usize)
-    }
-
-    fn is_user(&self, node: u32) -> bool {
-        self.tree.kind(NodeId(node)) == NodeKind::Entity
-    }
-
-    fn order(&self, one: u32, other: u32) -> Ordering {
-        self.weights[other as usize].total_cmp(&self.weights[one as usize])
-    }
-
-    fn tied(&self, one: u32, other: u32) -> bool {
-        let one = self.weights[one as usize];
-        let other = self.weights[other as usize];
-        (one - other).abs() < f64::EPSILON * one.abs().max(other.abs()).max(1.0)
-    }
-
-    fn first_is_tied(&self, _first: u32) -> bool {
-        false
-    }
-
-    fn merges_tied_accounts(&self) -> bool {
-        true
-    }
-
-    fn extends_ties_below(&self) -> bool {
-        false
-    }
+/// Whether two weights differ by less than their precision.
+fn are_tied(one: &f64, other: &f64) -> bool {
+    (one - other).abs() < f64::EPSILON * one.abs().max(other.abs()).max(1.0)
 }
 
 fn shares(tree: &ShareTree, node: NodeId) -> u64 {
@@ -225,18 +205,17 @@ fn shares(tree: &ShareTree, node: NodeId) -> u64 {
 /// The usage of each node: a user's own; for a bank that of its banks, or of its users if it has no
 /// banks.
 fn usage_of(tree: &ShareTree, above: &[u32]) -> Vec<f64> {
-    let own_usage = tree.nodes().map(|node| match tree.kind(node) {
-        NodeKind::Entity => tree.own_usage(node),
-        NodeKind::Root | NodeKind::Group => 0.0,
-    });
-    let mut usage: Vec<f64> = own_usage.collect();
-    for node in tree
-        .nodes()
-        .skip(1)
-        .rev()
-        .filter(|node| above[node.index()] != NO_LIST)
-    {
-        usage[above[node.index()] as usize] += usage[node.index()];
+    let mut usage = vec![0.0; tree.len()];
+    for node in tree.nodes() {
+        if tree.kind(node) == NodeKind::Entity {
+            usage[node.index()] = tree.own_usage(node);
+        }
+    }
+    // backwards, so that a bank has the usage of all below it before it is added to the bank above
+    for node in (1..tree.len()).rev() {
+        if above[node] != NO_LIST {
+            usage[above[node] as usize] += usage[node];
+        }
     }
     usage
 }

@@ -79,10 +79,10 @@ pub struct UsageRecord {
 impl TreeNode {
     /// The name that the node has in a [`ShareTree`]: `user:partition` with a partition.
     pub fn full_name(&self) -> String {
-        self.partition.as_ref().map_or_else(
-            || self.name.clone(),
-            |partition| format!("{}:{partition}", self.name),
-        )
+        match &self.partition {
+            Some(partition) => format!("{}:{partition}", self.name),
+            None => self.name.clone(),
+        }
     }
 }
 
@@ -106,10 +106,10 @@ impl TreeDocument {
                 Shares::Count(shares) => member.shares(shares),
                 Shares::Parent => member.shares_of_parent(),
             };
-            let parent = node
-                .parent
-                .and_then(|parent| ids.get(parent).copied())
-                .unwrap_or(builder.root());
+            let parent = match node.parent {
+                Some(parent) if parent < ids.len() => ids[parent],
+                _ => builder.root(),
+            };
             ids.push(builder.add(parent, member.usage(node.usage.unwrap_or(0.0)))?);
         }
         Ok(builder.finish())
@@ -118,37 +118,40 @@ impl TreeDocument {
     /// Converts a tree into a document. An entity with children becomes a group, and a usage of 0
     /// becomes `None`.
     pub fn from_tree(tree: &ShareTree) -> Self {
-        let nodes = tree.nodes().skip(1).map(|id| {
+        let mut document = Self {
+            root: tree.name(tree.root()).to_owned(),
+            usage: tree.own_usage(tree.root()),
+            ..Self::default()
+        };
+        for id in tree.nodes() {
+            let Some(parent) = tree.parent(id) else {
+                continue;
+            };
             let is_entity = tree.kind(id) == NodeKind::Entity && tree.children(id).is_empty();
-            TreeNode {
+            let usage = tree.own_usage(id);
+            document.nodes.push(TreeNode {
                 kind: if is_entity {
                     NodeKind::Entity
                 } else {
                     NodeKind::Group
                 },
                 name: tree.base_name(id).to_owned(),
-                parent: tree
-                    .parent(id)
-                    // the root is not among the nodes of a document
-                    .and_then(|parent| parent.index().checked_sub(1)),
+                // the root is not among the nodes of a document
+                parent: parent.index().checked_sub(1),
                 partition: tree.partition(id).map(str::to_owned),
                 shares: tree.shares(id),
-                usage: Some(tree.own_usage(id)).filter(|&usage| usage != 0.0),
+                usage: (usage != 0.0).then_some(usage),
                 cgroup: None,
-            }
-        });
-        Self {
-            root: tree.name(tree.root()).to_owned(),
-            usage: tree.own_usage(tree.root()),
-            nodes: nodes.collect(),
-            ..Self::default()
+            });
         }
+        document
     }
 
     /// The name of the node's parent.
     pub fn parent_name(&self, node: &TreeNode) -> &str {
-        node.parent
-            .and_then(|parent| self.nodes.get(parent))
-            .map_or(&self.root, |parent| &parent.name)
+        match node.parent {
+            Some(parent) if parent < self.nodes.len() => &self.nodes[parent].name,
+            _ => &self.root,
+        }
     }
 }
