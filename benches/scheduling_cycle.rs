@@ -16,8 +16,7 @@ use job_sort_formula::fairshare::{
 };
 use job_sort_formula::jobs::Job;
 use job_sort_formula::rank::{
-    ColumnScratch, InputColumn, OnError, ScoreError, ScorePrecision, Scores, fill_fairshare,
-    rescore, score,
+    ColumnScratch, InputColumn, OnError, ScoreError, ScorePrecision, Scores, fill_fairshare, score,
 };
 use job_sort_formula::{JobTable, Program, Ranking, Threads, Value};
 use queues::Draws;
@@ -125,7 +124,6 @@ impl Site {
 struct Live {
     site: Site,
     table: JobTable,
-    scores: Option<Scores>,
     waits: Vec<i64>,
     /// The node of each entity of the table.
     nodes: Vec<NodeId>,
@@ -163,7 +161,6 @@ impl Live {
         let mut live = Self {
             site,
             table,
-            scores: None,
             waits: Vec::new(),
             nodes: Vec::new(),
         };
@@ -234,14 +231,8 @@ impl Live {
         self.table.fill("fairshare_perc", &perc);
         self.table.fill("fairshare_tree_usage", &usage);
         self.site.tree = Some(fairshare.into_tree());
-        let scores = match self.scores.take() {
-            Some(old) => rescore(program, &self.table, PRECISION, ON_ERROR, old),
-            None => score(program, &self.table, PRECISION, ON_ERROR),
-        };
-        let ranking = Ranking::top(scores, &self.table, TOP);
-        let top = ranking.order().to_vec();
-        self.scores = Some(ranking.into_scores());
-        top
+        let scores = score(program, &self.table, PRECISION, ON_ERROR);
+        Ranking::top(scores, &self.table, TOP).order().to_vec()
     }
 }
 

@@ -53,15 +53,10 @@ impl Column {
         }
     }
 
-    /// The memory of the rows, for [`Column::from_rows`].
-    pub(crate) fn into_rows(self) -> (Vec<f64>, Vec<bool>) {
-        (self.numbers, self.is_int)
-    }
-
     /// Appends an input of the next job: `Ok` for its own, `Err` for the default that the formula
     /// gets for a job without it.
     #[inline]
-    pub(super) fn push(&mut self, input: Result<&Value, &Value>) {
+    pub(crate) fn push(&mut self, input: Result<&Value, &Value>) {
         match input {
             Ok(value) => self.push_from(value, OF_JOB),
             Err(default) => self.push_from(default, Source::Default),

@@ -155,7 +155,10 @@ pub struct GroupChange {
     pub perc: Option<f64>,
     /// The number of jobs that are considered under both.
     pub jobs: usize,
-    /// The sum of their ranks.
+    /// The number of jobs that are considered under either ranking.
+    #[serde(skip)]
+    considered: usize,
+    /// The sum of the ranks of the jobs that are considered under both.
     #[serde(skip)]
     rank_sum: OldNew<u64>,
     /// For 10 and 100: how many jobs are among the first so many.
@@ -200,7 +203,12 @@ impl JobMove {
 impl GroupChange {
     /// The mean rank of the jobs that are considered under both; `None` if there are none.
     pub fn mean_rank(&self) -> Option<OldNew<f64>> {
-        (self.jobs > 0).then(|| self.rank_sum.map(|sum| sum as f64 / self.jobs as f64))
+        if self.jobs == 0 {
+            return None;
+        }
+        let jobs = self.jobs as f64;
+        let OldNew { old, new } = self.rank_sum;
+        Some(OldNew::new(old as f64 / jobs, new as f64 / jobs))
     }
 
     /// How many places a job gains on average; negative if they lose, 0 without jobs.
@@ -217,25 +225,36 @@ impl GroupChange {
         self.rank_sum.old as i64 - self.rank_sum.new as i64
     }
 
+    /// A group without jobs.
+    fn named(name: String) -> Self {
+        Self {
+            name,
+            top: TOPS.map(|first| (first, OldNew::default())),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a job that is considered under either ranking; its rank is 0 where it is not.
     fn add(&mut self, old: u32, new: u32) {
+        self.considered += 1;
         if old > 0 && new > 0 {
             self.jobs += 1;
             self.rank_sum.old += u64::from(old);
             self.rank_sum.new += u64::from(new);
         }
-        for ((top, count), first) in self.top.iter_mut().zip(TOPS) {
-            *top = first;
-            count.old += usize::from(old > 0 && old as usize <= first);
-            count.new += usize::from(new > 0 && new as usize <= first);
+        for (first, count) in &mut self.top {
+            let first_ranks = 1..=*first;
+            count.old += usize::from(first_ranks.contains(&(old as usize)));
+            count.new += usize::from(first_ranks.contains(&(new as usize)));
         }
     }
 
     fn merge(&mut self, other: &Self) {
+        self.considered += other.considered;
         self.jobs += other.jobs;
         self.rank_sum.old += other.rank_sum.old;
         self.rank_sum.new += other.rank_sum.new;
-        for ((top, count), (first, more)) in self.top.iter_mut().zip(other.top) {
-            *top = first;
+        for ((_, count), (_, more)) in self.top.iter_mut().zip(&other.top) {
             count.old += more.old;
             count.new += more.new;
         }
@@ -244,21 +263,16 @@ impl GroupChange {
     /// Whose jobs gain more on average comes first; else by path and name.
     fn order(&self, other: &Self) -> Ordering {
         let by_gain = other.gain().total_cmp(&self.gain());
-        by_gain.then_with(|| (&self.path, &self.name).cmp(&(&other.path, &other.name)))
-    }
-
-    /// Whether a job of the group is considered under either ranking.
-    fn is_empty(&self) -> bool {
-        // the first numbers are set with the first job
-        self.top[0].0 == 0
+        by_gain
+            .then_with(|| self.path.cmp(&other.path))
+            .then_with(|| self.name.cmp(&other.name))
     }
 }
 
 impl Comparison {
     /// Compares two rankings.
     pub fn new(old: &ComparedRanking<'_>, new: &ComparedRanking<'_>) -> Self {
-        let sides = OldNew::new(old, new);
-        let ranks = sides.map(ranks);
+        let ranks = OldNew::new(ranks(old), ranks(new));
         let mut rows = Vec::new();
         for &row in new.ranking.order() {
             rows.push(row as u32);
@@ -269,8 +283,8 @@ impl Comparison {
             }
         }
         let mut comparison = Self {
-            errors: sides.map(|side| side.ranking.error_count()),
-            considered: sides.map(|side| side.ranking.order().len()),
+            errors: OldNew::new(old.ranking.error_count(), new.ranking.error_count()),
+            considered: OldNew::new(old.ranking.order().len(), new.ranking.order().len()),
             failing: Transitions::new(&failed_rows(old), &failed_rows(new)),
             // a row that passes is one that is not listed
             passing: Transitions::new(&new.under_threshold, &old.under_threshold),
@@ -285,7 +299,7 @@ impl Comparison {
             &comparison.values_under_both(old.ranking),
             &comparison.values_under_both(new.ranking),
         );
-        comparison.fairness = sides.map(|side| comparison.fairness_of(side));
+        comparison.fairness = OldNew::new(comparison.fairness_of(old), comparison.fairness_of(new));
         comparison.group(new);
         comparison
     }
@@ -298,13 +312,11 @@ impl Comparison {
 
     /// The ranks of the job in a row.
     pub fn job(&self, row: usize) -> JobMove {
-        let OldNew { old, new } = self.ranks.as_ref().map(|ranks| {
-            ranks
-                .get(row)
-                .map(|&rank| rank as usize)
-                .filter(|&rank| rank > 0)
-        });
-        JobMove { row, old, new }
+        JobMove {
+            row,
+            old: rank_of(&self.ranks.old, row),
+            new: rank_of(&self.ranks.new, row),
+        }
     }
 
     /// The number of jobs that change their place.
@@ -315,26 +327,33 @@ impl Comparison {
     /// How many of the first `count` jobs, under either ranking, change their place or are
     /// considered only there.
     pub fn changed_among_first(&self, count: usize) -> usize {
-        let is_first = |rank: Option<usize>| rank.is_some_and(|rank| rank <= count);
-        self.moves()
-            .filter(|job| job.old != job.new && (is_first(job.old) || is_first(job.new)))
-            .count()
+        let mut changed = 0;
+        for job in self.moves() {
+            let best = job.old.into_iter().chain(job.new).min();
+            if job.old != job.new && best.is_some_and(|rank| rank <= count) {
+                changed += 1;
+            }
+        }
+        changed
     }
 
     /// Every row that is considered under either ranking, ascending, with its ranks.
-    fn ranked_rows(&self) -> impl Iterator<Item = (usize, u32, u32)> + '_ {
-        let ranks = self.ranks.old.iter().zip(&self.ranks.new).enumerate();
-        ranks
-            .map(|(row, (&old, &new))| (row, old, new))
-            .filter(|(_, old, new)| *old > 0 || *new > 0)
+    fn ranked_rows(&self) -> Vec<(usize, u32, u32)> {
+        let mut rows = Vec::with_capacity(self.rows.len());
+        for (row, &old) in self.ranks.old.iter().enumerate() {
+            let new = self.ranks.new[row];
+            if old > 0 || new > 0 {
+                rows.push((row, old, new));
+            }
+        }
+        rows
     }
 
     fn count_moves(&mut self) {
-        for (row, (&old, &new)) in (0..).zip(self.ranks.old.iter().zip(&self.ranks.new)) {
+        for (row, old, new) in self.ranked_rows() {
             match (old, new) {
-                (0, 0) => {}
-                (0, _) => self.being_considered.start.push(row),
-                (_, 0) => self.being_considered.stop.push(row),
+                (0, _) => self.being_considered.start.push(row as u32),
+                (_, 0) => self.being_considered.stop.push(row as u32),
                 _ => {
                     let distance = u64::from(old.abs_diff(new));
                     self.jobs += 1;
@@ -365,29 +384,39 @@ impl Comparison {
 
     /// The values of the jobs that are considered under both rankings.
     fn values_under_both(&self, ranking: &Ranking) -> Vec<f64> {
-        let mut values = ranking.comparable_values();
-        let mut ranks = self.ranks.old.iter().zip(&self.ranks.new);
-        // `retain` visits the values in order, at the same pace as the ranks
-        values.retain(|_| ranks.next().is_some_and(|(&old, &new)| old > 0 && new > 0));
-        values
+        let values = ranking.comparable_values();
+        let mut under_both = Vec::with_capacity(self.jobs);
+        for (row, old, new) in self.ranked_rows() {
+            if old > 0 && new > 0 {
+                under_both.push(values[row]);
+            }
+        }
+        under_both
     }
 
     fn fairness_of(&self, side: &ComparedRanking<'_>) -> Fairness {
         let percentages = percentages(side);
         let mut has_jobs = vec![false; percentages.len()];
-        self.ranked_rows()
-            .for_each(|(row, ..)| has_jobs[side.table.entity_index(row)] = true);
-        let first_rows = side.ranking.order().iter().take(self.first);
-        let count = first_rows.len() as f64;
+        for (row, ..) in self.ranked_rows() {
+            has_jobs[side.table.entity_index(row)] = true;
+        }
+        let order = side.ranking.order();
+        let first_rows = &order[..order.len().min(self.first)];
         let mut firsts = vec![0_u32; percentages.len()];
-        first_rows.for_each(|&row| firsts[side.table.entity_index(row)] += 1);
+        for &row in first_rows {
+            firsts[side.table.entity_index(row)] += 1;
+        }
         let mut quotients = Vec::new();
         let mut without_shares = 0;
-        for ((perc, has_jobs), first) in percentages.into_iter().zip(has_jobs).zip(firsts) {
-            match perc.filter(|&perc| perc > 0.0) {
-                Some(perc) if has_jobs => quotients.push(f64::from(first) / count / perc),
-                Some(_) => {}
-                None => without_shares += first as usize,
+        for (entity, perc) in percentages.into_iter().enumerate() {
+            match perc {
+                Some(perc) if perc > 0.0 => {
+                    if has_jobs[entity] {
+                        let part = f64::from(firsts[entity]) / first_rows.len() as f64;
+                        quotients.push(part / perc);
+                    }
+                }
+                _ => without_shares += firsts[entity] as usize,
             }
         }
         Fairness {
@@ -401,37 +430,39 @@ impl Comparison {
     /// Sums the changes by entity, group, queue and size.
     fn group(&mut self, new: &ComparedRanking<'_>) {
         let table = new.table;
-        let sizes = SIZES.into_iter().find_map(|name| {
-            let column = table.column(name)?;
-            self.ranked_rows()
-                .any(|(row, ..)| size(column, row) > 0.0)
-                .then_some((name, column))
-        });
-        self.size_input = sizes.map(|(name, _)| name);
-        let mut entities = named(table.entities().iter().map(|name| &**name));
-        let mut queues = named(table.queues().iter().map(|name| &**name));
+        let rows = self.ranked_rows();
+        let mut sizes = None;
+        for name in SIZES {
+            if sizes.is_none()
+                && let Some(column) = table.column(name)
+                && rows.iter().any(|&(row, ..)| size(column, row) > 0.0)
+            {
+                sizes = Some(column);
+                self.size_input = Some(name);
+            }
+        }
+        let mut entities = named(table.entities());
+        let mut queues = named(table.queues());
         let mut classes = size_classes(self.size_input);
-        for (row, old_rank, new_rank) in self.ranked_rows() {
+        for (row, old_rank, new_rank) in rows {
             entities[table.entity_index(row)].add(old_rank, new_rank);
             queues[table.queue_index(row)].add(old_rank, new_rank);
-            if let Some((_, column)) = sizes {
+            if let Some(column) = sizes {
                 // at most 6 for the seven classes, as there are five limits
                 classes[size_class(size(column, row))].add(old_rank, new_rank);
             }
         }
-        self.groups = new
-            .tree
-            .map(|tree| groups(&entities, tree))
-            .unwrap_or_default();
-        entities
-            .iter_mut()
-            .zip(percentages(new))
-            .for_each(|(entity, perc)| entity.perc = perc);
+        if let Some(tree) = new.tree {
+            self.groups = groups(&entities, tree);
+        }
+        for (entity, perc) in entities.iter_mut().zip(percentages(new)) {
+            entity.perc = perc;
+        }
         for changes in [&mut entities, &mut queues, &mut classes] {
-            changes.retain(|change| !change.is_empty());
+            changes.retain(|change| change.considered > 0);
         }
         for changes in [&mut entities, &mut queues] {
-            changes.sort_by(|left, right| left.order(right));
+            changes.sort_by(GroupChange::order);
         }
         self.entities = entities;
         self.queues = queues;
@@ -455,80 +486,97 @@ impl Transitions {
 }
 
 fn rows_not_in(rows: &[u32], others: &[u32]) -> Vec<u32> {
-    rows.iter()
-        .copied()
-        .filter(|row| others.binary_search(row).is_err())
-        .collect()
+    let mut missing = rows.to_vec();
+    missing.retain(|row| others.binary_search(row).is_err());
+    missing
 }
 
 /// The rank of each row, from 1; 0 for a row that is not considered.
 fn ranks(side: &ComparedRanking<'_>) -> Vec<u32> {
     let mut ranks = vec![0; side.table.len()];
-    side.ranking
-        .order()
-        .iter()
-        .zip(1..)
-        .for_each(|(&row, rank)| ranks[row] = rank);
+    for (&row, rank) in side.ranking.order().iter().zip(1..) {
+        ranks[row] = rank;
+    }
     ranks
 }
 
+/// The rank of a row among [`ranks`]; `None` if it is not considered.
+fn rank_of(ranks: &[u32], row: usize) -> Option<usize> {
+    match ranks.get(row) {
+        None | Some(0) => None,
+        Some(&rank) => Some(rank as usize),
+    }
+}
+
 fn failed_rows(side: &ComparedRanking<'_>) -> Vec<u32> {
-    side.ranking
-        .scores()
-        .errors()
-        .map(|(row, _)| row as u32)
-        .collect()
+    let mut rows = Vec::new();
+    for (row, _) in side.ranking.scores().errors() {
+        rows.push(row as u32);
+    }
+    rows
 }
 
 /// The fraction of the machine that each entity of a table has; `None` if it is not known.
 fn percentages(side: &ComparedRanking<'_>) -> Vec<Option<f64>> {
     let table = side.table;
     let entities = table.entities();
-    if let Some(tree) = side.tree {
-        let nodes = entities.iter().map(|entity| tree.tree().resolve(entity));
-        return nodes
-            .map(|node| Some(tree.shares().get(node?)?.fairshare_perc))
-            .collect();
-    }
     let mut percentages = vec![None; entities.len()];
-    if let Some(column) = table.column("fairshare_perc") {
-        for row in (0..table.len()).filter(|&row| column.is_set(row)) {
-            percentages[table.entity_index(row)].get_or_insert_with(|| column.nearest_double(row));
+    if let Some(tree) = side.tree {
+        for (perc, entity) in percentages.iter_mut().zip(entities) {
+            if let Some(node) = tree.tree().resolve(entity) {
+                *perc = fairshare_perc(tree, node);
+            }
+        }
+    } else if let Some(column) = table.column("fairshare_perc") {
+        for row in 0..table.len() {
+            let perc = &mut percentages[table.entity_index(row)];
+            if perc.is_none() && column.is_set(row) {
+                *perc = Some(column.nearest_double(row));
+            }
         }
     }
     percentages
 }
 
-fn named(names: impl IntoIterator<Item = impl Into<String>>) -> Vec<GroupChange> {
-    let changes = names.into_iter().map(|name| GroupChange {
-        name: name.into(),
-        ..GroupChange::default()
-    });
-    changes.collect()
+fn fairshare_perc(tree: &AssessedTree, node: NodeId) -> Option<f64> {
+    Some(tree.shares().get(node)?.fairshare_perc)
+}
+
+fn named<N: AsRef<str>>(names: &[N]) -> Vec<GroupChange> {
+    let mut changes = Vec::with_capacity(names.len());
+    for name in names {
+        changes.push(GroupChange::named(name.as_ref().to_owned()));
+    }
+    changes
 }
 
 /// Sums entities by all groups above them.
 fn groups(entities: &[GroupChange], assessed: &AssessedTree) -> Vec<GroupChange> {
     let tree = assessed.tree();
-    let mut groups: HashMap<NodeId, GroupChange> = HashMap::new();
-    for entity in entities.iter().filter(|entity| !entity.is_empty()) {
+    let mut by_node: HashMap<NodeId, GroupChange> = HashMap::new();
+    for entity in entities {
         let Some(node) = tree.resolve(&entity.name) else {
             continue;
         };
-        for above in tree.ancestors(node).filter(|&above| above != tree.root()) {
-            groups.entry(above).or_default().merge(entity);
+        if entity.considered == 0 {
+            continue;
+        }
+        for above in tree.ancestors(node) {
+            by_node
+                .entry(above)
+                .or_insert_with(|| GroupChange::named(tree.name(above).to_owned()))
+                .merge(entity);
         }
     }
-    let groups = groups.into_iter().map(|(node, change)| GroupChange {
-        name: tree.name(node).to_owned(),
-        path: tree.path(node).into_iter().map(str::to_owned).collect(),
-        perc: assessed
-            .shares()
-            .get(node)
-            .map(|shares| shares.fairshare_perc),
-        ..change
-    });
-    let mut groups: Vec<GroupChange> = groups.collect();
+    by_node.remove(&tree.root());
+    let mut groups = Vec::with_capacity(by_node.len());
+    for (node, change) in by_node {
+        groups.push(GroupChange {
+            path: tree.path(node).into_iter().map(str::to_owned).collect(),
+            perc: fairshare_perc(assessed, node),
+            ..change
+        });
+    }
     // by path where the gain is equal, because a hash map has no order of its own
     groups.sort_by(GroupChange::order);
     groups
@@ -546,10 +594,7 @@ fn size(column: &Column, row: usize) -> f64 {
 /// The index of a size in [`size_classes`].
 fn size_class(size: f64) -> usize {
     if size > 0.0 {
-        1 + SIZE_CLASSES
-            .iter()
-            .take_while(|&&greatest| size > greatest)
-            .count()
+        1 + SIZE_CLASSES.partition_point(|&greatest| greatest < size)
     } else {
         0
     }
@@ -560,11 +605,9 @@ fn size_classes(input: Option<&str>) -> Vec<GroupChange> {
         return Vec::new();
     };
     let mut names = vec![format!("no {input}"), "1".to_owned()];
-    names.extend(
-        SIZE_CLASSES
-            .windows(2)
-            .map(|pair| format!("{}-{}", pair[0] + 1.0, pair[1])),
-    );
+    for pair in SIZE_CLASSES.windows(2) {
+        names.push(format!("{}-{}", pair[0] + 1.0, pair[1]));
+    }
     names.push(format!("over {}", SIZE_CLASSES[SIZE_CLASSES.len() - 1]));
-    named(names)
+    named(&names)
 }

@@ -29,32 +29,7 @@ pub fn score(
     precision: ScorePrecision,
     on_error: OnError,
 ) -> Scores {
-    score_within(program, table, precision, on_error, None, QUEUE_FUEL)
-}
-
-/// Evaluates a program as [`score`] does, and reuses the buffers of scores that are no longer
-/// needed. This saves the allocations of a program that scores a queue repeatedly.
-///
-/// ```
-/// use job_sort_formula::rank::{ScorePrecision, OnError, rescore, score};
-/// use job_sort_formula::{Formula, JobTable, Schema};
-///
-/// let program = Formula::parse("ncpus * 10")?.compile(&Schema::openpbs())?;
-/// let table = JobTable::new(["ncpus"]);
-/// let mut scores = score(&program, &table, ScorePrecision::Float32, OnError::ZeroLikePbs);
-/// for _cycle in 0..3 {
-///     scores = rescore(&program, &table, ScorePrecision::Float32, OnError::ZeroLikePbs, scores);
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn rescore(
-    program: &Program,
-    table: &JobTable,
-    precision: ScorePrecision,
-    on_error: OnError,
-    old: Scores,
-) -> Scores {
-    score_within(program, table, precision, on_error, Some(old), QUEUE_FUEL)
+    score_within(program, table, precision, on_error, QUEUE_FUEL)
 }
 
 fn score_within(
@@ -62,7 +37,6 @@ fn score_within(
     table: &JobTable,
     precision: ScorePrecision,
     on_error: OnError,
-    old: Option<Scores>,
     budget: u64,
 ) -> Scores {
     let scorer = TableScorer {
@@ -72,7 +46,7 @@ fn score_within(
     };
     let (results, mut errors) = match precision {
         ScorePrecision::Decimal => scorer.decimal_results(),
-        ScorePrecision::Float32 | ScorePrecision::Double => scorer.python_results(old, budget),
+        ScorePrecision::Float32 | ScorePrecision::Double => scorer.python_results(budget),
     };
     let excluded: Vec<u32> = table.excluded_rows().collect();
     // the lanes of excluded jobs are computed with their blocks, and do not count
@@ -87,16 +61,28 @@ fn score_within(
 /// The table has none for an input.
 fn find_columns<'t>(program: &Program, table: &'t JobTable) -> Result<Vec<&'t Column>, ScoreError> {
     let span = program.expr().span();
-    let columns = program.inputs().iter().map(|name| {
-        let column = table
-            .column(name)
-            .or_else(|| table.column(current_name(name)));
-        column.ok_or_else(|| {
+    let mut columns = Vec::with_capacity(program.inputs().len());
+    for name in program.inputs() {
+        let known = [name, current_name(name)];
+        let Some(column) = known.into_iter().find_map(|name| table.column(name)) else {
             let raised = Raised::new(ErrorKind::Name, format!("the table has no column `{name}`"));
-            ScoreError::Raised(EvalError::new(raised, span))
-        })
-    });
-    columns.collect()
+            return Err(ScoreError::Raised(EvalError::new(raised, span)));
+        };
+        columns.push(column);
+    }
+    Ok(columns)
+}
+
+/// The number that an evaluation with these inputs has given.
+pub(super) fn number_of<A: Arithmetic<Value = Value> + Default>(
+    result: Result<Value, EvalError>,
+    program: &Program,
+    inputs: &[Value],
+) -> Result<Value, ScoreError> {
+    match result {
+        Ok(value) => python_result(value, program.expr().span()),
+        Err(error) => Err(ScoreError::from_evaluation::<A>(error, program, inputs)),
+    }
 }
 
 /// Checks that a result is a number. `span` is the whole formula.
@@ -162,9 +148,7 @@ impl<'p> RowScorer<'p> {
         } else if let Some(left) = &mut self.left {
             *left = left.saturating_sub(arithmetic.work().saturating_sub(FREE_FUEL));
         }
-        let result = result
-            .map_err(|error| ScoreError::from_evaluation::<Python>(error, self.program, inputs));
-        match result.and_then(|value| python_result(value, self.program.expr().span())) {
+        match number_of::<Python>(result, self.program, inputs) {
             Ok(result) => self.precision.round(result.to_f64().unwrap_or(f64::NAN)),
             Err(error) => self.on_error.value(&error),
         }
@@ -205,23 +189,21 @@ impl PartitionResults {
         }
         for (lane, is_int) in is_int.iter_mut().enumerate() {
             *is_int = results.lane_type(lane) != LaneType::Float;
-            if results.lane_type(lane) == LaneType::Bool {
-                let truth = results
-                    .value(lane)
-                    .map(|truth| ((start + lane) as u32, truth));
-                self.exceptions.extend(truth);
+            if results.lane_type(lane) == LaneType::Bool
+                && let Some(truth) = results.value(lane)
+            {
+                self.exceptions.push(((start + lane) as u32, truth));
             }
         }
     }
 }
 
 impl<'t> TableScorer<'t> {
-    /// The results in Python's numbers, in the memory of old ones, and the errors. `budget` is the
-    /// most work of all rows beyond [`FREE_FUEL`] for each, in words.
-    fn python_results(&self, old: Option<Scores>, budget: u64) -> (Column, RowErrors) {
-        let (mut numbers, mut is_int) = old.map(Scores::into_rows).unwrap_or_default();
-        numbers.resize(self.table.len(), 0.0);
-        is_int.resize(self.table.len(), false);
+    /// The results in Python's numbers, and the errors. `budget` is the most work of all rows
+    /// beyond [`FREE_FUEL`] for each, in words.
+    fn python_results(&self, budget: u64) -> (Column, RowErrors) {
+        let mut numbers = vec![0.0; self.table.len()];
+        let mut is_int = vec![false; self.table.len()];
         let work = QueueWork::of_budget(budget);
         let mut found = parallel::map(partitions(&mut numbers, &mut is_int), |partition| {
             self.evaluate(partition, &work)
@@ -251,7 +233,8 @@ impl<'t> TableScorer<'t> {
             is_int,
         } = partition;
         let mut executor = ColumnarExecutor::default();
-        let mut interpreter = RowInterpreter::new(self, Python::new());
+        let mut interpreter = self.program.interpreter(Python::new());
+        let mut inputs = Vec::new();
         let mut found = PartitionResults::default();
         let blocks = numbers.chunks_mut(LANES).zip(is_int.chunks_mut(LANES));
         for (start, (numbers, is_int)) in (start..).step_by(LANES).zip(blocks) {
@@ -262,21 +245,16 @@ impl<'t> TableScorer<'t> {
             numbers.copy_from_slice(results.lanes());
             found.set_types(start, &results, is_int);
             for lane in results.fallback_lanes() {
-                let row = (start + lane) as u32;
-                let result = interpreter
-                    .evaluate(row as usize, |interpreter, inputs| {
-                        work.evaluate(interpreter, inputs)
-                    })
-                    .and_then(|value| python_result(value, self.program.expr().span()));
-                match result {
+                let row = start + lane;
+                match self.interpreted(row, &mut interpreter, &mut inputs, work) {
                     Ok(value) => {
                         let (number, integer, is_exact) = Column::number_of(&value);
                         (numbers[lane], is_int[lane]) = (number, integer);
                         if !is_exact {
-                            found.exceptions.push((row, value));
+                            found.exceptions.push((row as u32, value));
                         }
                     }
-                    Err(error) => found.errors.push((row, error)),
+                    Err(error) => found.errors.push((row as u32, error)),
                 }
             }
         }
@@ -285,88 +263,89 @@ impl<'t> TableScorer<'t> {
         found
     }
 
+    /// The result of one row in Python's numbers. That of an excluded job is unspecified.
+    fn interpreted(
+        &self,
+        row: usize,
+        interpreter: &mut Interpreter<'_, Python>,
+        inputs: &mut Vec<Value>,
+        work: &QueueWork,
+    ) -> Result<Value, ScoreError> {
+        self.read_inputs(row, inputs)?;
+        number_of::<Python>(work.evaluate(interpreter, inputs), self.program, inputs)
+    }
+
+    /// Reads the inputs of a row.
+    fn read_inputs(&self, row: usize, inputs: &mut Vec<Value>) -> Result<(), ScoreError> {
+        inputs.clear();
+        match &self.columns {
+            Ok(columns) => inputs.extend(columns.iter().map(|column| column.value(row))),
+            Err(missing) => return Err(missing.clone()),
+        }
+        Ok(())
+    }
+
     /// The results in base ten, row by row, and the errors.
     fn decimal_results(&self) -> (Column, RowErrors) {
-        let span = self.program.expr().span();
         let starts: Vec<usize> = (0..self.table.len()).step_by(PARTITION_ROWS).collect();
-        let found = parallel::map(starts, |start| {
-            let mut interpreter = RowInterpreter::new(self, DecimalArithmetic::new());
+        let parts = parallel::map(starts, |start| {
+            let mut interpreter = self.program.interpreter(DecimalArithmetic::new());
+            let mut inputs = Vec::new();
             let mut results = Vec::new();
-            let mut errors = Vec::new();
             for row in start..self.table.len().min(start + PARTITION_ROWS) {
-                let result = interpreter
-                    .evaluate(row, Interpreter::evaluate)
-                    // a truth value is a number
-                    .map(|value| value.decimal().map_or(value, Value::Decimal))
-                    .and_then(|value| python_result(value, span));
-                results.push(result.unwrap_or_else(|error| {
-                    errors.push((row as u32, error));
-                    Value::Decimal(Decimal::ZERO)
-                }));
+                results.push(self.interpreted_in_base_ten(row, &mut interpreter, &mut inputs));
             }
-            (results, errors)
+            results
         });
-        let (results, errors): (Vec<Vec<Value>>, Vec<RowErrors>) = found.into_iter().unzip();
-        (
-            results.into_iter().flatten().map(Ok).collect(),
-            errors.into_iter().flatten().collect(),
-        )
-    }
-}
-
-/// Interprets a program for single rows.
-struct RowInterpreter<'s, 't, A: Arithmetic> {
-    scorer: &'s TableScorer<'t>,
-    interpreter: Interpreter<'t, A>,
-    inputs: Vec<Value>,
-}
-
-impl<'s, 't, A: Arithmetic<Value = Value> + Default> RowInterpreter<'s, 't, A> {
-    fn new(scorer: &'s TableScorer<'t>, arithmetic: A) -> Self {
-        Self {
-            scorer,
-            interpreter: scorer.program.interpreter(arithmetic),
-            inputs: Vec::new(),
+        let mut column = Column::new();
+        let mut errors = Vec::new();
+        for (row, result) in parts.into_iter().flatten().enumerate() {
+            match result {
+                Ok(value) => column.push(Ok(&value)),
+                Err(error) => {
+                    errors.push((row as u32, error));
+                    column.push(Ok(&Value::Decimal(Decimal::ZERO)));
+                }
+            }
         }
+        (column, errors)
     }
 
-    /// Evaluates a row. The result for the row of an excluded job is unspecified.
-    fn evaluate(
-        &mut self,
+    fn interpreted_in_base_ten(
+        &self,
         row: usize,
-        evaluate: impl FnOnce(&mut Interpreter<'t, A>, &[Value]) -> Result<Value, EvalError>,
+        interpreter: &mut Interpreter<'_, DecimalArithmetic>,
+        inputs: &mut Vec<Value>,
     ) -> Result<Value, ScoreError> {
-        self.inputs.clear();
-        if let Err(missing) = &self.scorer.columns {
-            return Err(missing.clone());
+        self.read_inputs(row, inputs)?;
+        let span = self.program.expr().span();
+        for input in &mut *inputs {
+            match interpreter.arithmetic().number(input) {
+                Ok(number) => *input = number,
+                Err(raised) => return Err(ScoreError::Raised(EvalError::new(raised, span))),
+            }
         }
-        for column in self.scorer.columns.iter().flatten() {
-            let value = column.value(row);
-            let number = self.interpreter.arithmetic().number(&value);
-            let span = self.scorer.program.expr().span();
-            self.inputs
-                .push(number.map_err(|raised| ScoreError::Raised(EvalError::new(raised, span)))?);
-        }
-        evaluate(&mut self.interpreter, &self.inputs).map_err(|error| {
-            ScoreError::from_evaluation::<A>(error, self.scorer.program, &self.inputs)
-        })
+        let result = interpreter.evaluate(inputs);
+        let value = number_of::<DecimalArithmetic>(result, self.program, inputs)?;
+        // a truth value is a number
+        Ok(value.decimal().map_or(value, Value::Decimal))
     }
 }
 
 /// Cuts the memory of results into partitions.
 fn partitions<'r>(numbers: &'r mut [f64], is_int: &'r mut [bool]) -> Vec<Partition<'r>> {
+    let mut partitions = Vec::new();
     let parts = numbers
         .chunks_mut(PARTITION_ROWS)
         .zip(is_int.chunks_mut(PARTITION_ROWS));
-    (0..)
-        .step_by(PARTITION_ROWS)
-        .zip(parts)
-        .map(|(start, (numbers, is_int))| Partition {
-            start,
+    for (index, (numbers, is_int)) in parts.enumerate() {
+        partitions.push(Partition {
+            start: index * PARTITION_ROWS,
             numbers,
             is_int,
-        })
-        .collect()
+        });
+    }
+    partitions
 }
 
 #[cfg(test)]
@@ -402,7 +381,6 @@ mod tests {
                 &table,
                 ScorePrecision::Double,
                 OnError::ZeroLikePbs,
-                None,
                 budget,
             )
         });

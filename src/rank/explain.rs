@@ -41,12 +41,14 @@ pub fn inputs(program: &Program, table: &JobTable, row: usize) -> Option<Vec<Val
     if matches!(table.exclusion(row), Some(Exclusion::Invalid { .. })) {
         return None;
     }
-    let columns = program.inputs().iter().map(|name| table.column(name));
-    Some(
-        columns
-            .map(|column| column.map_or(Value::Int(0), |column| column.value(row)))
-            .collect(),
-    )
+    let mut inputs = Vec::new();
+    for name in program.inputs() {
+        inputs.push(match table.column(name) {
+            Some(column) => column.value(row),
+            None => Value::Int(0),
+        });
+    }
+    Some(inputs)
 }
 
 /// The sub-expressions that were evaluated, as Python's `ast` has them: neither brackets nor the
@@ -65,8 +67,11 @@ pub fn nodes(program: &Program, trace: &Trace) -> Vec<NodeValue> {
     let mut found = Vec::new();
     // children precede their parents, and a depth is that of the parent plus 1
     for (id, node) in expr.iter().collect::<Vec<_>>().into_iter().rev() {
-        let is_node = is_listed[id.index()] && !matches!(node.kind, ExprKind::Parenthesized(_));
-        let value = trace.value(id).filter(|_| is_node);
+        let value = match node.kind {
+            ExprKind::Parenthesized(_) => None,
+            _ if is_listed[id.index()] => trace.value(id),
+            _ => None,
+        };
         for child in node.kind.children() {
             depths[child.index()] = depths[id.index()] + usize::from(value.is_some());
         }
@@ -115,18 +120,18 @@ pub struct Influence {
 
 /// The median of every input over the rows, the lower one of two.
 pub fn medians(program: &Program, table: &JobTable, rows: &[usize]) -> Vec<Value> {
-    program
-        .inputs()
-        .iter()
-        .map(|name| median(table, name, rows).unwrap_or(Value::Int(0)))
-        .collect()
+    let mut medians = Vec::new();
+    for name in program.inputs() {
+        medians.push(median(table, name, rows).unwrap_or(Value::Int(0)));
+    }
+    medians
 }
 
 /// `None` if there are no rows, or no column of this name.
 fn median(table: &JobTable, name: &str, rows: &[usize]) -> Option<Value> {
-    let column = table.column(name).filter(|_| !rows.is_empty())?;
+    let column = table.column(name)?;
+    let middle = rows.len().checked_sub(1)? / 2;
     let mut rows = rows.to_vec();
-    let middle = (rows.len() - 1) / 2;
     let (_, row, _) = rows.select_nth_unstable_by(middle, |&left, &right| {
         column
             .nearest_double(left)
@@ -138,15 +143,18 @@ fn median(table: &JobTable, name: &str, rows: &[usize]) -> Option<Value> {
 /// The inputs, by index: each alone, but all fair-share inputs together, since they change
 /// together.
 pub fn groups(program: &Program) -> Vec<Vec<usize>> {
-    let inputs = 0..program.inputs().len();
-    let (fairshare, others): (Vec<usize>, Vec<usize>) =
-        inputs.partition(|&index| FairshareInput::from_name(&program.inputs()[index]).is_some());
-    others
-        .into_iter()
-        .map(|index| vec![index])
-        .chain([fairshare])
-        .filter(|group| !group.is_empty())
-        .collect()
+    let mut groups = Vec::new();
+    let mut fairshare = Vec::new();
+    for (index, name) in program.inputs().iter().enumerate() {
+        match FairshareInput::from_name(name) {
+            Some(_) => fairshare.push(index),
+            None => groups.push(vec![index]),
+        }
+    }
+    if !fairshare.is_empty() {
+        groups.push(fairshare);
+    }
+    groups
 }
 
 /// The value of a job with some inputs, given by index, of another one; `None` if the evaluation
@@ -159,9 +167,9 @@ pub fn exchanged(
     budget: &mut WorkBudget,
 ) -> Option<f64> {
     let mut changed = own.to_vec();
-    inputs
-        .iter()
-        .for_each(|&index| changed[index] = other[index].clone());
+    for &index in inputs {
+        changed[index] = other[index].clone();
+    }
     nearest_double(&evaluate(program, &changed, budget)?.ok()?)
 }
 
@@ -194,17 +202,21 @@ pub fn influences(
         };
         let effect = value - other;
         // the difference of two infinities says nothing
-        if !effect.is_nan() {
-            influences.push(Influence {
-                inputs: group
-                    .iter()
-                    .map(|&index| program.inputs()[index].to_string())
-                    .collect(),
-                values: group.iter().map(|&index| inputs[index].clone()).collect(),
-                medians: group.iter().map(|&index| medians[index].clone()).collect(),
-                effect,
-            });
+        if effect.is_nan() {
+            continue;
         }
+        let mut influence = Influence {
+            inputs: Vec::new(),
+            values: Vec::new(),
+            medians: Vec::new(),
+            effect,
+        };
+        for index in group {
+            influence.inputs.push(program.inputs()[index].to_string());
+            influence.values.push(inputs[index].clone());
+            influence.medians.push(medians[index].clone());
+        }
+        influences.push(influence);
     }
     influences.sort_by(|left, right| right.effect.abs().total_cmp(&left.effect.abs()));
     influences
@@ -217,16 +229,14 @@ pub fn differences(
     own: (&Trace, &[Term]),
     other: (&Trace, &[Term]),
 ) -> Vec<TermDifference> {
-    let mut differences: Vec<TermDifference> = if own.1.len() == other.1.len() {
-        let pairs = own.1.iter().zip(other.1);
-        pairs
-            .map(|(own, other)| TermDifference::new(&own.text, &own.value, &other.value))
-            .collect()
+    let mut differences = Vec::new();
+    if own.1.len() == other.1.len() {
+        for (own, other) in own.1.iter().zip(other.1) {
+            differences.push(TermDifference::new(&own.text, &own.value, &other.value));
+        }
     } else if let (Ok(left), Ok(right)) = (&own.0.result, &other.0.result) {
-        vec![TermDifference::new(program.expr().text(), left, right)]
-    } else {
-        Vec::new()
-    };
+        differences.push(TermDifference::new(program.expr().text(), left, right));
+    }
     differences.sort_by(|left, right| right.magnitude().total_cmp(&left.magnitude()));
     differences
 }
@@ -249,9 +259,10 @@ impl TermDifference {
 
     /// The absolute difference; -1 if it is NaN or missing.
     fn magnitude(&self) -> f64 {
-        self.nearest_double()
-            .filter(|double| !double.is_nan())
-            .map_or(-1.0, f64::abs)
+        match self.nearest_double() {
+            Some(double) if !double.is_nan() => double.abs(),
+            _ => -1.0,
+        }
     }
 }
 
@@ -266,15 +277,16 @@ pub fn nearest_double(value: &Value) -> Option<f64> {
 
 /// Compares two numbers exactly, as Python does; `None` if one of them is NaN or not a number.
 pub fn compare_exactly(left: &Value, right: &Value) -> Option<Ordering> {
-    match (
-        nearest_double(left)?.is_nan(),
-        nearest_double(right)?.is_nan(),
-    ) {
-        (false, false) if is_less(left, right) => Some(Ordering::Less),
-        (false, false) if is_less(right, left) => Some(Ordering::Greater),
-        (false, false) => Some(Ordering::Equal),
-        _ => None,
+    if nearest_double(left)?.is_nan() || nearest_double(right)?.is_nan() {
+        return None;
     }
+    Some(if is_less(left, right) {
+        Ordering::Less
+    } else if is_less(right, left) {
+        Ordering::Greater
+    } else {
+        Ordering::Equal
+    })
 }
 
 fn is_less(left: &Value, right: &Value) -> bool {

@@ -9,7 +9,7 @@ use crate::formula::program::{
 };
 use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
 use crate::python::{Arithmetic, InputColumn, Python, Value, float_to_int};
-use crate::rank::evaluate::python_result;
+use crate::rank::evaluate::number_of;
 use crate::rank::{OnError, ScoreError, openpbs_digits, read_amount};
 use crate::schema::current_name;
 
@@ -212,35 +212,32 @@ impl Program {
         );
         for (start, scores) in (0..).step_by(LANES).zip(scores.chunks_mut(LANES)) {
             let rows = start..start + scores.len();
-            let inputs = scratch.columns.iter().map(|&index| &columns[index].1);
-            inputs
-                .clone()
-                .zip(&mut scratch.amounts)
-                .for_each(|(input, amounts)| input.read_amounts(&rows, amounts));
+            for (&column, amounts) in scratch.columns.iter().zip(&mut scratch.amounts) {
+                columns[column].1.read_amounts(&rows, amounts);
+            }
             let input = |slot: usize| {
-                Some(
-                    columns[*scratch.columns.get(slot)?]
-                        .1
-                        .view(&rows, &scratch.amounts[slot]),
-                )
+                let (_, column) = &columns[*scratch.columns.get(slot)?];
+                Some(column.view(&rows, &scratch.amounts[slot]))
             };
             let results = scratch.columnar.evaluate(self, &input, scores.len());
-            scores
-                .iter_mut()
-                .zip(results.lanes())
-                .for_each(|(score, &lane)| *score = S::from(lane));
+            for (score, &lane) in scores.iter_mut().zip(results.lanes()) {
+                *score = S::from(lane);
+            }
             for lane in results.fallback_lanes() {
+                let row = start + lane;
                 scratch.row.clear();
-                scratch
-                    .row
-                    .extend(inputs.clone().map(|input| input.value(start + lane)));
+                for &column in &scratch.columns {
+                    scratch.row.push(columns[column].1.value(row));
+                }
                 let result = work.evaluate(&mut interpreter, &scratch.row);
-                let result = self.number_of(result, &scratch.row);
-                scores[lane] = S::from(result.unwrap_or_else(|error| {
-                    let value = on_error.value(&error);
-                    errors.push((start + lane, error));
-                    value
-                }));
+                scores[lane] = S::from(match self.double_of(result, &scratch.row) {
+                    Ok(double) => double,
+                    Err(error) => {
+                        let value = on_error.value(&error);
+                        errors.push((row, error));
+                        value
+                    }
+                });
             }
         }
         scratch.interpreter = interpreter.into_buffers();
@@ -276,21 +273,19 @@ impl Program {
         scratch: &mut ColumnScratch,
     ) -> Result<f64, ScoreError> {
         let mut interpreter = self.interpreter_with(std::mem::take(&mut scratch.interpreter));
-        let score = self.number_of(interpreter.evaluate(inputs), inputs);
+        let score = self.double_of(interpreter.evaluate(inputs), inputs);
         scratch.interpreter = interpreter.into_buffers();
         score
     }
 
     /// The double nearest to the result of an evaluation with these inputs.
-    fn number_of(
+    fn double_of(
         &self,
         result: Result<Value, EvalError>,
         inputs: &[Value],
     ) -> Result<f64, ScoreError> {
-        let value =
-            result.map_err(|error| ScoreError::from_evaluation::<Python>(error, self, inputs))?;
-        let span = self.expr().span();
-        Ok(python_result(value, span)?.to_f64().unwrap_or(f64::NAN))
+        let value = number_of::<Python>(result, self, inputs)?;
+        Ok(value.to_f64().unwrap_or(f64::NAN))
     }
 
     /// Finds the column of every input, and checks the columns.
@@ -301,66 +296,52 @@ impl Program {
         found: &mut Vec<usize>,
     ) -> Result<(), ColumnError> {
         // a caller that scores again and again gives them in order
-        let are_in_order = columns.len() == self.inputs().len()
-            && columns
-                .iter()
-                .zip(self.inputs())
-                .all(|((name, _), input)| *name == &**input);
-        for (index, &(name, ref column)) in columns.iter().enumerate() {
-            if !are_in_order
-                && columns[..index]
-                    .iter()
-                    .any(|(earlier, _)| is_same(earlier, name))
-            {
-                return Err(ColumnError::Repeated {
-                    name: name.to_owned(),
-                });
+        let names = columns.iter().map(|(name, _)| *name);
+        let are_in_order = names.eq(self.inputs().iter().map(AsRef::as_ref));
+        for (index, (name, column)) in columns.iter().enumerate() {
+            if !are_in_order {
+                self.check_name(name, &columns[..index])?;
             }
-            if !are_in_order && !self.inputs().iter().any(|input| is_same(input, name)) {
-                let quoted: Vec<String> = self
-                    .inputs()
-                    .iter()
-                    .map(|input| format!("`{input}`"))
-                    .collect();
-                let inputs = if quoted.is_empty() {
-                    "no input".to_owned()
-                } else {
-                    quoted.join(", ")
-                };
-                return Err(ColumnError::Unknown {
-                    name: name.to_owned(),
-                    inputs,
-                });
-            }
-            if let Some(found) = column.rows().filter(|&found| found != rows) {
-                return Err(ColumnError::Length {
-                    name: name.to_owned(),
-                    found,
-                    expected: rows,
-                });
-            }
-            if let Some((row, index, entities)) = column.missing_entity() {
-                return Err(ColumnError::Entity {
-                    name: name.to_owned(),
-                    row,
-                    index,
-                    entities,
-                });
-            }
+            column.check(name, rows)?;
         }
         found.clear();
-        if are_in_order {
-            found.extend(0..columns.len());
-            return Ok(());
-        }
-        for input in self.inputs() {
-            let column = columns.iter().position(|(name, _)| is_same(name, input));
-            found.push(column.ok_or_else(|| ColumnError::Missing {
-                name: input.to_string(),
-            })?);
+        for (slot, input) in self.inputs().iter().enumerate() {
+            found.push(if are_in_order {
+                slot
+            } else {
+                place_of(input, columns).ok_or_else(|| ColumnError::Missing {
+                    name: input.to_string(),
+                })?
+            });
         }
         Ok(())
     }
+
+    /// Checks that the formula reads a column, and that it is not among those before it.
+    fn check_name(
+        &self,
+        name: &str,
+        earlier: &[(&str, InputColumn<'_>)],
+    ) -> Result<(), ColumnError> {
+        let name = name.to_owned();
+        if place_of(&name, earlier).is_some() {
+            return Err(ColumnError::Repeated { name });
+        }
+        if self.inputs().iter().any(|input| is_same(input, &name)) {
+            return Ok(());
+        }
+        let inputs = if self.inputs().is_empty() {
+            "no input".to_owned()
+        } else {
+            format!("`{}`", self.inputs().join("`, `"))
+        };
+        Err(ColumnError::Unknown { name, inputs })
+    }
+}
+
+/// The index of the column of an input.
+fn place_of(input: &str, columns: &[(&str, InputColumn<'_>)]) -> Option<usize> {
+    columns.iter().position(|(name, _)| is_same(name, input))
 }
 
 /// Whether two names are the same input; one of them may be a deprecated name.
@@ -382,19 +363,32 @@ impl InputColumn<'_> {
         }
     }
 
-    /// The first row whose entity has no value, with the entity and the number of values.
-    fn missing_entity(&self) -> Option<(usize, u32, usize)> {
-        let Self::ByEntity { index, values } = self else {
-            return None;
-        };
-        // a maximum is vectorized; only an error needs the row, for which `position` is slow
-        if (index.iter().fold(0, |max, &index| index.max(max)) as usize) < values.len() {
-            return None;
+    /// Checks the number of rows, and that every row has an entity with a value.
+    fn check(&self, name: &str, rows: usize) -> Result<(), ColumnError> {
+        if let Some(found) = self.rows()
+            && found != rows
+        {
+            return Err(ColumnError::Length {
+                name: name.to_owned(),
+                found,
+                expected: rows,
+            });
         }
-        let row = index
-            .iter()
-            .position(|&index| index as usize >= values.len())?;
-        Some((row, index[row], values.len()))
+        // a maximum is vectorized; only an error needs the row, for which `position` is slow
+        if let Self::ByEntity { index, values } = self
+            && index.iter().fold(0, |max, &index| index.max(max)) as usize >= values.len()
+            && let Some(row) = index
+                .iter()
+                .position(|&index| index as usize >= values.len())
+        {
+            return Err(ColumnError::Entity {
+                name: name.to_owned(),
+                row,
+                index: index[row],
+                entities: values.len(),
+            });
+        }
+        Ok(())
     }
 
     /// Reads a block of amounts as Python does.

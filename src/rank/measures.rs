@@ -11,21 +11,20 @@ use crate::parallel;
 /// Sorts once and counts inversions in a merge sort, so it takes O(n log n) time: W. R. Knight, "A
 /// Computer Method for Calculating Kendall's Tau with Ungrouped Data", 1966.
 pub fn tau_b(first: &[f64], second: &[f64]) -> Option<f64> {
-    let numbers = first
-        .iter()
-        .zip(second)
-        .filter(|(first, second)| !first.is_nan() && !second.is_nan());
-    let mut pairs: Vec<_> = numbers
-        // both keys reverse the order, which leaves their agreement as it is
-        .map(|(&first, &second)| (double_key(first), double_key(second)))
-        .collect();
+    let mut pairs = Vec::with_capacity(first.len());
+    for (&first, &second) in first.iter().zip(second) {
+        if !first.is_nan() && !second.is_nan() {
+            // both keys reverse the order, which leaves their agreement as it is
+            pairs.push((double_key(first), double_key(second)));
+        }
+    }
     parallel::sort_unstable(&mut pairs);
-    let ties_in_first = tied_pairs(&pairs, |left, right| left.0 == right.0);
-    let ties_in_both = tied_pairs(&pairs, |left, right| left == right);
-    let mut seconds: Vec<u64> = pairs.into_iter().map(|(_, second)| second).collect();
+    let (firsts, mut seconds): (Vec<u64>, Vec<u64>) = pairs.iter().copied().unzip();
+    let ties_in_first = tied_pairs(&firsts);
+    let ties_in_both = tied_pairs(&pairs);
     let mut scratch = vec![0; seconds.len()];
     let inversions = sort_counting_inversions(&mut seconds, &mut scratch);
-    let ties_in_second = tied_pairs(&seconds, |left, right| left == right);
+    let ties_in_second = tied_pairs(&seconds);
     // below 2^32 rows, as row numbers have 32 bits: the pairs fit
     let count = seconds.len() as i64;
     let all = count * (count - 1) / 2;
@@ -33,18 +32,23 @@ pub fn tau_b(first: &[f64], second: &[f64]) -> Option<f64> {
         all - ties_in_first - ties_in_second + ties_in_both - 2 * inversions;
     let in_first = all - ties_in_first;
     let in_second = all - ties_in_second;
+    if in_first == 0 || in_second == 0 {
+        return None;
+    }
     let tau =
         concordant_less_discordant as f64 / (in_first as f64).sqrt() / (in_second as f64).sqrt();
     // rounding can carry it beyond 1
-    (in_first > 0 && in_second > 0).then(|| tau.clamp(-1.0, 1.0))
+    Some(tau.clamp(-1.0, 1.0))
 }
 
 /// The number of pairs of equal items; equal items must be neighbours.
-fn tied_pairs<T>(sorted: &[T], is_equal: impl Fn(&T, &T) -> bool) -> i64 {
-    sorted
-        .chunk_by(is_equal)
-        .map(|run| run.len() as i64 * (run.len() as i64 - 1) / 2)
-        .sum()
+fn tied_pairs<T: PartialEq>(sorted: &[T]) -> i64 {
+    let mut pairs = 0;
+    for run in sorted.chunk_by(PartialEq::eq) {
+        let length = run.len() as i64;
+        pairs += length * (length - 1) / 2;
+    }
+    pairs
 }
 
 /// Sorts the items and returns the number of pairs of which the greater one came first. Recurses to
@@ -86,9 +90,17 @@ fn sort_counting_inversions(items: &mut [u64], scratch: &mut [u64]) -> i64 {
 /// Source: R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness and Discrimination for
 /// Resource Allocation in Shared Computer Systems", 1984.
 pub fn jain_index(amounts: &[f64]) -> Option<f64> {
-    let sum: f64 = amounts.iter().sum();
-    let squares: f64 = amounts.iter().map(|amount| amount * amount).sum();
-    (squares > 0.0).then(|| sum * sum / (amounts.len() as f64 * squares))
+    let mut sum = 0.0;
+    let mut squares = 0.0;
+    for amount in amounts {
+        sum += amount;
+        squares += amount * amount;
+    }
+    if squares > 0.0 {
+        Some(sum * sum / (amounts.len() as f64 * squares))
+    } else {
+        None
+    }
 }
 
 /// The Gini coefficient of amounts that are not negative: 0 if all are equal, `1 - 1/n` if one of
@@ -97,11 +109,15 @@ pub fn gini_coefficient(amounts: &[f64]) -> Option<f64> {
     let mut sorted = amounts.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let count = sorted.len() as f64;
-    let sum: f64 = sorted.iter().sum();
-    let weighted: f64 = sorted
-        .iter()
-        .zip(1..)
-        .map(|(amount, place)| (2.0 * f64::from(place) - count - 1.0) * amount)
-        .sum();
-    (sum > 0.0).then(|| weighted / (count * sum))
+    let mut sum = 0.0;
+    let mut weighted = 0.0;
+    for (index, amount) in sorted.iter().enumerate() {
+        sum += amount;
+        weighted += (2.0 * (index + 1) as f64 - count - 1.0) * amount;
+    }
+    if sum > 0.0 {
+        Some(weighted / (count * sum))
+    } else {
+        None
+    }
 }

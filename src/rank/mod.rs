@@ -24,8 +24,7 @@ pub use compare::SIZES;
 pub use compare::{
     ComparedRanking, Comparison, Fairness, GroupChange, JobMove, OldNew, Transitions,
 };
-pub use evaluate::{RowScorer, python_result};
-pub use evaluate::{rescore, score};
+pub use evaluate::{RowScorer, python_result, score};
 pub use input_columns::QueueWork;
 pub use input_columns::{ColumnError, ColumnScratch};
 pub use openpbs_digits::{decimals, fixed, printed, read_amount};
@@ -40,7 +39,10 @@ pub use summand_agreement::{SummandAgreement, summand_agreements};
 pub use sweep::{Enclosure, Scoring, Sweep};
 pub use work_budget::{SEARCH_WORK, WorkBudget, row_work};
 
+use std::cmp::{Ordering, Reverse};
 use std::fmt;
+
+use rust_decimal::Decimal;
 
 use crate::fairshare::{EntityShares, FairShare};
 use crate::formula::program::Program;
@@ -94,7 +96,7 @@ impl Ranking {
     ///
     /// ```
     /// use job_sort_formula::jobs::{Job, JobTable};
-    /// use job_sort_formula::rank::{OnError, Ranking, ScorePrecision, rescore, score};
+    /// use job_sort_formula::rank::{OnError, Ranking, ScorePrecision, score};
     /// use job_sort_formula::{Formula, Schema, Value};
     ///
     /// let program = Formula::parse("ncpus")?.compile(&Schema::openpbs())?;
@@ -105,37 +107,32 @@ impl Ranking {
     /// let ranking = Ranking::top(score(&program, &table, ScorePrecision::Float32, OnError::Null), &table, 2);
     /// assert_eq!(ranking.order().iter().map(|&row| table.id(row)).collect::<Vec<_>>(), ["2.vm", "3.vm"]);
     /// table.remove(["2.vm"])?;
-    /// let scores = rescore(&program, &table, ScorePrecision::Float32, OnError::Null, ranking.into_scores());
+    /// let scores = score(&program, &table, ScorePrecision::Float32, OnError::Null);
     /// assert_eq!(Ranking::top(scores, &table, 2).order(), [1, 0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn top(scores: Scores, table: &JobTable, limit: usize) -> Self {
         // the order of the rows breaks ties, without sorting by time
-        let decimals = scores.decimals();
-        if decimals.is_none() && table.is_in_submit_order() {
+        if scores.decimals().is_none() && table.is_in_submit_order() {
             let order = sort_by_value(&scores.values(), |row| table.is_considered(row), limit);
             return Self { scores, order };
         }
-        let mut rows: Vec<usize> = table
-            .considered_rows()
+        let mut rows = Vec::new();
+        for row in table.considered_rows() {
             // rows that were pushed after the scoring have no score
-            .take_while(|&row| row < scores.len())
-            .collect();
-        table.sort_by_submit_order(&mut rows);
-        let values = scores.values();
-        let order = match decimals {
-            Some(decimals) => {
-                // stable, so that equal values keep the order of submission
-                rows.sort_by(
-                    |&left, &right| match scores.error(left).or(scores.error(right)) {
-                        Some(_) => higher_first(values[left], values[right]),
-                        None => decimals[right].cmp(&decimals[left]),
-                    },
-                );
-                rows.truncate(limit);
-                rows
+            if row < scores.len() {
+                rows.push(row);
             }
-            None => sort_listed_by_value(&rows, &values, limit),
+        }
+        table.sort_by_submit_order(&mut rows);
+        let comparable = ComparableScores::new(&scores);
+        let order = if comparable.decimals.is_some() {
+            // stable, so that equal values keep the order of submission
+            rows.sort_by(|&left, &right| comparable.higher_first(left, right));
+            rows.truncate(limit);
+            rows
+        } else {
+            sort_listed_by_value(&rows, &comparable.values, limit)
         };
         Self { scores, order }
     }
@@ -157,11 +154,6 @@ impl Ranking {
         self.order.truncate(limit);
     }
 
-    /// The scores alone, whose memory [`rescore`] reuses.
-    pub fn into_scores(self) -> Scores {
-        self.scores
-    }
-
     /// The score of a row; `None` if its job is excluded.
     pub fn score(&self, row: usize) -> Option<Score<'_>> {
         self.scores.get(row)
@@ -180,15 +172,12 @@ impl Ranking {
     /// The number of adjacent pairs in the order whose values are equal, so that the formula does
     /// not order them.
     pub fn ties(&self) -> usize {
-        let values = self.scores.values();
-        let decimals = self.scores.decimals();
-        let ties = self.order.windows(2).filter(|pair| match &decimals {
-            Some(decimals) if pair.iter().all(|&row| self.scores.error(row).is_none()) => {
-                decimals[pair[0]] == decimals[pair[1]]
-            }
-            _ => higher_first(values[pair[0]], values[pair[1]]).is_eq(),
-        });
-        ties.count()
+        let comparable = ComparableScores::new(&self.scores);
+        let mut ties = 0;
+        for pair in self.order.windows(2) {
+            ties += usize::from(comparable.higher_first(pair[0], pair[1]).is_eq());
+        }
+        ties
     }
 
     /// Values that compare as the scores do: those of [`Scores::values`], or ordinals where the
@@ -199,27 +188,26 @@ impl Ranking {
             return values;
         };
         let mut rows: Vec<usize> = (0..values.len()).collect();
-        rows.sort_unstable_by(|&left, &right| {
-            values[left]
-                .total_cmp(&values[right])
-                .then_with(|| decimals[left].cmp(&decimals[right]))
-        });
+        let key = |row: usize| (double_key(values[row]), Reverse(decimals[row]));
+        rows.sort_unstable_by_key(|&row| Reverse(key(row)));
         let mut ordinals = vec![0.0; values.len()];
-        let tied = rows.chunk_by(|&left, &right| {
-            values[left].to_bits() == values[right].to_bits() && decimals[left] == decimals[right]
-        });
-        for (ordinal, tied) in tied.enumerate() {
-            tied.iter().for_each(|&row| ordinals[row] = ordinal as f64);
+        let mut ordinal = 0.0;
+        for (place, &row) in rows.iter().enumerate() {
+            if place > 0 && key(rows[place - 1]) != key(row) {
+                ordinal += 1.0;
+            }
+            ordinals[row] = ordinal;
         }
         ordinals
     }
 
     /// The first job with an error, and its error, if the scores use [`OnError::Fail`].
     pub fn failure(&self) -> Option<(usize, &ScoreError)> {
-        self.scores
-            .errors()
-            .next()
-            .filter(|_| self.scores.on_error() == OnError::Fail)
+        if self.scores.on_error() == OnError::Fail {
+            self.scores.errors().next()
+        } else {
+            None
+        }
     }
 
     /// The number of jobs with an error.
@@ -235,11 +223,12 @@ impl Ranking {
     /// The errors of some rows, grouped as by [`error_groups`](Self::error_groups).
     pub fn error_groups_of(&self, is_asked_for: impl Fn(usize) -> bool) -> Vec<ErrorGroup<'_>> {
         let mut groups: Vec<ErrorGroup<'_>> = Vec::new();
-        for (row, error) in self.scores.errors().filter(|(row, _)| is_asked_for(*row)) {
-            let mut known = groups.iter_mut();
-            match known.find(|group| {
-                group.error.kind() == error.kind() && group.error.span() == error.span()
-            }) {
+        for (row, error) in self.scores.errors() {
+            if !is_asked_for(row) {
+                continue;
+            }
+            let known = groups.iter_mut().find(|group| group.has(error));
+            match known {
                 Some(group) => group.rows.push(row),
                 None => groups.push(ErrorGroup {
                     error,
@@ -247,8 +236,38 @@ impl Ranking {
                 }),
             }
         }
-        groups.sort_by_key(|group| std::cmp::Reverse(group.rows.len()));
+        groups.sort_by_key(|group| Reverse(group.rows.len()));
         groups
+    }
+}
+
+/// What jobs are compared by.
+struct ComparableScores<'s> {
+    scores: &'s Scores,
+    values: Vec<f64>,
+    /// The exact values of decimal scores.
+    decimals: Option<Vec<Decimal>>,
+}
+
+impl<'s> ComparableScores<'s> {
+    fn new(scores: &'s Scores) -> Self {
+        Self {
+            scores,
+            values: scores.values(),
+            decimals: scores.decimals(),
+        }
+    }
+
+    /// Compares two rows, as [`higher_first`] does; decimals exactly, unless one has an error.
+    fn higher_first(&self, left: usize, right: usize) -> Ordering {
+        match &self.decimals {
+            Some(decimals)
+                if self.scores.error(left).is_none() && self.scores.error(right).is_none() =>
+            {
+                decimals[right].cmp(&decimals[left])
+            }
+            _ => higher_first(self.values[left], self.values[right]),
+        }
     }
 }
 
@@ -259,6 +278,12 @@ pub struct ErrorGroup<'r> {
     pub error: &'r ScoreError,
     /// The rows of the jobs.
     pub rows: Vec<usize>,
+}
+
+impl ErrorGroup<'_> {
+    fn has(&self, error: &ScoreError) -> bool {
+        self.error.kind() == error.kind() && self.error.span() == error.span()
+    }
 }
 
 /// Writes the first rows and the number of all: a formula may fail for every job.
@@ -287,32 +312,28 @@ pub fn fill_fairshare(
     to_value: impl Fn(f64) -> Value,
 ) -> Vec<String> {
     let have_jobs = table.entities_have_jobs();
-    let entities = table.entities().iter().zip(&have_jobs);
-    let shares: Vec<_> = entities
-        .map(|(entity, &has_jobs)| {
-            if has_jobs {
-                backend.shares_of(entity)
-            } else {
-                None
-            }
-        })
-        .collect();
-    for (name, input) in FairshareInput::NAMES {
-        if table.column(name).is_some() {
-            let numbers = shares
-                .iter()
-                .map(|shares| Some(fairshare_number(input, shares.as_ref()?)));
-            table.fill(
-                name,
-                &numbers
-                    .map(|number| number.map(&to_value))
-                    .collect::<Vec<_>>(),
-            );
+    let mut shares = Vec::with_capacity(have_jobs.len());
+    let mut unknown = Vec::new();
+    for (entity, has_jobs) in table.entities().iter().zip(have_jobs) {
+        let known = if has_jobs {
+            backend.shares_of(entity)
+        } else {
+            None
+        };
+        if has_jobs && known.is_none() {
+            unknown.push(entity.to_string());
         }
+        shares.push(known);
     }
-    let entities = table.entities().iter().zip(&shares).zip(have_jobs);
-    let unknown = entities.filter(|((_, shares), has_jobs)| shares.is_none() && *has_jobs);
-    unknown.map(|((entity, _), _)| entity.to_string()).collect()
+    for (name, input) in FairshareInput::NAMES {
+        let mut numbers = Vec::with_capacity(shares.len());
+        for shares in &shares {
+            let number = shares.map(|shares| fairshare_number(input, &shares));
+            numbers.push(number.map(&to_value));
+        }
+        table.fill(name, &numbers);
+    }
+    unknown
 }
 
 /// The number of an entity that a formula gets as `input`.
@@ -330,12 +351,18 @@ pub fn missing_fairshare_input<'t>(
     table: &'t JobTable,
     inputs: &[Box<str>],
 ) -> Option<(&'t str, &'static str)> {
-    let names = FairshareInput::NAMES.into_iter().map(|(name, _)| name);
-    let mut needed = names.filter(|name| inputs.iter().any(|input| **input == **name));
-    needed.find_map(|name| {
-        let column = table.column(name)?;
-        let row =
-            (0..table.len()).find(|&row| table.exclusion(row).is_none() && !column.is_set(row))?;
-        Some((table.id(row), name))
-    })
+    for (name, _) in FairshareInput::NAMES {
+        let Some(column) = table.column(name) else {
+            continue;
+        };
+        if !inputs.iter().any(|input| **input == *name) {
+            continue;
+        }
+        for row in 0..table.len() {
+            if table.exclusion(row).is_none() && !column.is_set(row) {
+                return Some((table.id(row), name));
+            }
+        }
+    }
+    None
 }

@@ -87,11 +87,14 @@ pub fn decimals(v: f64) -> usize {
     if !v.is_finite() {
         return 0;
     }
-    let shifted = [1.0, 10.0, 100.0, 1000.0].map(|scale| v.abs() * scale);
-    shifted
-        .into_iter()
-        .position(|shifted| matches!(next_three_digits(shifted), 0 | 999..))
-        .unwrap_or(MAX_DECIMALS)
+    let mut scale = 1.0;
+    for decimals in 0..MAX_DECIMALS {
+        if matches!(next_three_digits(v.abs() * scale), 0 | 999..) {
+            return decimals;
+        }
+        scale *= 10.0;
+    }
+    MAX_DECIMALS
 }
 
 /// The first three digits after the point of a number that is not negative.

@@ -47,7 +47,8 @@ pub fn sort_by_value(
     is_listed: impl Fn(usize) -> bool,
     limit: usize,
 ) -> Vec<usize> {
-    let mut rows: Vec<usize> = (0..values.len()).filter(|&row| is_listed(row)).collect();
+    let mut rows: Vec<usize> = (0..values.len()).collect();
+    rows.retain(|&row| is_listed(row));
     if values.iter().any(|value| value.is_nan()) {
         merge_sort(&mut rows, &mut |left: usize, right: usize| {
             higher_first(values[left], values[right])
@@ -57,8 +58,10 @@ pub fn sort_by_value(
     }
     // the keys alone are sorted, since looking up the value of a row for every comparison would
     // miss the cache
-    let key = |row| u128::from(double_key(values[row])) << 32 | row as u128;
-    let mut keys: Vec<u128> = rows.into_iter().map(key).collect();
+    let mut keys = Vec::with_capacity(rows.len());
+    for row in rows {
+        keys.push(u128::from(double_key(values[row])) << 32 | row as u128);
+    }
     // those behind the limit need not be sorted
     if limit < keys.len() {
         keys.select_nth_unstable(limit);
@@ -71,10 +74,11 @@ pub fn sort_by_value(
 /// Sorts rows in any order as [`sort_by_value`] does.
 pub fn sort_listed_by_value(rows: &[usize], values: &[f64], limit: usize) -> Vec<usize> {
     let values: Vec<f64> = rows.iter().map(|&row| values[row]).collect();
-    sort_by_value(&values, |_| true, limit)
-        .into_iter()
-        .map(|index| rows[index])
-        .collect()
+    let mut order = sort_by_value(&values, |_| true, limit);
+    for row in &mut order {
+        *row = rows[*row];
+    }
+    order
 }
 
 /// An integer that orders values as [`higher_first`] does: the higher the value, the lower the key.

@@ -5,6 +5,7 @@
 //! of steps, the range is not evaluated step by step; any other range is halved until it is short.
 
 use std::cmp::Ordering;
+use std::mem;
 use std::ops::RangeInclusive;
 
 use crate::parallel;
@@ -49,18 +50,8 @@ impl Competitor<'_> {
     ) -> Option<bool> {
         let own = self.sweep.enclosure(steps.clone(), budget)?;
         let job_enclosure = job.enclosure(steps.clone(), budget)?;
-        self.is_always_ahead(&own, &job_enclosure, job.precision())
-    }
-
-    /// Whether it is ahead at every step; `None` if that is not known.
-    fn is_always_ahead(
-        &self,
-        own: &Enclosure,
-        job: &Enclosure,
-        precision: ScorePrecision,
-    ) -> Option<bool> {
-        own.compare(job, precision)
-            .map(|order| self.is_ahead_if(order))
+        let order = own.compare(&job_enclosure, job.precision())?;
+        Some(self.is_ahead_if(order))
     }
 }
 
@@ -145,11 +136,13 @@ impl<'c, 'p> Undecided<'c, 'p> {
         threshold: f64,
         budget: &mut WorkBudget,
     ) -> Option<Decision<'c, 'p>> {
-        let enclosure = job.enclosure(self.steps.clone(), budget);
-        if enclosure.is_some_and(|enclosure| enclosure.bounds().1 <= threshold) {
-            return Some(Decision::Never);
-        }
-        if let Some(enclosure) = enclosure {
+        let mut passes = false;
+        if let Some(enclosure) = job.enclosure(self.steps.clone(), budget) {
+            let (least, most) = enclosure.bounds();
+            if most <= threshold {
+                return Some(Decision::Never);
+            }
+            passes = least > threshold;
             self.exclude_decided(&enclosure, job.precision(), places, budget);
         }
         if budget.is_spent() {
@@ -158,7 +151,6 @@ impl<'c, 'p> Undecided<'c, 'p> {
         if self.ahead >= places {
             return Some(Decision::Never);
         }
-        let passes = enclosure.is_some_and(|enclosure| enclosure.bounds().0 > threshold);
         if passes && self.ahead + self.competitors.len() < places {
             return Some(Decision::First(*self.steps.start()));
         }
@@ -187,18 +179,18 @@ impl<'c, 'p> Undecided<'c, 'p> {
         places: usize,
         budget: &mut WorkBudget,
     ) {
-        let mut ahead = self.ahead;
-        let steps = self.steps.clone();
-        self.competitors.retain(|competitor| {
-            if ahead >= places {
-                return true;
+        for competitor in mem::take(&mut self.competitors) {
+            let mut order = None;
+            if self.ahead < places
+                && let Some(own) = competitor.sweep.enclosure(self.steps.clone(), budget)
+            {
+                order = own.compare(job, precision);
             }
-            let own = competitor.sweep.enclosure(steps.clone(), budget);
-            let decided = own.and_then(|own| competitor.is_always_ahead(&own, job, precision));
-            ahead += usize::from(decided == Some(true));
-            decided.is_none()
-        });
-        self.ahead = ahead;
+            match order {
+                Some(order) => self.ahead += usize::from(competitor.is_ahead_if(order)),
+                None => self.competitors.push(competitor),
+            }
+        }
     }
 
     /// Evaluates the steps one by one; `None` if that takes more than the work that is left.
@@ -213,15 +205,17 @@ impl<'c, 'p> Undecided<'c, 'p> {
         let mut ahead = vec![self.ahead; scores.len()];
         for competitor in &self.competitors {
             let own = competitor.sweep.scores(self.steps.clone(), budget)?;
-            for (ahead, (own, score)) in ahead.iter_mut().zip(own.iter().zip(&scores)) {
-                *ahead += usize::from(competitor.is_ahead(*own, *score));
+            for (index, ahead) in ahead.iter_mut().enumerate() {
+                *ahead += usize::from(competitor.is_ahead(own[index], scores[index]));
             }
         }
-        let mut steps = self.steps.clone().zip(ahead.into_iter().zip(scores));
-        let found = steps
+        for (step, (ahead, score)) in self.steps.clone().zip(ahead.into_iter().zip(scores)) {
             // OpenPBS holds back a value `<=` the threshold, which NaN is not
-            .find(|&(_, (ahead, score))| ahead < places && (score.is_nan() || score > threshold));
-        Some(found.map_or(Decision::Never, |(step, _)| Decision::First(step)))
+            if ahead < places && (score.is_nan() || score > threshold) {
+                return Some(Decision::First(step));
+            }
+        }
+        Some(Decision::Never)
     }
 }
 
@@ -249,20 +243,21 @@ pub fn crossings(
     };
     let mut all = vec![unknown; competitors.len()];
     for _ in 0..ROUNDS {
-        let open: Vec<usize> = (0..competitors.len())
-            .filter(|&index| all[index].known_until < *steps.end())
-            .collect();
+        let mut open: Vec<usize> = (0..competitors.len()).collect();
+        open.retain(|&index| all[index].known_until < *steps.end());
         if open.is_empty() {
             break;
         }
         let part = budget.left() / open.len() as u64;
         let found = parallel::map(open.chunks(COMPETITORS_PER_THREAD).collect(), |some| {
-            let crossings = some
-                .iter()
-                .map(|&index| all[index].continued(job, &competitors[index], *steps.end(), part));
-            crossings.collect::<Vec<_>>()
+            let mut continued = Vec::new();
+            for &index in some {
+                let known: &Crossings = &all[index];
+                continued.push(known.continued(job, &competitors[index], *steps.end(), part));
+            }
+            continued
         });
-        for (index, (crossings, used)) in open.iter().copied().zip(found.concat()) {
+        for (index, (crossings, used)) in open.into_iter().zip(found.concat()) {
             budget.charge(used);
             all[index] = crossings;
         }
@@ -333,11 +328,7 @@ impl Crossings {
     }
 
     fn push(&mut self, step: i64, is_ahead: bool) {
-        if self
-            .changes
-            .last()
-            .is_none_or(|(_, last)| *last != is_ahead)
-        {
+        if self.changes.last().map(|&(_, last)| last) != Some(is_ahead) {
             self.changes.push((step, is_ahead));
         }
     }

@@ -44,11 +44,6 @@ impl Scores {
         }
     }
 
-    /// The memory of the results, to be reused.
-    pub(super) fn into_rows(self) -> (Vec<f64>, Vec<bool>) {
-        self.results.into_rows()
-    }
-
     /// The number of rows, including those of excluded jobs.
     pub fn len(&self) -> usize {
         self.results.len()
@@ -104,7 +99,7 @@ impl Scores {
             .errors
             .binary_search_by_key(&row, |(failed_row, _)| *failed_row as usize)
             .ok()?;
-        self.errors.get(index).map(|(_, error)| error)
+        Some(&self.errors[index].1)
     }
 
     /// Every error with its row, by ascending row.
@@ -125,17 +120,23 @@ impl Scores {
 
     /// The unrounded results, if the formula was evaluated in base ten.
     pub(super) fn decimals(&self) -> Option<Vec<Decimal>> {
+        if self.precision != ScorePrecision::Decimal {
+            return None;
+        }
+        let mut decimals = Vec::with_capacity(self.len());
         // a double holds none of them
-        let results = self.results.exceptions().iter();
-        (self.precision == ScorePrecision::Decimal)
-            .then(|| results.filter_map(|(_, result)| result.decimal()).collect())
+        for (_, result) in self.results.exceptions() {
+            decimals.extend(result.decimal());
+        }
+        Some(decimals)
     }
 
     /// The values that jobs are compared by, in the order of the rows; 0 for an excluded job.
     pub fn values(&self) -> Vec<f64> {
-        let mut values: Vec<f64> = (0..self.len())
-            .map(|row| self.precision.round(self.results.nearest_double(row)))
-            .collect();
+        let mut values = Vec::with_capacity(self.len());
+        for row in 0..self.len() {
+            values.push(self.precision.round(self.results.nearest_double(row)));
+        }
         for (row, value) in self.results.exceptions() {
             values[*row as usize] = self.precision.round(value.to_f64().unwrap_or(f64::NAN));
         }

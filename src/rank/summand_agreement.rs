@@ -48,20 +48,24 @@ pub fn summand_agreements(
     let mut order = ranking.order().to_vec();
     order.retain(|&row| row < table.len());
     let examined = order.len().min(MAX_ROWS);
-    let rows: Vec<usize> = (0..examined)
+    let mut rows = Vec::with_capacity(examined);
+    for index in 0..examined {
         // no division by 0: without rows there is no index
-        .map(|index| order[index * order.len() / examined])
-        .collect();
-    let scores = ranking.scores().values();
+        rows.push(order[index * order.len() / examined]);
+    }
+    let values = ranking.scores().values();
     let Some(columns) = SummandColumns::new(program, schema, table, &rows) else {
         return Vec::new();
     };
-    let scores: Vec<f64> = columns.rows.iter().map(|&row| scores[row]).collect();
-    let summands = columns.ranges.iter().zip(&columns.columns);
-    summands
-        .filter(|(_, values)| !values.is_empty())
-        .map(|(summand, values)| agreement(&summand.text, summand.span, values, &scores))
-        .collect()
+    let mut agreements = Vec::new();
+    if columns.rows.is_empty() {
+        return agreements;
+    }
+    let scores: Vec<f64> = columns.rows.iter().map(|&row| values[row]).collect();
+    for (summand, values) in columns.ranges.iter().zip(&columns.columns) {
+        agreements.push(agreement(&summand.text, summand.span, values, &scores));
+    }
+    agreements
 }
 
 fn agreement(text: &str, span: Span, values: &[f64], scores: &[f64]) -> SummandAgreement {

@@ -55,39 +55,34 @@ impl SummandColumns {
         }
         let mut columns = Vec::with_capacity(summands.len());
         for summand in &summands {
-            columns.push(values(
-                &program.compile_summand(summand, schema).ok()?,
-                table,
-                rows,
-            ));
+            let program = program.compile_summand(summand, schema).ok()?;
+            columns.push(values(&program, table, rows));
         }
-        let kept: Vec<bool> = (0..rows.len())
-            .map(|row| columns.iter().all(|column| column[row].is_finite()))
-            .collect();
-        if kept.contains(&false) {
-            for column in &mut columns {
-                let mut kept = kept.iter();
-                column.retain(|_| kept.next() == Some(&true));
+        let mut rows = rows.to_vec();
+        let mut are_kept = vec![true; rows.len()];
+        for column in &columns {
+            for (is_kept, value) in are_kept.iter_mut().zip(column) {
+                *is_kept &= value.is_finite();
             }
         }
-        let rows = rows
-            .iter()
-            .zip(&kept)
-            .filter(|(_, is_kept)| **is_kept)
-            .map(|(row, _)| *row)
-            .collect();
-        let ranges = summands
-            .into_iter()
-            .zip(&columns)
-            .map(|(summand, column)| SummandRange {
+        if are_kept.contains(&false) {
+            retain(&mut rows, &are_kept);
+            for column in &mut columns {
+                retain(column, &are_kept);
+            }
+        }
+        let mut ranges = Vec::with_capacity(summands.len());
+        for (summand, column) in summands.into_iter().zip(&columns) {
+            ranges.push(SummandRange {
                 span: summand.span,
                 text: summand.text,
                 least: column.iter().copied().fold(f64::INFINITY, f64::min),
                 most: column.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             });
+        }
         Some(Self {
             rows,
-            ranges: ranges.collect(),
+            ranges,
             columns,
         })
     }
@@ -105,17 +100,28 @@ impl SummandColumns {
 fn values(summand: &Program, table: &JobTable, rows: &[usize]) -> Vec<f64> {
     let scores = score(summand, table, ScorePrecision::Double, OnError::ZeroLikePbs);
     let mut values = scores.values();
-    scores.errors().for_each(|(row, _)| values[row] = f64::NAN);
+    for (row, _) in scores.errors() {
+        values[row] = f64::NAN;
+    }
     rows.iter().map(|&row| values[row]).collect()
+}
+
+/// Keeps the items that are to be kept.
+fn retain<T>(items: &mut Vec<T>, are_kept: &[bool]) {
+    let mut are_kept = are_kept.iter();
+    items.retain(|_| are_kept.next() == Some(&true));
 }
 
 /// How many pairs of neighbours each column decides, and the number of pairs. The rows are ordered
 /// by the sums of the columns.
 fn decided_pairs(columns: &[Vec<f64>]) -> (Vec<usize>, usize) {
     let rows = columns.first().map_or(0, Vec::len);
-    let sums: Vec<f64> = (0..rows)
-        .map(|row| columns.iter().map(|column| column[row]).sum())
-        .collect();
+    let mut sums = vec![0.0; rows];
+    for column in columns {
+        for (sum, value) in sums.iter_mut().zip(column) {
+            *sum += value;
+        }
+    }
     let order = sort_by_value(&sums, |_| true, usize::MAX);
     let mut decided = vec![0; columns.len()];
     let mut pairs = 0;

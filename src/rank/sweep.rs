@@ -66,12 +66,12 @@ impl<'p> Sweep<'p> {
     /// A job whose input `name` varies. `inputs` are in the order of [`Program::inputs`]. An
     /// integer varies in steps of 1, any other number in steps of `1 / steps_per_unit`.
     pub fn new(rules: Scoring<'p>, inputs: Vec<Value>, name: &str, steps_per_unit: f64) -> Self {
-        let slot = rules
-            .program
-            .inputs()
-            .iter()
-            .position(|input| **input == *name);
-        let is_float = slot.is_some_and(|slot| matches!(inputs[slot], Value::Float(_)));
+        let inputs_of_formula = rules.program.inputs();
+        let slot = inputs_of_formula.iter().position(|input| **input == *name);
+        let is_float = match slot {
+            Some(slot) => matches!(inputs[slot], Value::Float(_)),
+            None => false,
+        };
         Self {
             rules,
             inputs,
@@ -147,40 +147,45 @@ impl<'p> Sweep<'p> {
             let score = self.interpreted(*steps.start(), &mut scorer, budget)?;
             return Some(steps.map(|_| score).collect());
         };
-        let Some(mut views) = self.views() else {
-            return steps
-                .map(|step| self.interpreted(step, &mut scorer, budget))
-                .collect();
-        };
-        let mut executor = ColumnarExecutor::default();
         let mut scores = Vec::new();
-        let all: Vec<i64> = steps.collect();
-        let mut integers = Vec::new();
-        let mut floats = Vec::new();
-        for step in &all {
-            match self.input(*step) {
-                Some(Value::Int(integer)) => integers.push(integer),
-                value => floats.push(value.map_or(0.0, |value| number(&value))),
+        let Some(constants) = self.views() else {
+            for step in steps {
+                scores.push(self.interpreted(step, &mut scorer, budget)?);
             }
-        }
-        for (start, block) in (0..).step_by(LANES).zip(all.chunks(LANES)) {
-            budget.take(block.len() as u64 * lane_work(self.rules.program))?;
-            let rows = start..start + block.len();
-            views[slot] = match integers.get(rows.clone()) {
-                Some(integers) => InputColumn::I64(integers),
-                None => InputColumn::F64(&floats[rows]),
+            return Some(scores);
+        };
+        let program = self.rules.program;
+        let mut executor = ColumnarExecutor::default();
+        let all: Vec<i64> = steps.collect();
+        for block in all.chunks(LANES) {
+            budget.take(block.len() as u64 * lane_work(program))?;
+            let mut integers = Vec::new();
+            let mut floats = Vec::new();
+            for &step in block {
+                match self.input(step) {
+                    Some(Value::Int(integer)) => integers.push(integer),
+                    Some(value) => floats.push(number(&value)),
+                    None => floats.push(0.0),
+                }
+            }
+            let varying = if floats.is_empty() {
+                InputColumn::I64(&integers)
+            } else {
+                InputColumn::F64(&floats)
             };
-            let results = executor.evaluate(
-                self.rules.program,
-                &|slot| views.get(slot).cloned(),
-                block.len(),
-            );
-            let rounded = results
-                .lanes()
-                .iter()
-                .map(|lane| self.rules.precision.round(*lane));
+            let input = |index: usize| {
+                let column = if index == slot {
+                    &varying
+                } else {
+                    constants.get(index)?
+                };
+                Some(column.clone())
+            };
+            let results = executor.evaluate(program, &input, block.len());
             let first = scores.len();
-            scores.extend(rounded);
+            for &lane in results.lanes() {
+                scores.push(self.precision().round(lane));
+            }
             for lane in results.fallback_lanes() {
                 scores[first + lane] = self.interpreted(block[lane], &mut scorer, budget)?;
             }
@@ -236,31 +241,34 @@ impl<'p> Sweep<'p> {
         let first = *steps.start();
         let last = *steps.end();
         if self.slot.is_none() {
-            let scores = self.scores(first..=first, budget);
-            let score = scores
-                .and_then(|mut scores| scores.pop())
-                .filter(|score| !score.is_nan())?;
+            let score = self.scores(first..=first, budget)?.pop()?;
+            if score.is_nan() {
+                return None;
+            }
+            let value = self.value(first, budget);
             return Some(Enclosure {
                 least: score,
                 most: score,
                 steps: (0.0, 0.0),
                 middle: 0.0,
-                line: self
-                    .value(first, budget)
-                    .map(|value| (value, Slope::CONSTANT)),
+                line: value.map(|value| (value, Slope::CONSTANT)),
             });
         }
         let facts = self.facts(first, last, budget)?;
         let values = facts.result().number()?;
         let middle = first + (last - first) / 2;
+        let mut line = None;
+        if let Some(slope) = self.slope(&facts)
+            && let Some(value) = self.value(middle, budget)
+        {
+            line = Some((value, slope));
+        }
         Some(Enclosure {
             least: self.precision().round(values.low),
             most: self.precision().round(values.high),
             steps: (first as f64, last as f64),
             middle: middle as f64,
-            line: self
-                .slope(&facts)
-                .and_then(|slope| Some((self.value(middle, budget)?, slope))),
+            line,
         })
     }
 
@@ -271,7 +279,8 @@ impl<'p> Sweep<'p> {
         budget: &mut WorkBudget,
     ) -> Option<f64> {
         let slope = self.slope(&self.facts(*steps.start(), *steps.end(), budget)?)?;
-        (slope.most - slope.least <= slope.most.abs() * SLOPE_MARGIN).then_some(slope.least)
+        let is_constant = slope.most - slope.least <= slope.most.abs() * SLOPE_MARGIN;
+        is_constant.then_some(slope.least)
     }
 
     /// What is known about the formula while the input varies between two steps; `None` if the
@@ -298,10 +307,14 @@ impl<'p> Sweep<'p> {
     /// The slope per step; `None` if it is not known, or an evaluation may fail.
     fn slope(&self, facts: &Facts) -> Option<Slope> {
         facts.result().number()?;
-        let name = self
-            .slot
-            .map_or("", |slot| &self.rules.program.inputs()[slot]);
-        let slope = slope(self.rules.program.expr(), facts, name).filter(Slope::is_finite)?;
+        let name = match self.slot {
+            Some(slot) => &self.rules.program.inputs()[slot],
+            None => "",
+        };
+        let slope = slope(self.rules.program.expr(), facts, name)?;
+        if !slope.is_finite() {
+            return None;
+        }
         let slope = if self.direction > 0 {
             slope
         } else {
@@ -309,7 +322,7 @@ impl<'p> Sweep<'p> {
         };
         // a rounded input moves the value by up to the steepest slope
         let size = slope.least.abs().max(slope.most.abs());
-        let input_error = match self.slot.map(|slot| &self.inputs[slot]) {
+        let input_error = match self.input(0) {
             // the input after a step is rounded
             Some(Value::Float(first)) => size * (first.abs() + 1.0) * 4.0 * f64::EPSILON,
             _ => 0.0,
@@ -350,31 +363,28 @@ impl Enclosure {
         }
         let (value, slope) = self.line?;
         let (other_value, other_slope) = other.line?;
-        let slopes = [
-            slope.least - other_slope.most,
-            slope.most - other_slope.least,
-        ];
         // the slope of a job that does not vary is 0, whatever the steps are
         let steps = if self.steps == (0.0, 0.0) {
             other
         } else {
             self
         };
-        let distances = [steps.steps.0 - steps.middle, steps.steps.1 - steps.middle];
-        let changes = slopes.map(|slope| distances.map(|distance| slope * distance));
-        let least_change = changes
-            .as_flattened()
-            .iter()
-            .copied()
-            .fold(f64::INFINITY, f64::min);
-        let most_change = changes
-            .as_flattened()
-            .iter()
-            .copied()
-            .fold(f64::NEG_INFINITY, f64::max);
+        let mut least_change = f64::INFINITY;
+        let mut most_change = f64::NEG_INFINITY;
+        for slope in [
+            slope.least - other_slope.most,
+            slope.most - other_slope.least,
+        ] {
+            for end in [steps.steps.0, steps.steps.1] {
+                let change = slope * (end - steps.middle);
+                least_change = least_change.min(change);
+                most_change = most_change.max(change);
+            }
+        }
         let size = [self.least, self.most, other.least, other.most]
-            .iter()
-            .fold(0.0, |size: f64, bound| size.max(bound.abs()));
+            .into_iter()
+            .map(f64::abs)
+            .fold(0.0, f64::max);
         let spacing = match precision {
             ScorePrecision::Float32 => size * FLOAT_SPACING + LEAST_FLOAT,
             _ => 0.0,
@@ -404,7 +414,11 @@ fn constant_view(value: &Value) -> Option<InputColumn<'static>> {
         Value::Float(float) => float.is_finite(),
         _ => false,
     };
-    is_exact.then(|| InputColumn::Same(value.clone()))
+    if is_exact {
+        Some(InputColumn::Same(value.clone()))
+    } else {
+        None
+    }
 }
 
 /// The nearest double of an input.

@@ -1,6 +1,5 @@
 //! This project, through its public face, as a scheduler would embed it.
 
-use std::cell::RefCell;
 use std::error::Error;
 
 use job_sort_formula::Formula;
@@ -12,7 +11,6 @@ use job_sort_formula::jobs::Job;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::rank::ScorePrecision;
 use job_sort_formula::rank::Scores;
-use job_sort_formula::rank::rescore;
 use job_sort_formula::rank::score;
 use job_sort_formula::schema::InputType;
 
@@ -23,8 +21,6 @@ use crate::columns::Columns;
 pub struct Ours {
     program: Program,
     table: JobTable,
-    /// The scores of the last cycle, whose memory the next one uses.
-    old: RefCell<Option<Scores>>,
 }
 
 impl Ours {
@@ -62,7 +58,6 @@ impl Ours {
         Ok(Self {
             program,
             table,
-            old: RefCell::new(None),
         })
     }
 }
@@ -71,25 +66,12 @@ impl Pass for Ours {
     type Results = Scores;
 
     fn run(&self) -> Result<Scores, Box<dyn Error>> {
-        Ok(match self.old.take() {
-            Some(old) => rescore(
-                &self.program,
-                &self.table,
-                ScorePrecision::Double,
-                OnError::ZeroLikePbs,
-                old,
-            ),
-            None => score(
-                &self.program,
-                &self.table,
-                ScorePrecision::Double,
-                OnError::ZeroLikePbs,
-            ),
-        })
-    }
-
-    fn give_back(&self, results: Scores) {
-        self.old.replace(Some(results));
+        Ok(score(
+            &self.program,
+            &self.table,
+            ScorePrecision::Double,
+            OnError::ZeroLikePbs,
+        ))
     }
 
     fn numbers(results: Scores) -> Vec<f64> {
