@@ -199,18 +199,18 @@ impl Site {
         } else {
             None
         };
-        let has_same_jobs = new_table.as_ref().is_none_or(|new| {
-            let old = &jobs.table;
-            new.len() == old.len() && (0..old.len()).all(|row| new.id(row) == old.id(row))
-        });
-        if !has_same_jobs {
+        if let Some(new_table) = &new_table
+            && !has_same_ids(&jobs.table, new_table)
+        {
             return Err(SiteError::content(format!(
                 "the jobs with `{own_entity}` are not those with `{new_entity}`"
             )));
         }
-        let findings = OldNew::new(formula, new_formula);
         Ok(ComparedJobs {
-            findings: findings.map(|formula| lint(formula.expr(), &jobs.schema)),
+            findings: OldNew::new(
+                lint(formula.expr(), &jobs.schema),
+                lint(new_formula.expr(), &jobs.schema),
+            ),
             table: jobs.table,
             new_table,
             schema: jobs.schema,
@@ -304,9 +304,10 @@ impl Site {
         table: &JobTable,
         tree: Option<&AppliedTree>,
     ) -> ComparedSide {
-        let tree = tree
-            .filter(|_| self.needs_shares(program.inputs()))
-            .and_then(AppliedTree::pbs);
+        let tree = match tree {
+            Some(tree) if self.needs_shares(program.inputs()) => tree.pbs(),
+            _ => None,
+        };
         let ordered = self.score_and_order(&program, table, tree, self.threshold(), usize::MAX);
         ComparedSide {
             ranking: ordered.ranking,
@@ -315,6 +316,10 @@ impl Site {
             program,
         }
     }
+}
+
+fn has_same_ids(old: &JobTable, new: &JobTable) -> bool {
+    old.len() == new.len() && (0..old.len()).all(|row| old.id(row) == new.id(row))
 }
 
 impl ComparedQueue {

@@ -339,7 +339,7 @@ impl Explainer<'_> {
         let mut causes = Vec::new();
         let mut rates = Vec::new();
         let mut is_complete = true;
-        let (above, below) = budget.with_part(4, |part| {
+        let [above, below] = budget.with_part(4, |part| {
             let neighbours = self.neighbours(row, evaluation.as_ref(), part);
             is_complete = !part.is_spent();
             neighbours
@@ -359,15 +359,17 @@ impl Explainer<'_> {
         let (schema, table) = (&ranked.schema, Some(&ranked.table));
         rates.retain(|rate| site.site_constant(&rate.name, schema, table).is_none());
         let within = self.options.within;
-        let reached = self
-            .options
-            .to
-            .map(|rank| budget.with_part(2, |part| site.reached(ranked, row, rank, within, part)));
-        let changes = goal.map_or_else(SmallestChanges::default, |goal| {
-            site.smallest_changes(ranked, row, goal, &mut budget)
-        });
+        let mut reached = None;
+        if let Some(rank) = self.options.to {
+            let found = budget.with_part(2, |part| site.reached(ranked, row, rank, within, part));
+            is_complete &= found.wait != Wait::Unknown;
+            reached = Some(found);
+        }
+        let mut changes = SmallestChanges::default();
+        if let Some(goal) = goal {
+            changes = site.smallest_changes(ranked, row, goal, &mut budget);
+        }
         is_complete &= changes.unknown.is_empty();
-        is_complete &= reached.is_none_or(|reached| reached.wait != Wait::Unknown);
         let same_error = match &result {
             Some(Err(error)) => self.same_error(row, error),
             _ => Vec::new(),
@@ -383,12 +385,16 @@ impl Explainer<'_> {
             nodes = explain::nodes(program, &own.trace);
             terms = own.terms;
         }
-        let mut not_considered = ranked.not_considered.iter();
-        let not_considered = not_considered.find(|(other, _)| *other == row);
+        let mut not_considered = None;
+        for (other, reason) in &ranked.not_considered {
+            if *other == row {
+                not_considered = Some(*reason);
+            }
+        }
         Explanation {
             row,
             rank: self.ranks[row],
-            not_considered: not_considered.map(|(_, reason)| *reason),
+            not_considered,
             score,
             inputs: self.inputs(row),
             influences,
@@ -436,9 +442,11 @@ impl Explainer<'_> {
     /// The rows of the next considered jobs ahead of a rank and behind it, the nearest first.
     fn near(&self, rank: usize) -> [Vec<usize>; 2] {
         let order = self.ranked.ranking.order();
-        let ahead = order[..rank - 1].iter().rev().take(NEIGHBOURS);
-        let behind = order[rank..].iter().take(NEIGHBOURS);
-        [ahead.copied().collect(), behind.copied().collect()]
+        let own = rank - 1;
+        let mut ahead = order[own.saturating_sub(NEIGHBOURS)..own].to_vec();
+        ahead.reverse();
+        let behind = &order[rank..order.len().min(rank + NEIGHBOURS)];
+        [ahead, behind.to_vec()]
     }
 
     /// The inputs that move the job if it has the values of the jobs just ahead, of the jobs just
@@ -459,38 +467,43 @@ impl Explainer<'_> {
             .site
             .order_rules(ranked.tree.as_ref(), self.site.threshold());
         let competition = order.competition(&ranked.ranking, &ranked.table, row);
-        let [ahead, behind] = self.near(rank).map(|rows| self.compared_inputs(&rows));
+        let [ahead, behind] = self.near(rank);
         let compared = [
-            (Against::Ahead, ahead),
+            (Against::Ahead, self.compared_inputs(&ahead)),
             (Against::Median, vec![(None, self.medians.clone())]),
-            (Against::Behind, behind),
+            (Against::Behind, self.compared_inputs(&behind)),
         ];
         let mut causes = Vec::new();
-        for (against, others) in &compared {
+        for (against, compared) in &compared {
             for group in explain::groups(program) {
-                let others = others.iter().filter_map(|(row, values)| {
-                    let changed = explain::exchanged(program, &own.inputs, values, &group, budget)?;
-                    Some(OtherValues {
-                        row: *row,
-                        job: row.map(|row| ranked.table.id(row).to_owned()),
-                        values: of_group(values, &group),
-                        effect: changed - value,
-                        rank: self.rank_with(changed, &competition)?,
-                    })
-                });
-                let others: Vec<OtherValues> = others.collect();
+                let mut others = Vec::new();
+                let mut gained = 0;
+                for (row, values) in compared {
+                    let changed = explain::exchanged(program, &own.inputs, values, &group, budget);
+                    if let Some(changed) = changed
+                        && let Some(new_rank) = self.rank_with(changed, &competition)
+                    {
+                        gained += rank as i64 - new_rank as i64;
+                        others.push(OtherValues {
+                            row: *row,
+                            job: row.map(|row| ranked.table.id(row).to_owned()),
+                            values: of_group(values, &group),
+                            effect: changed - value,
+                            rank: new_rank,
+                        });
+                    }
+                }
                 if budget.is_spent() {
                     // some of the others are missing
                     break;
                 }
-                let gains = others.iter().map(|other| rank as i64 - other.rank as i64);
-                let gained: i64 = gains.sum();
                 if gained != 0 {
-                    let inputs = group
-                        .iter()
-                        .map(|&index| program.inputs()[index].to_string());
+                    let mut inputs = Vec::new();
+                    for &index in &group {
+                        inputs.push(program.inputs()[index].to_string());
+                    }
                     causes.push(Cause {
-                        inputs: inputs.collect(),
+                        inputs,
                         values: of_group(&own.inputs, &group),
                         against: *against,
                         gained,
@@ -506,8 +519,9 @@ impl Explainer<'_> {
     fn compared_inputs(&self, rows: &[usize]) -> Vec<ComparedInputs> {
         let mut compared = Vec::new();
         for &row in rows {
-            let inputs = explain::inputs(&self.ranked.program, &self.ranked.table, row);
-            compared.extend(inputs.map(|inputs| (Some(row), inputs)));
+            if let Some(inputs) = explain::inputs(&self.ranked.program, &self.ranked.table, row) {
+                compared.push((Some(row), inputs));
+            }
         }
         compared
     }
@@ -532,9 +546,14 @@ impl Explainer<'_> {
 
     /// The rank that the changes of single inputs are to give.
     fn goal(&self, row: usize) -> Option<usize> {
-        let rank = self.ranks[row].filter(|&rank| rank > 1 && self.options.changes)?;
-        let asked = self.options.to.filter(|&to| to < rank);
-        Some(asked.unwrap_or_else(|| rank.saturating_sub(GAINED_PLACES).max(1)))
+        let rank = self.ranks[row]?;
+        if rank <= 1 || !self.options.changes {
+            return None;
+        }
+        match self.options.to {
+            Some(to) if to < rank => Some(to),
+            _ => Some(rank.saturating_sub(GAINED_PLACES).max(1)),
+        }
     }
 
     fn evaluate(&self, row: usize) -> Option<Evaluation> {
@@ -554,17 +573,22 @@ impl Explainer<'_> {
         let mut inputs = Vec::new();
         for name in self.ranked.program.inputs() {
             let column = table.column(name);
-            let is_set = column.is_some_and(|column| column.is_set(row));
+            let is_set = matches!(column, Some(column) if column.is_set(row));
             let is_filled = is_set && FairshareInput::from_name(name).is_some();
             let mut origin = table.origin(name, row).unwrap_or(InputOrigin::Unset);
             if is_filled && origin == InputOrigin::Unset {
                 origin = InputOrigin::FairShareTree;
             }
             let is_read = is_set || table.exclusion(row).is_none();
+            let value = match column {
+                _ if !is_read => None,
+                Some(column) => Some(column.value(row)),
+                None => Some(Value::Int(0)),
+            };
             let kind = self.ranked.schema.input_type(name);
             inputs.push(ExplainedInput {
                 name: name.to_string(),
-                value: is_read.then(|| column.map_or(Value::Int(0), |column| column.value(row))),
+                value,
                 unit: kind.and_then(InputType::unit),
                 origin,
             });
@@ -577,16 +601,16 @@ impl Explainer<'_> {
         row: usize,
         own: Option<&Evaluation>,
         budget: &mut WorkBudget,
-    ) -> (Vec<Neighbour>, Vec<Neighbour>) {
-        let (Some(rank), Some(own)) = (self.ranks[row], own) else {
-            return Default::default();
-        };
-        let [above, below] = self.near(rank).map(|rows| {
-            let rows = rows.into_iter();
-            rows.map(|other| self.neighbour(row, own, other, budget))
-                .collect()
-        });
-        (above, below)
+    ) -> [Vec<Neighbour>; 2] {
+        let mut neighbours = [Vec::new(), Vec::new()];
+        if let (Some(rank), Some(own)) = (self.ranks[row], own) {
+            for (of_side, rows) in neighbours.iter_mut().zip(self.near(rank)) {
+                for other in rows {
+                    of_side.push(self.neighbour(row, own, other, budget));
+                }
+            }
+        }
+        neighbours
     }
 
     fn neighbour(
@@ -600,7 +624,7 @@ impl Explainer<'_> {
         let (criterion, order) = self.comparison.decide(row, other);
         let is_right =
             order == self.ranks[row].cmp(&self.ranks[other]) || criterion == Criterion::RoundRobin;
-        let decided_by = is_right.then_some(criterion);
+        let decided_by = if is_right { Some(criterion) } else { None };
         let mut neighbour = Neighbour {
             row: other,
             rank: self.ranks[other].unwrap_or_default(),
@@ -609,14 +633,18 @@ impl Explainer<'_> {
             reason: self.words(decided_by),
             rounding: None,
         };
-        let granted = budget.take(row_work(program));
-        if let Some(others) = granted.and_then(|()| self.evaluate(other)) {
+        if budget.take(row_work(program)).is_some()
+            && let Some(others) = self.evaluate(other)
+        {
             budget.charge(others.trace.work);
-            let [one, two] = [own, &others].map(|one| (&one.trace, &*one.terms));
-            neighbour.differences = explain::differences(program, one, two);
-            neighbour.rounding = decided_by.and_then(|criterion| {
-                self.rounding(criterion, (row, own), (other, &others), budget)
-            });
+            neighbour.differences = explain::differences(
+                program,
+                (&own.trace, &own.terms),
+                (&others.trace, &others.terms),
+            );
+            if let Some(criterion) = decided_by {
+                neighbour.rounding = self.rounding(criterion, (row, own), (other, &others), budget);
+            }
         }
         neighbour
     }
@@ -625,8 +653,12 @@ impl Explainer<'_> {
         let Some(criterion) = criterion else {
             return "NaN equals every value, so the algorithm of the sort decides".to_owned();
         };
-        let known = self.criteria.iter().find(|(known, _)| *known == criterion);
-        known.map_or_else(|| criterion.to_string(), |(_, words)| words.clone())
+        for (known, words) in &self.criteria {
+            if *known == criterion {
+                return words.clone();
+            }
+        }
+        criterion.to_string()
     }
 
     /// Whether rounding makes two values equal, or orders them.
@@ -643,10 +675,7 @@ impl Explainer<'_> {
             return None;
         }
         let scores = self.ranked.ranking.scores();
-        let values = [row, other].map(|row| scores.get(row).map(|score| score.value));
-        let [Some(value), Some(other_value)] = values else {
-            return None;
-        };
+        let (value, other_value) = (scores.get(row)?.value, scores.get(other)?.value);
         let (Ok(exact), Ok(other_exact)) = (&own.trace.result, &others.trace.result) else {
             return None;
         };
@@ -655,12 +684,9 @@ impl Explainer<'_> {
         if order.is_eq() && exact_order.is_some_and(Ordering::is_ne) {
             return Some(Rounding::EqualAsFloat32);
         }
-        let unprinted = [(row, own), (other, others)]
-            .map(|(row, evaluation)| self.with_unprinted_shares(row, evaluation, budget));
-        let [Some(value), Some(other_value)] = unprinted else {
-            return None;
-        };
-        match higher_first(value, other_value) {
+        let value = self.with_unprinted_shares(row, own, budget);
+        let other_value = self.with_unprinted_shares(other, others, budget);
+        match higher_first(value?, other_value?) {
             unprinted if unprinted == order => None,
             _ if order.is_eq() => Some(Rounding::EqualWithSixDecimals),
             _ => Some(Rounding::OrderedBySixDecimals),
@@ -682,8 +708,9 @@ impl Explainer<'_> {
         let numbers = shares.assessed.shares().get(node)?;
         let mut inputs = evaluation.inputs.clone();
         for (name, value) in self.ranked.program.inputs().iter().zip(&mut inputs) {
-            let is_own = self.ranked.table.origin(name, row) != Some(InputOrigin::Unset);
-            if let Some(input) = FairshareInput::from_name(name).filter(|_| !is_own) {
+            if let Some(input) = FairshareInput::from_name(name)
+                && self.ranked.table.origin(name, row) == Some(InputOrigin::Unset)
+            {
                 *value = Value::Float(fairshare_number(input, &numbers));
             }
         }

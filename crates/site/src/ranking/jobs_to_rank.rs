@@ -4,9 +4,10 @@ use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
+use job_sort_formula::schema::Schema;
 
 use crate::jobs::site_jobs::{ColumnsRequest, SiteJobs};
-use crate::slurm::slurm_queue::{AgingFormula, SlurmQueue};
+use crate::slurm::slurm_queue::AgingFormula;
 use crate::{Site, SiteError};
 
 /// A formula by which the jobs of a site are ranked, with the options of the ranking.
@@ -61,10 +62,13 @@ impl Site {
     /// The jobs cannot be read.
     pub fn read_jobs_to_rank(&self, request: &RankRequest<'_>) -> Result<JobsToRank, SiteError> {
         let mut names = request.formula.names();
-        let slurm = self.slurm.as_ref();
-        let slurm =
-            slurm.filter(|slurm| slurm.is_priority(request.formula) && request.sprio_columns);
-        let of_sprio: Vec<(String, Formula)> = slurm.map_or_else(Vec::new, SlurmQueue::columns);
+        let mut of_sprio: Vec<(String, Formula)> = Vec::new();
+        if let Some(slurm) = &self.slurm
+            && request.sprio_columns
+            && slurm.is_priority(request.formula)
+        {
+            of_sprio = slurm.columns();
+        }
         for (_, formula) in &of_sprio {
             names.extend(formula.names());
         }
@@ -82,6 +86,11 @@ impl Site {
         Ok(read)
     }
 
+    /// The formula for later times, if it reads the age of Slurm's jobs.
+    pub(super) fn aging_formula(&self, formula: &Formula, schema: &Schema) -> Option<AgingFormula> {
+        self.slurm.as_ref()?.aging_formula(formula, schema)
+    }
+
     /// Reads the jobs with the columns of a request, which names those of the formula, to rank them
     /// all.
     pub(crate) fn read_for_formula(
@@ -96,7 +105,7 @@ impl Site {
             findings: lint(formula.expr(), &jobs.schema),
             limit: usize::MAX,
             is_slurm_priority: slurm.is_some_and(|slurm| slurm.is_priority(formula)),
-            aging: slurm.and_then(|slurm| slurm.aging_formula(formula, &jobs.schema)),
+            aging: self.aging_formula(formula, &jobs.schema),
             sprio_columns: Vec::new(),
             jobs,
         })

@@ -88,8 +88,7 @@ impl Site {
     /// The formula is not arithmetic.
     pub fn rank_again(&self, queue: &mut RankedQueue, formula: &Formula) -> Result<(), SiteError> {
         let program = formula.compile(&queue.schema)?;
-        let slurm = self.slurm.as_ref();
-        queue.aging = slurm.and_then(|slurm| slurm.aging_formula(formula, &queue.schema));
+        queue.aging = self.aging_formula(formula, &queue.schema);
         let tree = queue.tree.as_ref();
         let threshold = self.threshold();
         let ordered = self.score_and_order(&program, &queue.table, tree, threshold, usize::MAX);
@@ -119,23 +118,21 @@ impl Site {
             not_considered,
         } = self.score_and_order(&program, &table, tree.as_ref(), threshold, read.limit);
         let mut rules = self.rules(&program, &table, tree.as_ref());
-        let is_printed = read.is_slurm_priority && !assumed.assumes_usage();
-        let slurm = self.slurm.as_ref().filter(|_| is_printed);
-        let agreement =
-            slurm.and_then(|slurm| slurm.printed.agreement(&table, &ranking, &slurm.settings));
-        let mut headline = None;
-        match agreement {
-            Some(Agreement::Contradiction {
-                text,
-                headline: found,
-            }) => {
-                warnings.insert(0, text.into());
-                headline = found;
+        let mut contradiction = None;
+        if let Some(slurm) = &self.slurm
+            && read.is_slurm_priority
+            && !assumed.assumes_usage()
+        {
+            match slurm.printed.agreement(&table, &ranking, &slurm.settings) {
+                Some(Agreement::Contradiction { text, headline }) => {
+                    warnings.insert(0, text.into());
+                    contradiction = headline;
+                }
+                Some(Agreement::Equal(text)) => {
+                    rules.push(Rule::new("priorities", text).notable_if(true));
+                }
+                None => {}
             }
-            Some(Agreement::Equal(text)) => {
-                rules.push(Rule::new("priorities", text).notable_if(true));
-            }
-            None => {}
         }
         Ok(RankedQueue {
             table,
@@ -150,7 +147,7 @@ impl Site {
             is_slurm_priority: read.is_slurm_priority,
             aging: read.aging,
             sprio_columns: read.sprio_columns,
-            contradiction: headline,
+            contradiction,
         })
     }
 
@@ -201,10 +198,8 @@ impl Site {
     /// Whether the scheduler sorts by a `job_sort_key`: by a resource, or by one of its special
     /// names.
     pub(crate) fn is_known_key(&self, key: &SortKey, table: &JobTable) -> bool {
-        let is_resource = self
-            .schema
-            .origin(&key.name)
-            .is_some_and(|origin| origin != Origin::Special);
+        let origin = self.schema.origin(&key.name);
+        let is_resource = !matches!(origin, None | Some(Origin::Special));
         key.is_special() || is_resource || table.undeclared().any(|(name, _)| name == key.name)
     }
 

@@ -141,8 +141,10 @@ impl Site {
         };
         let job = race.waiting(ranked, row);
         let goal = race.goal(&job, &competitors, places);
-        let column = ranked.table.column("eligible_time");
-        let now = column.map_or(0, |column| column.nearest_double(row) as i64);
+        let now = match ranked.table.column("eligible_time") {
+            Some(column) => column.nearest_double(row) as i64,
+            None => 0,
+        };
         reached.wait = match first_step(&goal, 0..=within, budget) {
             FirstStep::At(wait) => Wait::Until(Reached {
                 eligible_time: now.saturating_add(wait),
@@ -171,11 +173,12 @@ impl Site {
         let Some(race) = self.race(ranked, row) else {
             return changes;
         };
-        // the job that is now at the place must not be ahead
         let competition = &race.competition;
-        let places = competition.places(rank);
-        let at_place = places.and_then(|places| competition.competitors.get(places - 1));
-        let Some(&(other, wins_ties)) = at_place else {
+        let Some(places) = competition.places(rank) else {
+            return changes;
+        };
+        // the job that is now at the place must not be ahead
+        let Some(&(other, wins_ties)) = competition.competitors.get(places - 1) else {
             return changes;
         };
         let sweep = Sweep::constant(race.rules, inputs(ranked, other));
@@ -247,26 +250,32 @@ impl Site {
         budget: &mut WorkBudget,
     ) -> Vec<Box<str>> {
         let own = ranked.table.queue(row);
-        let others = self.queues.iter().filter(|(name, _)| {
+        let mut with_rank = Vec::new();
+        for (name, priority) in self.queues.iter() {
             let is_used = self.queues.is_started(name) && self.queues.is_enabled(name);
             let is_of_scheduler = self.queues.partition(name) == self.queues.partition(own);
-            *name != own && is_used && is_of_scheduler && !self.queues.is_route(name)
-        });
-        let with_rank = others.filter(|(_, priority)| {
+            if name == own || !is_used || !is_of_scheduler || self.queues.is_route(name) {
+                continue;
+            }
             let mut changed = inputs(ranked, row);
             changed[search.slot] = Value::Int(priority.unwrap_or(0));
             let job = Sweep::constant(search.race.rules, changed);
             let goal = search.race.goal(&job, search.competitors, 1);
-            matches!(first_step(&goal, 0..=0, budget), FirstStep::At(_))
-        });
-        with_rank.map(|(name, _)| name.into()).collect()
+            if let FirstStep::At(_) = first_step(&goal, 0..=0, budget) {
+                with_rank.push(name.into());
+            }
+        }
+        with_rank
     }
 
     /// The most that a job of a queue may have of an input; infinite where no limit is known.
     fn maximum(&self, queue: &str, name: &str, schema: &Schema) -> f64 {
-        let most = self.queues.maximum(queue, name);
-        let most = most.and_then(|most| self.amount(most, schema.input_type(name)));
-        most.unwrap_or(f64::INFINITY)
+        match self.queues.maximum(queue, name) {
+            Some(most) => self
+                .amount(most, schema.input_type(name))
+                .unwrap_or(f64::INFINITY),
+            None => f64::INFINITY,
+        }
     }
 
     /// The number of values of an input between two integers.
@@ -321,7 +330,7 @@ impl<'a> Race<'a> {
     /// A job whose `eligible_time` or Slurm's age grows by a second in each step.
     pub(crate) fn waiting(&self, ranked: &'a RankedQueue, row: usize) -> Sweep<'a> {
         let inputs = inputs(ranked, row);
-        let Some((slurm, aging)) = self.slurm.zip(ranked.aging.as_ref()) else {
+        let (Some(slurm), Some(aging)) = (self.slurm, &ranked.aging) else {
             return Sweep::new(self.rules, inputs, "eligible_time", 1.0);
         };
         if !slurm.is_aging(ranked.table.id(row)) {

@@ -78,12 +78,16 @@ fn add<'a>(
         points.push(follower.point(wait, known_until, &mut budget));
     }
     let mut changes = passings.waits;
-    changes.extend(ahead.iter().map(|&(wait, _)| wait));
+    for &(wait, _) in &ahead {
+        changes.push(wait);
+    }
     changes.sort_unstable();
     changes.retain(|wait| *wait <= known_until);
     let (ranks, known_until) = follower.ranks(&changes, known_until, &mut budget);
-    for point in points.iter_mut().filter(|point| point.wait > known_until) {
-        (point.rank, point.is_known) = (None, false);
+    for point in &mut points {
+        if point.wait > known_until {
+            (point.rank, point.is_known) = (None, false);
+        }
     }
     for (crossings, &(other, _)) in all.iter().zip(&race.competition.competitors) {
         for &(wait, is_ahead) in crossings.changes.iter().skip(1) {
@@ -127,7 +131,11 @@ impl Follower<'_, '_> {
         TrajectoryPoint {
             wait,
             score,
-            rank: self.rank(wait, score).filter(|_| is_known),
+            rank: if is_known {
+                self.rank(wait, score)
+            } else {
+                None
+            },
             is_known,
         }
     }
@@ -143,11 +151,16 @@ impl Follower<'_, '_> {
             return self.now;
         }
         let index = self.ahead.partition_point(|(from, _)| *from <= wait);
-        let ahead = self.ahead[..index].last().map_or(0, |(_, ahead)| *ahead);
+        let ahead = match self.ahead[..index].last() {
+            Some((_, ahead)) => *ahead,
+            None => 0,
+        };
         let competition = &self.race.competition;
-        competition
-            .rank(ahead)
-            .filter(|_| score.is_nan() || score > competition.threshold)
+        if score.is_nan() || score > competition.threshold {
+            competition.rank(ahead)
+        } else {
+            None
+        }
     }
 
     /// The rank after each of these times at which it may change, and until when it is known.
@@ -159,7 +172,10 @@ impl Follower<'_, '_> {
     ) -> (Vec<(i64, Option<usize>)>, i64) {
         let mut ranks = vec![(0, self.now)];
         let has_threshold = self.race.competition.threshold != NO_THRESHOLD;
-        for &wait in changes.iter().filter(|wait| **wait > 0) {
+        for &wait in changes {
+            if wait <= 0 {
+                continue;
+            }
             let mut score = f64::NAN;
             if has_threshold {
                 let Some(own) = self.score(wait, budget) else {
@@ -220,7 +236,7 @@ fn threshold_passings(
             }
         };
         for (wait, is_under) in (start..).zip(is_under) {
-            if last.is_some_and(|last| last != is_under) {
+            if last == Some(!is_under) {
                 passings.waits.push(wait);
             }
             last = Some(is_under);

@@ -43,10 +43,10 @@ impl Site {
     /// Whether a formula with these inputs, or the order of the jobs, depends on fair share.
     pub(crate) fn needs_shares(&self, inputs: &[impl AsRef<str>]) -> bool {
         let mut keys = self.config.job_sort_key.prime.iter();
-        let mut inputs = inputs.iter().map(AsRef::as_ref);
+        let mut inputs = inputs.iter();
         self.config.fair_share.prime
             || keys.any(|key| key.name == "fair_share_perc")
-            || inputs.any(|input| FairshareInput::from_name(input).is_some())
+            || inputs.any(|input| FairshareInput::from_name(input.as_ref()).is_some())
     }
 
     /// Fills in the fair-share numbers of the jobs, if they are needed. Returns OpenPBS's tree if
@@ -61,16 +61,15 @@ impl Site {
         if !self.needs_shares(inputs) {
             return Ok(None);
         }
-        match self.applied_tree(table, assumed)? {
-            None => self.require_own_shares(inputs, table).map(|()| None),
-            Some(tree) => {
-                self.fill_from(&tree, table, warnings);
-                Ok(match tree {
-                    AppliedTree::Pbs(tree) => Some(tree),
-                    AppliedTree::Slurm(_) => None,
-                })
-            }
-        }
+        let Some(tree) = self.applied_tree(table, assumed)? else {
+            self.require_own_shares(inputs, table)?;
+            return Ok(None);
+        };
+        self.fill_from(&tree, table, warnings);
+        Ok(match tree {
+            AppliedTree::Pbs(tree) => Some(tree),
+            AppliedTree::Slurm(_) => None,
+        })
     }
 
     /// The fair-share tree, with the entities of these jobs, under the policy in force; `None` if
@@ -98,13 +97,13 @@ impl Site {
             name => {
                 let mut shares = tree.share_tree()?;
                 self.assume_usage(&mut shares, name, assumed)?;
-                let active = match assumed.active.as_slice() {
-                    [] => pending_nodes(table, &shares),
-                    given => given
-                        .iter()
-                        .map(|name| find_node(&shares, name))
-                        .collect::<Result<_, _>>()?,
-                };
+                let mut active = Vec::new();
+                for name in &assumed.active {
+                    active.push(find_node(&shares, name)?);
+                }
+                if active.is_empty() {
+                    active = pending_nodes(table, &shares);
+                }
                 AppliedTree::Slurm(AssessedTree::new(
                     shares,
                     &*self.policy.build_policy(name, &active),

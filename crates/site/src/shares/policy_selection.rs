@@ -67,13 +67,15 @@ impl FromStr for PolicyName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|policy| policy.as_str() == text);
-        found.ok_or_else(|| {
-            format!(
-                "`{text}` is not a policy, expected one of {}",
-                Self::ALL.map(Self::as_str).join(", ")
-            )
-        })
+        for policy in Self::ALL {
+            if policy.as_str() == text {
+                return Ok(policy);
+            }
+        }
+        Err(format!(
+            "`{text}` is not a policy, expected one of {}",
+            Self::ALL.map(Self::as_str).join(", ")
+        ))
     }
 }
 
@@ -115,7 +117,7 @@ impl PolicySelection {
             ConfPolicy::DepthOblivious => DepthOblivious,
             ConfPolicy::Classic => Classic,
         });
-        let sets_flags = conf.as_ref().is_some_and(|conf| conf.sets_flags);
+        let sets_flags = matches!(&conf, Some(conf) if conf.sets_flags);
         let printed_under_fair_tree = match tree {
             Some(TreeOrigin::Slurm { is_fair_tree }) => is_fair_tree,
             Some(TreeOrigin::FluxAccounting) | None => None,
@@ -158,9 +160,7 @@ impl PolicySelection {
         let version = conf.as_ref().and_then(|conf| conf.version.as_deref());
         let by_version = version.and_then(Release::from_version);
         let release = rules.slurm_release.or(by_version).or(written_by);
-        let has_no_type = conf
-            .as_ref()
-            .is_some_and(|conf| conf.priority_type.is_none());
+        let has_no_type = matches!(&conf, Some(conf) if conf.priority_type.is_none());
         if has_no_type && release != Some(Release::V26_11) {
             warnings.push(
                 "`slurm.conf` has no `PriorityType`: before 23.11 that means `priority/basic`, under which fair share \
@@ -340,8 +340,5 @@ impl Site {
 
 /// The number that the shortest decimals of a C float denote: 0.1, not 0.10000000149.
 fn shortest_decimal(float: f32) -> f64 {
-    float
-        .to_string()
-        .parse()
-        .unwrap_or_else(|_| f64::from(float))
+    float.to_string().parse().unwrap_or(float.into())
 }

@@ -99,19 +99,22 @@ impl PolicyShares {
         let tree = self.assessed.tree();
         let mut is_shown = vec![names.is_empty(); tree.len()];
         let mut is_above = vec![false; tree.len()];
-        for node in names.iter().filter_map(|name| tree.resolve(name)) {
+        for name in names {
+            let Some(node) = tree.resolve(name) else {
+                continue;
+            };
             is_shown[node.index()] = true;
-            let above = tree.ancestors(node).filter(|_| with_paths);
-            for above in above {
-                if std::mem::replace(&mut is_above[above.index()], true) {
-                    break;
+            if with_paths {
+                for above in tree.ancestors(node) {
+                    is_above[above.index()] = true;
                 }
             }
         }
         // parents come before their children
         for node in tree.nodes() {
-            let above = tree.parent(node);
-            is_shown[node.index()] |= above.is_some_and(|above| is_shown[above.index()]);
+            if let Some(above) = tree.parent(node) {
+                is_shown[node.index()] |= is_shown[above.index()];
+            }
         }
         let mut nodes = tree.depth_first();
         nodes.retain(|node| is_shown[node.index()] || is_above[node.index()]);
@@ -210,8 +213,11 @@ impl Site {
     ) -> Result<PolicyShares, SiteError> {
         let entities = queue.iter().map(|(entity, _)| entity.as_str());
         let mut tree = self.tree_under(policy, tree, entities)?;
-        let as_it_is = request.assumes_usage().then(|| tree.clone());
-        self.assume_usage(&mut tree, policy, request)?;
+        let mut as_it_is = None;
+        if request.assumes_usage() {
+            as_it_is = Some(tree.clone());
+            self.assume_usage(&mut tree, policy, request)?;
+        }
         let mut notes: Vec<Message> = Vec::new();
         for change in &request.changes {
             if let UsageChange::Decay(seconds) = change {
@@ -309,8 +315,9 @@ impl Site {
 
     /// A note on a charge of a group or an account, which no job makes.
     fn charged_group(&self, tree: &ShareTree, name: &str) -> Option<Message> {
-        tree.resolve(name)
-            .filter(|&node| tree.kind(node) != NodeKind::Entity)?;
+        if tree.kind(tree.resolve(name)?) == NodeKind::Entity {
+            return None;
+        }
         let (kind, member) = if self.policy.name == PolicyName::Pbs {
             ("a group", "entity")
         } else {
@@ -387,8 +394,10 @@ impl Site {
     }
 
     fn required_tree(&self) -> Result<&SiteTree, SiteError> {
-        let tree = self.tree.as_ref();
-        tree.ok_or_else(|| SiteError::missing("no tree: ", Need::Tree))
+        match &self.tree {
+            Some(tree) => Ok(tree),
+            None => Err(SiteError::missing("no tree: ", Need::Tree)),
+        }
     }
 
     /// The entities of the queue, and the warnings about its jobs.
@@ -405,8 +414,10 @@ impl Site {
 
 /// The entities of the jobs, and whether each has a pending job.
 pub(crate) fn entities_of(table: &JobTable) -> Vec<QueueEntity> {
-    let all = table.entities().iter();
-    let mut entities: Vec<QueueEntity> = all.map(|entity| (entity.to_string(), false)).collect();
+    let mut entities = Vec::new();
+    for entity in table.entities() {
+        entities.push((entity.to_string(), false));
+    }
     for entity in pending_entities(table) {
         entities[entity].1 = true;
     }
@@ -415,20 +426,25 @@ pub(crate) fn entities_of(table: &JobTable) -> Vec<QueueEntity> {
 
 /// A note on the users that the weighted walk ignores: those beside a group.
 fn users_beside_groups(tree: &ShareTree) -> Option<Message> {
-    let is_user = |node: NodeId| tree.kind(node) == NodeKind::Entity;
     let mut has_groups = vec![false; tree.len()];
-    for group in tree.nodes().filter(|&node| !is_user(node)) {
-        if let Some(parent) = tree.parent(group) {
+    for node in tree.nodes() {
+        if let Some(parent) = tree.parent(node)
+            && tree.kind(node) != NodeKind::Entity
+        {
             has_groups[parent.index()] = true;
         }
     }
-    let mut beside = tree.nodes().filter(|&node| {
-        let parent = tree.parent(node).filter(|_| is_user(node));
-        parent.is_some_and(|parent| has_groups[parent.index()])
-    });
-    let first = beside.next()?;
-    let parent = tree.parent(first)?;
-    let others = match beside.count() {
+    let mut beside = Vec::new();
+    for node in tree.nodes() {
+        if let Some(parent) = tree.parent(node)
+            && tree.kind(node) == NodeKind::Entity
+            && has_groups[parent.index()]
+        {
+            beside.push((node, parent));
+        }
+    }
+    let (first, parent) = *beside.first()?;
+    let others = match beside.len() - 1 {
         0 => String::new(),
         others => format!(" and {}", counted(others, "more user", "more users")),
     };

@@ -46,7 +46,7 @@ pub(crate) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) ->
     let is_of_its_kind = match tree.origin? {
         TreeOrigin::Slurm {
             is_fair_tree: under,
-        } => under.is_none_or(|under| under == is_fair_tree),
+        } => under != Some(!is_fair_tree),
         TreeOrigin::FluxAccounting => false,
     };
     if policy.rules == PolicyRules::Documented
@@ -84,29 +84,31 @@ pub(crate) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) ->
 /// which they depend on the order of the pending jobs; `users` are those of these jobs. The policy
 /// then follows them.
 pub(crate) fn follow_first_cycle(tree: &SiteTree, policy: &mut PolicySelection, users: &[String]) {
+    if policy.name != PolicyName::DepthOblivious || policy.rules != PolicyRules::Scheduler {
+        return;
+    }
     let Some((_, printed)) = tree.printed_fairshare() else {
         return;
     };
-    let is_candidate =
-        policy.name == PolicyName::DepthOblivious && policy.rules == PolicyRules::Scheduler;
-    let Some(shares) = tree.share_tree().ok().filter(|_| is_candidate) else {
+    let Ok(shares) = tree.share_tree() else {
         return;
     };
-    let differences = |policy: &PolicySelection| {
-        compare(&shares, printed, policy, (policy.name, policy.release))
-            .differences
-            .len()
-    };
-    let of_settled = differences(policy);
-    if of_settled == 0 {
+    let in_force = (policy.name, policy.release);
+    let settled = compare(&shares, printed, policy, in_force).differences;
+    if settled.is_empty() {
         return;
     }
-    let nodes = shares.nodes();
-    let nodes: HashMap<String, NodeId> =
-        nodes.map(|node| (full_name(&shares, node), node)).collect();
-    let requested = users.iter().filter_map(|user| nodes.get(user).copied());
-    policy.first_cycle = Some(requested.collect());
-    if differences(policy) >= of_settled {
+    let mut nodes = HashMap::new();
+    for node in shares.nodes() {
+        nodes.insert(full_name(&shares, node), node);
+    }
+    let mut requested = Vec::new();
+    for user in users {
+        requested.extend(nodes.get(user));
+    }
+    policy.first_cycle = Some(requested);
+    let first_cycle = compare(&shares, printed, policy, in_force).differences;
+    if first_cycle.len() >= settled.len() {
         policy.first_cycle = None;
     }
 }
@@ -124,10 +126,13 @@ fn find_reproducing(
     }
     // another release is likelier than another policy
     candidates.sort_by_key(|&(name, release)| (name != policy.name, release != policy.release));
-    candidates.into_iter().skip(1).find(|&candidate| {
+    for &candidate in &candidates[1..] {
         let compared = compare(tree, printed, policy, candidate);
-        compared.differences.is_empty() && compared.count > 0
-    })
+        if compared.differences.is_empty() && compared.count > 0 {
+            return Some(candidate);
+        }
+    }
+    None
 }
 
 fn compare(
@@ -143,10 +148,10 @@ fn compare(
         differences: Vec::new(),
     };
     for (node, printed) in tree.nodes().skip(1).zip(printed) {
-        let association = shares.association(node);
-        let computed = association.and_then(|association| association.fairshare);
-        let (Some(printed), Some(association), Some(computed)) = (*printed, association, computed)
-        else {
+        let (Some(printed), Some(association)) = (*printed, shares.association(node)) else {
+            continue;
+        };
+        let Some(computed) = association.fairshare else {
             continue;
         };
         compared.count += 1;

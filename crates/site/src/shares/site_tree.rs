@@ -66,7 +66,7 @@ impl SiteTree {
             if let Some(usage) = usage {
                 read_usage(usage, &mut unused)?;
             }
-            return read_document(source, warnings).map(Some);
+            return Ok(Some(read_document(source, warnings)?));
         }
         let Some(source) = groups else {
             return Ok(None);
@@ -141,7 +141,7 @@ impl SiteTree {
 
     /// The tree's file and its cluster, if the file names it.
     pub(crate) fn cluster(&self) -> Option<(String, String)> {
-        self.source_name.clone().zip(self.cluster.clone())
+        Some((self.source_name.clone()?, self.cluster.clone()?))
     }
 
     /// Whether the tree is from OpenPBS's files.
@@ -157,23 +157,22 @@ impl SiteTree {
     /// The column `FairShare` of the tree's file: the name of the file, and the factor of each node
     /// below the root, in the order of the document; `None` without such a column.
     pub(crate) fn printed_fairshare(&self) -> Option<(&str, &[Option<f64>])> {
-        let is_printed = self.printed_fairshare.iter().any(Option::is_some);
-        let name = self.source_name.as_deref().filter(|_| is_printed)?;
-        Some((name, &self.printed_fairshare))
+        if self.printed_fairshare.iter().all(Option::is_none) {
+            return None;
+        }
+        Some((self.source_name.as_deref()?, &self.printed_fairshare))
     }
 
     /// The tree without entities of jobs, for any policy. A tree of OpenPBS's files has the group
     /// `unknown`.
     pub(crate) fn share_tree(&self) -> Result<ShareTree, SiteError> {
-        match self.source_name {
-            None => Ok(self.pbs_tree(PolicyRules::Documented, [])?.into_tree()),
-            Some(_) => {
-                let tree = self.document.share_tree();
-                let tree = tree.map_err(|error| self.error(&error))?;
-                self.require_finite_usage(&tree)?;
-                Ok(tree)
-            }
+        if self.is_of_openpbs() {
+            return Ok(self.pbs_tree(PolicyRules::Documented, [])?.into_tree());
         }
+        let tree = self.document.share_tree();
+        let tree = tree.map_err(|error| self.error(&error))?;
+        self.require_finite_usage(&tree)?;
+        Ok(tree)
     }
 
     /// Refuses usage whose sum no double can hold: every part of it would be 0.
@@ -211,22 +210,26 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
             let differences = take_usage_of_banks(&mut document);
             warnings.extend(in_file(&name, differences));
         }
-        let unknown = document.unknown_keys.iter();
-        let unknown = unknown.map(|key| format!("unknown key `{key}` is ignored"));
+        let mut unknown = Vec::new();
+        for key in &document.unknown_keys {
+            unknown.push(format!("unknown key `{key}` is ignored"));
+        }
         warnings.extend(in_file(&name, unknown));
-        let repeated = document.repeated_keys.iter().map(|(key, path)| {
+        let mut repeated = Vec::new();
+        for (key, path) in &document.repeated_keys {
             let consequence = if *key == "children" {
                 "the lists are joined"
             } else {
                 "the last one counts"
             };
-            format!("{path} has `{key}` more than once; {consequence}")
-        });
+            repeated.push(format!("{path} has `{key}` more than once; {consequence}"));
+        }
         warnings.extend_unless_strict(in_file(&name, repeated))?;
-        return Ok(SiteTree {
-            origin: is_of_flux.then_some(TreeOrigin::FluxAccounting),
-            ..SiteTree::of_document(document, Some(name))
-        });
+        let mut tree = SiteTree::of_document(document, Some(name));
+        if is_of_flux {
+            tree.origin = Some(TreeOrigin::FluxAccounting);
+        }
+        return Ok(tree);
     }
     let associations = jsf_slurm::read_tree(&name, &bytes).map_err(SiteError::content)?;
     warnings.extend_unless_strict(in_file(&name, &associations.duplicates))?;
@@ -281,10 +284,12 @@ fn take_usage_of_banks(document: &mut TreeDocument) -> Vec<String> {
 /// The usage below the root and below each node, as flux-accounting sums it up: of the banks, or of
 /// the users where there are no banks.
 fn usage_below(document: &TreeDocument) -> Vec<f64> {
-    let place_above = |node: &TreeNode| node.parent.map_or(0, |parent| parent + 1);
-    let is_bank = |node: &&TreeNode| node.kind != NodeKind::Entity;
-    let banks = document.nodes.iter().filter(is_bank);
-    let above_banks: HashSet<usize> = banks.map(place_above).collect();
+    let mut above_banks = HashSet::new();
+    for node in &document.nodes {
+        if node.kind != NodeKind::Entity {
+            above_banks.insert(place_above(node));
+        }
+    }
     let mut sums = vec![0.0; document.nodes.len() + 1];
     for (index, node) in document.nodes.iter().enumerate().rev() {
         let above = place_above(node);
@@ -295,6 +300,14 @@ fn usage_below(document: &TreeDocument) -> Vec<f64> {
         }
     }
     sums
+}
+
+/// The place of the usage above a node: 0 for the root, else its index and 1.
+fn place_above(node: &TreeNode) -> usize {
+    match node.parent {
+        Some(parent) => parent + 1,
+        None => 0,
+    }
 }
 
 /// Native JSON is an object with `children`; `sshare --json` is one with `shares` at its top.
@@ -320,14 +333,23 @@ fn read_resource_group(
              (`dos2unix`)"
         ));
     }
-    let (repeated, rejected): (Vec<_>, Vec<_>) = lines
-        .rejected
-        .iter()
-        .partition(|line| matches!(line.fault, LineFault::DuplicateName(_)));
+    let (mut repeated, mut others) = (Vec::new(), Vec::new());
+    for line in &lines.rejected {
+        match line.fault {
+            LineFault::DuplicateName(_) => repeated.push(line),
+            _ => others.push(line.to_string()),
+        }
+    }
     warnings.extend_unless_strict(in_file(&name, repeated))?;
-    let rejected = rejected.into_iter().map(ToString::to_string);
-    let wrapped = lines.wrapped.iter().cloned();
-    let others = rejected.chain(wrapped).chain(negative_shares(&lines));
+    others.extend_from_slice(&lines.wrapped);
+    for line in &lines.lines {
+        if line.shares < 0 {
+            others.push(format!(
+                "line {}: `{}` has {} shares: the daemon accepts that, and the shares of its siblings change with it",
+                line.line, line.name, line.shares
+            ));
+        }
+    }
     warnings.extend(in_file(&name, others));
     if lines.not_listed > 0 {
         let lines = counted(lines.not_listed, "more line is", "more lines are");
@@ -338,7 +360,10 @@ fn read_resource_group(
 
 /// A warning if no entity of the usage is in the tree.
 fn foreign_usage(groups: &ResourceGroup, usage: &UsageFile) -> Option<String> {
-    let first = usage.records.first().filter(|_| !groups.lines.is_empty())?;
+    if groups.lines.is_empty() {
+        return None;
+    }
+    let first = usage.records.first()?;
     let names: HashSet<&str> = groups.lines.iter().map(|line| &*line.name).collect();
     let mut records = usage.records.iter();
     if records.any(|record| names.contains(&*record.entity)) {
@@ -350,16 +375,6 @@ fn foreign_usage(groups: &ResourceGroup, usage: &UsageFile) -> Option<String> {
         usage.records.len(),
         first.entity
     ))
-}
-
-/// What is said of shares below 0, which the daemon accepts.
-fn negative_shares(groups: &ResourceGroup) -> impl Iterator<Item = String> {
-    groups.lines.iter().filter(|line| line.shares < 0).map(|line| {
-        format!(
-            "line {}: `{}` has {} shares: the daemon accepts that, and the shares of its siblings change with it",
-            line.line, line.name, line.shares
-        )
-    })
 }
 
 fn read_usage(source: &FileSource, warnings: &mut FileWarnings) -> Result<UsageFile, SiteError> {
@@ -376,12 +391,13 @@ fn read_usage(source: &FileSource, warnings: &mut FileWarnings) -> Result<UsageF
             repeated.insert(&record.entity);
         }
     }
-    let repeated = repeated.into_iter().map(|entity| {
-        format!(
+    let mut of_repeated = Vec::new();
+    for entity in repeated {
+        of_repeated.push(format!(
             "`{entity}` has more than one record; the last one counts for it, and all of them for its groups"
-        )
-    });
-    warnings.extend_unless_strict(in_file(&name, repeated))?;
+        ));
+    }
+    warnings.extend_unless_strict(in_file(&name, of_repeated))?;
     if usage.records.is_empty() && usage.faults.is_empty() {
         warnings.push(format!(
             "`{name}` has no record: the usage of every entity is 1, as if nothing had run"
@@ -392,8 +408,10 @@ fn read_usage(source: &FileSource, warnings: &mut FileWarnings) -> Result<UsageF
 
 /// Finds the node that a name denotes, see [`ShareTree::resolve`].
 pub(crate) fn find_node(tree: &ShareTree, name: &str) -> Result<NodeId, SiteError> {
-    tree.resolve(name)
-        .ok_or_else(|| SiteError::Missing(explain_unresolved(tree, name).into()))
+    match tree.resolve(name) {
+        Some(node) => Ok(node),
+        None => Err(SiteError::Missing(explain_unresolved(tree, name).into())),
+    }
 }
 
 /// Why a name denotes no node, and what to write instead.
@@ -415,14 +433,13 @@ pub(crate) fn explain_unresolved(tree: &ShareTree, name: &str) -> String {
         return format!("the tree has `{name}` for single partitions only, write one of {them}");
     }
     let names = tree.nodes().map(|node| tree.name(node)).take(MAX_COMPARED);
-    let near = nearest(user, names).into_iter();
-    let near: Vec<String> = near.map(|name| format!("`{name}`")).collect();
+    let near = nearest(user, names);
     if near.is_empty() {
         return format!("the tree has no `{name}`");
     }
     format!(
-        "the tree has no `{name}`; did you mean {}?",
-        near.join(" or ")
+        "the tree has no `{name}`; did you mean `{}`?",
+        near.join("` or `")
     )
 }
 
@@ -452,14 +469,20 @@ pub(crate) fn full_name(tree: &ShareTree, node: NodeId) -> String {
 pub(crate) fn pending_entities(table: &JobTable) -> BTreeSet<usize> {
     use JobState::{Held, Queued, Waiting};
 
-    let is_pending = |row: &usize| matches!(table.state(*row), Queued | Held | Waiting);
-    let pending = (0..table.len()).filter(is_pending);
-    pending.map(|row| table.entity_index(row)).collect()
+    let mut pending = BTreeSet::new();
+    for row in 0..table.len() {
+        if matches!(table.state(row), Queued | Held | Waiting) {
+            pending.insert(table.entity_index(row));
+        }
+    }
+    pending
 }
 
 /// The nodes of the entities with pending jobs.
 pub(crate) fn pending_nodes(table: &JobTable, tree: &ShareTree) -> Vec<NodeId> {
-    let entities = pending_entities(table).into_iter();
-    let nodes = entities.map(|entity| tree.resolve(&table.entities()[entity]));
-    nodes.flatten().collect()
+    let mut nodes = Vec::new();
+    for entity in pending_entities(table) {
+        nodes.extend(tree.resolve(&table.entities()[entity]));
+    }
+    nodes
 }

@@ -49,7 +49,11 @@ pub(crate) fn native_job<'a>(
     if let Some(row) = sprio.row(&job.id) {
         inputs.site_factor = row.site as f64;
     }
-    let direct = job.priority.filter(|_| is_direct(job, sprio));
+    let direct = if is_direct(job, sprio) {
+        job.priority
+    } else {
+        None
+    };
     if direct.is_some() {
         inputs = PriorityInputs {
             tres: vec![0.0; inputs.tres.len()],
@@ -63,7 +67,9 @@ pub(crate) fn native_job<'a>(
     }
     named.insert("ngpus".to_owned(), job.gpus());
     let unweighted = PriorityInputs::unweighted(job, cluster);
-    named.extend(unweighted.map(|(name, number)| (name.to_owned(), number)));
+    for (name, number) in unweighted {
+        named.insert(name.to_owned(), number);
+    }
     let state = if job.is_held() {
         "H"
     } else if job.is_pending() {
@@ -78,7 +84,10 @@ pub(crate) fn native_job<'a>(
         state,
         // of equal priorities, the smaller number is first
         queued_at: number(job),
-        eligible_time: job.accrues_from.map_or(0, |from| (now - from).max(0)),
+        eligible_time: match job.accrues_from {
+            Some(from) => (now - from).max(0),
+            None => 0,
+        },
         walltime: match job.time_limit {
             TimeLimit::Minutes(minutes) => Some(u64::from(minutes) * 60),
             _ => None,
@@ -121,31 +130,32 @@ impl SlurmQueue {
         let mut tres = vec!["node=1".to_owned()];
         let mut others = Vec::new();
         for (name, value) in &described.inputs {
-            let wrong = || SiteError::content(format!("`{name}` cannot be `{}`", clipped(value)));
+            let wrong = SiteError::content(format!("`{name}` cannot be `{}`", clipped(value)));
             match name.as_str() {
                 "qos" => {
                     require_known("QOS", value, &self.cluster.qos_priorities())?;
                     job.qos.clone_from(value);
                 }
-                "ncpus" => job.cpus = value.parse().map_err(|_| wrong())?,
+                "ncpus" => job.cpus = value.parse().or(Err(wrong))?,
                 "nodect" => tres[0] = format!("node={value}"),
                 "ngpus" => tres.push(format!("gres/gpu={value}")),
-                "nice" => job.nice = value.parse().map_err(|_| wrong())?,
+                "nice" => job.nice = value.parse().or(Err(wrong))?,
                 "mem" => {
                     let expected = "a size with `b`, `kb`, `mb`, `gb` or `tb`, such as `4gb`";
-                    let kilobytes = kilobytes(value).ok_or_else(|| {
-                        SiteError::content(format!("`{}` is not {expected}", clipped(value)))
-                    })?;
+                    let Some(kilobytes) = kilobytes(value) else {
+                        let message = format!("`{}` is not {expected}", clipped(value));
+                        return Err(SiteError::content(message));
+                    };
                     tres.push(format!("mem={kilobytes}K"));
                 }
                 "walltime" => {
                     let seconds = parse_duration(value).map_err(SiteError::content)?;
-                    let minutes = u32::try_from(seconds.div_ceil(60)).map_err(|_| wrong())?;
+                    let minutes = u32::try_from(seconds.div_ceil(60)).or(Err(wrong))?;
                     job.time_limit = TimeLimit::Minutes(minutes);
                 }
                 "eligible_time" => {
                     let waited = parse_duration(value).map_err(SiteError::content)?;
-                    let waited = i64::try_from(waited).map_err(|_| wrong())?;
+                    let waited = i64::try_from(waited).or(Err(wrong))?;
                     job.accrues_from = Some(now.saturating_sub(waited));
                 }
                 _ => others.push((name.clone(), value)),

@@ -72,7 +72,9 @@ impl PrintedPriorities {
         ];
         let mut names = HashMap::new();
         for role in roles {
-            names.extend(files.first(role).map(|source| (role, source.name())));
+            if let Some(source) = files.first(role) {
+                names.insert(role, source.name());
+            }
         }
         names
     }
@@ -105,8 +107,11 @@ impl PrintedPriorities {
         let queue = self.name(Role::Queue);
         let large = different.iter().find(|difference| difference.is_large());
         let Some(example) = large.or(different.first()) else {
+            if compared == 0 {
+                return None;
+            }
             let text = format!("all {compared} are those that {queue} prints");
-            return (compared > 0).then_some(Agreement::Equal(text));
+            return Some(Agreement::Equal(text));
         };
         let example_words = format!(
             "`{}`: printed {}, computed {}",
@@ -115,15 +120,19 @@ impl PrintedPriorities {
             example.computed
         );
         let reason = self.reason(&different, table, settings);
+        let mut headline = None;
+        if large.is_some() {
+            headline = Some(format!(
+                "The computed priorities are not those that {queue} prints (such as {example_words})."
+            ));
+        }
         Some(Agreement::Contradiction {
             text: format!(
                 "the priority that {queue} prints differs from the computed one for {} of {compared} jobs, such as \
                  {example_words}; {reason}",
                 different.len(),
             ),
-            headline: large.map(|_| {
-                format!("The computed priorities are not those that {queue} prints (such as {example_words}).")
-            }),
+            headline,
         })
     }
 
@@ -143,10 +152,12 @@ impl PrintedPriorities {
             "FAIRSHARE" => 1.0 + f64::from(settings.weight_fairshare) * PART_OF_A_WHILE,
             _ => 0.0,
         };
-        let has_components = different.iter().any(|one| {
-            let row = self.sprio.row(table.id(one.row));
-            row.is_some_and(|row| row.component(table.queue(one.row), "AGE").is_some())
-        });
+        let mut has_components = false;
+        for one in different {
+            if let Some(row) = self.sprio.row(table.id(one.row)) {
+                has_components |= row.component(table.queue(one.row), "AGE").is_some();
+            }
+        }
         let is_of_time = if has_components {
             components
                 .iter()
@@ -197,13 +208,19 @@ impl PrintedPriorities {
             let tolerated = if column == "TRES" { rounding } else { 0.0 };
             let mut of_jobs = Vec::new();
             for &Difference { row, .. } in different {
-                let sprio = self
-                    .sprio
-                    .row(table.id(row))
-                    .filter(|sprio| !sprio.is_direct);
-                let printed = sprio.and_then(|sprio| sprio.component(table.queue(row), column));
-                let Some(printed) = printed else { continue };
-                let value = values.map_or(0.0, |values| values.nearest_double(row));
+                let Some(sprio) = self.sprio.row(table.id(row)) else {
+                    continue;
+                };
+                let Some(printed) = sprio.component(table.queue(row), column) else {
+                    continue;
+                };
+                if sprio.is_direct {
+                    continue;
+                }
+                let value = match values {
+                    Some(values) => values.nearest_double(row),
+                    None => 0.0,
+                };
                 let found = Difference {
                     row,
                     printed,

@@ -42,17 +42,18 @@ impl Clock {
         }
         let mut clock = Self::known(0);
         let mut ages: Vec<(&SlurmJob, (i64, i64))> = Vec::new();
-        for job in jobs.iter().filter(|job| job.is_pending()) {
-            if let Some(from) = job.accrues_from
+        for job in jobs {
+            if job.is_pending()
+                && let Some(from) = job.accrues_from
                 && let Some(between) = sprio.calculated_between(&job.id, from, &conf.priority)
             {
                 ages.push((job, between));
             }
         }
-        let common = most_common(ages.iter().map(|(_, between)| *between));
+        let common = most_common(&ages);
         let (mut agreeing, mut differing) = (0, 0);
         for (job, (first, last)) in ages {
-            let agrees = common.is_some_and(|now| (first..=last).contains(&now));
+            let agrees = matches!(common, Some(now) if (first..=last).contains(&now));
             if !agrees {
                 clock.of_jobs.insert(job.id.clone(), middle(first, last));
             }
@@ -67,15 +68,18 @@ impl Clock {
         if clock.ages_are_of_others {
             clock.of_jobs.clear();
         }
-        if let Some(now) = common.filter(|_| !clock.ages_are_of_others) {
+        if let Some(now) = common
+            && !clock.ages_are_of_others
+        {
             clock.now = now;
         } else if let Some(now) = files.jobs_taken_at() {
             clock.now = now;
         } else {
-            let times = jobs
-                .iter()
-                .filter_map(|job| job.submitted.max(job.accrues_from));
-            clock.now = times.max().unwrap_or(0);
+            let mut latest = None;
+            for job in jobs {
+                latest = latest.max(job.submitted).max(job.accrues_from);
+            }
+            clock.now = latest.unwrap_or(0);
             clock.is_guessed = true;
         }
         clock
@@ -87,10 +91,11 @@ impl Clock {
 }
 
 /// The middle of the times that most intervals contain.
-fn most_common(intervals: impl Iterator<Item = (i64, i64)> + Clone) -> Option<i64> {
-    let mut ends: Vec<(i64, i32)> = intervals
-        .flat_map(|(first, last)| [(first, -1), (last, 1)])
-        .collect();
+fn most_common(intervals: &[(&SlurmJob, (i64, i64))]) -> Option<i64> {
+    let mut ends: Vec<(i64, i32)> = Vec::new();
+    for &(_, (first, last)) in intervals {
+        ends.extend([(first, -1), (last, 1)]);
+    }
     // of equal times, beginnings come first
     ends.sort_unstable();
     let (mut count, mut most, mut best) = (0, 0, None);
@@ -98,7 +103,10 @@ fn most_common(intervals: impl Iterator<Item = (i64, i64)> + Clone) -> Option<i6
         let (time, end) = ends[pair];
         count -= end;
         if count > most {
-            let until = ends.get(pair + 1).map_or(time, |(next, _)| *next);
+            let until = match ends.get(pair + 1) {
+                Some((next, _)) => *next,
+                None => time,
+            };
             (most, best) = (count, Some(middle(time, until)));
         }
     }

@@ -112,8 +112,12 @@ impl SlurmQueue {
         at: Option<i64>,
     ) -> Result<Option<Self>, SiteError> {
         let Some(queue) = files.first(Role::Queue) else {
-            let conf = conf.filter(|_| files.has_jobs_of_log && !files.are_of_openpbs());
-            return conf.map(|conf| Self::of_log(files, conf)).transpose();
+            return match conf {
+                Some(conf) if files.has_jobs_of_log && !files.are_of_openpbs() => {
+                    Self::of_log(files, conf).map(Some)
+                }
+                _ => Ok(None),
+            };
         };
         if !queue.can_be_opened_again() {
             return Ok(None);
@@ -175,14 +179,20 @@ impl SlurmQueue {
         queue.warn_of_jobs(&read.jobs, conf, &sprio);
         let mut lines = Vec::new();
         for job in &read.jobs {
-            let is_accruing = job.accrues_from.is_some_and(|from| from <= clock.of(job));
-            if job.is_pending() && is_accruing && !is_direct(job, &sprio) {
+            if let Some(from) = job.accrues_from
+                && from <= clock.of(job)
+                && job.is_pending()
+                && !is_direct(job, &sprio)
+            {
                 queue.aging.insert(job.id.clone());
             }
             let native = native_job(job, conf, &queue.cluster, &sprio, &clock);
             serde_json::to_writer(&mut lines, &native).map_err(SiteError::content)?;
             lines.push(b'\n');
-            if let Some(priority) = job.priority.filter(|_| job.is_pending() && !job.is_held()) {
+            if let Some(priority) = job.priority
+                && job.is_pending()
+                && !job.is_held()
+            {
                 queue.printed.totals.insert(job.id.clone(), priority);
             }
         }
@@ -252,8 +262,8 @@ impl SlurmQueue {
 
     /// Adds the names of the priority's inputs.
     pub(crate) fn add_names_to(&self, schema: &mut Schema) {
-        let terms = self.terms.iter().map(|term| term.formula.as_str());
-        schema.add_slurm(terms.filter(|input| input.starts_with("tres_")));
+        let inputs = self.terms.iter().map(|term| term.formula.as_str());
+        schema.add_slurm(inputs.filter(|input| input.starts_with("tres_")));
     }
 
     /// A formula for later times; `None` if it does not read the age of a job.
@@ -275,8 +285,9 @@ impl SlurmQueue {
     pub(crate) fn columns(&self) -> Vec<(String, Formula)> {
         let mut columns = Vec::new();
         for term in &self.terms {
-            let formula = Formula::parse(&term.formula).ok();
-            columns.extend(formula.map(|formula| (term.column.clone(), formula)));
+            if let Ok(formula) = Formula::parse(&term.formula) {
+                columns.push((term.column.clone(), formula));
+            }
         }
         columns
     }
@@ -307,33 +318,53 @@ impl SlurmQueue {
 
     /// Warns of what the formula cannot say of single jobs.
     fn warn_of_jobs(&mut self, jobs: &[SlurmJob], conf: &SlurmConf, sprio: &Sprio) {
-        let mut about =
-            |is_meant: &dyn Fn(&SlurmJob) -> bool, one: &str, several: &str, what: &str| {
-                let meant = jobs.iter().filter(|job| job.is_pending() && is_meant(job));
-                let ids: Vec<&str> = meant.map(|job| job.id.as_str()).collect();
-                self.of_jobs.extend(match ids.as_slice() {
-                    [] => None,
-                    [id] => Some(format!("`{id}` {one} {what}").into()),
-                    [first, ..] => {
-                        let count = ids.len();
-                        Some(format!("{count} jobs {several} {what} (first `{first}`)").into())
-                    }
-                });
+        let (mut direct, mut of_several, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
+        for job in jobs {
+            if !job.is_pending() {
+                continue;
+            }
+            if is_direct(job, sprio) {
+                direct.push(&job.id);
+            }
+            if job.partition.contains(',') {
+                of_several.push(&job.id);
+            }
+            if !job.is_held() && is_waiting(job) {
+                waiting.push(&job.id);
+            }
+        }
+        for (ids, one, several, what) in [
+            (
+                direct,
+                "has",
+                "have",
+                "a priority that was set directly, which no weight changes",
+            ),
+            (
+                of_several,
+                "names",
+                "name",
+                "several partitions, of which the first counts",
+            ),
+            (
+                waiting,
+                "waits",
+                "wait",
+                "for another job or for a time: Slurm starts none of them before, and they are ranked",
+            ),
+        ] {
+            let warning = match ids.as_slice() {
+                [] => continue,
+                [id] => format!("`{id}` {one} {what}"),
+                [first, ..] => {
+                    format!("{} jobs {several} {what} (first `{first}`)", ids.len())
+                }
             };
-        let what = "a priority that was set directly, which no weight changes";
-        about(&|job| is_direct(job, sprio), "has", "have", what);
-        let what = "several partitions, of which the first counts";
-        about(&|job| job.partition.contains(','), "names", "name", what);
-        let what =
-            "for another job or for a time: Slurm starts none of them before, and they are ranked";
-        about(
-            &|job| !job.is_held() && is_waiting(job),
-            "waits",
-            "wait",
-            what,
-        );
-        let unknown = self.inputs_of_no_file(jobs, conf).into_iter();
-        self.of_jobs.extend(unknown.map(Message::from));
+            self.of_jobs.push(warning.into());
+        }
+        for unknown in self.inputs_of_no_file(jobs, conf) {
+            self.of_jobs.push(unknown.into());
+        }
         if conf.priority.increases_only {
             self.of_jobs.push(
                 "under PriorityFlags=INCR_ONLY a priority does not fall, which is not followed here: `squeue` may print greater ones"
@@ -357,9 +388,12 @@ impl SlurmQueue {
             let file = files.get(&role).or(files.get(&Role::SlurmConf));
             let file = file.map_or("", String::as_str);
             let mut unknown = Vec::new();
-            for job in jobs.iter().filter(|job| job.is_pending()) {
-                let name = conf.priority.unknown_input(input, job, &self.cluster);
-                unknown.extend(name.map(|name| (&job.id, name)));
+            for job in jobs {
+                if job.is_pending()
+                    && let Some(name) = conf.priority.unknown_input(input, job, &self.cluster)
+                {
+                    unknown.push((&job.id, name));
+                }
             }
             if let Some((id, name)) = unknown.first() {
                 let jobs = counted(unknown.len(), "job", "jobs");
@@ -380,16 +414,23 @@ impl SlurmQueue {
         // the tasks that wait are one job, with the number of the array
         let (array, _) = task.split_once('_')?;
         let mut jobs = self.array_tasks.values();
-        jobs.any(|job| job == array).then_some(array)
+        if jobs.any(|job| job == array) {
+            Some(array)
+        } else {
+            None
+        }
     }
 }
 
 /// The jobs that represent tasks of an array, by the names that `squeue` prints.
 fn array_tasks(jobs: &[SlurmJob]) -> HashMap<String, String> {
-    let named = jobs
-        .iter()
-        .filter_map(|job| Some((job.array_task.clone()?, job.id.clone())));
-    named.collect()
+    let mut tasks = HashMap::new();
+    for job in jobs {
+        if let Some(task) = &job.array_task {
+            tasks.insert(task.clone(), job.id.clone());
+        }
+    }
+    tasks
 }
 
 /// Whether a file has one of the names that Slurm's documents of jobs have.
@@ -401,13 +442,15 @@ fn is_named_as_of_slurm(path: &str) -> bool {
 /// The files that name their cluster differ in it: `named` has the files and their clusters.
 pub(crate) fn different_clusters(named: &[(String, String)]) -> Option<Message> {
     let (file, cluster) = named.first()?;
-    let is_same = |other: &str| other.eq_ignore_ascii_case(cluster);
     // a file of several clusters has this one too
-    let has_it = |file: &str| {
-        let mut all = named.iter();
-        all.any(|(other, of)| other == file && is_same(of))
-    };
-    let (other_file, other) = named.iter().find(|(file, _)| !has_it(file))?;
+    let mut with_cluster = Vec::new();
+    for (file, of) in named {
+        if of.eq_ignore_ascii_case(cluster) {
+            with_cluster.push(file);
+        }
+    }
+    let mut named = named.iter();
+    let (other_file, other) = named.find(|(file, _)| !with_cluster.contains(&file))?;
     let found = format!(
         "`{file}` is of the cluster `{cluster}` and `{other_file}` of `{other}`: priorities follow from the files of one cluster; \
          collect them again (`jsf capture`)"
@@ -417,13 +460,15 @@ pub(crate) fn different_clusters(named: &[(String, String)]) -> Option<Message> 
 
 /// The users whose shares slurmctld asks for in its first cycle, in the order in which it does.
 fn pending_users(jobs: &[SlurmJob]) -> Vec<String> {
-    let pending = jobs.iter().filter(|job| job.is_pending() && !job.is_held());
-    let mut pending: Vec<&SlurmJob> = pending.collect();
-    pending.sort_by_key(|job| number(job));
-    let users = pending.into_iter();
+    let mut pending = Vec::new();
+    for job in jobs {
+        if job.is_pending() && !job.is_held() {
+            pending.push((number(job), format!("{}/{}", job.account, job.user)));
+        }
+    }
+    pending.sort_by_key(|(number, _)| *number);
+    let (_, users): (Vec<Option<u64>>, Vec<String>) = pending.into_iter().unzip();
     users
-        .map(|job| format!("{}/{}", job.account, job.user))
-        .collect()
 }
 
 /// The number of a job, without the index of its task.
@@ -442,15 +487,16 @@ fn is_waiting(job: &SlurmJob) -> bool {
 
 /// Whether the priority of a job was set directly, as far as `sprio` says.
 pub(super) fn is_direct(job: &SlurmJob, sprio: &Sprio) -> bool {
-    sprio.row(&job.id).is_some_and(|row| row.is_direct)
+    matches!(sprio.row(&job.id), Some(row) if row.is_direct)
 }
 
 impl Site {
     /// The id of a job in a document, where it is given as `squeue` prints the tasks of an array.
     pub fn job_id<'a>(&'a self, given: &'a str) -> &'a str {
-        let slurm = self.slurm.as_ref();
-        let job = slurm.and_then(|slurm| slurm.job_of_task(given));
-        job.unwrap_or(given)
+        match &self.slurm {
+            Some(slurm) => slurm.job_of_task(given).unwrap_or(given),
+            None => given,
+        }
     }
 
     /// What is said of a job that its document lists as ended.
@@ -492,46 +538,51 @@ impl Site {
     }
 }
 
+/// The name and the text of the file of a role.
+fn read_first(files: &SiteFiles, role: Role) -> Result<Option<(String, String)>, SiteError> {
+    let Some(source) = files.first(role) else {
+        return Ok(None);
+    };
+    Ok(Some((source.name(), source.read_text(role)?)))
+}
+
 /// Reads what the priority depends on beside the jobs.
 fn read_cluster(
     files: &SiteFiles,
     conf: &SlurmConf,
     warnings: &mut Vec<Message>,
 ) -> Result<Cluster, SiteError> {
-    let read = |role| -> Result<Option<(String, String)>, SiteError> {
-        let Some(source) = files.first(role) else {
-            return Ok(None);
-        };
-        Ok(Some((source.name(), source.read_text(role)?)))
-    };
     let mut cluster = Cluster::from_conf(conf);
     let mut problems = Vec::new();
-    if let Some((name, text)) = read(Role::SlurmNodes)? {
+    if let Some((name, text)) = read_first(files, Role::SlurmNodes)? {
         problems.extend(cluster.add_nodes(&name, &text, conf));
     }
-    if let Some((name, text)) = read(Role::Partitions)? {
+    if let Some((name, text)) = read_first(files, Role::Partitions)? {
         let of_conf = cluster.job_factors();
         problems.extend(cluster.add_partitions(&name, &text));
         let printed = cluster.job_factors();
-        let mut differing = of_conf.iter().filter(|(partition, factor)| {
-            printed.get(*partition).is_some_and(|one| one != *factor)
-        });
-        if let Some((partition, factor)) = differing.next() {
-            let mut warning = format!(
-                "PriorityJobFactor is {factor} for `{partition}` in the settings and {} in `{name}`, which counts",
-                printed[partition]
-            );
-            let others = differing.count();
-            if others > 0 {
-                warning += &format!("; {others} more differ");
+        let mut differing = Vec::new();
+        for (partition, factor) in &of_conf {
+            if let Some(used) = printed.get(partition)
+                && used != factor
+            {
+                differing.push(format!(
+                    "PriorityJobFactor is {factor} for `{partition}` in the settings and {used} in `{name}`, which counts"
+                ));
             }
-            warnings.push(warning.into());
+        }
+        match differing.as_slice() {
+            [] => {}
+            [only] => warnings.push(only.clone().into()),
+            [first, others @ ..] => {
+                warnings.push(format!("{first}; {} more differ", others.len()).into());
+            }
         }
     }
-    if let Some((name, text)) = read(Role::Qos)? {
+    if let Some((name, text)) = read_first(files, Role::Qos)? {
         problems.extend(cluster.add_qos(&name, &text).map_err(SiteError::content)?);
     }
-    if let Some((name, text)) = read(Role::Associations)? {
+    if let Some((name, text)) = read_first(files, Role::Associations)? {
         let of_cluster = conf.cluster.as_deref();
         let read = cluster.add_associations(&name, &text, of_cluster);
         problems.extend(read.map_err(SiteError::content)?);
