@@ -187,7 +187,8 @@ impl Site {
                 .formulas
                 .in_force
                 .get_or_insert(Ok(slurm.text.clone()));
-        } else if let Some(conf) = conf.as_ref().filter(|_| !files.has(Role::Queue))
+        } else if let Some(conf) = &conf
+            && !files.has(Role::Queue)
             && !conf.priority.is_without_weights()
         {
             documents.schema.add_slurm([]);
@@ -201,42 +202,46 @@ impl Site {
         }
         let mut of_tree = FileWarnings::new(rules.strict);
         let tree = SiteTree::read(&files, &config, &mut of_tree)?;
-        let mut clusters: Vec<(String, String)> = Vec::new();
-        let of_conf = conf.as_ref().and_then(|conf| conf.cluster.clone());
-        clusters.extend(
-            files
-                .first(Role::SlurmConf)
-                .map(FileSource::name)
-                .zip(of_conf),
-        );
-        clusters.extend(slurm.iter().flat_map(|slurm| slurm.clusters.clone()));
-        clusters.extend(tree.as_ref().and_then(SiteTree::cluster));
         let mut warnings = SiteWarnings {
-            of_files: of_files.into_iter().map(Message::from).collect(),
-            of_order: of_order.all.into_iter().map(Message::from).collect(),
+            of_files,
+            of_order: of_order.all,
             of_shares: Vec::new(),
         };
-        let of_slurm = slurm.iter().flat_map(|slurm| slurm.warnings.iter());
-        warnings.of_order.extend(of_slurm.cloned());
-        warnings.of_order.extend(different_clusters(&clusters));
         let of_shares = &mut warnings.of_shares;
-        let of_conf = conf.iter().flat_map(|conf| &conf.warnings);
-        of_shares.extend(limit_each_kind(of_conf.cloned()));
-        of_shares.extend(of_tree.all.into_iter().map(Message::from));
+        let mut clusters: Vec<(String, String)> = Vec::new();
+        if let Some(conf) = &conf {
+            of_shares.extend(limit_each_kind(conf.warnings.clone()));
+            if let Some(source) = files.first(Role::SlurmConf)
+                && let Some(cluster) = &conf.cluster
+            {
+                clusters.push((source.name(), cluster.clone()));
+            }
+        }
+        if let Some(slurm) = &slurm {
+            warnings.of_order.extend_from_slice(&slurm.warnings);
+            clusters.extend_from_slice(&slurm.clusters);
+        }
+        let (mut origin, mut written_by) = (None, None);
+        if let Some(tree) = &tree {
+            clusters.extend(tree.cluster());
+            origin = tree.origin;
+            written_by = tree.document.release;
+        }
+        warnings.of_order.extend(different_clusters(&clusters));
+        of_shares.append(&mut of_tree.all);
         if !files.has(Role::SchedConfig) && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
             of_shares.push(defaults_assumed());
         }
-        let origin = tree.as_ref().and_then(|tree| tree.origin);
-        let written_by = tree.as_ref().and_then(|tree| tree.document.release);
         let written_by = written_by
             .or(slurm.as_ref().and_then(|slurm| slurm.release))
             .or(release_of_settings(&files)?);
         let mut policy = PolicySelection::new(&rules, conf, origin, written_by, of_shares);
-        if let (Some(slurm), Some(tree)) = (&slurm, &tree) {
-            follow_first_cycle(tree, &mut policy, &slurm.pending_users);
+        if let Some(tree) = &tree {
+            if let Some(slurm) = &slurm {
+                follow_first_cycle(tree, &mut policy, &slurm.pending_users);
+            }
+            of_shares.extend(compare_with_printed(tree, &policy));
         }
-        let printed = tree.as_ref();
-        of_shares.extend(printed.and_then(|tree| compare_with_printed(tree, &policy)));
         Ok(Self {
             files,
             rules,
@@ -268,8 +273,9 @@ impl Site {
     /// formula or the order uses it.
     pub fn warnings_for(&self, names: &[impl AsRef<str>]) -> Vec<Message> {
         let mut warnings = self.warnings.of_order.clone();
-        let of_jobs = self.slurm.iter().flat_map(|slurm| &slurm.of_jobs);
-        warnings.extend(of_jobs.cloned());
+        if let Some(slurm) = &self.slurm {
+            warnings.extend_from_slice(&slurm.of_jobs);
+        }
         if self.needs_shares(names) {
             warnings.extend_from_slice(&self.warnings.of_shares);
         }
@@ -289,7 +295,7 @@ impl Site {
     /// When Slurm's priorities are computed, in seconds since 1970; `None` if the jobs are not
     /// Slurm's.
     pub fn priorities_at(&self) -> Option<i64> {
-        self.slurm.as_ref().and_then(|slurm| slurm.at)
+        self.slurm.as_ref()?.at
     }
 
     /// How numbers reach the formula, and how its value is kept.
@@ -321,9 +327,8 @@ impl Site {
             return Ok(None);
         };
         let text = source.read_expected(Role::Nodes)?.into_text();
-        Nodes::read(&source.name(), &Objects::read(&text))
-            .map(Some)
-            .map_err(SiteError::content)
+        let nodes = Nodes::read(&source.name(), &Objects::read(&text));
+        Ok(Some(nodes.map_err(SiteError::content)?))
     }
 
     /// The formula by which the jobs are ranked unless another one is named: that of the file that
@@ -332,12 +337,10 @@ impl Site {
     /// # Errors
     /// The site has neither, or the file cannot be read.
     pub fn formula_text(&self) -> Result<FormulaText, SiteError> {
-        let formula = self
-            .formulas
-            .given
-            .as_ref()
-            .or(self.formulas.in_force.as_ref());
-        match formula {
+        let SiteFormulas {
+            given, in_force, ..
+        } = &self.formulas;
+        match given.as_ref().or(in_force.as_ref()) {
             Some(formula) => formula.clone().map_err(SiteError::Content),
             None => Err(SiteError::missing("no formula: ", Need::Formula)),
         }
@@ -363,9 +366,11 @@ struct SiteWarnings {
 ///
 /// # Errors
 /// A file is there more than once, if the rules of the site are strict.
-fn warnings_of_files(files: &SiteFiles, is_strict: bool) -> Result<Vec<String>, SiteError> {
+fn warnings_of_files(files: &SiteFiles, is_strict: bool) -> Result<Vec<Message>, SiteError> {
     let mut warnings = FileWarnings::new(is_strict);
-    warnings.all.clone_from(&files.warnings);
+    for warning in &files.warnings {
+        warnings.push(&**warning);
+    }
     // only a scheduling cycle needs these, so that other commands do not fail
     for (role, what) in [
         (Role::Nodes, "nodes"),
@@ -373,10 +378,11 @@ fn warnings_of_files(files: &SiteFiles, is_strict: bool) -> Result<Vec<String>, 
         (Role::Holidays, "holidays"),
         (Role::DedicatedTime, "dedicated times"),
     ] {
-        let wrong = files
-            .first(role)
-            .and_then(|source| source.check(role).err());
-        warnings.extend(wrong.map(|error| format!("the {what} are not used: {error}")));
+        if let Some(source) = files.first(role)
+            && let Err(error) = source.check(role)
+        {
+            warnings.push(format!("the {what} are not used: {error}"));
+        }
     }
     warnings.extend_unless_strict(files.repeated.iter().cloned())?;
     Ok(warnings.all)

@@ -73,7 +73,7 @@ impl Site {
             return Ok(None);
         };
         queue.check(Role::Queue)?;
-        self.check_with(submitted, Some(queue)).map(Some)
+        Ok(Some(self.check_with(submitted, Some(queue))?))
     }
 
     fn check_with(
@@ -103,12 +103,16 @@ impl Site {
         let mut read = self.read_for_formula(formula, &request)?;
         let jobs = &mut read.jobs;
         let guessed_types = self.guessed_types(formula, &jobs.table, &jobs.schema);
-        jobs.warnings
-            .extend(guessed_types.iter().map(|name| guessed_type(name)));
+        for name in &guessed_types {
+            jobs.warnings.push(guessed_type(name));
+        }
         let is_empty = jobs.table.is_empty();
-        let program = read.program.as_ref().filter(|_| self.tree.is_none());
-        let missing = program
-            .and_then(|program| self.require_own_shares(program.inputs(), &jobs.table).err());
+        let mut missing = None;
+        if let Some(program) = &read.program
+            && self.tree.is_none()
+        {
+            missing = self.require_own_shares(program.inputs(), &jobs.table).err();
+        }
         let mut checked = if read.program.is_some() && missing.is_none() {
             let ranked = self.rank_read_jobs(read)?;
             let checked = self.check_ranked(submitted, &ranked);
@@ -129,12 +133,13 @@ impl Site {
         };
         let reason = match missing {
             Some(missing) => Some(missing.to_string()),
-            None => is_empty.then(|| format!("`{}` has no job", source.name())),
+            None if is_empty => Some(format!("`{}` has no job", source.name())),
+            None => None,
         };
         checked.guessed_types = guessed_types;
-        checked
-            .findings
-            .extend(reason.and_then(|reason| untried(submitted, &reason)));
+        if let Some(reason) = reason {
+            checked.findings.extend(untried(submitted, &reason));
+        }
         Ok(checked)
     }
 
@@ -202,9 +207,7 @@ impl Site {
         table: &JobTable,
         tree: Option<&AppliedTree>,
     ) -> Checked {
-        let tree = tree
-            .filter(|_| self.needs_shares(side.program.inputs()))
-            .and_then(AppliedTree::pbs);
+        let tree = self.tree_for(&side.program, tree);
         let scored = self.scored(table, &side.ranking, &side.not_considered, tree);
         self.checked(submitted, formula, Some(scored))
     }
@@ -233,18 +236,21 @@ impl Site {
         queue: Option<ScoredQueue<'_>>,
     ) -> Checked {
         let schema = linted.schema;
-        let formula = submitted.formula().ok();
-        let compiled = match linted.program {
-            Some(_) => None,
-            None => formula.and_then(|formula| formula.compile(schema).ok()),
-        };
+        let table = queue.map(|queue| queue.table);
+        let mut compiled = None;
+        let mut constants = Vec::new();
+        if let Ok(formula) = submitted.formula() {
+            if linted.program.is_none() {
+                compiled = formula.compile(schema).ok();
+            }
+            for name in formula.names() {
+                if let Some(amounts) = self.site_constant(name, schema, table) {
+                    constants.push((name, amounts));
+                }
+            }
+        }
         let program = linted.program.or(compiled.as_ref());
         let (_, python_source) = self.python();
-        let table = queue.map(|queue| queue.table);
-        let names = formula.map(Formula::names).unwrap_or_default();
-        let constants = names
-            .iter()
-            .filter_map(|name| Some((*name, self.site_constant(name, schema, table)?)));
         let facts = SiteFacts {
             program,
             lint: linted.findings,
@@ -255,7 +261,7 @@ impl Site {
             defaulted: &self.queues.defaulted_resources(),
             queues: Some(&self.queues),
             hidden: &self.hidden,
-            constants: &constants.collect::<Vec<_>>(),
+            constants: &constants,
             python_source: python_source.as_deref(),
             runs_slurm: self.slurm.is_some()
                 || self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
@@ -304,11 +310,14 @@ impl Site {
         schema: &Schema,
     ) -> Vec<String> {
         let names = formula.names();
-        let guessed = table.undeclared().map(|(name, _)| name);
-        let guessed = guessed.filter(|name| {
-            names.contains(name) && self.schema.entry(name).is_none() && schema.is_numeric(name)
-        });
-        guessed.map(str::to_owned).collect()
+        let mut guessed = Vec::new();
+        for (name, _) in table.undeclared() {
+            let is_declared = self.schema.entry(name).is_some();
+            if names.contains(&name) && !is_declared && schema.is_numeric(name) {
+                guessed.push(name.to_owned());
+            }
+        }
+        guessed
     }
 }
 

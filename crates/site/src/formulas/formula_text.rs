@@ -160,8 +160,7 @@ impl SiteDocument<'_> {
     }
 
     fn require_formula(&self) -> Result<(), Message> {
-        let required = self.require(Role::Formula);
-        required.map_err(|error| error.message())
+        self.require(Role::Formula).map_err(|error| error.message())
     }
 
     /// The formula of the scheduler with a partition.
@@ -174,7 +173,9 @@ impl SiteDocument<'_> {
     /// else that of the default scheduler, else that of the only one that has one.
     pub(crate) fn given_formula(&self, partition: Option<&str>) -> Result<FormulaText, Message> {
         self.require_formula()?;
-        if let Some(formula) = partition.and_then(|name| self.formula_of_partition(name)) {
+        if let Some(partition) = partition
+            && let Some(formula) = self.formula_of_partition(partition)
+        {
             return Ok(formula);
         }
         Ok(self.text(formula_in(&self.name, &self.objects, true)?))
@@ -201,7 +202,9 @@ impl SiteFormulas {
     /// Adds what a document of the server or the scheduler has, which is in force if no document
     /// before has a formula.
     pub(crate) fn add(&mut self, formula: Result<FormulaText, Message>) {
-        self.all.extend(formula.as_ref().ok().cloned());
+        if let Ok(formula) = &formula {
+            self.all.push(formula.clone());
+        }
         if self.in_force.is_none() || (formula.is_ok() && matches!(self.in_force, Some(Err(_)))) {
             self.in_force = Some(formula);
         }
@@ -230,18 +233,24 @@ impl<'d> Place<'d> {
     /// Finds a formula from a byte of the document on.
     fn find(document: &'d str, from: usize, formula: &str) -> Option<Self> {
         const NAME: &str = "job_sort_formula";
-        let from = document
-            .find(NAME)
-            .map_or(from, |at| from.max(at + NAME.len()));
+        let from = match document.find(NAME) {
+            Some(at) => from.max(at + NAME.len()),
+            None => from,
+        };
         let text = document.trim_start_matches('\u{feff}').trim_start();
         let is_json = text.starts_with('{');
         let first = formula.chars().next()?;
-        let is_start = |character| character == first || (is_json && character == '\\');
-        let starts = document[from..].char_indices();
-        let starts = starts.filter(|(_, character)| is_start(*character));
+        let mut starts = 0;
         // a longer formula that is not in force may begin in the same way
         let mut begins_alike = None;
-        for (at, _) in starts.take(MAX_STARTS) {
+        for (at, character) in document[from..].char_indices() {
+            if character != first && !(is_json && character == '\\') {
+                continue;
+            }
+            starts += 1;
+            if starts > MAX_STARTS {
+                break;
+            }
             let (before, text) = document.split_at(from + at);
             let Some((length, differences)) = match_formula(text, formula, is_json) else {
                 continue;

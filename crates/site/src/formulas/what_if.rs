@@ -13,7 +13,7 @@ use jsf_openpbs::check::Checked;
 
 use crate::formulas::formula_check::LintedFormula;
 use crate::formulas::formula_text::submitted;
-use crate::shares::applied_tree::AppliedTree;
+
 use crate::{ComparedJobs, ComparedQueue, Site, SiteError};
 
 /// A site whose queue is ranked by one formula after another.
@@ -61,17 +61,17 @@ impl WhatIf {
 
     /// The last ranking and its comparison with the formula in force, if a formula was ranked.
     pub fn queue(&self) -> Option<&ComparedQueue> {
-        self.jobs.as_ref().map(|jobs| &jobs.queue)
+        Some(&self.jobs.as_ref()?.queue)
     }
 
     /// The last formula that was ranked.
     pub fn formula(&self) -> Option<&str> {
-        self.jobs.as_ref().map(|jobs| &*jobs.formula)
+        Some(&self.jobs.as_ref()?.formula)
     }
 
     /// The tree with the numbers that the ranking has, if the site has one.
     pub fn tree(&self) -> Option<&AssessedTree> {
-        self.queue()?.trees.new.as_ref().map(AppliedTree::assessed)
+        Some(self.queue()?.trees.new.as_ref()?.assessed())
     }
 
     /// Ranks the queue by a formula and compares the ranking with that of the formula in force. If
@@ -85,8 +85,9 @@ impl WhatIf {
             .formula()
             .map_err(|refusal| SiteError::content(&refusal.finding.message))?;
         let needed = formula.names();
-        let has_all = |jobs: &mut HeldJobs| needed.iter().all(|name| jobs.names.contains(*name));
-        let held = self.jobs.take_if(has_all);
+        let held = self
+            .jobs
+            .take_if(|jobs| needed.iter().all(|name| jobs.names.contains(*name)));
         let (jobs, ranked) = match held {
             Some(mut jobs) => {
                 let ranked = self.rank_again(&mut jobs, formula);
@@ -154,9 +155,7 @@ impl WhatIf {
         let old = old
             .compile(&jobs.schema)
             .map_err(|_| unusable("it is not arithmetic"))?;
-        let new = formula
-            .compile(&jobs.schema)
-            .map_err(|_| SiteError::NotArithmetic)?;
+        let new = formula.compile(&jobs.schema)?;
         let jobs = ComparedJobs {
             table: jobs.table,
             new_table: None,
@@ -175,9 +174,7 @@ impl WhatIf {
 
     /// Ranks jobs that have all columns which the formula needs.
     fn rank_again(&self, jobs: &mut HeldJobs, formula: &Formula) -> Result<(), SiteError> {
-        let program = formula
-            .compile(&jobs.queue.schema)
-            .map_err(|_| SiteError::NotArithmetic)?;
+        let program = formula.compile(&jobs.queue.schema)?;
         let queue = &mut jobs.queue;
         let tree = queue.trees.new.as_ref();
         queue.sides.new = self.site.compared_side(program, &queue.table, tree);

@@ -22,7 +22,7 @@ use crate::{JobsToRank, Site, SiteError, SiteJobs};
 const ID: &str = "described";
 /// What the server makes of a job that requests no chunks: one, of one processor
 /// (pbs_resources(7B)).
-const WITHOUT_CHUNKS: [(&str, &str); 2] = [("nodect", "1"), ("ncpus", "1")];
+const ONE_WITHOUT_CHUNKS: [&str; 2] = ["nodect", "ncpus"];
 
 /// A job as its user describes it: its queue, the amounts that it requests, and attributes that a
 /// formula reads.
@@ -42,8 +42,11 @@ impl FromStr for DescribedJob {
     /// Reads `NAME=VALUE`, separated by commas, where `queue` names the queue.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut job = Self::default();
-        let words = text.split(',').map(str::trim);
-        for word in words.filter(|word| !word.is_empty()) {
+        for word in text.split(',') {
+            let word = word.trim();
+            if word.is_empty() {
+                continue;
+            }
             let (name, value) = word.split_once('=').unwrap_or_default();
             let (name, value) = (name.trim(), value.trim());
             if name.is_empty() || value.is_empty() {
@@ -133,10 +136,13 @@ impl Site {
             self.check_limits(jobs, queue, name, &inputs[name])?;
         }
         for (name, _) in jobs.table.columns() {
-            let of_server = WITHOUT_CHUNKS.into_iter().find(|(known, _)| *known == name);
-            let default = self.queues.default_amount(queue, name);
-            let default = default.or(of_server.map(|(_, one)| one));
-            if let Some(default) = default.filter(|_| !resources.contains_key(name)) {
+            let mut default = self.queues.default_amount(queue, name);
+            if default.is_none() && ONE_WITHOUT_CHUNKS.contains(&name) {
+                default = Some("1");
+            }
+            if let Some(default) = default
+                && !resources.contains_key(name)
+            {
                 resources.insert(name.to_owned(), default.into());
             }
         }
@@ -200,8 +206,10 @@ impl Site {
                 .map_err(|error| SiteError::content(format!("`{name}`: {error}")))?;
             return Ok(seconds.into());
         }
-        let number = value.parse::<Number>();
-        Ok(number.map_or_else(|_| value.into(), Value::from))
+        Ok(match value.parse::<Number>() {
+            Ok(number) => number.into(),
+            Err(_) => value.into(),
+        })
     }
 
     /// The server refuses a job that requests more than `resources_max` or less than
@@ -244,10 +252,13 @@ impl Site {
 
 /// A formula with fair-share numbers needs the job's own, or an entity.
 fn check_shares(program: Option<&Program>, described: &DescribedJob) -> Result<(), SiteError> {
+    let Some(program) = program else {
+        return Ok(());
+    };
     if !described.entity.is_empty() {
         return Ok(());
     }
-    for name in program.map_or(&[][..], Program::inputs) {
+    for name in program.inputs() {
         let Some(input) = FairshareInput::from_name(name) else {
             continue;
         };

@@ -40,10 +40,16 @@ impl JobDocument {
         request: &ColumnsRequest<'_>,
     ) -> Option<SiteJobs> {
         let last = self.last.lock().ok()?;
-        let last = last.as_ref().filter(|_| is_kept(request))?;
-        let has = |name: &&str| last.names.iter().any(|known| known == name);
-        let is_same = last.source == *source && last.entity == request.entity;
-        (is_same && request.names.iter().all(has)).then(|| last.jobs.clone())
+        let last = last.as_ref()?;
+        if !is_kept(request) || last.source != *source || last.entity != request.entity {
+            return None;
+        }
+        for name in request.names {
+            if !last.names.iter().any(|known| known == name) {
+                return None;
+            }
+        }
+        Some(last.jobs.clone())
     }
 
     /// Keeps jobs in place of those that were read last, if they may be read once more.

@@ -43,7 +43,8 @@ pub(crate) fn job_problems(problems: &Problems, source_name: &str) -> Vec<Messag
 /// Says which jobs the scheduler ignores because it cannot read an amount of theirs.
 pub(crate) fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> {
     let mut all = Vec::new();
-    for row in table.excluded_rows().map(|row| row as usize) {
+    for row in table.excluded_rows() {
+        let row = row as usize;
         if let Some(exclusion @ Exclusion::Invalid { .. }) = table.exclusion(row) {
             let id = table.id(row);
             all.push(format!("`{source_name}`: job `{id}`: {exclusion}"));
@@ -61,9 +62,11 @@ pub(crate) fn missing_eligible_time(table: &JobTable, source_name: &str) -> Opti
     if column.are_all_set() {
         return None;
     }
-    let count = table.considered_rows().count();
-    let missing = table.considered_rows().filter(|&row| !column.is_set(row));
-    let missing = missing.count();
+    let (mut count, mut missing) = (0, 0);
+    for row in table.considered_rows() {
+        count += 1;
+        missing += usize::from(!column.is_set(row));
+    }
     let message = match missing {
         0 => return None,
         _ if missing == count => format!(
@@ -79,11 +82,12 @@ pub(crate) fn missing_eligible_time(table: &JobTable, source_name: &str) -> Opti
 
 /// Says how many jobs lack what `fairshare_entity` asks for.
 pub(crate) fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> Option<Message> {
-    let entities = (0..table.len()).map(|row| table.entity(row));
-    let missing = entities.filter(|name| {
-        name.is_empty() || (entity == FairshareEntity::GroupUser && name.starts_with(':'))
-    });
-    let count = missing.count();
+    let mut count = 0;
+    for row in 0..table.len() {
+        let name = table.entity(row);
+        let lacks_group = entity == FairshareEntity::GroupUser && name.starts_with(':');
+        count += usize::from(name.is_empty() || lacks_group);
+    }
     if count == 0 {
         return None;
     }
@@ -97,16 +101,19 @@ pub(crate) fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> 
 
 /// Says that the tree has a line for no entity of the queue.
 pub(crate) fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<Message> {
-    let entities = table.entities().iter();
-    let named: Vec<_> = entities.filter(|entity| !entity.is_empty()).collect();
-    let first = named.first()?;
-    for entity in &named {
+    let mut named = Vec::new();
+    for entity in table.entities() {
+        if entity.is_empty() {
+            continue;
+        }
+        named.push(entity);
         if let Some(node) = tree.tree().find(entity)
             && tree.tree().parent(node) != Some(tree.unknown())
         {
             return None;
         }
     }
+    let first = named.first()?;
     let message = format!(
         "the tree has none of the {} entities of the queue, of which the first is `{first}`; all of them are in the group \
          `unknown` (is `fairshare_entity` right, and is the `resource_group` of this site?)",
@@ -121,7 +128,9 @@ pub(crate) fn extend_limited(
     mut all: impl ExactSizeIterator<Item = String>,
     more: &str,
 ) {
-    warnings.extend(all.by_ref().take(MAX_WARNINGS).map(Message::from));
+    for message in all.by_ref().take(MAX_WARNINGS) {
+        warnings.push(message.into());
+    }
     if all.len() > 0 {
         warnings.push(format!("and {} {more}", all.len()).into());
     }
@@ -156,21 +165,24 @@ impl Site {
         if self.queues.is_empty() {
             return None;
         }
-        let is_unlisted = |row: &usize| {
-            let queue = table.queue(*row);
-            !queue.is_empty() && !self.queues.contains(queue) && column.nearest_double(*row) == 0.0
-        };
-        let rows: Vec<usize> = (0..table.len()).filter(is_unlisted).collect();
-        let names: BTreeSet<&str> = rows.iter().map(|&row| table.queue(row)).collect();
+        let mut jobs = 0;
+        let mut names = BTreeSet::new();
+        for row in 0..table.len() {
+            let queue = table.queue(row);
+            let is_listed = queue.is_empty() || self.queues.contains(queue);
+            if !is_listed && column.nearest_double(row) == 0.0 {
+                jobs += 1;
+                names.insert(queue);
+            }
+        }
         let first = *names.first()?;
         let others = match names.len() {
             1 => String::new(),
             count => format!(" and {} more", count - 1),
         };
         let message = format!(
-            "`queue_priority` is 0 for {} of {} jobs, because no document lists their queues (`{first}`{others}): are the queues those of \
+            "`queue_priority` is 0 for {jobs} of {} jobs, because no document lists their queues (`{first}`{others}): are the queues those of \
              this site?",
-            rows.len(),
             table.len()
         );
         Some(message.into())
@@ -179,10 +191,17 @@ impl Site {
     /// A warning if no job has a `queue_priority` because no document of the queues was given.
     pub(crate) fn unknown_queue_priority(&self, table: &JobTable) -> Option<Message> {
         let column = table.column("queue_priority")?;
-        let is_unknown = self.queues.is_empty()
-            && (0..table.len()).any(|row| !table.queue(row).is_empty())
-            && (0..table.len()).all(|row| column.nearest_double(row) == 0.0);
+        let mut has_queues = false;
+        for row in 0..table.len() {
+            has_queues |= !table.queue(row).is_empty();
+            if column.nearest_double(row) != 0.0 {
+                return None;
+            }
+        }
+        if !has_queues || !self.queues.is_empty() {
+            return None;
+        }
         let message = "`queue_priority` is 0 for every job, because no document lists the queues: ";
-        is_unknown.then(|| Message::asking(message, [Need::Queues]))
+        Some(Message::asking(message, [Need::Queues]))
     }
 }

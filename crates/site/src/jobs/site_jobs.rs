@@ -69,9 +69,14 @@ impl Site {
 
     /// A request for a column for each of these names, as the site declares them.
     pub(crate) fn request<'a>(&'a self, names: &'a [&'a str]) -> ColumnsRequest<'a> {
-        let native = self.slurm.as_ref().and_then(|slurm| slurm.jobs.as_ref());
+        let mut document = self.files.first(Role::Queue);
+        if let Some(slurm) = &self.slurm
+            && slurm.jobs.is_some()
+        {
+            document = slurm.jobs.as_ref();
+        }
         ColumnsRequest {
-            document: native.or_else(|| self.files.first(Role::Queue)),
+            document,
             names,
             schema: None,
             entity: self.config.fairshare_entity,
@@ -135,8 +140,9 @@ impl Site {
         };
         let mut read = self.jobs.read(document, &options, request.again)?;
         let mut problems = read.problems.listed().iter();
-        let skipping = problems.find(|one| one.problem.skips_the_job());
-        if let Some(first) = skipping.filter(|_| read.table.is_empty()) {
+        if read.table.is_empty()
+            && let Some(first) = problems.find(|one| one.problem.skips_the_job())
+        {
             let skipped = read.problems.skipped();
             return Err(SiteError::content(format!(
                 "`{source_name}`: none of its {skipped} jobs can be read: {first}"
@@ -145,8 +151,10 @@ impl Site {
         for (name, kind) in read.table.undeclared() {
             schema.add_seen(name, kind);
         }
-        let notes = in_file(&source_name, &read.notes);
-        let mut warnings: Vec<Message> = notes.map(Message::from).collect();
+        let mut warnings: Vec<Message> = Vec::new();
+        for note in in_file(&source_name, &read.notes) {
+            warnings.push(note.into());
+        }
         warnings.extend(job_problems(&read.problems, &source_name));
         warnings.extend(self.exclude_by_queue(&mut read.table));
         warnings.extend(self.unknown_sort_keys(&read.table));
@@ -162,9 +170,10 @@ impl Site {
     /// Excludes the jobs in routing queues and those of other schedulers, and says how many there
     /// are.
     fn exclude_by_queue(&self, table: &mut JobTable) -> Vec<Message> {
-        let queues = table.queues().iter();
-        let reasons: Vec<Option<Exclusion>> =
-            queues.map(|queue| self.queue_excludes(queue)).collect();
+        let mut reasons = Vec::with_capacity(table.queues().len());
+        for queue in table.queues() {
+            reasons.push(self.queue_excludes(queue));
+        }
         let mut in_routing = Vec::new();
         let mut of_others = Vec::new();
         for row in 0..table.len() {
@@ -177,10 +186,9 @@ impl Site {
             }
             table.exclude(row, reason.clone());
         }
-        routed_jobs(&in_routing, table)
-            .into_iter()
-            .chain(jobs_of_others(&of_others, table))
-            .collect()
+        let mut warnings = Vec::from_iter(routed_jobs(&in_routing, table));
+        warnings.extend(jobs_of_others(&of_others, table));
+        warnings
     }
 
     /// Why the scheduler does not get the jobs of a queue.
@@ -189,7 +197,10 @@ impl Site {
             return Some(Exclusion::RoutingQueue);
         }
         let partition = self.queues.partition(queue);
-        (partition != self.partition.as_deref()).then(|| Exclusion::Partition {
+        if partition == self.partition.as_deref() {
+            return None;
+        }
+        Some(Exclusion::Partition {
             partition: partition.map(str::to_owned),
         })
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use job_sort_formula::diagnostic::limit_each_kind;
+use job_sort_formula::diagnostic::{Message, limit_each_kind};
 
 use crate::SiteError;
 
@@ -11,7 +11,7 @@ use crate::SiteError;
 pub(crate) struct FileWarnings {
     /// Whether the rules of the site are strict.
     is_strict: bool,
-    pub all: Vec<String>,
+    pub all: Vec<Message>,
 }
 
 impl FileWarnings {
@@ -22,13 +22,15 @@ impl FileWarnings {
         }
     }
 
-    pub(crate) fn push(&mut self, message: String) {
-        self.all.push(message);
+    pub(crate) fn push(&mut self, message: impl Into<Message>) {
+        self.all.push(message.into());
     }
 
     /// Adds a few messages of each kind.
     pub(crate) fn extend(&mut self, messages: impl IntoIterator<Item = String>) {
-        self.all.extend(limit_each_kind(messages));
+        for message in limit_each_kind(messages) {
+            self.push(message);
+        }
     }
 
     /// Adds a few messages of each kind about what is refused where the rules are strict, such as

@@ -304,10 +304,7 @@ impl Site {
         table: &JobTable,
         tree: Option<&AppliedTree>,
     ) -> ComparedSide {
-        let tree = match tree {
-            Some(tree) if self.needs_shares(program.inputs()) => tree.pbs(),
-            _ => None,
-        };
+        let tree = self.tree_for(&program, tree);
         let ordered = self.score_and_order(&program, table, tree, self.threshold(), usize::MAX);
         ComparedSide {
             ranking: ordered.ranking,

@@ -82,12 +82,17 @@ impl<'f> SiteText<'f> {
 
     /// Whether it may be a `resourcedef` that only lists names, which looks like plain text.
     fn is_list_of_names(&self) -> bool {
-        let text = self.text.trim_start_matches('\u{feff}');
-        let is_comment_or_name = |word: &str| word.starts_with('#') || is_name(word);
-        let mut lines = text.lines();
-        self.kind == FileKind::Text
-            && lines.all(|line| line.split_whitespace().count() <= 1)
-            && text.split_whitespace().all(is_comment_or_name)
+        if self.kind != FileKind::Text {
+            return false;
+        }
+        for line in self.text.trim_start_matches('\u{feff}').lines() {
+            let mut words = line.split_whitespace();
+            let word = words.next().unwrap_or("#");
+            if words.next().is_some() || !(word.starts_with('#') || is_name(word)) {
+                return false;
+            }
+        }
+        true
     }
 }
 
@@ -132,10 +137,12 @@ impl<'d> SiteDocument<'d> {
 fn parsed<'d>(
     documents: &'d [SiteDocument<'d>],
     sources: &[FileSource],
-) -> impl Iterator<Item = &'d SiteDocument<'d>> {
-    sources
-        .iter()
-        .filter_map(|source| documents.iter().find(|document| document.source == source))
+) -> Vec<&'d SiteDocument<'d>> {
+    let mut parsed = Vec::new();
+    for source in sources {
+        parsed.extend(documents.iter().find(|document| document.source == source));
+    }
+    parsed
 }
 
 /// The name of the scheduler's own copy of the formula.
@@ -189,7 +196,7 @@ impl Documents {
         read.check_declared(files);
         // before names of formulas are resolved
         let version = read.server.pbs_version();
-        read.python = ServerPython::find(python, files, version, &mut read.warnings.all)?;
+        read.python = ServerPython::find(python, files, version, &mut read.warnings)?;
         read.schema = read.schema.with_python(read.python.version);
         read.read_formulas(files, &documents)?;
         Ok(read)
@@ -227,19 +234,22 @@ impl Documents {
         documents: &[SiteDocument<'_>],
     ) -> Result<(), SiteError> {
         let partition = files.partition.as_deref();
-        let given = parsed(documents, files.all(Role::Formula)).next();
+        let given = parsed(documents, files.all(Role::Formula)).first().copied();
         if let Some(document) = given {
             let formula = document.given_formula(partition);
             self.add_names_from_formula_file(document, formula.as_ref().ok())?;
-            self.formulas.all.extend(formula.as_ref().ok().cloned());
+            if let Ok(formula) = &formula {
+                self.formulas.all.push(formula.clone());
+            }
             self.formulas.given = Some(formula);
         }
         let mut in_use = Vec::new();
         for document in parsed(documents, files.all(Role::Server)) {
             match partition {
                 Some(partition) => {
-                    let formula = document.formula_of_partition(partition);
-                    in_use.extend(formula.map(|formula| (document, Ok(formula))));
+                    if let Some(formula) = document.formula_of_partition(partition) {
+                        in_use.push((document, Ok(formula)));
+                    }
                 }
                 // the formula of the server is that of the default scheduler
                 None => in_use.push((document, document.formula())),
@@ -255,8 +265,9 @@ impl Documents {
         match partition {
             Some(partition) => self.require_partition(partition)?,
             None => {
-                let of_server = parsed(documents, files.all(Role::Server));
-                self.choose_scheduler(given, given.into_iter().chain(of_server));
+                let mut with_formulas = Vec::from_iter(given);
+                with_formulas.extend(parsed(documents, files.all(Role::Server)));
+                self.choose_scheduler(given, &with_formulas);
             }
         }
         Ok(())
@@ -319,12 +330,14 @@ impl Documents {
 
     /// Refuses a partition that no queue has.
     fn require_partition(&self, partition: &str) -> Result<(), SiteError> {
-        let queues = self.queues.iter();
-        let names = queues.filter_map(|(queue, _)| self.queues.partition(queue));
-        if names.clone().any(|name| name == partition) {
+        let mut names = Vec::new();
+        for (queue, _) in self.queues.iter() {
+            names.extend(self.queues.partition(queue));
+        }
+        if names.contains(&partition) {
             return Ok(());
         }
-        let similar = did_you_mean(partition, names.take(MAX_COMPARED));
+        let similar = did_you_mean(partition, names.into_iter().take(MAX_COMPARED));
         Err(SiteError::content(format!(
             "no queue has the partition `{partition}`{similar}"
         )))
@@ -335,10 +348,13 @@ impl Documents {
         name: &str,
         repeated: &BTreeSet<String>,
     ) -> Result<(), SiteError> {
-        let repeated = repeated
-            .iter()
-            .map(|what| format!("`{what}` is given more than once; check which one is in force"));
-        self.warnings.extend_unless_strict(in_file(name, repeated))
+        let mut warnings = Vec::new();
+        for what in repeated {
+            warnings.push(format!(
+                "`{what}` is given more than once; check which one is in force"
+            ));
+        }
+        self.warnings.extend_unless_strict(in_file(name, warnings))
     }
 
     /// If the file of the formula describes a server, adds the names that it lists; if the server
@@ -395,10 +411,7 @@ impl Documents {
                         clipped(used),
                         clipped(&text)
                     );
-                    if [first, name]
-                        .iter()
-                        .any(|name| name.ends_with(SCHEDULERS_FORMULA))
-                    {
+                    if first.ends_with(SCHEDULERS_FORMULA) || name.ends_with(SCHEDULERS_FORMULA) {
                         warning += ". The server writes `sched_priv/sched_formula` whenever its formula is set, so the files come from \
                                     different times or servers";
                     }
@@ -412,26 +425,32 @@ impl Documents {
 
     /// Warns about the formulas of other schedulers in the documents, and keeps the partition of
     /// the scheduler whose formula is given.
-    fn choose_scheduler<'d>(
+    fn choose_scheduler(
         &mut self,
         given: Option<&SiteDocument<'_>>,
-        documents: impl Iterator<Item = &'d SiteDocument<'d>>,
+        documents: &[&SiteDocument<'_>],
     ) {
-        for document in documents.filter(|document| document.kind == FileKind::Qmgr) {
+        for document in documents {
+            if document.kind != FileKind::Qmgr {
+                continue;
+            }
             let SiteDocument { name, objects, .. } = document;
             let of_server = SourceFormula::of_server(objects);
             let mut schedulers = listed_schedulers(objects);
             schedulers.retain(|scheduler| scheduler.formula.is_some());
-            let is_given = given.is_some_and(|given| given.source == document.source);
+            let is_given = matches!(given, Some(given) if given.source == document.source);
             let is_only = of_server.is_none() && schedulers.len() == 1;
             for scheduler in &schedulers {
                 let Some(SourceFormula { text: formula, .. }) = &scheduler.formula else {
                     continue;
                 };
                 if scheduler.name == DEFAULT {
-                    let used = of_server.as_ref();
-                    let warning = used.and_then(|used| contradiction(name, &used.text, formula));
-                    self.warnings.all.extend(warning);
+                    if let Some(used) = &of_server
+                        && used.text != *formula
+                    {
+                        let warning = contradiction(name, &used.text, formula);
+                        self.warnings.push(warning);
+                    }
                     continue;
                 }
                 let is_used = is_given && is_only;
@@ -461,16 +480,14 @@ impl Documents {
     }
 }
 
-/// A warning if the server and its default scheduler have different formulas in one document.
-fn contradiction(source: &str, of_server: &str, of_scheduler: &str) -> Option<String> {
-    (of_server != of_scheduler).then(|| {
-        format!(
-            "`{source}` has the formula `{}` of the server and `{}` of the default scheduler, of which a server accepts only one \
-             (error 15226); that of the server is used, as by the scheduler",
-            clipped(of_server),
-            clipped(of_scheduler)
-        )
-    })
+/// A warning that the server and its default scheduler have different formulas in one document.
+fn contradiction(source: &str, of_server: &str, of_scheduler: &str) -> String {
+    format!(
+        "`{source}` has the formula `{}` of the server and `{}` of the default scheduler, of which a server accepts only one \
+         (error 15226); that of the server is used, as by the scheduler",
+        clipped(of_server),
+        clipped(of_scheduler)
+    )
 }
 
 /// A warning about the formula of another scheduler than the default one.

@@ -9,6 +9,7 @@ use jsf_openpbs::files::python_version::{python_of_system, version_in};
 use jsf_openpbs::files::server::PbsVersion;
 
 use crate::opening::file_source::FileSource;
+use crate::opening::file_warnings::FileWarnings;
 use crate::opening::role::Role;
 use crate::opening::site_files::SiteFiles;
 use crate::{Rule, Site, SiteError};
@@ -31,7 +32,7 @@ impl ServerPython {
         given: Option<PythonVersion>,
         files: &SiteFiles,
         pbs: Option<PbsVersion>,
-        warnings: &mut Vec<String>,
+        warnings: &mut FileWarnings,
     ) -> Result<Self, SiteError> {
         if let Some(version) = given {
             return Ok(Self {

@@ -21,26 +21,35 @@ impl Site {
         schema: &Schema,
         table: Option<&JobTable>,
     ) -> Option<Vec<Value>> {
-        let entry = schema
-            .entry(name)
-            .filter(|entry| matches!(entry.origin, Origin::Site | Origin::Seen))?;
-        let server = self.queues.is_empty().then_some("");
-        let queues = self.queues.execution_queues().chain(server);
-        let defaults = queues.map(|queue| self.default_value(queue, name, schema));
-        let defaults: Vec<Option<Value>> = defaults.collect();
+        let entry = schema.entry(name)?;
+        if !matches!(entry.origin, Origin::Site | Origin::Seen) {
+            return None;
+        }
+        let mut defaults = Vec::new();
+        for queue in self.queues.execution_queues() {
+            defaults.push(self.default_value(queue, name, schema));
+        }
+        if self.queues.is_empty() {
+            defaults.push(self.default_value("", name, schema));
+        }
         let has_default = defaults.iter().any(Option::is_some);
-        let is_given =
-            has_default && table.is_some_and(|table| self.all_have_default(name, schema, table));
+        let is_given = has_default
+            && matches!(table, Some(table) if self.all_have_default(name, schema, table));
         if !(entry.is_withheld || is_given) {
             return None;
         }
         let mut amounts: Vec<Value> = Vec::new();
         if has_default {
-            let defaults = defaults.into_iter();
-            amounts.extend(defaults.map(|default| default.unwrap_or(Value::Int(0))));
+            for default in defaults {
+                amounts.push(default.unwrap_or(Value::Int(0)));
+            }
         }
-        if let Some(column) = table.and_then(|table| table.column(name)) {
-            amounts.extend((0..column.len()).map(|row| column.value(row)));
+        if let Some(table) = table
+            && let Some(column) = table.column(name)
+        {
+            for row in 0..column.len() {
+                amounts.push(column.value(row));
+            }
         }
         Some(amounts)
     }
@@ -48,7 +57,7 @@ impl Site {
     /// Whether there are jobs, and each of them either lacks the resource or has the default amount
     /// of its queue.
     fn all_have_default(&self, name: &str, schema: &Schema, table: &JobTable) -> bool {
-        let Some(column) = table.column(name).filter(|column| !column.is_empty()) else {
+        let Some(column) = table.column(name) else {
             return false;
         };
         let mut defaults = Vec::new();
@@ -56,11 +65,13 @@ impl Site {
             let default = self.default_value(queue, name, schema);
             defaults.push(default.as_ref().and_then(nearest_double));
         }
-        let has_default = |row| {
+        for row in 0..table.len() {
             let own = Some(column.nearest_double(row));
-            !column.is_set(row) || defaults[table.queue_index(row)] == own
-        };
-        (0..table.len()).all(has_default)
+            if column.is_set(row) && defaults[table.queue_index(row)] != own {
+                return false;
+            }
+        }
+        !column.is_empty()
     }
 
     /// What the formula sees of the default amount of a resource in a queue, or in the server.

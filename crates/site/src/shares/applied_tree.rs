@@ -3,6 +3,7 @@
 
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::{AssessedTree, ShareTree};
+use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{fill_fairshare, missing_fairshare_input};
 use job_sort_formula::schema::FairshareInput;
@@ -29,14 +30,6 @@ impl AppliedTree {
             Self::Slurm(assessed) => assessed,
         }
     }
-
-    /// OpenPBS's tree.
-    pub(crate) fn pbs(&self) -> Option<&PbsTree> {
-        match self {
-            Self::Pbs(tree) => Some(tree),
-            Self::Slurm(_) => None,
-        }
-    }
 }
 
 impl Site {
@@ -47,6 +40,18 @@ impl Site {
         self.config.fair_share.prime
             || keys.any(|key| key.name == "fair_share_perc")
             || inputs.any(|input| FairshareInput::from_name(input.as_ref()).is_some())
+    }
+
+    /// OpenPBS's tree, if a formula or the order of the jobs depends on it.
+    pub(crate) fn tree_for<'t>(
+        &self,
+        program: &Program,
+        tree: Option<&'t AppliedTree>,
+    ) -> Option<&'t PbsTree> {
+        match tree {
+            Some(AppliedTree::Pbs(tree)) if self.needs_shares(program.inputs()) => Some(tree),
+            _ => None,
+        }
     }
 
     /// Fills in the fair-share numbers of the jobs, if they are needed. Returns OpenPBS's tree if

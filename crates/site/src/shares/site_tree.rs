@@ -82,7 +82,9 @@ impl SiteTree {
                 UsageFile::default()
             }
         };
-        warnings.all.extend(foreign_usage(&lines, &usage));
+        if let Some(warning) = foreign_usage(&lines, &usage) {
+            warnings.push(warning);
+        }
         let builder = PbsTreeBuilder::new(&lines)
             .usage(&usage)
             .unknown_shares(config.unknown_shares);

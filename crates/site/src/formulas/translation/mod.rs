@@ -6,6 +6,7 @@ mod to_slurm;
 
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
+use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::nearest_double;
 use job_sort_formula::rank::{SIZES, WorkBudget};
@@ -106,20 +107,18 @@ impl Site {
     /// # Errors
     /// The formula is not arithmetic, or the jobs cannot be read.
     pub fn translate_to_slurm(&self, formula: &Formula) -> Result<Translation, SiteError> {
-        let program = formula
-            .compile(&self.schema)
-            .map_err(|_| SiteError::NotArithmetic)?;
+        let program = formula.compile(&self.schema)?;
         let mut priorities: Vec<(&str, i64)> = Vec::new();
         for queue in self.queues.execution_queues() {
-            priorities.extend(
-                self.queues
-                    .priority(queue)
-                    .map(|priority| (queue, priority)),
-            );
+            if let Some(priority) = self.queues.priority(queue) {
+                priorities.push((queue, priority));
+            }
         }
         let mut translation = to_slurm::translate(&program, &priorities);
-        let uses_shares = |part: &TranslatedPart| part.becomes == to_slurm::FAIRSHARE;
-        if self.files.has(Role::SchedConfig) && translation.parts.iter().any(uses_shares) {
+        let mut parts = translation.parts.iter();
+        if self.files.has(Role::SchedConfig)
+            && parts.any(|part| part.becomes == to_slurm::FAIRSHARE)
+        {
             translation.settings.push(to_slurm::half_life(
                 self.config.fairshare_decay_time,
                 self.config.fairshare_decay_factor.into(),
@@ -151,8 +150,9 @@ impl Site {
             let inputs = vec![Value::Int(1); program.inputs().len()];
             let mut budget = WorkBudget::new(RATES_WORK);
             translation.worth = exchange_rates(&program, &self.schema, &inputs, &mut budget);
-            translation.largest_job =
-                largest.and_then(|size| worth_of_size(&program, &self.schema, size));
+            if let Some(size) = largest {
+                translation.largest_job = worth_of_size(&program, &self.schema, size);
+            }
         }
         if self.has_jobs() {
             // Slurm computes with doubles, which OpenPBS's numbers would round
@@ -184,13 +184,15 @@ impl Site {
             return Ok(None);
         }
         let jobs = self.read_columns(&self.request(&SIZES).again())?.table;
-        let most = |name: &str| {
-            let column = jobs.column(name)?;
-            let values = (0..jobs.len()).filter_map(|row| nearest_double(&column.value(row)));
-            values.reduce(f64::max)
-        };
-        Ok(most("nodect").zip(most("ncpus")))
+        Ok(most(&jobs, "nodect").zip(most(&jobs, "ncpus")))
     }
+}
+
+/// The largest value of an input that jobs have.
+fn most(jobs: &JobTable, name: &str) -> Option<f64> {
+    let column = jobs.column(name)?;
+    let values = (0..jobs.len()).filter_map(|row| nearest_double(&column.value(row)));
+    values.reduce(f64::max)
 }
 
 /// The wait that is worth as much as the nodes and processors of a job; `None` if waiting gains
@@ -210,5 +212,9 @@ fn worth_of_size(program: &Program, schema: &Schema, (nodes, cpus): Size) -> Opt
     let per_second = (value((0.0, 0.0), HOUR)? - value((0.0, 0.0), 0.0)?) / HOUR;
     let of_size = value((nodes, cpus), 0.0)? - value((0.0, 0.0), 0.0)?;
     let wait = of_size / per_second;
-    (per_second > 0.0 && of_size != 0.0).then_some(LargestJob { nodes, cpus, wait })
+    if per_second > 0.0 && of_size != 0.0 {
+        Some(LargestJob { nodes, cpus, wait })
+    } else {
+        None
+    }
 }

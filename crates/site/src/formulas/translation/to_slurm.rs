@@ -123,7 +123,8 @@ impl Probe<'_> {
     fn value(&self, point: &Point) -> Option<f64> {
         let inputs: Vec<Value> = point.iter().map(|value| Value::Float(*value)).collect();
         let value = self.program.trace(&inputs).summand(self.summand)?;
-        nearest_double(&value).filter(|value| value.is_finite())
+        let value = nearest_double(&value)?;
+        if value.is_finite() { Some(value) } else { None }
     }
 
     fn at(&self, slot: usize, amount: f64) -> Option<f64> {
@@ -143,16 +144,18 @@ impl Probe<'_> {
 
     /// The inputs whose functions the summand is the sum of; empty for a constant.
     fn split(&self) -> Result<Vec<usize>, String> {
-        let fails = || "it has no value for some jobs".to_owned();
-        let base = self.value(&self.base).ok_or_else(fails)?;
+        const NO_VALUE: &str = "it has no value for some jobs";
+        let base = self.value(&self.base).ok_or(NO_VALUE)?;
         let mut inputs = Vec::new();
         for slot in 0..self.base.len() {
-            let mut values = tried(self.name(slot))
-                .iter()
-                .map(|amount| self.at(slot, *amount));
-            // a value that is missing is seen below, where it is needed
-            if values.any(|value| value.is_some_and(|value| !is_close(value, base, base))) {
-                inputs.push(slot);
+            for &amount in tried(self.name(slot)) {
+                // a value that is missing is seen below, where it is needed
+                if let Some(value) = self.at(slot, amount)
+                    && !is_close(value, base, base)
+                {
+                    inputs.push(slot);
+                    break;
+                }
             }
         }
         if self.fairshare_of_tree(&inputs).is_some() {
@@ -164,14 +167,17 @@ impl Probe<'_> {
             for (place, &slot) in inputs.iter().enumerate() {
                 let amounts = tried(self.name(slot));
                 point[slot] = amounts[(round + 2 * place) % amounts.len()];
-                sum += self.at(slot, point[slot]).ok_or_else(fails)? - base;
+                sum += self.at(slot, point[slot]).ok_or(NO_VALUE)? - base;
             }
-            let value = self.value(&point).ok_or_else(fails)?;
+            let value = self.value(&point).ok_or(NO_VALUE)?;
             if !is_close(value, sum, base) {
-                let names = inputs.iter().map(|slot| format!("`{}`", self.name(*slot)));
-                let names = names.collect::<Vec<_>>().join(" and ");
+                let mut names = Vec::new();
+                for &slot in &inputs {
+                    names.push(format!("`{}`", self.name(slot)));
+                }
                 return Err(format!(
-                    "it is not a sum of functions of {names}, and Slurm only adds"
+                    "it is not a sum of functions of {}, and Slurm only adds",
+                    names.join(" and ")
                 ));
             }
         }
@@ -219,15 +225,18 @@ impl Probe<'_> {
         let most = self.at(slot, UNLIMITED_AGE)? - start;
         let slope = self.at(slot, 1.0)? - start;
         let end = most / slope;
-        let is_capped = slope > 0.0
-            && end < UNLIMITED_AGE
-            && (1..=8).all(|step| {
-                let age = end * f64::from(step) / 4.0;
-                let expected = start + slope * age.min(end);
-                self.at(slot, age)
-                    .is_some_and(|value| is_close(value, expected, most))
-            });
-        is_capped.then_some((slope, end))
+        let is_capped = slope > 0.0 && end < UNLIMITED_AGE;
+        if !is_capped {
+            return None;
+        }
+        for step in 1..=8 {
+            let age = end * f64::from(step) / 4.0;
+            let expected = start + slope * age.min(end);
+            if !is_close(self.at(slot, age)?, expected, most) {
+                return None;
+            }
+        }
+        Some((slope, end))
     }
 }
 
@@ -249,38 +258,40 @@ impl Weights {
         }
         let slope = probe.slope(slot);
         if name == "eligible_time" {
-            let line = slope.map(|slope| (slope, UNLIMITED_AGE));
-            let (slope, end) = line.or_else(|| probe.capped_slope(slot)).ok_or(
-                "it is neither a multiple of `eligible_time` nor one that ends at a limit, as Slurm's age",
-            )?;
-            let slope = positive(slope, "the gain by waiting")?;
-            return match self.age {
-                Some((_, before)) if !is_close(before, end, end) => Err(
-                    "Slurm's age ends at one PriorityMaxAge, and another part has another"
-                        .to_owned(),
-                ),
-                before => {
-                    self.age = Some((before.map_or(0.0, |(slope, _)| slope) + slope, end));
-                    let note = line.map_or("", |_| "the gain ends after a year");
-                    let becomes = "PriorityWeightAge and PriorityMaxAge";
-                    Ok((becomes.to_owned(), note.to_owned()))
-                }
+            let (slope, end, note) = if let Some(slope) = slope {
+                (slope, UNLIMITED_AGE, "the gain ends after a year")
+            } else if let Some((slope, end)) = probe.capped_slope(slot) {
+                (slope, end, "")
+            } else {
+                return Err("it is neither a multiple of `eligible_time` nor one that ends at a limit, as Slurm's age".to_owned());
             };
+            let mut gain = positive(slope, "the gain by waiting")?;
+            if let Some((before, end_before)) = self.age {
+                if !is_close(end_before, end, end) {
+                    return Err(
+                        "Slurm's age ends at one PriorityMaxAge, and another part has another"
+                            .to_owned(),
+                    );
+                }
+                gain += before;
+            }
+            self.age = Some((gain, end));
+            let becomes = "PriorityWeightAge and PriorityMaxAge";
+            return Ok((becomes.to_owned(), note.to_owned()));
         }
-        let line = || format!("`{name}` does not enter as a multiple, and Slurm only weighs it");
         if name == "fairshare_factor" {
-            self.fairshare += positive(slope.ok_or_else(line)?, "the factor of fair share")?;
+            self.fairshare += positive(multiple(slope, name)?, "the factor of fair share")?;
             return Ok((FAIRSHARE.to_owned(), classic.to_owned()));
         }
         if name == "queue_priority" {
             self.queue_priority +=
-                positive(slope.ok_or_else(line)?, "the factor of `queue_priority`")?;
+                positive(multiple(slope, name)?, "the factor of `queue_priority`")?;
             return becomes(
                 "PriorityWeightPartition, with the queues' priorities as PriorityJobFactor",
             );
         }
         if let Some(place) = PRIORITIES.iter().position(|(known, ..)| *known == name) {
-            let weight = positive(slope.ok_or_else(line)?, "the factor of a priority")?;
+            let weight = positive(multiple(slope, name)?, "the factor of a priority")?;
             self.priorities[place] += weight;
             return becomes(PRIORITIES[place].1);
         }
@@ -288,7 +299,7 @@ impl Weights {
             .iter()
             .position(|(resource, ..)| *resource == name)
         {
-            self.resources[place] += slope.ok_or_else(line)?;
+            self.resources[place] += multiple(slope, name)?;
             return becomes(&format!("PriorityWeightTRES, {}", RESOURCES[place].1));
         }
         Err(match name {
@@ -367,14 +378,20 @@ impl Weights {
     /// The power of ten by which the formula's numbers are multiplied: Slurm's weights are whole
     /// numbers, its priority too, and at most 4294967295.
     fn scale(&self) -> f64 {
-        let of_age = self.age.map_or(0.0, |(slope, end)| slope * end);
-        let of_resources = self.resources.map(|weight| weight.abs() * LARGEST_AMOUNT);
+        let of_age = match self.age {
+            Some((slope, end)) => slope * end,
+            None => 0.0,
+        };
+        let mut of_resources = 0.0_f64;
+        for weight in self.resources {
+            of_resources = of_resources.max(weight.abs() * LARGEST_AMOUNT);
+        }
         let of_priorities = self.priorities.iter().sum::<f64>() * LARGEST_AMOUNT;
         let most = of_age
             + self.fairshare
             + of_priorities
             + self.queue_priority * LARGEST_QUEUE_PRIORITY
-            + of_resources.into_iter().fold(0.0, f64::max);
+            + of_resources;
         if most > 0.0 {
             10_f64.powf((MOST / most).log10().floor())
         } else {
@@ -390,8 +407,9 @@ impl Probe<'_> {
 
     /// The inputs of the fair share of a tree, of which the summand may be a function.
     fn fairshare_slots(&self) -> Vec<usize> {
-        let usage = self.slot("fairshare_tree_usage");
-        usage.into_iter().chain(self.share_slot()).collect()
+        let mut slots = Vec::from_iter(self.slot("fairshare_tree_usage"));
+        slots.extend(self.share_slot());
+        slots
     }
 }
 
@@ -399,6 +417,16 @@ impl Probe<'_> {
 pub(crate) fn half_life(period: u64, factor: f64) -> String {
     let seconds = period as f64 * 0.5_f64.ln() / factor.ln();
     format!("PriorityDecayHalfLife={}", duration(seconds.round() as u64))
+}
+
+/// The slope of an input that enters as a multiple.
+fn multiple(slope: Option<f64>, name: &str) -> Result<f64, String> {
+    match slope {
+        Some(slope) => Ok(slope),
+        None => Err(format!(
+            "`{name}` does not enter as a multiple, and Slurm only weighs it"
+        )),
+    }
 }
 
 fn positive(weight: f64, what: &str) -> Result<f64, String> {
