@@ -292,8 +292,8 @@ fn match_formula(
             });
             rest = after;
         }
-        match rest.strip_prefix('\\').filter(|_| is_json) {
-            Some(escape) => {
+        match rest.strip_prefix('\\') {
+            Some(escape) if is_json => {
                 rest = after_escape(escape, character)?;
                 let end = text.len() - rest.len();
                 differences.push(WrittenDifference {
@@ -302,7 +302,7 @@ fn match_formula(
                     start: end,
                 });
             }
-            None => rest = rest.strip_prefix(character)?,
+            _ => rest = rest.strip_prefix(character)?,
         }
     }
     Some((text.len() - rest.len(), differences))
@@ -332,7 +332,7 @@ fn after_escape(escape: &str, character: char) -> Option<&str> {
         }
         other => other == character,
     };
-    is_same.then_some(rest.as_str())
+    if is_same { Some(rest.as_str()) } else { None }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use tar::{Archive, Entries, Entry, EntryType, PaxExtensions};
 use crate::SiteError;
 use crate::opening::compression::{Compression, CountingReader, decompressed, read_head};
 use crate::opening::file_source::FileSource;
-use crate::opening::layout::{FoundFiles, is_site_file};
+use crate::opening::layout::{FoundFiles, is_site_file, path_parts};
 
 /// The most members of an archive.
 const MAX_MEMBERS: usize = 200_000;
@@ -32,7 +32,7 @@ const BLOCK: u64 = 512;
 pub(crate) fn read_archive(path: &Path, mut file: File) -> Result<FoundFiles, SiteError> {
     let failed = SiteError::reading(path);
     let head = read_head(&mut file, HEAD).map_err(&failed)?;
-    let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+    let is_regular = matches!(file.metadata(), Ok(metadata) if metadata.is_file());
     if !is_regular || Compression::detect(&head).is_some() {
         return read_archive_stream(path, Cursor::new(head).chain(file));
     }
@@ -79,8 +79,9 @@ pub(crate) fn read_archive_stream(
 
 /// A warning if no block of zeros follows the last member, whose content ends at `end`.
 fn missing_end(path: &Path, end: u64, length: u64) -> Option<String> {
-    let end = end.checked_next_multiple_of(BLOCK);
-    if end.is_some_and(|end| length >= end.saturating_add(BLOCK)) {
+    if let Some(end) = end.checked_next_multiple_of(BLOCK)
+        && length >= end.saturating_add(BLOCK)
+    {
         return None;
     }
     Some(format!(
@@ -126,7 +127,9 @@ fn collect<R: Read>(
             return Err(refusal(&archive, &reason));
         }
         end = entry.raw_file_position().saturating_add(entry.size());
-        if let Some(length) = length.filter(|length| *length < end) {
+        if let Some(length) = length
+            && length < end
+        {
             let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
             let left = length.saturating_sub(entry.raw_file_position());
             return Err(cut(&archive, &name, entry.size(), left));
@@ -135,8 +138,10 @@ fn collect<R: Read>(
             long_name = read_next_name(&mut entry).map_err(&failed)?.or(long_name);
             continue;
         }
-        let short_name = || entry.path_bytes().into_owned();
-        let name = long_name.take().unwrap_or_else(short_name);
+        let name = match long_name.take() {
+            Some(name) => name,
+            None => entry.path_bytes().into_owned(),
+        };
         let name = String::from_utf8_lossy(&name).into_owned();
         let place = split_site_path(&name).map_err(|reason| refusal(&archive, &reason))?;
         let Some((folder, file)) = place else {
@@ -223,8 +228,7 @@ fn read_next_name<R: Read>(entry: &mut Entry<'_, R>) -> io::Result<Option<Vec<u8
 /// # Errors
 /// The name is absolute or leaves the archive, which no tool writes without being told to.
 fn split_site_path(name: &str) -> Result<Option<(String, String)>, String> {
-    let parts = name.split('/').filter(|part| !matches!(*part, "" | "."));
-    let parts: Vec<&str> = parts.collect();
+    let parts = path_parts(name);
     if name.starts_with('/') || parts.contains(&"..") {
         let shown = jsf_json::clipped(name);
         return Err(format!(
@@ -239,7 +243,11 @@ fn split_site_path(name: &str) -> Result<Option<(String, String)>, String> {
         return Ok(None);
     };
     let file = rest.join("/");
-    Ok(is_site_file(&file).then(|| ((*folder).to_owned(), file)))
+    if is_site_file(&file) {
+        Ok(Some(((*folder).to_owned(), file)))
+    } else {
+        Ok(None)
+    }
 }
 
 /// The files at the top, else those of the only folder with a site.

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::opening::file_source::FileSource;
-use crate::opening::layout::{FoundFiles, is_site_file};
+use crate::opening::layout::{FoundFiles, is_site_file, path_parts};
 use crate::opening::role::{ROLES, Role, not_of_a_site};
 use crate::opening::site_files::SiteFiles;
 use crate::{Site, SiteError, SiteOptions};
@@ -130,9 +130,9 @@ impl Site {
         let mut found = FoundFiles::default();
         let mut rest = contents;
         for BundledFile { role, name, bytes } in header.files {
-            let (content, after) = rest
-                .split_at_checked(bytes)
-                .ok_or_else(|| SiteError::content("the page is cut"))?;
+            let Some((content, after)) = rest.split_at_checked(bytes) else {
+                return Err(SiteError::content("the page is cut"));
+            };
             rest = after;
             let source = FileSource::Bytes {
                 name: name.clone(),
@@ -145,8 +145,9 @@ impl Site {
         }
         let mut files = found.into_site_files().replaced_by(files);
         for (name, pbs_type) in header.declared {
-            let kind = InputType::from_pbs_type(&pbs_type);
-            files.declared.extend(kind.map(|kind| (name, kind)));
+            if let Some(kind) = InputType::from_pbs_type(&pbs_type) {
+                files.declared.push((name, kind));
+            }
         }
         files.partition = header.partition;
         Self::from_files(files, header.rules)
@@ -156,8 +157,12 @@ impl Site {
     fn written_jobs(&self, warnings: &mut Vec<Message>) -> Result<Vec<u8>, SiteError> {
         let jobs = self.read_columns(&self.request(&[]).again())?;
         warnings.extend(jobs.warnings);
-        let mut names: Vec<&str> = jobs.schema.iter().map(|(name, _)| name).collect();
-        names.retain(|name| jobs.schema.is_numeric(name));
+        let mut names = Vec::new();
+        for (name, entry) in jobs.schema.iter() {
+            if entry.input_type.is_numeric() {
+                names.push(name);
+            }
+        }
         let table = self.read_columns(&self.request(&names).again())?.table;
         let mut lines = Vec::new();
         for row in 0..table.len() {
@@ -171,11 +176,16 @@ impl Site {
     fn written_job<'t>(&self, table: &'t JobTable, row: usize) -> WrittenJob<'t> {
         let of_queue = self.queues.priority(table.queue(row));
         let mut inputs = BTreeMap::new();
-        for (name, column) in table.columns().filter(|(_, column)| column.is_set(row)) {
+        for (name, column) in table.columns() {
+            if !column.is_set(row) {
+                continue;
+            }
             let value = column.value(row);
             let is_of_queue = matches!(value, Value::Int(own) if of_queue == Some(own));
-            if name != "queue_priority" || !is_of_queue {
-                inputs.extend(number(&value).map(|value| (name, value)));
+            if (name != "queue_priority" || !is_of_queue)
+                && let Some(number) = number(&value)
+            {
+                inputs.insert(name, number);
             }
         }
         let (time, _) = table.submit_order(row);
@@ -184,7 +194,10 @@ impl Site {
             entity: table.entity(row),
             queue: table.queue(row),
             state: table.state(row).letter(),
-            queued_at: Some(time).filter(|time| !matches!(*time, i64::MIN | i64::MAX)),
+            queued_at: match time {
+                i64::MIN | i64::MAX => None,
+                time => Some(time),
+            },
             inputs,
             resources: match table.exclusion(row) {
                 Some(Exclusion::Invalid { resource, found }) => {
@@ -217,29 +230,37 @@ struct WrittenJob<'t> {
 /// Adds a file by its path in a folder, else by its content.
 fn add_found(
     found: &mut FoundFiles,
-    files: SiteFiles,
+    mut files: SiteFiles,
     name: &str,
     source: FileSource,
 ) -> Result<SiteFiles, SiteError> {
-    let parts = name.split('/').filter(|part| !matches!(*part, "" | "."));
-    let parts: Vec<&str> = parts.collect();
-    let mut paths = (0..parts.len()).map(|first| parts[first..].join("/"));
-    if let Some(path) = paths.find(|path| is_site_file(path)) {
-        found.by_path.insert(path, source);
-        return Ok(files);
+    let parts = path_parts(name);
+    for first in 0..parts.len() {
+        let path = parts[first..].join("/");
+        if is_site_file(&path) {
+            found.by_path.insert(path, source);
+            return Ok(files);
+        }
     }
-    let opened = source.opened();
-    let kind = opened.map_or(FileKind::Empty, |opened| opened.kind);
+    let kind = match source.opened() {
+        Ok(opened) => opened.kind,
+        Err(_) => FileKind::Empty,
+    };
     if kind == FileKind::Archive {
         return Ok(SiteFiles::from_archive(name, &source)?.replaced_by(files));
     }
-    let shown = ROLES.iter().filter(|known| known.shown_by.contains(&kind));
-    let mut roles = shown.map(|known| known.role).peekable();
+    let mut is_known = false;
+    for known in &ROLES {
+        if known.shown_by.contains(&kind) {
+            files = files.with(known.role, source.clone());
+            is_known = true;
+        }
+    }
     // a folder contains more than a site
-    if roles.peek().is_none() && parts.len() <= 1 {
+    if !is_known && parts.len() <= 1 {
         return Err(not_of_a_site(kind, name));
     }
-    Ok(roles.fold(files, |files, role| files.with(role, source.clone())))
+    Ok(files)
 }
 
 fn split(bundle: &[u8]) -> Result<(Header, &[u8]), SiteError> {

@@ -89,14 +89,16 @@ impl FileSource {
     /// # Errors
     /// The file cannot be read or is larger.
     pub fn read_up_to(&self, limit: u64) -> Result<Vec<u8>, SiteError> {
-        Ok(self.read_whole(limit, |_, _| Ok(()))?.bytes)
+        Ok(self.rest_of(self.opened_to_read()?, limit)?.bytes)
     }
 
     /// What a content seems to be, such as `is the state of the server`, if it is one of a site's
     /// files.
     pub fn description(content: &[u8]) -> Option<&'static str> {
-        let kind = kind_of(&content[..content.len().min(HEAD)]);
-        (!matches!(kind, FileKind::Text | FileKind::Empty)).then(|| kind.description())
+        match kind_of(&content[..content.len().min(HEAD)]) {
+            FileKind::Text | FileKind::Empty => None,
+            kind => Some(kind.description()),
+        }
     }
 
     /// The file as a source that can be read several times: the content of standard input is kept
@@ -117,8 +119,10 @@ impl FileSource {
     /// Opens the file and looks at its start. Only documents of jobs are looked at again, by the
     /// reader of their format.
     pub(crate) fn opened(&self) -> Result<OpenedFile<'_>, SiteError> {
-        let mut rest = decompressed(self.open()?).map_err(|error| self.error(error))?;
-        let head = read_head(&mut rest, HEAD).map_err(|error| self.error(error))?;
+        let name = self.name();
+        let failed = SiteError::reading(name.as_ref());
+        let mut rest = decompressed(self.open()?).map_err(&failed)?;
+        let head = read_head(&mut rest, HEAD).map_err(&failed)?;
         Ok(OpenedFile {
             kind: kind_of(&head),
             head,
@@ -126,25 +130,25 @@ impl FileSource {
         })
     }
 
-    /// The whole content, at most `limit` bytes, unless `check` refuses the file by its kind and
-    /// its start.
-    fn read_whole(
-        &self,
-        limit: u64,
-        check: impl FnOnce(FileKind, &[u8]) -> Result<(), SiteError>,
-    ) -> Result<Content, SiteError> {
-        let OpenedFile {
-            head: mut bytes,
-            kind,
-            rest,
-        } = self.opened()?;
-        if bytes.len() == HEAD && bytes.iter().all(|&byte| byte == 0) {
+    /// Opens a file to read all of it.
+    fn opened_to_read(&self) -> Result<OpenedFile<'_>, SiteError> {
+        let opened = self.opened()?;
+        if opened.head.len() == HEAD && opened.head.iter().all(|&byte| byte == 0) {
             let name = self.name();
             let message =
                 format!("`{name}` begins with {HEAD} zero bytes, as no file of a site does");
             return Err(SiteError::content(message));
         }
-        check(kind, &bytes)?;
+        Ok(opened)
+    }
+
+    /// The whole content of an opened file, at most `limit` bytes.
+    fn rest_of(&self, opened: OpenedFile<'_>, limit: u64) -> Result<Content, SiteError> {
+        let OpenedFile {
+            head: mut bytes,
+            kind,
+            rest,
+        } = opened;
         rest.take(limit + 1 - (HEAD as u64).min(limit))
             .read_to_end(&mut bytes)
             .map_err(|error| self.error(error))?;
@@ -161,9 +165,9 @@ impl FileSource {
     /// kind is not read further.
     pub(crate) fn read_expected(&self, role: Role) -> Result<Content, SiteError> {
         let expected = role.files();
-        self.read_whole(expected.limit, |kind, head| {
-            expected.require(kind, &self.name(), head)
-        })
+        let opened = self.opened_to_read()?;
+        expected.require(opened.kind, &self.name(), &opened.head)?;
+        self.rest_of(opened, expected.limit)
     }
 
     /// Checks that the file can be read and seems to be one of a role, by its first bytes, so that
@@ -188,15 +192,16 @@ impl FileSource {
     /// large.
     pub(crate) fn read_unless_binary(&self, role: Role) -> Result<Content, SiteError> {
         let expected = role.files();
-        self.read_whole(expected.limit, |kind, head| match kind {
-            FileKind::Binary if head.len() == HEAD => expected.require(kind, &self.name(), head),
-            _ => Ok(()),
-        })
+        let opened = self.opened_to_read()?;
+        if opened.kind == FileKind::Binary && opened.head.len() == HEAD {
+            expected.require(opened.kind, &self.name(), &opened.head)?;
+        }
+        self.rest_of(opened, expected.limit)
     }
 
     /// The whole content as text; bytes that are not UTF-8 are replaced.
     pub(crate) fn read_text(&self, role: Role) -> Result<String, SiteError> {
-        self.read_unless_binary(role).map(Content::into_text)
+        Ok(self.read_unless_binary(role)?.into_text())
     }
 
     /// Reads `slurm.conf`. Only a file can include others.
@@ -214,7 +219,8 @@ impl FileSource {
     /// too if half of its lines or more begin with `NAME=`.
     fn require_settings(&self, kind: FileKind, bytes: &[u8]) -> Result<(), SiteError> {
         let (mut lines, mut settings) = (0, 0);
-        for line in bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii) {
+        for line in bytes.split(|&byte| byte == b'\n') {
+            let line = line.trim_ascii();
             if line.is_empty() || line.starts_with(b"#") {
                 continue;
             }
@@ -240,11 +246,16 @@ impl FileSource {
     fn is_plain_file(&self) -> bool {
         let Self::Path(path) = self else { return false };
         // what is read of a pipe is gone
-        if !path.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        if !path.is_file() {
             return false;
         }
-        let head = open(path).and_then(|mut file| read_head(&mut file, MAGIC));
-        head.is_ok_and(|head| Compression::detect(&head).is_none() && !may_be_quoted(&head))
+        let Ok(mut file) = open(path) else {
+            return false;
+        };
+        let Ok(head) = read_head(&mut file, MAGIC) else {
+            return false;
+        };
+        Compression::detect(&head).is_none() && !may_be_quoted(&head)
     }
 
     pub(crate) fn open(&self) -> Result<Box<dyn Read + Send + '_>, SiteError> {
@@ -281,8 +292,10 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
         use std::os::unix::fs::FileTypeExt;
 
         let is_of_shell = path.starts_with("/dev/fd") || path.starts_with("/proc");
-        let metadata = path.metadata().ok().filter(|_| !is_of_shell);
-        if metadata.is_some_and(|metadata| metadata.file_type().is_fifo()) {
+        if !is_of_shell
+            && let Ok(metadata) = path.metadata()
+            && metadata.file_type().is_fifo()
+        {
             let refusal = "it is a named pipe; give `-` and standard input from it";
             return Err(io::Error::other(refusal));
         }

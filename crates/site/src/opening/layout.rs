@@ -20,44 +20,60 @@ pub(crate) fn is_sched_priv(folder: &str) -> bool {
 
 /// Whether a site's file has this path, relative to the folder of the site.
 pub(crate) fn is_site_file(path: &str) -> bool {
-    roles(path).next().is_some()
+    !roles(path).is_empty()
 }
 
 /// The roles that a file with this path can have.
-fn roles(path: &str) -> impl Iterator<Item = Role> {
+fn roles(path: &str) -> Vec<Role> {
     let path = uncompressed(path);
     let in_sched_priv = match path.split_once('/') {
-        Some((folder, name)) => is_sched_priv(folder).then_some(name),
+        Some((folder, name)) if is_sched_priv(folder) => Some(name),
+        Some(_) => None,
         None => Some(path),
     };
-    let named = ROLES.iter().filter(move |files| {
+    let mut roles = Vec::new();
+    for files in &ROLES {
         let own = if files.role.is_of_scheduler() {
             in_sched_priv
         } else {
             Some(path)
         };
-        own.is_some_and(|own| files.names().any(|name| name == own))
-    });
-    named.map(|files| files.role)
+        if let Some(own) = own
+            && files.names().any(|name| name == own)
+        {
+            roles.push(files.role);
+        }
+    }
+    roles
 }
 
 /// The name without the ending of a compressed file.
 fn uncompressed(path: &str) -> &str {
-    let mut endings = COMPRESSED.iter();
-    let stripped = endings.find_map(|ending| path.strip_suffix(ending));
-    stripped.unwrap_or(path)
+    for ending in COMPRESSED {
+        if let Some(stripped) = path.strip_suffix(ending) {
+            return stripped;
+        }
+    }
+    path
 }
 
 /// The paths that a site's files can have, except those in a `sched_priv_NAME`.
-pub(crate) fn candidates() -> impl Iterator<Item = String> {
-    let others = ROLES.iter().filter(|files| !files.role.is_of_scheduler());
-    let others = others.flat_map(|files| files.names().map(str::to_owned));
-    let scheduler = ["", "sched_priv/"]
-        .into_iter()
-        .flat_map(in_scheduler_folder);
+pub(crate) fn candidates() -> Vec<String> {
     // a file may have several roles
-    let all: BTreeSet<String> = others.chain(scheduler).collect();
-    all.into_iter().flat_map(|path| with_endings(&path))
+    let mut paths = BTreeSet::new();
+    for files in &ROLES {
+        for name in files.names() {
+            paths.insert(name.to_owned());
+            if files.role.is_of_scheduler() {
+                paths.insert(format!("sched_priv/{name}"));
+            }
+        }
+    }
+    let mut candidates = Vec::new();
+    for path in paths {
+        candidates.extend(with_endings(&path));
+    }
+    candidates
 }
 
 /// The path, and the paths of the file when it is compressed.
@@ -66,9 +82,23 @@ fn with_endings(path: &str) -> [String; 3] {
 }
 
 /// The paths of the scheduler's files in a folder, which is empty or ends in `/`.
-pub(crate) fn in_scheduler_folder(folder: &str) -> impl Iterator<Item = String> {
-    let own = ROLES.iter().filter(|files| files.role.is_of_scheduler());
-    own.flat_map(move |files| files.names().map(move |name| format!("{folder}{name}")))
+pub(crate) fn in_scheduler_folder(folder: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    for files in &ROLES {
+        if files.role.is_of_scheduler() {
+            for name in files.names() {
+                paths.push(format!("{folder}{name}"));
+            }
+        }
+    }
+    paths
+}
+
+/// The parts of the path of a member, without those that stay in the same folder.
+pub(crate) fn path_parts(path: &str) -> Vec<&str> {
+    let mut parts: Vec<&str> = path.split('/').collect();
+    parts.retain(|part| !matches!(*part, "" | "."));
+    parts
 }
 
 /// The files that were found, by their paths relative to the folder of the site.
@@ -102,13 +132,14 @@ impl FoundFiles {
     /// is not used, and a warning names it, unless it lists resources or reservations, of which a
     /// site may have none. The scheduler's own files may be empty.
     pub(crate) fn add(&mut self, root: &str, path: String, file: FileSource, is_empty: bool) {
-        if !is_empty || roles(&path).any(Role::is_of_scheduler) {
+        let roles = roles(&path);
+        if !is_empty || roles.iter().any(|role| role.is_of_scheduler()) {
             if self.by_path.insert(path.clone(), file).is_some() {
                 self.repeated.push(format!(
                     "`{root}` has `{path}` more than once; the last one counts"
                 ));
             }
-        } else if roles(&path).all(|role| !matches!(role, Role::Resources | Role::Reservations)) {
+        } else if !roles.contains(&Role::Resources) && !roles.contains(&Role::Reservations) {
             self.warnings.push(format!(
                 "`{root}`: `{path}` is empty and is not used; check whether the command that wrote it failed"
             ));
@@ -128,8 +159,8 @@ impl FoundFiles {
 
     /// Whether a file is there that only a site of PBS has.
     pub(crate) fn has_files_of_pbs(&self) -> bool {
-        let mut paths = self.by_path.keys();
-        paths.any(|path| roles(path).any(Role::is_of_openpbs))
+        let mut roles = self.by_path.keys().flat_map(|path| roles(path));
+        roles.any(Role::is_of_openpbs)
     }
 
     /// The files in their roles.
@@ -137,8 +168,10 @@ impl FoundFiles {
         self.warn_of_unused_jobs();
         // that of the default scheduler comes first; none if the site is such a folder itself
         let folders = self.scheduler_folders();
-        let default = folders.first();
-        let in_default = default.map_or_else(String::new, |name| format!("{name}/"));
+        let in_default = match folders.first() {
+            Some(name) => format!("{name}/"),
+            None => String::new(),
+        };
         let mut files = self.in_folder(SiteFiles::default(), "", false);
         files = self.in_folder(files, &in_default, true);
         for folder in folders.iter().skip(1) {
@@ -157,9 +190,15 @@ impl FoundFiles {
 
     /// The folders of schedulers.
     fn scheduler_folders(&self) -> BTreeSet<&str> {
-        let paths = self.by_path.keys().filter_map(|path| path.split_once('/'));
-        let folders = paths.map(|(folder, _)| folder);
-        folders.filter(|folder| is_sched_priv(folder)).collect()
+        let mut folders = BTreeSet::new();
+        for path in self.by_path.keys() {
+            if let Some((folder, _)) = path.split_once('/')
+                && is_sched_priv(folder)
+            {
+                folders.insert(folder);
+            }
+        }
+        folders
     }
 
     /// The files and those in a folder, either all of a scheduler or all others.
@@ -182,21 +221,29 @@ impl FoundFiles {
     }
 
     fn get(&self, path: &str) -> Option<FileSource> {
-        let mut paths = with_endings(path).into_iter();
-        paths.find_map(|path| self.by_path.get(&path).cloned())
+        for path in with_endings(path) {
+            if let Some(source) = self.by_path.get(&path) {
+                return Some(source.clone());
+            }
+        }
+        None
     }
 
     /// Warns of the output of qstat that is not read because of another one. In a `pbs_snapshot`
     /// several formats contain the same jobs.
     fn warn_of_unused_jobs(&mut self) {
-        let names = Role::Queue.files().names();
-        let names = names.filter(|name| name.starts_with("qstat"));
-        let mut paths: Vec<String> = names.flat_map(with_endings).collect();
+        let mut paths = Vec::new();
+        for name in Role::Queue.files().names() {
+            if name.starts_with("qstat") {
+                paths.extend(with_endings(name));
+            }
+        }
         paths.retain(|path| self.by_path.contains_key(path));
-        for path in paths.iter().skip(1) {
-            let used = &paths[0];
-            self.warnings
-                .push(format!("`{path}` is not read, because `{used}` is there"));
+        if let [used, unused @ ..] = paths.as_slice() {
+            for path in unused {
+                self.warnings
+                    .push(format!("`{path}` is not read, because `{used}` is there"));
+            }
         }
     }
 }
@@ -227,7 +274,7 @@ mod tests {
         ] {
             assert!(!is_site_file(path), "{path}");
         }
-        assert!(candidates().all(|path| is_site_file(&path)));
+        assert!(candidates().iter().all(|path| is_site_file(path)));
     }
 
     #[test]

@@ -27,7 +27,10 @@ pub(crate) fn unquoted(document: &[u8]) -> Cow<'_, [u8]> {
     }
     let lines = text.split(|&byte| byte == b'\n');
     let mut least = None;
-    for line in lines.clone().filter(|line| !line.trim_ascii().is_empty()) {
+    for line in lines.clone() {
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
         let (marks, rest) = split_marks(line, usize::MAX);
         // within a quotation, an empty line may have fewer marks
         if marks == 0 || !rest.trim_ascii().is_empty() {

@@ -449,8 +449,10 @@ impl Role {
 
     /// What a file of Slurm's tools is read for.
     pub(crate) fn of_slurm_file(kind: FileKind) -> Option<Self> {
-        let mut roles = ROLES.iter().filter(|_| kind.is_of_slurm());
-        let files = roles.find(|files| files.shown_by.contains(&kind))?;
+        if !kind.is_of_slurm() {
+            return None;
+        }
+        let files = ROLES.iter().find(|files| files.shown_by.contains(&kind))?;
         Some(files.role)
     }
 

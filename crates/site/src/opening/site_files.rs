@@ -12,7 +12,7 @@ use jsf_openpbs::files::schedulers::{DEFAULT_PARTITION, scheduler_of_partition};
 
 use crate::SiteError;
 use crate::opening::archive::{read_archive, read_archive_stream};
-use crate::opening::file_source::{FileSource, is_stdin, open};
+use crate::opening::file_source::{FileSource, OpenedFile, is_stdin, open};
 use crate::opening::layout::{
     FoundFiles, candidates, in_scheduler_folder, is_sched_priv, is_site_file,
 };
@@ -122,11 +122,11 @@ impl SiteFiles {
     /// standard input.
     #[must_use]
     pub fn for_workload(mut self) -> Self {
-        let queues = self.sources.remove(&Role::Queue).into_iter().flatten();
-        let is_given_once =
-            |queue: &FileSource| matches!(queue, FileSource::Path(path) if is_stdin(path));
         self.has_jobs_of_log = true;
-        self.queue_beside_log = queues.take(1).find(|queue| !is_given_once(queue));
+        let mut queues = self.sources.remove(&Role::Queue).unwrap_or_default();
+        queues.truncate(1);
+        queues.retain(|queue| !matches!(queue, FileSource::Path(path) if is_stdin(path)));
+        self.queue_beside_log = queues.pop();
         self
     }
 
@@ -148,10 +148,14 @@ impl SiteFiles {
         let mut folder = None;
         for source in self.all(Role::Server) {
             let text = source.read_text(Role::Server)?;
-            let scheduler = scheduler_of_partition(&Objects::read(&text), partition);
-            folder = folder.or(scheduler.map(|scheduler| scheduler.folder));
+            if let Some(scheduler) = scheduler_of_partition(&Objects::read(&text), partition) {
+                folder.get_or_insert(scheduler.folder);
+            }
         }
-        let own = folder.and_then(|folder| self.schedulers.remove(&folder));
+        let mut own = None;
+        if let Some(folder) = folder {
+            own = self.schedulers.remove(&folder);
+        }
         if self.root.is_some() {
             if own.is_none() && self.sources.keys().any(|role| role.is_of_scheduler()) {
                 self.warnings.push(format!(
@@ -170,7 +174,10 @@ impl SiteFiles {
 
     /// The files of a role.
     pub fn all(&self, role: Role) -> &[FileSource] {
-        self.sources.get(&role).map_or(&[], Vec::as_slice)
+        match self.sources.get(&role) {
+            Some(sources) => sources,
+            None => &[],
+        }
     }
 
     /// The file of a role; of several the first.
@@ -363,9 +370,12 @@ fn recognise_slurm_files(found: &mut FoundFiles, folder: &Path) -> io::Result<()
     names.sort_by_key(|name| (!name.ends_with(".json"), name.clone()));
     for name in names {
         let source = FileSource::from(folder.join(name));
-        let kind = source.opened().map(|opened| opened.kind);
-        let role = kind.ok().and_then(Role::of_slurm_file);
-        found.recognised.extend(role.map(|role| (role, source)));
+        let Ok(OpenedFile { kind, .. }) = source.opened() else {
+            continue;
+        };
+        if let Some(role) = Role::of_slurm_file(kind) {
+            found.recognised.push((role, source));
+        }
     }
     Ok(())
 }

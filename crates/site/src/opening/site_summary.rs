@@ -10,11 +10,13 @@ use crate::opening::site_files::SiteFiles;
 impl SiteFiles {
     /// What there is and what is missing, in one line.
     pub fn headline(&self) -> String {
-        let found: Vec<&str> = self.found().into_iter().map(|(label, _)| label).collect();
-        let missing: Vec<&str> = self.missing().map(|file| file.what).collect();
-        let mut line = format!("{} {}", self.place(), found.join(", "));
-        if !missing.is_empty() {
-            line += &format!("; missing: {}", missing.join(", "));
+        let (labels, _): (Vec<&str>, Vec<String>) = self.found().into_iter().unzip();
+        let mut line = format!("{} {}", self.place(), labels.join(", "));
+        let mut before = "; missing: ";
+        for file in self.missing() {
+            line += before;
+            line += file.what;
+            before = ", ";
         }
         line
     }
@@ -25,7 +27,11 @@ impl SiteFiles {
         if let Some(root) = &self.root {
             place += &format!(" in `{}`", FileSource::from(root).name());
         }
-        place += &self.first(Role::Time).and_then(taken).unwrap_or_default();
+        if let Some(source) = self.first(Role::Time)
+            && let Some(taken) = taken(source)
+        {
+            place += &taken;
+        }
         place + ":"
     }
 
@@ -36,8 +42,10 @@ impl SiteFiles {
         let mut lines = vec![self.place()];
         let mut found = self.found();
         found.push(("python", python));
-        let widths = found.iter().map(|(label, _)| label.len());
-        let width = widths.max().unwrap_or_default();
+        let mut width = 0;
+        for (label, _) in &found {
+            width = width.max(label.len());
+        }
         for (label, names) in found {
             lines.push(format!("  {label:width$}  {names}"));
         }
@@ -58,34 +66,36 @@ impl SiteFiles {
                 _ => all.push((heading, vec![source])),
             }
         }
-        let all = all.into_iter();
-        all.map(|(heading, sources)| (heading, self.list_names(&sources)))
-            .collect()
+        let mut found = Vec::new();
+        for (heading, sources) in all {
+            found.push((heading, self.list_names(&sources)));
+        }
+        found
     }
 
     /// The names of files, relative to the folder or the archive; a folder that they share is named
     /// once.
     fn list_names(&self, sources: &[&FileSource]) -> String {
-        let root = self.root.as_ref();
-        let root = root.map_or_else(String::new, |root| FileSource::from(root).name());
-        let names = sources.iter().map(|source| {
+        let mut names = Vec::new();
+        for source in sources {
             let name = source.name();
-            let inside = name.strip_prefix(&*root).filter(|_| !root.is_empty());
-            let inside =
-                inside.and_then(|rest| rest.strip_prefix(": ").or_else(|| rest.strip_prefix('/')));
-            inside
-                .or_else(|| name.strip_prefix(&*root).filter(|_| root.ends_with('/')))
-                .unwrap_or(&name)
-                .to_owned()
-        });
-        let names: Vec<String> = names.collect();
-        let shared = names[0].rfind('/').map_or("", |end| &names[0][..=end]);
-        let inside = names.iter().map(|name| name.strip_prefix(shared));
-        match inside.collect::<Option<Vec<&str>>>() {
-            Some(inside) if inside.len() > 1 && !shared.is_empty() => {
-                format!("{shared}: {}", inside.join(", "))
-            }
-            _ => names.join(", "),
+            names.push(match &self.root {
+                Some(root) => inside(&FileSource::from(root).name(), &name).to_owned(),
+                None => name,
+            });
+        }
+        let shared = match names[0].rfind('/') {
+            Some(end) if names.len() > 1 => &names[0][..=end],
+            _ => return names.join(", "),
+        };
+        let mut in_shared = Vec::new();
+        for name in &names {
+            in_shared.extend(name.strip_prefix(shared));
+        }
+        if in_shared.len() == names.len() {
+            format!("{shared}: {}", in_shared.join(", "))
+        } else {
+            names.join(", ")
         }
     }
 
@@ -107,15 +117,25 @@ impl SiteFiles {
 
     /// The files that are expected and missing. A site of Slurm is not expected to have OpenPBS's
     /// files.
-    fn missing(&self) -> impl Iterator<Item = &'static MissingFile> {
-        let absent = ROLES.iter().filter(|files| !self.has(files.role));
-        let expected = absent.filter(|files| files.role != Role::Queue || self.lacks_queue());
-        let absent = expected.filter_map(|files| files.missing.as_ref());
-        absent.filter(|file| match file.expected {
-            ExpectedAt::EverySite => true,
-            ExpectedAt::OpenPbs => !self.has(Role::Tree) && !self.has(Role::SlurmConf),
-            ExpectedAt::SitesWith(role) => self.has(role),
-        })
+    fn missing(&self) -> Vec<&'static MissingFile> {
+        let mut missing = Vec::new();
+        for files in &ROLES {
+            if self.has(files.role) || files.role == Role::Queue && !self.lacks_queue() {
+                continue;
+            }
+            let Some(file) = &files.missing else {
+                continue;
+            };
+            let is_expected = match file.expected {
+                ExpectedAt::EverySite => true,
+                ExpectedAt::OpenPbs => !self.has(Role::Tree) && !self.has(Role::SlurmConf),
+                ExpectedAt::SitesWith(role) => self.has(role),
+            };
+            if is_expected {
+                missing.push(file);
+            }
+        }
+        missing
     }
 }
 
@@ -124,5 +144,19 @@ fn taken(source: &FileSource) -> Option<String> {
     let text = source.read_text(Role::Time).ok()?;
     let line = text.lines().next()?.trim();
     let is_short = !line.is_empty() && line.len() < 64;
-    (is_short && !line.contains(is_control)).then(|| format!(", taken {line}"))
+    if !is_short || line.contains(is_control) {
+        return None;
+    }
+    Some(format!(", taken {line}"))
+}
+
+/// The name of a file in a folder or an archive, relative to that.
+fn inside<'n>(root: &str, name: &'n str) -> &'n str {
+    let Some(rest) = name.strip_prefix(root) else {
+        return name;
+    };
+    if let Some(inside) = rest.strip_prefix(": ").or(rest.strip_prefix('/')) {
+        return inside;
+    }
+    if root.ends_with('/') { rest } else { name }
 }
