@@ -58,6 +58,7 @@ pub use simulation::warm_up::check_warm_up;
 use formulas::formula_text::SiteFormulas;
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::{PolicyRules, Release};
+use job_sort_formula::formula::syntax::SyntaxError;
 use job_sort_formula::formula::program::CompileError;
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::OnError;
@@ -327,8 +328,7 @@ impl Site {
             return Ok(None);
         };
         let text = source.read_expected(Role::Nodes)?.into_text();
-        let nodes = Nodes::read(&source.name(), &Objects::read(&text));
-        Ok(Some(nodes.map_err(SiteError::content)?))
+        Ok(Some(Nodes::read(&source.name(), &Objects::read(&text))?))
     }
 
     /// The formula by which the jobs are ranked unless another one is named: that of the file that
@@ -442,6 +442,24 @@ pub enum SiteError {
 impl From<CompileError> for SiteError {
     fn from(_: CompileError) -> Self {
         Self::NotArithmetic
+    }
+}
+
+impl From<String> for SiteError {
+    fn from(sentence: String) -> Self {
+        Self::Content(sentence.into())
+    }
+}
+
+impl From<SyntaxError> for SiteError {
+    fn from(error: SyntaxError) -> Self {
+        Self::content(error)
+    }
+}
+
+impl From<serde_json::Error> for SiteError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::content(error)
     }
 }
 

@@ -79,7 +79,8 @@ impl JobDocument {
         let read = if is_kept {
             read_jobs(self.kept_stdin(source)?, options)
         } else {
-            let content = decompressed(source.open()?).map_err(|error| source.error(error))?;
+            let failed = SiteError::reading(options.source_name.as_ref());
+            let content = decompressed(source.open()?).map_err(failed)?;
             read_jobs_from(content, options)
         };
         read.map_err(|error| match source.check(Role::Queue) {

@@ -191,6 +191,9 @@ impl Site {
     /// A warning if no job has a `queue_priority` because no document of the queues was given.
     pub(crate) fn unknown_queue_priority(&self, table: &JobTable) -> Option<Message> {
         let column = table.column("queue_priority")?;
+        if !self.queues.is_empty() {
+            return None;
+        }
         let mut has_queues = false;
         for row in 0..table.len() {
             has_queues |= !table.queue(row).is_empty();
@@ -198,7 +201,7 @@ impl Site {
                 return None;
             }
         }
-        if !has_queues || !self.queues.is_empty() {
+        if !has_queues {
             return None;
         }
         let message = "`queue_priority` is 0 for every job, because no document lists the queues: ";

@@ -170,7 +170,7 @@ impl Site {
     /// Excludes the jobs in routing queues and those of other schedulers, and says how many there
     /// are.
     fn exclude_by_queue(&self, table: &mut JobTable) -> Vec<Message> {
-        let mut reasons = Vec::with_capacity(table.queues().len());
+        let mut reasons = Vec::new();
         for queue in table.queues() {
             reasons.push(self.queue_excludes(queue));
         }

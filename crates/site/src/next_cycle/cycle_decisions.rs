@@ -51,17 +51,18 @@ pub(crate) fn find_asked(
                     });
                 }
             }
-            Err(why) => match find_subjobs(table, queued, id) {
-                None => unmatched.push(why),
-                Some(found) => {
-                    for job in found {
-                        match job {
-                            Ok(job) => jobs.push(job),
-                            Err(why) => unmatched.push(why),
-                        }
+            Err(why) => {
+                let found = find_subjobs(table, queued, id);
+                if found.is_none() {
+                    unmatched.push(why);
+                }
+                for subjob in found.unwrap_or_default() {
+                    match subjob {
+                        Ok(job) => jobs.push(job),
+                        Err(why) => unmatched.push(why),
                     }
                 }
-            },
+            }
         }
     }
     let mut known = HashSet::new();

@@ -200,7 +200,7 @@ impl Site {
                 "a cycle is one of OpenPBS's scheduler, and the jobs are Slurm's",
             ));
         }
-        let no_formula = Formula::parse("0").map_err(SiteError::content)?;
+        let no_formula = Formula::parse("0")?;
         let formula = request.formula.unwrap_or(&no_formula);
         let names = formula.names();
         let columns = ColumnsRequest {

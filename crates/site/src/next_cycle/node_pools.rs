@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use job_sort_formula::diagnostic::Need;
 use job_sort_formula::schema::InputType;
-use jsf_ingest::{CycleJobs, QueuedJob};
+use jsf_ingest::QueuedJob;
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::chunks::Chunk;
 use jsf_openpbs::cycle::{
@@ -53,10 +53,11 @@ pub(crate) struct Pools {
 pub(crate) type WantedValue = (Box<str>, Box<str>);
 
 impl Pools {
-    /// The pools for the jobs of a document.
+    /// The pools for jobs of a moment.
     pub(crate) fn new(
         site: &Site,
-        jobs: &CycleJobs,
+        jobs: &[QueuedJob],
+        timestamp: Option<i64>,
         processors: Option<u32>,
         reservations: &Reservations,
     ) -> Result<Self, SiteError> {
@@ -88,7 +89,7 @@ impl Pools {
         for (host, node) in by_host(site.usable_nodes(&nodes, reservations)) {
             made.add(host, node);
         }
-        if let (Some(of_nodes), Some(of_jobs)) = (nodes.timestamp, jobs.timestamp)
+        if let (Some(of_nodes), Some(of_jobs)) = (nodes.timestamp, timestamp)
             && of_nodes.abs_diff(of_jobs) > MAX_APART
         {
             made.in_use.clear();
@@ -215,7 +216,7 @@ impl Pools {
         self.nodes.push(node.clone());
         let in_use = node.assigned.get(PROCESSORS).copied();
         self.in_use.push(in_use.unwrap_or(0).max(0));
-        let mut amounts = Vec::with_capacity(self.names.len());
+        let mut amounts = Vec::new();
         for name in &self.names {
             amounts.push(match &**name {
                 OCCUPATION => Machine::UNOCCUPIED,
@@ -251,7 +252,7 @@ impl Pools {
                 (NodeAmount::Unused, Some(index)) => PoolValue::Unused(index),
                 (NodeAmount::Assigned, Some(index)) => PoolValue::Assigned(index),
                 _ => {
-                    let mut totals = Vec::with_capacity(self.nodes.len());
+                    let mut totals = Vec::new();
                     for node in &self.nodes {
                         totals.push(if is_priority {
                             node.priority
@@ -282,9 +283,9 @@ impl Pools {
 
 /// The resources of nodes that chunks ask for and no node has: these are 0, but for those that
 /// nodes report by themselves.
-fn on_no_node(site: &Site, jobs: &CycleJobs, on_nodes: &[Box<str>]) -> BTreeSet<Box<str>> {
+fn on_no_node(site: &Site, jobs: &[QueuedJob], on_nodes: &[Box<str>]) -> BTreeSet<Box<str>> {
     let mut unknown = BTreeSet::new();
-    for chunk in jobs.jobs.iter().flat_map(|job| &job.chunks) {
+    for chunk in jobs.iter().flat_map(|job| &job.chunks) {
         for (name, _) in &chunk.amounts {
             let is_reported = matches!(&**name, "mem" | "vmem");
             if site.is_checked(name) && !on_nodes.contains(name) && !is_reported {
@@ -296,13 +297,13 @@ fn on_no_node(site: &Site, jobs: &CycleJobs, on_nodes: &[Box<str>]) -> BTreeSet<
 }
 
 /// Whether a node or a job may have a node for itself.
-fn has_exclusive(nodes: &Nodes, jobs: &CycleJobs) -> bool {
+fn has_exclusive(nodes: &Nodes, jobs: &[QueuedJob]) -> bool {
     for node in &nodes.nodes {
         if Sharing::from_name(&node.sharing) != Sharing::default() {
             return true;
         }
     }
-    for job in &jobs.jobs {
+    for job in jobs {
         let exclusive = Placing::from_words(&job.place).exclusive;
         if !matches!(exclusive, Exclusive::Unsaid | Exclusive::Shared) {
             return true;

@@ -41,9 +41,9 @@ impl<'a> Places<'a> {
     /// What a job of a queue asks for, and where.
     pub(crate) fn chunks(&mut self, queue: usize, job: &QueuedJob) -> RequestedChunks {
         let names = &self.pools.names;
-        let mut counts = Vec::with_capacity(job.chunks.len());
+        let mut counts = Vec::new();
         let mut amounts = Vec::new();
-        let mut pool_lists = Vec::with_capacity(job.chunks.len());
+        let mut pool_lists = Vec::new();
         for chunk in &job.chunks {
             counts.push(chunk.count);
             amounts.extend(amounts_of(&chunk.amounts, names));

@@ -86,7 +86,7 @@ impl Site {
         queues: &[impl AsRef<str>],
         reservations: &Reservations,
     ) -> Vec<QueueTime> {
-        let mut times = Vec::with_capacity(queues.len());
+        let mut times = Vec::new();
         for queue in queues {
             let queue = queue.as_ref();
             let mut prefixes = self.prefixes().into_iter();

@@ -36,7 +36,7 @@ impl Site {
     /// What a cycle of this site's scheduler starts. The queues are those of the jobs, by their
     /// indices.
     pub(crate) fn cycle_rules(&self, queues: &[Box<str>]) -> CycleRules {
-        let mut queue_depths = Vec::with_capacity(queues.len());
+        let mut queue_depths = Vec::new();
         for queue in queues {
             queue_depths.push(if queue.is_empty() {
                 None
@@ -65,8 +65,8 @@ impl Site {
     /// queues before the others.
     pub(crate) fn queue_places(&self, queues: &[Box<str>]) -> QueuePlaces {
         let config = &self.config;
-        let mut keys = Vec::with_capacity(queues.len());
-        let mut turns = Vec::with_capacity(queues.len());
+        let mut keys = Vec::new();
+        let mut turns = Vec::new();
         for queue in queues {
             let priority = self.priority_of(queue);
             let position = self.queues.position(queue).unwrap_or(usize::MAX);
@@ -96,7 +96,7 @@ impl Site {
         if !(self.config.by_queue.prime || self.config.round_robin.prime) {
             return Vec::new();
         }
-        let mut priorities = Vec::with_capacity(queues.len());
+        let mut priorities = Vec::new();
         for queue in queues {
             priorities.push(Reverse(self.priority_of(queue)));
         }
@@ -251,7 +251,7 @@ fn places_of<K: Ord + Copy>(keys: &[K]) -> Vec<u32> {
     let mut distinct = keys.to_vec();
     distinct.sort_unstable();
     distinct.dedup();
-    let mut places = Vec::with_capacity(keys.len());
+    let mut places = Vec::new();
     for key in keys {
         places.push(distinct.binary_search(key).unwrap_or(0) as u32);
     }

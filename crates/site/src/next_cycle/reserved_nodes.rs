@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use job_sort_formula::jobs::JobTable;
-use jsf_ingest::CycleJobs;
+use jsf_ingest::Clock;
 use jsf_openpbs::files::nodes::Node;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::reservations::{ListedReservation, read};
@@ -27,22 +27,20 @@ pub(crate) struct Reservations {
 }
 
 impl Reservations {
-    /// Those of a site at the moment of a cycle.
-    pub(crate) fn read(site: &Site, cycle: &CycleJobs, at: i64) -> Result<Self, SiteError> {
+    /// Those of a site from a moment on.
+    pub(crate) fn read(site: &Site, clock: &Clock, at: i64) -> Result<Self, SiteError> {
         let Some(source) = site.files.first(Role::Reservations) else {
             return Ok(Self::default());
         };
         let text = source.read_expected(Role::Reservations)?.into_text();
         let mut made = Self::default();
-        for reservation in
-            read(&source.name(), &Objects::read(&text)).map_err(SiteError::content)?
-        {
+        for reservation in read(&source.name(), &Objects::read(&text))? {
             if !reservation.is_confirmed {
                 made.unconfirmed.insert(reservation.queue, reservation.id);
                 continue;
             }
-            let mut start = cycle.clock.utc_of_wall(reservation.start);
-            let mut end = cycle.clock.utc_of_wall(reservation.end);
+            let mut start = clock.utc_of_wall(reservation.start);
+            let mut end = clock.utc_of_wall(reservation.end);
             if reservation.is_running {
                 start = start.min(at);
                 // its jobs are being ended

@@ -87,8 +87,14 @@ impl CycleMachine {
         for queue in table.queues() {
             queues.push((&**queue).into());
         }
-        let reservations = Reservations::read(site, cycle, at)?;
-        let pools = Pools::new(site, cycle, processors, &reservations)?;
+        let reservations = Reservations::read(site, &cycle.clock, at)?;
+        let pools = Pools::new(
+            site,
+            &cycle.jobs,
+            cycle.timestamp,
+            processors,
+            &reservations,
+        )?;
         let amounts = site.with_limited(pools.names.clone(), &queues);
         let mut places = Places::new(site, &pools, &queues);
         let [mut users, mut groups, mut projects] =

@@ -113,7 +113,7 @@ impl Site {
             partition: files.partition.clone(),
             files: entries,
         };
-        let mut bytes = serde_json::to_vec(&header).map_err(SiteError::content)?;
+        let mut bytes = serde_json::to_vec(&header)?;
         bytes.push(b'\n');
         bytes.extend(contents);
         Ok(SiteBundle { bytes, warnings })
@@ -166,8 +166,7 @@ impl Site {
         let table = self.read_columns(&self.request(&names).again())?.table;
         let mut lines = Vec::new();
         for row in 0..table.len() {
-            serde_json::to_writer(&mut lines, &self.written_job(&table, row))
-                .map_err(SiteError::content)?;
+            serde_json::to_writer(&mut lines, &self.written_job(&table, row))?;
             lines.push(b'\n');
         }
         Ok(lines)
@@ -267,7 +266,7 @@ fn split(bundle: &[u8]) -> Result<(Header, &[u8]), SiteError> {
     let end = bundle.iter().position(|&byte| byte == b'\n');
     let end = end.unwrap_or(bundle.len());
     let (header, contents) = bundle.split_at(end);
-    let header = serde_json::from_slice(header).map_err(SiteError::content)?;
+    let header = serde_json::from_slice(header)?;
     Ok((header, contents.get(1..).unwrap_or_default()))
 }
 

@@ -149,14 +149,12 @@ impl FileSource {
             kind,
             rest,
         } = opened;
+        let path = PathBuf::from(self.name());
         rest.take(limit + 1 - (HEAD as u64).min(limit))
             .read_to_end(&mut bytes)
-            .map_err(|error| self.error(error))?;
+            .map_err(SiteError::reading(&path))?;
         if bytes.len() as u64 > limit {
-            return Err(SiteError::TooLarge {
-                path: self.name().into(),
-                limit,
-            });
+            return Err(SiteError::TooLarge { path, limit });
         }
         Ok(Content { bytes, kind })
     }
@@ -264,10 +262,6 @@ impl FileSource {
             Self::Path(path) => Box::new(open(path).map_err(SiteError::reading(path))?),
             Self::Bytes { bytes, .. } => Box::new(&**bytes),
         })
-    }
-
-    pub(crate) fn error(&self, error: io::Error) -> SiteError {
-        SiteError::read(Path::new(&self.name()), error)
     }
 }
 

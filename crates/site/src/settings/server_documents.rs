@@ -86,10 +86,11 @@ impl<'f> SiteText<'f> {
             return false;
         }
         for line in self.text.trim_start_matches('\u{feff}').lines() {
-            let mut words = line.split_whitespace();
-            let word = words.next().unwrap_or("#");
-            if words.next().is_some() || !(word.starts_with('#') || is_name(word)) {
-                return false;
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match *words {
+                [] => {}
+                [word] if word.starts_with('#') || is_name(word) => {}
+                _ => return false,
             }
         }
         true
@@ -312,7 +313,7 @@ impl Documents {
                 self.hidden.push(name.to_owned());
             }
         }
-        let queues = Queues::read(name, objects).map_err(SiteError::content)?;
+        let queues = Queues::read(name, objects)?;
         let mut described = Vec::new();
         if objects.has(ObjectKind::Server) || objects.has(ObjectKind::Scheduler) {
             described.push(Role::Server);
@@ -370,9 +371,7 @@ impl Documents {
         self.warn_of_repeated(name, &repeated)?;
         if document.is_of_server() {
             add_resources(name, objects, &mut self.schema);
-            Queues::read(name, objects)
-                .map_err(SiteError::content)?
-                .add_seen_to(&mut self.schema);
+            Queues::read(name, objects)?.add_seen_to(&mut self.schema);
         }
         if let Some(formula) = formula
             && (document.is_of_server() || document.kind == FileKind::SchedFormula)

@@ -207,7 +207,7 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
         } else {
             read_tree
         };
-        let mut document = read(&name, &bytes).map_err(SiteError::content)?;
+        let mut document = read(&name, &bytes)?;
         if is_of_flux {
             let differences = take_usage_of_banks(&mut document);
             warnings.extend(in_file(&name, differences));
@@ -233,7 +233,7 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
         }
         return Ok(tree);
     }
-    let associations = jsf_slurm::read_tree(&name, &bytes).map_err(SiteError::content)?;
+    let associations = jsf_slurm::read_tree(&name, &bytes)?;
     warnings.extend_unless_strict(in_file(&name, &associations.duplicates))?;
     warnings.extend(in_file(&name, &associations.warnings));
     if !associations.usage_known && associations.format != TreeFormat::Sshare {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use jsf_ingest::{CycleJobs, QueuedJob};
+use jsf_ingest::QueuedJob;
 use jsf_openpbs::chunks::Chunk;
 use jsf_openpbs::resource_amount::AmountSource;
 use jsf_simulate::{PlacedRequests, Workload};
@@ -13,13 +13,6 @@ use crate::next_cycle::reserved_nodes::Reservations;
 use crate::opening::role::Role;
 use crate::simulation::simulation_rules::{Counted, LeftOut, PROCESSORS, ProcessorsSource};
 use crate::{Site, SiteError};
-
-/// The jobs of a log as a cycle reads them, those that are alike once.
-struct QueuedJobs {
-    distinct: Vec<QueuedJob>,
-    /// By job: which of these it is.
-    of_jobs: Vec<u32>,
-}
 
 impl Site {
     /// The nodes as a machine on which the jobs of a workload are placed; `None` without nodes, and
@@ -32,15 +25,11 @@ impl Site {
         }
         let queues = workload.queues();
         let amounts = self.with_limited(self.counted_resources()?, queues);
-        let QueuedJobs { distinct, of_jobs } = self.queued_jobs(workload, &amounts);
-        let document = CycleJobs {
-            jobs: distinct,
-            ..CycleJobs::default()
-        };
-        let pools = Pools::new(self, &document, None, &Reservations::default())?;
+        let (distinct, of_jobs) = self.queued_jobs(workload, &amounts);
+        let pools = Pools::new(self, &distinct, None, None, &Reservations::default())?;
         let mut places = Places::new(self, &pools, queues);
-        let mut requests = Vec::with_capacity(document.jobs.len());
-        for job in &document.jobs {
+        let mut requests = Vec::with_capacity(distinct.len());
+        for job in &distinct {
             let queue = queues.iter().position(|queue| *queue == job.queue);
             requests.push(places.chunks(queue.unwrap_or(0), job));
         }
@@ -49,7 +38,7 @@ impl Site {
         let mut counted = Vec::with_capacity(of_jobs.len() * names.len());
         let mut jobs = Vec::with_capacity(of_jobs.len());
         for &job in &of_jobs {
-            let job = &document.jobs[job as usize];
+            let job = &distinct[job as usize];
             counted.extend(totals_of(job, &names));
             jobs.push(job);
         }
@@ -69,7 +58,9 @@ impl Site {
         }))
     }
 
-    fn queued_jobs(&self, workload: &Workload, amounts: &[Box<str>]) -> QueuedJobs {
+    /// The jobs of a log as a cycle reads them, those that are alike once; and job by job, which of
+    /// these it is.
+    fn queued_jobs(&self, workload: &Workload, amounts: &[Box<str>]) -> (Vec<QueuedJob>, Vec<u32>) {
         let mut columns = Vec::new();
         for name in amounts {
             if **name != *PROCESSORS
@@ -111,6 +102,6 @@ impl Site {
                 next
             }));
         }
-        QueuedJobs { distinct, of_jobs }
+        (distinct, of_jobs)
     }
 }

@@ -1,7 +1,7 @@
 //! Prime time and dedicated time along the log of a simulation.
 
 use job_sort_formula::diagnostic::Message;
-use jsf_ingest::{Clock, CycleJobs};
+use jsf_ingest::Clock;
 use jsf_openpbs::cycle::Times;
 use jsf_simulate::Workload;
 
@@ -39,9 +39,13 @@ impl Site {
         }
         let jobs = workload.jobs().len();
         let clock = Clock::from_samples(workload.clock_samples());
-        if is_known && self.has_reservations_between(first, last, &clock)? {
-            let what = "reservations (`pbs_rstat -f`)".to_owned();
-            left_out.push(LeftOut { what, jobs });
+        if is_known {
+            let reservations = Reservations::read(self, &clock, first)?;
+            let mut confirmed = reservations.confirmed.iter();
+            if confirmed.any(|reservation| reservation.start <= last) {
+                let what = "reservations (`pbs_rstat -f`)".to_owned();
+                left_out.push(LeftOut { what, jobs });
+            }
         }
         let has_times = self.files.has(Role::DedicatedTime)
             || self.files.has(Role::Holidays) && depends_on_prime;
@@ -73,21 +77,5 @@ impl Site {
             ..times
         };
         Ok((times, left_out))
-    }
-
-    /// Whether a reservation of the site's document may hold nodes in this time.
-    fn has_reservations_between(
-        &self,
-        first: i64,
-        last: i64,
-        clock: &Clock,
-    ) -> Result<bool, SiteError> {
-        let document = CycleJobs {
-            clock: clock.clone(),
-            ..CycleJobs::default()
-        };
-        let reservations = Reservations::read(self, &document, first)?;
-        let mut confirmed = reservations.confirmed.iter();
-        Ok(confirmed.any(|reservation| reservation.start <= last))
     }
 }

@@ -318,7 +318,7 @@ impl Site {
         if places.iter().all(|&place| place == 0) {
             places.clear();
         }
-        let mut stopped: Vec<bool> = Vec::with_capacity(queues.len());
+        let mut stopped = Vec::new();
         for queue in queues {
             stopped.push(!self.queues.is_started(queue));
         }

@@ -149,12 +149,12 @@ impl SlurmQueue {
                     tres.push(format!("mem={kilobytes}K"));
                 }
                 "walltime" => {
-                    let seconds = parse_duration(value).map_err(SiteError::content)?;
+                    let seconds = parse_duration(value)?;
                     let minutes = u32::try_from(seconds.div_ceil(60)).or(Err(wrong))?;
                     job.time_limit = TimeLimit::Minutes(minutes);
                 }
                 "eligible_time" => {
-                    let waited = parse_duration(value).map_err(SiteError::content)?;
+                    let waited = parse_duration(value)?;
                     let waited = i64::try_from(waited).or(Err(wrong))?;
                     job.accrues_from = Some(now.saturating_sub(waited));
                 }
@@ -173,7 +173,7 @@ impl SlurmQueue {
             };
             native.inputs.insert(name, number);
         }
-        match serde_json::to_value(native).map_err(SiteError::content)? {
+        match serde_json::to_value(native)? {
             serde_json::Value::Object(job) => Ok(job),
             _ => Ok(serde_json::Map::new()),
         }

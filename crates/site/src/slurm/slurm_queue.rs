@@ -111,27 +111,18 @@ impl SlurmQueue {
         conf: Option<&SlurmConf>,
         at: Option<i64>,
     ) -> Result<Option<Self>, SiteError> {
-        let Some(queue) = files.first(Role::Queue) else {
+        let Some(queue) = queue_of_slurm(files)? else {
+            let is_of_log = files.has_jobs_of_log && !files.has(Role::Queue);
             return match conf {
-                Some(conf) if files.has_jobs_of_log && !files.are_of_openpbs() => {
-                    Self::of_log(files, conf).map(Some)
+                Some(conf) if is_of_log && !files.are_of_openpbs() => {
+                    Ok(Some(Self::of_log(files, conf)?))
                 }
                 _ => Ok(None),
             };
         };
-        if !queue.can_be_opened_again() {
-            return Ok(None);
-        }
-        let kind = queue.opened()?.kind;
-        if kind != FileKind::Slurm(SlurmDocument::Jobs) {
-            if is_named_as_of_slurm(&queue.name()) && !FileKind::JOBS.contains(&kind) {
-                return Err(unexpected(kind, &queue.name(), kind.description(), JOBS));
-            }
-            return Ok(None);
-        }
         let name = queue.name();
         let text = String::from_utf8_lossy(&queue.read_up_to(MAX_JOBS)?).into_owned();
-        let read = SlurmJobs::read(&name, &text).map_err(SiteError::content)?;
+        let read = SlurmJobs::read(&name, &text)?;
         drop(text);
         let default = SlurmConf::default();
         let mut warnings: Vec<Message> = read.warnings.into_iter().map(Message::from).collect();
@@ -141,13 +132,7 @@ impl SlurmQueue {
         }
         let conf = conf.unwrap_or(&default);
         let cluster = read_cluster(files, conf, &mut warnings)?;
-        let mut sprio = Sprio::default();
-        for source in files.all(Role::Sprio) {
-            let name = source.name();
-            let problems = sprio.add(&source.read_text(Role::Sprio)?);
-            let problems = in_file(&name, problems).map(Message::from);
-            warnings.extend(limit_each_kind(problems));
-        }
+        let sprio = read_sprio(files, &mut warnings)?;
         let clock = Clock::new(at, &read.jobs, conf, &sprio, files);
         let has_direct = read.jobs.iter().any(|job| is_direct(job, &sprio));
         let mut queue = Self {
@@ -164,18 +149,7 @@ impl SlurmQueue {
             queue.clusters.push((name.clone(), job.cluster.clone()));
         }
         queue.warn_of_missing(conf, files);
-        if clock.ages_are_of_others {
-            let unfit = "the ages that `sprio` prints do not fit PriorityMaxAge, as those of other settings: when the \
-                         priorities are computed does not follow from them";
-            queue.warnings.push(unfit.into());
-        }
-        let has_age = read.jobs.iter().any(|job| job.accrues_from.is_some());
-        if clock.is_guessed && has_age && conf.priority.weight_age > 0 {
-            queue.warnings.push(Message::asking(
-                "when the priorities are computed is not known, and the last submission is taken: ",
-                [Need::Moment],
-            ));
-        }
+        queue.warn_of_clock(&clock, &read.jobs, conf);
         queue.warn_of_jobs(&read.jobs, conf, &sprio);
         let mut lines = Vec::new();
         for job in &read.jobs {
@@ -187,7 +161,7 @@ impl SlurmQueue {
                 queue.aging.insert(job.id.clone());
             }
             let native = native_job(job, conf, &queue.cluster, &sprio, &clock);
-            serde_json::to_writer(&mut lines, &native).map_err(SiteError::content)?;
+            serde_json::to_writer(&mut lines, &native)?;
             lines.push(b'\n');
             if let Some(priority) = job.priority
                 && job.is_pending()
@@ -235,9 +209,7 @@ impl SlurmQueue {
             None => "Slurm's defaults".to_owned(),
         };
         Ok(Self {
-            formula: Formula::parse(&text.text)
-                .map_err(SiteError::content)?
-                .to_string(),
+            formula: Formula::parse(&text.text)?.to_string(),
             text,
             terms: conf.priority.terms(),
             jobs: None,
@@ -313,6 +285,22 @@ impl SlurmQueue {
                  NO_NORMAL_QOS and NO_NORMAL_TRES: give slurm.conf, which says which of them are set"
                     .into(),
             );
+        }
+    }
+
+    /// Warns of a time of the priorities that is not certain.
+    fn warn_of_clock(&mut self, clock: &Clock, jobs: &[SlurmJob], conf: &SlurmConf) {
+        if clock.ages_are_of_others {
+            let unfit = "the ages that `sprio` prints do not fit PriorityMaxAge, as those of other settings: when the \
+                         priorities are computed does not follow from them";
+            self.warnings.push(unfit.into());
+        }
+        let has_age = jobs.iter().any(|job| job.accrues_from.is_some());
+        if clock.is_guessed && has_age && conf.priority.weight_age > 0 {
+            self.warnings.push(Message::asking(
+                "when the priorities are computed is not known, and the last submission is taken: ",
+                [Need::Moment],
+            ));
         }
     }
 
@@ -420,6 +408,36 @@ impl SlurmQueue {
             None
         }
     }
+}
+
+/// The document of the jobs, if it is one of Slurm.
+fn queue_of_slurm(files: &SiteFiles) -> Result<Option<&FileSource>, SiteError> {
+    let Some(queue) = files.first(Role::Queue) else {
+        return Ok(None);
+    };
+    if !queue.can_be_opened_again() {
+        return Ok(None);
+    }
+    let kind = queue.opened()?.kind;
+    if kind == FileKind::Slurm(SlurmDocument::Jobs) {
+        return Ok(Some(queue));
+    }
+    if is_named_as_of_slurm(&queue.name()) && !FileKind::JOBS.contains(&kind) {
+        return Err(unexpected(kind, &queue.name(), kind.description(), JOBS));
+    }
+    Ok(None)
+}
+
+/// What `sprio` printed, in one or more files.
+fn read_sprio(files: &SiteFiles, warnings: &mut Vec<Message>) -> Result<Sprio, SiteError> {
+    let mut sprio = Sprio::default();
+    for source in files.all(Role::Sprio) {
+        let name = source.name();
+        let problems = sprio.add(&source.read_text(Role::Sprio)?);
+        let problems = in_file(&name, problems).map(Message::from);
+        warnings.extend(limit_each_kind(problems));
+    }
+    Ok(sprio)
 }
 
 /// The jobs that represent tasks of an array, by the names that `squeue` prints.
@@ -580,12 +598,12 @@ fn read_cluster(
         }
     }
     if let Some((name, text)) = read_first(files, Role::Qos)? {
-        problems.extend(cluster.add_qos(&name, &text).map_err(SiteError::content)?);
+        problems.extend(cluster.add_qos(&name, &text)?);
     }
     if let Some((name, text)) = read_first(files, Role::Associations)? {
         let of_cluster = conf.cluster.as_deref();
         let read = cluster.add_associations(&name, &text, of_cluster);
-        problems.extend(read.map_err(SiteError::content)?);
+        problems.extend(read?);
     }
     warnings.extend(limit_each_kind(problems.into_iter().map(Message::from)));
     Ok(cluster)

@@ -145,7 +145,7 @@ impl Site {
         mut translation: Translation,
         largest: Option<Size>,
     ) -> Result<Translation, SiteError> {
-        let translated = Formula::parse(&translation.formula).map_err(SiteError::content)?;
+        let translated = Formula::parse(&translation.formula)?;
         if let Ok(program) = translated.compile(&self.schema) {
             let inputs = vec![Value::Int(1); program.inputs().len()];
             let mut budget = WorkBudget::new(RATES_WORK);

@@ -44,7 +44,7 @@ pub(crate) fn translate(formula: &Formula, conf: &SlurmConf, cluster: &Cluster) 
     text.drain(..start);
     let mut translation = translator.translation;
     let mut lines = Vec::new();
-    for (name, (kind, _)) in &translator.resources {
+    for (name, kind) in &translator.resources {
         lines.push(format!("qmgr -c 'create resource {name} type={kind}'"));
     }
     lines.append(&mut translation.settings);
@@ -67,8 +67,8 @@ struct Translator<'c> {
     /// In seconds; 0 for usage that does not decay.
     half_life: u32,
     cluster: &'c Cluster,
-    /// The resources of the site by their names: their types, and what they are.
-    resources: BTreeMap<String, (&'static str, &'static str)>,
+    /// The resources of the site by their names, with their types.
+    resources: BTreeMap<String, &'static str>,
     translation: Translation,
 }
 
@@ -88,7 +88,7 @@ impl Translator<'_> {
                 );
                 (name.to_owned(), note)
             }
-            "size_factor" => self.size()?,
+            "size_factor" => self.size(),
             "partition_factor" => self.partition(),
             "qos_factor" => {
                 let what = "the priority of the job's QOS";
@@ -101,12 +101,12 @@ impl Translator<'_> {
                 self.of_resource("assoc_priority", self.settings.raw_assoc, &priorities, what)
             }
             "tres_points" => self.resources(),
-            "site_factor" => self.resource(name, "long", "the site's factor, set by a hook"),
+            "site_factor" => self.resource(name, "the site's factor, set by a hook"),
             "nice" => (
                 name.to_owned(),
                 "a resource that OpenPBS defines, requested per job as Slurm's nice is".to_owned(),
             ),
-            "direct_priority" => self.resource(name, "long", "a priority that replaces the others"),
+            "direct_priority" => self.resource(name, "a priority that replaces the others"),
             _ => return None,
         };
         self.translation
@@ -136,13 +136,13 @@ impl Translator<'_> {
         }
     }
 
-    fn size(&mut self) -> Option<(String, String)> {
+    fn size(&mut self) -> (String, String) {
         let Some((nodes, cpus)) = self.cluster.size() else {
             let why =
                 "the nodes are not known: give slurm.conf or what `scontrol show node -a` prints";
             self.translation
                 .add("size_factor".to_owned(), Err(why.to_owned()));
-            return Some(("0".to_owned(), String::new()));
+            return ("0".to_owned(), String::new());
         };
         let text = match (self.settings.relative_to_time, self.settings.favor_small) {
             (false, false) => format!("(nodect/{nodes} + ncpus/{cpus})/2"),
@@ -150,7 +150,7 @@ impl Translator<'_> {
             (true, false) => format!("max(nodect*{cpus}/{nodes}, ncpus)/(walltime/60)/{cpus}"),
             (true, true) => format!("(1 - max(nodect*{cpus}/{nodes}, ncpus)/(walltime/60)/{cpus})"),
         };
-        Some((text, String::new()))
+        (text, String::new())
     }
 
     fn partition(&mut self) -> (String, String) {
@@ -181,10 +181,10 @@ impl Translator<'_> {
         name: &str,
         is_raw: bool,
         priorities: &BTreeMap<String, u32>,
-        what: &'static str,
+        what: &str,
     ) -> (String, String) {
         let largest = priorities.values().copied().max().unwrap_or(0).max(1);
-        let (text, mut note) = self.resource(name, "long", what);
+        let (text, mut note) = self.resource(name, what);
         if priorities.is_empty() && !is_raw {
             note += ", whose largest value the files do not say: 1 is taken";
         }
@@ -195,8 +195,8 @@ impl Translator<'_> {
         }
     }
 
-    fn resource(&mut self, name: &str, kind: &'static str, what: &'static str) -> (String, String) {
-        self.resources.insert(name.to_owned(), (kind, what));
+    fn resource(&mut self, name: &str, what: &str) -> (String, String) {
+        self.resources.insert(name.to_owned(), "long");
         (name.to_owned(), format!("a resource of the site: {what}"))
     }
 
@@ -211,8 +211,7 @@ impl Translator<'_> {
                 "gres/gpu" => "ngpus".to_owned(),
                 _ => {
                     let input = tres.input();
-                    self.resources
-                        .insert(input.clone(), ("float", "the amount of a TRES"));
+                    self.resources.insert(input.clone(), "float");
                     input
                 }
             };
