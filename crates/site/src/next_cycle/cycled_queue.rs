@@ -16,7 +16,7 @@ use jsf_openpbs::wall_clock::Time;
 use serde::Serialize;
 
 use crate::jobs::site_jobs::ColumnsRequest;
-use crate::next_cycle::cycle_decisions::{Decisions, Estimate, OrderedQueue, find_asked};
+use crate::next_cycle::cycle_decisions::{Decisions, OrderedQueue, find_asked};
 use crate::next_cycle::prime_and_dedicated::MAX_CHANGES;
 use crate::next_cycle::site_machine::CycleMachine;
 use crate::opening::role::Role;
@@ -300,26 +300,16 @@ impl Site {
         let rows = decided.set_aside(self, &ranked, &subjobs, &machine.reservations, at);
         queue.decide(at, &rows, &mut subjobs, &mut machine, &mut decided);
         let (asked, unknown) = find_asked(table, &cycle.jobs, &request.asked);
-        let mut estimates: Vec<Estimate> = Vec::new();
+        let mut estimates = Vec::new();
         for job in &asked {
             estimates.extend(decided.estimated(job));
         }
         queue.estimate(at, rows.clone(), &mut subjobs, &mut machine, &mut estimates);
-        let mut queues = Vec::new();
-        for queue in table.queues() {
-            queues.push((&**queue, 0));
-        }
         let mut considered = Vec::new();
         for row in table.considered_rows() {
-            queues[table.queue_index(row)].1 += 1;
             considered.extend(cycle.jobs.get(row));
         }
-        let mut left_out = self.left_out(&queues);
-        for (role, of_times) in self.uses_of_times(&queues) {
-            if !self.files.has(role) {
-                left_out.push(of_times);
-            }
-        }
+        let mut left_out = self.left_out_of_cycle(table);
 
         left_out.extend(machine.left_out_of_preemption(self, &rows, &decided.preempted));
         left_out.extend(machine.pools.left_out(self, &considered));
@@ -343,6 +333,24 @@ impl Site {
             not_counted: machine.pools.not_counted(self, &considered),
             ranked,
         })
+    }
+
+    /// What of the settings a cycle does without, with the numbers of jobs that it concerns.
+    fn left_out_of_cycle(&self, table: &JobTable) -> Vec<LeftOut> {
+        let mut queues = Vec::new();
+        for queue in table.queues() {
+            queues.push((&**queue, 0));
+        }
+        for row in table.considered_rows() {
+            queues[table.queue_index(row)].1 += 1;
+        }
+        let mut left_out = self.left_out(&queues);
+        for (role, of_times) in self.uses_of_times(&queues) {
+            if !self.files.has(role) {
+                left_out.push(of_times);
+            }
+        }
+        left_out
     }
 
     /// What orders the jobs, in words.

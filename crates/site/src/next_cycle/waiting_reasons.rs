@@ -172,10 +172,7 @@ impl JobInWords<'_> {
     }
 
     fn name(&self, amount: usize) -> &str {
-        match self.machine.pools.names.get(amount) {
-            Some(name) => name,
-            None => "",
-        }
+        self.machine.pools.names.get(amount).map_or("", |name| name)
     }
 
     /// A limit that the job is at.

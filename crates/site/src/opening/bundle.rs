@@ -6,7 +6,6 @@
 //! fair-share tree can use, and nothing else: no environment, command line, path or host of a job.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use job_sort_formula::diagnostic::Message;
 use job_sort_formula::jobs::{Exclusion, JobTable};
@@ -98,7 +97,7 @@ impl Site {
             };
             entries.push(BundledFile {
                 role: Some(role),
-                name: last_part(&source.name()),
+                name: source.last_part(),
                 bytes: content.len(),
             });
             contents.extend(content);
@@ -268,13 +267,6 @@ fn split(bundle: &[u8]) -> Result<(Header, &[u8]), SiteError> {
     let (header, contents) = bundle.split_at(end);
     let header = serde_json::from_slice(header)?;
     Ok((header, contents.get(1..).unwrap_or_default()))
-}
-
-/// The last part of a path, which does not show where the file was.
-fn last_part(name: &str) -> String {
-    let name = name.rsplit(": ").next().unwrap_or(name);
-    let last = Path::new(name).file_name().and_then(|last| last.to_str());
-    last.unwrap_or(name).to_owned()
 }
 
 /// A number as the readers take it for an input: with all of its digits.

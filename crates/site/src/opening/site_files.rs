@@ -174,10 +174,7 @@ impl SiteFiles {
 
     /// The files of a role.
     pub fn all(&self, role: Role) -> &[FileSource] {
-        match self.sources.get(&role) {
-            Some(sources) => sources,
-            None => &[],
-        }
+        self.sources.get(&role).map_or(&[], Vec::as_slice)
     }
 
     /// The file of a role; of several the first.

@@ -87,10 +87,13 @@ impl<'f> SiteText<'f> {
         }
         for line in self.text.trim_start_matches('\u{feff}').lines() {
             let words: Vec<&str> = line.split_whitespace().collect();
-            match *words {
-                [] => {}
-                [word] if word.starts_with('#') || is_name(word) => {}
-                _ => return false,
+            let is_comment_or_name = match *words {
+                [] => true,
+                [word] => word.starts_with('#') || is_name(word),
+                _ => false,
+            };
+            if !is_comment_or_name {
+                return false;
             }
         }
         true

@@ -1,14 +1,11 @@
 //! Which Python the server embeds, and what says so.
 
-use std::path::Path;
-
 use job_sort_formula::diagnostic::is_control;
 use job_sort_formula::python::PythonVersion;
 use jsf_json::clipped;
 use jsf_openpbs::files::python_version::{python_of_system, version_in};
 use jsf_openpbs::files::server::PbsVersion;
 
-use crate::opening::file_source::FileSource;
 use crate::opening::file_warnings::FileWarnings;
 use crate::opening::role::Role;
 use crate::opening::site_files::SiteFiles;
@@ -43,7 +40,7 @@ impl ServerPython {
         if let Some(source) = files.first(Role::Python) {
             let text = source.read_text(Role::Python)?;
             match version_in(&text) {
-                Some(version) => return Ok(Self { version, source: Some(last_part(source)) }),
+                Some(version) => return Ok(Self { version, source: Some(source.last_part()) }),
                 None => warnings.push(format!(
                     "`{}` contains `{}`, expected a version of Python from {} to {}, such as `Python 3.9.18`; it is not used",
                     source.name(),
@@ -65,13 +62,6 @@ impl ServerPython {
         }
         Ok(Self::default())
     }
-}
-
-/// The name of a file without its folders.
-fn last_part(source: &FileSource) -> String {
-    let name = source.name();
-    let last = Path::new(&name).file_name().and_then(|last| last.to_str());
-    last.unwrap_or(&name).to_owned()
 }
 
 impl Site {

@@ -227,12 +227,8 @@ impl PolicySelection {
             }
             (_, 0) => "usage does not decay".to_owned(),
             (_, seconds) => {
-                let rest = clock(u64::from(seconds % 86_400));
-                format!(
-                    "half-life {}-{rest}{}",
-                    seconds / 86_400,
-                    or_default(self.conf.sets_half_life)
-                )
+                let time = days_and_clock(seconds.into());
+                format!("half-life {time}{}", or_default(self.conf.sets_half_life))
             }
         };
         format!("{rules}{dampening}, {decay}")
@@ -289,6 +285,11 @@ pub(crate) fn clock(seconds: u64) -> String {
         seconds % 3600 / 60,
         seconds % 60
     )
+}
+
+/// A time in seconds as `DAYS-HH:MM:SS`, as `slurm.conf` has it.
+pub(crate) fn days_and_clock(seconds: u64) -> String {
+    format!("{}-{}", seconds / 86_400, clock(seconds % 86_400))
 }
 
 impl Site {

@@ -9,6 +9,7 @@ use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
 
 use super::Translation;
+use crate::shares::policy_selection::clock;
 
 /// The largest priority of a queue of PBS.
 const LARGEST_QUEUE_PRIORITY: u32 = 1023;
@@ -54,12 +55,6 @@ pub(crate) fn translate(formula: &Formula, conf: &SlurmConf, cluster: &Cluster) 
     translation.settings = lines;
     translation.formula = text;
     translation
-}
-
-/// A time as sched_config has it.
-fn hours(seconds: u32) -> String {
-    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
-    format!("{hours:02}:{minutes:02}:{:02}", seconds % 60)
 }
 
 struct Translator<'c> {
@@ -119,7 +114,7 @@ impl Translator<'_> {
         match self.half_life {
             0 => String::new(),
             seconds => {
-                let time = hours(seconds);
+                let time = clock(seconds.into());
                 format!(
                     "; `fairshare_decay_time: {time}` and `fairshare_decay_factor: 0.5` in sched_config have Slurm's half-life"
                 )

@@ -6,6 +6,7 @@ use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::nearest_double;
 
 use super::Translation;
+use crate::shares::policy_selection::days_and_clock;
 
 /// The greatest priority of Slurm.
 const MOST: f64 = 4_294_967_295.0;
@@ -322,7 +323,7 @@ impl Weights {
         if let Some((slope, end)) = self.age {
             let end = end.round();
             let weight = whole(slope * end);
-            lines.push(format!("PriorityMaxAge={}", duration(end as u64)));
+            lines.push(format!("PriorityMaxAge={}", days_and_clock(end as u64)));
             lines.push(format!("PriorityWeightAge={weight}"));
             sum.push(format!("{weight}*min(1, eligible_time/{end})"));
         }
@@ -416,7 +417,10 @@ impl Probe<'_> {
 /// The setting with the half-life of usage that is multiplied by a factor after each period.
 pub(crate) fn half_life(period: u64, factor: f64) -> String {
     let seconds = period as f64 * 0.5_f64.ln() / factor.ln();
-    format!("PriorityDecayHalfLife={}", duration(seconds.round() as u64))
+    format!(
+        "PriorityDecayHalfLife={}",
+        days_and_clock(seconds.round() as u64)
+    )
 }
 
 /// The slope of an input that enters as a multiple.
@@ -435,15 +439,4 @@ fn positive(weight: f64, what: &str) -> Result<f64, String> {
     } else {
         Err(format!("{what} is negative, and Slurm's weight cannot be"))
     }
-}
-
-/// A time as `slurm.conf` has it.
-fn duration(seconds: u64) -> String {
-    format!(
-        "{}-{:02}:{:02}:{:02}",
-        seconds / 86_400,
-        seconds / 3600 % 24,
-        seconds / 60 % 60,
-        seconds % 60
-    )
 }
