@@ -58,8 +58,8 @@ pub use simulation::warm_up::check_warm_up;
 use formulas::formula_text::SiteFormulas;
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::{PolicyRules, Release};
-use job_sort_formula::formula::syntax::SyntaxError;
 use job_sort_formula::formula::program::CompileError;
+use job_sort_formula::formula::syntax::SyntaxError;
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::Schema;
@@ -182,19 +182,17 @@ impl Site {
             .map(FileSource::read_slurm_conf)
             .transpose()?;
         let slurm = SlurmQueue::read(&files, conf.as_ref(), rules.at)?;
+        let in_force = &mut documents.formulas.in_force;
         if let Some(slurm) = &slurm {
             slurm.add_names_to(&mut documents.schema);
-            documents
-                .formulas
-                .in_force
-                .get_or_insert(Ok(slurm.text.clone()));
+            in_force.get_or_insert(Ok(slurm.text.clone()));
         } else if let Some(conf) = &conf
             && !files.has(Role::Queue)
             && !conf.priority.is_without_weights()
         {
             documents.schema.add_slurm([]);
-            let priority = FormulaText::new(conf.priority.formula(false));
-            documents.formulas.in_force.get_or_insert(Ok(priority?));
+            let priority = FormulaText::new(conf.priority.formula(false))?;
+            in_force.get_or_insert(Ok(priority));
         }
         // slurmctld computes with doubles
         let has_conf_alone = conf.is_some() && !files.has(Role::Queue) && !files.are_of_openpbs();

@@ -34,10 +34,16 @@ impl Pools {
     pub(crate) fn left_out(&self, site: &Site, jobs: &[&QueuedJob]) -> Vec<LeftOut> {
         let mut concerned: BTreeMap<String, usize> = BTreeMap::new();
         for job in jobs {
+            // what jobs ask of nodes that are known is followed
+            if !self.nodes.is_empty() {
+                break;
+            }
             for word in self.of_place(job) {
                 *concerned.entry(format!("place={word}")).or_default() += 1;
             }
-            for name in self.not_compared(site, job) {
+            let wanted = self.wanted(site, job).into_iter();
+            let names: BTreeSet<Box<str>> = wanted.map(|(name, _)| name).collect();
+            for name in names {
                 *concerned.entry(format!("{name} of nodes")).or_default() += 1;
             }
         }
@@ -49,12 +55,8 @@ impl Pools {
         LeftOut::of_some_jobs(concerned)
     }
 
-    /// The words of `place` that can decide where a job runs, where no nodes are known.
+    /// The words of `place` that could decide where a job runs.
     fn of_place<'j>(&self, job: &'j QueuedJob) -> Vec<&'j str> {
-        let mut words = Vec::new();
-        if !self.nodes.is_empty() {
-            return words;
-        }
         // two chunks on one machine are together, unless it has no room for two
         let mut asked: Vec<i64> = Vec::new();
         for chunk in &job.chunks {
@@ -66,26 +68,13 @@ impl Pools {
             [first, second, ..] => first.saturating_add(second) <= self.pools[0][0],
             _ => false,
         };
-        for word in job.place.split(':') {
-            let decides = match word {
-                "scatter" | "vscatter" => has_chunks,
-                "excl" | "exclhost" => true,
-                word => word.starts_with("group="),
-            };
-            if decides {
-                words.push(word);
-            }
-        }
+        let mut words: Vec<&str> = job.place.split(':').collect();
+        words.retain(|word| match *word {
+            "scatter" | "vscatter" => has_chunks,
+            "excl" | "exclhost" => true,
+            word => word.starts_with("group="),
+        });
         words
-    }
-
-    /// The resources of which a job asks for a value, where no nodes are known that could have it.
-    fn not_compared(&self, site: &Site, job: &QueuedJob) -> BTreeSet<Box<str>> {
-        if !self.nodes.is_empty() {
-            return BTreeSet::new();
-        }
-        let wanted = self.wanted(site, job).into_iter();
-        wanted.map(|(name, _)| name).collect()
     }
 
     /// The warning that jobs ask for amounts of nodes besides processors, such as GPUs, where a

@@ -46,6 +46,22 @@ struct RequestedJob {
     job: CycleJob<'static>,
 }
 
+impl RequestedJob {
+    /// What keeps the places of a reservation.
+    fn of_reservation(reservation: &ListedReservation) -> Self {
+        Self {
+            chunks: RequestedChunks::default(),
+            counted: Vec::new(),
+            subjobs: 0,
+            job: CycleJob {
+                is_reservation: true,
+                walltime: reservation.end - reservation.start,
+                ..CycleJob::default()
+            },
+        }
+    }
+}
+
 impl JobSource for RequestedJobs {
     fn job(&self, index: u32) -> CycleJob<'_> {
         let RequestedJob {
@@ -123,28 +139,17 @@ impl CycleMachine {
             });
         }
         let mut advance = Vec::new();
-        for reservation in &reservations.confirmed {
-            // a number of processors has no places that a reservation could hold
-            if pools.nodes.is_empty() {
-                break;
+        // a number of processors has no places that a reservation could hold
+        if !pools.nodes.is_empty() {
+            for reservation in &reservations.confirmed {
+                advance.push(AdvanceReservation {
+                    job: jobs.len() as u32,
+                    start: reservation.start,
+                    end: reservation.end,
+                    placement: pools.placement(reservation),
+                });
+                jobs.push(RequestedJob::of_reservation(reservation));
             }
-            let &ListedReservation { start, end, .. } = reservation;
-            advance.push(AdvanceReservation {
-                job: jobs.len() as u32,
-                start,
-                end,
-                placement: pools.placement(reservation),
-            });
-            jobs.push(RequestedJob {
-                chunks: RequestedChunks::default(),
-                counted: Vec::new(),
-                subjobs: 0,
-                job: CycleJob {
-                    is_reservation: true,
-                    walltime: end - start,
-                    ..CycleJob::default()
-                },
-            });
         }
         let jobs = RequestedJobs(jobs);
         let limited = LimitedNames {
