@@ -302,11 +302,6 @@ impl Site {
         self.rules.numbers
     }
 
-    /// Whether there are jobs.
-    pub(crate) fn has_jobs(&self) -> bool {
-        self.files.has(Role::Queue)
-    }
-
     /// The names that a formula may use at this site.
     pub fn schema(&self) -> &Schema {
         &self.schema
@@ -462,16 +457,12 @@ impl From<serde_json::Error> for SiteError {
 }
 
 impl SiteError {
-    fn read(path: &Path, error: io::Error) -> Self {
-        Self::Read {
+    /// Makes the error on a file from that of the system.
+    fn reading(path: &Path) -> impl Fn(io::Error) -> Self {
+        move |error| Self::Read {
             path: path.to_owned(),
             error,
         }
-    }
-
-    /// Makes the error on a file from that of the system.
-    fn reading(path: &Path) -> impl Fn(io::Error) -> Self {
-        move |error| Self::read(path, error)
     }
 
     fn content(message: impl ToString) -> Self {

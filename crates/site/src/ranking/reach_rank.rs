@@ -333,7 +333,7 @@ impl<'a> Race<'a> {
         let (Some(slurm), Some(aging)) = (self.slurm, &ranked.aging) else {
             return Sweep::new(self.rules, inputs, "eligible_time", 1.0);
         };
-        if !slurm.is_aging(ranked.table.id(row)) {
+        if !slurm.aging.contains(ranked.table.id(row)) {
             return Sweep::constant(self.rules, inputs);
         }
         let rules = Scoring {

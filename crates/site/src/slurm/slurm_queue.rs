@@ -60,7 +60,7 @@ pub(crate) struct SlurmQueue {
     /// The warnings about jobs, for answers that rank them.
     pub of_jobs: Vec<Message>,
     /// The pending jobs whose age grows.
-    aging: HashSet<String>,
+    pub aging: HashSet<String>,
     /// `ACCOUNT/USER` of the pending jobs that are not held, in the order of the jobs' numbers.
     pub pending_users: Vec<String>,
     /// The release that printed the jobs.
@@ -241,11 +241,6 @@ impl SlurmQueue {
     /// A formula for later times; `None` if it does not read the age of a job.
     pub(crate) fn aging_formula(&self, formula: &Formula, schema: &Schema) -> Option<AgingFormula> {
         AgingFormula::new(formula, schema, self.settings.max_age)
-    }
-
-    /// Whether the age of a job grows while it waits.
-    pub(crate) fn is_aging(&self, job: &str) -> bool {
-        self.aging.contains(job)
     }
 
     /// Whether a formula is the priority.

@@ -154,7 +154,7 @@ impl Site {
                 translation.largest_job = worth_of_size(&program, &self.schema, size);
             }
         }
-        if self.has_jobs() {
+        if self.files.has(Role::Queue) {
             // Slurm computes with doubles, which OpenPBS's numbers would round
             let mut rules = self.rules;
             rules.numbers = NumberMode::Exact;
@@ -180,7 +180,7 @@ impl Site {
                 nodes.total("ncpus") as f64,
             )));
         }
-        if !self.has_jobs() {
+        if !self.files.has(Role::Queue) {
             return Ok(None);
         }
         let jobs = self.read_columns(&self.request(&SIZES).again())?.table;
