@@ -1,6 +1,7 @@
 //! Which jobs of a ranking are shown.
 
 use std::collections::{HashMap, HashSet};
+use std::iter;
 
 use job_sort_formula::Ranking;
 use job_sort_formula::fairshare::{NodeId, ShareTree};
@@ -14,7 +15,11 @@ pub fn all_rows(ranking: &Ranking) -> Vec<usize> {
     for &row in &rows {
         is_ranked[row] = true;
     }
-    rows.extend((0..is_ranked.len()).filter(|&row| !is_ranked[row]));
+    for (row, is_ranked) in is_ranked.into_iter().enumerate() {
+        if !is_ranked {
+            rows.push(row);
+        }
+    }
     rows
 }
 
@@ -84,7 +89,7 @@ impl JobFilter<'_> {
             rows.retain(|&row| wanted.contains(table.queue(row)));
         }
         if !self.jobs.is_empty() {
-            let found: HashSet<usize> = found.into_iter().collect();
+            let found = HashSet::<usize>::from_iter(found);
             rows.retain(|row| found.contains(row));
         }
         if rows.is_empty() && unmatched.is_empty() && !self.is_empty() && !table.is_empty() {
@@ -112,14 +117,17 @@ fn select_entities(
     for &row in rows {
         has_rows[table.entity_index(row)] = true;
     }
-    let paths: Vec<Vec<NodeId>> = entities.iter().map(|name| paths_of(name, tree)).collect();
+    let mut paths = Vec::new();
     let mut nodes_with_rows: HashSet<NodeId> = HashSet::new();
-    for (path, has_rows) in paths.iter().zip(&has_rows) {
-        if *has_rows {
-            nodes_with_rows.extend(path);
+    let mut by_name: HashMap<&str, usize> = HashMap::new();
+    for (index, name) in entities.iter().enumerate() {
+        let path = paths_of(name, tree);
+        if has_rows[index] {
+            nodes_with_rows.extend(&path);
         }
+        paths.push(path);
+        by_name.insert(name, index);
     }
-    let by_name: HashMap<&str, usize> = entities.iter().map(|entity| &**entity).zip(0..).collect();
     let mut is_wanted = vec![false; entities.len()];
     let mut wanted_nodes: HashSet<NodeId> = HashSet::new();
     let mut has_known = false;
@@ -132,7 +140,10 @@ fn select_entities(
             is_wanted[entity] = true;
             is_matched = has_rows[entity];
         }
-        let named = tree.map_or_else(Vec::new, |tree| tree.candidates(name));
+        let named = match tree {
+            Some(tree) => tree.candidates(name),
+            None => Vec::new(),
+        };
         is_matched |= named.iter().any(|node| nodes_with_rows.contains(node));
         wanted_nodes.extend(&named);
         has_known |= entity.is_some() || !named.is_empty();
@@ -145,17 +156,20 @@ fn select_entities(
             ));
             continue;
         }
-        let in_tree = tree
-            .into_iter()
-            .flat_map(|tree| tree.nodes().map(|node| tree.name(node)));
-        let known = entities.iter().map(|entity| &**entity).chain(in_tree);
-        let similar = did_you_mean(name, known_names(unknown, known));
+        let mut known: Vec<&str> = Vec::new();
+        for entity in entities {
+            known.push(entity);
+        }
+        if let Some(tree) = tree {
+            known.extend(tree.nodes().map(|node| tree.name(node)));
+        }
+        let similar = did_you_mean(name, known_names(unknown, known.into_iter()));
         unmatched.push(format!(
             "no job belongs to an entity or a group `{name}`{similar}"
         ));
         unknown += 1;
     }
-    for (is_wanted, path) in is_wanted.iter_mut().zip(&paths) {
+    for (is_wanted, path) in iter::zip(&mut is_wanted, &paths) {
         *is_wanted |= path.iter().any(|node| wanted_nodes.contains(node));
     }
     (is_wanted, has_known)

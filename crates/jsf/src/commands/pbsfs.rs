@@ -72,15 +72,12 @@ const PBS_HOME: &str = "/var/spool/pbs";
 pub(crate) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
     let (rest, folder) = split_option(&arguments.arguments, "--sched-priv")?;
     let (rest, site) = split_option(&rest, "--site")?;
-    let folder = folder.or_else(|| arguments.sched_priv.clone());
-    let site = site.or_else(|| arguments.site.clone());
+    let folder = folder.or(arguments.sched_priv.clone());
+    let site = site.or(arguments.site.clone());
     if folder.is_some() && site.is_some() {
         return Err(CliError::usage("give either --sched-priv or --site"));
     }
-    let rest: Vec<&[u8]> = rest
-        .iter()
-        .map(|argument| argument.as_encoded_bytes())
-        .collect();
+    let rest: Vec<&[u8]> = rest.iter().map(|rest| rest.as_encoded_bytes()).collect();
     let parsed = match Request::parse(PROGRAM, &rest) {
         Ok(parsed) => parsed,
         Err(InvalidArguments::Usage { stderr, code }) => {
@@ -114,8 +111,11 @@ fn files_of(folder: &Path) -> Result<SiteFiles, CliError> {
         let path = folder.to_owned();
         return Err(SiteError::Read { path, error }.into());
     }
-    let files = FILES.map(|(role, name)| (role, folder.join(name).into()));
-    Ok(files.into_iter().collect())
+    let mut files = SiteFiles::default();
+    for (role, name) in FILES {
+        files = files.with(role, folder.join(name));
+    }
+    Ok(files)
 }
 
 /// The files of a site's scheduler: the default one, or the one that `-I` names.
@@ -149,10 +149,11 @@ fn files_of_site(site: &GivenSite, scheduler: Option<&[u8]>) -> Result<SiteFiles
 /// Prints the answer.
 fn respond(request: &Request, files: &SchedPriv) -> Result<Outcome, CliError> {
     let mut text = Vec::new();
-    let answer = answer(request, files, &mut text).map_err(|error| match error {
-        PbsfsError::Tree(error) => CliError::content(error),
-        PbsfsError::Output(error) => error.into(),
-    })?;
+    let answer = match answer(request, files, &mut text) {
+        Ok(answer) => answer,
+        Err(PbsfsError::Tree(error)) => return Err(CliError::content(error)),
+        Err(PbsfsError::Output(error)) => return Err(error.into()),
+    };
     write_escaped(io::stdout().lock(), &text)?;
     write_stderr(&answer.stderr);
     Ok(outcome(answer.code))
@@ -234,20 +235,16 @@ fn split_option(
 /// The folder that `pbsfs` reads: `sched_priv` in the `PBS_HOME` of the environment or of
 /// `pbs.conf`.
 fn default_folder() -> PathBuf {
-    let home = variable("PBS_HOME")
-        .or_else(home_in_conf)
-        .unwrap_or_else(|| PBS_HOME.into());
-    Path::new(&home).join("sched_priv")
+    let home = variable("PBS_HOME").or_else(home_in_conf);
+    Path::new(&home.unwrap_or(PBS_HOME.into())).join("sched_priv")
 }
 
 /// `PBS_HOME` in `pbs.conf`.
 fn home_in_conf() -> Option<OsString> {
-    let conf =
-        fs::read_to_string(variable("PBS_CONF_FILE").unwrap_or_else(|| PBS_CONF.into())).ok()?;
-    let home = conf
-        .lines()
-        .rev()
-        .find_map(|line| line.trim().strip_prefix("PBS_HOME="))?;
+    let path = variable("PBS_CONF_FILE").unwrap_or(PBS_CONF.into());
+    let conf = fs::read_to_string(path).ok()?;
+    let mut lines = conf.lines().rev();
+    let home = lines.find_map(|line| line.trim().strip_prefix("PBS_HOME="))?;
     Some(home.trim().into())
 }
 

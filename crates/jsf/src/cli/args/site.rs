@@ -12,7 +12,9 @@ use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::wall_clock::Time;
-use jsf_site::{FileSource, FormulaText, PolicyName, Role, Site, SiteFiles, SiteOptions};
+use jsf_site::{
+    FileSource, FormulaText, PolicyName, Role, Site, SiteError, SiteFiles, SiteOptions,
+};
 
 use crate::cli::args::{FormulaArgs, moment_or_wall_time};
 use crate::cli::standard_input::require_one_reader;
@@ -39,9 +41,12 @@ impl GivenSite {
                 origin: "--site",
             });
         }
-        let path = std::env::var_os(ENVIRONMENT).filter(|path| !path.is_empty())?;
+        let path = PathBuf::from(std::env::var_os(ENVIRONMENT)?);
+        if path.as_os_str().is_empty() {
+            return None;
+        }
         Some(Self {
-            path: path.into(),
+            path,
             origin: ENVIRONMENT,
         })
     }
@@ -57,10 +62,12 @@ impl GivenSite {
 
     /// Finds the files.
     pub fn open(&self) -> Result<SiteFiles, CliError> {
-        SiteFiles::open(&self.path).map_err(|error| match self.origin {
-            ENVIRONMENT => CliError::usage(format!("{}{error}", self.prefix())),
-            _ => error.into(),
-        })
+        match SiteFiles::open(&self.path) {
+            Err(error) if self.origin == ENVIRONMENT => {
+                Err(CliError::usage(format!("{}{error}", self.prefix())))
+            }
+            opened => Ok(opened?),
+        }
     }
 }
 
@@ -147,11 +154,9 @@ impl PolicyArg {
 impl ValueEnum for PolicyArg {
     fn value_variants<'a>() -> &'a [Self] {
         static VARIANTS: LazyLock<Vec<PolicyArg>> = LazyLock::new(|| {
-            PolicyName::ALL
-                .map(PolicyArg::One)
-                .into_iter()
-                .chain([PolicyArg::All])
-                .collect()
+            let mut variants = PolicyName::ALL.map(PolicyArg::One).to_vec();
+            variants.push(PolicyArg::All);
+            variants
         });
         &VARIANTS
     }
@@ -253,24 +258,22 @@ fn id(option: &'static str) -> &'static str {
 }
 
 impl Args for FileArgs {
-    fn augment_args(command: Command) -> Command {
-        command.args(FILE_OPTIONS.map(|(role, option, help)| {
-            Arg::new(id(option))
+    fn augment_args(mut command: Command) -> Command {
+        for (role, option, help) in FILE_OPTIONS {
+            let mut argument = Arg::new(id(option))
                 .long(id(option))
-                .value_name(if role == Role::SchedPriv {
-                    "DIR"
-                } else {
-                    "FILE"
-                })
+                .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
-                .conflicts_with_all(if role == Role::Tree {
-                    &["resource-group", "usage"][..]
-                } else {
-                    &[]
-                })
                 .help(help)
-                .help_heading("Context")
-        }))
+                .help_heading("Context");
+            if role == Role::SchedPriv {
+                argument = argument.value_name("DIR");
+            } else if role == Role::Tree {
+                argument = argument.conflicts_with_all(["resource-group", "usage"]);
+            }
+            command = command.arg(argument);
+        }
+        command
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -280,10 +283,13 @@ impl Args for FileArgs {
 
 impl FromArgMatches for FileArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = FILE_OPTIONS.into_iter().filter_map(|(role, option, _)| {
-            Some((role, matches.get_one::<PathBuf>(id(option))?.clone()))
-        });
-        Ok(Self(given.collect()))
+        let mut given = BTreeMap::new();
+        for (role, option, _) in FILE_OPTIONS {
+            if let Some(path) = matches.get_one::<PathBuf>(id(option)) {
+                given.insert(role, path.clone());
+            }
+        }
+        Ok(Self(given))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -304,21 +310,25 @@ pub fn threshold(text: &str) -> Result<f64, String> {
 
 /// Parses a release of Slurm. One that was not recorded is assigned to one that was.
 fn release(text: &str) -> Result<Release, String> {
-    let numbers = text
-        .split('.')
-        .take(2)
-        .filter(|part| part.len() == 2 && part.bytes().all(|c| c.is_ascii_digit()));
-    let is_release = numbers.count() == 2;
+    let mut parts = text.split('.');
+    let is_release = is_two_digits(parts.next()) && is_two_digits(parts.next());
     let newest = Release::default().as_str();
-    if is_release && text.get(..newest.len()) > Some(newest) {
-        return Err(format!(
+    match Release::from_version(text) {
+        _ if is_release && text.get(..newest.len()) > Some(newest) => Err(format!(
             "`{text}` is newer than {newest}, the newest release whose rules are known"
-        ));
+        )),
+        Some(release) if is_release => Ok(release),
+        _ => Err(format!(
+            "`{text}` is not a release of Slurm, expected its year and month such as 24.05"
+        )),
     }
-    let parsed = Release::from_version(text).filter(|_| is_release);
-    parsed.ok_or_else(|| {
-        format!("`{text}` is not a release of Slurm, expected its year and month such as 24.05")
-    })
+}
+
+fn is_two_digits(part: Option<&str>) -> bool {
+    matches!(
+        part.unwrap_or_default().as_bytes(),
+        [b'0'..=b'9', b'0'..=b'9']
+    )
 }
 
 /// Parses a version of Python.
@@ -331,9 +341,7 @@ fn python_version(text: &str) -> Result<PythonVersion, String> {
 fn declaration(text: &str) -> Result<(String, InputType), String> {
     let (name, word) = text.split_once('=').unwrap_or((text, "long"));
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        && !name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-');
     let expected = "expected a letter, then letters, digits, `_` and `-`";
     let types = "expected long, float, size, duration, boolean, string or string_array";
     match InputType::from_pbs_type(word) {
@@ -376,9 +384,8 @@ impl SiteArgs {
         if let Some(formula) = formula {
             files = files.with(Role::Formula, formula);
         }
-        let folder = self.files.0.get(&Role::SchedPriv);
         let has_group = files.has(Role::ResourceGroup)
-            || folder.is_some_and(|folder| folder.join("resource_group").exists());
+            || matches!(self.files.get(Role::SchedPriv), Some(folder) if folder.join("resource_group").exists());
         if self.files.has(Role::Usage) && !has_group {
             return Err(CliError::usage(
                 "--usage has no effect without a fair-share tree: give --resource-group FILE too",
@@ -432,17 +439,24 @@ impl SiteArgs {
 
     /// The files, without the one that is given for a role.
     pub fn files_without(&self, role: Option<Role>) -> Result<SiteFiles, CliError> {
-        let given = self.files.0.iter().filter(|(of, _)| Some(**of) != role);
-        let given: SiteFiles = given.map(|(role, path)| (*role, path.into())).collect();
+        let mut given = SiteFiles::default();
+        for (of, path) in &self.files.0 {
+            if Some(*of) != role {
+                given = given.with(*of, path);
+            }
+        }
         let given = given.declaring(self.resource.clone());
-        let of_partition = |files: SiteFiles| match &self.partition {
+        Ok(match self.given_site() {
+            Some(site) => self.of_partition(site.open()?)?.replaced_by(given),
+            None => self.of_partition(given)?,
+        })
+    }
+
+    fn of_partition(&self, files: SiteFiles) -> Result<SiteFiles, SiteError> {
+        match &self.partition {
             Some(partition) => files.of_partition(partition),
             None => Ok(files),
-        };
-        Ok(match self.given_site() {
-            Some(site) => of_partition(site.open()?)?.replaced_by(given),
-            None => of_partition(given)?,
-        })
+        }
     }
 
     /// The rules.

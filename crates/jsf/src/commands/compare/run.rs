@@ -1,7 +1,7 @@
 //! `jsf compare`
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use job_sort_formula::Diagnostic;
 use job_sort_formula::diagnostic::Severity;
@@ -15,7 +15,7 @@ use jsf_site::{
 
 use crate::answer::Format;
 use crate::cli::args::FormulaArgs;
-use crate::cli::args::site::{PolicyArg, SiteArgs};
+use crate::cli::args::site::PolicyArg;
 use crate::cli::document::Shown;
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
@@ -108,20 +108,22 @@ struct Opened<'a> {
 
 impl<'a> Opened<'a> {
     fn open(arguments: &'a CompareArgs) -> Result<Self, CliError> {
-        let mut sides = Side::both(arguments);
-        require_one_file(&arguments.site, &sides)?;
-        let differ_otherwise = sides.old.has_own_rules() || sides.new.has_own_rules();
-        let is_new_given = sides.new.formula.is_given();
-        if differ_otherwise && !is_new_given {
-            sides.new.formula = sides.old.formula.clone();
+        let mut formulas = arguments.formulas();
+        require_one_file(arguments, &formulas)?;
+        let is_new_given = formulas.new.is_given();
+        if arguments.has_own_rules() && !is_new_given {
+            formulas.new = formulas.old.clone();
         }
-        let (old_site, other_site) = open_sites(&arguments.site, &sides)?;
+        let (old_site, other_site) = open_sites(arguments, &formulas)?;
         let new_site = other_site.as_ref().unwrap_or(&old_site);
-        let mut sources = read_formulas(&sides, differ_otherwise, &old_site, new_site)?;
+        let mut sources = read_formulas(arguments, &formulas, &old_site, new_site)?;
         // another slurm.conf has another priority
-        let has_conf = arguments.new_slurm_conf.is_some();
-        if has_conf && !is_new_given && new_site.priorities_at().is_some() {
-            sources.new = new_site.formula_in_force().unwrap_or(sources.new);
+        if arguments.new_slurm_conf.is_some()
+            && !is_new_given
+            && new_site.priorities_at().is_some()
+            && let Some(priority) = new_site.formula_in_force()
+        {
+            sources.new = priority;
         }
         Ok(Self {
             arguments,
@@ -138,9 +140,10 @@ impl<'a> Opened<'a> {
     /// The formulas as Python reads them.
     fn submitted(&self) -> OldNew<FormulaSubmission<'_>> {
         let numbers = self.old_site.numbers();
-        self.sources
-            .as_ref()
-            .map(|source| source.submitted(numbers))
+        OldNew::new(
+            self.sources.old.submitted(numbers),
+            self.sources.new.submitted(numbers),
+        )
     }
 
     /// Reads the jobs, ranks them on both sides and draws what is found.
@@ -160,10 +163,13 @@ impl<'a> Opened<'a> {
         let is_document = self.arguments.format.is_document();
         if is_document && let Ok(compared) = &compared {
             let OldNew { old, new } = &compared.sides;
-            let of_old = error_findings(compared.tables().old, &old.ranking);
-            findings.old.extend(of_old);
-            let of_new = error_findings(&compared.table, &new.ranking);
-            findings.new.extend(of_new);
+            let tables = compared.tables();
+            findings
+                .old
+                .extend(error_findings(tables.old, &old.ranking));
+            findings
+                .new
+                .extend(error_findings(tables.new, &new.ranking));
         }
         if compared.is_err() || !is_document || self.arguments.text.full {
             self.draw(&findings);
@@ -196,29 +202,29 @@ impl<'a> Opened<'a> {
             rows.truncate(arguments.top.unwrap_or(usize::MAX));
         }
         let has_page = arguments.report.is_some();
-        let mut checked = OldNew::default();
+        let (mut checked, mut page) = (None, None);
         if is_document || has_page {
             let submitted = self.submitted();
-            let both = self
-                .old_site
-                .check_compared(new_site, submitted.as_ref(), compared);
-            checked = both.map(Some);
+            let submitted = submitted.as_ref();
+            let both = self.old_site.check_compared(new_site, submitted, compared);
+            if has_page {
+                page = Some(self.page_parts(&both)?);
+            }
+            checked = Some(both);
         }
         let mut decides = OldNew::default();
         if arguments.format != Format::Csv || has_page {
             decides = compared.decides();
         }
-        let page = if has_page {
-            Some(self.page_parts(&checked)?)
-        } else {
-            None
-        };
         let report = CompareReport {
-            formulas: self.sources.as_ref().map(|source| &*source.text),
+            formulas: OldNew::new(&self.sources.old.text, &self.sources.new.text),
             compared,
             rows: &rows,
-            decides: decides.as_ref().map(|decides| &**decides),
-            checked: checked.as_ref().map(Option::as_ref),
+            decides: OldNew::new(&decides.old, &decides.new),
+            checked: match &checked {
+                Some(both) => both.as_ref().map(Some),
+                None => OldNew::default(),
+            },
             listed: ListedJobs {
                 top: arguments.top,
                 is_filtered: !arguments.filter.filter().is_empty(),
@@ -260,7 +266,7 @@ impl<'a> Opened<'a> {
     }
 
     /// What only a page shows.
-    fn page_parts(&self, checked: &OldNew<Option<Checked>>) -> Result<ComparePageParts, CliError> {
+    fn page_parts(&self, checked: &OldNew<Checked>) -> Result<ComparePageParts, CliError> {
         let submitted = self.submitted();
         let mut drawn = OldNew {
             old: Vec::new(),
@@ -280,166 +286,172 @@ impl<'a> Opened<'a> {
 fn drawn_on_page(
     source: &FormulaText,
     submitted: &FormulaSubmission<'_>,
-    checked: &Option<Checked>,
+    checked: &Checked,
 ) -> Vec<String> {
-    let findings = checked.iter().flat_map(|checked| &checked.findings);
-    let mut findings: Vec<Diagnostic> = findings.cloned().collect();
+    let mut findings = checked.findings.clone();
     findings.retain(|found| found.severity != Severity::Note);
     page_file::draw_on_page(source, submitted, &findings)
 }
 
-/// The files that a side may have of its own, each with the files of a site that are the same, and
-/// the options of both sides.
-const OWN_FILES: [(Role, &[Role], [&str; 2]); 4] = [
-    (Role::Formula, &[], ["--old-file", "--new-file"]),
-    (
-        Role::Tree,
-        &[Role::Tree, Role::ResourceGroup, Role::SchedPriv],
-        ["--old-tree", "--new-tree"],
-    ),
-    (
-        Role::SchedConfig,
-        &[Role::SchedConfig, Role::SchedPriv],
-        ["--old-sched-config", "--new-sched-config"],
-    ),
-    (
-        Role::SlurmConf,
-        &[Role::SlurmConf],
-        ["--old-slurm-conf", "--new-slurm-conf"],
-    ),
-];
-
-/// What one side has of its own; what is given for neither is the site's.
-struct Side {
-    formula: FormulaArgs,
-    /// Those of [`OWN_FILES`] that are not the formula's.
-    files: [Option<PathBuf>; 3],
-    policy: Option<PolicyArg>,
-    threshold: Option<f64>,
+/// A file that each side may have of its own.
+struct OwnFile<'a> {
+    role: Role,
+    /// The files of a site that are the same.
+    same_roles: &'static [Role],
+    /// The options that give it, and the paths.
+    sides: OldNew<(&'static str, Option<&'a Path>)>,
 }
 
-impl Side {
-    fn both(given: &CompareArgs) -> OldNew<Self> {
+impl CompareArgs {
+    /// The formulas of both sides as they are given.
+    fn formulas(&self) -> OldNew<FormulaArgs> {
         OldNew {
-            old: Self {
-                formula: FormulaArgs {
-                    formula: given.old.clone(),
-                    formula_file: given.old_file.clone(),
-                },
-                files: [
-                    &given.old_tree,
-                    &given.old_sched_config,
-                    &given.old_slurm_conf,
-                ]
-                .map(Option::clone),
-                policy: given.old_policy,
-                threshold: given.old_threshold,
+            old: FormulaArgs {
+                formula: self.old.clone(),
+                formula_file: self.old_file.clone(),
             },
-            new: Self {
-                formula: FormulaArgs {
-                    formula: given.new.clone(),
-                    formula_file: given.new_file.clone(),
-                },
-                files: [
-                    &given.new_tree,
-                    &given.new_sched_config,
-                    &given.new_slurm_conf,
-                ]
-                .map(Option::clone),
-                policy: given.new_policy,
-                threshold: given.new_threshold,
+            new: FormulaArgs {
+                formula: self.new.clone(),
+                formula_file: self.new_file.clone(),
             },
         }
     }
 
-    /// The files of its own, in the order of [`OWN_FILES`].
-    fn own_files(&self) -> [Option<&Path>; 4] {
-        let [tree, sched_config, slurm_conf] = self.files.each_ref().map(Option::as_deref);
-        [self.formula.file(), tree, sched_config, slurm_conf]
+    /// The files besides those of the formulas.
+    fn own_files(&self) -> [OwnFile<'_>; 3] {
+        let tree = OwnFile {
+            role: Role::Tree,
+            same_roles: &[Role::Tree, Role::ResourceGroup, Role::SchedPriv],
+            sides: OldNew {
+                old: ("--old-tree", self.old_tree.as_deref()),
+                new: ("--new-tree", self.new_tree.as_deref()),
+            },
+        };
+        let config = OwnFile {
+            role: Role::SchedConfig,
+            same_roles: &[Role::SchedConfig, Role::SchedPriv],
+            sides: OldNew {
+                old: ("--old-sched-config", self.old_sched_config.as_deref()),
+                new: ("--new-sched-config", self.new_sched_config.as_deref()),
+            },
+        };
+        let conf = OwnFile {
+            role: Role::SlurmConf,
+            same_roles: &[Role::SlurmConf],
+            sides: OldNew {
+                old: ("--old-slurm-conf", self.old_slurm_conf.as_deref()),
+                new: ("--new-slurm-conf", self.new_slurm_conf.as_deref()),
+            },
+        };
+        [tree, config, conf]
     }
 
-    /// Whether something else than a formula is given.
+    /// Whether a side has something else of its own than a formula.
     fn has_own_rules(&self) -> bool {
-        let has_file = self.files.iter().any(Option::is_some);
-        has_file || self.policy.is_some() || self.threshold.is_some()
+        let has_file = |file: &OwnFile<'_>| file.sides.old.1.or(file.sides.new.1).is_some();
+        self.own_files().iter().any(has_file)
+            || self.old_policy.or(self.new_policy).is_some()
+            || self.old_threshold.or(self.new_threshold).is_some()
     }
 
     fn has_own_fair_share(&self) -> bool {
-        self.files[0].is_some() || self.policy.is_some()
+        self.old_tree.is_some()
+            || self.new_tree.is_some()
+            || self.old_policy.or(self.new_policy).is_some()
     }
 
-    fn rules(&self, site: &SiteArgs) -> SiteOptions {
-        let rules = site.rules(self.threshold);
-        let policy = self.policy.and_then(PolicyArg::name).or(rules.policy);
-        SiteOptions { policy, ..rules }
+    fn rules(&self, policy: Option<PolicyArg>, threshold: Option<f64>) -> SiteOptions {
+        let mut rules = self.site.rules(threshold);
+        if let Some(PolicyArg::One(policy)) = policy {
+            rules.policy = Some(policy);
+        }
+        rules
     }
 }
 
 /// Standard input can be only one file of the site or of a side.
-fn require_one_file(site: &SiteArgs, sides: &OldNew<Side>) -> Result<(), CliError> {
-    let mut readers = Vec::new();
-    for (index, side) in [&sides.old, &sides.new].into_iter().enumerate() {
-        for ((role, _, options), file) in OWN_FILES.iter().zip(side.own_files()) {
-            let is_text = *role == Role::Formula && side.formula.formula.is_some();
-            let option = if is_text {
-                ["--old", "--new"][index]
-            } else {
-                options[index]
-            };
-            readers.push((option, file.is_some_and(is_stdin)));
-        }
+fn require_one_file(
+    arguments: &CompareArgs,
+    formulas: &OldNew<FormulaArgs>,
+) -> Result<(), CliError> {
+    let mut readers = vec![reader(&formulas.old, ["--old", "--old-file"])];
+    let mut of_new = vec![reader(&formulas.new, ["--new", "--new-file"])];
+    for OwnFile { sides, .. } in arguments.own_files() {
+        readers.push((sides.old.0, sides.old.1.is_some_and(is_stdin)));
+        of_new.push((sides.new.0, sides.new.1.is_some_and(is_stdin)));
     }
-    require_one_reader(&[], site, &readers)
+    readers.extend(of_new);
+    require_one_reader(&[], &arguments.site, &readers)
+}
+
+/// The option of a formula, its text or its file, and whether it is standard input.
+fn reader(formula: &FormulaArgs, [text, file]: [&'static str; 2]) -> (&'static str, bool) {
+    let option = if formula.formula.is_some() {
+        text
+    } else {
+        file
+    };
+    (option, formula.file().is_some_and(is_stdin))
 }
 
 /// Opens the site of the old side, and that of the new one if it differs.
 fn open_sites(
-    arguments: &SiteArgs,
-    sides: &OldNew<Side>,
+    arguments: &CompareArgs,
+    formulas: &OldNew<FormulaArgs>,
 ) -> Result<(Site, Option<Site>), CliError> {
-    if [arguments.policy, sides.old.policy, sides.new.policy].contains(&Some(PolicyArg::All)) {
+    let (old_policy, new_policy) = (arguments.old_policy, arguments.new_policy);
+    if [arguments.site.policy, old_policy, new_policy].contains(&Some(PolicyArg::All)) {
         return Err(CliError::usage(
             "a ranking needs one policy, not `all` of them",
         ));
     }
-    let of_site = arguments.files()?.kept()?;
+    let of_site = arguments.site.files()?.kept()?;
     let [mut old_files, mut new_files] = [of_site.clone(), of_site.clone()];
-    for (index, (role, same_roles, _)) in OWN_FILES.into_iter().enumerate() {
-        let [old_path, new_path] = [&sides.old, &sides.new].map(|side| side.own_files()[index]);
-        let mut old = kept(old_path)?;
-        let mut new = if new_path == old_path {
-            old.clone()
-        } else {
-            kept(new_path)?
-        };
+    let (old, new) = kept_files(formulas.old.file(), formulas.new.file())?;
+    old_files = with_file(old_files, Role::Formula, old)?;
+    new_files = with_file(new_files, Role::Formula, new)?;
+    let mut is_same = old_files.all(Role::Formula) == new_files.all(Role::Formula);
+    for file in arguments.own_files() {
+        let (mut old, mut new) = kept_files(file.sides.old.1, file.sides.new.1)?;
         // what is given for one side only is used for both if the site has no such file
-        if role != Role::Formula && !same_roles.iter().any(|role| of_site.has(*role)) {
+        if !file.same_roles.iter().any(|role| of_site.has(*role)) {
             old = old.or_else(|| new.clone());
             new = new.or_else(|| old.clone());
         }
-        old_files = with_file(old_files, role, old)?;
-        new_files = with_file(new_files, role, new)?;
+        old_files = with_file(old_files, file.role, old)?;
+        new_files = with_file(new_files, file.role, new)?;
+        for role in file.same_roles {
+            is_same &= old_files.all(*role) == new_files.all(*role);
+        }
     }
-    let mut rules = sides.as_ref().map(|side| side.rules(arguments));
-    let mut roles = OWN_FILES
-        .iter()
-        .flat_map(|(role, same, _)| [&[*role], *same].concat());
-    let is_same = roles.all(|role| old_files.all(role) == new_files.all(role))
-        && rules.old.policy == rules.new.policy
-        && rules.old.threshold == rules.new.threshold;
-    let old = Site::from_files(old_files, rules.old)?;
+    let old_rules = arguments.rules(old_policy, arguments.old_threshold);
+    let mut new_rules = arguments.rules(new_policy, arguments.new_threshold);
+    is_same &= old_rules.policy == new_rules.policy && old_rules.threshold == new_rules.threshold;
+    let old = Site::from_files(old_files, old_rules)?;
     if is_same {
         return Ok((old, None));
     }
     // the new weights do not tell when the old priorities were computed
-    rules.new.at = rules.new.at.or(old.priorities_at());
-    let new = Site::from_files(new_files, rules.new)?;
+    new_rules.at = new_rules.at.or(old.priorities_at());
+    let new = Site::from_files(new_files, new_rules)?;
     Ok((old, Some(new)))
 }
 
-/// A file whose content is kept if it is standard input, so that both sides have it.
+/// Files whose content is kept if it is standard input, so that both sides have it.
+fn kept_files(
+    old: Option<&Path>,
+    new: Option<&Path>,
+) -> Result<(Option<FileSource>, Option<FileSource>), SiteError> {
+    let kept = kept(old)?;
+    if new == old {
+        return Ok((kept.clone(), kept));
+    }
+    Ok((kept, self::kept(new)?))
+}
+
 fn kept(path: Option<&Path>) -> Result<Option<FileSource>, SiteError> {
-    path.map(|path| FileSource::from(path).kept()).transpose()
+    let Some(path) = path else { return Ok(None) };
+    Ok(Some(FileSource::from(path).kept()?))
 }
 
 fn with_file(
@@ -457,14 +469,15 @@ fn with_file(
 /// The formulas. A side without one has the site's. If the site has none, it has the other side's
 /// if something else differs, and `fairshare_factor` if no formula is given and fair share differs.
 fn read_formulas(
-    sides: &OldNew<Side>,
-    differ_otherwise: bool,
+    arguments: &CompareArgs,
+    formulas: &OldNew<FormulaArgs>,
     old_site: &Site,
     new_site: &Site,
 ) -> Result<OldNew<FormulaText>, CliError> {
-    let OldNew { old, new } = sides;
-    let is_given = old.formula.is_given() || new.formula.is_given();
-    let differ_in_fair_share = !is_given && (old.has_own_fair_share() || new.has_own_fair_share());
+    let OldNew { old, new } = formulas;
+    let is_given = old.is_given() || new.is_given();
+    let differ_otherwise = arguments.has_own_rules();
+    let differ_in_fair_share = !is_given && arguments.has_own_fair_share();
     let of_old = read_unless_missing(FormulaOptions::OLD, old, old_site)?;
     let of_new = read_unless_missing(FormulaOptions::NEW, new, new_site)?;
     let (old, new) = match (of_old, of_new) {
@@ -495,10 +508,10 @@ fn read_formulas(
 /// The formula of a side, or the site's; `None` if it has none.
 fn read_unless_missing(
     options: FormulaOptions,
-    side: &Side,
+    formula: &FormulaArgs,
     site: &Site,
 ) -> Result<Option<FormulaText>, CliError> {
-    match read_formula_of(options, &side.formula, Some(site)) {
+    match read_formula_of(options, formula, Some(site)) {
         Err(CliError::Site(SiteError::Missing(_))) => Ok(None),
         read => Ok(Some(read?)),
     }

@@ -1,5 +1,7 @@
 //! Why a job has its place, in one sentence.
 
+use std::iter;
+
 use job_sort_formula::jobs::{InputOrigin, JobTable};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::nearest_double;
@@ -31,8 +33,9 @@ pub(crate) fn place_in_words(report: &ExplainReport<'_>, job: &Explanation) -> S
         (Some(Err(error)), _) => clauses.push(failure(report, job, error)),
         (Some(Ok(_)), Some(rank)) => clauses.extend(reason(report, job, rank)),
         (Some(Ok(_)), None) => {
-            let value = job.score.map(score_in_words);
-            clauses.extend(value.map(|value| format!("its value is {value}")));
+            if let Some(score) = job.score {
+                clauses.push(format!("its value is {}", score_in_words(score)));
+            }
         }
         (None, _) => {}
     }
@@ -48,9 +51,11 @@ pub fn described_words(table: &JobTable, job: &Explanation) -> String {
     let mut inputs = Vec::new();
     for input in &job.inputs {
         let Some(value) = &input.value else { continue };
-        let unit = input.unit.map(|unit| format!(" {unit}"));
-        let unit = unit.unwrap_or_default();
-        inputs.push(format!("`{}` {}{unit}", input.name, value.repr()));
+        let mut words = format!("`{}` {}", input.name, value.repr());
+        if let Some(unit) = input.unit {
+            words += &format!(" {unit}");
+        }
+        inputs.push(words);
     }
     if !inputs.is_empty() {
         words += &format!(" with {}", listed(&inputs));
@@ -161,21 +166,28 @@ fn cause_words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> 
     let side = match cause.against {
         Against::Median => {
             let places = count(cause.gained.unsigned_abs() as usize, "place");
-            let medians = cause.others.first().map(|other| &*other.values);
-            let medians = values_in_words(job, cause, medians.unwrap_or_default());
+            let medians = match cause.others.first() {
+                Some(median) => values_in_words(job, cause, &median.values),
+                None => String::new(),
+            };
             return format!("{subject} {places} against the median of the queue ({medians})");
         }
         Against::Ahead => "ahead",
         Against::Behind => "behind",
     };
-    let mut moving = cause.others.clone();
-    moving.retain(|other| other.effect != 0.0 && (other.effect > 0.0) == costs);
-    let (moving, all) = (moving.len(), cause.others.len());
+    let mut moving = 0;
+    for other in &cause.others {
+        moving += usize::from(if costs {
+            other.effect > 0.0
+        } else {
+            other.effect < 0.0
+        });
+    }
+    let all = cause.others.len();
     let against = format!("{subject} places against {moving} of the {all} jobs just {side}");
-    let best = cause.others.iter().min_by_key(|other| other.rank);
-    if let Some(best) = best
+    if costs
+        && let Some(best) = cause.others.iter().min_by_key(|other| other.rank)
         && let Some(row) = best.row
-        && costs
     {
         let id = report.table().id(row);
         let rank = ordinal(best.rank);
@@ -187,13 +199,20 @@ fn cause_words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> 
 /// The values of the inputs of a cause, with their units.
 fn values_in_words(job: &Explanation, cause: &Cause, values: &[Value]) -> String {
     let mut words = Vec::new();
-    for (name, value) in cause.inputs.iter().zip(values) {
-        let input = job.inputs.iter().find(|input| input.name == *name);
-        let number = nearest_double(value).map_or_else(|| value.repr(), significant);
-        words.push(match (input.and_then(|input| input.unit), value.to_f64()) {
-            (Some("s"), Some(seconds)) if seconds >= 60.0 => waiting_time(seconds as i64),
-            (Some(unit), _) => format!("{number} {unit}"),
-            (None, _) => number,
+    for (name, value) in iter::zip(&cause.inputs, values) {
+        let mut inputs = job.inputs.iter();
+        let unit = match inputs.find(|input| input.name == *name) {
+            Some(input) => input.unit.unwrap_or_default(),
+            None => "",
+        };
+        let number = match nearest_double(value) {
+            Some(number) => significant(number),
+            None => value.repr(),
+        };
+        words.push(match (unit, value.to_f64()) {
+            ("s", Some(seconds)) if seconds >= 60.0 => waiting_time(seconds as i64),
+            ("", _) => number,
+            _ => format!("{number} {unit}"),
         });
     }
     words.join(" and ")
@@ -202,8 +221,9 @@ fn values_in_words(job: &Explanation, cause: &Cause, values: &[Value]) -> String
 /// What the fair-share numbers of a cause come from; `None` if they do not come from the tree.
 fn usage_words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> Option<String> {
     for name in &cause.inputs {
-        let mut inputs = job.inputs.iter().filter(|input| input.name == *name);
-        let is_from_tree = inputs.any(|input| input.origin == InputOrigin::FairShareTree);
+        let mut inputs = job.inputs.iter();
+        let is_from_tree =
+            inputs.any(|input| input.name == *name && input.origin == InputOrigin::FairShareTree);
         if FairshareInput::from_name(name).is_none() || !is_from_tree {
             return None;
         }
@@ -216,8 +236,9 @@ fn usage_words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> 
     }
     let mut levels = Vec::new();
     for &node in &job.path {
-        let association = numbers.association(node);
-        if let Some(level) = association.and_then(|association| association.level_fs) {
+        if let Some(association) = numbers.association(node)
+            && let Some(level) = association.level_fs
+        {
             levels.push(format!("{} of `{}`", significant(level), tree.name(node)));
         }
     }
@@ -229,8 +250,11 @@ fn usage_words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> 
         return Some(format!("`{entity}` has no share"));
     }
     let times = own.fairshare_tree_usage / own.fairshare_perc;
-    let times = times.is_finite().then(|| significant(times))?;
+    if !times.is_finite() {
+        return None;
+    }
     Some(format!(
-        "the usage that counts for `{entity}` is {times} times its share"
+        "the usage that counts for `{entity}` is {} times its share",
+        significant(times)
     ))
 }

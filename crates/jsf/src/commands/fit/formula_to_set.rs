@@ -1,13 +1,12 @@
 //! The command that sets a fitted formula, or what prevents it.
 
-use std::collections::BTreeSet;
-
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::qmgr::set_command_after;
 use jsf_site::Site;
 use serde::{Serialize, Serializer};
 
+use crate::answer::object;
 use crate::view::document::Section;
 use crate::view::printable::printable_lines;
 use crate::view::verdict::{NO_FORMULA_IN_SLURM, brief_finding, verdict_sentence};
@@ -39,23 +38,24 @@ impl FormulaToSet {
     /// Checks a formula as `jsf check --qmgr` does, which prints no command for a formula with an
     /// error. `not_advised` says why it is not to be set in any case.
     pub fn new(site: &Site, formula: &str, not_advised: Option<String>) -> Self {
-        let checked = site.check_text(formula);
-        let found = checked.iter().flat_map(|checked| &checked.findings);
-        let errors: Vec<Diagnostic> = found
-            .filter(|found| found.severity == Severity::Error)
-            .cloned()
-            .collect();
-        let command = match (&checked, not_advised) {
-            (_, Some(not_advised)) => Err(not_advised),
-            (Ok(checked), None) => checked_command(site, formula, checked, &errors),
-            (Err(error), None) => Err(format!("the formula cannot be checked: {error}")),
+        let mut to_set = Self::default();
+        let command = match site.check_text(formula) {
+            Ok(checked) => {
+                to_set.errors.clone_from(&checked.findings);
+                to_set
+                    .errors
+                    .retain(|found| found.severity == Severity::Error);
+                let command = checked_command(site, formula, &checked, &to_set.errors);
+                to_set.checked = Some(checked);
+                command
+            }
+            Err(error) => Err(format!("the formula cannot be checked: {error}")),
         };
-        Self {
-            command: command.as_ref().ok().cloned(),
-            obstacle: command.err(),
-            errors,
-            checked: checked.ok(),
+        match (command, not_advised) {
+            (_, Some(obstacle)) | (Err(obstacle), None) => to_set.obstacle = Some(obstacle),
+            (Ok(command), None) => to_set.command = Some(command),
         }
+        to_set
     }
 
     /// Whether the formula has an error, or the server refuses it.
@@ -69,21 +69,23 @@ impl FormulaToSet {
             return Section::new("to set it").draw(move |_| command.clone());
         }
         let obstacle = self.obstacle.as_deref().unwrap_or_default();
-        let errors = self.errors.iter().take(MAX_ERRORS);
+        let mut errors = Vec::new();
+        for found in self.errors.iter().take(MAX_ERRORS) {
+            errors.push(brief_finding(found, ""));
+        }
         Section::new("not to be set")
             .prose(format!("No command is given: {obstacle}."))
-            .list(errors.map(|found| brief_finding(found, "")).collect())
+            .list(errors)
     }
 
     /// What is wrong with the formula on the queue, as a sentence: it fails for jobs, is refused,
     /// or orders none.
     pub fn warning(&self) -> Option<String> {
-        let sentence = verdict_sentence(self.checked.as_ref()?, "the formula");
-        sentence.or_else(|| {
-            self.errors
-                .first()
-                .map(|found| format!("The formula has an error: {}.", found.message))
-        })
+        if let Some(sentence) = verdict_sentence(self.checked.as_ref()?, "the formula") {
+            return Some(sentence);
+        }
+        let message = &self.errors.first()?.message;
+        Some(format!("The formula has an error: {message}."))
     }
 }
 
@@ -99,8 +101,10 @@ fn checked_command(
     errors: &[Diagnostic],
 ) -> Result<String, String> {
     if !errors.is_empty() {
-        let codes: BTreeSet<&str> = errors.iter().map(|found| found.code.name()).collect();
-        let codes = Vec::from_iter(codes).join(", ");
+        let mut codes: Vec<&str> = errors.iter().map(|found| found.code.name()).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        let codes = codes.join(", ");
         return Err(format!(
             "`jsf check` finds an error in the formula ({codes})"
         ));
@@ -112,9 +116,10 @@ fn checked_command(
     if checked.runs_slurm {
         return Err(NO_FORMULA_IN_SLURM.to_owned());
     }
-    let before = site
-        .formula_text()
-        .map_or_else(|_| String::new(), |formula| formula.before);
+    let before = match site.formula_text() {
+        Ok(in_force) => in_force.before,
+        Err(_) => String::new(),
+    };
     let command = set_command_after(&before, formula).map_err(|error| error.to_string())?;
     // escaped it would set another formula, and as it is it would reach the terminal
     if printable_lines(&command) != command {
@@ -123,19 +128,11 @@ fn checked_command(
     Ok(command)
 }
 
-/// An error of a formula.
-#[derive(Serialize)]
-struct FormulaError<'a> {
-    code: &'a str,
-    message: &'a str,
-}
-
 fn serialize_errors<S: Serializer>(
     errors: &[Diagnostic],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(errors.iter().map(|found| FormulaError {
-        code: found.code.name(),
-        message: &found.message,
+    serializer.collect_seq(errors.iter().map(|found| {
+        object! { code: found.code, message: &found.message }
     }))
 }

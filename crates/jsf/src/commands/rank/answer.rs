@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
+use std::iter;
 
 use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::program::{Program, Summand};
@@ -145,11 +146,15 @@ impl<'a> TermColumns<'a> {
         if self.summands.is_empty() {
             return values;
         }
-        let inputs = inputs(self.program, table, row);
-        let trace = inputs.map(|inputs| self.program.trace(&inputs));
-        let trace = trace.filter(|trace| trace.result.is_ok());
+        let Some(inputs) = inputs(self.program, table, row) else {
+            return vec![None; self.summands.len()];
+        };
+        let trace = self.program.trace(&inputs);
         for summand in &self.summands {
-            values.push(trace.as_ref().and_then(|trace| trace.summand(summand)));
+            values.push(match trace.result {
+                Ok(_) => trace.summand(summand),
+                Err(_) => None,
+            });
         }
         values
     }
@@ -220,28 +225,42 @@ impl<'a> RankReport<'a> {
     /// A job, with its rank in the whole order.
     pub fn job(&self, row: usize) -> Job<'_> {
         let RankedQueue { table, ranking, .. } = self.queue;
-        let rank = Some(self.ranks[row]).filter(|&rank| rank > 0);
+        let rank = match self.ranks[row] {
+            0 => None,
+            rank => Some(rank),
+        };
         let state = table.state(row);
-        let result = ranking.score(row);
-        let score = result.as_ref().map(|score| score.value);
-        let (exact, error) = exact_or_error(result.map(|score| score.unrounded));
+        let is_slurm_priority = self.queue.is_slurm_priority;
+        let (mut score, mut value, mut exact, mut error) = (None, None, None, None);
+        let mut logged_score = None;
+        if let Some(found) = ranking.score(row) {
+            score = Some(found.value);
+            logged_score = Some(logged(found.value, is_slurm_priority));
+            if is_slurm_priority {
+                value = Some(found.value as u32);
+            }
+            match found.unrounded {
+                Ok(unrounded) => exact = Some(unrounded.to_string()),
+                Err(raised) => error = Some(raised),
+            }
+        }
+        if is_slurm_priority && state == JobState::Held {
+            value = Some(0);
+        }
         let not_considered = self.not_considered.get(&row).copied();
         let (excluded, reason) = excluded(table, row, rank, not_considered).unzip();
-        let priority = match state {
-            JobState::Held => Some(0),
-            _ => score.map(|score| score as u32),
-        };
         let mut inputs = Vec::new();
         for name in self.inputs() {
             inputs.push((&**name, self.input(name, row)));
         }
-        let terms = self.terms.as_ref().map(|terms| {
+        let mut shown_terms = None;
+        if let Some(terms) = &self.terms {
             let mut valued = Vec::new();
-            for ((span, text), value) in terms.parts().into_iter().zip(terms.values(table, row)) {
+            for ((span, text), value) in iter::zip(terms.parts(), terms.values(table, row)) {
                 valued.push(Term { span, text, value });
             }
-            valued
-        });
+            shown_terms = Some(valued);
+        }
         Job {
             rank,
             id: table.id(row),
@@ -249,15 +268,15 @@ impl<'a> RankReport<'a> {
             queue: table.queue(row),
             state: state.letter(),
             score,
-            value: priority.filter(|_| self.queue.is_slurm_priority),
+            value,
             exact,
-            logged: score.map(|score| logged(score, self.queue.is_slurm_priority)),
+            logged: logged_score,
             error,
             considered: rank.is_some(),
             excluded,
             reason,
             inputs,
-            terms,
+            terms: shown_terms,
         }
     }
 
@@ -272,18 +291,21 @@ impl<'a> RankReport<'a> {
 
     /// The texts of the summands that are shown.
     pub(crate) fn term_texts(&self) -> Vec<&str> {
-        let parts = self.terms.as_ref().map(TermColumns::parts);
-        parts
-            .unwrap_or_default()
-            .into_iter()
-            .map(|(_, text)| text)
-            .collect()
+        let mut texts = Vec::new();
+        if let Some(terms) = &self.terms {
+            for (_, text) in terms.parts() {
+                texts.push(text);
+            }
+        }
+        texts
     }
 
     fn input(&self, name: &str, row: usize) -> Option<Value> {
         let column = self.queue.table.column(name)?;
-        let is_read = self.queue.table.exclusion(row).is_none() || column.is_set(row);
-        is_read.then(|| column.value(row))
+        if self.queue.table.exclusion(row).is_some() && !column.is_set(row) {
+            return None;
+        }
+        Some(column.value(row))
     }
 
     /// Writes one JSON object per job.
@@ -353,15 +375,16 @@ pub fn excluded(
         };
         return Some((keyword, exclusion.to_string()));
     }
-    let state = || format!("not considered (state {})", table.state(row).letter());
-    match not_considered {
-        Some(reason @ NotConsidered::NoShares) => Some(("no shares", reason.to_string())),
-        Some(reason @ NotConsidered::UnderThreshold { .. }) => {
-            Some(("threshold", reason.to_string()))
+    let keyword = match not_considered {
+        Some(NotConsidered::NoShares) => "no shares",
+        Some(NotConsidered::UnderThreshold { .. }) => "threshold",
+        None if rank.is_some() => return None,
+        None => {
+            let state = table.state(row).letter();
+            return Some(("state", format!("not considered (state {state})")));
         }
-        None if rank.is_some() => None,
-        None => Some(("state", state())),
-    }
+    };
+    Some((keyword, not_considered?.to_string()))
 }
 
 fn serialize_error<S: Serializer>(

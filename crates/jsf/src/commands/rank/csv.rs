@@ -22,7 +22,7 @@ pub(crate) fn write_csv(
     cells: Cells,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut header: Vec<Cow<'_, str>> = HEADER.split(',').map(Cow::Borrowed).collect();
+    let mut header: Vec<_> = HEADER.split(',').map(Cow::Borrowed).collect();
     for name in report.inputs() {
         header.push(guarded(name, cells));
     }
@@ -47,37 +47,46 @@ fn write_record(fields: Vec<Cow<'_, str>>, writer: &mut csv::Writer<&mut Vec<u8>
 }
 
 fn fields(job: Job<'_>, cells: Cells) -> Vec<Cow<'_, str>> {
-    // an infinite value is ordered, and CSV has no number for it
-    let score = job.score.filter(|score| score.is_finite());
-    let number = |value: Value| Cow::Owned(value.repr());
     let mut fields = vec![
         job.rank
-            .map(|rank| rank.to_string().into())
-            .unwrap_or_default(),
+            .map(|rank| rank.to_string())
+            .unwrap_or_default()
+            .into(),
         guarded(job.id, cells),
         guarded(job.entity, cells),
         guarded(job.queue, cells),
         job.state.into(),
-        score.map(Value::Float).map(number).unwrap_or_default(),
+        match job.score {
+            Some(score) if score.is_finite() => number(Some(Value::Float(score))),
+            // an infinite value is ordered, and CSV has no number for it
+            _ => "".into(),
+        },
         job.exact.unwrap_or_default().into(),
         job.logged.unwrap_or_default().into(),
-        owned(job.error.map(ToString::to_string), cells),
+        sentence(job.error.map(ToString::to_string), cells),
         if job.considered { "true" } else { "false" }.into(),
         job.excluded.unwrap_or_default().into(),
-        owned(job.reason, cells),
+        sentence(job.reason, cells),
     ];
     for (_, value) in job.inputs {
-        fields.push(value.map(number).unwrap_or_default());
+        fields.push(number(value));
     }
-    for term in job.terms.into_iter().flatten() {
-        fields.push(term.value.map(number).unwrap_or_default());
+    for term in job.terms.unwrap_or_default() {
+        fields.push(number(term.value));
     }
     fields
 }
 
+fn number(value: Option<Value>) -> Cow<'static, str> {
+    match value {
+        Some(value) => value.repr().into(),
+        None => "".into(),
+    }
+}
+
 /// A sentence as a cell, empty if there is none.
-fn owned(sentence: Option<String>, cells: Cells) -> Cow<'static, str> {
-    sentence
-        .map(|sentence| guarded(&sentence, cells).into_owned().into())
-        .unwrap_or_default()
+fn sentence(text: Option<String>, cells: Cells) -> Cow<'static, str> {
+    guarded(&text.unwrap_or_default(), cells)
+        .into_owned()
+        .into()
 }

@@ -2,6 +2,7 @@
 //! numbers before and after, and the places that jobs gain.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use job_sort_formula::fairshare::{
     AssessedTree, AssociationShares, NodeId, NodeKind, ShareTree, Shares,
@@ -129,14 +130,18 @@ impl<'a> PolicyView<'a> {
     /// The numbers of a node before and now, if one differs.
     fn change(&self, before: &Self, node: NodeId) -> Option<Change> {
         let mut quantities = Vec::new();
-        for ((name, first), (_, second)) in before.numbers(node).into_iter().zip(self.numbers(node))
-        {
+        let mut is_changed = false;
+        for ((name, first), (_, second)) in iter::zip(before.numbers(node), self.numbers(node)) {
             if !matches!(name, "shares" | "raw_shares" | "perc" | "norm_shares") {
+                is_changed |= first != second;
                 quantities.push((name, first, second));
             }
         }
-        let is_changed = quantities.iter().any(|(_, first, second)| first != second);
-        is_changed.then_some(Change { node, quantities })
+        if is_changed {
+            Some(Change { node, quantities })
+        } else {
+            None
+        }
     }
 }
 
@@ -183,14 +188,15 @@ impl Serialize for SharesReport<'_> {
 /// The document of one policy. The nodes are made one by one: of a chain of nodes, all paths
 /// together take the square of its length.
 fn policy_numbers(view: &PolicyView<'_>, report: &SharesReport<'_>) -> impl Serialize {
-    let assumed = view.policy.before.is_some().then(|| {
-        object! {
+    let mut assumed = None;
+    if view.policy.before.is_some() {
+        assumed = Some(object! {
             assumed: assumptions(report.changes),
             changes: Each(|| view.changes().map(|change| changed_node(view, change))),
             #[serde(flatten)]
             places: report.places.map(|places| object! { places: places_won(places) }),
-        }
-    });
+        });
+    }
     object! {
         policy: view.name(),
         #[serde(flatten)]
@@ -244,7 +250,7 @@ pub(crate) fn node_numbers<'a>(view: &PolicyView<'a>, node: NodeId) -> impl Seri
         #[serde(flatten)]
         node: identity(view, node),
         #[serde(flatten)]
-        numbers: view.numbers(node).into_iter().collect::<BTreeMap<_, _>>(),
+        numbers: BTreeMap::from_iter(view.numbers(node)),
     }
 }
 
@@ -295,11 +301,11 @@ fn identity<'a>(view: &PolicyView<'a>, node: NodeId) -> impl Serialize + use<'a>
 pub(crate) fn depths(tree: &ShareTree) -> Vec<usize> {
     let mut depths = Vec::with_capacity(tree.len());
     for node in tree.nodes() {
-        // parents come before their children
-        let above = tree
-            .parent(node)
-            .and_then(|parent| depths.get(parent.index()));
-        depths.push(above.map_or(0, |above| above + 1));
+        depths.push(match tree.parent(node) {
+            // parents come before their children
+            Some(parent) => depths[parent.index()] + 1,
+            None => 0,
+        });
     }
     depths
 }
@@ -307,12 +313,12 @@ pub(crate) fn depths(tree: &ShareTree) -> Vec<usize> {
 /// The last names of the path of a node, at most `most`.
 pub(crate) fn end_of_path(tree: &ShareTree, node: NodeId, most: usize) -> Vec<&str> {
     let mut path = Vec::new();
-    for node in std::iter::once(node).chain(tree.ancestors(node)) {
-        if tree.parent(node).is_some() && path.len() < most {
-            path.push(tree.name(node));
-        } else {
-            break;
-        }
+    let mut at = node;
+    while path.len() < most
+        && let Some(parent) = tree.parent(at)
+    {
+        path.push(tree.name(at));
+        at = parent;
     }
     path.reverse();
     path
@@ -320,8 +326,10 @@ pub(crate) fn end_of_path(tree: &ShareTree, node: NodeId, most: usize) -> Vec<&s
 
 /// The part of the machine that is a node's share.
 pub(crate) fn share_part(assessed: &AssessedTree, node: NodeId) -> f64 {
-    let shares = assessed.shares().get(node);
-    shares.map_or(0.0, |shares| shares.fairshare_perc)
+    match assessed.shares().get(node) {
+        Some(shares) => shares.fairshare_perc,
+        None => 0.0,
+    }
 }
 
 /// The part of all usage that is a node's, or is below it.

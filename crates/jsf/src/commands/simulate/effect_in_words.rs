@@ -27,23 +27,24 @@ pub(crate) fn effect(difference: &Difference) -> String {
         return format!("None of {jobs} starts at another second under the new formula.");
     }
     let classes = &difference.classes;
-    let clauses = |kind, groups: &[GroupDifference]| clauses(kind, groups, difference);
-    let of_jobs = [
-        clauses("processors", &classes.sizes),
-        clauses("run times", &classes.lengths),
-        clauses("queues", &classes.queues),
-    ];
-    let mut of_users = clauses("entities", &classes.entities);
-    if of_users.is_empty() {
-        of_users = clauses("groups", &classes.groups);
+    let mut of_jobs = clauses("processors", &classes.sizes, difference);
+    for (kind, groups) in [("run times", &classes.lengths), ("queues", &classes.queues)] {
+        let others = clauses(kind, groups, difference);
+        // of those with as many sides, the first one
+        if others.len() > of_jobs.len() {
+            of_jobs = others;
+        }
     }
-    // of those with as many sides, the first one
-    let best = of_jobs.into_iter().rev().max_by_key(Vec::len);
-    let claims = best.into_iter().chain([of_users]);
-    let sentences: Vec<String> = claims
-        .filter(|clauses| !clauses.is_empty())
-        .map(|clauses| format!("{}.", clauses.join(", ")))
-        .collect();
+    let mut of_users = clauses("entities", &classes.entities, difference);
+    if of_users.is_empty() {
+        of_users = clauses("groups", &classes.groups, difference);
+    }
+    let mut sentences = Vec::new();
+    for clauses in [of_jobs, of_users] {
+        if !clauses.is_empty() {
+            sentences.push(format!("{}.", clauses.join(", ")));
+        }
+    }
     if sentences.is_empty() {
         without_classes(difference)
     } else {
@@ -56,34 +57,39 @@ pub(crate) fn effect(difference: &Difference) -> String {
 fn clauses(kind: &str, groups: &[GroupDifference], all: &Difference) -> Vec<String> {
     let is_user_text = !matches!(kind, "processors" | "run times");
     let mut clauses = Vec::new();
-    for direction in ["less", "more"] {
-        let is_one = match direction {
-            "less" => MeanChange::is_decrease,
-            _ => MeanChange::is_increase,
-        };
-        let own: Vec<_> = groups.iter().filter(|group| is_one(&group.wait)).collect();
-        if groups.len() < 2 || own.is_empty() {
+    let directions: [(_, fn(&MeanChange) -> bool); 2] = [
+        ("less", MeanChange::is_decrease),
+        ("more", MeanChange::is_increase),
+    ];
+    for (direction, is_one) in directions {
+        let (mut jobs, mut core_seconds, mut total) = (0, 0, 0.0);
+        let mut names = Vec::new();
+        let mut wait = String::new();
+        for group in groups {
+            if !is_one(&group.wait) {
+                continue;
+            }
+            jobs += group.jobs;
+            core_seconds += group.core_seconds;
+            total += group.wait.difference() * group.jobs as f64;
+            wait = change(&group.wait);
+            names.push(if is_user_text {
+                format!("`{}`", group.name)
+            } else {
+                group.name.clone()
+            });
+        }
+        if groups.len() < 2 || names.is_empty() {
             continue;
         }
-        let jobs: usize = own.iter().map(|group| group.jobs).sum();
-        let core_seconds: u128 = own.iter().map(|group| group.core_seconds).sum();
-        let changes = own
-            .iter()
-            .map(|group| group.wait.difference() * group.jobs as f64);
-        let mean = changes.sum::<f64>().abs() / jobs as f64;
-        let wait = match own[..] {
-            [only] => change(&only.wait),
-            _ => format!("{} {direction}", duration(mean)),
-        };
-        let names = own.iter().map(|group| match &group.name {
-            name if is_user_text => format!("`{name}`"),
-            name => name.clone(),
-        });
+        if names.len() > 1 {
+            wait = format!("{} {direction}", duration(f64::abs(total) / jobs as f64));
+        }
         clauses.push(format!(
             "{} of {} ({kind} {}; {} of core hours) wait {wait}",
             grouped_number(jobs),
             grouped_count(all.jobs, "job"),
-            first_names(names, MAX_NAMES),
+            first_names(names.into_iter(), MAX_NAMES),
             percent(core_seconds as f64 / all.core_seconds.max(1) as f64),
         ));
     }
@@ -92,11 +98,12 @@ fn clauses(kind: &str, groups: &[GroupDifference], all: &Difference) -> Vec<Stri
 
 /// The change of the means of all jobs, where no class of them differs from the others.
 fn without_classes(difference: &Difference) -> String {
-    let means = difference.means().into_iter();
-    let changed: Vec<String> = means
-        .filter(|(_, change)| change.is_significant())
-        .map(|(name, _)| format!("the {name}"))
-        .collect();
+    let mut changed = Vec::new();
+    for (name, change) in difference.means() {
+        if change.is_significant() {
+            changed.push(format!("the {name}"));
+        }
+    }
     let verdict = if difference.wait.interval().is_none() {
         "The log is too short to tell an effect from chance".to_owned()
     } else if !changed.is_empty() {

@@ -43,11 +43,14 @@ impl FailingJobs {
     ) -> Option<Self> {
         let (kind, first) = errors.kinds().max_by_key(|(_, error)| error.jobs)?;
         let are_all = errors.jobs() == workload.jobs().len();
-        let reads_shares = formula
-            .names()
-            .iter()
-            .any(|name| FairshareInput::from_name(name).is_some());
-        let jobs = failing_jobs(workload, errors, shares.filter(|_| reads_shares));
+        let names = formula.names();
+        let mut names = names.iter();
+        let jobs = match shares {
+            Some(shares) if names.any(|name| FairshareInput::from_name(name).is_some()) => {
+                failing_jobs(workload, errors, shares)
+            }
+            _ => failing_jobs(workload, errors, &[]),
+        };
         let fails = if kind == "division by zero" && errors.kinds().count() == 1 {
             format!("divides by zero for {jobs}")
         } else {
@@ -68,11 +71,7 @@ impl FailingJobs {
 }
 
 /// Which jobs fail, by the entities that they belong to if those are few.
-fn failing_jobs(
-    workload: &Workload,
-    errors: &EvaluationErrors,
-    shares: Option<&[Option<f64>]>,
-) -> String {
+fn failing_jobs(workload: &Workload, errors: &EvaluationErrors, shares: &[Option<f64>]) -> String {
     let all = workload.jobs().len();
     let mut jobs_of: BTreeMap<u32, usize> = BTreeMap::new();
     let mut failing: BTreeSet<u32> = BTreeSet::new();
@@ -82,20 +81,20 @@ fn failing_jobs(
             failing.insert(job.entity);
         }
     }
-    let names: Vec<&str> = failing
-        .iter()
-        .map(|&entity| &*workload.entities()[entity as usize])
-        .collect();
+    let mut names: Vec<&str> = Vec::new();
+    let mut of_these = 0;
+    let mut have_no_shares = true;
+    for entity in failing {
+        let index = entity as usize;
+        names.push(&workload.entities()[index]);
+        of_these += jobs_of[&entity];
+        have_no_shares &= matches!(shares.get(index), Some(share) if share.unwrap_or(0.0) <= 0.0);
+    }
     let says_nothing = jobs_of.len() == 1 || errors.jobs() == all;
     if says_nothing || names.len() > MAX_NAMES || names.contains(&"") {
         return part_of_jobs(errors.jobs(), all);
     }
-    let of_these: usize = failing.iter().map(|entity| jobs_of[entity]).sum();
-    let has_no_share = |&entity: &u32| {
-        let share = shares.and_then(|shares| shares.get(entity as usize));
-        share.is_some_and(|share| share.unwrap_or(0.0) <= 0.0)
-    };
-    let why = if errors.jobs() == of_these && failing.iter().all(has_no_share) {
+    let why = if errors.jobs() == of_these && have_no_shares {
         " (no shares)"
     } else {
         ""
@@ -106,16 +105,16 @@ fn failing_jobs(
 
 /// What becomes of the jobs for which a formula fails.
 fn consequence(errors: &EvaluationErrors, on_error: OnError, are_all: bool) -> &'static str {
-    let has = |consequence: Consequence| {
-        errors
-            .kinds()
-            .any(|(_, error)| error.consequence == consequence)
-    };
+    let (mut crashes, mut is_unknown) = (false, false);
+    for (_, error) in errors.kinds() {
+        crashes |= error.consequence == Consequence::Crash;
+        is_unknown |= error.consequence == Consequence::Unknown;
+    }
     if on_error == OnError::Null {
         "come last"
-    } else if has(Consequence::Crash) {
+    } else if crashes {
         "count 0 here, and would crash OpenPBS's scheduler"
-    } else if has(Consequence::Unknown) {
+    } else if is_unknown {
         "count 0 here, and jsf cannot tell what OpenPBS's scheduler makes of it"
     } else if are_all {
         "count 0, and OpenPBS's scheduler would crash at its next start"

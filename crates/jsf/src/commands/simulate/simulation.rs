@@ -66,26 +66,23 @@ impl<'a> Simulation<'a> {
         let mut checked = self.check(submitted)?;
         // the old formula of a comparison may be the one that is mended
         let is_judged = before.is_some() || !is_change(arguments);
-        let is_error = |found: &Diagnostic| found.severity == Severity::Error;
         // for every job, or for one where that is not allowed
         let fails = errors.jobs() > 0
             && (on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
-        let is_fine =
-            !(fails || found.iter().any(is_error) || is_judged && is_unusable(&checked, errors));
+        let mut is_fine = !(fails || is_judged && is_unusable(&checked, errors));
         let mut drawn = draw_on_page(source, submitted, &found);
-        let mut lines: Vec<String> = own_warnings
-            .iter()
-            .map(|warning| format!("warning: {warning}"))
-            .collect();
+        for warning in &own_warnings {
+            drawn.push(printable(&format!("warning: {warning}")).into_owned());
+        }
         if let Some(failing) = &failing {
             let clause = failing.clause("the formula");
-            lines.push(format!("{}: {clause}", failure_kind(arguments)));
+            let line = format!("{}: {clause}", failure_kind(arguments));
+            drawn.push(printable(&line).into_owned());
         }
-        drawn.extend(lines.iter().map(|line| printable(line).into_owned()));
-        add_unknown(
-            &mut checked.findings,
-            found.into_iter().map(|found| submitted.in_source(found)),
-        );
+        for found in found {
+            is_fine &= found.severity != Severity::Error;
+            add_unknown(&mut checked.findings, submitted.in_source(found));
+        }
         let rules = rules_in_words(site, arguments.site.rules, log, &source.text, &simulated);
         let results = simulated.results(workload, log.warm_up);
         let goals = results.judge(
@@ -113,8 +110,12 @@ impl<'a> Simulation<'a> {
         before: Option<&SimulationReport<'_>>,
     ) -> Result<SimulatedQueue, SiteError> {
         let workload = &self.log.workload;
-        let interrupted = before.filter(|before| !before.complete);
-        let most = interrupted.map(|before| before.jobs.started().count());
+        let mut most = None;
+        if let Some(before) = before
+            && !before.complete
+        {
+            most = Some(before.jobs.started().count());
+        }
         end_simulation_at_interrupt();
         let mut counter = Counter {
             progress: Progress::start("simulating"),
@@ -145,9 +146,10 @@ impl<'a> Simulation<'a> {
         }
         if !simulated.schedule.is_complete {
             let jobs = workload.jobs().len();
-            let started = (0..jobs)
-                .filter(|&job| simulated.schedule.start(job).is_some())
-                .count();
+            let mut started = 0;
+            for job in 0..jobs {
+                started += usize::from(simulated.schedule.start(job).is_some());
+            }
             warn(format_args!(
                 "interrupted: the results are those of the {started} of {jobs} jobs that have started"
             ));
@@ -157,15 +159,16 @@ impl<'a> Simulation<'a> {
     /// The result of checking the formula. The queue of the site shows crashes that no job of the
     /// log shows; they decide the exit code in every format.
     fn check(&self, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
-        let of_queue = self.site.check_with_queue(submitted).ok().flatten();
-        let checked = self
-            .site
-            .check(submitted)
-            .map_err(|error| without_names(self.arguments, error))?;
-        match of_queue.filter(|checked| is_fatal(checked) && checked.verdict != Verdict::Refused) {
-            Some(of_queue) => Ok(without_findings_of_queue(self.arguments, of_queue, checked)),
-            None => Ok(checked),
+        let of_queue = self.site.check_with_queue(submitted);
+        let checked = self.site.check(submitted);
+        let checked = checked.map_err(|error| without_names(self.arguments, error))?;
+        if let Ok(Some(of_queue)) = of_queue
+            && is_fatal(&of_queue)
+            && of_queue.verdict != Verdict::Refused
+        {
+            return Ok(without_findings_of_queue(self.arguments, of_queue, checked));
         }
+        Ok(checked)
     }
 }
 
@@ -175,12 +178,13 @@ fn own_warnings(simulated: &SimulatedQueue, before: Option<&SimulationReport<'_>
     let Some(before) = before else {
         return simulated.warnings.clone();
     };
-    let own = simulated
-        .warnings
-        .iter()
-        .filter(|warning| !before.warnings.contains(warning));
-    own.map(|warning| format!("under the new formula: {warning}"))
-        .collect()
+    let mut own = Vec::new();
+    for warning in &simulated.warnings {
+        if !before.warnings.contains(warning) {
+            own.push(format!("under the new formula: {warning}"));
+        }
+    }
+    own
 }
 
 /// Whether the server refuses a formula, or the scheduler crashes of it, with the jobs of the
@@ -200,14 +204,10 @@ pub(crate) fn failure_kind(arguments: &SimulateArgs) -> &'static str {
     }
 }
 
-/// Adds the findings that are not there yet.
-fn add_unknown(known: &mut Vec<Diagnostic>, found: impl Iterator<Item = Diagnostic>) {
-    for found in found {
-        if !known
-            .iter()
-            .any(|known| (known.code, known.span) == (found.code, found.span))
-        {
-            known.push(found);
-        }
+/// Adds a finding unless it is there already.
+fn add_unknown(known: &mut Vec<Diagnostic>, found: Diagnostic) {
+    let is_found = |known: &Diagnostic| (known.code, known.span) == (found.code, found.span);
+    if !known.iter().any(is_found) {
+        known.push(found);
     }
 }

@@ -1,6 +1,7 @@
 //! `jsf simulate --param`: one run for each combination of values that are filled into the formula.
 
 use std::io::Write;
+use std::iter;
 
 use job_sort_formula::Formula;
 use jsf_site::{FormulaText, Site, SiteError};
@@ -32,10 +33,10 @@ pub(crate) fn sweep(
         ));
     }
     let template = read_formula(&arguments.formula, Some(site))?;
-    for (index, param) in arguments.param.iter().enumerate() {
-        let name = &param.name;
-        let others = &arguments.param[..index];
-        if others.iter().any(|other| other.name == *name) {
+    let mut names: Vec<&str> = Vec::new();
+    let mut first = Vec::new();
+    for Param { name, values } in &arguments.param {
+        if names.contains(&&**name) {
             let message = format!("--param gives `{name}` more than once");
             return Err(CliError::usage(message));
         }
@@ -43,13 +44,11 @@ pub(crate) fn sweep(
             let message = format!("the formula has no `{{{name}}}` to fill in");
             return Err(CliError::usage(message));
         }
+        names.push(name);
+        first.extend(values.first().cloned());
     }
-    let first = arguments
-        .param
-        .iter()
-        .filter_map(|param| param.values.first().cloned());
     let filled = FormulaText {
-        text: filled(&template.text, &arguments.param, &first.collect::<Vec<_>>()),
+        text: filled(&template.text, &arguments.param, &first),
         ..template.clone()
     };
     let log = JudgedLog::read(
@@ -67,10 +66,10 @@ pub(crate) fn sweep(
     let runs = on_all_cores("simulating", combinations.len(), |index| {
         run_one(&simulation, &template.text, &combinations[index])
     })?;
-    let params = arguments.param.iter();
-    let names: Vec<&str> = params.map(|param| &*param.name).collect();
     let no_waits = runs.iter().find_map(|run| run.no_waits.as_deref());
-    if let Some(warning) = no_waits.filter(|_| !arguments.format.is_document()) {
+    if let Some(warning) = no_waits
+        && !arguments.format.is_document()
+    {
         warn(warning);
     }
     let report = SweepReport {
@@ -92,8 +91,10 @@ fn run_one(
 ) -> Result<Option<SweptRun>, CliError> {
     let params = &simulation.arguments.param;
     let text = filled(template, params, values);
-    let formula =
-        Formula::parse(&text).map_err(|error| CliError::content(format!("`{text}`: {error}")))?;
+    let formula = match Formula::parse(&text) {
+        Ok(formula) => formula,
+        Err(error) => return Err(CliError::content(format!("`{text}`: {error}"))),
+    };
     let JudgedLog {
         workload,
         goals,
@@ -118,11 +119,12 @@ fn run_one(
     }
     let results = simulated.results(workload, *warm_up);
     let goals = results.judge(goals.as_ref(), workload, &simulated.schedule, None);
-    let params = params.iter().zip(values);
+    let mut valued = Vec::new();
+    for (param, value) in iter::zip(params, values) {
+        valued.push((param.name.clone(), value.clone()));
+    }
     Ok(Some(SweptRun {
-        params: params
-            .map(|(param, value)| (param.name.clone(), value.clone()))
-            .collect(),
+        params: valued,
         formula: text,
         summary: results.statistics.summary,
         failed: simulated.schedule.errors.jobs(),
@@ -134,17 +136,14 @@ fn run_one(
 
 /// Every combination of the values, the last parameter changing fastest.
 fn combinations(params: &[Param]) -> Result<Vec<Vec<String>>, CliError> {
-    let count = params.iter().try_fold(1_usize, |count, param| {
-        count.checked_mul(param.values.len())
-    });
-    if count.is_none_or(|count| count > MAX_RUNS) {
-        return Err(CliError::usage(format!(
-            "the values of --param have more than {MAX_RUNS} combinations"
-        )));
-    }
     let mut combinations: Vec<Vec<String>> = vec![Vec::new()];
     for param in params {
-        let mut extended = Vec::with_capacity(combinations.len() * param.values.len());
+        if combinations.len().saturating_mul(param.values.len()) > MAX_RUNS {
+            return Err(CliError::usage(format!(
+                "the values of --param have more than {MAX_RUNS} combinations"
+            )));
+        }
+        let mut extended = Vec::new();
         for values in &combinations {
             for value in &param.values {
                 extended.push([&values[..], std::slice::from_ref(value)].concat());
@@ -157,24 +156,28 @@ fn combinations(params: &[Param]) -> Result<Vec<Vec<String>>, CliError> {
 
 /// The first name in braces in a formula, which has no value.
 fn unfilled(text: &str) -> Option<&str> {
-    let in_braces = text
-        .split('{')
-        .skip(1)
-        .filter_map(|rest| Some(rest.split_once('}')?.0));
-    in_braces.map(str::trim).find(|text| is_name(text))
+    for rest in text.split('{').skip(1) {
+        if let Some((name, _)) = rest.split_once('}')
+            && is_name(name.trim())
+        {
+            return Some(name.trim());
+        }
+    }
+    None
 }
 
 fn is_name(text: &str) -> bool {
-    let has_letters = text
-        .chars()
-        .all(|letter| letter.is_alphanumeric() || letter == '_');
-    has_letters && !text.starts_with(|first: char| first.is_ascii_digit()) && !text.is_empty()
+    let mut letters = text.chars();
+    !text.is_empty()
+        && !text.starts_with(|first: char| first.is_ascii_digit())
+        && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
 /// The formula with values in the place of the names in braces.
 fn filled(template: &str, params: &[Param], values: &[String]) -> String {
-    let pairs = params.iter().zip(values);
-    pairs.fold(template.to_owned(), |text, (param, value)| {
-        text.replace(&format!("{{{}}}", param.name), value)
-    })
+    let mut text = template.to_owned();
+    for (param, value) in iter::zip(params, values) {
+        text = text.replace(&format!("{{{}}}", param.name), value);
+    }
+    text
 }

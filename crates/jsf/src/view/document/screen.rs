@@ -28,15 +28,18 @@ struct ShownSection<'d, 'a> {
 impl<'d, 'a> ShownSection<'d, 'a> {
     /// The section with as many rows as a screen of `height` lines could show.
     fn new(section: &'d Section<'a>, style: TerminalStyle, height: usize) -> Self {
-        let longest = section.blocks.iter().map(|block| match block {
-            Block::Table(table) => table.len(),
-            Block::List(items) if !section.heading.is_empty() => items.len(),
-            _ => 0,
-        });
-        let rows = match height {
-            usize::MAX => height,
-            _ => longest.max().unwrap_or(0).min(height),
-        };
+        let mut rows = 0;
+        for block in &section.blocks {
+            match block {
+                Block::Table(table) => rows = table.len().max(rows),
+                Block::List(items) if !section.heading.is_empty() => rows = items.len().max(rows),
+                _ => {}
+            }
+        }
+        if height == usize::MAX {
+            rows = height;
+        }
+        rows = rows.min(height);
         let mut shown = Self {
             section,
             rows,
@@ -49,11 +52,9 @@ impl<'d, 'a> ShownSection<'d, 'a> {
 
     /// Whether the section is still understood with one row less.
     fn can_be_shorter(&self) -> bool {
-        let least = self.section.blocks.iter().map(|block| match block {
-            Block::List(_) => 1,
-            _ => MIN_ROWS,
-        });
-        self.rows > least.min().unwrap_or(MIN_ROWS)
+        let mut blocks = self.section.blocks.iter();
+        let has_list = blocks.any(|block| matches!(block, Block::List(_)));
+        self.rows > if has_list { 1 } else { MIN_ROWS }
     }
 
     fn draw(&mut self, style: TerminalStyle) {
@@ -88,15 +89,20 @@ impl<'d, 'a> ShownSection<'d, 'a> {
 
     /// Leaves only the line that replaces the section, and returns what the section is called.
     fn replace(&mut self, style: TerminalStyle) -> String {
-        let brief = style.cut(&self.section.brief);
-        self.lines = Vec::from_iter(Some(brief).filter(|brief| !brief.is_empty()));
+        self.lines.clear();
         self.left_out = 0;
-        let is_table = |block: &Block<'_>| matches!(block, Block::Table(_));
-        match self.section.heading.as_str() {
-            "" if self.section.blocks.iter().any(is_table) => "a table".to_owned(),
-            "" => "a finding".to_owned(),
-            heading => label(heading).to_owned(),
+        if !self.section.brief.is_empty() {
+            self.lines.push(style.cut(&self.section.brief));
         }
+        if !self.section.heading.is_empty() {
+            return label(&self.section.heading).to_owned();
+        }
+        for block in &self.section.blocks {
+            if let Block::Table(_) = block {
+                return "a table".to_owned();
+            }
+        }
+        "a finding".to_owned()
     }
 }
 
@@ -115,15 +121,12 @@ fn shown_rows(table: &Table<'_>, most: usize) -> Vec<usize> {
         return limit.rows(len);
     };
     // the rows that are kept, then the others from both ends
-    let from_ends = (0..len).map(|row| {
-        if row % 2 == 0 {
-            row / 2
-        } else {
-            len - 1 - row / 2
-        }
-    });
+    let mut order = table.kept.clone();
+    for row in 0..most.div_ceil(2) {
+        order.extend([row, len - 1 - row]);
+    }
     let mut shown = Vec::new();
-    for row in table.kept.iter().copied().chain(from_ends) {
+    for row in order {
         if shown.len() < most && !shown.contains(&row) {
             shown.push(row);
         }
@@ -158,8 +161,11 @@ pub(crate) fn lines(style: TerminalStyle, document: &Document<'_>, height: usize
     fit(style, &mut sections, most, &mut hidden);
     let width = style.prose_width.unwrap_or(usize::MAX);
     let footer = footer(&sections, &hidden, document.read_on, width);
-    let shown = sections.into_iter().flat_map(|shown| shown.lines);
-    lines.extend(shown.take(most));
+    let end = lines.len().saturating_add(most);
+    for shown in sections {
+        lines.extend(shown.lines);
+    }
+    lines.truncate(end);
     if !footer.is_empty() {
         lines.push(style.cut(&footer));
     }
@@ -175,10 +181,17 @@ fn fit(
     hidden: &mut Vec<String>,
 ) {
     while line_count(sections) > most {
-        let shorter = sections.iter_mut().filter(|shown| shown.can_be_shorter());
-        let Some(longest) = shorter.max_by_key(|shown| shown.rows) else {
-            break;
-        };
+        let mut longest: Option<&mut ShownSection<'_, '_>> = None;
+        for shown in &mut *sections {
+            if shown.can_be_shorter()
+                && longest
+                    .as_ref()
+                    .is_none_or(|longest| shown.rows >= longest.rows)
+            {
+                longest = Some(shown);
+            }
+        }
+        let Some(longest) = longest else { break };
         longest.rows -= 1;
         longest.draw(style);
     }
@@ -207,9 +220,11 @@ fn shortened(style: TerminalStyle, fact: &Fact, height: usize, hidden: &mut Vec<
     let lines = (height / fact.lines.len().max(1)).max(MIN_LINES);
     let most = lines.saturating_mul(width.saturating_sub(fact.heading.width() + 2));
     let mut is_cut = false;
-    for text in fact.lines.iter_mut().filter(|text| text.width() > most) {
-        *text = cut(text, most);
-        is_cut = true;
+    for text in &mut fact.lines {
+        if text.width() > most {
+            *text = cut(text, most);
+            is_cut = true;
+        }
     }
     if is_cut {
         hidden.push(format!("the whole {}", fact.heading));
@@ -220,8 +235,11 @@ fn shortened(style: TerminalStyle, fact: &Fact, height: usize, hidden: &mut Vec<
 /// The headings of what is shown in full only; facts have none of their own.
 fn headings_in_full(document: &Document<'_>) -> Vec<String> {
     let mut headings = Vec::new();
-    let mut facts = document.facts.iter();
-    if facts.any(|fact| fact.detail == Detail::Full) {
+    if document
+        .facts
+        .iter()
+        .any(|fact| fact.detail == Detail::Full)
+    {
         headings.push("the rules".to_owned());
     }
     for section in document.text_sections() {
@@ -241,23 +259,23 @@ fn footer(
 ) -> String {
     let mut left_out = Vec::new();
     let mut without_heading = 0;
-    for shown in sections.iter().filter(|shown| shown.left_out > 0) {
+    for shown in sections {
         match shown.section.heading.as_str() {
             "" => without_heading += shown.left_out,
-            heading => left_out.push(more(shown.left_out, label(heading))),
+            heading if shown.left_out > 0 => left_out.push(more(shown.left_out, label(heading))),
+            _ => {}
         }
     }
     if without_heading > 0 {
         left_out.push(more(without_heading, "rows"));
     }
     left_out.extend(counted(hidden));
-    let full = if left_out.is_empty() { "" } else { "--full" };
-    let hints = [read_on, full].into_iter().filter(|hint| !hint.is_empty());
-    let hints = hints.collect::<Vec<_>>().join(", ");
-    if hints.is_empty() {
-        return hints;
-    }
-    let shown = format!("more: {hints}");
+    let shown = match (read_on, left_out.is_empty()) {
+        ("", true) => return String::new(),
+        (_, true) => format!("more: {read_on}"),
+        ("", false) => "more: --full".to_owned(),
+        (_, false) => format!("more: {read_on}, --full"),
+    };
     let room = width.saturating_sub(shown.width() + 3);
     // the hint is worth more than one name
     match left_out.first() {
@@ -273,9 +291,9 @@ fn more(count: usize, heading: &str) -> String {
         return format!("{count} more {row} of {heading}");
     }
     let noun = heading.split(" of ").next().unwrap_or(heading);
-    match singular(noun).filter(|_| count == 1) {
-        Some(singular) => format!("1 more {singular}{}", &heading[noun.len()..]),
-        None => format!("{count} more {heading}"),
+    match singular(noun) {
+        Some(singular) if count == 1 => format!("1 more {singular}{}", &heading[noun.len()..]),
+        _ => format!("{count} more {heading}"),
     }
 }
 
@@ -284,8 +302,10 @@ fn singular(noun: &str) -> Option<String> {
     if noun.contains(' ') {
         return None;
     }
-    let of_y = noun.strip_suffix("ies").map(|stem| format!("{stem}y"));
-    of_y.or_else(|| noun.strip_suffix('s').map(str::to_owned))
+    if let Some(stem) = noun.strip_suffix("ies") {
+        return Some(format!("{stem}y"));
+    }
+    noun.strip_suffix('s').map(str::to_owned)
 }
 
 /// The first of some names that fit into a width, with an ellipsis for the others; at least one.
@@ -304,11 +324,9 @@ fn fitting(names: &[String], width: usize) -> String {
 
 /// A heading without what explains it.
 fn label(heading: &str) -> &str {
-    let end = [" (", ", "]
-        .iter()
-        .filter_map(|mark| heading.find(mark))
-        .min();
-    &heading[..end.unwrap_or(heading.len())]
+    let (label, _) = heading.split_once(" (").unwrap_or((heading, ""));
+    let (label, _) = label.split_once(", ").unwrap_or((label, ""));
+    label
 }
 
 /// The names, and how often those are listed that are listed several times.

@@ -15,10 +15,9 @@ const LEAST_SHARED: f64 = 0.3;
 /// Both formulas with the parts marked that differ, or the only one; `tag` is the element that
 /// marks a piece.
 pub(crate) fn marked_formulas(formulas: &OldNew<String>) -> Vec<Value> {
-    let [old, new] = [&formulas.old, &formulas.new].map(|formula| printable(formula));
+    let (old, new) = (printable(&formulas.old), printable(&formulas.new));
     if old == new {
-        let pieces = pieces(&[&new], |_| false);
-        return vec![context! { side => "", tag => "span", pieces }];
+        return vec![context! { side => "", tag => "span", pieces => unmarked(&new) }];
     }
     let sides = marked_pieces(&old, &new);
     vec![
@@ -29,27 +28,33 @@ pub(crate) fn marked_formulas(formulas: &OldNew<String>) -> Vec<Value> {
 
 /// The pieces of two texts, of which those are marked that the other one does not have.
 fn marked_pieces(old: &str, new: &str) -> OldNew<Vec<Piece>> {
-    let tokens = OldNew::new(tokens(old), tokens(new));
-    if tokens.old.len().max(tokens.new.len()) > MAX_TOKENS {
-        return unmarked(old, new);
+    let old_tokens = tokens(old);
+    let new_tokens = tokens(new);
+    let unmarked = OldNew::new(unmarked(old), unmarked(new));
+    if old_tokens.len().max(new_tokens.len()) > MAX_TOKENS {
+        return unmarked;
     }
-    let is_common = common_tokens(&tokens.old, &tokens.new);
-    let marked = OldNew::new(
-        without_islands(pieces(&tokens.old, |index| !is_common.old[index])),
-        without_islands(pieces(&tokens.new, |index| !is_common.new[index])),
-    );
-    let shared = [&marked.old, &marked.new]
-        .map(|pieces| length(pieces.iter().filter(|piece| !piece.is_marked)));
-    let all = [&marked.old, &marked.new].map(length);
-    if (shared[0] + shared[1]) as f64 >= LEAST_SHARED * (all[0] + all[1]) as f64 {
+    let marked = differences(&old_tokens, &new_tokens);
+    let marked = OldNew::new(without_islands(marked.old), without_islands(marked.new));
+    let (mut shared, mut all) = (0, 0);
+    for piece in marked.old.iter().chain(&marked.new) {
+        let blanks = piece.text.matches(char::is_whitespace).count();
+        let length = piece.text.chars().count() - blanks;
+        all += length;
+        if !piece.is_marked {
+            shared += length;
+        }
+    }
+    if shared as f64 >= LEAST_SHARED * all as f64 {
         marked
     } else {
-        unmarked(old, new)
+        unmarked
     }
 }
 
-/// Which tokens of either side are in their longest common subsequence.
-fn common_tokens(old: &[&str], new: &[&str]) -> OldNew<Vec<bool>> {
+/// The tokens of either side, of which those are not marked that are in their longest common
+/// subsequence.
+fn differences(old: &[&str], new: &[&str]) -> OldNew<Vec<Piece>> {
     // the length for the tokens from each place on
     let mut lengths = vec![vec![0u16; new.len() + 1]; old.len() + 1];
     for (i, old_token) in old.iter().enumerate().rev() {
@@ -61,61 +66,60 @@ fn common_tokens(old: &[&str], new: &[&str]) -> OldNew<Vec<bool>> {
             };
         }
     }
-    let mut is_common = OldNew::new(vec![false; old.len()], vec![false; new.len()]);
+    let mut pieces = OldNew::new(Vec::new(), Vec::new());
     let (mut i, mut j) = (0, 0);
-    while i < old.len() && j < new.len() {
-        if old[i] == new[j] {
-            (is_common.old[i], is_common.new[j]) = (true, true);
+    while i < old.len() || j < new.len() {
+        if i < old.len() && j < new.len() && old[i] == new[j] {
+            push_piece(&mut pieces.old, old[i], false);
+            push_piece(&mut pieces.new, new[j], false);
             (i, j) = (i + 1, j + 1);
-        } else if lengths[i + 1][j] >= lengths[i][j + 1] {
+        } else if j == new.len() || i < old.len() && lengths[i + 1][j] >= lengths[i][j + 1] {
+            push_piece(&mut pieces.old, old[i], true);
             i += 1;
         } else {
+            push_piece(&mut pieces.new, new[j], true);
             j += 1;
-        }
-    }
-    is_common
-}
-
-/// Two texts without a mark.
-fn unmarked(old: &str, new: &str) -> OldNew<Vec<Piece>> {
-    OldNew::new(pieces(&[old], |_| false), pieces(&[new], |_| false))
-}
-
-/// The number of characters that are not blank.
-fn length<'p>(pieces: impl IntoIterator<Item = &'p Piece>) -> usize {
-    let characters = pieces.into_iter().flat_map(|piece| piece.text.chars());
-    characters
-        .filter(|character| !character.is_whitespace())
-        .count()
-}
-
-/// Marks operators, brackets and spaces that are alone between marked pieces: an equal bracket says
-/// little.
-fn without_islands(all: Vec<Piece>) -> Vec<Piece> {
-    let texts: Vec<&str> = all.iter().map(|piece| &*piece.text).collect();
-    pieces(&texts, |index| {
-        let is_between = index > 0 && index + 1 < all.len();
-        all[index].is_marked || is_between && !all[index].text.contains(is_word)
-    })
-}
-
-/// Texts, of which neighbours are joined that are both marked or both not.
-fn pieces(texts: &[&str], is_marked: impl Fn(usize) -> bool) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
-    for (index, text) in texts.iter().enumerate() {
-        match pieces.last_mut() {
-            Some(last) if last.is_marked == is_marked(index) => last.text.push_str(text),
-            _ => pieces.push(Piece {
-                text: (*text).to_owned(),
-                is_marked: is_marked(index),
-            }),
         }
     }
     pieces
 }
 
+fn unmarked(text: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    push_piece(&mut pieces, text, false);
+    pieces
+}
+
+/// Marks operators, brackets and spaces that are alone between marked pieces: an equal bracket says
+/// little.
+fn without_islands(all: Vec<Piece>) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for (index, piece) in all.iter().enumerate() {
+        let is_between = index > 0 && index + 1 < all.len();
+        let is_island = is_between && !piece.text.contains(is_word);
+        push_piece(&mut pieces, &piece.text, piece.is_marked || is_island);
+    }
+    pieces
+}
+
+/// Adds a text, which is joined to the last piece if both are marked or both not.
+fn push_piece(pieces: &mut Vec<Piece>, text: &str, is_marked: bool) {
+    match pieces.last_mut() {
+        Some(last) if last.is_marked == is_marked => last.text.push_str(text),
+        _ => pieces.push(Piece {
+            text: text.to_owned(),
+            is_marked,
+        }),
+    }
+}
+
 fn is_word(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '.')
+}
+
+/// The length of the name or the number with which a text begins, in bytes.
+fn word_length(text: &str) -> usize {
+    text.len() - text.trim_start_matches(is_word).len()
 }
 
 /// The names and the numbers of a formula, and every other character alone.
@@ -123,21 +127,13 @@ fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let mut end = if is_word(first) {
-            rest.find(|character| !is_word(character))
-                .unwrap_or(rest.len())
-        } else {
-            first.len_utf8()
-        };
+        let mut end = word_length(rest).max(first.len_utf8());
         // the exponent of a number has a sign
         if first.is_ascii_digit()
             && rest[..end].ends_with(['e', 'E'])
             && rest[end..].starts_with(['+', '-'])
         {
-            let exponent = &rest[end + 1..];
-            end += 1 + exponent
-                .find(|character| !is_word(character))
-                .unwrap_or(exponent.len());
+            end += 1 + word_length(&rest[end + 1..]);
         }
         tokens.push(&rest[..end]);
         rest = &rest[end..];
