@@ -117,11 +117,10 @@ pub fn run(
         Some(path) => SiteFiles::open(Path::new(&read::<String>(path)?))?,
         None => SiteFiles::default(),
     };
-    let options: SiteOptions = request
-        .remove("options")
-        .map(read)
-        .transpose()?
-        .unwrap_or_default();
+    let options = match request.remove("options") {
+        Some(options) => read(options)?,
+        None => SiteOptions::default(),
+    };
     let site = Site::from_files(files, options)?;
     AskedSite {
         site: &site,
@@ -308,9 +307,9 @@ impl AskedSite<'_> {
     fn check(&self, asked: &CheckAsked) -> Result<String, RunError> {
         let source = self.text(asked.formula.as_deref())?;
         let mut checked = self.site.check(&source.submitted(self.site.numbers()))?;
-        let findings = std::mem::take(&mut checked.findings);
-        let worded = findings.into_iter().map(|found| found.worded(self.worded));
-        checked.findings = worded.collect();
+        for found in std::mem::take(&mut checked.findings) {
+            checked.findings.push(found.worded(self.worded));
+        }
         Ok(serde_json::to_string(&checked.document(&source.text))?)
     }
 
@@ -318,7 +317,9 @@ impl AskedSite<'_> {
         let formula = self.formula(asked.formula.as_deref())?;
         let queue = self.ranked(&formula, true)?;
         let considered = queue.ranking.order().len();
-        if let Some(rank) = asked.to.filter(|rank| !(1..=considered).contains(rank)) {
+        if let Some(rank) = asked.to
+            && !(1..=considered).contains(&rank)
+        {
             return refused(format!(
                 "there is no rank {rank}: {considered} jobs are considered"
             ));
@@ -327,9 +328,8 @@ impl AskedSite<'_> {
             to: asked.to,
             ..ExplainOptions::default()
         };
-        let explanations =
-            self.site
-                .explain(&queue, &rows(self.site, &queue, &asked.jobs)?, &options)?;
+        let rows = rows(self.site, &queue, &asked.jobs)?;
+        let explanations = self.site.explain(&queue, &rows, &options)?;
         let decides = queue.decides();
         let report = ExplainReport {
             formula: &formula.source.text,
@@ -371,33 +371,28 @@ impl AskedSite<'_> {
     }
 
     fn compare(&self, asked: &CompareAsked) -> Result<String, RunError> {
-        let formulas = OldNew::new(
-            self.formula(asked.old.as_deref())?,
-            self.formula(asked.new.as_deref())?,
-        );
-        let request = CompareRequest::new(&formulas.old.parsed, &formulas.new.parsed);
-        let compared =
-            self.arithmetic(self.site.compare(request), [&formulas.old, &formulas.new])?;
+        let old = self.formula(asked.old.as_deref())?;
+        let new = self.formula(asked.new.as_deref())?;
+        let request = CompareRequest::new(&old.parsed, &new.parsed);
+        let compared = self.arithmetic(self.site.compare(request), [&old, &new])?;
         let numbers = self.site.numbers();
-        let submitted = formulas
-            .as_ref()
-            .map(|formula| formula.source.submitted(numbers));
-        let OldNew { old, new } =
-            self.site
-                .check_compared(self.site, submitted.as_ref(), &compared);
-        let names = [&compared.sides.old, &compared.sides.new].map(|side| side.program.inputs());
+        let [of_old, of_new] = [old.source.submitted(numbers), new.source.submitted(numbers)];
+        let submitted = OldNew::new(&of_old, &of_new);
+        let checked = self.site.check_compared(self.site, submitted, &compared);
+        let sides = &compared.sides;
+        let names = [sides.old.program.inputs(), sides.new.program.inputs()];
         let mut found = self.site.warnings_for(&names.concat());
-        found.extend(compared.warnings.iter().cloned());
+        found.extend_from_slice(&compared.warnings);
         found.extend(doubts(&compared.findings.old));
         found.extend(doubts(&compared.findings.new));
-        found.extend(doubts(failures(&old)));
-        found.extend(doubts(failures(&new)));
+        found.extend(doubts(failures(&checked.old)));
+        found.extend(doubts(failures(&checked.new)));
         let decides = compared.decides();
         let report = CompareReport {
-            formulas: formulas.as_ref().map(|formula| &*formula.source.text),
+            formulas: OldNew::new(&old.source.text, &new.source.text),
             compared: &compared,
             rows: &compared_rows(&compared.comparison),
-            decides: decides.as_ref().map(|side| &**side),
+            decides: OldNew::new(&decides.old, &decides.new),
             checked: OldNew::default(),
             listed: ListedJobs::default(),
             page: None,
@@ -411,11 +406,10 @@ impl AskedSite<'_> {
             ..SharesRequest::default()
         };
         let shares = self.site.shares(&request)?;
-        let nodes: Vec<_> = shares.iter().map(|one| one.nodes(&[], false)).collect();
         let (mut views, mut notes) = (Vec::new(), Vec::new());
-        for (one, nodes) in shares.iter().zip(&nodes) {
-            views.push(PolicyView::new(one, nodes));
-            notes.extend(one.notes.iter().cloned());
+        for one in &shares {
+            views.push(PolicyView::new(one, one.nodes(&[], false)));
+            notes.extend_from_slice(&one.notes);
         }
         let report = SharesReport {
             views: &views,
@@ -427,31 +421,33 @@ impl AskedSite<'_> {
     }
 
     fn cycle(&self, asked: CycleAsked) -> Result<String, RunError> {
-        let is_asked = asked.formula.is_some() || self.site.formula_text().is_ok();
-        let formula = is_asked
-            .then(|| self.formula(asked.formula.as_deref()))
-            .transpose()?;
-        let parsed = formula.as_ref().map(|formula| &formula.parsed);
-        let CycleAsked {
-            jobs, processors, ..
-        } = asked;
-        let request = CycleRequest {
-            formula: parsed,
-            processors,
-            asked: jobs,
+        let mut request = CycleRequest {
+            processors: asked.processors,
+            asked: asked.jobs,
             ..CycleRequest::default()
         };
+        let mut formula = None;
+        if asked.formula.is_some() || self.site.formula_text().is_ok() {
+            formula = Some(self.formula(asked.formula.as_deref())?);
+        }
+        let mut text = None;
+        if let Some(Asked { source, parsed }) = &formula {
+            request.formula = Some(parsed);
+            text = Some(&*source.text);
+        }
         let cycle = self.arithmetic(self.site.cycle(&request), &formula)?;
         let report = CycleReport {
-            formula: formula.as_ref().map(|formula| &*formula.source.text),
+            formula: text,
             cycle: &cycle,
             jobs: &[],
             entities: &[],
             checked: None,
         };
         let mut found = doubts(&cycle.ranked.findings);
-        found.extend(cycle.ranked.warnings.iter().cloned());
-        found.extend(cycle.unknown.iter().cloned().map(Message::from));
+        found.extend_from_slice(&cycle.ranked.warnings);
+        for unknown in &cycle.unknown {
+            found.push(unknown.clone().into());
+        }
         self.written(&report, found)
     }
 
@@ -506,8 +502,10 @@ impl AskedSite<'_> {
 
     fn fit(&self, asked: &FitAsked) -> Result<String, RunError> {
         let text = FormulaText::new(&asked.template)?.text;
-        let template = Template::parse(&text)
-            .map_err(|error| RunError::Syntax(text, Box::new(error.diagnostic())))?;
+        let template = match Template::parse(&text) {
+            Ok(template) => template,
+            Err(error) => return Err(RunError::Syntax(text, Box::new(error.diagnostic()))),
+        };
         if !(1..=MAX_EVALUATIONS).contains(&asked.search.evaluations.unwrap_or(1)) {
             return refused(format!("`evaluations` is not from 1 to {MAX_EVALUATIONS}"));
         }
@@ -548,8 +546,12 @@ impl AskedSite<'_> {
         })?;
         let fit = fit.map_err(refused)?;
         let to_set = FormulaToSet::new(self.site, &fit.formula, unmet_wishes(&fit));
-        let mut report = WishFitReport::new(template.text(), &fit, &to_set);
-        report.warnings = self.warnings(to_set.warning().map(Message::from));
+        let report = WishFitReport {
+            template: template.text(),
+            fit: &fit,
+            to_set: &to_set,
+            warnings: self.warnings(to_set.warning().map(Message::from)),
+        };
         json_of(&report, &[])
     }
 
@@ -566,9 +568,10 @@ impl AskedSite<'_> {
                 "`held_out` is {held_out}, expected a part of the log from 0.1 to 0.8"
             ));
         }
-        let in_force = match asked.old.as_deref() {
-            None => self.site.formula_text().ok().map(|formula| formula.text),
-            old => Some(self.formula(old)?.source.text),
+        let in_force = match (asked.old.as_deref(), self.site.formula_text()) {
+            (None, Err(_)) => None,
+            (None, Ok(formula)) => Some(formula.text),
+            (old, _) => Some(self.formula(old)?.source.text),
         };
         let formulas = formulas_read(template, in_force.as_deref());
         let formulas: Vec<&Formula> = formulas.iter().collect();
@@ -590,20 +593,25 @@ impl AskedSite<'_> {
                 &observer,
             )
         })?;
-        let mut fit = fit.map_err(|error| match error {
-            FitError::Site(error) => RunError::Site(error),
-            FitError::TooShort { .. } => {
-                RunError::Request(format!("{error}; `force` fits it all the same"))
+        let mut fit = match fit {
+            Ok(fit) => fit,
+            Err(FitError::Site(error)) => return Err(RunError::Site(error)),
+            Err(error @ FitError::TooShort { .. }) => {
+                return refused(format!("{error}; `force` fits it all the same"));
             }
-            error => RunError::Request(error.to_string()),
-        })?;
+            Err(error) => return refused(error.to_string()),
+        };
         let to_set = FormulaToSet::new(self.site, &fit.formula, not_advised(&fit));
-        let found = log
-            .warnings
-            .into_iter()
-            .chain(fit.held_out.warnings.drain(..));
-        fit.held_out.warnings = self.warnings(found.chain(to_set.warning()).map(Message::from));
-        json_of(&GoalFitReport::new(template.text(), &fit, &to_set), &[])
+        let mut found = log.warnings;
+        found.append(&mut fit.held_out.warnings);
+        found.extend(to_set.warning());
+        fit.held_out.warnings = self.warnings(found.into_iter().map(Message::from));
+        let report = GoalFitReport {
+            template: template.text(),
+            fit: &fit,
+            to_set: &to_set,
+        };
+        json_of(&report, &[])
     }
 
     /// Reads a log with what the formulas and the conditions of the goals need.
@@ -657,7 +665,7 @@ impl AskedSite<'_> {
             let worker = thread::Builder::new().stack_size(STACK);
             worker
                 .spawn_scoped(scope, move || sender.send(work(end)))
-                .map_err(|error| RunError::Request(error.to_string()))?;
+                .map_err(failed)?;
             let mut is_interrupted = false;
             loop {
                 match receiver.recv_timeout(BETWEEN_QUESTIONS) {
@@ -676,7 +684,10 @@ impl AskedSite<'_> {
 
     /// The formula that is asked about, else the one in force, as the site has it.
     fn text(&self, formula: Option<&str>) -> Result<FormulaText, RunError> {
-        Ok(formula.map_or_else(|| self.site.formula_text(), FormulaText::new)?)
+        Ok(match formula {
+            Some(text) => FormulaText::new(text)?,
+            None => self.site.formula_text()?,
+        })
     }
 
     fn formula(&self, formula: Option<&str>) -> Result<Asked, RunError> {
@@ -719,7 +730,7 @@ impl AskedSite<'_> {
     fn doubts_of(&self, queue: &RankedQueue) -> Vec<Message> {
         let mut all = self.site.warnings_for(queue.program.inputs());
         all.extend(doubts(&queue.findings));
-        all.extend(queue.warnings.iter().cloned());
+        all.extend_from_slice(&queue.warnings);
         all
     }
 
@@ -747,9 +758,12 @@ impl AskedSite<'_> {
 
 fn json_of(answer: &impl Answer, warnings: &[String]) -> Result<String, RunError> {
     let mut json = Vec::new();
-    write_json(answer, warnings, &mut json)
-        .map_err(|error| RunError::Request(error.to_string()))?;
-    String::from_utf8(json).map_err(|error| RunError::Request(error.to_string()))
+    write_json(answer, warnings, &mut json).map_err(failed)?;
+    String::from_utf8(json).map_err(failed)
+}
+
+fn failed(error: impl ToString) -> RunError {
+    RunError::Request(error.to_string())
 }
 
 /// What a file of the request says is a part of the request.
@@ -773,10 +787,8 @@ fn rows(site: &Site, queue: &RankedQueue, jobs: &[String]) -> Result<Vec<usize>,
 /// What the jobs of the queue show of a formula: that it fails for them, and what this does to the
 /// scheduler.
 fn failures(checked: &Checked) -> impl Iterator<Item = &Diagnostic> {
-    checked
-        .findings
-        .iter()
-        .filter(|found| FAILURE_CODES.contains(&found.code))
+    let findings = checked.findings.iter();
+    findings.filter(|found| FAILURE_CODES.contains(&found.code))
 }
 
 /// What findings give reason to doubt, one sentence each.

@@ -84,20 +84,20 @@ impl ColorArgs {
     /// The choice on a command line that cannot be parsed as a whole.
     pub fn find(mut arguments: impl Iterator<Item = OsString>) -> Option<Self> {
         let mut found = None;
-        while let Some(argument) = arguments.next().filter(|argument| argument != "--") {
+        while let Some(argument) = arguments.next()
+            && argument != "--"
+        {
             let argument = argument.to_string_lossy();
             let value = match argument.strip_prefix("--color") {
-                Some("") => arguments
-                    .next()
-                    .map(|value| value.to_string_lossy().into_owned()),
-                Some(rest) => rest.strip_prefix('=').map(str::to_owned),
-                None => None,
+                Some("") => arguments.next().unwrap_or_default(),
+                Some(rest) => rest.strip_prefix('=').unwrap_or_default().into(),
+                None => continue,
             };
-            found = value
-                .and_then(|value| When::from_str(&value, false).ok())
-                .or(found);
+            if let Ok(color) = When::from_str(&value.to_string_lossy(), false) {
+                found = Some(Self { color });
+            }
         }
-        found.map(|color| Self { color })
+        found
     }
 
     /// Applies the choice to standard output and standard error.
@@ -191,6 +191,14 @@ pub struct FormulaArgs {
 }
 
 impl FormulaArgs {
+    /// The formula of two options.
+    pub(crate) fn of(text: &Option<String>, file: &Option<PathBuf>) -> Self {
+        Self {
+            formula: text.clone(),
+            formula_file: file.clone(),
+        }
+    }
+
     /// Whether a formula is given.
     pub fn is_given(&self) -> bool {
         self.formula.is_some() || self.formula_file.is_some()
@@ -199,7 +207,8 @@ impl FormulaArgs {
     /// The file that it is read from, which may be standard input.
     pub(crate) fn file(&self) -> Option<&Path> {
         match &self.formula {
-            Some(text) => (text == STDIN).then_some(Path::new(STDIN)),
+            Some(text) if text == STDIN => Some(Path::new(STDIN)),
+            Some(_) => None,
             None => self.formula_file.as_deref(),
         }
     }
@@ -337,9 +346,8 @@ pub(crate) fn moment(text: &str) -> Result<i64, String> {
     {
         return Ok(time.timestamp().as_second());
     }
-    seconds_of_date(text).ok_or_else(|| {
-        "expected seconds since 1970 or a time such as 2026-11-23T04:29:58Z, or what `date -u` prints".to_owned()
-    })
+    let expected = "expected seconds since 1970 or a time such as 2026-11-23T04:29:58Z, or what `date -u` prints";
+    Ok(seconds_of_date(text).ok_or(expected)?)
 }
 
 /// Parses a time as [`moment`] does, or as qstat prints it, on the clock of its host.
@@ -365,6 +373,6 @@ pub(crate) fn page_path() -> impl TypedValueParser<Value = PathBuf> {
 
 /// Parses the number of jobs to show.
 pub(crate) fn number_of_jobs(text: &str) -> Result<usize, String> {
-    text.parse()
-        .map_err(|_| "expected the number of jobs to show, such as 10".to_owned())
+    let expected = "expected the number of jobs to show, such as 10";
+    Ok(text.parse().or(Err(expected))?)
 }

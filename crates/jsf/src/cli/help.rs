@@ -1,7 +1,7 @@
 //! The help of commands: `-h` is one screen, with the usage, examples and the command's own
 //! options; `--help` has everything.
 
-use clap::builder::{PossibleValue, StyledStr};
+use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command};
 
 /// The examples after the usage, as `-h` shows them.
@@ -31,16 +31,20 @@ fn with_notes(command: Command) -> Command {
         .or(command.get_after_help())
         .map(StyledStr::to_string)
         .unwrap_or_default();
-    let (examples, notes): (Vec<&str>, Vec<&str>) = text
-        .split("\n\n")
-        .partition(|text| text.starts_with("Example"));
+    let (mut examples, mut notes, mut short_notes) = (Vec::new(), Vec::new(), Vec::new());
+    for paragraph in text.split("\n\n") {
+        if paragraph.starts_with("Example") {
+            examples.push(paragraph);
+            continue;
+        }
+        notes.push(paragraph);
+        // such as the requests of pbsfs
+        if paragraph.contains("\n  -") {
+            short_notes.push(paragraph.to_owned());
+        }
+    }
+    short_notes.extend(context_line(&command));
     let examples = examples.join("\n\n");
-    // such as the requests of pbsfs
-    let lists_of_options = notes
-        .iter()
-        .filter(|text| text.contains("\n  -"))
-        .map(|text| (*text).to_owned());
-    let short_notes: Vec<String> = lists_of_options.chain(context_line(&command)).collect();
     let command = match examples.as_str() {
         "" => command,
         all => command
@@ -81,13 +85,15 @@ fn context_line(command: &Command) -> Option<String> {
             named.push(format!("--{name} {value}"));
         }
     }
-    (!named.is_empty()).then(|| format!("context: {}, … (all: --help)", named.join(", ")))
+    if named.is_empty() {
+        return None;
+    }
+    Some(format!("context: {}, … (all: --help)", named.join(", ")))
 }
 
 fn is_context(argument: &Arg) -> bool {
-    argument
-        .get_help_heading()
-        .is_some_and(|heading| CONTEXT_HEADINGS.contains(&heading))
+    let heading = argument.get_help_heading();
+    CONTEXT_HEADINGS.contains(&heading.unwrap_or_default())
 }
 
 /// An option of which `-h` has one line, or none if it is of the site.
@@ -105,21 +111,18 @@ fn arranged_argument(argument: Arg) -> Arg {
         .or(argument.get_help())
         .map(StyledStr::to_string)
         .unwrap_or_default();
-    let longest = values.iter().map(|value| value.get_name().len()).max();
-    let width = longest.unwrap_or(0) + 1;
-    let values: Vec<String> = values
-        .iter()
-        .map(|value| line_of_value(value, width))
-        .collect();
-    argument
-        .hide_possible_values(true)
-        .long_help(format!("{help}\n\nPossible values:\n{}", values.join("\n")))
-}
-
-/// A value of an option, as clap lists it.
-fn line_of_value(value: &PossibleValue, width: usize) -> String {
-    match value.get_help() {
-        Some(help) => format!("- {:width$} {help}", format!("{}:", value.get_name())),
-        None => format!("- {}", value.get_name()),
+    let mut width = 0;
+    for value in &values {
+        width = width.max(value.get_name().len() + 1);
     }
+    // as clap lists them
+    let mut help = format!("{help}\n\nPossible values:");
+    for value in &values {
+        let name = value.get_name();
+        help += &match value.get_help() {
+            Some(help) => format!("\n- {:width$} {help}", format!("{name}:")),
+            None => format!("\n- {name}"),
+        };
+    }
+    argument.hide_possible_values(true).long_help(help)
 }

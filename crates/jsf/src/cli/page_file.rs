@@ -21,11 +21,12 @@ pub(crate) fn require_page_file(
     sites: &[&Site],
     files: &[&PathBuf],
 ) -> Result<(), CliError> {
-    let mut files_of_sites = sites.iter().flat_map(|site| site.files().paths());
+    let mut is_read = files.iter().any(|file| is_same(file, path));
+    for site in sites {
+        is_read |= site.files().paths().any(|file| is_same(file, path));
+    }
     let shown = path.display();
-    let obstacle = if files_of_sites.any(|file| is_same(file, path))
-        || files.iter().any(|file| is_same(file, path))
-    {
+    let obstacle = if is_read {
         format!("the page would replace `{shown}`, which the command reads: give it another name")
     } else if names_a_folder(path) {
         format!("`{shown}` is a folder: give the page the name of a file")
@@ -50,17 +51,18 @@ pub(crate) fn write_page_file(path: &Path, page: &[u8]) -> Result<(), CliError> 
 
 /// Whether the path is that of a folder, or is written as one.
 fn names_a_folder(path: &Path) -> bool {
-    let last = path
-        .as_os_str()
-        .as_encoded_bytes()
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let last = bytes
         .rsplit(|&byte| std::path::is_separator(byte.into()))
         .next();
     path.is_dir() || matches!(last, Some(b"" | b"." | b".."))
 }
 
 fn is_same(file: &Path, path: &Path) -> bool {
-    file.canonicalize()
-        .is_ok_and(|file| path.canonicalize().is_ok_and(|path| path == file))
+    match (file.canonicalize(), path.canonicalize()) {
+        (Ok(file), Ok(path)) => file == path,
+        _ => false,
+    }
 }
 
 /// Whether the path is a file with other content than a page of jsf: the command may have read it
@@ -69,9 +71,13 @@ fn is_other_file(path: &Path) -> bool {
     /// The first bytes of a page, which contain its mark.
     const MARKED: u64 = 4096;
     let mut start = Vec::new();
-    let is_read = path.is_file()
-        && File::open(path).is_ok_and(|file| file.take(MARKED).read_to_end(&mut start).is_ok());
-    is_read && !start.is_empty() && !String::from_utf8_lossy(&start).contains(GENERATOR)
+    if path.is_file()
+        && let Ok(file) = File::open(path)
+        && file.take(MARKED).read_to_end(&mut start).is_ok()
+    {
+        return !start.is_empty() && !String::from_utf8_lossy(&start).contains(GENERATOR);
+    }
+    false
 }
 
 /// The fair-share tree of a site under the policy in force; `None` if it has none.

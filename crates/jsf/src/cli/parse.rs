@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, CommandFactory, Parser};
+use clap::{CommandFactory, Parser};
 
 use crate::cli::args::{Cli, ColorArgs};
 use crate::cli::formula::looks_like_an_option;
@@ -19,14 +19,14 @@ use crate::view::printable::{printable, printable_lines};
 /// They are not valid, or ask for help or the version.
 pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let arguments: Vec<OsString> = arguments.collect();
-    let parsed = Cli::try_parse_from(&arguments);
-    let asks_for_help = parsed
-        .as_ref()
-        .is_err_and(|error| error.kind() == ErrorKind::DisplayHelp);
-    if asks_for_help {
+    let error = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => return Ok(cli),
+        Err(error) => error,
+    };
+    if error.kind() == ErrorKind::DisplayHelp {
         arranged(Cli::command()).try_get_matches_from(&arguments)?;
     }
-    parsed.map_err(|error| with_tip(error, &arguments))
+    Err(with_tip(error, &arguments))
 }
 
 /// Prints what `clap` answers instead of a command: the help or the version to standard output, and
@@ -36,22 +36,22 @@ pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
     if let Some(color) = ColorArgs::find(std::env::args_os()) {
         color.write_global();
     }
-    let given: Vec<_> = answer
-        .context()
-        .map(|(kind, value)| (kind, value.clone()))
-        .collect();
-    for (kind, value) in given {
-        let escaped = match value {
-            ContextValue::String(text) => ContextValue::String(printable(&text).into_owned()),
-            ContextValue::Strings(texts) => ContextValue::Strings(
-                texts
-                    .iter()
-                    .map(|text| printable(text).into_owned())
-                    .collect(),
-            ),
+    let mut escaped = Vec::new();
+    for (kind, value) in answer.context() {
+        let mut value = value.clone();
+        match &mut value {
+            ContextValue::String(text) => *text = printable(text).into_owned(),
+            ContextValue::Strings(texts) => {
+                for text in texts {
+                    *text = printable(text).into_owned();
+                }
+            }
             _ => continue,
-        };
-        answer.insert(kind, escaped);
+        }
+        escaped.push((kind, value));
+    }
+    for (kind, value) in escaped {
+        answer.insert(kind, value);
     }
     if !answer.use_stderr() {
         answer.print()?;
@@ -98,31 +98,29 @@ fn tip_for(arguments: &[OsString]) -> Option<String> {
     cli.build();
     let mut words = arguments.iter().filter_map(|argument| argument.to_str());
     let command = words.find_map(|word| cli.find_subcommand(word))?;
-    if command
-        .get_positionals()
-        .any(|known| known.get_id() == "formula")
-    {
-        // what begins with a hyphen may be a formula, so clap takes the first unknown option for it
-        let known: Vec<&str> = command
-            .get_arguments()
-            .filter_map(Arg::get_long_and_visible_aliases)
-            .flatten()
-            .collect();
-        let unknown = words.find_map(|word| {
-            let option = word.trim_start_matches('-');
-            let name = option.split('=').next().unwrap_or_default();
-            (looks_like_an_option(word) && !known.contains(&name)).then_some(option)
-        });
-        match unknown {
-            Some("formula") => {
-                Some("the formula has no option: give it by itself, in single quotes".to_owned())
-            }
-            Some(option) => Some(format!("there is no option --{option}")),
-            None => Some("a formula is one argument: put it into single quotes".to_owned()),
-        }
-    } else if command.get_opts().any(|known| known.get_id() == "new") {
-        Some("give the new formula with --new, in single quotes".to_owned())
-    } else {
-        None
+    let mut takes_formula = false;
+    let mut takes_new = false;
+    let mut known = Vec::new();
+    for argument in command.get_arguments() {
+        takes_formula |= argument.is_positional() && argument.get_id() == "formula";
+        takes_new |= argument.get_id() == "new";
+        known.extend(argument.get_long_and_visible_aliases().unwrap_or_default());
     }
+    if !takes_formula {
+        return takes_new.then(|| "give the new formula with --new, in single quotes".to_owned());
+    }
+    // what begins with a hyphen may be a formula, so clap takes the first unknown option for it
+    for word in words {
+        let option = word.trim_start_matches('-');
+        let name = option.split('=').next().unwrap_or_default();
+        if looks_like_an_option(word) && !known.contains(&name) {
+            return Some(match option {
+                "formula" => {
+                    "the formula has no option: give it by itself, in single quotes".to_owned()
+                }
+                _ => format!("there is no option --{option}"),
+            });
+        }
+    }
+    Some("a formula is one argument: put it into single quotes".to_owned())
 }

@@ -15,21 +15,25 @@ pub enum Cells {
     Guarded,
 }
 
-/// Writes a header and a line for each record, a tuple of its fields.
-///
-/// # Errors
-/// `out` cannot be written.
-pub(crate) fn write_csv(
-    header: impl IntoIterator<Item = impl AsRef<[u8]>>,
-    records: impl Iterator<Item = impl Serialize>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(header).map_err(io_error)?;
-    for record in records {
-        writer.serialize(record).map_err(io_error)?;
+/// Writes a line for each record.
+pub(crate) struct CsvWriter<'a>(csv::Writer<&'a mut dyn Write>);
+
+impl<'a> CsvWriter<'a> {
+    /// Writes the header, whose names commas separate.
+    pub(crate) fn new(header: &str, out: &'a mut dyn Write) -> io::Result<Self> {
+        let mut writer = csv::Writer::from_writer(out);
+        writer.write_record(header.split(',')).map_err(io_error)?;
+        Ok(Self(writer))
     }
-    writer.flush()
+
+    /// Writes a record, a tuple of its fields.
+    pub(crate) fn write(&mut self, record: impl Serialize) -> io::Result<()> {
+        self.0.serialize(record).map_err(io_error)
+    }
+
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// The error of the file itself, by which callers recognise a closed pipe.
@@ -46,6 +50,11 @@ pub(crate) fn guarded(field: &str, cells: Cells) -> Cow<'_, str> {
         Cells::Plain => Cow::Borrowed(field),
         Cells::Guarded => with_guards(field),
     }
+}
+
+/// The fields of a job's names.
+pub(crate) fn guarded_names(names: [&str; 3], cells: Cells) -> [Cow<'_, str>; 3] {
+    names.map(|name| guarded(name, cells))
 }
 
 /// The text with a `'` before each character that would begin a formula. A spreadsheet may separate

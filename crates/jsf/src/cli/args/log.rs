@@ -3,7 +3,8 @@
 
 use std::num::NonZeroU32;
 
-use clap::ValueEnum;
+use clap::builder::Resettable;
+use clap::{Arg, Id, ValueEnum};
 use jsf_openpbs::duration_notation::parse_duration;
 use jsf_site::{Role, SimulationOptions, SiteFiles, StartingUsage, is_stdin};
 
@@ -11,6 +12,20 @@ use crate::cli::CliError;
 use crate::cli::args::site::SiteArgs;
 use crate::cli::standard_input::Reader;
 use crate::log_options::LogOptions;
+
+/// An argument of a site as the commands have it that simulate a log.
+pub(crate) fn argument_of_log(argument: Arg) -> Arg {
+    match argument.get_id().as_str() {
+        "verbose" => argument.hide(true),
+        "tree" => argument
+            .conflicts_with(Resettable::<Id>::Reset)
+            .conflicts_with("resource-group"),
+        "usage" => argument.value_name("FILE|start|fresh").help(
+            "The binary usage file; or `start`, the usage of the tree, with which the entities begin by default; or `fresh`, none",
+        ),
+        _ => argument,
+    }
+}
 
 /// Which files of a log are standard input.
 pub(crate) fn workload_readers(log: &LogOptions) -> Vec<Reader<'static>> {
@@ -41,12 +56,13 @@ pub fn simulated_files(site: &SiteArgs) -> Result<SiteFiles, CliError> {
 
 /// Parses a number of processors.
 pub fn processors(text: &str) -> Result<NonZeroU32, String> {
-    match text.parse::<i128>() {
-        Ok(..1) => Err("`--processors` must be at least 1".to_owned()),
-        Ok(number) => u32::try_from(number)
-            .and_then(NonZeroU32::try_from)
-            .map_err(|_| format!("`--processors` must be at most {}", u32::MAX)),
-        Err(_) => Err("expected a number of processors, such as 128".to_owned()),
+    let Ok(number) = text.parse::<i128>() else {
+        return Err("expected a number of processors, such as 128".to_owned());
+    };
+    match text.parse() {
+        Ok(processors) => Ok(processors),
+        Err(_) if number < 1 => Err("`--processors` must be at least 1".to_owned()),
+        Err(_) => Err(format!("`--processors` must be at most {}", u32::MAX)),
     }
 }
 

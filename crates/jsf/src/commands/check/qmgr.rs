@@ -70,21 +70,25 @@ fn obstacle(formula: &CheckedFormula, is_in_force: bool) -> Option<&'static str>
 /// Whether the formula is the one that the site has: setting it again changes nothing, or is the
 /// way back.
 fn is_in_force(source: &FormulaText, site: &Site) -> bool {
-    site.formula_in_force()
-        .is_some_and(|in_force| normalised(&in_force.text) == normalised(&source.text))
+    match site.formula_in_force() {
+        Some(in_force) => normalised(&in_force.text) == normalised(&source.text),
+        None => false,
+    }
 }
 
 fn normalised(text: &str) -> String {
-    Formula::parse(text).map_or_else(|_| text.trim().to_owned(), |formula| formula.to_string())
+    match Formula::parse(text) {
+        Ok(formula) => formula.to_string(),
+        Err(_) => text.trim().to_owned(),
+    }
 }
 
 /// Says how many jobs the threshold stops, which the command does not show.
 fn warn_of_threshold(checked: &Checked) {
-    let jobs = checked
-        .jobs
-        .as_ref()
-        .filter(|jobs| jobs.under_threshold > Some(0));
-    if let Some(sentence) = jobs.and_then(stopped_by_threshold) {
+    if let Some(jobs) = &checked.jobs
+        && jobs.under_threshold > Some(0)
+        && let Some(sentence) = stopped_by_threshold(jobs)
+    {
         warn(sentence);
     }
 }

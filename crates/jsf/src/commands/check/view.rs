@@ -92,22 +92,20 @@ fn headline(report: CheckReport<'_>) -> String {
     } else {
         format!("qmgr: {}", answer(report))
     };
-    let is_evaluated = checked.verdict != Verdict::Refused;
-    let verdict = verdict_sentence(checked, "it").filter(|_| is_evaluated);
-    // otherwise the answer says what is wrong
-    let is_accepted = is_accepted && checked.validation.by == Some(AnsweredBy::Server);
-    match verdict.or_else(|| first_error(checked).filter(|_| is_accepted)) {
-        Some(sentence) => format!("{answer}. {sentence}"),
-        None => answer,
+    if checked.verdict != Verdict::Refused
+        && let Some(verdict) = verdict_sentence(checked, "it")
+    {
+        return format!("{answer}. {verdict}");
     }
-}
-
-fn first_error(checked: &Checked) -> Option<String> {
-    let error = checked
-        .findings
-        .iter()
-        .find(|found| found.severity == Severity::Error)?;
-    Some(format!("Error {}: {}.", error.code, error.message))
+    // otherwise the answer says what is wrong
+    if is_accepted && checked.validation.by == Some(AnsweredBy::Server) {
+        for found in &checked.findings {
+            if found.severity == Severity::Error {
+                return format!("{answer}. Error {}: {}.", found.code, found.message);
+            }
+        }
+    }
+    answer
 }
 
 /// What qmgr and the server answer.
@@ -117,7 +115,7 @@ fn answer(report: CheckReport<'_>) -> String {
     match (validation.accepted, validation.code) {
         _ if validation.by == Some(AnsweredBy::Qmgr) => {
             let reason = qmgr::refusal(&report.source.text);
-            let reason = reason.map_or_else(String::new, |reason| reason.to_string());
+            let reason = reason.map(|reason| reason.to_string()).unwrap_or_default();
             format!("does not pass the formula on to the server: {reason}")
         }
         (Some(true), _) if !checked.guessed_types.is_empty() => accepted_if(&checked.guessed_types),
@@ -132,11 +130,11 @@ fn answer(report: CheckReport<'_>) -> String {
             format!("refuses the formula ({code}: {})", validation.message)
         }
         _ => {
-            let reason = validation
-                .uncertainty
-                .map(|reason| format!(": {reason}"))
-                .unwrap_or_default();
-            format!("cannot tell whether it accepts the formula{reason}")
+            let mut words = "cannot tell whether it accepts the formula".to_owned();
+            if let Some(reason) = validation.uncertainty {
+                words += &format!(": {reason}");
+            }
+            words
         }
     }
 }
@@ -162,7 +160,9 @@ fn jobs_fact(jobs: &JobCounts) -> Fact {
     if jobs.ignored > 0 {
         text += &format!("; {} ignored by the scheduler", jobs.ignored);
     }
-    text.extend(stopped_by_threshold(jobs).map(|sentence| format!("; {sentence}")));
+    if let Some(sentence) = stopped_by_threshold(jobs) {
+        text += &format!("; {sentence}");
+    }
     Fact::new("queue", text)
 }
 

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Each, Format, object};
 use crate::commands::compare::view::{ComparePageParts, ListedJobs, compare_document};
-use crate::view::csv_writer::{Cells, guarded, write_csv};
+use crate::view::csv_writer::{Cells, CsvWriter, guarded_names};
 use crate::view::document::Document;
 
 /// A comparison, ready to be written.
@@ -48,36 +48,32 @@ impl Answer for CompareReport<'_> {
     /// Writes comma-separated values as in RFC 4180: a header, and a line for each job.
     fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         let header = "id,entity,queue,old_rank,new_rank,old_score,new_score,moved";
+        let mut csv = CsvWriter::new(header, out)?;
         let table = &self.compared.table;
-        let lines = self.rows.iter().map(|&row| {
+        for &row in self.rows {
+            let names = [table.id(row), table.entity(row), table.queue(row)];
+            let names = guarded_names(names, cells);
             let job = self.compared.comparison.job(row);
             let OldNew { old, new } = self.scores(row).map(finite_score);
-            (
-                [table.id(row), table.entity(row), table.queue(row)]
-                    .map(|name| guarded(name, cells)),
-                [job.old, job.new],
-                [old, new],
-                job.moved(),
-            )
-        });
-        write_csv(header.split(','), lines, out)
+            csv.write((names, job.old, job.new, old, new, job.moved()))?;
+        }
+        csv.finish()
     }
 }
 
 impl CompareReport<'_> {
     /// The numbers that concern the whole queue.
     pub(crate) fn numbers(&self) -> impl Serialize {
-        let ComparedQueue {
-            comparison, sides, ..
-        } = self.compared;
-        let sides = sides.as_ref();
+        let comparison = &self.compared.comparison;
+        let OldNew { old, new } = &self.compared.sides;
+        let (old, new) = (&old.ranking, &new.ranking);
         object! {
             summary: object! {
                 #[serde(flatten)]
                 comparison,
                 moved: comparison.moved(),
-                evaluated: sides.map(|side| side.ranking.scores().count()),
-                ties: sides.map(|side| side.ranking.ties()),
+                evaluated: OldNew::new(old.scores().count(), new.scores().count()),
+                ties: OldNew::new(old.ties(), new.ties()),
             },
             fairness: object! {
                 #[serde(flatten)]
@@ -89,11 +85,15 @@ impl CompareReport<'_> {
 
     /// The ids of the jobs that start and stop doing something.
     fn start_stop(&self, transitions: &Transitions) -> impl Serialize {
-        let [start, stop] = [&transitions.start, &transitions.stop].map(|rows| {
-            let ids = rows.iter().map(|&row| self.compared.table.id(row as usize));
-            ids.collect::<Vec<_>>()
-        });
-        object! { start, stop }
+        object! { start: self.ids(&transitions.start), stop: self.ids(&transitions.stop) }
+    }
+
+    fn ids(&self, rows: &[u32]) -> Vec<&str> {
+        let mut ids = Vec::new();
+        for &row in rows {
+            ids.push(self.compared.table.id(row as usize));
+        }
+        ids
     }
 
     /// A job; its ranks count from 1, and are null where it is not considered. A score is null if
@@ -178,6 +178,8 @@ fn groups(changes: &[GroupChange]) -> Vec<impl Serialize> {
 }
 
 fn finite_score(score: Option<f64>) -> Option<String> {
-    let score = score.filter(|score| score.is_finite())?;
-    Some(Value::Float(score).repr())
+    match score {
+        Some(score) if score.is_finite() => Some(Value::Float(score).repr()),
+        _ => None,
+    }
 }

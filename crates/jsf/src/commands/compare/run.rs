@@ -305,16 +305,10 @@ struct OwnFile<'a> {
 impl CompareArgs {
     /// The formulas of both sides as they are given.
     fn formulas(&self) -> OldNew<FormulaArgs> {
-        OldNew {
-            old: FormulaArgs {
-                formula: self.old.clone(),
-                formula_file: self.old_file.clone(),
-            },
-            new: FormulaArgs {
-                formula: self.new.clone(),
-                formula_file: self.new_file.clone(),
-            },
-        }
+        OldNew::new(
+            FormulaArgs::of(&self.old, &self.old_file),
+            FormulaArgs::of(&self.new, &self.new_file),
+        )
     }
 
     /// The files besides those of the formulas.

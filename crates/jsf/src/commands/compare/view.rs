@@ -12,7 +12,7 @@ use crate::commands::shares::view::tree_section;
 use crate::view::charts::slopes::{self, MAX_SLOPES, Slope};
 use crate::view::decides::decides_section;
 use crate::view::document::{
-    Cell, Chart, Column, DECIDES, Detail, Document, Fact, RowLimit, Section, Table, cells,
+    Cell, Chart, Column, DECIDES, Document, Fact, RowLimit, Section, Table, cells,
 };
 use crate::view::groups::{
     KindOfGroup, by_gain, group_name, group_sections, group_table, move_cells, move_columns,
@@ -252,7 +252,7 @@ pub(crate) fn facts(report: CompareReport<'_>) -> Vec<Fact> {
         // a side whose formula has no fair share has no policy
         let is_compared = fact.heading != "policy" || (old.is_some() && new.is_some());
         if old != new && is_compared {
-            fact.detail = Detail::FirstScreen;
+            fact.is_in_full = false;
         }
         facts.push(fact);
     }

@@ -70,8 +70,10 @@ pub(crate) fn path_view<'a>(
     shares: Option<&'a PolicyShares>,
     job: &'a Explanation,
 ) -> Option<PolicyView<'a>> {
-    let shares = shares.filter(|_| !job.path.is_empty())?;
-    Some(PolicyView::new(shares, &job.path))
+    if job.path.is_empty() {
+        return None;
+    }
+    Some(PolicyView::new(shares?, job.path.clone()))
 }
 
 impl Serialize for ExplainReport<'_> {
@@ -101,11 +103,11 @@ fn explained_job<'a>(report: &'a ExplainReport<'a>, job: &'a Explanation) -> imp
     }
     let mut shares = Vec::new();
     if let Some(view) = path_view(report.explanations.shares.as_ref(), job) {
-        for &node in view.nodes {
+        for &node in &view.nodes {
             shares.push(node_numbers(&view, node));
         }
     }
-    let logged = |score| logged(score, report.queue.is_slurm_priority);
+    let is_slurm_priority = report.queue.is_slurm_priority;
     let [mut above, mut below] = [Vec::new(), Vec::new()];
     for near in &job.above {
         above.push(neighbour(report, near));
@@ -124,7 +126,7 @@ fn explained_job<'a>(report: &'a ExplainReport<'a>, job: &'a Explanation) -> imp
         reason,
         score: job.score,
         exact,
-        logged: job.score.map(logged),
+        logged: job.score.map(|score| logged(score, is_slurm_priority)),
         error: error.map(error_numbers),
         same_error: error.map(|_| object! { count: job.same_error.len(), jobs: same_error }),
         sentence: place_in_words(report, job),

@@ -1,54 +1,48 @@
 //! Constants that were found, and the command that sets the formula with them.
 
-use jsf_fit::goals::{FittedObjective, GoalFit, GoalValue, HeldOutFormula, Recommendation};
+use jsf_fit::goals::{GoalFit, Recommendation};
 use jsf_fit::wishes::{WishFit, WishesMet};
-use jsf_site::Processors;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, object};
 use crate::commands::fit::formula_to_set::FormulaToSet;
 use crate::view::document::Document;
 
 /// A fit to wishes, and the command that sets its formula.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct WishFitReport<'a> {
     /// The template.
-    #[serde(skip)]
     pub template: &'a str,
     /// The fit.
-    #[serde(flatten)]
     pub fit: &'a WishFit,
-    /// The command that sets the formula.
-    #[serde(flatten)]
+    /// The command that sets the formula, which is made with [`unmet_wishes`].
     pub to_set: &'a FormulaToSet,
-    recommendation: Recommendation,
-    reason: &'static str,
-    wishes: &'a WishesMet,
-    /// Only a log has goals and an objective.
-    goals: [GoalValue; 0],
-    objective: (),
-    pub(crate) warnings: Vec<String>,
+    /// What is doubtful about the answer.
+    pub warnings: Vec<String>,
 }
 
-impl<'a> WishFitReport<'a> {
-    /// The answer about a fit. `to_set` is made with [`unmet_wishes`].
-    pub fn new(template: &'a str, fit: &'a WishFit, to_set: &'a FormulaToSet) -> Self {
+impl Serialize for WishFitReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fit = self.fit;
         let (recommendation, reason) = if fit.is_feasible {
             (Recommendation::Use, "wishes met")
         } else {
             (Recommendation::None, "wishes missed")
         };
-        Self {
-            template,
+        let report = object! {
+            #[serde(flatten)]
             fit,
-            to_set,
+            #[serde(flatten)]
+            to_set: self.to_set,
             recommendation,
             reason,
             wishes: &fit.wishes,
-            goals: [],
+            // only a log has goals and an objective
+            goals: [(); 0],
             objective: (),
-            warnings: Vec::new(),
-        }
+            warnings: &self.warnings,
+        };
+        report.serialize(serializer)
     }
 }
 
@@ -60,68 +54,87 @@ impl Answer for WishFitReport<'_> {
 
 /// Why no command sets a formula that does not meet all wishes; `None` if it does.
 pub fn unmet_wishes(fit: &WishFit) -> Option<String> {
+    if fit.is_feasible {
+        return None;
+    }
     let WishesMet { total, met, .. } = fit.wishes;
     let unmet = total.saturating_sub(met);
     let are = if unmet == 1 { "is" } else { "are" };
-    (!fit.is_feasible).then(|| format!("{unmet} of {total} wishes {are} not met"))
+    Some(format!("{unmet} of {total} wishes {are} not met"))
 }
 
 /// A fit to goals, and the command that sets its formula.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Copy)]
 pub struct GoalFitReport<'a> {
     /// The template.
-    #[serde(skip)]
     pub template: &'a str,
     /// The fit.
-    #[serde(flatten)]
     pub fit: &'a GoalFit,
-    /// The command that sets the formula.
-    #[serde(flatten)]
+    /// The command that sets the formula, which is made with [`not_advised`].
     pub to_set: &'a FormulaToSet,
-    feasible: bool,
-    pub(super) recommendation: Recommendation,
-    /// A queue alone has wishes.
-    wishes: (),
-    objective: Option<Objective<'a>>,
-    held_out_waits: HeldOutWaits,
-    log: FittedLog,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    exclusions: Vec<ExcludedGoal<'a>>,
 }
 
-impl<'a> GoalFitReport<'a> {
-    /// The answer about a fit. `to_set` is made with [`not_advised`].
-    pub fn new(template: &'a str, fit: &'a GoalFit, to_set: &'a FormulaToSet) -> Self {
+impl Serialize for GoalFitReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fit = self.fit;
+        let held_out = &fit.held_out;
         let recommendation = fit.reason.recommendation();
-        let exclusions = fit.exclusions.iter().map(|exclusion| ExcludedGoal {
-            met: &fit.goals[exclusion.met].name,
-            other: &fit.goals[exclusion.other].name,
-            best: exclusion.best,
+        let wait = &held_out.difference.wait;
+        let interval = wait.interval().map(|[low, high]| {
+            object! { low, high, significant: wait.is_significant() }
         });
-        Self {
-            template,
+        let (mut old_mean, mut new_mean) = (None, None);
+        if wait.jobs > 0 {
+            (old_mean, new_mean) = (Some(wait.old), Some(wait.new));
+        }
+        let [old_longest, new_longest] = held_out.longest_waits;
+        let tau_b = match &held_out.validation {
+            Some(validation) => validation.rank_correlation,
+            None => None,
+        };
+        let mut exclusions = Vec::new();
+        for exclusion in &fit.exclusions {
+            exclusions.push(object! {
+                met: &fit.goals[exclusion.met].name,
+                other: &fit.goals[exclusion.other].name,
+                best: exclusion.best,
+            });
+        }
+        let report = object! {
+            #[serde(flatten)]
             fit,
-            to_set,
+            #[serde(flatten)]
+            to_set: self.to_set,
             feasible: recommendation != Recommendation::None,
             recommendation,
+            // a queue alone has wishes
             wishes: (),
-            objective: fit.objective.as_ref().map(|objective| Objective {
+            objective: fit.objective.as_ref().map(|objective| object! {
+                #[serde(flatten)]
                 objective,
-                baselines: &fit.held_out.baselines,
+                baselines: &held_out.baselines,
             }),
-            held_out_waits: HeldOutWaits::new(fit),
-            log: FittedLog {
-                processors: fit.held_out.processors,
+            // in seconds
+            held_out_waits: object! {
+                jobs: wait.jobs,
+                mean: object! {
+                    current: old_mean,
+                    fitted: new_mean,
+                    #[serde(flatten)]
+                    interval,
+                },
+                longest: object! { current: old_longest, fitted: new_longest },
+            },
+            log: object! {
+                processors: held_out.processors,
                 searched_days: fit.split.searched_days(),
                 held_out_days: fit.split.held_out_days(),
-                tau_b: fit
-                    .held_out
-                    .validation
-                    .as_ref()
-                    .and_then(|validation| validation.rank_correlation),
+                tau_b,
             },
-            exclusions: exclusions.collect(),
-        }
+            #[serde(flatten)]
+            exclusions: (!exclusions.is_empty()).then_some(object! { exclusions }),
+        };
+        report.serialize(serializer)
     }
 }
 
@@ -138,74 +151,4 @@ pub fn not_advised(fit: &GoalFit) -> Option<String> {
         Recommendation::Keep => Some("the advice is to keep the formula in force".to_owned()),
         Recommendation::None => Some("no numbers meet all goals".to_owned()),
     }
-}
-
-/// An objective with what other formulas reach.
-#[derive(Debug, Serialize)]
-struct Objective<'a> {
-    #[serde(flatten)]
-    objective: &'a FittedObjective,
-    baselines: &'a [HeldOutFormula],
-}
-
-/// The waits of the jobs of the held-out part, in seconds.
-#[derive(Debug, Serialize)]
-struct HeldOutWaits {
-    jobs: usize,
-    mean: Compared,
-    longest: Compared,
-}
-
-/// A number under the formula in force and under the fitted one; of a mean also the interval of its
-/// change, if it has one.
-#[derive(Debug, Default, Serialize)]
-struct Compared {
-    current: Option<f64>,
-    fitted: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    low: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    high: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    significant: Option<bool>,
-}
-
-impl HeldOutWaits {
-    fn new(fit: &GoalFit) -> Self {
-        let wait = &fit.held_out.difference.wait;
-        let interval = wait.interval();
-        let [current, fitted] = fit.held_out.longest_waits;
-        Self {
-            jobs: wait.jobs,
-            mean: Compared {
-                current: (wait.jobs > 0).then_some(wait.old),
-                fitted: (wait.jobs > 0).then_some(wait.new),
-                low: interval.map(|[low, _]| low),
-                high: interval.map(|[_, high]| high),
-                significant: interval.map(|_| wait.is_significant()),
-            },
-            longest: Compared {
-                current,
-                fitted,
-                ..Compared::default()
-            },
-        }
-    }
-}
-
-/// What was made of the log.
-#[derive(Debug, Serialize)]
-struct FittedLog {
-    processors: Processors,
-    searched_days: f64,
-    held_out_days: f64,
-    tau_b: Option<f64>,
-}
-
-/// A goal that cannot be met where another one is.
-#[derive(Debug, Serialize)]
-struct ExcludedGoal<'a> {
-    met: &'a str,
-    other: &'a str,
-    best: f64,
 }

@@ -1,5 +1,7 @@
 //! The charts of a fit: goals against their limits, and how well each constant does.
 
+use std::iter;
+
 use job_sort_formula::formula::TemplateConstant;
 use jsf_fit::FittedConstant;
 use jsf_fit::goals::FittedGoal;
@@ -32,22 +34,27 @@ fn goal_row(goal: &FittedGoal) -> Row<'_> {
         goal.train.value,
         goal.held_out.value,
     ];
-    let most = values
-        .into_iter()
-        .flatten()
-        .fold(0.0, f64::max)
-        .max(f64::MIN_POSITIVE);
+    let mut most = f64::MIN_POSITIVE;
+    for value in values.into_iter().flatten() {
+        most = most.max(value);
+    }
     let place = |value: f64| (value / most).clamp(0.0, 1.0);
-    let line = goal.train.value.zip(goal.held_out.value);
     let [_, in_force, searched, held_out] = values.map(|value| value_in_words(goal.measure, value));
     let limit = limit_in_words(goal, goal.held_out.limit);
-    let marks = values.into_iter().zip(["same", "old", "hollow new", "new"]);
+    let mut marks = Vec::new();
+    for (value, class) in iter::zip(values, ["same", "old", "hollow new", "new"]) {
+        if let Some(value) = value {
+            marks.push((place(value), class));
+        }
+    }
+    let line = match (goal.train.value, goal.held_out.value) {
+        (Some(from), Some(to)) => Some(([place(from), place(to)], "between")),
+        _ => None,
+    };
     Row {
         name: goal.name.as_str().into(),
-        line: line.map(|(from, to)| ([from, to].map(place), "between")),
-        marks: marks
-            .filter_map(|(value, class)| Some((place(value?), class)))
-            .collect(),
+        line,
+        marks,
         title: format!(
             "{}: {limit}; in force {in_force}, searched {searched}, held out {held_out}",
             goal.name

@@ -33,7 +33,7 @@ impl<'a> GoalFitReport<'a> {
         )];
         sections.extend(warning_sections(warning_lines(&fit.held_out.warnings)));
         sections.push(goals_section(fit));
-        if self.recommendation == Recommendation::Use {
+        if self.fit.reason.recommendation() == Recommendation::Use {
             sections.push(self.to_set.section());
         }
         sections.push(constants_section(fit));
@@ -114,7 +114,7 @@ impl<'a> GoalFitReport<'a> {
     /// The advice, and what is to be known before one follows it.
     fn headline(&self) -> String {
         let mut sentences = vec![self.advice()];
-        match self.recommendation {
+        match self.fit.reason.recommendation() {
             Recommendation::Keep => {
                 if let Some(names) = self.names(is_gained) {
                     sentences.push(format!(
@@ -369,81 +369,50 @@ pub(crate) fn limit_in_words(goal: &FittedGoal, limit: Option<f64>) -> String {
     format!("{sign} {}", value_in_words(goal.measure, limit))
 }
 
-/// What is wanted, under the formula in force and the fitted one.
-struct WantedRow<'a> {
-    name: &'a str,
-    limit: String,
-    /// That on the days searched, if it is another one, as it refers to the formula in force.
-    searched_limit: String,
-    measure: Measure,
-    /// In force on the days held out, fitted on the days searched, and on those held out.
-    values: [Option<f64>; 3],
-    change: Option<MeanChange>,
-    met: &'static str,
-}
-
-fn goal_row(goal: &FittedGoal) -> WantedRow<'_> {
-    WantedRow {
-        name: &goal.name,
-        searched_limit: if goal.train.limit == goal.held_out.limit {
-            String::new()
-        } else {
-            limit_in_words(goal, goal.train.limit)
-        },
-        limit: limit_in_words(goal, goal.held_out.limit),
-        measure: goal.measure,
-        values: [
-            goal.held_out_current.value,
-            goal.train.value,
-            goal.held_out.value,
-        ],
-        change: goal.change,
-        met: match goal.held_out.state {
-            GoalState::NoJobs => "no jobs",
-            state => state_in_words(state),
-        },
-    }
-}
-
-fn objective_row(objective: &FittedObjective) -> WantedRow<'_> {
-    let aim = if objective.is_minimised {
-        "small"
-    } else {
-        "large"
-    };
-    WantedRow {
-        name: &objective.name,
-        limit: aim.to_owned(),
-        searched_limit: String::new(),
-        measure: objective.measure,
-        values: [
-            objective.held_out.current,
-            objective.fitted,
-            objective.held_out.fitted,
-        ],
-        change: objective.held_out.change,
-        met: "",
-    }
-}
-
 /// The goals and the objective, under the formula in force and the fitted one.
 fn goals_section(fit: &GoalFit) -> Section<'_> {
-    let wanted = fit.goals.iter().map(goal_row);
     let mut rows = Vec::new();
     let mut has_other_limits = false;
-    for row in wanted.chain(fit.objective.as_ref().map(objective_row)) {
-        has_other_limits |= !row.searched_limit.is_empty();
-        let change = change_cell(&row);
-        let mut cells = cells![row.name, row.limit];
-        for value in row.values {
-            cells.push(value_in_words(row.measure, value).into());
+    for goal in &fit.goals {
+        let measure = goal.measure;
+        // on the days searched it is another one if it refers to the formula in force
+        let mut searched_limit = String::new();
+        if goal.train.limit != goal.held_out.limit {
+            has_other_limits = true;
+            searched_limit = limit_in_words(goal, goal.train.limit);
         }
-        cells.extend([
-            change,
-            Cell::prose(row.searched_limit),
-            Cell::prose(row.met),
+        let met = match goal.held_out.state {
+            GoalState::NoJobs => "no jobs",
+            state => state_in_words(state),
+        };
+        rows.push(cells![
+            &*goal.name,
+            limit_in_words(goal, goal.held_out.limit),
+            value_in_words(measure, goal.held_out_current.value),
+            value_in_words(measure, goal.train.value),
+            value_in_words(measure, goal.held_out.value),
+            change_cell(measure, goal.change),
+            Cell::prose(searched_limit),
+            Cell::prose(met),
         ]);
-        rows.push(cells);
+    }
+    if let Some(objective) = &fit.objective {
+        let (measure, held_out) = (objective.measure, &objective.held_out);
+        let aim = if objective.is_minimised {
+            "small"
+        } else {
+            "large"
+        };
+        rows.push(cells![
+            &*objective.name,
+            aim,
+            value_in_words(measure, held_out.current),
+            value_in_words(measure, objective.fitted),
+            value_in_words(measure, held_out.fitted),
+            change_cell(measure, held_out.change),
+            Cell::prose(""),
+            Cell::prose(""),
+        ]);
     }
     let columns = [
         Column::id("goal", 12),
@@ -463,18 +432,17 @@ fn goals_section(fit: &GoalFit) -> Section<'_> {
 }
 
 /// How what is wanted changes on the held-out days; what few jobs decide has no interval.
-fn change_cell<'a>(row: &WantedRow<'_>) -> Cell<'a> {
-    let Some(change) = &row.change else {
+fn change_cell<'a>(measure: Measure, change: Option<MeanChange>) -> Cell<'a> {
+    let Some(change) = change else {
         return Cell::Missing;
     };
-    let words = match row.measure {
-        measure if measure.is_duration() => signed_rough_duration,
-        measure if measure.is_fraction() => signed_points,
+    let words = match measure {
+        _ if measure.is_duration() => signed_rough_duration,
+        _ if measure.is_fraction() => signed_points,
         _ => signed_significant,
     };
-    let interval = interval_in_brackets(change, words);
-    let by = words(change.difference());
-    format!("{by}{interval}").into()
+    let interval = interval_in_brackets(&change, words);
+    (words(change.difference()) + &interval).into()
 }
 
 fn signed_points(change: f64) -> String {
@@ -536,11 +504,9 @@ fn baselines_section(fit: &GoalFit) -> Section<'_> {
         ..
     } = &fit.held_out;
     let mut columns = vec![Column::text("formula", 12), Column::code("text", 20)];
-    columns.extend(
-        fit.objective
-            .iter()
-            .map(|objective| Column::text(&*objective.name, 8)),
-    );
+    if let Some(objective) = &fit.objective {
+        columns.push(Column::text(&*objective.name, 8));
+    }
     columns.push(Column::text("goals met", 8).shown_if(!fit.goals.is_empty()));
     let mut rows = Vec::new();
     for formula in [current].into_iter().chain(baselines).chain([fitted]) {

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::builder::Resettable;
-use clap::{Args, Id};
+use clap::{Arg, Args};
 
+use crate::cli::args::log::argument_of_log;
 use crate::cli::args::site::SiteArgs;
 use crate::cli::args::{AnswerArgs, FormulaArgs, page_path};
 use crate::commands::fit::search_options::SearchOptions;
@@ -41,17 +41,15 @@ Examples:
       --site examples/site --workload examples/site/accounting.gz \\
       --processors 256 --goals examples/goals.toml --evaluations 4")]
 #[command(
-    mut_arg("formula", |formula| formula.value_name("TEMPLATE").help("The formula with the constants to find; - is standard input")),
-    mut_arg("formula_file", |file| file.help("The file that contains the template")),
-    mut_arg("workload", |log| log.requires("goals")),
-    mut_arg("processors", |processors| processors.requires("goals")),
-    mut_arg("backfill", |backfill| backfill.requires("goals").hide_short_help(true)),
-    mut_arg("warm_up", |warm_up| warm_up.requires("goals").hide_short_help(true)),
-    mut_arg("verbose", |verbose| verbose.hide(true)),
-    mut_arg("tree", |tree| tree.conflicts_with(Resettable::<Id>::Reset).conflicts_with("resource-group")),
-    mut_arg("usage", |usage| usage.value_name("FILE|start|fresh").help(
-        "The binary usage file; or `start`, the usage of the tree, with which the entities begin by default; or `fresh`, none"
-    ))
+    mut_arg("formula", of_fit),
+    mut_arg("formula_file", of_fit),
+    mut_arg("workload", of_fit),
+    mut_arg("processors", of_fit),
+    mut_arg("backfill", of_fit),
+    mut_arg("warm_up", of_fit),
+    mut_arg("verbose", of_fit),
+    mut_arg("tree", of_fit),
+    mut_arg("usage", of_fit)
 )]
 pub struct FitArgs {
     /// The template.
@@ -99,6 +97,19 @@ pub struct FitArgs {
     /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
+}
+
+/// An argument of several commands as a fit has it.
+fn of_fit(argument: Arg) -> Arg {
+    match argument.get_id().as_str() {
+        "formula" => argument
+            .value_name("TEMPLATE")
+            .help("The formula with the constants to find; - is standard input"),
+        "formula_file" => argument.help("The file that contains the template"),
+        "workload" | "processors" => argument.requires("goals"),
+        "backfill" | "warm_up" => argument.requires("goals").hide_short_help(true),
+        _ => argument_of_log(argument),
+    }
 }
 
 /// Parses the part of the log that is not searched.

@@ -78,7 +78,12 @@ fn fit_queue(
     let fit = fit.map_err(wish_error)?;
     warn_if_interrupted(!fit.is_complete);
     let to_set = FormulaToSet::new(&site, &fit.formula, unmet_wishes(&fit));
-    let report = WishFitReport::new(template.text(), &fit, &to_set);
+    let report = WishFitReport {
+        template: template.text(),
+        fit: &fit,
+        to_set: &to_set,
+        warnings: Vec::new(),
+    };
     write(arguments, &site, &report, out)?;
     Ok(Outcome::fine_if(fit.is_feasible && !to_set.has_errors()))
 }
@@ -133,7 +138,11 @@ fn fit_log(
         warn_all(&fit.held_out.warnings);
     }
     let to_set = FormulaToSet::new(&site, &fit.formula, not_advised(&fit));
-    let report = GoalFitReport::new(template.text(), &fit, &to_set);
+    let report = GoalFitReport {
+        template: template.text(),
+        fit: &fit,
+        to_set: &to_set,
+    };
     write(arguments, &site, &report, out)?;
     let is_met = fit
         .goals

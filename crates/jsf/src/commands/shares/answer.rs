@@ -28,7 +28,7 @@ pub struct PolicyView<'a> {
     /// The policy.
     pub policy: &'a PolicyShares,
     /// The nodes to show, parents first.
-    pub nodes: &'a [NodeId],
+    pub nodes: Vec<NodeId>,
     /// The tree with the usage that is assumed, or without it.
     pub(crate) assessed: &'a AssessedTree,
     /// The depth of every node of the tree, by its index.
@@ -37,7 +37,7 @@ pub struct PolicyView<'a> {
 
 impl<'a> PolicyView<'a> {
     /// The view of these nodes with the usage that is assumed.
-    pub fn new(policy: &'a PolicyShares, nodes: &'a [NodeId]) -> Self {
+    pub fn new(policy: &'a PolicyShares, nodes: Vec<NodeId>) -> Self {
         Self {
             policy,
             nodes,
@@ -161,8 +161,19 @@ pub struct SharesReport<'a> {
     pub shown: &'a [PolicyView<'a>],
     /// The assumed changes of the usage, in their order.
     pub changes: &'a [UsageChange],
-    /// The formula that gives the jobs their places, and the places before and after these changes.
-    pub places: Option<(&'a str, &'a JobTable, &'a Comparison)>,
+    /// The places of the jobs before and after these changes.
+    pub places: Option<Places<'a>>,
+}
+
+/// The places of jobs before and after a change of the usage.
+#[derive(Debug, Clone, Copy)]
+pub struct Places<'a> {
+    /// The formula that gives them.
+    pub formula: &'a str,
+    /// The jobs.
+    pub table: &'a JobTable,
+    /// The places.
+    pub comparison: &'a Comparison,
 }
 
 impl Answer for SharesReport<'_> {
@@ -222,16 +233,21 @@ fn assumptions(changes: &[UsageChange]) -> impl Serialize {
     object! { decay, charges }
 }
 
-fn places_won((formula, table, places): (&str, &JobTable, &Comparison)) -> impl Serialize {
+fn places_won(places: Places<'_>) -> impl Serialize {
+    let Places {
+        formula,
+        table,
+        comparison,
+    } = places;
     let mut entities = Vec::new();
-    for entity in &places.entities {
+    for entity in &comparison.entities {
         if entity.jobs > 0 {
             let (name, jobs, won) = (&entity.name, entity.jobs, entity.won());
             entities.push(object! { name, jobs, won });
         }
     }
     let mut jobs = Vec::new();
-    for job in places.moves() {
+    for job in comparison.moves() {
         jobs.push(object! {
             id: table.id(job.row),
             entity: table.entity(job.row),

@@ -55,17 +55,24 @@ pub(crate) fn farthest_entities(assessed: &AssessedTree) -> Vec<Entity<'_>> {
 }
 
 pub(crate) fn draw(entities: &[Entity<'_>]) -> ChartSvg {
-    let parts = entities
-        .iter()
-        .flat_map(|entity| [entity.share, entity.used]);
-    let least = parts.filter(|part| *part >= SMALLEST).fold(1.0, f64::min);
+    let mut least: f64 = 1.0;
+    for entity in entities {
+        for part in [entity.share, entity.used] {
+            if part >= SMALLEST {
+                least = least.min(part);
+            }
+        }
+    }
     // the power of ten at which the axis begins
     let first = (least.log10().floor() as i32).min(-1);
-    let powers = (first..=0).map(|power| 10f64.powi(power));
-    let ticks = powers.map(|part| (part, percent_of_axis(part)));
+    let mut ticks = vec![(0.0, "0".to_owned())];
+    for power in first..=0 {
+        let part = 10f64.powi(power);
+        ticks.push((part, percent_of_axis(part)));
+    }
     let intervals = Intervals {
         place: Box::new(move |part| place(part, first)),
-        ticks: [(0.0, "0".to_owned())].into_iter().chain(ticks).collect(),
+        ticks,
         directions: ["", ""],
         columns: vec!["share", "usage"],
         rows: entities.iter().map(Entity::row).collect(),

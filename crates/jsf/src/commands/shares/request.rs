@@ -1,5 +1,6 @@
 //! The arguments of `jsf shares`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -97,15 +98,14 @@ pub struct AssumedUsage {
 impl FromArgMatches for AssumedUsage {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let UsageOptions { charge, decay } = UsageOptions::from_arg_matches(matches)?;
-        let [places_of_charges, places_of_decays] =
-            ["charge", "decay"].map(|option| matches.indices_of(option).into_iter().flatten());
-        let mut placed: Vec<_> = places_of_charges
-            .zip(charge)
-            .chain(places_of_decays.zip(decay))
-            .collect();
-        placed.sort_by_key(|(place, _)| *place);
+        let mut by_place = BTreeMap::new();
+        for (option, changes) in [("charge", charge), ("decay", decay)] {
+            if let Some(places) = matches.indices_of(option) {
+                by_place.extend(places.zip(changes));
+            }
+        }
         Ok(Self {
-            changes: placed.into_iter().map(|(_, change)| change).collect(),
+            changes: by_place.into_values().collect(),
         })
     }
 
@@ -127,15 +127,15 @@ impl Args for AssumedUsage {
 
 fn parse_charge(text: &str) -> Result<UsageChange, String> {
     let (name, amount) = text.rsplit_once('=').ok_or("expected NAME=AMOUNT")?;
-    let parsed: Option<f64> = amount
-        .parse()
-        .ok()
-        .filter(|amount: &f64| amount.is_finite() && *amount >= 0.0);
-    let amount = parsed.ok_or_else(|| {
-        format!("`{amount}` is not an amount, expected a number that is not negative")
-    })?;
-    let name = name.to_owned();
-    Ok(UsageChange::Charge { name, amount })
+    match amount.parse::<f64>() {
+        Ok(number) if number.is_finite() && number >= 0.0 => Ok(UsageChange::Charge {
+            name: name.to_owned(),
+            amount: number,
+        }),
+        _ => Err(format!(
+            "`{amount}` is not an amount, expected a number that is not negative"
+        )),
+    }
 }
 
 fn parse_decay(text: &str) -> Result<UsageChange, String> {

@@ -14,7 +14,7 @@ use crate::cli::warnings::Warnings;
 use crate::cli::{
     CliError, FormulaOptions, Outcome, parsed_formula, read_formula_of, show_site, warn, warn_all,
 };
-use crate::commands::shares::answer::{PolicyView, SharesReport};
+use crate::commands::shares::answer::{Places, PolicyView, SharesReport};
 use crate::commands::shares::request::SharesArgs;
 
 pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -35,8 +35,8 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         request.policies = PolicyName::ALL.to_vec();
     }
     let shares = site.shares(&request)?;
-    let mut policies = shares.iter().map(|one| one.policy);
-    if !policies.any(|policy| policy == PolicyName::TicketBased) {
+    let mut policies = shares.iter();
+    if !policies.any(|one| one.policy == PolicyName::TicketBased) {
         let reason = "under this policy: only ticket-based asks who has pending jobs";
         note_idle(&[("--active", !arguments.active.is_empty())], reason);
     }
@@ -51,12 +51,9 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     };
     // a table shows entities together with their paths
     let with_paths = arguments.answer.format.is_document();
-    let mut nodes = Vec::new();
-    for one in &shares {
-        nodes.push(one.nodes(&arguments.entity, with_paths));
-    }
     let mut views = Vec::new();
-    for (one, nodes) in shares.iter().zip(&nodes) {
+    for one in &shares {
+        let nodes = one.nodes(&arguments.entity, with_paths);
         views.push(PolicyView::new(one, nodes));
     }
     // of the tree of another scheduler, OpenPBS's policy changes the usage: at least 1, and a group
@@ -68,9 +65,11 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         views: &views,
         shown: &shown,
         changes: &request.changes,
-        places: places
-            .as_ref()
-            .map(|(formula, places)| (&**formula, &places.table, &places.comparison)),
+        places: places.as_ref().map(|(formula, places)| Places {
+            formula,
+            table: &places.table,
+            comparison: &places.comparison,
+        }),
     };
     let warnings = warnings.into_answer();
     let output = Output::of(arguments.answer, &warnings);
@@ -136,10 +135,7 @@ const FORMULA: FormulaOptions = FormulaOptions {
 };
 
 fn given_formula(arguments: &SharesArgs) -> FormulaArgs {
-    FormulaArgs {
-        formula: arguments.formula.clone(),
-        formula_file: arguments.formula_file.clone(),
-    }
+    FormulaArgs::of(&arguments.formula, &arguments.formula_file)
 }
 
 /// The formula that orders the queue, and the places before and after the assumed usage.
@@ -153,8 +149,8 @@ fn places(
     let source = if given.is_given() {
         read_formula_of(FORMULA, &given, None)?
     } else {
-        site.formula_text()
-            .or_else(|_| FormulaText::new("fairshare_factor"))?
+        let in_force = site.formula_text();
+        in_force.or(FormulaText::new("fairshare_factor"))?
     };
     let submitted = source.submitted(arguments.site.numbers);
     let formula = parsed_formula(&source, &submitted)?;

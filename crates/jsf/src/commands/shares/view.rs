@@ -5,7 +5,6 @@
 use std::iter;
 
 use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, ShareTree};
-use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Comparison, JobMove};
 use jsf_openpbs::files::resource_group::UNKNOWN_GROUP;
 use jsf_openpbs::files::usage::MIN_USAGE;
@@ -13,7 +12,7 @@ use jsf_site::UsageChange;
 use serde_json::Value;
 
 use crate::commands::shares::answer::{
-    Change, PolicyView, SharesReport, depths, difference, end_of_path, share_part, shares,
+    Change, Places, PolicyView, SharesReport, depths, difference, end_of_path, share_part, shares,
     usage_part,
 };
 use crate::commands::shares::chart::{LEGEND, draw, farthest_entities};
@@ -64,7 +63,9 @@ pub(crate) fn shares_document<'a>(report: &SharesReport<'a>) -> Document<'a> {
     sections.push(tree_section(first.assessed));
     if is_assumed {
         sections.extend(views.iter().filter_map(changes_section));
-        sections.extend(report.places.into_iter().flat_map(places_sections));
+        if let Some(places) = report.places {
+            sections.extend(places_sections(places));
+        }
     } else {
         document.facts.extend(entity_facts(first));
         if is_brief {
@@ -165,9 +166,9 @@ fn assumed_headline(
     if clauses.is_empty() {
         clauses.push("no factor is known to change".to_owned());
     }
-    if let Some((.., places)) = report.places {
-        let moved = grouped_number(moved_jobs(places).len());
-        let all = grouped_count(places.moves().len(), "job");
+    if let Some(Places { comparison, .. }) = report.places {
+        let moved = grouped_number(moved_jobs(comparison).len());
+        let all = grouped_count(comparison.moves().len(), "job");
         clauses.push(format!("{moved} of {all} moved"));
     }
     let assumed = grouped(&view.policy.assumed);
@@ -230,7 +231,7 @@ fn group(tree: &ShareTree, node: NodeId) -> Option<&str> {
 
 /// The entities among the nodes that are shown.
 fn entities(view: &PolicyView<'_>) -> Vec<NodeId> {
-    let mut nodes = view.nodes.to_vec();
+    let mut nodes = view.nodes.clone();
     nodes.retain(|&node| view.tree().kind(node) == NodeKind::Entity);
     nodes
 }
@@ -371,11 +372,11 @@ fn node_cell(tree: &ShareTree, depth: usize, lines: String, node: NodeId) -> Cel
 /// The names of the nodes that are shown, with the lines between them.
 fn name_cells<'a>(view: &PolicyView<'a>) -> Vec<Cell<'a>> {
     let mut depths = Vec::new();
-    for node in view.nodes {
+    for node in &view.nodes {
         depths.push(view.depths[node.index()]);
     }
     let mut cells = Vec::new();
-    for (&node, lines) in iter::zip(view.nodes, branches(&depths)) {
+    for (&node, lines) in iter::zip(&view.nodes, branches(&depths)) {
         cells.push(node_cell(view.tree(), depths[cells.len()], lines, node));
     }
     cells
@@ -396,7 +397,7 @@ fn nodes_section<'a>(views: &'a [PolicyView<'a>]) -> Section<'a> {
         [only] => shares_table(only, true),
         _ => factors_table(first, views),
     };
-    let mut deep = first.nodes.to_vec();
+    let mut deep = first.nodes.clone();
     deep.retain(|&node| first.depths[node.index()] > MAX_LEVELS);
     let note = if deep.is_empty() {
         String::new()
@@ -413,7 +414,7 @@ fn nodes_section<'a>(views: &'a [PolicyView<'a>]) -> Section<'a> {
 /// its part of all usage.
 pub(crate) fn shares_table<'a>(view: &PolicyView<'a>, has_part: bool) -> Table<'a> {
     let mut rows = Vec::new();
-    for (&node, name) in iter::zip(view.nodes, name_cells(view)) {
+    for (&node, name) in iter::zip(&view.nodes, name_cells(view)) {
         let part = Cell::Share(usage_part(view.assessed, node));
         rows.push((name, part, view.numbers(node)));
     }
@@ -548,13 +549,16 @@ fn effect(change: &Change) -> f64 {
 }
 
 /// The places of the jobs of each entity, and then the jobs that move.
-fn places_sections<'a>(
-    (formula, table, places): (&'a str, &'a JobTable, &'a Comparison),
-) -> Vec<Section<'a>> {
+fn places_sections(places: Places<'_>) -> Vec<Section<'_>> {
+    let Places {
+        formula,
+        table,
+        comparison,
+    } = places;
     let mut sections = vec![Section::new("places").prose(format!("by `{}`", formula.trim_end()))];
-    let moved = moved_jobs(places);
+    let moved = moved_jobs(comparison);
     if !moved.is_empty() {
-        sections.extend(group_sections(places, false).into_iter().take(1));
+        sections.extend(group_sections(comparison, false).into_iter().next());
         let jobs = Table::new(move_columns(), moved.len(), move |row| {
             move_cells(table, &moved[row])
         });
@@ -633,7 +637,7 @@ mod tests {
                 notes: Vec::new(),
             };
             let mut text = Vec::new();
-            let views = [PolicyView::new(&policy, &nodes)];
+            let views = [PolicyView::new(&policy, nodes.clone())];
             let report = SharesReport {
                 views: &views,
                 shown: &views,

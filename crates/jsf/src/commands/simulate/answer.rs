@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 use crate::answer::{Answer, Format};
 use crate::commands::simulate::failures_in_words::FailingJobs;
 use crate::commands::simulate::view::simulation_document;
-use crate::view::csv_writer::{Cells, guarded, write_csv};
+use crate::view::csv_writer::{Cells, CsvWriter, guarded_names};
 use crate::view::document::{Document, Fact};
 use crate::view::printable::printable;
 
@@ -207,15 +207,16 @@ pub struct FormulaErrors {
 }
 
 fn formula_errors(jobs: &SimulatedJobs<'_>) -> Vec<FormulaErrors> {
-    let kinds = jobs.schedule.errors.kinds();
-    kinds
-        .map(|(kind, errors)| FormulaErrors {
+    let mut listed = Vec::new();
+    for (kind, errors) in jobs.schedule.errors.kinds() {
+        listed.push(FormulaErrors {
             kind,
             jobs: errors.jobs,
             job: jobs.workload.id(errors.job).to_owned(),
             message: errors.message.clone(),
-        })
-        .collect()
+        });
+    }
+    listed
 }
 
 /// A job that starts.
@@ -314,21 +315,14 @@ impl SimulationReport<'_> {
     /// # Errors
     /// `out` cannot be written.
     fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        let records = self.jobs.started().map(|(_, job)| {
-            let names = [job.id, job.entity, job.queue].map(|name| guarded(name, cells));
-            let wait = job.start - job.submit;
-            (
-                names,
-                job.processors,
-                job.submit,
-                job.start,
-                job.end,
-                wait,
-                self.is_warm_up(job.submit),
-            )
-        });
         let header = "id,entity,queue,processors,submit,start,end,wait,warm_up";
-        write_csv(header.split(','), records, out)
+        let mut csv = CsvWriter::new(header, out)?;
+        for (_, job) in self.jobs.started() {
+            let names = guarded_names([job.id, job.entity, job.queue], cells);
+            let times = [job.submit, job.start, job.end, job.start - job.submit];
+            csv.write((names, job.processors, times, self.is_warm_up(job.submit)))?;
+        }
+        csv.finish()
     }
 }
 
@@ -340,13 +334,13 @@ fn is_number(name: &str) -> bool {
 /// from 1.
 fn swf_numbers(names: &[Box<str>]) -> Vec<String> {
     let are_numbers = names.iter().all(|name| name.is_empty() || is_number(name));
-    let numbers = names
-        .iter()
-        .zip(1_u32..)
-        .map(|(name, place)| match &**name {
+    let mut numbers = Vec::new();
+    for name in names {
+        numbers.push(match &**name {
             "" => "-1".to_owned(),
             name if are_numbers => name.to_owned(),
-            _ => place.to_string(),
+            _ => (numbers.len() + 1).to_string(),
         });
-    numbers.collect()
+    }
+    numbers
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::answer::{Answer, Format};
 use crate::commands::simulate::answer::SimulationReport;
 use crate::commands::simulate::view::simulated_change_document;
-use crate::view::csv_writer::{Cells, guarded, write_csv};
+use crate::view::csv_writer::{Cells, CsvWriter, guarded_names};
 use crate::view::document::Document;
 
 /// The header of the comma-separated values.
@@ -67,28 +67,25 @@ impl<'a> SimulatedChangeReport<'a> {
         let (workload, warm_up) = (old.jobs.workload, old.statistics.warm_up);
         let [before, after] = [&old.jobs.schedule, &new.jobs.schedule];
         let schedules = Difference::new(workload, before, after, warm_up);
-        let common = old
-            .warnings
-            .iter()
-            .filter(|warning| new.warnings.contains(warning));
+        let mut warnings = old.warnings.clone();
+        warnings.retain(|warning| new.warnings.contains(warning));
+        let (of_old, of_new) = (&old.statistics, &new.statistics);
         let changes = schedules.classes.each_ref();
-        let groups = sides
-            .as_ref()
-            .map(|side| side.statistics.classes.each_ref());
+        let old_groups = of_old.classes.each_ref();
+        let new_groups = of_new.classes.each_ref();
         let classes = std::array::from_fn(|kind| {
-            compared_groups(changes[kind], groups.old[kind], groups.new[kind])
+            compared_groups(changes[kind], old_groups[kind], new_groups[kind])
         });
-        let summaries = sides.as_ref().map(|side| &side.statistics.summary);
         let difference = Compared {
-            utilisation: summaries.new.utilisation - summaries.old.utilisation,
-            makespan: summaries.new.makespan - summaries.old.makespan,
+            utilisation: of_new.summary.utilisation - of_old.summary.utilisation,
+            makespan: of_new.summary.makespan - of_old.summary.makespan,
             classes: ByKind::from(classes),
             confidence: 0.95,
             shake,
             schedules,
         };
         Self {
-            warnings: common.cloned().collect(),
+            warnings,
             validation: Validation::new(workload, before, warm_up),
             difference,
             sides,
@@ -101,9 +98,12 @@ impl<'a> SimulatedChangeReport<'a> {
     /// `out` cannot be written.
     fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         let OldNew { old, new } = &self.sides;
-        let records = old.jobs.started().filter_map(|(index, job)| {
-            let new_start = new.jobs.schedule.start(index)?;
-            let names = [job.id, job.entity, job.queue].map(|name| guarded(name, cells));
+        let mut csv = CsvWriter::new(CSV_HEADER, out)?;
+        for (index, job) in old.jobs.started() {
+            let Some(new_start) = new.jobs.schedule.start(index) else {
+                continue;
+            };
+            let names = guarded_names([job.id, job.entity, job.queue], cells);
             let old_wait = job.start - job.submit;
             let new_wait = new_start - job.submit;
             let times = [
@@ -116,9 +116,9 @@ impl<'a> SimulatedChangeReport<'a> {
             ];
             let ends = [job.end, new_start + (job.end - job.start)];
             let is_warm_up = old.is_warm_up(job.submit);
-            Some((names, job.processors, times, ends, is_warm_up))
-        });
-        write_csv(CSV_HEADER.split(','), records, out)
+            csv.write((names, job.processors, times, ends, is_warm_up))?;
+        }
+        csv.finish()
     }
 }
 
@@ -143,12 +143,11 @@ fn compared_groups(
     for change in changes {
         let name = &*change.name;
         if let (Some(old), Some(new)) = (old.get(name), new.get(name)) {
-            let sides = OldNew::new(old, new);
             compared.push(ComparedGroup {
                 change: change.clone(),
-                median_wait: sides.map(|side| Whole(side.wait.median)),
-                p95_wait: sides.map(|side| Whole(side.wait.p95)),
-                within_hour: sides.map(|side| side.within_hour),
+                median_wait: OldNew::new(old.wait.median, new.wait.median).map(Whole),
+                p95_wait: OldNew::new(old.wait.p95, new.wait.p95).map(Whole),
+                within_hour: OldNew::new(old.within_hour, new.within_hour),
             });
         }
     }

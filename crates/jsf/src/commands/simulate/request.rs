@@ -5,12 +5,12 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::builder::Resettable;
-use clap::{Args, Id};
+use clap::{Arg, Args};
 use job_sort_formula::rank::OldNew;
 use jsf_simulate::MAX_JOBS;
 
 use crate::answer::Format;
+use crate::cli::args::log::argument_of_log;
 use crate::cli::args::site::SiteArgs;
 use crate::cli::args::{CsvArgs, FormulaArgs, TextArgs, page_path};
 use crate::cli::output::format;
@@ -91,41 +91,19 @@ Examples:
       --site examples/site --workload examples/site/accounting.gz \\
       --processors 256")]
 #[command(
-    mut_arg("site", |site| site.help(
-        "The site, as for `jsf rank` [default: the environment variable JSF_SITE]; its formula, resources, queues with their \
-         limits, and fair-share tree with its decay are used"
-    )),
-    mut_arg("verbose", |verbose| verbose.hide(true)),
-    mut_arg("queue", |queue| queue.hide(true)),
-    mut_arg("sched-priv", |folder| {
-        folder.help("The scheduler's folder sched_priv: its shares, its usage and its sched_config")
-    }),
-    mut_arg("sched-config", |config| {
-        config.help("The sched_config, instead of the one in --sched-priv: its order of jobs, backfilling, usage and decay")
-    }),
-    mut_arg("server", |server| server.help(
-        "The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula (if none is given), its limits \
-         and its backfill_depth are used"
-    )),
-    mut_arg("queues", |queues| {
-        queues.help("The queues with their priorities, limits and backfill_depth: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`")
-    }),
-    mut_arg("workload", |log| log.required_unless_present("generate").conflicts_with("generate")),
-    mut_args(|argument| match argument.get_id().as_str() {
-        "cancelled" | "overrun" | "processors_of" | "from" | "to" => argument.conflicts_with("generate"),
-        _ => argument,
-    }),
-    mut_arg("tree", |tree| tree.conflicts_with(Resettable::<Id>::Reset).conflicts_with("resource-group")),
-    mut_arg("usage", |usage| usage.value_name("FILE|start|fresh").help(
-        "The binary usage file; or `start`, the usage of the tree, with which the entities begin by default; or `fresh`, none"
-    )),
-    mut_arg("numbers", |numbers| numbers.help(
-        "The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32; exact, doubles; \
-         decimal is not available here"
-    )),
-    mut_arg("on_error", |on_error| on_error.help(
-        "The value of a job whose evaluation fails: 0, 0 with exit code 1, or no value, so that the job ranks last"
-    ))
+    mut_arg("site", of_simulation),
+    mut_arg("verbose", of_simulation),
+    mut_arg("queue", of_simulation),
+    mut_arg("sched-priv", of_simulation),
+    mut_arg("sched-config", of_simulation),
+    mut_arg("server", of_simulation),
+    mut_arg("queues", of_simulation),
+    mut_arg("workload", of_simulation),
+    mut_args(of_generated),
+    mut_arg("tree", of_simulation),
+    mut_arg("usage", of_simulation),
+    mut_arg("numbers", of_simulation),
+    mut_arg("on_error", of_simulation)
 )]
 pub struct SimulateArgs {
     /// The formula.
@@ -225,19 +203,61 @@ pub struct TwoFormulas {
     pub new_file: Option<PathBuf>,
 }
 
+/// What is said of a log is not said of generated jobs.
+fn of_generated(argument: Arg) -> Arg {
+    match argument.get_id().as_str() {
+        "cancelled" | "overrun" | "processors_of" | "from" | "to" => {
+            argument.conflicts_with("generate")
+        }
+        _ => argument,
+    }
+}
+
+/// An argument of several commands as a simulation has it.
+fn of_simulation(argument: Arg) -> Arg {
+    let help = match argument.get_id().as_str() {
+        "site" => {
+            "The site, as for `jsf rank` [default: the environment variable JSF_SITE]; its formula, resources, queues with their \
+             limits, and fair-share tree with its decay are used"
+        }
+        "sched-priv" => {
+            "The scheduler's folder sched_priv: its shares, its usage and its sched_config"
+        }
+        "sched-config" => {
+            "The sched_config, instead of the one in --sched-priv: its order of jobs, backfilling, usage and decay"
+        }
+        "server" => {
+            "The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula (if none is given), its limits \
+             and its backfill_depth are used"
+        }
+        "queues" => {
+            "The queues with their priorities, limits and backfill_depth: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`"
+        }
+        "numbers" => {
+            "The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32; exact, doubles; \
+             decimal is not available here"
+        }
+        "on_error" => {
+            "The value of a job whose evaluation fails: 0, 0 with exit code 1, or no value, so that the job ranks last"
+        }
+        "queue" => return argument.hide(true),
+        "workload" => {
+            return argument
+                .required_unless_present("generate")
+                .conflicts_with("generate");
+        }
+        _ => return argument_of_log(argument),
+    };
+    argument.help(help)
+}
+
 impl TwoFormulas {
     /// The formula of either side.
     pub(crate) fn formulas(&self) -> OldNew<FormulaArgs> {
-        OldNew {
-            old: FormulaArgs {
-                formula: self.old.clone(),
-                formula_file: self.old_file.clone(),
-            },
-            new: FormulaArgs {
-                formula: self.new.clone(),
-                formula_file: self.new_file.clone(),
-            },
-        }
+        OldNew::new(
+            FormulaArgs::of(&self.old, &self.old_file),
+            FormulaArgs::of(&self.new, &self.new_file),
+        )
     }
 }
 
@@ -257,40 +277,43 @@ const MAX_VALUES: usize = 10_000;
 fn param(text: &str) -> Result<Param, String> {
     let expected = "expected NAME=1,2,5 or NAME=LOW:HIGH:COUNT, such as a=1:10:4";
     let (name, values) = text.split_once('=').ok_or(expected)?;
-    let name = name.trim();
-    let is_letter = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'_';
-    if name.is_empty() || name.as_bytes()[0].is_ascii_digit() || !name.bytes().all(is_letter) {
+    let name = name.trim().to_owned();
+    let is_name = !name.contains(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    if !is_name || name.is_empty() || name.as_bytes()[0].is_ascii_digit() {
         return Err(expected.to_owned());
     }
-    let finite = |text: &str| {
-        text.trim()
-            .parse()
-            .ok()
-            .filter(|value: &f64| value.is_finite())
-    };
-    let values: Vec<String> = match values.split(':').collect::<Vec<_>>()[..] {
+    let mut listed = Vec::new();
+    match values.split(':').collect::<Vec<_>>()[..] {
         [low, high, count] => {
             let count = number_within(count.trim(), 2..=MAX_VALUES, "").map_err(|_| expected)?;
             let low = finite(low).ok_or(expected)?;
             let high = finite(high).ok_or(expected)?;
             let step = (high - low) / (count - 1) as f64;
-            (0..count)
-                .map(|index| (low + step * index as f64).to_string())
-                .collect()
+            for index in 0..count {
+                listed.push((low + step * index as f64).to_string());
+            }
         }
-        [list] => list
-            .split(',')
-            .map(|value| value.trim().to_owned())
-            .collect(),
+        [list] => {
+            for value in list.split(',') {
+                listed.push(value.trim().to_owned());
+            }
+        }
         _ => return Err(expected.to_owned()),
-    };
-    match values.iter().find(|value| finite(value).is_none()) {
-        Some(value) => Err(format!("`{value}` is not a number; {expected}")),
-        None => Ok(Param {
-            name: name.to_owned(),
-            values,
-        }),
     }
+    for value in &listed {
+        if finite(value).is_none() {
+            return Err(format!("`{value}` is not a number; {expected}"));
+        }
+    }
+    Ok(Param {
+        name,
+        values: listed,
+    })
+}
+
+fn finite(text: &str) -> Option<f64> {
+    let value: f64 = text.trim().parse().ok()?;
+    value.is_finite().then_some(value)
 }
 
 /// A number within a range, which `expected` describes.
@@ -299,8 +322,10 @@ pub(crate) fn number_within<T: FromStr + PartialOrd>(
     range: RangeInclusive<T>,
     expected: impl Display,
 ) -> Result<T, String> {
-    let number = text.parse().ok().filter(|number| range.contains(number));
-    number.ok_or_else(|| format!("expected {expected}"))
+    match text.parse() {
+        Ok(number) if range.contains(&number) => Ok(number),
+        _ => Err(format!("expected {expected}")),
+    }
 }
 
 fn generated_jobs(text: &str) -> Result<usize, String> {

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
 use crate::answer::{Answer, Format};
-use crate::view::csv_writer::{Cells, write_csv};
+use crate::view::csv_writer::{Cells, CsvWriter};
 use crate::view::document::Document;
 
 /// One run.
@@ -98,8 +98,10 @@ impl SweepReport<'_> {
     /// # Errors
     /// `out` cannot be written.
     fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        let header = self.names.iter().copied().chain(NUMBERS.split(','));
-        let records = self.runs.iter().map(|run| {
+        let mut header = self.names.to_vec();
+        header.push(NUMBERS);
+        let mut csv = CsvWriter::new(&header.join(","), out)?;
+        for run in self.runs {
             let summary = &run.summary;
             let numbers: [&dyn Display; 7] = [
                 &summary.wait.mean,
@@ -110,34 +112,34 @@ impl SweepReport<'_> {
                 &summary.makespan,
                 &summary.mean_queue,
             ];
-            let counts = [run.failed, met(run), judged(run), run.never_start];
-            let values = run.params.iter().map(|(_, value)| value.clone());
-            let mut record: Vec<String> = values.collect();
-            // without a job there is no mean, and its field is empty
-            let text = |number: &dyn Display| summary.if_any(number.to_string());
-            record.extend(numbers.map(|number| text(number).unwrap_or_default()));
-            record.extend(counts.map(|count| count.to_string()));
-            record
-        });
-        write_csv(header, records, out)
+            let mut record = Vec::new();
+            for (_, value) in &run.params {
+                record.push(value.clone());
+            }
+            for number in numbers {
+                // without a job there is no mean, and its field is empty
+                record.push(summary.if_any(number.to_string()).unwrap_or_default());
+            }
+            for count in [run.failed, met(run), judged(run), run.never_start] {
+                record.push(count.to_string());
+            }
+            csv.write(record)?;
+        }
+        csv.finish()
     }
 }
 
 /// The number of goals that are judged: not those about no job, nor those that refer to an old
 /// formula.
 pub(super) fn judged(run: &SweptRun) -> usize {
-    run.goals
-        .iter()
-        .filter(|goal| goal.state.met().is_some())
-        .count()
+    let goals = run.goals.iter();
+    goals.filter(|goal| goal.state.met().is_some()).count()
 }
 
 /// The number of goals that a run meets.
 pub(super) fn met(run: &SweptRun) -> usize {
-    run.goals
-        .iter()
-        .filter(|goal| goal.state == GoalState::Met)
-        .count()
+    let goals = run.goals.iter();
+    goals.filter(|goal| goal.state == GoalState::Met).count()
 }
 
 /// A value as a number of JSON, as it is written.

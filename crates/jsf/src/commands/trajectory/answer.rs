@@ -8,7 +8,7 @@ use jsf_site::RankedQueue;
 use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Each, Format, object};
-use crate::view::csv_writer::{Cells, guarded, write_csv};
+use crate::view::csv_writer::{Cells, CsvWriter, guarded};
 use crate::view::document::Document;
 
 /// The longest time to follow jobs, in seconds: a leap year.
@@ -51,8 +51,10 @@ impl<'a> TrajectoryReport<'a> {
 
     /// The time that a job has waited now, in seconds.
     fn waited(&self, job: &JobTrajectory) -> i64 {
-        let column = self.queue.table.column("eligible_time");
-        column.map_or(0, |column| column.nearest_double(job.row) as i64)
+        match self.queue.table.column("eligible_time") {
+            Some(column) => column.nearest_double(job.row) as i64,
+            None => 0,
+        }
     }
 
     fn followed_job(&self, job: &JobTrajectory) -> impl Serialize {
@@ -80,22 +82,27 @@ impl<'a> TrajectoryReport<'a> {
 
     /// Writes comma-separated values as in RFC 4180: a line for each job at each point of time.
     fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        let lines = self.trajectory.jobs.iter().flat_map(|job| {
+        let mut csv = CsvWriter::new("wait,id,eligible_time,score,rank,known", out)?;
+        for job in &self.trajectory.jobs {
             let waited = self.waited(job);
-            job.points.iter().map(move |point| {
-                let score = Some(point.score).filter(|score| score.is_finite());
-                (
+            let id = guarded(self.id(job.row), cells);
+            for point in &job.points {
+                let mut score = String::new();
+                if point.score.is_finite() {
+                    score = Value::Float(point.score).repr();
+                }
+                let eligible_time = waited + point.wait;
+                csv.write((
                     point.wait,
-                    guarded(self.id(job.row), cells),
-                    waited + point.wait,
-                    score.map(|score| Value::Float(score).repr()),
+                    &id,
+                    eligible_time,
+                    score,
                     point.rank,
                     point.is_known,
-                )
-            })
-        });
-        let header = "wait,id,eligible_time,score,rank,known";
-        write_csv(header.split(','), lines, out)
+                ))?;
+            }
+        }
+        csv.finish()
     }
 }
 

@@ -23,30 +23,26 @@ impl TrajectoryReport<'_> {
     pub fn write_svg(&self, out: &mut dyn Write) -> io::Result<()> {
         let jobs = &self.trajectory.jobs;
         let [mut best, mut worst] = [usize::MAX, 1];
-        for (_, rank) in jobs.iter().flat_map(|job| &job.ranks) {
-            if let Some(rank) = *rank {
-                [best, worst] = [best.min(rank), worst.max(rank)];
-            }
-        }
-        let [worst, best] = [worst, best.min(worst)].map(|rank| rank as f64);
         let (x, second) = Axis::time(self.trajectory.seconds as f64, "of waiting from now on");
-        let lines = jobs
-            .iter()
-            .enumerate()
-            .map(|(index, job)| self.line(index, job, second));
+        let mut lines = Vec::new();
+        for job in jobs {
+            for (_, rank) in &job.ranks {
+                if let Some(rank) = *rank {
+                    [best, worst] = [best.min(rank), worst.max(rank)];
+                }
+            }
+            lines.push(self.line(lines.len(), job, second));
+        }
         let plot = Plot {
             x,
-            y: Axis::whole([worst, best], "rank"),
-            lines: lines.collect(),
+            y: Axis::whole([worst as f64, best.min(worst) as f64], "rank"),
+            lines,
         };
-        let colours = COLOURS.iter().enumerate();
-        let colours = colours.map(|(index, colour)| {
-            format!("path.c{index}{{stroke:{colour}}}text.c{index}{{fill:{colour}}}")
-        });
-        let style = format!(
-            "line{{stroke:#bbb}}line.frame{{stroke:#444}}path{{fill:none;stroke-width:2}}{}",
-            colours.collect::<String>()
-        );
+        let mut style =
+            "line{stroke:#bbb}line.frame{stroke:#444}path{fill:none;stroke-width:2}".to_owned();
+        for (index, colour) in COLOURS.iter().enumerate() {
+            style += &format!("path.c{index}{{stroke:{colour}}}text.c{index}{{fill:{colour}}}");
+        }
         let svg = plot
             .draw(Layout::Wide)
             .document(&style, "Rank over waiting time", self.formula);
@@ -56,10 +52,10 @@ impl TrajectoryReport<'_> {
     fn line(&self, index: usize, job: &JobTrajectory, second: f64) -> StepLine {
         let mut steps = Vec::new();
         for (index, (wait, rank)) in job.ranks.iter().enumerate() {
-            let end = job
-                .ranks
-                .get(index + 1)
-                .map_or(job.known_until, |next| next.0);
+            let end = match job.ranks.get(index + 1) {
+                Some((next, _)) => *next,
+                None => job.known_until,
+            };
             if let Some(rank) = *rank {
                 steps.push([*wait as f64 / second, end as f64 / second, rank as f64]);
             }

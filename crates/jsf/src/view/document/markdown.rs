@@ -6,7 +6,7 @@ use std::iter;
 
 use crate::view::document::table::{Column, Fit, Table};
 use crate::view::document::terminal::text_of;
-use crate::view::document::{Block, Detail, Document, DrawingStyle, Fact, Medium};
+use crate::view::document::{Block, Document, DrawingStyle, Fact, Medium};
 use crate::view::printable::{printable, printable_lines};
 use crate::view::words::capitalised;
 
@@ -30,14 +30,14 @@ pub fn write_markdown(
     writeln!(out, "### {}\n", sentence(&document.title))?;
     writeln!(out, "**{}**", sentence(&document.headline))?;
     let mut facts = Vec::from_iter(&document.facts);
-    facts.retain(|fact| is_full || fact.detail == Detail::FirstScreen);
+    facts.retain(|fact| is_full || !fact.is_in_full);
     if !facts.is_empty() {
         writeln!(out)?;
         write_facts(&facts, out)?;
     }
     let most = if is_full { MAX_ROWS } else { TICKET_ROWS };
     for section in document.text_sections() {
-        if !is_full && section.detail == Detail::Full {
+        if section.is_in_full && !is_full {
             continue;
         }
         if !section.heading.is_empty() {

@@ -45,15 +45,6 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Whether a part of a document is on the first screen, which is all that text shows by default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
-    /// It is on the first screen.
-    FirstScreen,
-    /// It is shown in full only.
-    Full,
-}
-
 /// A rule or a number: a heading, and a text in one or more lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
@@ -61,8 +52,8 @@ pub struct Fact {
     pub heading: String,
     /// Its text.
     pub lines: Vec<String>,
-    /// Whether it is on the first screen.
-    pub detail: Detail,
+    /// Whether it is shown in full only, and not on the first screen.
+    pub is_in_full: bool,
 }
 
 /// A part of a document.
@@ -71,8 +62,9 @@ pub struct Section<'a> {
     pub heading: String,
     /// Where it is shown.
     pub medium: Medium,
-    /// Whether it is on the first screen.
-    pub detail: Detail,
+    /// Whether it is shown in full only, and not on the first screen, which is all that text shows
+    /// by default.
+    pub is_in_full: bool,
     /// A line in its place where the first screen has no room; it may be empty.
     pub brief: String,
     /// What it contains, in this order.
@@ -157,7 +149,7 @@ impl<'a> Section<'a> {
         Self {
             heading: heading.into(),
             medium: Medium::All,
-            detail: Detail::FirstScreen,
+            is_in_full: false,
             brief: String::new(),
             blocks: Vec::new(),
         }
@@ -170,14 +162,14 @@ impl<'a> Section<'a> {
     }
 
     /// The section in full only.
-    pub fn in_full(mut self) -> Self {
-        self.detail = Detail::Full;
-        self
+    pub fn in_full(self) -> Self {
+        self.in_full_if(true)
     }
 
     /// The section in full only, if this holds.
-    pub fn in_full_if(self, is_full: bool) -> Self {
-        if is_full { self.in_full() } else { self }
+    pub fn in_full_if(mut self, is_in_full: bool) -> Self {
+        self.is_in_full |= is_in_full;
+        self
     }
 
     /// The section on a page only.
@@ -289,19 +281,19 @@ impl Fact {
         Self {
             heading: heading.to_owned(),
             lines,
-            detail: Detail::FirstScreen,
+            is_in_full: false,
         }
     }
 
     /// The fact in full only.
-    pub fn in_full(mut self) -> Self {
-        self.detail = Detail::Full;
-        self
+    pub fn in_full(self) -> Self {
+        self.in_full_if(true)
     }
 
     /// The fact in full only, if this holds.
-    pub fn in_full_if(self, is_full: bool) -> Self {
-        if is_full { self.in_full() } else { self }
+    pub fn in_full_if(mut self, is_in_full: bool) -> Self {
+        self.is_in_full |= is_in_full;
+        self
     }
 
     /// The facts of two sides: once where both are equal, else each with the name of its side.
@@ -338,9 +330,7 @@ fn merged(old: Option<&Fact>, new: Option<&Fact>) -> Fact {
             merged.lines.push(format!("{side}: {line}"));
         }
         merged.heading.clone_from(&fact.heading);
-        if fact.detail == Detail::FirstScreen {
-            merged.detail = Detail::FirstScreen;
-        }
+        merged.is_in_full &= fact.is_in_full;
     }
     merged
 }

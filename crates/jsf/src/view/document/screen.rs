@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::view::document::table::{RowLimit, Table};
 use crate::view::document::terminal::{TerminalStyle, columns_left_out, cut};
-use crate::view::document::{Block, Detail, Document, Fact, Section};
+use crate::view::document::{Block, Document, Fact, Section};
 use crate::view::printable::printable;
 
 /// A table keeps at least so many rows, if it has them.
@@ -141,7 +141,7 @@ pub(crate) fn lines(style: TerminalStyle, document: &Document<'_>, height: usize
     let mut hidden = Vec::new();
     let mut facts = Vec::new();
     for fact in &document.facts {
-        if fact.detail == Detail::FirstScreen {
+        if !fact.is_in_full {
             facts.push(shortened(style, fact, height / 3, &mut hidden));
         }
     }
@@ -154,7 +154,7 @@ pub(crate) fn lines(style: TerminalStyle, document: &Document<'_>, height: usize
     let most = height.saturating_sub(lines.len() + 1);
     let mut sections = Vec::new();
     for section in document.text_sections() {
-        if section.detail == Detail::FirstScreen {
+        if !section.is_in_full {
             sections.push(ShownSection::new(section, style, height));
         }
     }
@@ -235,15 +235,11 @@ fn shortened(style: TerminalStyle, fact: &Fact, height: usize, hidden: &mut Vec<
 /// The headings of what is shown in full only; facts have none of their own.
 fn headings_in_full(document: &Document<'_>) -> Vec<String> {
     let mut headings = Vec::new();
-    if document
-        .facts
-        .iter()
-        .any(|fact| fact.detail == Detail::Full)
-    {
+    if document.facts.iter().any(|fact| fact.is_in_full) {
         headings.push("the rules".to_owned());
     }
     for section in document.text_sections() {
-        if section.detail == Detail::Full && !section.heading.is_empty() {
+        if section.is_in_full && !section.heading.is_empty() {
             headings.push(label(&section.heading).to_owned());
         }
     }

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::view::document::page::difference::marked_formulas;
 use crate::view::document::table::{Cell, Column, Fit, Table, Tone};
-use crate::view::document::{Block, Chart, Detail, Document, DrawingStyle, Fact, Medium, Section};
+use crate::view::document::{Block, Chart, Document, DrawingStyle, Fact, Medium, Section};
 use crate::view::printable::printable;
 use crate::view::words::{capitalised, grouped_count};
 
@@ -49,10 +49,12 @@ pub fn write_page(
 ) -> io::Result<()> {
     let (mut first, mut rules) = (Vec::new(), Vec::new());
     for fact in &document.facts {
-        match fact.detail {
-            Detail::FirstScreen => first.push(fact),
-            Detail::Full => rules.push(fact),
-        }
+        let part = if fact.is_in_full {
+            &mut rules
+        } else {
+            &mut first
+        };
+        part.push(fact);
     }
     let page = context! {
         kind => document.command,
