@@ -4,7 +4,6 @@
 mod architecture;
 mod columnar;
 mod decimal;
-mod dependencies;
 mod fairshare;
 mod links;
 mod lint;
