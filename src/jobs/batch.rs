@@ -4,11 +4,9 @@
 use std::ops::Range;
 
 use crate::jobs::dictionary::Dictionary;
+use crate::jobs::table::UNKNOWN_TIME;
 use crate::jobs::{Column, JobState, MAX_NAME};
 use crate::python::Value;
-
-/// An unknown time of queueing: later than any other.
-pub(super) const UNKNOWN: i64 = i64::MAX;
 
 /// Which value counts if a job has the same input more than once: that of the greatest precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,8 +113,8 @@ impl Batch {
         self.queues.push(row.queue);
         self.states.push(row.state);
         if row.queued_at.is_some() || !self.queued_at.is_empty() {
-            self.queued_at.resize(self.ends.len(), UNKNOWN);
-            self.queued_at.push(row.queued_at.unwrap_or(UNKNOWN));
+            self.queued_at.resize(self.ends.len(), UNKNOWN_TIME);
+            self.queued_at.push(row.queued_at.unwrap_or(UNKNOWN_TIME));
         }
         self.lines.push(row.line);
         // last, since it ends the row that the setters above write
@@ -126,21 +124,26 @@ impl Batch {
 
     /// The line of a row within the batch, from 0.
     pub fn line(&self, row: usize) -> usize {
-        self.lines.get(row).map_or(0, |&line| line as usize)
+        match self.lines.get(row) {
+            Some(&line) => line as usize,
+            None => 0,
+        }
     }
 
     /// The times of queueing of these rows, if any of them is known.
     pub(super) fn queued_at(&self, rows: Range<usize>) -> Option<&[i64]> {
-        self.queued_at
-            .get(rows)
-            .filter(|times| times.iter().any(|&time| time != UNKNOWN))
+        let times = self.queued_at.get(rows)?;
+        let is_known = times.iter().any(|&time| time != UNKNOWN_TIME);
+        is_known.then_some(times)
     }
 
     /// The id of a row.
     pub fn id(&self, row: usize) -> &str {
-        let start = row
-            .checked_sub(1)
-            .map_or(0, |before| self.ends[before] as usize);
+        let start = if row == 0 {
+            0
+        } else {
+            self.ends[row - 1] as usize
+        };
         // `finish` has refused what is not ASCII
         str::from_utf8(&self.ids[start..self.ends[row] as usize]).unwrap_or_default()
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use num_traits::ToPrimitive;
 
 use crate::jobs::InputPrecedence;
+use crate::jobs::dictionary::Dictionary;
 use crate::jobs::kept_rows::KeptRows;
 use crate::python::{InputColumn, MAX_EXACT_INT, Value};
 
@@ -166,10 +167,7 @@ impl Column {
         let (number, is_int, is_exact) = Self::number_of(&value);
         self.numbers[row] = number;
         self.is_int[row] = is_int;
-        match self
-            .exceptions
-            .binary_search_by_key(&row, |&(exception, _)| exception as usize)
-        {
+        match self.exception_index(row) {
             Ok(index) if is_exact => _ = self.exceptions.remove(index),
             Ok(index) => self.exceptions[index].1 = value,
             Err(index) if !is_exact => self.exceptions.insert(index, (row as u32, value)),
@@ -177,7 +175,13 @@ impl Column {
         }
     }
 
-    pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
+    /// Where a row is among the exceptions, or where it would be.
+    fn exception_index(&self, row: usize) -> Result<usize, usize> {
+        self.exceptions
+            .binary_search_by_key(&row, |&(exception, _)| exception as usize)
+    }
+
+    pub(super) fn remove_rows(&mut self, kept: &KeptRows) {
         kept.retain_in(&mut self.numbers);
         kept.retain_in(&mut self.is_int);
         kept.retain_in(&mut self.sources);
@@ -186,11 +190,11 @@ impl Column {
 
     /// Sets every row that is not the job's own to the value of its entity, or to a default of 0 if
     /// that is `None`. A later call replaces what an earlier one has set.
-    pub(super) fn fill(&mut self, entity_of: impl Fn(usize) -> usize, values: &[Option<Value>]) {
+    pub(super) fn fill(&mut self, entities: &Dictionary, values: &[Option<Value>]) {
         // the whole column is built again: a row that changes its kind would move all exceptions behind it
         let mut filled = Self::new();
         for row in 0..self.len() {
-            match values.get(entity_of(row)) {
+            match values.get(entities.index(row)) {
                 _ if self.precedence(row).is_some() => {
                     filled.push_from(&self.value(row), self.sources[row]);
                 }
@@ -206,9 +210,7 @@ impl Column {
     #[inline]
     pub fn value(&self, row: usize) -> Value {
         if !self.exceptions.is_empty()
-            && let Ok(index) = self
-                .exceptions
-                .binary_search_by_key(&row, |&(exception, _)| exception as usize)
+            && let Ok(index) = self.exception_index(row)
         {
             return self.exceptions[index].1.clone();
         }
@@ -228,9 +230,7 @@ impl Column {
 
     /// Whether the job has this input; `false` if the row holds a default.
     pub fn is_set(&self, row: usize) -> bool {
-        self.sources
-            .get(row)
-            .is_some_and(|source| *source != Source::Default)
+        !matches!(self.sources.get(row), None | Some(Source::Default))
     }
 
     /// Whether every job has this input.

@@ -30,12 +30,14 @@ impl Dictionary {
     }
 
     /// Removes rows; and names too if most of them are those of removed rows.
-    pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
+    pub(super) fn remove_rows(&mut self, kept: &KeptRows) {
         kept.retain_in(&mut self.rows);
         if self.distinct.len() > MANY_NAMES.max(2 * self.rows.len()) {
             // names are numbered by their first rows, so the rows are entered again
             let old = std::mem::take(self);
-            (0..old.rows.len()).for_each(|row| self.push(old.at(row)));
+            for row in 0..old.rows.len() {
+                self.push(old.at(row));
+            }
         }
     }
 
@@ -47,12 +49,9 @@ impl Dictionary {
 
     #[inline]
     fn index_or_insert(&mut self, name: &str) -> u32 {
-        if self
-            .distinct
-            .get(self.last as usize)
-            .is_none_or(|last| !is_same_name(last, name))
-        {
-            self.last = self.find_or_insert(name);
+        match self.distinct.get(self.last as usize) {
+            Some(last) if is_same_name(last, name) => {}
+            _ => self.last = self.find_or_insert(name),
         }
         self.last
     }
@@ -89,10 +88,10 @@ impl Dictionary {
 
     /// The name of a row; `""` if there is no such row.
     pub(super) fn at(&self, row: usize) -> &str {
-        self.rows
-            .get(row)
-            .and_then(|&index| self.distinct.get(index as usize))
-            .map_or("", |name| name)
+        match self.rows.get(row) {
+            Some(&index) => &self.distinct[index as usize],
+            None => "",
+        }
     }
 
     /// The distinct names. Those of removed rows stay until they are many.
@@ -103,7 +102,9 @@ impl Dictionary {
     /// Whether each distinct name is that of a row.
     pub(super) fn are_used(&self) -> Vec<bool> {
         let mut are_used = vec![false; self.distinct.len()];
-        (0..self.rows.len()).for_each(|row| are_used[self.index(row)] = true);
+        for &index in &self.rows {
+            are_used[index as usize] = true;
+        }
         are_used
     }
 }

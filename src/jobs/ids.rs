@@ -42,7 +42,7 @@ impl Ids {
     /// The row of an id; `None` if the list does not contain it.
     pub(super) fn row_of(&self, id: &str) -> Option<usize> {
         match &self.index {
-            Some(index) => index.get(id).map(|&row| row as usize),
+            Some(index) => Some(*index.get(id)? as usize),
             None => self.binary_search(id),
         }
     }
@@ -62,8 +62,11 @@ impl Ids {
 
     /// Appends an id unless the list contains it; returns whether it was appended.
     pub(super) fn push(&mut self, id: &str) -> bool {
-        let last = self.len().checked_sub(1).and_then(|row| self.id_at(row));
-        if self.index.is_none() && last.is_none_or(|last| compare(last, id).is_lt()) {
+        let is_next = match self.len() {
+            0 => true,
+            len => compare(self.id_at(len - 1).unwrap_or_default(), id).is_lt(),
+        };
+        if self.index.is_none() && is_next {
             self.append(id);
             return true;
         }
@@ -81,9 +84,11 @@ impl Ids {
 
     /// The rows by their ids.
     fn indexed(&self) -> HashMap<Box<str>, u32> {
-        (0..self.len())
-            .filter_map(|row| Some((self.id_at(row)?.into(), row as u32)))
-            .collect()
+        let mut index = HashMap::with_capacity(self.len() + 1);
+        for row in 0..self.len() {
+            index.insert(self.id_at(row).unwrap_or_default().into(), row as u32);
+        }
+        index
     }
 
     /// Appends an id that the list does not contain, without entering it in the index.
@@ -93,39 +98,37 @@ impl Ids {
     }
 
     /// Removes rows.
-    pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
-        let mut text = String::with_capacity(self.text.len());
-        let mut ends = Vec::with_capacity(kept.len());
-        for run in kept.runs() {
-            let start = self.start(run.start);
-            let before = text.len();
-            // a run is not empty, so its last row exists
-            text.push_str(&self.text[start..self.ends[run.end - 1]]);
-            ends.extend(
-                self.ends[run.clone()]
-                    .iter()
-                    .map(|end| end - start + before),
-            );
+    pub(super) fn remove_rows(&mut self, kept: &KeptRows) {
+        let old = std::mem::take(self);
+        for row in 0..old.len() {
+            if kept.new_row(row as u32).is_some() {
+                self.append(old.id_at(row).unwrap_or_default());
+            }
         }
-        (self.text, self.ends) = (text, ends);
-        if let Some(index) = &mut self.index {
-            index.retain(|_, row| {
-                kept.new_row(*row as usize)
-                    .map(|new_row| *row = new_row as u32)
-                    .is_some()
+        if let Some(mut index) = old.index {
+            index.retain(|_, row| match kept.new_row(*row) {
+                Some(new_row) => {
+                    *row = new_row;
+                    true
+                }
+                None => false,
             });
+            self.index = Some(index);
         }
     }
 
     /// The rows whose id contains a `[`: arrays and subjobs.
-    pub(super) fn bracketed(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn bracketed(&self) -> Vec<usize> {
+        let mut rows = Vec::new();
         // one search of all ids spares one in each of them
-        let rows = if self.text.contains('[') {
-            self.len()
-        } else {
-            0
-        };
-        (0..rows).filter(|&row| self.id_at(row).is_some_and(|id| id.contains('[')))
+        if self.text.contains('[') {
+            for row in 0..self.len() {
+                if self.id_at(row).unwrap_or_default().contains('[') {
+                    rows.push(row);
+                }
+            }
+        }
+        rows
     }
 }
 
@@ -145,8 +148,8 @@ fn compare(left: &str, right: &str) -> Ordering {
 /// The digits at the start, without leading zeros.
 fn leading_number(id: &str) -> &str {
     let digits = id.trim_start_matches('0');
-    let end = digits.find(|character: char| !character.is_ascii_digit());
-    &digits[..end.unwrap_or(digits.len())]
+    let rest = digits.trim_start_matches(|character: char| character.is_ascii_digit());
+    &digits[..digits.len() - rest.len()]
 }
 
 #[cfg(test)]
@@ -198,7 +201,7 @@ mod tests {
             (ids.row_of("9999.vm"), ids.row_of("3[].vm"), ids.len()),
             (Some(9999), Some(10_000), 10_001)
         );
-        assert_eq!(ids.bracketed().collect::<Vec<_>>(), [10_000]);
+        assert_eq!(ids.bracketed(), [10_000]);
         assert_eq!(
             (ids.id_at(4095), ids.id_at(4096), ids.id_at(10_001)),
             (Some("4095.vm"), Some("4096.vm"), None)

@@ -52,11 +52,10 @@ impl JobTable {
                 integers.len()
             )));
         }
-        *column = integers
-            .iter()
-            .copied()
-            .map(|integer| Ok(Value::Int(integer)))
-            .collect();
+        column.clear();
+        for &integer in integers {
+            column.push(Ok(&Value::Int(integer)));
+        }
         Ok(())
     }
 
@@ -78,10 +77,10 @@ impl JobTable {
         // all ids are looked up before any row is removed
         let mut rows = Vec::new();
         for id in ids {
-            rows.push(
-                self.row(id)
-                    .ok_or_else(|| TableError(format!("no job of the table has the id `{id}`")))?,
-            );
+            let Some(row) = self.row(id) else {
+                return Err(TableError(format!("no job of the table has the id `{id}`")));
+            };
+            rows.push(row);
         }
         self.remove_rows(rows)
     }
@@ -92,20 +91,18 @@ impl JobTable {
     /// # Errors
     /// There is no such row; no job is removed then.
     pub fn remove_rows(&mut self, rows: impl IntoIterator<Item = usize>) -> Result<(), TableError> {
-        let mut removed: Vec<usize> = rows.into_iter().collect();
-        removed.sort_unstable();
-        removed.dedup();
-        if let Some(&last) = removed.last() {
-            // the greatest: if it exists, all do
-            self.check_row(last)?;
-            self.close_gaps(&removed);
+        let removed: Vec<usize> = rows.into_iter().collect();
+        for &row in &removed {
+            self.check_row(row)?;
         }
+        self.close_gaps(&removed);
         Ok(())
     }
 
     /// Keeps the jobs in whose rows `is_kept` returns `true`.
     pub fn retain(&mut self, mut is_kept: impl FnMut(usize) -> bool) {
-        let removed: Vec<usize> = (0..self.len()).filter(|&row| !is_kept(row)).collect();
+        let mut removed: Vec<usize> = (0..self.len()).collect();
+        removed.retain(|&row| !is_kept(row));
         self.close_gaps(&removed);
     }
 
@@ -115,21 +112,24 @@ impl JobTable {
         *self = Self::new(columns.iter().map(|(name, _)| &**name));
     }
 
-    /// Removes rows, which are ascending and distinct.
     fn close_gaps(&mut self, removed: &[usize]) {
+        if removed.is_empty() {
+            return;
+        }
         let kept = KeptRows::new(removed, self.len());
-        // ascending, as a map's are, which `renumber` needs
-        let mut exclusions: Vec<_> = std::mem::take(&mut self.exclusions).into_iter().collect();
-        kept.renumber(&mut exclusions);
-        self.exclusions.extend(exclusions);
+        for (row, exclusion) in std::mem::take(&mut self.exclusions) {
+            if let Some(new_row) = kept.new_row(row) {
+                self.exclusions.insert(new_row, exclusion);
+            }
+        }
         self.ids.remove_rows(&kept);
         self.entities.remove_rows(&kept);
         self.queues.remove_rows(&kept);
         kept.retain_in(&mut self.states);
-        self.queued_at.remove_rows(&kept);
-        self.columns
-            .iter_mut()
-            .for_each(|(_, column)| column.remove_rows(&kept));
+        kept.retain_in(&mut self.queued_at);
+        for (_, column) in &mut self.columns {
+            column.remove_rows(&kept);
+        }
     }
 
     fn check_row(&self, row: usize) -> Result<(), TableError> {
@@ -144,21 +144,20 @@ impl JobTable {
     }
 
     fn column_mut(&mut self, name: &str) -> Result<&mut Column, TableError> {
-        let Some(index) = self.columns.iter().position(|(known, _)| **known == *name) else {
-            let columns: Vec<String> = self
-                .columns
-                .iter()
-                .map(|(known, _)| format!("`{known}`"))
-                .collect();
-            let columns = if columns.is_empty() {
-                "none".to_owned()
-            } else {
-                columns.join(", ")
-            };
-            return Err(TableError(format!(
-                "the table has no column `{name}`; it has {columns}"
-            )));
-        };
-        Ok(&mut self.columns[index].1)
+        if let Some(&index) = self.column_indices.get(name) {
+            return Ok(&mut self.columns[index].1);
+        }
+        let mut columns = String::new();
+        for (known, _) in &self.columns {
+            columns += if columns.is_empty() { "`" } else { ", `" };
+            columns += known;
+            columns += "`";
+        }
+        if columns.is_empty() {
+            columns += "none";
+        }
+        Err(TableError(format!(
+            "the table has no column `{name}`; it has {columns}"
+        )))
     }
 }

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use crate::jobs::JobTable;
 use crate::schema::suggestions::{MAX_COMPARED, did_you_mean};
 
-/// For this many unknown ids at most similar ones are looked for: each search compares all jobs.
+/// For this many unknown ids at most, similar ones are looked for, and so many are named: each
+/// search compares all jobs.
 const MAX_SUGGESTED: usize = 3;
 
 /// The jobs of a table that some ids denote.
@@ -25,58 +26,63 @@ impl JobTable {
     /// No job has it: says so, with similar ids.
     pub fn find_jobs(&self, wanted: &str) -> Result<Vec<usize>, String> {
         let FoundJobs { rows, unmatched } = self.find_all_jobs(&[wanted]);
-        unmatched.into_iter().next().map_or(Ok(rows), Err)
+        match unmatched.into_iter().next() {
+            Some(unmatched) => Err(unmatched),
+            None => Ok(rows),
+        }
     }
 
     /// The rows of the jobs with these ids, each found as by [`find_jobs`](Self::find_jobs).
     pub fn find_all_jobs<S: AsRef<str>>(&self, wanted: &[S]) -> FoundJobs {
         // the places of the ids by number and host; of equal ids the first one counts
         let mut by_number: HashMap<&str, HashMap<&str, Vec<usize>>> = HashMap::new();
-        let mut rows: Vec<Option<Vec<usize>>> = vec![None; wanted.len()];
+        let mut places = Vec::with_capacity(wanted.len());
         for (place, id) in wanted.iter().map(AsRef::as_ref).enumerate() {
             let (number, server) = parts(id);
             let by_host = by_number.entry(number).or_default();
-            let places = by_host.entry(host(server)).or_default();
-            if !places.iter().any(|&known| wanted[known].as_ref() == id) {
+            let same = by_host.entry(host(server)).or_default();
+            if !same.iter().any(|&known| wanted[known].as_ref() == id) {
+                same.push(place);
                 places.push(place);
-                rows[place] = Some(Vec::new());
             }
         }
+        let mut rows: Vec<Vec<usize>> = vec![Vec::new(); wanted.len()];
         for row in 0..self.len() {
             let id = self.id(row);
             let (number, server) = parts(id);
             let Some(by_host) = by_number.get(number) else {
                 continue;
             };
-            let candidates: Vec<&Vec<usize>> = if server.is_empty() {
-                by_host.values().collect()
+            let mut candidates = Vec::new();
+            if server.is_empty() {
+                candidates.extend(by_host.values().flatten());
             } else {
-                let hosts = [host(server), ""].into_iter();
-                hosts.filter_map(|host| by_host.get(host)).collect()
-            };
-            for &place in candidates.into_iter().flatten() {
+                for host in [host(server), ""] {
+                    candidates.extend(by_host.get(host).into_iter().flatten());
+                }
+            }
+            for &place in candidates {
                 if is_job(id, wanted[place].as_ref()) {
-                    rows[place].get_or_insert_default().push(row);
+                    rows[place].push(row);
                 }
             }
         }
         let mut is_found = vec![false; self.len()];
         let mut found = FoundJobs::default();
-        for (wanted, rows) in wanted.iter().zip(rows) {
-            let Some(rows) = rows else { continue };
-            if rows.is_empty() {
-                let wanted = wanted.as_ref();
+        for place in places {
+            let wanted = wanted[place].as_ref();
+            if rows[place].is_empty() {
                 let similar = if found.unmatched.len() < MAX_SUGGESTED {
                     self.similar_ids(wanted)
                 } else {
                     String::new()
                 };
-                found
-                    .unmatched
-                    .push(format!("no job is called `{wanted}`{similar}"));
+                let unmatched = format!("no job is called `{wanted}`{similar}");
+                found.unmatched.push(unmatched);
             }
-            for row in rows {
-                if !std::mem::replace(&mut is_found[row], true) {
+            for &row in &rows[place] {
+                if !is_found[row] {
+                    is_found[row] = true;
                     found.rows.push(row);
                 }
             }
@@ -87,8 +93,12 @@ impl JobTable {
     /// `; did you mean …?` with ids that are similar, arrays first.
     fn similar_ids(&self, wanted: &str) -> String {
         let ids = (0..self.len().min(MAX_COMPARED)).map(|row| self.id(row));
-        let arrays = ids.clone().filter(|id| is_array(id, wanted)).take(3);
-        let arrays: Vec<String> = arrays.map(|id| format!("`{id}`")).collect();
+        let mut arrays = Vec::new();
+        for id in ids.clone() {
+            if arrays.len() < MAX_SUGGESTED && is_array(id, wanted) {
+                arrays.push(format!("`{id}`"));
+            }
+        }
         match arrays.as_slice() {
             [] => did_you_mean(wanted, ids),
             arrays => format!("; did you mean the array {}?", arrays.join(" or ")),

@@ -13,7 +13,6 @@ mod live;
 mod lookup;
 mod origin;
 mod problem;
-mod queue_times;
 mod state;
 mod table;
 

@@ -62,8 +62,10 @@ impl JobState {
 
     /// The letter of `job_state`; `?` if it is unknown.
     pub fn letter(self) -> &'static str {
-        let known = LETTERS.iter().find(|(state, _)| *state == self);
-        known.map_or("?", |(_, letter)| letter)
+        match LETTERS.iter().find(|(state, _)| *state == self) {
+            Some((_, letter)) => letter,
+            None => "?",
+        }
     }
 
     /// Whether the scheduler tries to run such a job. A held, waiting or running job is evaluated,

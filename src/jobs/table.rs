@@ -7,7 +7,6 @@ use std::sync::Arc;
 use crate::jobs::batch::InputPrecedence;
 use crate::jobs::dictionary::Dictionary;
 use crate::jobs::ids::Ids;
-use crate::jobs::queue_times::QueueTimes;
 use crate::jobs::{Batch, Column, Exclusion, InputOrigin, JobState, Problem};
 use crate::python::Value;
 use crate::schema::InputType;
@@ -19,6 +18,8 @@ pub const MAX_JOBS: usize = 10_000_000;
 pub const MAX_COLUMNS: usize = 2000;
 /// The longest id, entity or queue name, in bytes.
 pub const MAX_NAME: usize = 4096;
+/// An unknown time of queueing: later than any other.
+pub(super) const UNKNOWN_TIME: i64 = i64::MAX;
 
 /// A job without its inputs.
 #[derive(Debug, Clone, Default)]
@@ -45,11 +46,12 @@ pub struct JobTable {
     pub(super) entities: Dictionary,
     pub(super) queues: Dictionary,
     pub(super) states: Vec<JobState>,
-    pub(super) queued_at: QueueTimes,
+    /// Ends with the last job whose time is known.
+    pub(super) queued_at: Vec<i64>,
     pub(super) exclusions: BTreeMap<u32, Exclusion>,
     pub(super) columns: Vec<(Box<str>, Column)>,
     /// The index of each column.
-    column_indices: HashMap<Box<str>, usize>,
+    pub(super) column_indices: HashMap<Box<str>, usize>,
     undeclared: BTreeMap<Box<str>, InputType>,
     truncated: BTreeMap<Box<str>, TruncatedToZero>,
     /// By column: the origin of what the job itself has. `None` unless
@@ -105,28 +107,27 @@ impl JobTable {
         self.queues.push(job.queue);
         self.states.push(job.state);
         if let Some(time) = job.queued_at {
-            self.queued_at.extend_from(row, &[time]);
+            self.queued_at.resize(row, UNKNOWN_TIME);
+            self.queued_at.push(time);
         }
         if let Some(reason) = &job.exclusion {
             self.exclusions.insert(row as u32, reason.clone());
         }
         for (index, (_, column)) in self.columns.iter_mut().enumerate() {
-            let input = inputs
-                .get(index)
-                .map_or(Err(&Value::Int(0)), Result::as_ref);
-            column.push(input);
+            match inputs.get(index) {
+                Some(input) => column.push(input.as_ref()),
+                None => column.push(Err(&Value::Int(0))),
+            }
         }
         Ok(())
     }
 
     /// Adds the id of a job, if the job can be added.
     fn admit(&mut self, job: &Job<'_>) -> Result<(), Problem> {
-        if let Some(name) = [job.id, job.entity, job.queue]
-            .into_iter()
-            .find(|name| name.len() > MAX_NAME)
-            && self.ids.len() < MAX_JOBS
-        {
-            return Err(Problem::LongName { bytes: name.len() });
+        for name in [job.id, job.entity, job.queue] {
+            if name.len() > MAX_NAME && self.ids.len() < MAX_JOBS {
+                return Err(Problem::LongName { bytes: name.len() });
+            }
         }
         self.admit_id(job.id)
     }
@@ -156,9 +157,11 @@ impl JobTable {
         // by the index of the batch: each name is looked up once
         let mut entities = vec![None; batch.entities.distinct().len()];
         let mut queues = vec![None; batch.queues.distinct().len()];
+        let mut ends: Vec<usize> = refused.iter().map(|&(row, _)| row).collect();
+        ends.push(rows.end);
         let mut start = rows.start;
         // runs between refused rows are appended at once
-        for end in refused.iter().map(|&(row, _)| row).chain([rows.end]) {
+        for end in ends {
             self.entities
                 .append(&batch.entities, start..end, &mut entities);
             self.queues.append(&batch.queues, start..end, &mut queues);
@@ -178,34 +181,29 @@ impl JobTable {
         let first = self.states.len();
         self.states.extend_from_slice(states);
         if let Some(times) = batch.queued_at(rows) {
-            self.queued_at.extend_from(first, times);
+            self.queued_at.resize(first, UNKNOWN_TIME);
+            self.queued_at.extend_from_slice(times);
         }
-        let over = states
-            .iter()
-            .enumerate()
-            .filter(|(_, state)| state.is_over());
-        self.exclusions
-            .extend(over.map(|(offset, &state)| ((first + offset) as u32, Exclusion::Over(state))));
+        for (row, &state) in (first..).zip(states) {
+            if state.is_over() {
+                self.exclusions.insert(row as u32, Exclusion::Over(state));
+            }
+        }
     }
 
     /// Excludes the subjobs that have not begun and whose array is in the table: the scheduler
     /// considers the array.
     pub fn exclude_waiting_subjobs(&mut self) {
         for row in self.ids.bracketed() {
-            let has_begun = !matches!(
+            let is_waiting = matches!(
                 self.states[row],
                 JobState::Queued | JobState::Held | JobState::Waiting
             );
-            if has_begun || self.exclusions.contains_key(&(row as u32)) {
-                continue;
-            }
-            if self
-                .ids
-                .id_at(row)
-                .and_then(array_of)
-                .is_some_and(|array| self.ids.row_of(&array).is_some())
+            if is_waiting
+                && let Some(array) = array_of(self.id(row))
+                && self.row(&array).is_some()
             {
-                self.exclusions.insert(row as u32, Exclusion::Subjob);
+                self.exclude(row, Exclusion::Subjob);
             }
         }
     }
@@ -230,7 +228,10 @@ impl JobTable {
         let index = *self.column_indices.get(name)?;
         let own = *self.own_origins.as_ref()?.get(index)?;
         let column = &self.columns[index].1;
-        (row < self.len()).then(|| InputOrigin::new(column.precedence(row), own))
+        if row >= self.len() {
+            return None;
+        }
+        Some(InputOrigin::new(column.precedence(row), own))
     }
 
     /// Records a name that no schema declares, with the kind that its amounts look like. Different
@@ -288,10 +289,9 @@ impl JobTable {
     /// one for each of [`JobTable::entities`]. A job whose entity has none gets 0. A later call
     /// replaces what an earlier one has set. Does nothing without a column of this name.
     pub fn fill(&mut self, name: &str, values: &[Option<Value>]) {
-        let Some((_, column)) = self.columns.iter_mut().find(|(known, _)| **known == *name) else {
-            return;
-        };
-        column.fill(|row| self.entities.index(row), values);
+        if let Some(&index) = self.column_indices.get(name) {
+            self.columns[index].1.fill(&self.entities, values);
+        }
     }
 
     /// The number of jobs, including the excluded ones.
@@ -376,42 +376,37 @@ impl JobTable {
 
     /// Whether the scheduler tries to run the job: it is not excluded, and its state allows it.
     pub fn is_considered(&self, row: usize) -> bool {
-        row < self.len() && self.exclusion(row).is_none() && self.state(row).is_considered()
+        row < self.len() && self.state(row).is_considered() && self.exclusion(row).is_none()
     }
 
     /// The rows of the jobs that [`JobTable::is_considered`], ascending.
     pub fn considered_rows(&self) -> impl Iterator<Item = usize> {
-        // without exclusions no row needs a look-up
-        let exclusions = (!self.exclusions.is_empty()).then_some(&self.exclusions);
-        let considered = self.states.iter().zip(0u32..).filter(move |&(state, row)| {
-            state.is_considered()
-                && !exclusions.is_some_and(|exclusions| exclusions.contains_key(&row))
-        });
-        considered.map(|(_, row)| row as usize)
+        (0..self.len()).filter(|&row| self.is_considered(row))
     }
 
     /// The key by which jobs of equal value are ordered, ascending: the time of queueing, if it is
     /// known, then the row.
     pub fn submit_order(&self, row: usize) -> (i64, usize) {
-        (self.queued_at.get(row), row)
+        let time = self.queued_at.get(row).copied();
+        (time.unwrap_or(UNKNOWN_TIME), row)
     }
 
     /// When each job was queued, by row, in the unit of [`Job::queued_at`]. Ends with the last job
     /// whose time is known; the time of an earlier job that is not known is `i64::MAX`: it comes
     /// last among jobs of equal value.
     pub fn queue_times(&self) -> &[i64] {
-        self.queued_at.as_slice()
+        &self.queued_at
     }
 
     /// Whether the rows are in [submit order](JobTable::submit_order).
     pub fn is_in_submit_order(&self) -> bool {
-        self.queued_at.are_ascending()
+        self.queued_at.is_sorted()
     }
 
     /// Sorts rows by [submit order](JobTable::submit_order).
     pub fn sort_by_submit_order(&self, rows: &mut [usize]) {
         // without times, the rows themselves are the order
-        if self.queued_at.as_slice().is_empty() {
+        if self.queued_at.is_empty() {
             rows.sort_unstable()
         } else {
             rows.sort_by_key(|&row| self.submit_order(row))
@@ -420,9 +415,8 @@ impl JobTable {
 
     /// The column of this name.
     pub fn column(&self, name: &str) -> Option<&Column> {
-        self.column_indices
-            .get(name)
-            .map(|&index| &self.columns[index].1)
+        let &index = self.column_indices.get(name)?;
+        Some(&self.columns[index].1)
     }
 
     /// The columns with their names, in the order in which they were requested.
@@ -435,7 +429,10 @@ impl JobTable {
 fn array_of(id: &str) -> Option<String> {
     let (sequence, index_and_server) = id.split_once('[')?;
     let (index, server) = index_and_server.split_once(']')?;
-    (!index.is_empty()).then(|| format!("{sequence}[]{server}"))
+    if index.is_empty() {
+        return None;
+    }
+    Some(format!("{sequence}[]{server}"))
 }
 
 #[cfg(test)]
