@@ -57,11 +57,10 @@ impl Resolution {
 
     /// Whether the name is a builtin of Python, which a resource of the same name shadows.
     pub fn is_builtin(name: &str, python: PythonVersion) -> bool {
-        let function = Function::from_name_in(name, python);
-        function.map_or_else(
-            || is_unsupported_builtin(name, python),
-            |function| !function.is_math(),
-        )
+        match Function::from_name_in(name, python) {
+            Some(function) => !function.is_math(),
+            None => is_unsupported_builtin(name, python),
+        }
     }
 }
 

@@ -133,20 +133,16 @@ impl Template {
     /// `({a=1:0..2} := 3)`.
     fn check_filled(&self) -> Result<()> {
         let starts: Vec<f64> = self
-            .constants()
+            .constants
             .iter()
             .map(|constant| constant.start)
             .collect();
-        syntax::parse(&self.fill(&starts))
-            .map(drop)
-            .map_err(|refused| {
-                let message = format!("a number cannot stand where a constant does: {refused}");
-                error(
-                    message,
-                    "put constants only where numbers can stand".to_owned(),
-                    Span::new(0, self.text().len()),
-                )
-            })
+        let Err(refused) = syntax::parse(&self.fill(&starts)) else {
+            return Ok(());
+        };
+        let message = format!("a number cannot stand where a constant does: {refused}");
+        let help = "put constants only where numbers can stand";
+        Err(error(message, help, Span::new(0, self.text().len())))
     }
 
     /// The text that was parsed.
@@ -288,7 +284,9 @@ fn check_values(constant: &TemplateConstant, start_span: Span, range_span: Span)
             "with `:log` a range begins above 0".to_owned(),
             range_span,
         )
-    } else if let Some(fraction) = fraction.filter(|_| constant.is_int) {
+    } else if let Some(fraction) = fraction
+        && constant.is_int
+    {
         (
             format!("{fraction} is not a whole number"),
             "with `:int` the start and the range are whole numbers".to_owned(),
@@ -327,29 +325,13 @@ impl<'t> Part<'t> {
             .text
             .bytes()
             .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-        match self
-            .text
-            .parse::<f64>()
-            .ok()
-            .filter(|_| is_written_as_number)
-        {
-            Some(number) if number.is_finite() => Ok(number),
-            Some(_) => Err(error(
-                format!("`{}` is too large for a number", self.text),
-                form("name"),
-                self.span,
-            )),
-            None if self.text.is_empty() => Err(error(
-                "a number is missing".to_owned(),
-                form("name"),
-                self.span,
-            )),
-            None => Err(error(
-                format!("`{}` is not a number", self.text),
-                form("name"),
-                self.span,
-            )),
-        }
+        let message = match self.text.parse::<f64>() {
+            Ok(number) if is_written_as_number && number.is_finite() => return Ok(number),
+            Ok(_) if is_written_as_number => format!("`{}` is too large for a number", self.text),
+            _ if self.text.is_empty() => "a number is missing".to_owned(),
+            _ => format!("`{}` is not a number", self.text),
+        };
+        Err(error(message, form("name"), self.span))
     }
 
     fn range(self, name: &str) -> Result<(f64, f64)> {
@@ -390,29 +372,23 @@ fn check_name(constant: &TemplateConstant, template: &Template) -> Result<()> {
             constant.span,
         ));
     }
-    let is_filled = |span: Span| {
-        template
-            .places
-            // the places are sorted
-            .binary_search_by_key(&span, |(place, _)| *place)
-            .is_ok()
-    };
-    let is_input = |node: &syntax::Node| node.name() == Some(name);
-    match template
-        .expr
-        .nodes()
-        .iter()
-        .find(|node| is_input(node) && !is_filled(node.span))
-    {
-        Some(input) => Err(error(
-            format!("`{name}` is both a constant and an input of the formula"),
-            format!(
-                "give the constant another name, or write `{{{name}}}` where the constant stands again"
-            ),
-            input.span,
-        )),
-        None => Ok(()),
+    for node in template.expr.nodes() {
+        let places = &template.places;
+        // the places are sorted
+        let is_filled = places
+            .binary_search_by_key(&node.span, |(place, _)| *place)
+            .is_ok();
+        if node.name() == Some(name) && !is_filled {
+            return Err(error(
+                format!("`{name}` is both a constant and an input of the formula"),
+                format!(
+                    "give the constant another name, or write `{{{name}}}` where the constant stands again"
+                ),
+                node.span,
+            ));
+        }
     }
+    Ok(())
 }
 
 /// The error of a template that cannot be used.

@@ -22,16 +22,16 @@ const SERVER_SCRIPT_NAMES: [&str; 2] = ["ans", "errnum"];
 /// Findings on every name, also in branches that are not taken.
 pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
     let similar = SimilarNames::new(schema);
-    let mut findings: Vec<Diagnostic> = expr
-        .iter()
-        .filter_map(|(id, _)| name(expr, id, schema, parents, &similar))
-        .collect();
+    let mut findings = Vec::new();
+    for (id, _) in expr.iter() {
+        findings.extend(name(expr, id, schema, parents, &similar));
+    }
     let hyphenated = hyphenated(expr, schema);
-    // the spans are disjoint and in order
     findings.retain(|found| {
+        // the spans are disjoint and in order
         let next = hyphenated.partition_point(|outer| outer.span.start <= found.span.start);
-        let outer = next.checked_sub(1).and_then(|index| hyphenated.get(index));
-        found.code != Code::UnknownName || outer.is_none_or(|outer| found.span.end > outer.span.end)
+        let is_inside = next > 0 && found.span.end <= hyphenated[next - 1].span.end;
+        found.code != Code::UnknownName || !is_inside
     });
     group_unknown(expr, &mut findings);
     findings.extend(hyphenated);
@@ -46,19 +46,16 @@ fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
     });
     let mut unknown: Vec<Diagnostic> = unknown.collect();
     unknown.sort_by_key(|found| found.span.start);
-    let by_span: HashMap<Span, &str> = expr
-        .nodes()
-        .iter()
-        .filter_map(|node| Some((node.span, node.name()?)))
-        .collect();
+    let by_span: HashMap<Span, &str> = named(expr).into_iter().collect();
     let mut seen = HashSet::new();
-    let names = unknown
-        .iter()
-        .filter_map(|found| by_span.get(&found.span).copied());
-    let mut names: Vec<String> = names
-        .filter(|name| seen.insert(*name))
-        .map(|name| format!("`{name}`"))
-        .collect();
+    let mut names = Vec::new();
+    for found in &unknown {
+        if let Some(&name) = by_span.get(&found.span)
+            && seen.insert(name)
+        {
+            names.push(format!("`{name}`"));
+        }
+    }
     let Some((first, others)) = unknown.split_first() else {
         return;
     };
@@ -80,10 +77,21 @@ fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
         );
         grouped = grouped.with_help(how_to_declare());
     }
-    let grouped = others.iter().fold(grouped, |found, other| {
-        found.with_secondary_label(other.span, "not known either")
-    });
+    for other in others {
+        grouped = grouped.with_secondary_label(other.span, "not known either");
+    }
     findings.push(grouped);
+}
+
+/// The names of a formula, each with its place.
+fn named(expr: &Expr) -> Vec<(Span, &str)> {
+    let mut named = Vec::new();
+    for node in expr.nodes() {
+        if let Some(name) = node.name() {
+            named.push((node.span, name));
+        }
+    }
+    named
 }
 
 /// The known names that resemble others.
@@ -186,27 +194,33 @@ fn name(
 /// Whether this is the `math` of `math.log` or the `Resource_List` of `Resource_List.ncpus`, which
 /// have findings of their own.
 fn is_known_prefix(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
-    let name = expr.node(id).name().filter(|_| is_base(expr, id, parents));
-    name.is_some_and(|base| is_math_module(base) || is_resource_list(base))
+    match expr.node(id).name() {
+        Some(name) if is_base(expr, id, parents) => is_math_module(name) || is_resource_list(name),
+        _ => false,
+    }
 }
 
 /// Whether this is the `base` of `base.attribute`.
 fn is_base(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
-    parents
-        .parent(id)
-        .is_some_and(|parent| attribute_of(expr, expr.node(parent)).is_some())
+    match parents.parent(id) {
+        Some(parent) => attribute_of(expr, expr.node(parent)).is_some(),
+        None => false,
+    }
 }
 
 /// Whether this is the callee of `ln(x)`, which many languages have and Python calls `log`.
 fn is_natural_logarithm(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
-    let call = parents.parent(id).map(|parent| &expr.node(parent).kind);
-    let has_one_argument = matches!(call, Some(ExprKind::Call { positional, keywords, .. })
-        if positional.len() == 1 && keywords.is_empty());
-    has_one_argument
-        && expr
-            .node(id)
-            .name()
-            .is_some_and(|name| name.eq_ignore_ascii_case("ln"))
+    let (Some(call), Some(name)) = (parents.parent(id), expr.node(id).name()) else {
+        return false;
+    };
+    match &expr.node(call).kind {
+        ExprKind::Call {
+            positional,
+            keywords,
+            ..
+        } => positional.len() == 1 && keywords.is_empty() && name.eq_ignore_ascii_case("ln"),
+        _ => false,
+    }
 }
 
 fn unknown(name: &str, span: Span) -> Diagnostic {
@@ -230,7 +244,7 @@ fn undefined(name: &str, span: Span, is_callee: bool, similar: &SimilarNames<'_>
             .with_label("names are case-sensitive")
             .replaced_by(meant, applicability);
     }
-    if let Some(function) = Function::from_name(name).filter(|_| is_callee) {
+    if is_callee && let Some(function) = Function::from_name(name) {
         let message = format!("`{name}` exists since Python {}", function.since());
         return Diagnostic::new(Code::UnknownName, message, span)
             .with_label(format!("not in Python {}", similar.schema.python()));
@@ -244,17 +258,17 @@ fn undefined(name: &str, span: Span, is_callee: bool, similar: &SimilarNames<'_>
             )
             .replaced_by("job_priority", Applicability::Unsafe);
     }
-    if let Some(longer) = begun(name, similar.schema) {
-        return match longer.as_slice() {
-            [one] => found
+    match begun(name, similar.schema).as_slice() {
+        [one] => {
+            return found
                 .with_label(format!("did you mean `{one}`?"))
-                .replaced_by(*one, Applicability::Unsafe),
-            [others @ .., last] => {
-                let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
-                found.with_label(format!("did you mean {} or `{last}`?", others.join(", ")))
-            }
-            [] => found,
-        };
+                .replaced_by(*one, Applicability::Unsafe);
+        }
+        [others @ .., last] => {
+            let others = others.join("`, `");
+            return found.with_label(format!("did you mean `{others}` or `{last}`?"));
+        }
+        [] => {}
     }
     let near = similar.nearest(name);
     if let Some(&near) = near.iter().find(|near| is_identifier(near)) {
@@ -277,21 +291,23 @@ fn how_to_declare() -> Message {
 
 /// The names of OpenPBS's own inputs of which these are the first words: `fairshare_factor` for
 /// `fairshare`.
-fn begun<'s>(name: &str, schema: &'s Schema) -> Option<Vec<&'s str>> {
+fn begun<'s>(name: &str, schema: &'s Schema) -> Vec<&'s str> {
     let typed = joined(name);
-    let own_names = schema.numeric_names().filter(|known| {
-        schema
-            .entry(known)
-            .is_some_and(|entry| entry.origin == Origin::Special && entry.replaced_by.is_none())
-    });
-    let longer = own_names.filter(|known| {
-        known
-            .match_indices('_')
-            .any(|(at, _)| joined(&known[..at]) == typed)
-    });
-    let mut longer: Vec<&str> = longer.collect();
+    let mut longer = Vec::new();
+    for known in schema.numeric_names() {
+        let Some(entry) = schema.entry(known) else {
+            continue;
+        };
+        if entry.origin != Origin::Special || entry.replaced_by.is_some() {
+            continue;
+        }
+        let mut words = known.match_indices('_');
+        if words.any(|(at, _)| joined(&known[..at]) == typed) {
+            longer.push(known);
+        }
+    }
     longer.sort_unstable();
-    Some(longer).filter(|longer| !longer.is_empty())
+    longer
 }
 
 /// A name in lower case and without separators.
@@ -308,19 +324,18 @@ fn not_an_identifier(resource: &str) -> String {
 /// Findings on subtractions without blanks that are the name of one resource, such as `rn-long`, or
 /// misspell one, such as `eligible-time`. Their names are not reported again.
 fn hyphenated(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
-    let mut names: Vec<(Span, &str)> = expr
-        .nodes()
-        .iter()
-        .filter_map(|node| Some((node.span, node.name()?)))
-        .collect();
+    let mut names = named(expr);
     names.sort_by_key(|(span, _)| span.start);
     let chains = names.chunk_by(|(one, _), (next, _)| {
         one.end + 1 == next.start && expr.text().as_bytes().get(one.end as usize) == Some(&b'-')
     });
-    chains
-        .filter(|chain| chain.len() > 1)
-        .filter_map(|chain| hyphenated_name(expr, schema, chain))
-        .collect()
+    let mut findings = Vec::new();
+    for chain in chains {
+        if chain.len() > 1 {
+            findings.extend(hyphenated_name(expr, schema, chain));
+        }
+    }
+    findings
 }
 
 /// `chain` are the names with hyphens between them.
@@ -370,11 +385,13 @@ fn in_another_case(
         };
         return Some((lower, applicability));
     }
-    let mut keywords = ["True", "False", "None"].into_iter();
-    let keyword = keywords.find(|keyword| keyword.eq_ignore_ascii_case(name));
-    let known = keyword.map(str::to_owned);
-    let known = known.or_else(|| constant(&lower).map(|_| lower));
-    known.map(|known| (known, Applicability::Unsafe))
+    for keyword in ["True", "False", "None"] {
+        if keyword.eq_ignore_ascii_case(name) {
+            return Some((keyword.to_owned(), Applicability::Unsafe));
+        }
+    }
+    constant(&lower)?;
+    Some((lower, Applicability::Unsafe))
 }
 
 /// The finding on a resource that a formula cannot use, because Python finds another object of that

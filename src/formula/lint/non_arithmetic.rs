@@ -17,7 +17,8 @@ pub(super) fn check(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     let mut findings = constructs(expr, schema);
     // that the result crashes the scheduler matters more than what it is made of
     findings.retain(|found| {
-        found.code != Code::NotArithmetic || results.iter().all(|result| result.span != found.span)
+        let is_result = results.iter().any(|result| result.span == found.span);
+        found.code != Code::NotArithmetic || !is_result
     });
     findings.extend(results);
     findings
@@ -60,11 +61,14 @@ fn construct(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
 
 fn attribute(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
     let (base, attribute) = attribute_of(expr, node)?;
-    if let Some(module) = base.filter(|base| is_math_module(base)) {
-        return Some(module_attribute(module, attribute, node.span));
-    }
-    if let Some(list) = base.filter(|base| is_resource_list(base)) {
-        return Some(listed_resource(list, attribute, node.span, schema));
+    match base {
+        Some(module) if is_math_module(module) => {
+            return Some(module_attribute(module, attribute, node.span));
+        }
+        Some(list) if is_resource_list(list) => {
+            return Some(listed_resource(list, attribute, node.span, schema));
+        }
+        _ => {}
     }
     if is_dangerous_attribute(attribute) {
         let message = format!("`.{attribute}` gives access to the interpreter, which runs as root");
@@ -199,11 +203,9 @@ fn non_numeric_results(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
             _ => {}
         }
     }
-    findings.extend(
-        expr.nodes()
-            .iter()
-            .filter_map(|node| index_out_of_range(expr, node)),
-    );
+    for node in expr.nodes() {
+        findings.extend(index_out_of_range(expr, node));
+    }
     findings
 }
 
@@ -261,9 +263,12 @@ fn index_out_of_range(expr: &Expr, node: &Node) -> Option<Diagnostic> {
     };
     // a hexadecimal index or one with `_` does not parse, and is left to Python
     let index: usize = text.parse().ok()?;
-    (index >= items.len()).then(|| {
-        let message = format!("index {index} is out of range, which is an error for every job");
+    if index < items.len() {
+        return None;
+    }
+    let message = format!("index {index} is out of range, which is an error for every job");
+    Some(
         Diagnostic::new(Code::AlwaysFails, message, node.span)
-            .with_help("the first item has the index 0")
-    })
+            .with_help("the first item has the index 0"),
+    )
 }

@@ -30,11 +30,9 @@ impl<'e> Parents<'e> {
                     construct: Construct::AssignmentExpression,
                     ..
                 } => {
-                    result.assigned.extend(
-                        children
-                            .first()
-                            .and_then(|&target| expr.node(target).name()),
-                    );
+                    if let Some(&target) = children.first() {
+                        result.assigned.extend(expr.node(target).name());
+                    }
                 }
                 ExprKind::Unsupported {
                     construct: Construct::Lambda | Construct::Comprehension,
@@ -55,8 +53,12 @@ impl<'e> Parents<'e> {
 
     /// Whether the node is the callee of a call.
     pub(super) fn is_callee(&self, expr: &Expr, id: ExprId) -> bool {
-        let parent = self.parent(id).map(|parent| &expr.node(parent).kind);
-        matches!(parent, Some(ExprKind::Call { callee, .. }) if *callee == id)
+        match self.parent(id) {
+            Some(parent) => {
+                matches!(expr.node(parent).kind, ExprKind::Call { callee, .. } if callee == id)
+            }
+            None => false,
+        }
     }
 
     /// Whether the formula itself may define the name: in a lambda, in a comprehension or with

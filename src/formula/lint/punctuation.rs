@@ -10,37 +10,24 @@ use crate::schema::Schema;
 
 /// Findings on decimal commas, percent signs and numbers that are called.
 pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
-    let mut findings: Vec<_> = expr
-        .iter()
-        .flat_map(|(id, node)| decimal_commas(expr, id, node, parents))
-        .collect();
-    findings.extend(
-        expr.nodes()
-            .iter()
-            .filter_map(|node| percent_sign(expr, node)),
-    );
-    findings.extend(
-        expr.nodes()
-            .iter()
-            .filter_map(|node| called_number(expr, node, schema)),
-    );
-    findings
+    let mut commas = Vec::new();
+    let mut percent_signs = Vec::new();
+    let mut called_numbers = Vec::new();
+    for (id, node) in expr.iter() {
+        if let ExprKind::Tuple { items, .. } = &node.kind
+            && !is_used_as_tuple(expr, id, parents)
+        {
+            for pair in items.windows(2) {
+                commas.extend(decimal_comma(expr, pair[0], pair[1]));
+            }
+        }
+        percent_signs.extend(percent_sign(expr, node));
+        called_numbers.extend(called_number(expr, node, schema));
+    }
+    [commas, percent_signs, called_numbers].concat()
 }
 
 /// `0,5`: a comma between digits, without blanks, in a tuple that is not used as one.
-fn decimal_commas(expr: &Expr, id: ExprId, node: &Node, parents: &Parents<'_>) -> Vec<Diagnostic> {
-    let ExprKind::Tuple { items, .. } = &node.kind else {
-        return Vec::new();
-    };
-    if is_used_as_tuple(expr, id, parents) {
-        return Vec::new();
-    }
-    items
-        .windows(2)
-        .filter_map(|pair| decimal_comma(expr, pair[0], pair[1]))
-        .collect()
-}
-
 fn decimal_comma(expr: &Expr, left: ExprId, right: ExprId) -> Option<Diagnostic> {
     let comma = Span {
         start: expr.node(left).span.end,
@@ -48,14 +35,10 @@ fn decimal_comma(expr: &Expr, left: ExprId, right: ExprId) -> Option<Diagnostic>
     };
     let range = comma.range();
     // the text, because an item may be longer than its last number: `a + 0,5`
-    let before = expr.text()[..range.start]
-        .rsplit(|c: char| !is_word_or_dot(c))
-        .next()
-        .unwrap_or("");
-    let after = expr.text()[range.end..]
-        .split(|c: char| !is_word_or_dot(c))
-        .next()
-        .unwrap_or("");
+    let before = &expr.text()[..range.start];
+    let before = &before[before.trim_end_matches(is_word_or_dot).len()..];
+    let after = &expr.text()[range.end..];
+    let after = &after[..after.len() - after.trim_start_matches(is_word_or_dot).len()];
     // exactly the comma: with a blank after it, a list is meant
     if range.len() != 1 || !is_digits(before) || !is_digits(after) {
         return None;
@@ -126,19 +109,19 @@ fn percent_sign(expr: &Expr, node: &Node) -> Option<Diagnostic> {
     let is_followed_by_blanks =
         expr.node(operand).span.start > right.start + 1 && right.start > left.end + 1;
     let hundredth = number.parse::<f64>().ok()? / 100.0;
-    (follows_directly && is_followed_by_blanks).then(|| {
-        let span = Span {
-            end: left.end + 1,
-            ..left
-        };
-        Diagnostic::new(
-            Code::PercentSign,
-            "`%` is the remainder operator, not a percent sign",
-            span,
-        )
-        .with_help("write the percentage as a number")
-        .replaced_by(hundredth.to_string(), Applicability::Unsafe)
-    })
+    if !follows_directly || !is_followed_by_blanks {
+        return None;
+    }
+    let span = Span {
+        end: left.end + 1,
+        ..left
+    };
+    let message = "`%` is the remainder operator, not a percent sign";
+    Some(
+        Diagnostic::new(Code::PercentSign, message, span)
+            .with_help("write the percentage as a number")
+            .replaced_by(hundredth.to_string(), Applicability::Unsafe),
+    )
 }
 
 /// `2(x)`, which calls the number 2.
@@ -153,11 +136,13 @@ fn called_number(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic
     };
     let called = expr.node(*callee);
     // a resource that hides a function has a finding of its own
-    let hides_function = called.name().is_some_and(|name| {
-        Resolution::is_builtin(name, schema.python())
-            && matches!(Resolution::from_schema(name, schema), Resolution::Input)
-    });
-    if hides_function || !is_number(expr, *callee, schema) {
+    if let Some(name) = called.name()
+        && Resolution::is_builtin(name, schema.python())
+        && matches!(Resolution::from_schema(name, schema), Resolution::Input)
+    {
+        return None;
+    }
+    if !is_number(expr, *callee, schema) {
         return None;
     }
     let message = format!(
@@ -192,10 +177,10 @@ fn is_number(expr: &Expr, id: ExprId, schema: &Schema) -> bool {
             Resolution::Constant(value) => matches!(value, Value::Float(_) | Value::Bool(_)),
             Resolution::UnsupportedBuiltin | Resolution::Undefined => false,
         },
-        ExprKind::Call { callee, .. } => expr
-            .node(*callee)
-            .name()
-            .is_some_and(|name| Function::from_name(name).is_some_and(Function::is_math)),
+        ExprKind::Call { callee, .. } => match expr.node(*callee).name() {
+            Some(name) => Function::from_name(name).is_some_and(Function::is_math),
+            None => false,
+        },
         _ => false,
     }
 }

@@ -59,11 +59,11 @@ pub fn slope(expr: &Expr, facts: &Facts, name: &str) -> Option<Slope> {
         slopes: Vec::with_capacity(expr.nodes().len()),
     };
     for (id, node) in expr.iter() {
-        let slope = analysis
-            .node(id, &node.kind)
+        analysis.slopes.push(match analysis.node(id, &node.kind) {
             // the product of an infinity and 0, or their difference, is no bound
-            .filter(|slope| !slope.least.is_nan() && !slope.most.is_nan());
-        analysis.slopes.push(slope);
+            Some(slope) if slope.least.is_nan() || slope.most.is_nan() => None,
+            slope => slope,
+        });
     }
     analysis.slopes.last().copied().flatten()
 }
@@ -75,13 +75,6 @@ impl Slope {
         most: 0.0,
         error: 0.0,
     };
-    /// The slope of a value that never decreases.
-    const INCREASING: Self = Self {
-        least: 0.0,
-        most: f64::INFINITY,
-        error: f64::INFINITY,
-    };
-
     /// Whether all its bounds are numbers.
     pub fn is_finite(&self) -> bool {
         self.least.is_finite() && self.most.is_finite() && self.error.is_finite()
@@ -122,13 +115,12 @@ impl Slope {
 
     /// The slope after multiplication by a factor between two bounds.
     fn times(self, least: f64, most: f64) -> Self {
-        let products = [
-            (self.least, least),
-            (self.least, most),
-            (self.most, least),
-            (self.most, most),
-        ];
-        let products = Range::hull(products.map(|(x, y)| product(x, y)));
+        let products = Range::hull([
+            product(self.least, least),
+            product(self.least, most),
+            product(self.most, least),
+            product(self.most, most),
+        ]);
         Self {
             least: products.least,
             most: products.most,
@@ -145,14 +137,12 @@ impl Slope {
 
     /// The slope of a function of the value that never decreases.
     fn in_steps(self) -> Self {
-        let Self { least, most, error } = Self::INCREASING;
         if self.is_constant() {
-            self
-        } else {
-            Self {
-                error,
-                ..self.times(least, most)
-            }
+            return self;
+        }
+        Self {
+            error: f64::INFINITY,
+            ..self.times(0.0, f64::INFINITY)
         }
     }
 
@@ -167,7 +157,7 @@ impl Slope {
 
     /// Adds the error of rounding a result with a relative error.
     fn rounded(self, result: Option<Interval>, relative: f64) -> Self {
-        let size = result.map_or(f64::INFINITY, |result| result.size());
+        let size = result.as_ref().map_or(f64::INFINITY, Interval::size);
         let Self { least, most, error } = self;
         let Range { least, most } = with_margin(Range { least, most });
         Self {
@@ -220,15 +210,28 @@ impl Analysis<'_> {
         } else {
             0.0
         };
-        let bounds = self.facts.number(node).map_or(Range::ANY, |x| x.range());
+        let bounds = match self.facts.number(node) {
+            Some(number) => number.range(),
+            None => Range::ANY,
+        };
         let Range { least, most } = widened(bounds, error, error);
         Some(Operand { slope, least, most })
+    }
+
+    /// The slopes of all these nodes, joined; `None` if one is not known.
+    fn joined(&self, nodes: &[ExprId], join: fn(Slope, Slope) -> Slope) -> Option<Slope> {
+        let (first, others) = nodes.split_first()?;
+        let mut joined = self.slope(*first)?;
+        for node in others {
+            joined = join(joined, self.slope(*node)?);
+        }
+        Some(joined)
     }
 
     fn is_constant(&self, nodes: &[ExprId]) -> bool {
         nodes
             .iter()
-            .all(|&node| self.slope(node).is_some_and(|slope| slope.is_constant()))
+            .all(|&node| self.slope(node) == Some(Slope::CONSTANT))
     }
 
     fn node(&self, id: ExprId, kind: &ExprKind) -> Option<Slope> {
@@ -263,16 +266,10 @@ impl Analysis<'_> {
                 then,
                 condition,
                 otherwise,
-            } => {
-                let branches = [*then, *otherwise]
-                    .into_iter()
-                    .filter(|branch| self.facts.at(*branch).reachable);
-                let slopes: Option<Vec<Slope>> =
-                    branches.map(|branch| self.slope(branch)).collect();
-                slopes
-                    .filter(|_| self.is_constant(&[*condition]))?
-                    .into_iter()
-                    .reduce(Slope::hull)
+            } if self.is_constant(&[*condition]) => {
+                let mut branches = vec![*then, *otherwise];
+                branches.retain(|branch| self.facts.at(*branch).reachable);
+                self.joined(&branches, Slope::hull)
             }
             ExprKind::Call {
                 callee,
@@ -286,19 +283,18 @@ impl Analysis<'_> {
     /// Whether an operand that varies may be an integer for one value of the input and a float for
     /// another, and both may be so large that only the float is rounded.
     fn is_rounded_unevenly(&self, id: ExprId, operands: &[ExprId]) -> bool {
-        let number = |node: ExprId| self.facts.number(node);
-        let is_large =
-            |node: ExprId| number(node).is_none_or(|number| number.size() > MAX_EXACT_FLOAT);
-        let is_mixed = operands.iter().any(|&node| {
-            !self.is_constant(&[node])
-                && number(node).is_none_or(|number| number.kind() == NumberType::Either)
-        });
-        is_mixed
-            && operands
-                .iter()
-                .copied()
-                .chain([id])
-                .any(|node| number(node).is_some() && is_large(node))
+        let mut is_mixed = false;
+        let mut is_large = false;
+        for &node in operands.iter().chain([&id]) {
+            let Some(number) = self.facts.number(node) else {
+                is_mixed |= node != id && !self.is_constant(&[node]);
+                continue;
+            };
+            is_large |= number.size() > MAX_EXACT_FLOAT;
+            is_mixed |=
+                node != id && number.kind() == NumberType::Either && !self.is_constant(&[node]);
+        }
+        is_mixed && is_large
     }
 
     fn binary(&self, op: BinaryOperator, left: ExprId, right: ExprId, id: ExprId) -> Option<Slope> {
@@ -318,20 +314,15 @@ impl Analysis<'_> {
             _ => return None,
         };
         let result = self.facts.number(id);
-        let is_integral = result.is_some_and(|result| result.kind() == NumberType::Int);
-        if !is_integral || exact.error != 0.0 {
-            return Some(exact.rounded(result, ROUNDING));
-        }
-        // an integer beyond 2^53 is exact, until it meets a float
-        let is_large = result.is_some_and(|result| result.size() > MAX_EXACT_FLOAT);
-        Some(if is_large {
-            Slope {
-                error: f64::INFINITY,
-                ..exact
+        match result {
+            Some(integer) if integer.kind() == NumberType::Int && exact.error == 0.0 => {
+                // an integer beyond 2^53 is exact, until it meets a float
+                let is_large = integer.size() > MAX_EXACT_FLOAT;
+                let error = if is_large { f64::INFINITY } else { 0.0 };
+                Some(Slope { error, ..exact })
             }
-        } else {
-            exact
-        })
+            _ => Some(exact.rounded(result, ROUNDING)),
+        }
     }
 
     fn comparison(&self, operators: &[ComparisonOperator], operands: &[ExprId]) -> Option<Slope> {
@@ -354,9 +345,8 @@ impl Analysis<'_> {
     fn power(&self, base: ExprId, exponent: ExprId, id: ExprId) -> Option<Slope> {
         let a = self.operand(base)?;
         let b = self.operand(exponent)?;
-        let single = |node| self.facts.number(node).and_then(|number| number.single());
         let slope = if b.slope.is_constant() {
-            let exponent = single(exponent)?;
+            let exponent = self.facts.number(exponent)?.single()?;
             let is_whole = exponent >= 1.0 && exponent.fract() == 0.0;
             if a.least < 0.0 && !is_whole {
                 return None;
@@ -367,7 +357,10 @@ impl Analysis<'_> {
                 .chained(extremes.map(|x| exponent * x.powf(exponent - 1.0)))
         } else if a.slope.is_constant() {
             // the logarithm of the base needs a positive one
-            let base = single(base).filter(|base| *base > 0.0)?;
+            let base = self.facts.number(base)?.single()?;
+            if base <= 0.0 {
+                return None;
+            }
             b.slope
                 .chained([b.least, b.most].map(|y| product(base.ln(), base.powf(y))))
         } else {
@@ -385,19 +378,16 @@ impl Analysis<'_> {
             (F::Max | F::Min, _) => {
                 // only numbers are compared one by one
                 let result = result?;
-                let is_result =
-                    |number: Interval| number.low <= result.high && number.high >= result.low;
+                let mut items = items.to_vec();
                 // an item that is never the result does not move it
-                let slopes = items
-                    .iter()
-                    .filter(|&&item| self.facts.number(item).is_none_or(is_result));
-                let slopes: Option<Vec<Slope>> = slopes.map(|&item| self.slope(item)).collect();
-                slopes?.into_iter().reduce(Slope::hull)
+                items.retain(|&item| match self.facts.number(item) {
+                    Some(number) => number.low <= result.high && number.high >= result.low,
+                    None => true,
+                });
+                self.joined(&items, Slope::hull)
             }
             (F::Sum | F::Fsum, [_]) if items != arguments => {
-                let slopes: Option<Vec<Slope>> =
-                    items.iter().map(|&item| self.slope(item)).collect();
-                let sum = slopes?.into_iter().reduce(Slope::plus)?;
+                let sum = self.joined(items, Slope::plus)?;
                 Some(sum.rounded(result, ROUNDING * items.len() as f64))
             }
             (F::Float, [x]) => self.slope(*x),
@@ -411,11 +401,10 @@ impl Analysis<'_> {
             }
             (F::Log, [x, base]) if self.is_constant(&[*base]) => {
                 let x = self.operand(*x)?;
-                let base = self
-                    .facts
-                    .number(*base)?
-                    .single()
-                    .filter(|base| *base > 1.0)?;
+                let base = self.facts.number(*base)?.single()?;
+                if base <= 1.0 {
+                    return None;
+                }
                 let derivatives = derivatives(F::Log, x)?.map(|derivative| derivative / base.ln());
                 Some(
                     x.slope
@@ -433,7 +422,8 @@ impl Analysis<'_> {
                     Some(derivatives) => {
                         Some(x.slope.chained(derivatives).rounded(result, LIBRARY_ERROR))
                     }
-                    None => is_increasing(function).then(|| x.slope.in_steps()),
+                    None if is_increasing(function) => Some(x.slope.in_steps()),
+                    None => None,
                 }
             }
             _ => None,
@@ -443,11 +433,11 @@ impl Analysis<'_> {
 
 /// Whether there is a single number, of one type, and not a float zero, which has two signs.
 fn is_one_value(number: Interval) -> bool {
-    number.single().is_some_and(|single| match number.kind() {
-        NumberType::Int => true,
-        NumberType::Float => single != 0.0,
-        NumberType::Either => false,
-    })
+    match (number.single(), number.kind()) {
+        (Some(_), NumberType::Int) => true,
+        (Some(single), NumberType::Float) => single != 0.0,
+        _ => false,
+    }
 }
 
 /// The slope of `a / b`, before rounding; `None` if the divisor may have either sign.
@@ -497,7 +487,8 @@ fn derivatives(function: Function, argument: Operand) -> Option<[f64; 2]> {
         Function::Log1p => argument.least > -1.0,
         _ => true,
     };
-    is_defined.then(|| [argument.least, argument.most].map(derivative))
+    let derivatives = [argument.least, argument.most].map(derivative);
+    is_defined.then_some(derivatives)
 }
 
 /// Functions of one number that never decrease; the two that never increase are not asked for.

@@ -1,9 +1,9 @@
 //! Where a formula depends on the version of Python.
 
 use crate::diagnostic::Span;
-use crate::formula::lint::ranges::{Facts, Interval, NumberType, Ranges, analyze_ranges};
-use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword, Node};
-use crate::python::{BinaryOperator, Function, PythonVersion, bind};
+use crate::formula::lint::ranges::{Facts, Interval, NumberType, Ranges, analyze_ranges, is_taken};
+use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword};
+use crate::python::{BinaryOperator, Function, PythonVersion};
 use crate::schema::Schema;
 
 /// A shift by more bits does not fit into 64 of them.
@@ -20,16 +20,6 @@ pub struct VersionDifference {
     pub text: String,
     /// Whether it is an error before or since; else only the last digit differs.
     pub is_error: bool,
-}
-
-fn is_shift(kind: &ExprKind) -> bool {
-    matches!(
-        kind,
-        ExprKind::Binary {
-            op: BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight,
-            ..
-        }
-    )
 }
 
 /// What the versions of Python give different values for, each difference once, with its first
@@ -51,31 +41,40 @@ pub fn version_differences(
 ) -> Vec<VersionDifference> {
     let facts = analyze_ranges(expr, schema, ranges);
     let mut found: Vec<VersionDifference> = Vec::new();
-    for (id, node) in expr.iter().filter(|(id, _)| facts.at(*id).reachable) {
-        for difference in differences(expr, &facts, id, node) {
-            match found.iter_mut().find(|known| known.text == difference.text) {
-                Some(known) => known.span = known.span.min(difference.span),
-                None => found.push(difference),
+    for (id, node) in expr.iter() {
+        if !facts.at(id).reachable {
+            continue;
+        }
+        for (since, text, is_error) in differences(expr, &facts, &node.kind) {
+            let span = node.span;
+            match found.iter_mut().find(|known| known.text == text) {
+                Some(known) => known.span = known.span.min(span),
+                None => found.push(VersionDifference {
+                    span,
+                    since,
+                    text,
+                    is_error,
+                }),
             }
         }
     }
     found
 }
 
-fn differences(expr: &Expr, facts: &Facts, id: ExprId, node: &Node) -> Vec<VersionDifference> {
-    match &node.kind {
-        ExprKind::Binary { right, .. } if is_shift(&node.kind) => {
-            let is_long = facts
-                .number(*right)
-                .is_none_or(|number| number.high > MAX_SHIFT);
-            let text = "a shift by more than 2^63 bits is an `OverflowError` before Python 3.7";
-            let difference = VersionDifference {
-                span: node.span,
-                since: PythonVersion::V3_7,
-                text: text.to_owned(),
-                is_error: true,
-            };
-            is_long.then_some(difference).into_iter().collect()
+/// The differences at one node: since when, what, and whether it is an error.
+fn differences(expr: &Expr, facts: &Facts, kind: &ExprKind) -> Vec<(PythonVersion, String, bool)> {
+    let mut found = Vec::new();
+    match kind {
+        ExprKind::Binary {
+            op: BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight,
+            right,
+            ..
+        } => {
+            let bits = facts.number(*right);
+            if bits.is_none_or(|bits| bits.high > MAX_SHIFT) {
+                let text = "a shift by more than 2^63 bits is an `OverflowError` before Python 3.7";
+                found.push((PythonVersion::V3_7, text.to_owned(), true));
+            }
         }
         ExprKind::Call {
             callee,
@@ -83,7 +82,7 @@ fn differences(expr: &Expr, facts: &Facts, id: ExprId, node: &Node) -> Vec<Versi
             keywords,
         } => {
             let Some(function) = facts.function(*callee) else {
-                return Vec::new();
+                return found;
             };
             let call = Call {
                 expr,
@@ -91,19 +90,24 @@ fn differences(expr: &Expr, facts: &Facts, id: ExprId, node: &Node) -> Vec<Versi
                 function,
                 positional,
                 keywords,
-                span: expr.node(id).span,
             };
-            PythonVersion::all()
-                .filter_map(|since| call.difference(since))
-                .collect()
+            for since in PythonVersion::all() {
+                if let Some((text, is_error)) = call.difference(since) {
+                    found.push((since, text, is_error));
+                }
+            }
         }
-        _ => Vec::new(),
+        _ => {}
     }
+    found
 }
 
 /// Whether one of the numbers, or anything else, may have this type.
 fn may_be(numbers: Option<Interval>, kind: NumberType) -> bool {
-    numbers.is_none_or(|numbers| numbers.kind() == kind || numbers.kind() == NumberType::Either)
+    match numbers {
+        Some(numbers) => numbers.kind() == kind || numbers.kind() == NumberType::Either,
+        None => true,
+    }
 }
 
 /// A call of a function whose name is not hidden.
@@ -113,123 +117,99 @@ struct Call<'a> {
     function: Function,
     positional: &'a [ExprId],
     keywords: &'a [Keyword],
-    span: Span,
 }
 
 impl Call<'_> {
-    /// What this version computes in another way than the one before.
-    fn difference(&self, since: PythonVersion) -> Option<VersionDifference> {
+    /// What this version computes in another way than the one before, and whether it is an error.
+    fn difference(&self, since: PythonVersion) -> Option<(String, bool)> {
         // the oldest known version has nothing before it
         let before = since.minor().checked_sub(1).and_then(PythonVersion::new)?;
         // a function that is new has a finding of its own
         if !self.function.exists_in(before) {
             return None;
         }
-        let name = self.function.name();
-        let (text, is_error) = match (self.is_taken_by(before), self.is_taken_by(since)) {
-            (false, true) => (
-                format!("`{name}` with these arguments is a `TypeError` before Python {since}"),
-                true,
-            ),
-            (true, false) => (
-                format!("`{name}` with these arguments is a `TypeError` since Python {since}"),
-                true,
-            ),
+        let when = match (self.is_taken_by(before), self.is_taken_by(since)) {
+            (false, true) => "before",
+            (true, false) => "since",
             (true, true) if self.function.changed_in().contains(&since) => {
-                self.changed_value(since)?
+                return self.changed_value(since);
             }
             _ => return None,
         };
-        Some(VersionDifference {
-            span: self.span,
-            since,
-            text,
-            is_error,
-        })
+        let name = self.function.name();
+        let text = format!("`{name}` with these arguments is a `TypeError` {when} Python {since}");
+        Some((text, true))
     }
 
     fn is_taken_by(&self, python: PythonVersion) -> bool {
-        let positional = vec![(); self.positional.len()];
-        let keywords: Vec<(&str, ())> = self
-            .keywords
-            .iter()
-            .map(|keyword| (&*keyword.name, ()))
-            .collect();
-        bind(self.function, python, &positional, &keywords).is_ok()
+        is_taken(self.function, python, self.positional, self.keywords)
     }
 
     /// The change of [`Function::changed_in`] in words, if it can concern these arguments, and
     /// whether it is an error.
     fn changed_value(&self, since: PythonVersion) -> Option<(String, bool)> {
+        use Function as F;
         let name = self.function.name();
         let last_digit = |of: &str| {
-            (
-                format!("`{name}`{of} gives another last digit since Python {since}"),
-                false,
-            )
+            let text = format!("`{name}`{of} gives another last digit since Python {since}");
+            Some((text, false))
         };
-        let error = |text: String| (text, true);
-        match self.function {
-            Function::Sum if since < PythonVersion::V3_14 => {
-                self.adds_floats().then(|| last_digit(" of floats"))
+        let text = match self.function {
+            F::Sum if since < PythonVersion::V3_14 && self.adds_floats() => {
+                return last_digit(" of floats");
             }
-            Function::Sum => {
-                let has_integers = self.adds(NumberType::Int);
-                (self.adds_floats() && has_integers).then(|| last_digit(" of floats and integers"))
+            F::Sum if self.adds_floats() && self.adds(NumberType::Int) => {
+                return last_digit(" of floats and integers");
             }
-            Function::Factorial | Function::Perm => {
-                let may_be_float = may_be(self.argument(0), NumberType::Float);
-                let text = format!("`{name}` of a float is a `TypeError` since Python {since}");
-                may_be_float.then(|| error(text))
+            F::Factorial | F::Perm if may_be(self.argument(0), NumberType::Float) => {
+                format!("`{name}` of a float is a `TypeError` since Python {since}")
             }
-            Function::Max | Function::Min => {
-                let key = self
-                    .keywords
-                    .iter()
-                    .find(|keyword| &*keyword.name == "key")?;
-                let is_none = self.expr.node(key.value).name() == Some("None");
-                is_none.then(|| {
-                    error(format!(
-                        "`key=None` of `{name}` is a `TypeError` before Python {since}"
-                    ))
-                })
+            F::Max | F::Min if self.has_key_none() => {
+                format!("`key=None` of `{name}` is a `TypeError` before Python {since}")
             }
-            Function::Pow => {
-                let is_pole = self.argument(0).is_none_or(|base| base.contains_zero())
-                    // an interval holds no infinity: only an unknown exponent may be one
-                    && self.argument(1).is_none();
-                is_pole.then(|| {
-                    error(format!(
-                        "`pow(0.0, -inf)` is a `ValueError` before Python {since}"
-                    ))
-                })
+            // an interval holds no infinity: only an unknown exponent may be one
+            F::Pow
+                if self.argument(1).is_none()
+                    && self.argument(0).is_none_or(|base| base.contains_zero()) =>
+            {
+                format!("`pow(0.0, -inf)` is a `ValueError` before Python {since}")
             }
+            F::Sum | F::Factorial | F::Perm | F::Max | F::Min | F::Pow => return None,
             // one coordinate is returned as it is in every version
-            Function::Hypot if self.positional.len() < 2 => None,
-            _ => Some(last_digit("")),
-        }
+            F::Hypot if self.positional.len() < 2 => return None,
+            _ => return last_digit(""),
+        };
+        Some((text, true))
+    }
+
+    fn has_key_none(&self) -> bool {
+        let mut keywords = self.keywords.iter();
+        keywords.any(|keyword| {
+            &*keyword.name == "key" && self.expr.node(keyword.value).name() == Some("None")
+        })
     }
 
     /// The numbers that an argument can have; `None` if it may be anything else.
     fn argument(&self, index: usize) -> Option<Interval> {
-        self.positional
-            .get(index)
-            .and_then(|argument| self.facts.number(*argument))
+        self.facts.number(*self.positional.get(index)?)
     }
 
     /// Whether the sum of two terms can be rounded and then added to: with fewer than three terms
     /// it is rounded once.
     fn adds_floats(&self) -> bool {
-        self.adds(NumberType::Float) && self.terms().is_none_or(|terms| terms.len() > 2)
+        let is_short = matches!(self.terms(), Some(terms) if terms.len() <= 2);
+        self.adds(NumberType::Float) && !is_short
     }
 
     /// Whether a value of this type can be among what `sum` adds.
     fn adds(&self, kind: NumberType) -> bool {
-        self.terms().is_none_or(|terms| {
-            terms
-                .iter()
-                .any(|term| may_be(self.facts.number(*term), kind))
-        })
+        match self.terms() {
+            Some(terms) => {
+                let mut numbers = terms.iter().map(|term| self.facts.number(*term));
+                numbers.any(|number| may_be(number, kind))
+            }
+            None => true,
+        }
     }
 
     /// What `sum` adds, with the start; `None` if the items are not known.
@@ -239,11 +219,12 @@ impl Call<'_> {
             ExprKind::Tuple { items, .. } | ExprKind::List(items) => items,
             _ => return None,
         };
-        let start = start
-            .iter()
-            .copied()
-            .chain(self.keywords.iter().map(|keyword| keyword.value));
-        Some(start.chain(items.iter().copied()).collect())
+        let mut terms = start.to_vec();
+        for keyword in self.keywords {
+            terms.push(keyword.value);
+        }
+        terms.extend(items);
+        Some(terms)
     }
 }
 

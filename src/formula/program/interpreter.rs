@@ -35,16 +35,13 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
     ) -> Self {
         arithmetic.set_version(program.python);
         constants.clear();
-        constants.extend(
-            program
-                .constants
-                .iter()
-                // kept as a result: a refused literal fails only where it is evaluated
-                .map(|constant| match &constant.text {
-                    Some(text) => arithmetic.literal(text, &constant.value),
-                    None => arithmetic.number(&constant.value),
-                }),
-        );
+        for constant in &program.constants {
+            // kept as a result: a refused literal fails only where it is evaluated
+            constants.push(match &constant.text {
+                Some(text) => arithmetic.literal(text, &constant.value),
+                None => arithmetic.number(&constant.value),
+            });
+        }
         Self {
             program,
             constants,
@@ -82,20 +79,24 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         self.stack.clear();
         let mut index = 0;
         while let Some(instruction) = self.program.code.get(index) {
-            let exit = self
-                .step(instruction, inputs)
-                .map_err(|raised| self.error_at(index, raised))?;
-            if let (true, Some(value)) = (
-                instruction.completes_node(exit.is_some()),
-                self.stack.last(),
-            ) {
+            let exit = match self.step(instruction, inputs) {
+                Ok(exit) => exit,
+                Err(raised) => return Err(self.error_at(index, raised)),
+            };
+            if let Some(value) = self.stack.last()
+                && instruction.completes_node(exit.is_some())
+            {
                 observe(self.program.nodes[index], value);
             }
-            index = exit.map_or(index + 1, |exit| exit as usize);
+            index = match exit {
+                Some(exit) => exit as usize,
+                None => index + 1,
+            };
         }
-        self.stack
-            .pop()
-            .ok_or_else(|| self.error_at(0, underflow()))
+        match self.stack.pop() {
+            Some(result) => Ok(result),
+            None => Err(self.error_at(0, underflow())),
+        }
     }
 
     /// The arithmetic of the interpreter.
@@ -127,7 +128,8 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
             }
             Instruction::Undefined(index) => {
                 let undefined = self.program.undefined.get(*index as usize);
-                return Err(name_error(undefined.map(|(name, _)| &**name)));
+                let (name, _) = undefined.ok_or_else(underflow)?;
+                return Err(name_error(name));
             }
             Instruction::Unary(op) => {
                 let top = self.stack.last_mut().ok_or_else(underflow)?;
@@ -192,11 +194,10 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         let result = if keywords.is_empty() {
             self.arithmetic.call(callee, positional_values, &[])?
         } else {
-            let named: Vec<_> = keywords
-                .iter()
-                .map(|name| &**name)
-                .zip(keyword_values.iter().cloned())
-                .collect();
+            let mut named = Vec::with_capacity(keywords.len());
+            for (name, value) in keywords.iter().zip(keyword_values) {
+                named.push((&**name, value.clone()));
+            }
             self.arithmetic.call(callee, positional_values, &named)?
         };
         self.stack.truncate(base);
@@ -224,34 +225,28 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
             return EvalError::new(raised, expr.span());
         };
         let span = expr.node(node).span;
-        let children = match self.program.code.get(index) {
+        let mut children = expr.node(node).kind.children();
+        match self.program.code.get(index) {
+            Some(Instruction::Unary(_) | Instruction::Binary(_)) => {}
             // the callee is no operand
-            Some(Instruction::Call { .. }) => expr
-                .node(node)
-                .kind
-                .children()
-                .into_iter()
-                .skip(1)
-                .collect(),
-            Some(Instruction::Unary(_) | Instruction::Binary(_)) => expr.node(node).kind.children(),
-            _ => Vec::new(),
-        };
+            Some(Instruction::Call { .. }) => _ = children.remove(0),
+            _ => children.clear(),
+        }
         // an instruction that fails leaves its operands on the stack
         let first = self.stack.len().saturating_sub(children.len());
-        let values = self.stack[first..]
-            .iter()
-            .map(|value| self.arithmetic.to_python(value));
-        let operands = children.iter().zip(values).map(|(child, value)| Operand {
-            span: expr.node(*child).span,
-            value,
-        });
+        let mut operands = Vec::new();
+        for (child, value) in children.into_iter().zip(&self.stack[first..]) {
+            let value = self.arithmetic.to_python(value);
+            if value.is_small() {
+                let span = expr.node(child).span;
+                operands.push(Operand { span, value });
+            }
+        }
         // every job that fails keeps its operands
         EvalError {
             raised,
             span,
-            operands: operands
-                .filter(|operand| operand.value.is_small())
-                .collect(),
+            operands,
         }
     }
 }
@@ -289,9 +284,8 @@ fn wrong_number_of_inputs(expected: usize, found: usize) -> Raised {
 
 /// The `NameError` of an undefined name. A longer name than a resource has is cut, because each job
 /// keeps its error.
-fn name_error(name: Option<&str>) -> Raised {
+fn name_error(name: &str) -> Raised {
     const MAX_NAME: usize = 256;
-    let name = name.unwrap_or_default();
     Raised::new(
         ErrorKind::Name,
         match name.char_indices().nth(MAX_NAME) {

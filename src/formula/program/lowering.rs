@@ -1,12 +1,11 @@
 //! Lowering: from the tree to instructions, with a stack of tasks instead of recursion.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use num_bigint::BigInt;
 
-use crate::diagnostic::Span;
 use crate::formula::name_resolution::Resolution;
 use crate::formula::program::compiler_limits::is_too_deep;
 use crate::formula::program::instruction::Instruction;
@@ -89,7 +88,7 @@ fn lower(
         expr: &expr,
         resolve,
         program,
-        names: BTreeMap::new(),
+        names: HashMap::new(),
         tasks: Vec::with_capacity(expr.nodes().len()),
         labels: Vec::new(),
     };
@@ -110,9 +109,8 @@ struct Lowering<'e> {
     expr: &'e Expr,
     resolve: &'e dyn Fn(&str) -> Resolution,
     program: Program,
-    /// The instruction of each name. The length comes first in the key because most names differ in
-    /// it.
-    names: BTreeMap<(usize, &'e str), Instruction>,
+    /// The instruction of each name.
+    names: HashMap<&'e str, Instruction>,
     tasks: Vec<Task>,
     /// The address of each label once it is bound.
     labels: Vec<u32>,
@@ -147,7 +145,16 @@ impl<'e> Lowering<'e> {
         let node = expr.node(id);
         match &node.kind {
             ExprKind::Literal { kind, text } => {
-                self.literal(literal_value(*kind, text, self.program.python), text, id)
+                match literal_value(*kind, text, self.program.python) {
+                    Ok(value) => {
+                        let constant = self.constant(value, Some(text.clone()));
+                        self.emit(constant, id);
+                    }
+                    // no instruction, because a refused program never runs
+                    Err(raised) => {
+                        self.program.refused.get_or_insert((raised, node.span));
+                    }
+                }
             }
             ExprKind::Name(name) => self.name(name, id)?,
             ExprKind::Unary { op, operand } => {
@@ -163,17 +170,12 @@ impl<'e> Lowering<'e> {
                 let end = self.label();
                 self.visit_all(&operands[..1]);
                 for (index, (&op, &operand)) in operators.iter().zip(&operands[1..]).enumerate() {
-                    let is_last = index + 1 == operators.len();
-                    let link = Instruction::CompareLink { op, exit: end };
-                    self.then_emit(
-                        &[operand],
-                        if is_last {
-                            Instruction::Compare(op)
-                        } else {
-                            link
-                        },
-                        id,
-                    );
+                    let instruction = if index + 1 < operators.len() {
+                        Instruction::CompareLink { op, exit: end }
+                    } else {
+                        Instruction::Compare(op)
+                    };
+                    self.then_emit(&[operand], instruction, id);
                 }
                 self.tasks.push(Task::Bind(end));
             }
@@ -216,48 +218,26 @@ impl<'e> Lowering<'e> {
         Ok(())
     }
 
-    fn literal(&mut self, value: Result<Value, Raised>, text: &str, id: ExprId) {
-        match value {
-            Ok(value) => {
-                let constant = self.constant(value, Some(text.into()));
-                self.emit(constant, id);
-            }
-            Err(raised) => {
-                // no instruction, because a refused program never runs
-                self.program
-                    .refused
-                    .get_or_insert((raised, self.expr.node(id).span));
-            }
-        }
-    }
-
     fn name(&mut self, name: &'e str, id: ExprId) -> Result<(), CompileError> {
-        let instruction = match self.names.get(&(name.len(), name)) {
-            Some(known) => known.clone(),
-            None => {
-                let new = self.new_name(name, self.expr.node(id).span)?;
-                self.names.insert((name.len(), name), new.clone());
-                new
-            }
-        };
-        self.emit(instruction, id);
-        Ok(())
-    }
-
-    fn new_name(&mut self, name: &str, span: Span) -> Result<Instruction, CompileError> {
-        Ok(match (self.resolve)(name) {
+        if let Some(known) = self.names.get(name) {
+            self.emit(known.clone(), id);
+            return Ok(());
+        }
+        let span = self.expr.node(id).span;
+        let instruction = match (self.resolve)(name) {
             Resolution::Constant(value) => self.constant(value, None),
             Resolution::Input => Instruction::Input(push(&mut self.program.inputs, name.into())),
             Resolution::Undefined => {
                 Instruction::Undefined(push(&mut self.program.undefined, (name.into(), span)))
             }
             Resolution::UnsupportedBuiltin => {
-                return Err(CompileError::Builtin {
-                    name: name.into(),
-                    span,
-                });
+                let name = name.into();
+                return Err(CompileError::Builtin { name, span });
             }
-        })
+        };
+        self.names.insert(name, instruction.clone());
+        self.emit(instruction, id);
+        Ok(())
     }
 
     fn constant(&mut self, value: Value, text: Option<Box<str>>) -> Instruction {
@@ -279,16 +259,15 @@ impl<'e> Lowering<'e> {
     fn call(&mut self, callee: ExprId, positional: &[ExprId], keywords: &[Keyword], id: ExprId) {
         self.tasks.push(Task::Visit(callee));
         self.visit_all(positional);
-        self.tasks
-            .extend(keywords.iter().map(|keyword| Task::Visit(keyword.value)));
-        let keywords = keywords
-            .iter()
-            .map(|keyword| keyword.name.clone())
-            .collect();
+        let mut names = Vec::with_capacity(keywords.len());
+        for keyword in keywords {
+            self.tasks.push(Task::Visit(keyword.value));
+            names.push(keyword.name.clone());
+        }
         self.tasks.push(Task::Emit(
             Instruction::Call {
                 positional: positional.len() as u32,
-                keywords,
+                keywords: names.into(),
             },
             id,
         ));
@@ -300,8 +279,9 @@ impl<'e> Lowering<'e> {
     }
 
     fn visit_all(&mut self, nodes: &[ExprId]) {
-        self.tasks
-            .extend(nodes.iter().map(|&node| Task::Visit(node)));
+        for &node in nodes {
+            self.tasks.push(Task::Visit(node));
+        }
     }
 
     fn label(&mut self) -> u32 {
@@ -339,15 +319,15 @@ pub(crate) fn literal_value(
         Cow::Borrowed(text)
     };
     match kind {
-        LiteralKind::Float => digits
-            .parse()
-            .map(Value::Float)
-            .map_err(|_| malformed(text)),
-        LiteralKind::Integer => integer_literal(&digits, python).ok_or_else(|| malformed(text))?,
+        LiteralKind::Float => match digits.parse() {
+            Ok(float) => Ok(Value::Float(float)),
+            Err(_) => Err(malformed(text)),
+        },
+        LiteralKind::Integer => integer_literal(&digits, python),
     }
 }
 
-fn integer_literal(digits: &str, python: PythonVersion) -> Option<Result<Value, Raised>> {
+fn integer_literal(digits: &str, python: PythonVersion) -> Result<Value, Raised> {
     let (radix, digits) = match digits.get(..2) {
         Some("0x" | "0X") => (16, &digits[2..]),
         Some("0o" | "0O") => (8, &digits[2..]),
@@ -355,17 +335,16 @@ fn integer_literal(digits: &str, python: PythonVersion) -> Option<Result<Value, 
         _ => (10, digits),
     };
     if radix == 10 && digits.len() > MAX_DECIMAL_DIGITS && python.limits_decimal_digits() {
-        return Some(Err(too_many_digits(digits.len())));
+        return Err(too_many_digits(digits.len()));
     }
     if let Ok(small) = i64::from_str_radix(digits, radix) {
-        return Some(Ok(Value::Int(small)));
+        return Ok(Value::Int(small));
     }
-    let integer = BigInt::parse_bytes(digits.as_bytes(), radix)?;
-    Some(if integer.bits() > limits::INTEGER_BITS {
-        Err(too_many_bits())
-    } else {
-        Ok(Value::int(integer))
-    })
+    match BigInt::parse_bytes(digits.as_bytes(), radix) {
+        Some(integer) if integer.bits() <= limits::INTEGER_BITS => Ok(Value::int(integer)),
+        Some(_) => Err(too_many_bits()),
+        None => Err(malformed(digits)),
+    }
 }
 
 fn too_many_digits(count: usize) -> Raised {

@@ -82,28 +82,25 @@ impl Program {
         let Some(result) = trace.value(sum_under_limits(&self.expr)) else {
             return Vec::new();
         };
-        let all: Vec<Term> = self
-            .summands()
-            .into_iter()
-            .filter_map(|summand| trace.term(summand))
-            .collect();
-        match sum(&all) {
-            Some(sum) if sum.is_identical(result) => all,
+        let mut terms = Vec::new();
+        for summand in self.summands() {
+            terms.extend(trace.term(summand));
+        }
+        match sum(&terms) {
+            Some(sum) if sum.is_identical(result) => terms,
             // a zero lost its sign
-            _ => trace
-                .term(self.summand(self.expr.root(), false))
-                .into_iter()
-                .collect(),
+            _ => Vec::from_iter(trace.term(self.summand(self.expr.root(), false))),
         }
     }
 
     /// The summands at the top of the formula, left to right, with their signs applied. Those of
     /// `min(100, max(0, floor(a + b)))` are `a` and `b`.
     pub fn summands(&self) -> Vec<Summand> {
-        let parts = summands(&self.expr).into_iter();
-        parts
-            .map(|(node, is_subtracted)| self.summand(node, is_subtracted))
-            .collect()
+        let mut found = Vec::new();
+        for (node, is_subtracted) in summands(&self.expr) {
+            found.push(self.summand(node, is_subtracted));
+        }
+        found
     }
 
     fn summand(&self, node: ExprId, is_subtracted: bool) -> Summand {
@@ -162,11 +159,17 @@ fn value_of_child(kind: &ExprKind, values: &[Option<Value>]) -> Option<Value> {
             .cloned(),
         ExprKind::Boolean { op, operands } => {
             let (last, others) = operands.split_last()?;
-            let mut others = others
-                .iter()
-                .filter_map(|node| values[node.index()].as_ref());
-            let decisive = others.find(|value| value.truth() == (*op == BooleanOperator::Or));
-            values[last.index()].as_ref().or(decisive).cloned()
+            if let Some(value) = &values[last.index()] {
+                return Some(value.clone());
+            }
+            for node in others {
+                if let Some(value) = &values[node.index()]
+                    && value.truth() == (*op == BooleanOperator::Or)
+                {
+                    return Some(value.clone());
+                }
+            }
+            None
         }
         _ => None,
     }
@@ -211,16 +214,15 @@ pub(crate) fn sum_under_limits(expr: &Expr) -> ExprId {
                 let ExprKind::Name(function) = &expr.node(*callee).kind else {
                     return expr.root();
                 };
-                let is_literal =
-                    |id: &ExprId| matches!(expr.node(*id).kind, ExprKind::Literal { .. });
-                let mut others = positional.iter().filter(|id| !is_literal(id));
+                let mut others = positional.to_vec();
+                others.retain(|id| !matches!(expr.node(*id).kind, ExprKind::Literal { .. }));
                 let is_limit = match &**function {
                     "min" | "max" => positional.len() > 1,
                     "floor" | "ceil" | "int" | "round" => positional.len() == 1,
                     _ => false,
                 };
-                match (others.next(), others.next()) {
-                    (Some(&only), None) if is_limit => node = only,
+                match others.as_slice() {
+                    &[only] if is_limit => node = only,
                     _ => return expr.root(),
                 }
             }
@@ -236,11 +238,13 @@ pub(crate) fn sum_under_limits(expr: &Expr) -> ExprId {
 /// The sum of the terms in their order; `None` if Python raises an exception.
 fn sum(terms: &[Term]) -> Option<Value> {
     let (first, others) = terms.split_first()?;
-    others.iter().try_fold(first.value.clone(), |sum, term| {
-        Python::new()
+    let mut sum = first.value.clone();
+    for term in others {
+        sum = Python::new()
             .binary(BinaryOperator::Add, &sum, &term.value)
-            .ok()
-    })
+            .ok()?;
+    }
+    Some(sum)
 }
 
 /// Whether `-` before the text of a node would apply to a part of it only, or change the sign of a

@@ -188,13 +188,15 @@ impl AstBuilder {
                     self.precedence.operand(id);
                 }
                 Rule::sign | Rule::not => {
-                    let op = UnaryOperator::from_symbol(token.as_str())
-                        .ok_or_else(|| self.foreign_operator(&pair, &token))?;
+                    let Some(op) = UnaryOperator::from_symbol(token.as_str()) else {
+                        return Err(self.foreign_operator(&pair, &token));
+                    };
                     self.precedence.prefix(op, span_of(&token))?;
                 }
                 _ => {
-                    let op = Operator::infix(token.as_str())
-                        .ok_or_else(|| self.foreign_operator(&pair, &token))?;
+                    let Some(op) = Operator::infix(token.as_str()) else {
+                        return Err(self.foreign_operator(&pair, &token));
+                    };
                     self.precedence.infix(op, span_of(&token), &mut self.expr)?;
                 }
             }
@@ -203,17 +205,12 @@ impl AstBuilder {
     }
 
     fn foreign_operator(&self, expression: &Pair<'_, Rule>, token: &Pair<'_, Rule>) -> SyntaxError {
-        let operand = token
-            .clone()
-            .into_inner()
-            .next()
-            .map_or("", |operand| operand.as_str());
-        foreign_operator(
-            self.expr.text(),
-            span_of(expression),
-            span_of(token),
-            operand,
-        )
+        let operand = match token.clone().into_inner().next() {
+            Some(operand) => operand.as_str(),
+            None => "",
+        };
+        let text = self.expr.text();
+        foreign_operator(text, span_of(expression), span_of(token), operand)
     }
 
     fn primary(&mut self, pair: Pair<'_, Rule>) -> Result<ExprId> {

@@ -23,11 +23,7 @@ pub(super) fn print(expr: &Expr) -> String {
     if comments.is_empty() {
         return printed;
     }
-    if !printed
-        .chars()
-        .filter(|character| !is_blank(*character))
-        .eq(solid.chars())
-    {
+    if printed.replace(is_blank, "") != solid {
         return source.trim_end().to_owned();
     }
     let mut text = String::new();
@@ -83,9 +79,9 @@ fn split(source: &str) -> (Vec<Comment<'_>>, String) {
             }),
             Piece::Blank(blank) => has_own_line |= matches!(blank, "\n" | "\r"),
             Piece::Code(text) | Piece::String(text) => {
-                let before = solid.len();
-                solid.extend(text.chars().filter(|character| !is_blank(*character)));
-                position += solid[before..].chars().count();
+                let text = text.replace(is_blank, "");
+                position += text.chars().count();
+                solid += &text;
                 has_own_line = false;
             }
         }

@@ -49,9 +49,15 @@ pub(super) fn foreign_operator(
 
 /// The error for `condition ? then : otherwise`.
 fn conditional_operator(text: &str, expression: Span, operator: Span, then: &str) -> SyntaxError {
-    let part = |start, end| Span { start, end }.slice(text).trim();
-    let condition = part(expression.start, operator.start);
-    let otherwise = part(operator.end, expression.end);
+    let condition = Span {
+        end: operator.start,
+        ..expression
+    };
+    let otherwise = Span {
+        start: operator.end,
+        ..expression
+    };
+    let (condition, otherwise) = (condition.slice(text).trim(), otherwise.slice(text).trim());
     let kind = SyntaxErrorKind::ForeignOperator {
         written: "? :".to_owned(),
         instead: format!("{} if {condition} else {otherwise}", then.trim()),
@@ -87,9 +93,13 @@ fn spaced(word: &str, text: &str, operator: Span) -> String {
 /// The error for a number with a unit at the position where the parser fails; `None` if there is no
 /// such number.
 pub(super) fn number_with_unit(text: &str, position: usize) -> Option<SyntaxError> {
-    percentage(text, position)
-        .or_else(|| adjacent_unit(text, position))
-        .or_else(|| separate_unit(text, position))
+    for reading in [percentage, adjacent_unit, separate_unit] {
+        let error = reading(text, position);
+        if error.is_some() {
+            return error;
+        }
+    }
+    None
 }
 
 /// `10%` before an operator, a bracket or the end.
@@ -110,11 +120,8 @@ fn percentage(text: &str, position: usize) -> Option<SyntaxError> {
 /// `4gb`, `24h`, `01:00:00`.
 fn adjacent_unit(text: &str, position: usize) -> Option<SyntaxError> {
     let start = position - last_token(text.get(..position)?).len();
-    let length = text[start..]
-        .find(|c: char| !is_token_char(c))
-        .unwrap_or(text.len() - start);
-    let token = &text[start..start + length];
-    let span = Span::new(start, start + length);
+    let token = first_token(&text[start..]);
+    let span = Span::new(start, start + token.len());
     if let Some(seconds) = clock_time(token) {
         return Some(unit_error(Unit::Duration, seconds, true, span, text));
     }
@@ -125,17 +132,10 @@ fn adjacent_unit(text: &str, position: usize) -> Option<SyntaxError> {
 /// `4 gb`
 fn separate_unit(text: &str, position: usize) -> Option<SyntaxError> {
     let before = text.get(..position)?.trim_end();
-    let length = text[position..]
-        .find(|c: char| !is_token_char(c))
-        .unwrap_or(text.len() - position);
+    let unit = first_token(&text[position..]);
     let number = last_token(before);
-    let end = position + length;
-    size_or_duration(
-        number,
-        &text[position..end],
-        Span::new(before.len() - number.len(), end),
-        text,
-    )
+    let span = Span::new(before.len() - number.len(), position + unit.len());
+    size_or_duration(number, unit, span, text)
 }
 
 fn size_or_duration(number: &str, unit: &str, span: Span, text: &str) -> Option<SyntaxError> {
@@ -184,24 +184,19 @@ fn bytes(unit: &str) -> Option<f64> {
         // not `m`, which is taken for minutes
         "k" | "g" | "t" | "p" => binary_prefix(unit),
         _ => {
-            let prefix = unit
-                .strip_suffix(['b', 'w'])
-                .filter(|prefix| prefix.len() == 1)?;
-            binary_prefix(prefix).map(|factor| {
-                if unit.ends_with('w') {
-                    factor * 8.0
-                } else {
-                    factor
-                }
-            })
+            let prefix = unit.strip_suffix(['b', 'w'])?;
+            if prefix.len() != 1 {
+                return None;
+            }
+            let size = if unit.ends_with('w') { 8.0 } else { 1.0 };
+            Some(binary_prefix(prefix)? * size)
         }
     }
 }
 
 fn binary_prefix(prefix: &str) -> Option<f64> {
-    "kmgtp"
-        .find(prefix)
-        .map(|power| 1024f64.powi(power as i32 + 1))
+    let power = "kmgtp".find(prefix)?;
+    Some(1024f64.powi(power as i32 + 1))
 }
 
 fn seconds(unit: &str) -> Option<f64> {
@@ -217,29 +212,28 @@ fn seconds(unit: &str) -> Option<f64> {
 /// The seconds of `HH:MM:SS` or `MM:SS`.
 fn clock_time(token: &str) -> Option<f64> {
     let parts: Vec<&str> = token.split(':').collect();
-    let fits = matches!(parts.len(), 2 | 3)
-        && parts.iter().all(|part| {
-            (1..=6).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
-        });
-    fits.then(|| {
-        parts
-            .iter()
-            .filter_map(|part| part.parse::<f64>().ok())
-            .fold(0.0, |sum, part| sum * 60.0 + part)
-    })
+    if !matches!(parts.len(), 2 | 3) {
+        return None;
+    }
+    let mut seconds = 0.0;
+    for part in parts {
+        if part.len() > 6 || !part.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        seconds = seconds * 60.0 + part.parse::<f64>().ok()?;
+    }
+    Some(seconds)
 }
 
 fn amount(number: &str) -> Option<f64> {
-    let is_number = number.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-        && number
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'_'));
-    number
-        .replace('_', "")
-        .parse()
-        .ok()
-        // a double holds 15 digits exactly
-        .filter(|_| is_number && number.len() <= 15)
+    let is_written = number
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'_'));
+    // a double holds 15 digits exactly
+    if !is_written || number.starts_with('_') || number.len() > 15 {
+        return None;
+    }
+    number.replace('_', "").parse().ok()
 }
 
 fn is_token_char(c: char) -> bool {
@@ -247,7 +241,9 @@ fn is_token_char(c: char) -> bool {
 }
 
 fn last_token(text: &str) -> &str {
-    text.rsplit(|c: char| !is_token_char(c))
-        .next()
-        .unwrap_or("")
+    &text[text.trim_end_matches(is_token_char).len()..]
+}
+
+fn first_token(text: &str) -> &str {
+    &text[..text.len() - text.trim_start_matches(is_token_char).len()]
 }

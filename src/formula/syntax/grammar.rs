@@ -22,8 +22,8 @@ pub(super) fn parse<T>(
     build: impl FnOnce(&str, Pair<'_, Rule>) -> Result<T>,
 ) -> Option<Result<T>> {
     match FormulaParser::parse(Rule::formula, text) {
-        Ok(mut pairs) => pairs.next().map(|pair| build(text, pair)),
-        Err(error) => to_syntax_error(text, &error).map(Err),
+        Ok(mut pairs) => Some(build(text, pairs.next()?)),
+        Err(error) => Some(Err(to_syntax_error(text, &error)?)),
     }
 }
 
@@ -83,9 +83,10 @@ fn error_at_token(
         let kind = match word {
             _ if is_string_prefix => SyntaxErrorKind::UnclosedString,
             _ if is_reserved(word) => SyntaxErrorKind::ReservedWord(word.into()),
-            _ if !expects_operand(expected_rules) => word_operator(word)
-                .unwrap_or_else(|| unexpected(format!("`{word}`"), expected_rules)),
-            _ => unexpected(format!("`{word}`"), expected_rules),
+            _ => match word_operator(word) {
+                Some(kind) if !expects_operand(expected_rules) => kind,
+                _ => unexpected(format!("`{word}`"), expected_rules),
+            },
         };
         return (kind, word.len());
     }
@@ -141,10 +142,13 @@ fn skip_whitespace(text: &str, position: usize) -> usize {
 
 /// The length of the name or keyword at the start of `unparsed`, 0 if it starts with another token.
 fn word_length(unparsed: &str) -> usize {
-    let mut others = unparsed.char_indices().skip_while(|&(offset, character)| {
-        character == '_' || character.is_alphabetic() || (offset > 0 && character.is_numeric())
-    });
-    others.next().map_or(unparsed.len(), |(offset, _)| offset)
+    for (offset, character) in unparsed.char_indices() {
+        let is_digit = offset > 0 && character.is_numeric();
+        if character != '_' && !character.is_alphabetic() && !is_digit {
+            return offset;
+        }
+    }
+    unparsed.len()
 }
 
 fn starts_with_number(unparsed: &str) -> bool {
@@ -157,15 +161,15 @@ fn number_length(unparsed: &str) -> usize {
     // in `0x1e+1` the `e` is a digit, not an exponent
     let is_hexadecimal = unparsed.starts_with("0x");
     let mut previous = ' ';
-    let end = unparsed.find(|character: char| {
+    for (offset, character) in unparsed.char_indices() {
         let is_exponent_sign =
             matches!(character, '+' | '-') && matches!(previous, 'e' | 'E') && !is_hexadecimal;
-        let belongs_to_number =
-            character.is_alphanumeric() || matches!(character, '_' | '.') || is_exponent_sign;
+        if !character.is_alphanumeric() && !matches!(character, '_' | '.') && !is_exponent_sign {
+            return offset;
+        }
         previous = character;
-        !belongs_to_number
-    });
-    end.unwrap_or(unparsed.len())
+    }
+    unparsed.len()
 }
 
 /// Says how to correct an invalid number; `None` if the number is valid.

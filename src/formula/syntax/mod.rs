@@ -72,20 +72,20 @@ fn build(
     {
         return result;
     }
-    scanner::with_deep_stack(build)
-        .flatten()
-        .unwrap_or_else(|| {
-            let span = Span::new(0, text.len());
-            Err(SyntaxError::new(SyntaxErrorKind::NoStack, span))
-        })
+    if let Some(Some(result)) = scanner::with_deep_stack(build) {
+        return result;
+    }
+    let span = Span::new(0, text.len());
+    Err(SyntaxError::new(SyntaxErrorKind::NoStack, span))
 }
 
 /// Whether Python reads the name of a resource as one name: those of OpenPBS may contain `-` too,
 /// or be keywords.
 pub(crate) fn is_identifier(name: &str) -> bool {
-    parse(name).is_ok_and(
-        |expr| matches!(&expr.node(expr.root()).kind, ExprKind::Name(read) if **read == *name),
-    )
+    match parse(name) {
+        Ok(expr) => expr.node(expr.root()).name() == Some(name),
+        Err(_) => false,
+    }
 }
 
 /// The formula with normalised spaces, and with the comments of its text.

@@ -157,22 +157,21 @@ fn push_arguments<'e>(
     keywords: &'e [Keyword],
     steps: &mut Vec<Step<'e>>,
 ) {
-    let unnamed = positional
-        .iter()
-        .map(|&value| (expr.node(value).span.start, None, value));
-    let named = keywords
-        .iter()
-        .map(|keyword| (keyword.span.start, Some(&*keyword.name), keyword.value));
-    let mut arguments: Vec<_> = unnamed.chain(named).collect();
+    let mut arguments = Vec::with_capacity(positional.len() + keywords.len());
+    for &value in positional {
+        arguments.push((expr.node(value).span.start, None, value));
+    }
+    for keyword in keywords {
+        arguments.push((keyword.span.start, Some(&*keyword.name), keyword.value));
+    }
     arguments.sort_by_key(|(start, ..)| *start);
     for (index, (_, name, value)) in arguments.into_iter().enumerate() {
         if index > 0 {
             steps.push(Step::Text(", "));
         }
-        steps.extend(
-            name.into_iter()
-                .flat_map(|name| [Step::Text(name), Step::Text("=")]),
-        );
+        if let Some(name) = name {
+            steps.extend([Step::Text(name), Step::Text("=")]);
+        }
         steps.push(Step::Node(value));
     }
 }

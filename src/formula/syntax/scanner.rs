@@ -40,10 +40,7 @@ pub(super) fn scan(text: &str, max_length: usize, python: PythonVersion) -> Resu
 /// The error of a text of more than `max_length` bytes, at the first character beyond them, or at
 /// the end.
 fn too_long(text: &str, max_length: usize) -> SyntaxError {
-    let end = (0..=max_length.min(text.len()))
-        .rev()
-        .find(|&end| text.is_char_boundary(end))
-        .unwrap_or(0);
+    let end = text.floor_char_boundary(max_length);
     SyntaxError::new(SyntaxErrorKind::TooLong, Span::new(end, end))
 }
 

@@ -48,21 +48,18 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
 fn all_failures<'c>(analysis: &'c Analysis<'_>) -> Vec<Failure<'c>> {
     let samples = analysis.samples.failures();
     // an error knows its span, not its node
-    let by_span: HashMap<Span, ExprId> = analysis
-        .expr
-        .iter()
-        .map(|(node, part)| (part.span, node))
-        .collect();
+    let mut by_span = HashMap::new();
+    for (node, part) in analysis.expr.iter() {
+        by_span.insert(part.span, node);
+    }
     let mut all = Vec::new();
     for (node, _) in analysis.reachable() {
         let Known::Fails(kind) = analysis.facts.at(node).known else {
             continue;
         };
         let span = analysis.span(node);
-        let sample = samples
-            .iter()
-            .find(|(_, error)| error.span == span)
-            .copied();
+        let mut samples = samples.iter().copied();
+        let sample = samples.find(|(_, error)| error.span == span);
         all.push(Failure {
             node,
             kind,
@@ -93,8 +90,11 @@ fn finding(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic>
         ErrorKind::Overflow => overflow(analysis, failure),
         ErrorKind::Complex => complex(analysis, failure),
         ErrorKind::Type => {
-            return power_by_caret(analysis, failure.node, true)
-                .or_else(|| wrong_type(analysis, failure));
+            let caret = power_by_caret(analysis, failure.node, true);
+            return match caret {
+                Some(finding) => Some(finding),
+                None => wrong_type(analysis, failure),
+            };
         }
         ErrorKind::Limit => too_large(analysis, failure)?,
         // unknown names have findings of their own
@@ -143,8 +143,9 @@ fn division(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
     let divisor = divisor(analysis, failure.node);
     let what = format!("{} divides by 0", analysis.quoted(failure.node));
     let finding = diagnostic(analysis, failure, Code::DivisionByZero, &what, divisor);
-    let Some(name) = analysis.input(divisor).filter(|_| !failure.is_certain) else {
-        return finding.with_help(VALUE_ON_ERROR);
+    let name = match analysis.input(divisor) {
+        Some(name) if !failure.is_certain => name,
+        _ => return finding.with_help(VALUE_ON_ERROR),
     };
     let finding = finding.with_label(analysis.when_zero(name));
     match analysis.positive_bound(name) {
@@ -176,12 +177,13 @@ fn domain(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
     let domain = match analysis.facts.function(*callee) {
         Some(Function::Log | Function::Log2 | Function::Log10) => {
             let name = analysis.text(*callee);
-            let input = positional
-                .first()
-                .and_then(|&argument| analysis.input(argument));
-            let least = input
-                .and_then(|input| analysis.positive_bound(input))
-                .unwrap_or("1e-7");
+            let mut least = "1e-7";
+            if let Some(&argument) = positional.first()
+                && let Some(input) = analysis.input(argument)
+                && let Some(bound) = analysis.positive_bound(input)
+            {
+                least = bound;
+            }
             format!(
                 "`{name}` requires a number above 0; write `{name}({argument} + 1)` or `{name}(max({argument}, {least}))`"
             )
@@ -219,10 +221,7 @@ fn complex(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
 
 fn too_large(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {
     // that a computation takes long does not prove that the integer is large
-    let is_too_large = failure
-        .sample
-        .is_some_and(|(_, error)| error.raised.text.starts_with("an integer"));
-    if !failure.is_certain && !is_too_large {
+    if !failure.is_certain && !failure.sample?.1.raised.text.starts_with("an integer") {
         return None;
     }
     let what = format!(
@@ -260,21 +259,19 @@ fn wrong_type(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnost
     );
     for child in analysis.kind(failure.node).children() {
         let name = match analysis.kind(analysis.without_parentheses(child)) {
-            ExprKind::Tuple { .. } => Some("a tuple"),
-            ExprKind::List(_) => Some("a list"),
-            _ => analysis
-                .facts
-                .number(child)
-                .map(|number| number.kind().name()),
+            ExprKind::Tuple { .. } => "a tuple",
+            ExprKind::List(_) => "a list",
+            _ => match analysis.facts.number(child) {
+                Some(number) => number.kind().name(),
+                None => continue,
+            },
         };
-        if let Some(name) = name {
-            finding = finding.with_secondary_label(analysis.span(child), name);
-        }
+        finding = finding.with_secondary_label(analysis.span(child), name);
     }
-    let text = failure
-        .sample
-        .map(|(_, error)| format!("Python raises `{}`; ", error.raised.text))
-        .unwrap_or_default();
+    let text = match failure.sample {
+        Some((_, error)) => format!("Python raises `{}`; ", error.raised.text),
+        None => String::new(),
+    };
     Some(finding.with_help(format!("{text}{VALUE_ON_ERROR}")))
 }
 
@@ -288,17 +285,13 @@ fn power_by_caret(analysis: &Analysis<'_>, node: ExprId, fails: bool) -> Option<
     else {
         return None;
     };
-    let has_literal = [left, right].into_iter().any(|operand| {
-        matches!(
-            analysis.kind(analysis.without_parentheses(operand)),
-            ExprKind::Literal { .. }
-        )
-    });
-    let is_condition = matches!(
-        analysis.kind(analysis.without_parentheses(left)),
-        ExprKind::Comparison { .. }
-    );
-    let is_meant = has_literal && !is_condition;
+    let left_kind = analysis.kind(analysis.without_parentheses(left));
+    let right_kind = analysis.kind(analysis.without_parentheses(right));
+    let is_meant = match (left_kind, right_kind) {
+        (ExprKind::Comparison { .. }, _) => false,
+        (ExprKind::Literal { .. }, _) | (_, ExprKind::Literal { .. }) => true,
+        _ => false,
+    };
     if !analysis.facts.at(node).reachable || !(fails || is_meant) {
         return None;
     }

@@ -142,10 +142,13 @@ impl Analysis<'_> {
         // by place, since the walk visits nodes from the last to the first
         uses.sort_unstable();
         let mut seen = HashSet::new();
-        uses.into_iter()
-            .map(|(_, name)| name)
-            .filter(|name| seen.insert(*name))
-            .collect()
+        let mut names = Vec::new();
+        for (_, name) in uses {
+            if seen.insert(name) {
+                names.push(name);
+            }
+        }
+        names
     }
 
     /// The text of a node in back-ticks, shortened if it is long.
@@ -170,13 +173,12 @@ impl Analysis<'_> {
     /// and `b` is 3".
     fn condition(&self, sample: Option<&Sample>, node: ExprId) -> String {
         let inputs = self.inputs(node);
-        let values = sample
-            .map(|sample| self.samples.relevant_inputs(sample, &inputs))
-            .unwrap_or_default();
-        let equations: Vec<String> = values
-            .iter()
-            .map(|(name, value)| format!("`{name}` is {}", without_decimals(value)))
-            .collect();
+        let mut equations = Vec::new();
+        if let Some(sample) = sample {
+            for (name, value) in self.samples.relevant_inputs(sample, &inputs) {
+                equations.push(format!("`{name}` is {}", without_decimals(value)));
+            }
+        }
         match equations.len() {
             1..=MAX_INPUTS => format!("if {}", equations.join(" and ")),
             _ => "for some jobs".to_owned(),

@@ -18,23 +18,31 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
 
 /// Findings on terms of the outermost sum that are absorbed by the others.
 fn absorbed_terms(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
-    let Some(terms) = summands(analysis).filter(|terms| terms.len() > 1) else {
+    let Some(terms) = summands(analysis) else {
         return Vec::new();
     };
-    let least: f64 = terms.iter().map(|(_, values)| values.low).sum();
-    let most: f64 = terms.iter().map(|(_, values)| values.high).sum();
-    let absorbed = terms.iter().filter_map(|&(term, values)| {
+    if terms.len() == 1 {
+        return Vec::new();
+    }
+    let mut least = 0.0;
+    let mut most = 0.0;
+    for (_, values) in &terms {
+        least += values.low;
+        most += values.high;
+    }
+    let mut absorbed = Vec::new();
+    for (term, values) in terms {
         let others = Range::new(least - values.low, most - values.high);
-        absorbed_term(analysis, term, values, others)
-    });
-    let absorbed: Vec<Absorbed> = absorbed.collect();
+        absorbed.extend(absorbed_term(analysis, term, values, others));
+    }
     // several terms can change the value together, though each alone cannot
-    let total_width: f64 = absorbed.iter().map(|term| term.width).sum();
-    if absorbed.len() > 1
-        && absorbed
-            .iter()
-            .any(|term| total_width >= term.spacing / 2.0)
-    {
+    let mut total_width = 0.0;
+    let mut least_spacing = f64::INFINITY;
+    for term in &absorbed {
+        total_width += term.width;
+        least_spacing = term.spacing.min(least_spacing);
+    }
+    if absorbed.len() > 1 && total_width >= least_spacing / 2.0 {
         return Vec::new();
     }
     absorbed.into_iter().map(|term| term.finding).collect()
@@ -154,11 +162,8 @@ fn inexact_integers(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
             continue;
         };
         for (integer, other) in [(left, right), (right, left)] {
-            let is_float = analysis
-                .facts
-                .number(other)
-                .is_some_and(|number| number.kind() == NumberType::Float);
-            if is_float
+            if let Some(number) = analysis.facts.number(other)
+                && number.kind() == NumberType::Float
                 && !analysis.facts.always_fails(node)
                 && let Some(message) = inexact_integer(analysis, integer)
             {
@@ -191,9 +196,9 @@ fn inexact_integer(analysis: &Analysis<'_>, node: ExprId) -> Option<String> {
             &[],
         )
         .ok()?;
-    (!python
-        // exact, as Python compares an integer with a float
+    // exact, as Python compares an integer with a float
+    let is_exact = python
         .compare(ComparisonOperator::Equal, &double, &value)
-        .ok()?)
-    .then_some(message)
+        .ok()?;
+    (!is_exact).then_some(message)
 }

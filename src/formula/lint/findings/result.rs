@@ -1,6 +1,8 @@
 //! Findings on the result of the formula: it is not a number, it is an error or the same value for
 //! every job, or it orders jobs unfairly.
 
+use std::cmp::Ordering;
+
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::formula::lint::findings::Analysis;
 use crate::formula::lint::findings::sampling::{FUEL, Sample};
@@ -16,34 +18,39 @@ pub(super) fn check(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Op
     if matches!(analysis.facts.result(), Known::Fails(_) | Known::Never) {
         return always_fails(analysis, on_operations);
     }
-    non_numeric(analysis)
-        .or_else(|| too_large(analysis))
-        .or_else(|| constant(analysis))
+    for check in [non_numeric, too_large, constant] {
+        let finding = check(analysis);
+        if finding.is_some() {
+            return finding;
+        }
+    }
+    None
 }
 
 /// The finding on a formula that fails for every job, unless a finding on a name or an operation
 /// says so.
 fn always_fails(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option<Diagnostic> {
-    let is_reported = on_operations.iter().any(|finding| {
-        matches!(
+    for finding in on_operations {
+        if matches!(
             finding.code,
             Code::CaretForPower | Code::HugeInteger | Code::ComplexPower
-        )
-    });
-    if is_reported
-        || analysis
-            .expr
-            .iter()
-            .any(|(node, _)| is_unknown_name(&analysis.facts.at(node).known))
-    {
-        return None;
+        ) {
+            return None;
+        }
+    }
+    for (node, _) in analysis.expr.iter() {
+        // other passes report an unknown name
+        if matches!(analysis.facts.at(node).known, Known::Fails(ErrorKind::Name)) {
+            return None;
+        }
     }
     let span = analysis.span(analysis.expr.root());
-    let finding = Diagnostic::new(Code::AlwaysFails, "the formula fails for every job", span);
-    let finding = match analysis.samples.all.first().map(|sample| &sample.result) {
-        Some(Err(error)) => finding.with_secondary_label(error.span, error.raised.text.to_string()),
-        _ => finding,
-    };
+    let mut finding = Diagnostic::new(Code::AlwaysFails, "the formula fails for every job", span);
+    if let Some(sample) = analysis.samples.all.first()
+        && let Err(error) = &sample.result
+    {
+        finding = finding.with_secondary_label(error.span, error.raised.text.to_string());
+    }
     Some(
         finding.with_help(
             "`qmgr` accepts it nevertheless; every job gets the value 0, and the order of submission decides",
@@ -51,30 +58,27 @@ fn always_fails(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option
     )
 }
 
-/// Whether other passes report the failure.
-fn is_unknown_name(known: &Known) -> bool {
-    matches!(known, Known::Fails(ErrorKind::Name))
-}
-
 fn non_numeric(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     let root = analysis.expr.root();
     let span = analysis.span(root);
     let help = "`qmgr` accepts the formula, but the scheduler converts the result without checking its type and crashes";
-    let (sample, what) = analysis
-        .samples
-        .all
-        .iter()
-        .find_map(|sample| Some((sample, object_name(&sample.result)?)))?;
-    let all_are = analysis
-        .samples
-        .all
-        .iter()
-        .all(|sample| object_name(&sample.result) == Some(what));
+    let mut found = None;
+    let mut are_alike = true;
+    for sample in &analysis.samples.all {
+        let name = object_name(&sample.result);
+        if found.is_none()
+            && let Some(what) = name
+        {
+            found = Some((sample, what));
+        }
+        are_alike &= name == object_name(&analysis.samples.all[0].result);
+    }
+    let (sample, what) = found?;
     let is_written = matches!(
         analysis.kind(analysis.without_parentheses(root)),
         ExprKind::Name(_) | ExprKind::Tuple { .. } | ExprKind::List(_)
     );
-    let message = if all_are && is_written {
+    let message = if are_alike && is_written {
         format!("the result is {what}, not a number")
     } else {
         format!(
@@ -133,12 +137,9 @@ fn exceeds_doubles(sample: &Sample) -> bool {
 fn constant(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     let root = analysis.expr.root();
     let sample = analysis.samples.all.first()?.result.as_ref().ok()?;
-    let is_single = analysis
-        .facts
-        .number(root)
-        .is_some_and(|number| number.single().is_some());
-    if !is_single && !analysis.inputs(root).is_empty() {
-        return None;
+    if !analysis.inputs(root).is_empty() {
+        // the same for every job, although it depends on inputs
+        analysis.facts.number(root)?.single()?;
     }
     let value = sample.repr();
     let message = format!("every job gets the same value, {value}");
@@ -155,38 +156,22 @@ fn constant(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     )
 }
 
-/// A change of the value that is unfair as an input increases.
-#[derive(Clone, Copy, PartialEq)]
-enum Unfair {
-    Increase,
-    Decrease,
-}
-
-/// The change that is unfair for an input, the code of the finding, and what happens then.
-fn unfair(name: &str) -> Option<(Unfair, Code, &'static str)> {
-    Some(match FairshareInput::from_name(name) {
-        Some(FairshareInput::TreeUsage) => (
-            Unfair::Increase,
-            Code::FavorsHeavyUsers,
-            "entities with the most usage run first",
-        ),
-        Some(FairshareInput::Factor) => (
-            Unfair::Decrease,
-            Code::FavorsHeavyUsers,
-            "entities that deserve the most run last",
-        ),
-        Some(FairshareInput::Perc) => (
-            Unfair::Decrease,
-            Code::FavorsHeavyUsers,
-            "entities with the largest share run last",
-        ),
-        None if name == "eligible_time" => (
-            Unfair::Decrease,
-            Code::DelaysWaitingJobs,
-            "the longer a job waits, the later it runs",
-        ),
+/// How the value compares with that of a smaller input where that is unfair, the code of the
+/// finding, and what happens then.
+fn unfair(name: &str) -> Option<(Ordering, Code, &'static str)> {
+    let (wrong, effect) = match FairshareInput::from_name(name) {
+        Some(FairshareInput::TreeUsage) => {
+            (Ordering::Greater, "entities with the most usage run first")
+        }
+        Some(FairshareInput::Factor) => (Ordering::Less, "entities that deserve the most run last"),
+        Some(FairshareInput::Perc) => (Ordering::Less, "entities with the largest share run last"),
+        None if name == "eligible_time" => {
+            let effect = "the longer a job waits, the later it runs";
+            return Some((Ordering::Less, Code::DelaysWaitingJobs, effect));
+        }
         None => return None,
-    })
+    };
+    Some((wrong, Code::FavorsHeavyUsers, effect))
 }
 
 /// Findings on inputs in which the formula only increases or decreases, unfairly, whatever the
@@ -203,67 +188,51 @@ pub(super) fn check_fairness(analysis: &Analysis<'_>, program: &Program) -> Vec<
             .iter()
             .any(|other| other != name && current_name(other) == current_name(name));
         let slope = slope(analysis.expr, &analysis.facts, name);
-        let is_wrong = slope.is_some_and(|slope| match wrong {
-            Unfair::Increase => slope.increases(),
-            Unfair::Decrease => slope.decreases(),
-        });
-        if has_alias || !is_wrong {
+        let is_wrong = match (slope, wrong) {
+            (Some(slope), Ordering::Greater) => slope.increases(),
+            (Some(slope), _) => slope.decreases(),
+            (None, _) => false,
+        };
+        if has_alias || !is_wrong || !has_effect(analysis, program, input, wrong) {
             continue;
         }
-        if has_effect(analysis, program, input, wrong) {
-            let verb = if wrong == Unfair::Increase {
-                "increases"
-            } else {
-                "decreases"
-            };
-            let message = format!("the value {verb} as `{name}` increases: {effect}");
-            let finding = Diagnostic::new(
-                code,
-                message,
-                analysis.expr.first_use(name).unwrap_or_default(),
-            );
-            findings.push(
-                finding.with_help(
-                    "negate it, or divide by it where the formula multiplies by it, and the other way round",
-                ),
-            );
-        }
+        let verb = match wrong {
+            Ordering::Greater => "increases",
+            _ => "decreases",
+        };
+        let message = format!("the value {verb} as `{name}` increases: {effect}");
+        let span = analysis.expr.first_use(name).unwrap_or_default();
+        findings.push(Diagnostic::new(code, message, span).with_help(
+            "negate it, or divide by it where the formula multiplies by it, and the other way round",
+        ));
     }
     findings
 }
 
 /// Whether a change of the input alone changes the value of a sample job, in the wrong direction.
-fn has_effect(analysis: &Analysis<'_>, program: &Program, input: usize, wrong: Unfair) -> bool {
+fn has_effect(analysis: &Analysis<'_>, program: &Program, input: usize, wrong: Ordering) -> bool {
     let mut interpreter = program.interpreter(Python::with_fuel(FUEL));
     // ascending, so that adjacent values show the direction
     let mut candidates: Vec<&Value> = analysis.samples.candidates[input].iter().collect();
     candidates.sort_by(|x, y| nearest_double(x).total_cmp(&nearest_double(y)));
-    let bases = analysis
-        .samples
-        .all
-        .iter()
-        .filter(|sample| sample.result.is_ok())
-        // several, because one may hide the effect behind a `max` or a condition
-        .take(8);
+    let mut bases: Vec<&Sample> = analysis.samples.all.iter().collect();
+    bases.retain(|sample| sample.result.is_ok());
+    // several, because one may hide the effect behind a `max` or a condition
+    bases.truncate(8);
     for base in bases {
-        let values = candidates.iter().filter_map(|&candidate| {
+        let mut last = f64::NAN;
+        for candidate in &candidates {
             let mut inputs = base.inputs.clone();
-            inputs[input] = candidate.clone();
-            interpreter
-                .evaluate(&inputs)
-                .ok()
-                .map(|value| nearest_double(&value))
-        });
-        let values: Vec<f64> = values.collect();
-        let is_wrong = |pair: &[f64]| {
-            if wrong == Unfair::Increase {
-                pair[0] < pair[1]
-            } else {
-                pair[0] > pair[1]
+            inputs[input] = (*candidate).clone();
+            let Ok(value) = interpreter.evaluate(&inputs) else {
+                continue;
+            };
+            let value = nearest_double(&value);
+            // NaN, before the first value, compares with nothing
+            if value.partial_cmp(&last) == Some(wrong) {
+                return true;
             }
-        };
-        if values.windows(2).any(is_wrong) {
-            return true;
+            last = value;
         }
     }
     false

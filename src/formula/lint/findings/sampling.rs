@@ -5,7 +5,7 @@
 //! job: an interval is often wider than the values behind it, and in practice an input does not
 //! have every value that its type allows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::Span;
 use crate::formula::lint::ranges::{Interval, NumberType, Ranges};
@@ -54,18 +54,17 @@ impl Samples {
     pub(super) fn new(program: &Program, schema: &Schema, ranges: &Ranges) -> Self {
         let names = program.inputs().to_vec();
         let literals = literals(program.expr());
-        let candidates: Vec<_> = names
-            .iter()
-            .map(|name| candidates(name, schema, ranges, &literals))
-            .collect();
-        let indices = names.iter().cloned().zip(0..).collect();
         let mut samples = Self {
+            indices: names.iter().cloned().zip(0..).collect(),
             names,
-            indices,
             all: Vec::new(),
-            candidates,
+            candidates: Vec::new(),
             is_costly: false,
         };
+        for name in &samples.names {
+            let candidates = candidates(name, schema, ranges, &literals);
+            samples.candidates.push(candidates);
+        }
         if program.refused().is_some() || samples.candidates.iter().any(Vec::is_empty) {
             return samples;
         }
@@ -89,9 +88,9 @@ impl Samples {
         interpreter: &mut Interpreter<'_, Python>,
     ) {
         let result = interpreter.evaluate(&inputs);
-        self.is_costly |= result
-            .as_ref()
-            .is_err_and(|error| error.raised.kind == ErrorKind::Limit);
+        if let Err(error) = &result {
+            self.is_costly |= error.raised.kind == ErrorKind::Limit;
+        }
         self.all.push(Sample {
             inputs,
             varied,
@@ -109,9 +108,10 @@ impl Samples {
     }
 
     fn typical(&self) -> Vec<Value> {
+        // no input is without candidates
         self.candidates
             .iter()
-            .filter_map(|candidates| candidates.first().cloned())
+            .map(|candidates| candidates[0].clone())
             .collect()
     }
 
@@ -143,29 +143,25 @@ impl Samples {
             return;
         }
         while self.all.len() < self.limited(max_samples) {
-            let inputs = self.candidates.iter().filter_map(|candidates| {
+            let mut inputs = Vec::with_capacity(self.names.len());
+            for candidates in &self.candidates {
                 state = state
                     .wrapping_mul(6_364_136_223_846_793_005)
                     .wrapping_add(1_442_695_040_888_963_407);
-                candidates
-                    // the high bits, because the low ones of this generator repeat soon
-                    .get((state >> 33) as usize % candidates.len().max(1))
-                    .cloned()
-            });
-            self.evaluate(inputs.collect(), None, interpreter);
+                // the high bits, because the low ones of this generator repeat soon
+                inputs.push(candidates[(state >> 33) as usize % candidates.len()].clone());
+            }
+            self.evaluate(inputs, None, interpreter);
         }
     }
 
     /// The first sample with each kind of error at each place.
     pub(super) fn failures(&self) -> Vec<(&Sample, &EvalError)> {
-        let mut first: HashMap<(Span, ErrorKind), usize> = HashMap::new();
+        let mut seen: HashSet<(Span, ErrorKind)> = HashSet::new();
         let mut failures = Vec::new();
-        for (index, sample) in self.all.iter().enumerate() {
+        for sample in &self.all {
             if let Err(error) = &sample.result
-                && *first
-                    .entry((error.span, error.raised.kind))
-                    .or_insert(index)
-                    == index
+                && seen.insert((error.span, error.raised.kind))
             {
                 failures.push((sample, error));
             }
@@ -180,16 +176,17 @@ impl Samples {
         sample: &'t Sample,
         among: &[&str],
     ) -> Vec<(&'t str, &'t Value)> {
-        let inputs = self.names.iter().map(|name| &**name).zip(&sample.inputs);
-        let named: Vec<_> = inputs.filter(|(name, _)| among.contains(name)).collect();
-        let varied = sample.varied.and_then(|varied| self.names.get(varied));
-        match named
-            .iter()
-            .find(|(name, _)| varied.is_some_and(|varied| **varied == **name))
-        {
-            Some(&varied) => vec![varied],
-            None => named,
+        let mut relevant = Vec::new();
+        for (index, name) in self.names.iter().enumerate() {
+            if among.contains(&&**name) {
+                let input = (&**name, &sample.inputs[index]);
+                if sample.varied == Some(index) {
+                    return vec![input];
+                }
+                relevant.push(input);
+            }
         }
+        relevant
     }
 }
 
@@ -214,9 +211,10 @@ fn literals(expr: &Expr) -> Vec<f64> {
 
 /// The values that an input has in practice, the typical one first.
 fn candidates(name: &str, schema: &Schema, ranges: &Ranges, literals: &[f64]) -> Vec<Value> {
-    let input_type = schema
-        .entry(name)
-        .map_or(InputType::Float, |entry| entry.input_type);
+    let input_type = match schema.entry(name) {
+        Some(entry) => entry.input_type,
+        None => InputType::Float,
+    };
     let within = ranges.interval(name, schema);
     let common: &[f64] = match (name, input_type) {
         ("accrue_type", _) => &[2.0, 0.0, 1.0, 3.0],
@@ -232,19 +230,19 @@ fn candidates(name: &str, schema: &Schema, ranges: &Ranges, literals: &[f64]) ->
     let mut numbers = common.to_vec();
     let is_explicit = ranges.explicit(name).is_some();
     if is_explicit {
-        let unlimited = Ranges::default().interval(name, schema);
-        let most = Some(within.high).filter(|most| *most < unlimited.high);
         numbers.push(within.low);
         // no job has the most that a type allows
-        numbers.extend(
-            most.into_iter()
-                .flat_map(|most| [most, (within.low + most) / 2.0]),
-        );
+        if within.high < Ranges::default().interval(name, schema).high {
+            numbers.extend([within.high, (within.low + within.high) / 2.0]);
+        }
     }
-    // the type of a site's resource allows negative values, but few sites have any
-    numbers.extend(literals.iter().filter(|&&number| {
-        number.abs() <= 1e9 && (is_explicit || number >= 0.0 || common.contains(&number))
-    }));
+    for &number in literals {
+        // the type of a site's resource allows negative values, but few sites have any
+        let is_usual = is_explicit || number >= 0.0 || common.contains(&number);
+        if number.abs() <= 1e9 && is_usual {
+            numbers.push(number);
+        }
+    }
     let mut values: Vec<Value> = Vec::new();
     for number in numbers {
         let value = to_value(number, within);

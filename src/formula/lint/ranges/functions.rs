@@ -56,11 +56,9 @@ fn absolute(x: Interval) -> Known {
 
 /// `round(x, digits)`, which changes a float by half a unit at most, and not its sign.
 fn round_to_digits(x: Interval, digits: Interval) -> Known {
-    let Some(places) = digits
-        .single()
-        .filter(|places| digits.kind() == NumberType::Int && places.abs() < 300.0)
-    else {
-        return Known::Anything;
+    let places = match digits.single() {
+        Some(places) if digits.kind() == NumberType::Int && places.abs() < 300.0 => places,
+        _ => return Known::Anything,
     };
     // half a unit, a little more for its own rounding, and that of the result
     let unit = 10.0_f64.powf(-places) * 0.500_001 + x.size() * f64::EPSILON;
@@ -70,35 +68,35 @@ fn round_to_digits(x: Interval, digits: Interval) -> Known {
 
 /// `min` and `max` of several numbers.
 fn extreme(function: Function, items: &[Interval]) -> Known {
-    let is_max = function == Function::Max;
-    let extreme = items.iter().copied().reduce(|x, y| {
-        let hull = x.hull(y);
-        if is_max {
-            Interval::new(hull.kind(), x.low.max(y.low), hull.high)
+    let Some((&first, others)) = items.split_first() else {
+        return Known::Anything;
+    };
+    let mut extreme = first;
+    for item in others {
+        let hull = extreme.hull(*item);
+        extreme = if function == Function::Max {
+            Interval::new(hull.kind(), extreme.low.max(item.low), hull.high)
         } else {
-            Interval::new(hull.kind(), hull.low, x.high.min(y.high))
-        }
-    });
-    extreme.map_or(Known::Anything, Known::Number)
+            Interval::new(hull.kind(), hull.low, extreme.high.min(item.high))
+        };
+    }
+    Known::Number(extreme)
 }
 
 /// `sum`, wider by as much as the compensation of the rounding errors of floats can change it.
 fn sum(items: &[Interval]) -> Known {
-    let zero = Interval::new(NumberType::Int, 0.0, 0.0);
-    let kind = items
-        .iter()
-        .fold(NumberType::Int, |kind, item| kind.with(item.kind()));
-    let all = items
-        .iter()
-        .fold(Known::Number(zero), |sum, item| match sum {
-            Known::Number(sum) => operators::binary(BinaryOperator::Add, sum, *item),
-            other => other,
-        });
-    let Known::Number(sum) = all else {
-        return Known::Anything;
-    };
+    let mut kind = NumberType::Int;
+    let mut sum = Interval::new(NumberType::Int, 0.0, 0.0);
     // since 3.12, `sum` compensates errors of at most this size
-    let size: f64 = items.iter().map(Interval::size).sum();
+    let mut size = 0.0;
+    for item in items {
+        kind = kind.with(item.kind());
+        size += item.size();
+        match operators::binary(BinaryOperator::Add, sum, *item) {
+            Known::Number(longer) => sum = longer,
+            _ => return Known::Anything,
+        }
+    }
     let slack = if kind == NumberType::Int {
         0.0
     } else {

@@ -37,16 +37,18 @@ impl Ranges {
     /// Sets the range of one input to the smallest interval that contains these values; changes
     /// nothing if there are none, or one is not finite.
     pub fn observe(&mut self, name: &str, seen: impl IntoIterator<Item = Value>) {
-        let intervals: Option<Vec<Interval>> = seen
-            .into_iter()
-            .map(|value| Interval::from_value(&value))
-            .collect();
-        if let Some(interval) = intervals
-            .unwrap_or_default()
-            .into_iter()
-            .reduce(Interval::hull)
-        {
-            self.set(name, interval);
+        let mut hull: Option<Interval> = None;
+        for value in seen {
+            let Some(interval) = Interval::from_value(&value) else {
+                return;
+            };
+            hull = Some(match hull {
+                Some(hull) => hull.hull(interval),
+                None => interval,
+            });
+        }
+        if let Some(hull) = hull {
+            self.set(name, hull);
         }
     }
 
@@ -60,8 +62,10 @@ impl Ranges {
     /// Counts, sizes and durations are integers, and the fair-share numbers are floats. A float
     /// resource can be either: OpenPBS prints an amount without decimals as an integer.
     pub fn interval(&self, name: &str, schema: &Schema) -> Interval {
-        self.explicit(name)
-            .unwrap_or_else(|| range_in_schema(name, schema))
+        match self.explicit(name) {
+            Some(interval) => interval,
+            None => range_in_schema(name, schema),
+        }
     }
 }
 

@@ -224,10 +224,13 @@ impl fmt::Display for Interval {
 
 /// The bounds moved outward, but not to the other side of 0.
 pub(in crate::formula::lint) fn widened(bounds: Range, below: f64, above: f64) -> Range {
-    let least = bounds.least - below;
-    let most = bounds.most + above;
+    with_signs_of(bounds, bounds.least - below, bounds.most + above)
+}
+
+/// Bounds that were moved outward, but not to the other side of 0: rounding does not change the
+/// sign.
+pub(super) fn with_signs_of(bounds: Range, least: f64, most: f64) -> Range {
     Range {
-        // rounding does not change the sign
         least: if bounds.least >= 0.0 {
             least.max(0.0)
         } else {

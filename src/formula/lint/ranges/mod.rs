@@ -22,7 +22,7 @@ use crate::formula::program::literal_value;
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword};
 use crate::python::{
     Arithmetic, BinaryOperator, BooleanOperator, ComparisonOperator, ErrorKind, Function, Python,
-    PythonVersion, Raised, Value, bind,
+    PythonVersion, Raised, UnaryOperator, Value, bind,
 };
 use crate::schema::Schema;
 
@@ -48,13 +48,20 @@ pub enum Known {
 impl Known {
     /// The numbers between bounds that are computed; see [`Interval::rounded`].
     fn rounded(kind: NumberType, low: f64, high: f64) -> Self {
-        Interval::rounded(kind, low, high).map_or(Self::Anything, Self::Number)
+        Self::from_interval(Interval::rounded(kind, low, high))
+    }
+
+    fn from_interval(interval: Option<Interval>) -> Self {
+        match interval {
+            Some(interval) => Self::Number(interval),
+            None => Self::Anything,
+        }
     }
 
     fn from_value(value: &Value) -> Self {
         match value {
             Value::None | Value::Function(_) => Self::Object(value.clone()),
-            value => Interval::from_value(value).map_or(Self::Anything, Self::Number),
+            value => Self::from_interval(Interval::from_value(value)),
         }
     }
 
@@ -153,7 +160,10 @@ impl Facts {
 
     /// What is known about the formula.
     pub fn result(&self) -> &Known {
-        self.all.last().map_or(&Known::Anything, |fact| &fact.known)
+        match self.all.last() {
+            Some(fact) => &fact.known,
+            None => &Known::Anything,
+        }
     }
 }
 
@@ -173,21 +183,19 @@ pub fn analyze_ranges(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Facts {
     let mut analysis = Analysis {
         expr,
         python: schema.python(),
-        known: Vec::with_capacity(expr.nodes().len()),
+        facts: Facts {
+            all: Vec::with_capacity(expr.nodes().len()),
+        },
     };
     for node in expr.nodes() {
         let known = analysis.node(&node.kind, schema, ranges);
-        analysis.known.push(known);
+        analysis.facts.all.push(Fact {
+            known,
+            reachable: false,
+            conditional: false,
+        });
     }
-    let Analysis { known, .. } = analysis;
-    let facts = known.into_iter().map(|known| Fact {
-        known,
-        reachable: false,
-        conditional: false,
-    });
-    let mut facts = Facts {
-        all: facts.collect(),
-    };
+    let mut facts = analysis.facts;
     // reachability goes from the root down, the other way than the values
     facts.all[expr.root().index()].reachable = true;
     for (id, node) in expr.iter().rev() {
@@ -205,77 +213,91 @@ pub fn analyze_ranges(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Facts {
 
 /// The parts of an expression that may be evaluated, each with whether not every job evaluates it.
 fn evaluated(kind: &ExprKind, facts: &Facts) -> Vec<(ExprId, bool)> {
-    let known = |node: &ExprId| &facts.at(*node).known;
+    let mut evaluated = Vec::new();
     match kind {
         ExprKind::Conditional {
             then,
             condition,
             otherwise,
-        } => match known(condition).truth() {
-            // a condition that fails evaluates no branch
-            _ if known(condition).has_no_value() => vec![(*condition, false)],
-            Some(true) => vec![(*condition, false), (*then, false)],
-            Some(false) => vec![(*condition, false), (*otherwise, false)],
-            None => vec![(*condition, false), (*then, true), (*otherwise, true)],
-        },
-        ExprKind::Boolean { op, operands } => {
-            let continues = |node: &ExprId| {
-                !known(node).has_no_value()
-                    && known(node).truth() != Some(*op == BooleanOperator::Or)
-            };
-            // the first operand that decides or fails is evaluated itself
-            let count = operands.iter().take_while(|node| continues(node)).count() + 1;
-            let mut is_conditional = false;
-            let evaluated = operands.iter().take(count).map(|node| {
-                let is_node_conditional = is_conditional;
-                is_conditional |= known(node).truth().is_none();
-                (*node, is_node_conditional)
-            });
-            evaluated.collect()
+        } => {
+            let known = &facts.at(*condition).known;
+            evaluated.push((*condition, false));
+            match known.truth() {
+                // a condition that fails evaluates no branch
+                _ if known.has_no_value() => {}
+                Some(true) => evaluated.push((*then, false)),
+                Some(false) => evaluated.push((*otherwise, false)),
+                None => evaluated.extend([(*then, true), (*otherwise, true)]),
+            }
         }
-        ExprKind::Comparison { operands, .. } => operands
-            .iter()
-            .enumerate()
-            // the first two are always compared; the others only if the chain goes on
-            .map(|(index, operand)| (*operand, index > 1))
-            .collect(),
-        kind => kind
-            .children()
-            .into_iter()
-            .map(|child| (child, false))
-            .collect(),
+        ExprKind::Boolean { op, operands } => {
+            let mut is_conditional = false;
+            for &operand in operands {
+                evaluated.push((operand, is_conditional));
+                let known = &facts.at(operand).known;
+                let truth = known.truth();
+                // the first operand that decides or fails is the last that is evaluated
+                if known.has_no_value() || truth == Some(*op == BooleanOperator::Or) {
+                    break;
+                }
+                is_conditional |= truth.is_none();
+            }
+        }
+        ExprKind::Comparison { operands, .. } => {
+            for (index, &operand) in operands.iter().enumerate() {
+                // the first two are always compared; the others only if the chain goes on
+                evaluated.push((operand, index > 1));
+            }
+        }
+        kind => {
+            for child in kind.children() {
+                evaluated.push((child, false));
+            }
+        }
     }
+    evaluated
 }
 
 /// The analysis of a formula, of which the nodes up to some have been visited.
 struct Analysis<'e> {
     expr: &'e Expr,
     python: PythonVersion,
-    known: Vec<Known>,
+    facts: Facts,
 }
 
 impl Analysis<'_> {
     fn known(&self, node: ExprId) -> &Known {
-        &self.known[node.index()]
+        &self.facts.at(node).known
     }
 
     /// The numbers of all these nodes; `None` if one may be anything else.
     fn numbers(&self, nodes: &[ExprId]) -> Option<Vec<Interval>> {
-        nodes
-            .iter()
-            .map(|&node| self.known(node).number())
-            .collect()
+        let mut numbers = Vec::with_capacity(nodes.len());
+        for &node in nodes {
+            numbers.push(self.known(node).number()?);
+        }
+        Some(numbers)
     }
 
     /// The values of all these nodes, if they are constants.
     fn values(&self, nodes: &[ExprId]) -> Option<Vec<Value>> {
-        nodes.iter().map(|&node| self.known(node).value()).collect()
+        let mut values = Vec::with_capacity(nodes.len());
+        for &node in nodes {
+            values.push(self.known(node).value()?);
+        }
+        Some(values)
+    }
+
+    fn have_values(&self, nodes: &[ExprId]) -> bool {
+        !nodes.iter().any(|&node| self.known(node).has_no_value())
     }
 
     fn node(&self, kind: &ExprKind, schema: &Schema, ranges: &Ranges) -> Known {
         match kind {
-            ExprKind::Literal { kind, text } => literal_value(*kind, text, self.python)
-                .map_or(Known::Anything, |value| Known::from_value(&value)),
+            ExprKind::Literal { kind, text } => match literal_value(*kind, text, self.python) {
+                Ok(value) => Known::from_value(&value),
+                Err(_) => Known::Anything,
+            },
             ExprKind::Name(name) => match Resolution::from_schema(name, schema) {
                 Resolution::Constant(value) => Known::from_value(&value),
                 Resolution::Input => Known::Number(ranges.interval(name, schema)),
@@ -305,23 +327,8 @@ impl Analysis<'_> {
                 operators,
                 operands,
             } => self.comparison(operators, operands),
-            kind if kind
-                .children()
-                .iter()
-                .any(|&child| self.known(child).has_no_value()) =>
-            {
-                Known::Never
-            }
-            ExprKind::Unary { op, operand } => {
-                let folded = self
-                    .values(&[*operand])
-                    .and_then(|values| Known::folded(self.python().unary(*op, &values[0])));
-                folded.unwrap_or_else(|| {
-                    self.known(*operand)
-                        .number()
-                        .map_or(Known::Anything, |number| operators::unary(*op, number))
-                })
-            }
+            kind if !self.have_values(&kind.children()) => Known::Never,
+            ExprKind::Unary { op, operand } => self.unary(*op, *operand),
             ExprKind::Binary { op, left, right } => self.binary(*op, *left, *right),
             ExprKind::Call {
                 callee,
@@ -341,6 +348,18 @@ impl Analysis<'_> {
         match self.known(node) {
             Known::Fails(_) => Known::Never,
             known => known.clone(),
+        }
+    }
+
+    fn unary(&self, op: UnaryOperator, operand: ExprId) -> Known {
+        if let Some(value) = self.known(operand).value()
+            && let Some(folded) = Known::folded(self.python().unary(op, &value))
+        {
+            return folded;
+        }
+        match self.known(operand) {
+            Known::Number(number) => operators::unary(op, *number),
+            _ => Known::Anything,
         }
     }
 
@@ -368,7 +387,10 @@ impl Analysis<'_> {
             // an operand that never decides is not the result, unless it is the last one
             let is_result = truth.is_none() || is_decided || Some(&operand) == operands.last();
             if is_result {
-                so_far = Some(so_far.map_or(known.clone(), |so_far| so_far.or(known)));
+                so_far = Some(match so_far {
+                    Some(so_far) => so_far.or(known),
+                    None => known,
+                });
             }
             if is_decided {
                 break;
@@ -378,33 +400,27 @@ impl Analysis<'_> {
     }
 
     fn comparison(&self, ops: &[ComparisonOperator], operands: &[ExprId]) -> Known {
-        if operands
-            .iter()
-            // only these two are evaluated for every job
-            .take(2)
-            .any(|&operand| self.known(operand).has_no_value())
-        {
+        // only the first two are evaluated for every job
+        if !self.have_values(&operands[..operands.len().min(2)]) {
             return Known::Never;
         }
-        let is_ordered = ops
-            .iter()
-            .all(|op| !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn));
-        let Some(numbers) = self.numbers(operands).filter(|_| is_ordered) else {
+        let Some(numbers) = self.numbers(operands) else {
             return Known::Anything;
         };
-        let links: Vec<Option<bool>> = ops
-            .iter()
-            .zip(numbers.windows(2))
-            .map(|(op, pair)| operators::comparison(*op, pair[0], pair[1]))
-            .collect();
-        // one false link decides, though links before it may be unknown
-        let is_false = links.contains(&Some(false));
-        let is_true = links.iter().all(|link| *link == Some(true));
-        Interval::truth_values(if is_false {
-            Some(false)
-        } else {
-            is_true.then_some(true)
-        })
+        let mut truth = Some(true);
+        for (op, pair) in ops.iter().zip(numbers.windows(2)) {
+            if matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn) {
+                return Known::Anything;
+            }
+            match operators::comparison(*op, pair[0], pair[1]) {
+                Some(true) => {}
+                // one false link decides, though links before it may be unknown
+                Some(false) => truth = Some(false),
+                None if truth == Some(true) => truth = None,
+                None => {}
+            }
+        }
+        Interval::truth_values(truth)
     }
 
     fn call(&self, callee: ExprId, positional: &[ExprId], keywords: &[Keyword]) -> Known {
@@ -413,12 +429,8 @@ impl Analysis<'_> {
             Known::Object(_) | Known::Number(_) => return Known::Fails(ErrorKind::Type),
             _ => return Known::Anything,
         };
-        let names: Vec<(&str, ())> = keywords
-            .iter()
-            .map(|keyword| (&*keyword.name, ()))
-            .collect();
         // arguments are counted before they are looked at, as in CPython
-        if bind(function, self.python, &vec![(); positional.len()], &names).is_err() {
+        if !is_taken(function, self.python, positional, keywords) {
             return Known::Fails(ErrorKind::Type);
         }
         if !keywords.is_empty() {
@@ -436,13 +448,27 @@ impl Analysis<'_> {
             Function::Sum => is_list,
             _ => false,
         };
-        match (
-            is_aggregate,
-            self.numbers(if is_aggregate { items } else { positional }),
-        ) {
-            (true, Some(items)) => functions::call(function, &[], &items),
-            (false, Some(arguments)) => functions::call(function, &arguments, &[]),
-            (_, None) => Known::Anything,
+        let Some(numbers) = self.numbers(if is_aggregate { items } else { positional }) else {
+            return Known::Anything;
+        };
+        if is_aggregate {
+            functions::call(function, &[], &numbers)
+        } else {
+            functions::call(function, &numbers, &[])
         }
     }
+}
+
+/// Whether a version of Python takes so many arguments with these names for a function.
+pub(super) fn is_taken(
+    function: Function,
+    python: PythonVersion,
+    positional: &[ExprId],
+    keywords: &[Keyword],
+) -> bool {
+    let mut names = Vec::with_capacity(keywords.len());
+    for keyword in keywords {
+        names.push((&*keyword.name, ()));
+    }
+    bind(function, python, &vec![(); positional.len()], &names).is_ok()
 }

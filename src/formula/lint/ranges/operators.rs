@@ -1,7 +1,11 @@
 //! Python's operators on intervals.
 
+use std::ops::{Div, Mul};
+
 use crate::formula::lint::ranges::Known;
-use crate::formula::lint::ranges::interval::{Interval, NumberType, library_error, widened};
+use crate::formula::lint::ranges::interval::{
+    Interval, NumberType, library_error, widened, with_signs_of,
+};
 use crate::python::{
     BinaryOperator, ComparisonOperator, ErrorKind, MAX_EXACT_FLOAT, UnaryOperator,
 };
@@ -12,7 +16,7 @@ pub(super) fn unary(op: UnaryOperator, x: Interval) -> Known {
     match (op, x.kind()) {
         (UnaryOperator::Plus, _) => Known::Number(x),
         (UnaryOperator::Minus, kind) => Known::Number(Interval::new(kind, -x.high, -x.low)),
-        (UnaryOperator::Not, _) => Interval::truth_values(x.truth().map(|truth| !truth)),
+        (UnaryOperator::Not, _) => Interval::truth_values(negated(x.truth())),
         (UnaryOperator::Invert, NumberType::Int) => {
             Known::rounded(NumberType::Int, -x.high - 1.0, -x.low - 1.0)
         }
@@ -29,13 +33,13 @@ pub(super) fn binary(op: BinaryOperator, x: Interval, y: Interval) -> Known {
     match op {
         Op::Add => Known::rounded(kind, x.low + y.low, x.high + y.high),
         Op::Subtract => Known::rounded(kind, x.low - y.high, x.high - y.low),
-        Op::Multiply => corners(kind, x, y, |x, y| x * y),
+        Op::Multiply => corners(kind, x, y, Mul::mul),
         Op::Divide | Op::FloorDivide | Op::Modulo if y.single() == Some(0.0) => {
             Known::Fails(ErrorKind::ZeroDivision)
         }
         // may divide by zero, and is not bounded near it
         Op::Divide | Op::FloorDivide | Op::Modulo if y.contains_zero() => Known::Anything,
-        Op::Divide => corners(NumberType::Float, x, y, |x, y| x / y),
+        Op::Divide => corners(NumberType::Float, x, y, Div::div),
         Op::FloorDivide => floor_quotient(kind, x, y),
         Op::Modulo => modulo(kind, x, y),
         Op::Power => power(x, y),
@@ -54,36 +58,25 @@ pub(super) fn binary(op: BinaryOperator, x: Interval, y: Interval) -> Known {
 
 /// The least and the greatest of an operation that is monotonic in each operand.
 fn corners(kind: NumberType, x: Interval, y: Interval, operation: fn(f64, f64) -> f64) -> Known {
-    let results = [
-        (x.low, y.low),
-        (x.low, y.high),
-        (x.high, y.low),
-        (x.high, y.high),
-    ];
-    let Range { least, most } = Range::hull(results.map(|(x, y)| operation(x, y)));
+    let Range { least, most } = Range::hull([
+        operation(x.low, y.low),
+        operation(x.low, y.high),
+        operation(x.high, y.low),
+        operation(x.high, y.high),
+    ]);
     Known::rounded(kind, least, most)
 }
 
 fn floor_quotient(kind: NumberType, x: Interval, y: Interval) -> Known {
-    let Known::Number(quotient) = corners(NumberType::Float, x, y, |x, y| x / y) else {
+    let Known::Number(quotient) = corners(NumberType::Float, x, y, Div::div) else {
         return Known::Anything;
     };
     // rounding can carry a quotient to the next integer, and `//` of floats can be off by 1
     let slack = if kind == NumberType::Int { 0.0 } else { 1.0 };
     let low = quotient.low.next_down().floor() - slack;
     let high = quotient.high.next_up().floor() + slack;
-    // the margins do not change the sign of the quotient
-    let low = if quotient.low >= 0.0 {
-        low.max(0.0)
-    } else {
-        low
-    };
-    let high = if quotient.high <= 0.0 {
-        high.min(0.0)
-    } else {
-        high
-    };
-    Known::rounded(kind, low, high)
+    let Range { least, most } = with_signs_of(quotient.range(), low, high);
+    Known::rounded(kind, least, most)
 }
 
 /// `x % y`, which has the sign of `y`.
@@ -143,19 +136,23 @@ fn corner_powers(kind: NumberType, x: Interval, y: Interval) -> Known {
     let Known::Number(powers) = corners(kind, x, y, f64::powf) else {
         return Known::Anything;
     };
-    let is_exact = |bound: f64| bound == bound.floor() && bound.abs() <= MAX_EXACT_FLOAT;
-    let error = |bound: f64| {
-        if is_exact(bound) {
-            0.0
-        } else {
-            library_error(bound)
-        }
-    };
-    let bounds = powers.range();
-    let Range { least, most } = widened(bounds, error(bounds.least), error(bounds.most));
+    let Range { least, most } = widened(
+        powers.range(),
+        power_error(powers.low),
+        power_error(powers.high),
+    );
     // `0 ** 0` is 1
     let has_one = x.low == 0.0 && y.low == 0.0;
     Known::rounded(kind, least, if has_one { most.max(1.0) } else { most })
+}
+
+/// The error of a power: none of a whole number that is exact.
+fn power_error(power: f64) -> f64 {
+    if power == power.floor() && power.abs() <= MAX_EXACT_FLOAT {
+        0.0
+    } else {
+        library_error(power)
+    }
 }
 
 /// `x op y` for `& | ^` of integers, whose result has no bit above the highest of the operands.
@@ -187,16 +184,20 @@ pub(in crate::formula::lint) fn comparison(
             }
         }
         // there are no nans in an interval, so that the negation is exact
-        Op::LessOrEqual => comparison(Op::Less, y, x).map(|is_less| !is_less),
+        Op::LessOrEqual => negated(comparison(Op::Less, y, x)),
         Op::Greater => comparison(Op::Less, y, x),
-        Op::GreaterOrEqual => comparison(Op::Less, x, y).map(|is_less| !is_less),
+        Op::GreaterOrEqual => negated(comparison(Op::Less, x, y)),
         Op::Equal if x.high < y.low || y.high < x.low => Some(false),
         Op::Equal => {
             // beyond 2^53 a bound is the double of several integers
             let is_exact = x.size() < MAX_EXACT_FLOAT;
             (is_exact && x.single().is_some() && x.single() == y.single()).then_some(true)
         }
-        Op::NotEqual => comparison(Op::Equal, x, y).map(|is_equal| !is_equal),
+        Op::NotEqual => negated(comparison(Op::Equal, x, y)),
         Op::In | Op::NotIn => None,
     }
+}
+
+fn negated(truth: Option<bool>) -> Option<bool> {
+    Some(!truth?)
 }

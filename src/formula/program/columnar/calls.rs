@@ -1,9 +1,9 @@
 //! Function calls on lanes.
 
-use crate::formula::program::columnar::kernels::Operand;
-use crate::formula::program::columnar::lanes::{
-    Entry, FLOATS, LANES, LaneType, LaneTypes, is_exact,
-};
+use std::convert::identity;
+
+use crate::formula::program::columnar::kernels::{Operand, is_inexact, is_not_finite, never};
+use crate::formula::program::columnar::lanes::{Entry, FLOATS, LANES, LaneType, LaneTypes};
 use crate::formula::program::columnar::{Run, kernels};
 use crate::python::vector_math::VectorMath;
 use crate::python::{Arithmetic, Function, Python, Raised, Value};
@@ -16,12 +16,7 @@ impl Run<'_, '_> {
         let Some(function) = self.stack[callee].scalar().cloned() else {
             return self.replace_by_lanes(callee, None);
         };
-        let arguments = callee + 1..self.stack.len();
-        if self.stack[arguments.clone()]
-            .iter()
-            .all(|item| item.scalar().is_some())
-        {
-            let values: Vec<Value> = arguments.map(|index| self.value(index, 0)).collect();
+        if let Some(values) = self.scalars(callee + 1) {
             let result = call(&self.python, &function, &values, keywords);
             return self.replace_by_scalar(callee, result);
         }
@@ -31,24 +26,24 @@ impl Run<'_, '_> {
         {
             types = self.call_kernel(function, callee);
         }
-        let types = types.unwrap_or_else(|| {
-            self.each_lane(callee, |run, lane| {
-                let values: Vec<Value> = arguments
-                    .clone()
-                    .map(|index| run.value(index, lane))
-                    .collect();
+        if types.is_none() {
+            types = Some(self.each_lane(callee, |run, lane| {
+                let mut values = Vec::with_capacity(run.stack.len());
+                for index in callee + 1..run.stack.len() {
+                    values.push(run.value(index, lane));
+                }
                 call(&run.lane_python, &function, &values, keywords)
-            })
-        });
-        self.replace_by_lanes(callee, Some(types))
+            }));
+        }
+        self.replace_by_lanes(callee, types)
     }
 
     /// Calls the kernel of a function; `None` if the function has no kernel for these arguments.
     fn call_kernel(&mut self, function: Function, callee: usize) -> Option<LaneTypes> {
         let x = callee + 1;
         match (function, self.stack.len() - x) {
-            (Function::Max, 2..) => self.extremum(callee, |item, best| item > best),
-            (Function::Min, 2..) => self.extremum(callee, |item, best| item < best),
+            (Function::Max, 2..) => self.extremum(callee, f64::gt),
+            (Function::Min, 2..) => self.extremum(callee, f64::lt),
             (Function::Pow, 2) => self.float_power(callee, x, x + 1),
             (_, 1) => self.call_unary(function, callee, x),
             _ => None,
@@ -58,14 +53,14 @@ impl Run<'_, '_> {
     fn call_unary(&mut self, function: Function, out: usize, x: usize) -> Option<LaneTypes> {
         match function {
             Function::Abs => self.arithmetic(out, x, x, |x, _| x.abs()),
-            Function::Fabs => self.map(out, x, f64::abs).map(|_| FLOATS),
-            Function::Float => self.map(out, x, |x| x).map(|_| FLOATS),
-            Function::Sqrt => self.finite_function(out, x, |_, x, out| map(x, out, f64::sqrt)),
+            Function::Fabs => self.float_map(out, x, f64::abs),
+            Function::Float => self.float_map(out, x, identity),
+            Function::Sqrt => self.finite_map(out, x, f64::sqrt),
             Function::Exp => self.finite_function(out, x, VectorMath::exp),
             Function::Log => self.finite_function(out, x, VectorMath::ln),
-            Function::Exp2 => self.finite_function(out, x, |_, x, out| map(x, out, f64::exp2)),
-            Function::Log2 => self.finite_function(out, x, |_, x, out| map(x, out, f64::log2)),
-            Function::Log10 => self.finite_function(out, x, |_, x, out| map(x, out, f64::log10)),
+            Function::Exp2 => self.finite_map(out, x, f64::exp2),
+            Function::Log2 => self.finite_map(out, x, f64::log2),
+            Function::Log10 => self.finite_map(out, x, f64::log10),
             Function::Floor => self.rounding(out, x, f64::floor),
             Function::Ceil => self.rounding(out, x, f64::ceil),
             Function::Trunc | Function::Int => self.rounding(out, x, f64::trunc),
@@ -74,7 +69,30 @@ impl Run<'_, '_> {
         }
     }
 
-    /// A function of the C library whose errors all give infinities or NaN.
+    /// A function whose results are all floats.
+    fn float_map(
+        &mut self,
+        out: usize,
+        x: usize,
+        f: impl Fn(f64) -> f64 + Copy,
+    ) -> Option<LaneTypes> {
+        self.map(out, x, f)?;
+        Some(FLOATS)
+    }
+
+    /// A function whose errors all give infinities or NaN.
+    fn finite_map(
+        &mut self,
+        out: usize,
+        x: usize,
+        f: impl Fn(f64) -> f64 + Copy,
+    ) -> Option<LaneTypes> {
+        self.map(out, x, f)?;
+        self.fall_back_where(out, is_not_finite);
+        Some(FLOATS)
+    }
+
+    /// The same for all lanes at once.
     fn finite_function(
         &mut self,
         out: usize,
@@ -87,7 +105,7 @@ impl Run<'_, '_> {
                 f(VectorMath::new(), x, numbers);
             }
         })?;
-        self.fall_back_where(out, |result| !result.is_finite());
+        self.fall_back_where(out, is_not_finite);
         Some(FLOATS)
     }
 
@@ -100,7 +118,7 @@ impl Run<'_, '_> {
     ) -> Option<LaneTypes> {
         // an integer has no negative zero
         self.map(out, x, move |x| round(x) + 0.0)?;
-        self.fall_back_where(out, |integer| !is_exact(integer));
+        self.fall_back_where(out, is_inexact);
         Some(LaneTypes::All(LaneType::Int))
     }
 
@@ -108,7 +126,7 @@ impl Run<'_, '_> {
     fn extremum(
         &mut self,
         callee: usize,
-        is_better: impl Fn(f64, f64) -> bool + Copy,
+        is_better: impl Fn(&f64, &f64) -> bool + Copy,
     ) -> Option<LaneTypes> {
         let first = callee + 1;
         // nothing changes unless lanes hold all items
@@ -122,8 +140,8 @@ impl Run<'_, '_> {
             if types != next_types || types == LaneTypes::Each {
                 types = self.select_types(callee, (best, types), (next, next_types), is_better)?;
             }
-            let choose = move |best, item| if is_better(item, best) { item } else { best };
-            self.zip(callee, best, next, choose, |_, _, _| false)?;
+            let choose = move |best, item| if is_better(&item, &best) { item } else { best };
+            self.zip(callee, best, next, choose, never)?;
             self.stack[callee] = Entry::Lanes(types);
             best = callee;
         }
@@ -137,7 +155,7 @@ impl Run<'_, '_> {
         out: usize,
         (best, types): (usize, LaneTypes),
         (item, item_types): (usize, LaneTypes),
-        is_better: impl Fn(f64, f64) -> bool + Copy,
+        is_better: impl Fn(&f64, &f64) -> bool + Copy,
     ) -> Option<LaneTypes> {
         let mut mask = [false; LANES];
         kernels::compare(
@@ -163,14 +181,9 @@ fn call(
     keywords: &[Box<str>],
 ) -> Result<Value, Raised> {
     let (positional, named) = values.split_at(values.len() - keywords.len());
-    let named: Vec<_> = keywords
-        .iter()
-        .map(|name| &**name)
-        .zip(named.iter().cloned())
-        .collect();
-    python.call(function, positional, &named)
-}
-
-fn map(x: &[f64], out: &mut [f64], f: impl Fn(f64) -> f64) {
-    out.iter_mut().zip(x).for_each(|(out, &x)| *out = f(x));
+    let mut keyword_arguments = Vec::with_capacity(named.len());
+    for (name, value) in keywords.iter().zip(named) {
+        keyword_arguments.push((&**name, value.clone()));
+    }
+    python.call(function, positional, &keyword_arguments)
 }

@@ -12,6 +12,24 @@ pub(super) enum Operand<'a> {
     Each(&'a [f64]),
 }
 
+/// Of a function that fails for no numbers.
+#[inline(always)]
+pub(super) fn never(_: f64, _: f64, _: f64) -> bool {
+    false
+}
+
+/// Whether a number is infinite or NaN.
+#[inline(always)]
+pub(super) fn is_not_finite(number: f64) -> bool {
+    !number.is_finite()
+}
+
+/// Whether a double may not represent the integer.
+#[inline(always)]
+pub(super) fn is_inexact(integer: f64) -> bool {
+    !is_exact(integer)
+}
+
 /// `out = f(x, y)` in every lane; returns whether `fails(x, y, out)` is true in any.
 #[inline]
 pub(super) fn zip(
@@ -34,10 +52,10 @@ pub(super) fn compare(
     mask: &mut [bool],
     x: Operand<'_>,
     y: Operand<'_>,
-    test: impl Fn(f64, f64) -> bool + Copy,
+    test: impl Fn(&f64, &f64) -> bool + Copy,
 ) {
-    let step = move |mask: &mut bool, x, y| {
-        *mask = test(x, y);
+    let step = move |mask: &mut bool, x: f64, y: f64| {
+        *mask = test(&x, &y);
         0
     };
     for_each(mask, x, y, step);
@@ -83,15 +101,16 @@ pub(super) fn load<T: Copy>(
     out: &mut [f64],
     convert: impl Fn(T) -> f64 + Copy,
 ) -> usize {
+    let count = out.len().min(numbers.len());
     dispatch(
         #[inline(always)]
         move || {
-            out.iter_mut()
-                .zip(numbers)
-                .map(|(out, &number)| *out = convert(number))
-                .count()
+            for (out, &number) in out.iter_mut().zip(numbers) {
+                *out = convert(number);
+            }
         },
-    )
+    );
+    count
 }
 
 /// Whether `test(x)` is true in any lane.
@@ -100,10 +119,11 @@ pub(super) fn any(lanes: &[f64], test: impl Fn(f64) -> bool + Copy) -> bool {
     dispatch(
         #[inline(always)]
         move || {
-            lanes
-                .iter()
-                .fold(0, |any, &lane| any | u64::from(test(lane)))
-                != 0
+            let mut any = 0;
+            for &lane in lanes {
+                any |= u64::from(test(lane));
+            }
+            any != 0
         },
     )
 }
@@ -119,9 +139,9 @@ pub(super) fn test(
     dispatch(
         #[inline(always)]
         move || {
-            mask.iter_mut()
-                .zip(x.iter().zip(active))
-                .for_each(|(mask, (&x, &active))| *mask = active & test(x))
+            for (mask, (&x, &active)) in mask.iter_mut().zip(x.iter().zip(active)) {
+                *mask = active & test(x);
+            }
         },
     );
 }
@@ -131,7 +151,11 @@ pub(super) fn test(
 pub(super) fn make_zeros_positive(integers: &mut [f64]) {
     dispatch(
         #[inline(always)]
-        move || integers.iter_mut().for_each(|integer| *integer += 0.0),
+        move || {
+            for integer in integers {
+                *integer += 0.0;
+            }
+        },
     );
 }
 

@@ -151,8 +151,10 @@ impl<'r> LaneResults<'r> {
 
     /// The type of a lane.
     pub fn lane_type(&self, lane: usize) -> LaneType {
-        self.common_type()
-            .unwrap_or_else(|| LaneType::from_tag(self.lanes.types[lane]))
+        match self.types {
+            LaneTypes::All(kind) => kind,
+            LaneTypes::Each => LaneType::from_tag(self.lanes.types[lane]),
+        }
     }
 
     /// The lanes that fall back to the interpreter, ascending.
@@ -172,6 +174,9 @@ impl<'r> LaneResults<'r> {
 
     /// The Python value of a lane; `None` if it falls back or does not exist.
     pub fn value(&self, lane: usize) -> Option<Value> {
-        (self.fallback.get(lane) == Some(&false)).then(|| self.lanes.value(self.types, lane))
+        match self.fallback.get(lane) {
+            Some(false) => Some(self.lanes.value(self.types, lane)),
+            _ => None,
+        }
     }
 }

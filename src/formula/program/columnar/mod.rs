@@ -18,6 +18,7 @@ mod operators;
 
 pub use lanes::{LANES, LaneResults, LaneType};
 
+use std::convert::identity;
 use std::mem;
 use std::ops::Range;
 
@@ -81,10 +82,13 @@ impl ColumnarExecutor {
             active: None,
             depth: 0,
         };
-        let types = run.evaluate().unwrap_or_else(|| {
-            self.fallback.fill(true);
-            FLOATS
-        });
+        let types = match run.evaluate() {
+            Some(types) => types,
+            None => {
+                self.fallback.fill(true);
+                FLOATS
+            }
+        };
         LaneResults {
             lanes: &self.lanes[0],
             types,
@@ -121,7 +125,7 @@ impl Run<'_, '_> {
         self.python.begin();
         self.run(0..self.program.code.len())?;
         let types = self.spread(0)?;
-        self.fall_back_where(0, |result| result.is_nan());
+        self.fall_back_where(0, f64::is_nan);
         Some(types)
     }
 
@@ -213,10 +217,9 @@ impl Run<'_, '_> {
     fn fail_active(&mut self) -> Option<()> {
         // without a branch, all lanes fall back, which ends the evaluation
         let active = self.active.as_ref()?;
-        self.fallback
-            .iter_mut()
-            .zip(active)
-            .for_each(|(fallback, active)| *fallback |= active);
+        for (fallback, active) in self.fallback.iter_mut().zip(active) {
+            *fallback |= active;
+        }
         Some(())
     }
 
@@ -236,16 +239,29 @@ impl Run<'_, '_> {
 
     /// Marks a lane as falling back if it is active.
     fn fall_back(&mut self, lane: usize) {
-        self.fallback[lane] |= self.active.as_ref().is_none_or(|active| active[lane]);
+        self.fallback[lane] |= self.is_active(lane);
+    }
+
+    fn is_active(&self, lane: usize) -> bool {
+        match &self.active {
+            Some(active) => active[lane],
+            None => true,
+        }
+    }
+
+    /// The values of the entries from `first` on, if each is the same in all lanes.
+    fn scalars(&self, first: usize) -> Option<Vec<Value>> {
+        let mut values = Vec::with_capacity(self.stack.len() - first);
+        for entry in &self.stack[first..] {
+            values.push(entry.scalar()?.clone());
+        }
+        Some(values)
     }
 
     /// A tuple or a list of what is the same in all lanes; others are left to the interpreter.
-    fn sequence(&mut self, count: usize, new: impl Fn(Vec<Value>) -> Value) -> Option<()> {
+    fn sequence(&mut self, count: usize, new: fn(Vec<Value>) -> Value) -> Option<()> {
         let first = self.index_of_top(count)?;
-        let items: Option<Vec<Value>> = self.stack[first..]
-            .iter()
-            .map(|item| item.scalar().cloned())
-            .collect();
+        let items = self.scalars(first);
         self.stack.truncate(first);
         match items {
             Some(items) => self.push(Entry::Scalar(new(items))),
@@ -289,11 +305,10 @@ impl Run<'_, '_> {
                 (kernels::load(index, numbers, value), FLOATS)
             }
             InputColumn::Mixed { values, is_int } => {
-                types
-                    .iter_mut()
-                    .zip(*is_int)
-                    .for_each(|(kind, &is_int)| *kind = u8::from(is_int));
-                let loaded = kernels::load(values, numbers, |number| number);
+                for (kind, &is_int) in types.iter_mut().zip(*is_int) {
+                    *kind = u8::from(is_int);
+                }
+                let loaded = kernels::load(values, numbers, identity);
                 (loaded.min(is_int.len()), LaneTypes::Each)
             }
             // too short, amounts that are not read yet, or what no lane holds
@@ -320,9 +335,10 @@ impl Run<'_, '_> {
         match &self.stack[index] {
             Entry::Lanes(_) => Operand::Each(&self.lanes[index].numbers[..self.rows]),
             Entry::Input(slot, _) => Operand::Each(self.input_numbers(*slot)),
-            Entry::Scalar(value) => {
-                Operand::Same(lane_of(value).map_or(f64::NAN, |(number, _)| number))
-            }
+            Entry::Scalar(value) => match lane_of(value) {
+                Some((number, _)) => Operand::Same(number),
+                None => Operand::Same(f64::NAN),
+            },
         }
     }
 
@@ -375,7 +391,7 @@ impl Run<'_, '_> {
 
     /// `out = f(x)` in every lane.
     fn map(&mut self, out: usize, x: usize, f: impl Fn(f64) -> f64 + Copy) -> Option<bool> {
-        self.zip(out, x, x, move |x, _| f(x), |_, _, _| false)
+        self.zip(out, x, x, move |x, _| f(x), kernels::never)
     }
 
     /// Makes the zeros of integers positive; lanes whose integer reaches 2^53 or is NaN fall back.
@@ -385,7 +401,7 @@ impl Run<'_, '_> {
             FLOATS => {}
             LaneTypes::All(_) => {
                 kernels::make_zeros_positive(&mut self.lanes[index].numbers[..rows]);
-                self.fall_back_where(index, |integer| !is_exact(integer));
+                self.fall_back_where(index, kernels::is_inexact);
             }
             LaneTypes::Each => {
                 let Lanes { numbers, types } = &mut self.lanes[index];
@@ -420,7 +436,7 @@ impl Run<'_, '_> {
         evaluate: impl Fn(&Self, usize) -> Result<Value, Raised>,
     ) -> LaneTypes {
         for lane in 0..self.rows {
-            let is_active = self.active.as_ref().is_none_or(|active| active[lane]);
+            let is_active = self.is_active(lane);
             let mut found = None;
             if is_active {
                 self.lane_python.begin();

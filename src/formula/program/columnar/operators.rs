@@ -1,10 +1,10 @@
 //! Operators on lanes.
 
+use std::ops::{Add, Div, Mul, Sub};
+
 use crate::formula::program::columnar::Run;
-use crate::formula::program::columnar::kernels::Operand;
-use crate::formula::program::columnar::lanes::{
-    Entry, FLOATS, LaneType, LaneTypes, is_exact, lane_of,
-};
+use crate::formula::program::columnar::kernels::{Operand, is_inexact, is_not_finite, never};
+use crate::formula::program::columnar::lanes::{Entry, FLOATS, LaneType, LaneTypes, lane_of};
 use crate::python::vector_math::VectorMath;
 use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, UnaryOperator, Value};
 
@@ -50,9 +50,9 @@ impl Run<'_, '_> {
         self.types(x)?;
         self.types(y)?;
         match op {
-            BinaryOperator::Add => self.arithmetic(x, x, y, |x, y| x + y),
-            BinaryOperator::Subtract => self.arithmetic(x, x, y, |x, y| x - y),
-            BinaryOperator::Multiply => self.arithmetic(x, x, y, |x, y| x * y),
+            BinaryOperator::Add => self.arithmetic(x, x, y, Add::add),
+            BinaryOperator::Subtract => self.arithmetic(x, x, y, Sub::sub),
+            BinaryOperator::Multiply => self.arithmetic(x, x, y, Mul::mul),
             BinaryOperator::Divide => self.division(x, y),
             BinaryOperator::Power => self.power(x, y),
             _ => Some(self.each_lane(x, |run, lane| {
@@ -73,18 +73,13 @@ impl Run<'_, '_> {
         let types = self.common_types(out, x, y)?;
         if types == LaneTypes::All(LaneType::Int) {
             // the sum makes a zero positive
-            if self.zip(
-                out,
-                x,
-                y,
-                move |x, y| f(x, y) + 0.0,
-                |_, _, integer| !is_exact(integer),
-            )? {
-                self.fall_back_where(out, |integer| !is_exact(integer));
+            let integer = move |x, y| f(x, y) + 0.0;
+            if self.zip(out, x, y, integer, |_, _, integer| is_inexact(integer))? {
+                self.fall_back_where(out, is_inexact);
             }
             return Some(types);
         }
-        self.zip(out, x, y, f, |_, _, _| false)?;
+        self.zip(out, x, y, f, never)?;
         self.check_integers(out, types);
         Some(types)
     }
@@ -102,10 +97,9 @@ impl Run<'_, '_> {
         self.lanes[x].set_each(x_types);
         self.lanes[y].set_each(y_types);
         let mut types = self.lanes[x].types;
-        types
-            .iter_mut()
-            .zip(&self.lanes[y].types)
-            .for_each(|(x, y)| *x = u8::from(*x != 0) & u8::from(*y != 0));
+        for (x, y) in types.iter_mut().zip(&self.lanes[y].types) {
+            *x = u8::from(*x != 0) & u8::from(*y != 0);
+        }
         self.lanes[out].types = types;
         Some(LaneTypes::Each)
     }
@@ -119,8 +113,8 @@ impl Run<'_, '_> {
         }
         // a divisor of zero gives an infinity or NaN; infinities that are no error fall back
         // without need
-        if self.zip(x, x, y, |x, y| x / y, |_, y, _| y == 0.0)? {
-            self.fall_back_where(x, |quotient| !quotient.is_finite());
+        if self.zip(x, x, y, Div::div, |_, y, _| y == 0.0)? {
+            self.fall_back_where(x, is_not_finite);
         }
         Some(FLOATS)
     }
@@ -131,12 +125,12 @@ impl Run<'_, '_> {
         if let (LaneTypes::All(LaneType::Int), Some((2.0, LaneType::Int))) =
             (self.types(x)?, exponent)
         {
-            return self.arithmetic(x, x, x, |x, _| x * x);
+            return self.arithmetic(x, x, x, Mul::mul);
         }
         let mut types = self.common_types(x, x, y)?;
         // exact for integers below 2^53: the library errs by less than their distance
         self.float_power(x, x, y)?;
-        if types == FLOATS || exponent.is_some_and(|(exponent, _)| exponent < 0.0) {
+        if types == FLOATS || matches!(exponent, Some((exponent, _)) if exponent < 0.0) {
             return Some(FLOATS);
         }
         if exponent.is_none() {
@@ -145,11 +139,10 @@ impl Run<'_, '_> {
             let rows = self.rows;
             let mut kinds = self.lanes[x].types;
             if let Operand::Each(exponents) = self.operand(y) {
-                kinds[..rows]
-                    .iter_mut()
-                    .zip(exponents)
+                for (kind, y) in kinds[..rows].iter_mut().zip(exponents) {
                     // Python's integer to a negative power is a float
-                    .for_each(|(kind, y)| *kind &= u8::from(*y >= 0.0));
+                    *kind &= u8::from(*y >= 0.0);
+                }
             }
             self.lanes[x].types = kinds;
         }
@@ -169,7 +162,7 @@ impl Run<'_, '_> {
             (Operand::Same(x), Operand::Each(y)) => math.pow_scalar_base(x, y, power),
             (Operand::Same(x), Operand::Same(y)) => power.fill(x.powf(y)),
         })?;
-        self.fall_back_where(out, |power| !power.is_finite());
+        self.fall_back_where(out, is_not_finite);
         Some(FLOATS)
     }
 
@@ -184,12 +177,12 @@ impl Run<'_, '_> {
             return self.set_compared(x, None);
         }
         match op {
-            ComparisonOperator::Equal => self.compare_lanes(x, |x, y| x == y)?,
-            ComparisonOperator::NotEqual => self.compare_lanes(x, |x, y| x != y)?,
-            ComparisonOperator::Less => self.compare_lanes(x, |x, y| x < y)?,
-            ComparisonOperator::LessOrEqual => self.compare_lanes(x, |x, y| x <= y)?,
-            ComparisonOperator::Greater => self.compare_lanes(x, |x, y| x > y)?,
-            ComparisonOperator::GreaterOrEqual => self.compare_lanes(x, |x, y| x >= y)?,
+            ComparisonOperator::Equal => self.compare_lanes(x, f64::eq)?,
+            ComparisonOperator::NotEqual => self.compare_lanes(x, f64::ne)?,
+            ComparisonOperator::Less => self.compare_lanes(x, f64::lt)?,
+            ComparisonOperator::LessOrEqual => self.compare_lanes(x, f64::le)?,
+            ComparisonOperator::Greater => self.compare_lanes(x, f64::gt)?,
+            ComparisonOperator::GreaterOrEqual => self.compare_lanes(x, f64::ge)?,
             ComparisonOperator::In | ComparisonOperator::NotIn => {
                 return self.set_compared(x, None);
             }
@@ -198,8 +191,12 @@ impl Run<'_, '_> {
     }
 
     /// The truth of `test` in every lane, in place of `x`.
-    fn compare_lanes(&mut self, x: usize, test: impl Fn(f64, f64) -> bool + Copy) -> Option<bool> {
-        self.zip(x, x, x + 1, move |x, y| truth(test(x, y)), |_, _, _| false)
+    fn compare_lanes(
+        &mut self,
+        x: usize,
+        test: impl Fn(&f64, &f64) -> bool + Copy,
+    ) -> Option<bool> {
+        self.zip(x, x, x + 1, move |x, y| truth(test(&x, &y)), never)
     }
 
     /// Without a result, all active lanes fall back.
@@ -225,7 +222,8 @@ fn reciprocal(divisor: f64) -> Option<f64> {
     let is_power_of_two =
         divisor.is_normal() && divisor.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
     // a subnormal reciprocal has lost bits
-    Some(1.0 / divisor).filter(|factor| is_power_of_two && factor.is_normal())
+    let factor = 1.0 / divisor;
+    (is_power_of_two && factor.is_normal()).then_some(factor)
 }
 
 #[cfg(test)]
