@@ -83,17 +83,21 @@ impl FitOptions {
 }
 
 /// Follows a fit, and may end the search, which then gives the best so far. It is called from
-/// several threads: often while formulas are simulated, and after each formula, one at a time, with
-/// how far the fit is.
-pub type FitObserver<'a> = dyn Fn(Option<FitProgress>) -> ControlFlow<()> + Sync + 'a;
+/// several threads.
+pub type FitObserver<'a> = dyn Fn(FitProgress) -> ControlFlow<()> + Sync + 'a;
 
 /// How far a fit is.
 #[derive(Debug, Clone, Copy)]
-pub struct FitProgress {
-    /// The number of formulas that were simulated on the searched part.
-    pub evaluations: usize,
-    /// The number that are planned.
-    pub planned: usize,
+pub enum FitProgress {
+    /// A formula is being simulated: this is said often.
+    Simulating,
+    /// A formula of the search was simulated: this is said once for each, one at a time.
+    Simulated {
+        /// The number of formulas that were simulated on the searched part.
+        evaluations: usize,
+        /// The number that are planned.
+        planned: usize,
+    },
 }
 
 /// The result of a fit.
@@ -269,10 +273,7 @@ impl FittedObjective {
     /// By how much the objective improves on the searched part; negative if it gets worse, 0 where
     /// it has no value.
     pub fn gain(&self) -> f64 {
-        let change = self
-            .fitted
-            .zip(self.current)
-            .map_or(0.0, |(fitted, current)| fitted - current);
+        let change = growth(self.current, self.fitted).unwrap_or(0.0);
         if self.is_minimised { -change } else { change }
     }
 }
@@ -322,8 +323,11 @@ pub enum FitError {
 /// values.
 pub fn formulas_read(template: &Template, in_force: Option<&str>) -> Vec<Formula> {
     let started = template.fill(&starts(template));
-    let texts = in_force.into_iter().chain([&*started]);
-    texts.filter_map(|text| Formula::parse(text).ok()).collect()
+    let mut formulas = Vec::new();
+    for text in in_force.into_iter().chain([&*started]) {
+        formulas.extend(Formula::parse(text));
+    }
+    formulas
 }
 
 /// Finds the constants of a template that meet goals on a workload, which was read with the names
@@ -363,9 +367,11 @@ pub fn fit_goals(
         }
         // an interrupted search does not know the ranges
         None => {
-            let constants = template.constants().iter().zip(&best.values);
-            let unknown = constants.map(|(range, value)| FittedConstant::new(range, *value, None));
-            (best.clone(), unknown.collect())
+            let mut constants = Vec::with_capacity(best.values.len());
+            for (range, value) in template.constants().iter().zip(&best.values) {
+                constants.push(FittedConstant::new(range, *value, None));
+            }
+            (best.clone(), constants)
         }
     };
     let split = search.split;
@@ -404,18 +410,21 @@ fn fitted_goals(
     held_out: &HeldOut,
     points: &[EvaluatedPoint],
 ) -> Vec<FittedGoal> {
-    let fitted_goal = |(index, goal): (usize, &jsf_simulate::Goal)| FittedGoal {
-        name: goal.name.clone(),
-        measure: goal.measure,
-        is_most: goal.limit.is_most,
-        current: in_force.goals[index],
-        train: fitted.goals[index],
-        held_out_current: held_out.current.goals[index],
-        held_out: held_out.fitted.goals[index],
-        change: held_out.goals[index],
-        best: best_value(goals, index, points.iter()),
-    };
-    goals.goals.iter().enumerate().map(fitted_goal).collect()
+    let mut fitted_goals = Vec::with_capacity(goals.goals.len());
+    for (index, goal) in goals.goals.iter().enumerate() {
+        fitted_goals.push(FittedGoal {
+            name: goal.name.clone(),
+            measure: goal.measure,
+            is_most: goal.limit.is_most,
+            current: in_force.goals[index],
+            train: fitted.goals[index],
+            held_out_current: held_out.current.goals[index],
+            held_out: held_out.fitted.goals[index],
+            change: held_out.goals[index],
+            best: best_value(goals, index, points),
+        });
+    }
+    fitted_goals
 }
 
 fn fitted_objective(
@@ -430,20 +439,27 @@ fn fitted_objective(
         fitted: held_out.fitted.objective,
         change: held_out.objective,
     };
-    let growth = |current: Option<f64>, fitted: Option<f64>| Some(fitted? - current?);
-    let searched = growth(in_force.objective, fitted.objective);
-    let lost = growth(held_out.current, held_out.fitted)
-        .zip(searched)
-        .map(|(held_out, searched)| held_out - searched);
+    let mut optimism = growth(
+        growth(in_force.objective, fitted.objective),
+        growth(held_out.current, held_out.fitted),
+    );
+    if !objective.is_minimised {
+        optimism = optimism.map(std::ops::Neg::neg);
+    }
     Some(FittedObjective {
         name: objective.name.clone(),
         measure: objective.measure,
         is_minimised: objective.is_minimised,
         current: in_force.objective,
         fitted: fitted.objective,
-        optimism: lost.map(|lost| if objective.is_minimised { lost } else { -lost }),
+        optimism,
         held_out,
     })
+}
+
+/// By how much a value grows, if both are known.
+fn growth(from: Option<f64>, to: Option<f64>) -> Option<f64> {
+    Some(to? - from?)
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Templates whose constants have no scale: if all of them are multiplied by one factor, so are the
 //! values, and their order stays.
 
+use std::collections::HashSet;
+
 use job_sort_formula::formula::Template;
 use job_sort_formula::formula::syntax::{ExprId, ExprKind};
 use job_sort_formula::python::{BinaryOperator, UnaryOperator};
@@ -22,24 +24,25 @@ enum Scaling {
 /// as the tree shows it.
 pub fn is_scale_free(template: &Template) -> bool {
     let expr = template.expr();
+    let mut constants = HashSet::new();
+    for constant in template.constants() {
+        constants.insert(&*constant.name);
+    }
     let mut of_nodes: Vec<Scaling> = Vec::with_capacity(expr.nodes().len());
     for (_, node) in expr.iter() {
-        let scaling = scaling(template, &node.kind, |id| of_nodes[id.index()]);
+        let scaling = match &node.kind {
+            ExprKind::Name(name) if constants.contains(&**name) => Scaling::Scaled,
+            kind => scaling(kind, &of_nodes),
+        };
         of_nodes.push(scaling);
     }
     of_nodes.last() == Some(&Scaling::Scaled)
 }
 
-fn scaling(template: &Template, kind: &ExprKind, of: impl Fn(ExprId) -> Scaling) -> Scaling {
+/// The scaling of a node that is no constant; those of its children are known.
+fn scaling(kind: &ExprKind, of_nodes: &[Scaling]) -> Scaling {
+    let of = |id: ExprId| of_nodes[id.index()];
     match kind {
-        ExprKind::Name(name)
-            if template
-                .constants()
-                .iter()
-                .any(|constant| *constant.name == **name) =>
-        {
-            Scaling::Scaled
-        }
         ExprKind::Parenthesized(inner) => of(*inner),
         ExprKind::Unary {
             op: UnaryOperator::Plus | UnaryOperator::Minus,

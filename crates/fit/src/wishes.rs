@@ -80,7 +80,7 @@ impl fmt::Display for Place {
 }
 
 /// A wish about two rows of a table: `above` is ranked before the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Wish {
     above: usize,
     below: usize,

@@ -230,11 +230,11 @@ impl<'a> Search<'a> {
             return;
         };
         *evaluated += 1;
-        let progress = FitProgress {
+        let progress = FitProgress::Simulated {
             evaluations: *evaluated,
             planned: self.simulator.options.evaluations.max(*evaluated),
         };
-        if (self.simulator.observer)(Some(progress)).is_break() {
+        if (self.simulator.observer)(progress).is_break() {
             self.simulator.is_interrupted.store(true, Ordering::Relaxed);
         }
     }

@@ -26,13 +26,13 @@ pub(super) fn exclusions(goals: &Goals, points: &[EvaluatedPoint]) -> Vec<Exclus
     let mut excluded = Vec::new();
     let places = 0..goals.goals.len();
     for met in places.clone() {
-        let meeting = points.iter().filter(|point| meets(point, met));
+        let mut meeting = points.to_vec();
+        meeting.retain(|point| meets(point, met));
         for other in places.clone() {
-            let is_excluded = !meeting.clone().any(|point| meets(point, other))
-                && points.iter().any(|point| meets(point, other));
             if other != met
-                && is_excluded
-                && let Some(best) = best_value(goals, other, meeting.clone())
+                && !meeting.iter().any(|point| meets(point, other))
+                && points.iter().any(|point| meets(point, other))
+                && let Some(best) = best_value(goals, other, &meeting)
             {
                 excluded.push(Exclusion { met, other, best });
             }
@@ -42,12 +42,18 @@ pub(super) fn exclusions(goals: &Goals, points: &[EvaluatedPoint]) -> Vec<Exclus
 }
 
 /// The best value that a goal has at some points.
-pub(super) fn best_value<'p>(
-    goals: &Goals,
-    goal: usize,
-    points: impl Iterator<Item = &'p EvaluatedPoint>,
-) -> Option<f64> {
-    let values = points.filter_map(|point| point.goals[goal].value);
+pub(super) fn best_value(goals: &Goals, goal: usize, points: &[EvaluatedPoint]) -> Option<f64> {
     let is_most = goals.goals[goal].limit.is_most;
-    values.reduce(if is_most { f64::min } else { f64::max })
+    let mut best: Option<f64> = None;
+    for point in points {
+        let Some(value) = point.goals[goal].value else {
+            continue;
+        };
+        best = Some(match best {
+            Some(best) if is_most => best.min(value),
+            Some(best) => best.max(value),
+            None => value,
+        });
+    }
+    best
 }

@@ -85,7 +85,11 @@ impl HeldOut {
         let current = simulator.run(in_force, part, None)?;
         let current = current.ok_or(FitError::Interrupted)?;
         let mut named = vec![(fitted, "fitted")];
-        named.extend(BASELINES.iter().filter(|(formula, _)| *formula != in_force));
+        for baseline in BASELINES {
+            if baseline.0 != in_force {
+                named.push(baseline);
+            }
+        }
         let runs = parallel::map(named, |(formula, name)| {
             let run = simulator.run(formula, part, Some(&current))?;
             let run = run.ok_or(FitError::Interrupted)?;
@@ -94,21 +98,26 @@ impl HeldOut {
         let mut runs = runs.into_iter().collect::<Result<Vec<_>, FitError>>()?;
         let (fitted, new) = runs.remove(0);
         let (workload, warm_up) = (&part.workload, part.warm_up);
-        let schedules = [&current.simulated.schedule, &new.simulated.schedule];
-        let difference = Difference::new(workload, schedules[0], schedules[1], warm_up);
+        let old_schedule = &current.simulated.schedule;
+        let new_schedule = &new.simulated.schedule;
+        let difference = Difference::new(workload, old_schedule, new_schedule, warm_up);
         let [old_run, new_run] = [current.of(workload), new.of(workload)];
         let block_seconds = difference.block_seconds;
-        let goals = simulator.goals.goals.iter();
+        let mut goals = Vec::with_capacity(simulator.goals.goals.len());
+        for goal in &simulator.goals.goals {
+            goals.push(goal.change(&old_run, &new_run, block_seconds));
+        }
         Ok(Self {
             current: described(in_force, "in force", &current),
             fitted,
             baselines: runs.into_iter().map(|(baseline, _)| baseline).collect(),
-            goals: goals
-                .map(|goal| goal.change(&old_run, &new_run, block_seconds))
-                .collect(),
+            goals,
             objective: simulator.objective_change(part, &current, &new, block_seconds),
-            longest_waits: schedules.map(|schedule| longest_wait(workload, schedule, warm_up)),
-            validation: Validation::new(workload, schedules[0], split.counted_from - split.begin),
+            longest_waits: [
+                longest_wait(workload, old_schedule, warm_up),
+                longest_wait(workload, new_schedule, warm_up),
+            ],
+            validation: Validation::new(workload, old_schedule, split.counted_from - split.begin),
             difference,
             processors: current.simulated.processors,
             warnings: current.simulated.warnings,
@@ -119,9 +128,11 @@ impl HeldOut {
 /// The longest wait, in seconds, of the jobs that start and are submitted at least `warm_up`
 /// seconds after the first one.
 fn longest_wait(workload: &Workload, schedule: &Schedule, warm_up: i64) -> Option<f64> {
-    let jobs = workload.after_warm_up(warm_up);
-    let waits = jobs.filter_map(|job| wait_of(workload, schedule, job));
-    waits.max().map(|seconds| seconds as f64)
+    let mut longest = None;
+    for job in workload.after_warm_up(warm_up) {
+        longest = longest.max(wait_of(workload, schedule, job));
+    }
+    Some(longest? as f64)
 }
 
 fn described(formula: &str, name: &'static str, run: &Run) -> HeldOutFormula {
@@ -156,7 +167,8 @@ pub(super) fn reason(
     let mut missed = Vec::new();
     let (mut is_gained, mut is_lost) = (false, false);
     for (place, goal) in goals.iter().enumerate() {
-        let [before, after] = [&held_out.current, &held_out.fitted].map(|one| &one.goals[place]);
+        let before = &held_out.current.goals[place];
+        let after = &held_out.fitted.goals[place];
         if current[place].missed > 0.0 {
             missed.push(place);
         }

@@ -33,8 +33,9 @@ impl PartialOrd for Score {
 impl Ord for Score {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_missed = self.missed.total_cmp(&other.missed);
-        let by_objective = by_missed.then_with(|| self.objective.total_cmp(&other.objective));
-        by_objective.then_with(|| self.distance.total_cmp(&other.distance))
+        let by_objective = self.objective.total_cmp(&other.objective);
+        let by_distance = self.distance.total_cmp(&other.distance);
+        by_missed.then(by_objective).then(by_distance)
     }
 }
 
@@ -81,10 +82,13 @@ impl From<&JudgedGoal> for GoalValue {
             ..
         }: &JudgedGoal,
     ) -> Self {
-        let margin = value
-            .zip(limit)
-            .map(|(value, limit)| relative_margin(value, limit, is_most));
-        let missed = margin.map_or(0.0, |margin| (-margin).max(0.0));
+        let mut margin = None;
+        let mut missed = 0.0;
+        if let (Some(value), Some(limit)) = (value, limit) {
+            let relative = relative_margin(value, limit, is_most);
+            margin = Some(relative);
+            missed = (-relative).max(0.0);
+        }
         let state = match value {
             _ if jobs == 0 => GoalState::NoJobs,
             Some(_) if missed == 0.0 => GoalState::Met,

@@ -2,9 +2,11 @@
 
 use job_sort_formula::formula::TemplateConstant;
 use job_sort_formula::parallel;
+use jsf_simulate::MeanChange;
 
 use super::FitError;
 use super::constant_search::{Evaluated, EvaluatedPoint, Search, rounded};
+use super::simulator::Run;
 use crate::FittedConstant;
 use crate::search::value_at;
 
@@ -78,39 +80,42 @@ impl Search<'_> {
         let ranges = self.space.constants();
         let places = places(self.simulator.options.evaluations, ranges.len());
         let error_of_gain = self.error_of_gain(fitted);
-        let mut values = Vec::new();
+        let mut to_try = Vec::new();
         for (index, range) in ranges.iter().enumerate() {
-            values.extend(
-                tried_values(range, places)
-                    .into_iter()
-                    .map(|value| (index, value)),
-            );
+            for value in tried_values(range, places) {
+                to_try.push((index, value));
+            }
         }
-        let evaluated = parallel::map(values.clone(), |(index, value)| {
+        let evaluated = parallel::map(to_try, |(index, value)| -> Result<_, FitError> {
             let mut values = fitted.point.values.clone();
             values[index] = value;
-            let other = self.evaluate(&values)?;
-            Ok(other.map(|other| self.is_as_good(fitted, error_of_gain, &other)))
+            let is_as_good = match self.evaluate(&values)? {
+                Some(other) => Some(self.is_as_good(fitted, error_of_gain, &other)),
+                None => None,
+            };
+            Ok((index, (value, is_as_good)))
         });
         let mut tried: Vec<Vec<Tried>> = vec![Vec::new(); ranges.len()];
-        for ((index, value), is_as_good) in values.into_iter().zip(evaluated) {
-            let is_as_good: Result<_, FitError> = is_as_good;
-            tried[index].push((value, is_as_good?));
+        for evaluated in evaluated {
+            let (index, value) = evaluated?;
+            tried[index].push(value);
         }
         let mut constants = Vec::with_capacity(ranges.len());
-        for ((range, value), tried) in ranges.iter().zip(&fitted.point.values).zip(&tried) {
-            constants.push(constant(range, *value, tried));
+        for (index, range) in ranges.iter().enumerate() {
+            constants.push(constant(range, fitted.point.values[index], &tried[index]));
         }
         Ok(constants)
     }
 
     /// The standard error of what is gained over the formula in force; 0 where that is not known.
     fn error_of_gain(&self, fitted: &Evaluated) -> f64 {
-        let (part, in_force) = (&self.part, &self.in_force);
-        let gain = self
-            .simulator
-            .objective_change(part, in_force, &fitted.run, self.block_seconds);
+        let gain = self.objective_change(&self.in_force, &fitted.run);
         gain.and_then(|gain| gain.standard_error()).unwrap_or(0.0)
+    }
+
+    fn objective_change(&self, old: &Run, new: &Run) -> Option<MeanChange> {
+        self.simulator
+            .objective_change(&self.part, old, new, self.block_seconds)
     }
 
     /// Whether other constants miss the goals by no more, and lose less of the objective than one
@@ -125,20 +130,18 @@ impl Search<'_> {
         let Some(objective) = &self.simulator.goals.objective else {
             return true;
         };
-        let (part, block_seconds) = (&self.part, self.block_seconds);
-        let change = self
-            .simulator
-            .objective_change(part, &fitted.run, &other.run, block_seconds);
-        match change.and_then(|change| Some((change.difference(), change.standard_error()?))) {
-            Some((growth, error)) => {
-                let loss = if objective.is_minimised {
-                    growth
-                } else {
-                    -growth
-                };
-                loss <= error_of_gain.max(error)
-            }
-            None => of_other.objective <= score.objective,
+        if let Some(change) = self.objective_change(&fitted.run, &other.run)
+            && let Some(error) = change.standard_error()
+        {
+            let growth = change.difference();
+            let loss = if objective.is_minimised {
+                growth
+            } else {
+                -growth
+            };
+            loss <= error_of_gain.max(error)
+        } else {
+            of_other.objective <= score.objective
         }
     }
 }
@@ -147,28 +150,39 @@ impl Search<'_> {
 /// other.
 fn tried_values(range: &TemplateConstant, places: usize) -> Vec<f64> {
     let last = places.saturating_sub(1).max(1) as f64;
-    let mut values: Vec<f64> = (0..places)
-        .map(|place| value_at(range, place as f64 / last))
-        .collect();
+    let mut values = Vec::with_capacity(places);
+    for place in 0..places {
+        values.push(value_at(range, place as f64 / last));
+    }
     values.dedup();
     rounded(&values, DIGITS[DIGITS.len() - 1])
 }
 
-fn is_good((_, is_as_good): &&Tried) -> bool {
-    *is_as_good == Some(true)
-}
-
 fn constant(range: &TemplateConstant, value: f64, tried: &[Tried]) -> FittedConstant {
-    let is_known = !tried.is_empty() && tried.iter().all(|(_, is_as_good)| is_as_good.is_some());
-    let below = tried.iter().rev().filter(|(other, _)| *other <= value);
-    let above = tried.iter().filter(|(other, _)| *other >= value);
-    let ends = [
-        below.take_while(is_good).last(),
-        above.take_while(is_good).last(),
-    ];
-    let within = is_known.then(|| ends.map(|end| end.map_or(value, |(end, _)| *end)));
+    let mut within = None;
+    let mut hardly_matters = false;
+    if !tried.is_empty() && !tried.iter().any(|(_, is_as_good)| is_as_good.is_none()) {
+        let below = tried.iter().rev().filter(|(other, _)| *other <= value);
+        let above = tried.iter().filter(|(other, _)| *other >= value);
+        within = Some([last_good(below, value), last_good(above, value)]);
+        hardly_matters = !tried
+            .iter()
+            .any(|(_, is_as_good)| *is_as_good == Some(false));
+    }
     FittedConstant {
-        hardly_matters: is_known && tried.iter().all(|tried| is_good(&tried)),
+        hardly_matters,
         ..FittedConstant::new(range, value, within)
     }
+}
+
+/// The last value before the first one that does not do as well; `value` if there is none.
+fn last_good<'t>(tried: impl Iterator<Item = &'t Tried>, value: f64) -> f64 {
+    let mut last = value;
+    for (other, is_as_good) in tried {
+        if *is_as_good != Some(true) {
+            break;
+        }
+        last = *other;
+    }
+    last
 }

@@ -10,7 +10,7 @@ use jsf_simulate::{
 use jsf_site::{SimulatedQueue, Site, SiteError};
 
 use super::score::GoalValue;
-use super::{FitError, FitObserver, FitOptions};
+use super::{FitError, FitObserver, FitOptions, FitProgress};
 
 /// What all simulations of a fit have in common.
 pub(super) struct Simulator<'a> {
@@ -84,10 +84,13 @@ impl Simulator<'_> {
         };
         let run = results.run(workload, &simulated.schedule);
         let judged = self.goals.judge(&run, old.map(|old| &*old.judged));
-        let objective = self.goals.objective.as_ref();
+        let mut value = None;
+        if let Some(objective) = &self.goals.objective {
+            value = run.objective(objective);
+        }
         Ok(Some(Run {
             goals: judged.iter().map(GoalValue::from).collect(),
-            objective: objective.and_then(|objective| run.objective(objective)),
+            objective: value,
             judged,
             simulated,
             results,
@@ -104,15 +107,17 @@ impl Simulator<'_> {
         block_seconds: i64,
     ) -> Option<MeanChange> {
         let objective = self.goals.objective.as_ref()?;
-        let [old, new] = [old, new].map(|run| run.of(&part.workload));
-        objective.change(&old, &new, block_seconds)
+        let workload = &part.workload;
+        objective.change(&old.of(workload), &new.of(workload), block_seconds)
     }
 }
 
 impl Observer for &Simulator<'_> {
     /// Ends a simulation when the observer of the fit asks for it.
     fn progress(&mut self, _started: usize) -> ControlFlow<()> {
-        if self.is_interrupted.load(Ordering::Relaxed) || (self.observer)(None).is_break() {
+        if self.is_interrupted.load(Ordering::Relaxed)
+            || (self.observer)(FitProgress::Simulating).is_break()
+        {
             self.is_interrupted.store(true, Ordering::Relaxed);
             return ControlFlow::Break(());
         }

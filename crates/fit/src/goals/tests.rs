@@ -303,15 +303,19 @@ struct EndAfter {
 }
 
 impl EndAfter {
-    fn follow(&self, progress: Option<FitProgress>) -> ControlFlow<()> {
-        let mut evaluations = 0;
-        if let Some(progress) = progress {
-            assert!(progress.evaluations <= progress.planned);
-            evaluations = progress.evaluations;
-            self.seen.store(evaluations, Ordering::Relaxed);
-        } else if self.formulas > 0 {
-            return ControlFlow::Continue(());
-        }
+    fn follow(&self, progress: FitProgress) -> ControlFlow<()> {
+        let evaluations = match progress {
+            FitProgress::Simulating if self.formulas > 0 => return ControlFlow::Continue(()),
+            FitProgress::Simulating => 0,
+            FitProgress::Simulated {
+                evaluations,
+                planned,
+            } => {
+                assert!(evaluations <= planned);
+                self.seen.store(evaluations, Ordering::Relaxed);
+                evaluations
+            }
+        };
         if evaluations >= self.formulas {
             ControlFlow::Break(())
         } else {
@@ -321,7 +325,7 @@ impl EndAfter {
 }
 
 /// Lets a search come to its end.
-fn unfollowed(_: Option<FitProgress>) -> ControlFlow<()> {
+fn unfollowed(_: FitProgress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 

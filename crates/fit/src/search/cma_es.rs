@@ -77,12 +77,15 @@ impl Strategy {
         let n = dimensions as f64;
         let parents = population / 2;
         let middle = libm::log((population as f64 + 1.0) / 2.0);
-        let weights: Vec<f64> = (1..=parents)
-            .map(|place| middle - libm::log(place as f64))
-            .collect();
+        let mut weights = Vec::with_capacity(parents);
+        for place in 1..=parents {
+            weights.push(middle - libm::log(place as f64));
+        }
         let sum: f64 = weights.iter().sum();
-        let weights: Vec<f64> = weights.iter().map(|weight| weight / sum).collect();
-        let effective = 1.0 / weights.iter().map(|weight| weight * weight).sum::<f64>();
+        for weight in &mut weights {
+            *weight /= sum;
+        }
+        let effective = 1.0 / dot(&weights, &weights);
         let sigma_rate = (effective + 2.0) / (n + effective + 5.0);
         let rank_one_rate = 2.0 / ((n + 1.3).powi(2) + effective);
         let rank_mu_rate =
@@ -144,12 +147,11 @@ impl<S: Ord + Clone> Run<S> {
 
     /// Whether further points of this run would show nothing new.
     fn has_converged(&self, tolerance: f64) -> bool {
-        let longest = self.deviations.iter().copied().fold(0.0, f64::max);
-        let shortest = self
-            .deviations
-            .iter()
-            .copied()
-            .fold(f64::INFINITY, f64::min);
+        let (mut shortest, mut longest) = (f64::INFINITY, 0.0_f64);
+        for &deviation in &self.deviations {
+            shortest = shortest.min(deviation);
+            longest = longest.max(deviation);
+        }
         let patience = 20 + 30 * self.mean.len() / self.population;
         self.is_flat
             || self.sigma * longest < tolerance
@@ -165,57 +167,62 @@ impl<S: Ord + Clone> Run<S> {
         random: &mut Random,
         evaluate: &mut Evaluate<'_, S, E>,
     ) -> ControlFlow<E, usize> {
-        let mut steps: Vec<Vec<f64>> = (0..self.population.min(most))
-            .map(|_| self.step(random))
-            .collect();
-        if self.generations == 0 {
-            // so that the point to begin with is one of them
-            steps[0] = vec![0.0; self.mean.len()];
+        let count = self.population.min(most);
+        let mut steps = Vec::with_capacity(count);
+        let mut points = Vec::with_capacity(count);
+        for _ in 0..count {
+            let mut step = self.step(random);
+            if self.generations == 0 && steps.is_empty() {
+                // so that the point to begin with is one of them
+                step.fill(0.0);
+            }
+            points.push(self.point(&step));
+            steps.push(step);
         }
-        let points: Vec<Vec<f64>> = steps.iter().map(|step| self.point(step)).collect();
         let scores = evaluate(&points)?;
-        let mut order: Vec<usize> = (0..scores.len()).collect();
-        order.sort_by(|&one, &other| scores[one].cmp(&scores[other]));
-        self.note_best(&scores, &order);
-        if steps.len() == self.population {
-            self.adapt(order.iter().map(|&index| &*steps[index]));
+        let mut scored: Vec<(S, Vec<f64>)> = scores.into_iter().zip(steps).collect();
+        scored.sort_by(|(one, _), (other, _)| one.cmp(other));
+        self.note_best(&scored);
+        if count == self.population {
+            self.adapt(&scored);
         }
-        ControlFlow::Continue(points.len())
+        ControlFlow::Continue(count)
     }
 
     /// A random step from the mean, in units of sigma.
     fn step(&self, random: &mut Random) -> Vec<f64> {
-        let along: Vec<f64> = self
-            .deviations
-            .iter()
-            .map(|deviation| deviation * random.normal())
-            .collect();
+        let mut along = self.deviations.clone();
+        for deviation in &mut along {
+            *deviation *= random.normal();
+        }
         product(&self.axes, &along)
     }
 
     fn point(&self, step: &[f64]) -> Vec<f64> {
-        self.mean
-            .iter()
-            .zip(step)
-            .map(|(mean, step)| reflected(mean + self.sigma * step))
-            .collect()
+        let mut point = self.mean.clone();
+        for (place, step) in point.iter_mut().zip(step) {
+            *place = reflected(*place + self.sigma * step);
+        }
+        point
     }
 
-    fn note_best(&mut self, scores: &[S], order: &[usize]) {
-        let [Some(&first), Some(&last)] = [order.first(), order.last()] else {
+    /// Keeps the best score of a generation, whose best step is the first.
+    fn note_best(&mut self, scored: &[(S, Vec<f64>)]) {
+        let [Some((first, _)), Some((last, _))] = [scored.first(), scored.last()] else {
             return;
         };
-        self.is_flat = order.len() > 1 && scores[first] == scores[last];
-        if self.best.as_ref().is_none_or(|best| scores[first] < *best) {
-            self.best = Some(scores[first].clone());
-            self.since_improved = 0;
-        } else {
-            self.since_improved += 1;
+        self.is_flat = scored.len() > 1 && first == last;
+        match &self.best {
+            Some(best) if first >= best => self.since_improved += 1,
+            _ => {
+                self.best = Some(first.clone());
+                self.since_improved = 0;
+            }
         }
     }
 
     /// Moves the distribution to the steps of a generation, the best one first.
-    fn adapt<'s>(&mut self, steps: impl Iterator<Item = &'s [f64]>) {
+    fn adapt(&mut self, scored: &[(S, Vec<f64>)]) {
         let Strategy {
             effective,
             sigma_rate,
@@ -226,11 +233,9 @@ impl<S: Ord + Clone> Run<S> {
             ..
         } = self.strategy;
         let dimensions = self.mean.len();
-        let parents: Vec<(f64, &[f64])> =
-            self.strategy.weights.iter().copied().zip(steps).collect();
         let mut mean_step = vec![0.0; dimensions];
-        for (weight, step) in &parents {
-            for (sum, step) in mean_step.iter_mut().zip(*step) {
+        for (weight, (_, step)) in self.strategy.weights.iter().zip(scored) {
+            for (sum, step) in mean_step.iter_mut().zip(step) {
                 *sum += weight * step;
             }
         }
@@ -239,21 +244,14 @@ impl<S: Ord + Clone> Run<S> {
         }
         self.generations += 1;
 
-        let along = product(&transposed(&self.axes), &mean_step);
-        let whitened: Vec<f64> = along
-            .iter()
-            .zip(&self.deviations)
-            .map(|(step, deviation)| step / deviation)
-            .collect();
-        let whitened = product(&self.axes, &whitened);
+        let mut along = product(&transposed(&self.axes), &mean_step);
+        for (step, deviation) in along.iter_mut().zip(&self.deviations) {
+            *step /= deviation;
+        }
+        let whitened = product(&self.axes, &along);
         let gain = (sigma_rate * (2.0 - sigma_rate) * effective).sqrt();
         follow(&mut self.sigma_path, sigma_rate, gain, &whitened);
-        let length = self
-            .sigma_path
-            .iter()
-            .map(|step| step * step)
-            .sum::<f64>()
-            .sqrt();
+        let length = dot(&self.sigma_path, &self.sigma_path).sqrt();
         let ratio = length / self.strategy.expected_length;
         let start_up = (1.0 - libm::pow(1.0 - sigma_rate, 2.0 * self.generations as f64)).sqrt();
         let is_short = ratio / start_up < 1.4 + 2.0 / (dimensions as f64 + 1.0);
@@ -273,10 +271,10 @@ impl<S: Ord + Clone> Run<S> {
         let kept = 1.0 - rank_one_rate - rank_mu_rate + lost;
         for row in 0..dimensions {
             for column in 0..=row {
-                let of_parents: f64 = parents
-                    .iter()
-                    .map(|(weight, step)| weight * step[row] * step[column])
-                    .sum();
+                let mut of_parents = 0.0;
+                for (weight, (_, step)) in self.strategy.weights.iter().zip(scored) {
+                    of_parents += weight * step[row] * step[column];
+                }
                 let value = kept * self.covariance[row][column]
                     + rank_one_rate * self.path[row] * self.path[column]
                     + rank_mu_rate * of_parents;
@@ -284,12 +282,10 @@ impl<S: Ord + Clone> Run<S> {
                 self.covariance[column][row] = value;
             }
         }
-        let (variances, axes) = eigen(self.covariance.clone());
-        self.deviations = variances
-            .into_iter()
-            .map(|variance| variance.max(0.0).sqrt())
-            .collect();
-        self.axes = axes;
+        (self.deviations, self.axes) = eigen(self.covariance.clone());
+        for variance in &mut self.deviations {
+            *variance = variance.max(0.0).sqrt();
+        }
     }
 }
 
@@ -314,17 +310,26 @@ fn identity(dimensions: usize) -> Matrix {
     identity
 }
 
+fn dot(left: &[f64], right: &[f64]) -> f64 {
+    let mut sum = 0.0;
+    for (one, other) in left.iter().zip(right) {
+        sum += one * other;
+    }
+    sum
+}
+
 fn product(matrix: &Matrix, vector: &[f64]) -> Vec<f64> {
-    matrix
-        .iter()
-        .map(|row| row.iter().zip(vector).map(|(one, other)| one * other).sum())
-        .collect()
+    matrix.iter().map(|row| dot(row, vector)).collect()
 }
 
 fn transposed(matrix: &Matrix) -> Matrix {
-    (0..matrix.len())
-        .map(|column| matrix.iter().map(|row| row[column]).collect())
-        .collect()
+    let mut transposed = matrix.clone();
+    for (index, row) in matrix.iter().enumerate() {
+        for (column, value) in row.iter().enumerate() {
+            transposed[column][index] = *value;
+        }
+    }
+    transposed
 }
 
 /// The eigenvalues of a symmetric matrix, and its eigenvectors as columns, by Jacobi's rotations.

@@ -32,42 +32,36 @@ impl Space {
 
     /// The constants at a point of the cube.
     pub fn values(&self, point: &[f64]) -> Vec<f64> {
-        let values = self
-            .constants
-            .iter()
-            .zip(point)
-            .map(|(constant, place)| value_at(constant, *place))
-            .collect();
+        let mut values = Vec::with_capacity(point.len());
+        for (constant, place) in self.constants.iter().zip(point) {
+            values.push(value_at(constant, *place));
+        }
         self.canonical(values)
     }
 
     /// The point of the cube at which the constants have these values.
     pub fn point(&self, values: &[f64]) -> Vec<f64> {
-        let values = self.canonical(values.to_vec());
-        self.constants
-            .iter()
-            .zip(values)
-            .map(|(constant, value)| place_of(constant, value))
-            .collect()
+        let mut places = self.canonical(values.to_vec());
+        for (constant, place) in self.constants.iter().zip(&mut places) {
+            *place = place_of(constant, *place);
+        }
+        places
     }
 
     /// The values to begin with.
     pub fn start(&self) -> Vec<f64> {
-        self.constants
-            .iter()
-            .map(|constant| constant.start)
-            .collect()
+        let constants = self.constants.iter();
+        constants.map(|constant| constant.start).collect()
     }
 
     /// How far values are from those to begin with, in parts of their ranges.
     pub fn distance_to_start(&self, values: &[f64]) -> f64 {
         let start = self.point(&self.start());
-        let squares = self
-            .point(values)
-            .into_iter()
-            .zip(start)
-            .map(|(place, start)| (place - start).powi(2));
-        squares.sum::<f64>().sqrt()
+        let mut sum = 0.0;
+        for (place, start) in self.point(values).iter().zip(start) {
+            sum += (place - start).powi(2);
+        }
+        sum.sqrt()
     }
 
     /// The same order of the jobs with constants that people compare with those to begin with: the
@@ -76,31 +70,23 @@ impl Space {
         if !self.is_scale_free {
             return values.to_vec();
         }
-        let factors = self
-            .constants
-            .iter()
-            .zip(values)
-            .map(|(range, value)| range.start / value);
-        let rescaled = factors
-            .filter(|factor| factor.is_finite() && *factor > 0.0)
-            .map(|factor| scaled(values, factor));
-        rescaled
-            .into_iter()
-            .find(|values| self.contains(values))
-            .unwrap_or_else(|| values.to_vec())
+        for (range, value) in self.constants.iter().zip(values) {
+            let factor = range.start / value;
+            let rescaled = scaled(values, factor);
+            if factor.is_finite() && factor > 0.0 && self.clamped(&rescaled) == rescaled {
+                return rescaled;
+            }
+        }
+        values.to_vec()
     }
 
     /// The nearest values within the ranges.
     pub fn clamped(&self, values: &[f64]) -> Vec<f64> {
-        self.constants
-            .iter()
-            .zip(values)
-            .map(|(range, value)| value.clamp(range.low, range.high))
-            .collect()
-    }
-
-    fn contains(&self, values: &[f64]) -> bool {
-        self.clamped(values) == values
+        let mut clamped = values.to_vec();
+        for (range, value) in self.constants.iter().zip(&mut clamped) {
+            *value = value.clamp(range.low, range.high);
+        }
+        clamped
     }
 
     /// The farthest point of the ray, if a common factor does not matter.
@@ -108,21 +94,14 @@ impl Space {
         if !self.is_scale_free {
             return values;
         }
-        let end = |(range, value): (&TemplateConstant, &f64)| {
-            if *value > 0.0 {
-                range.high / value
-            } else {
-                range.low / value
+        let mut factor = f64::INFINITY;
+        for (range, &value) in self.constants.iter().zip(&values) {
+            if value > 0.0 {
+                factor = factor.min(range.high / value);
+            } else if value < 0.0 {
+                factor = factor.min(range.low / value);
             }
-        };
-        let is_moved = |(_, value): &(&TemplateConstant, &f64)| **value != 0.0;
-        let factor = self
-            .constants
-            .iter()
-            .zip(&values)
-            .filter(is_moved)
-            .map(end)
-            .fold(f64::INFINITY, f64::min);
+        }
         if factor.is_finite() && factor > 0.0 {
             self.clamped(&scaled(&values, factor))
         } else {

@@ -1,5 +1,6 @@
 //! Wishes that contradict each other: job A before B, B before C, and C before A.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::Wish;
@@ -31,8 +32,12 @@ pub(super) fn shortest_circle(wishes: &[Wish]) -> Vec<usize> {
 fn near_circles(wishes: &[Wish]) -> Vec<usize> {
     let mut kept: Vec<usize> = (0..wishes.len()).collect();
     loop {
-        let above: HashSet<usize> = kept.iter().map(|&index| wishes[index].above).collect();
-        let below: HashSet<usize> = kept.iter().map(|&index| wishes[index].below).collect();
+        let mut above = HashSet::new();
+        let mut below = HashSet::new();
+        for &index in &kept {
+            above.insert(wishes[index].above);
+            below.insert(wishes[index].below);
+        }
         let count = kept.len();
         kept.retain(|&index| {
             below.contains(&wishes[index].above) && above.contains(&wishes[index].below)
@@ -63,10 +68,10 @@ fn circle_through(
                 }
                 return Some(circle);
             }
-            reached_by.entry(next).or_insert_with(|| {
+            if let Entry::Vacant(entry) = reached_by.entry(next) {
+                entry.insert(index);
                 jobs.push_back(next);
-                index
-            });
+            }
         }
     }
     None

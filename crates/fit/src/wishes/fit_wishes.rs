@@ -2,17 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use job_sort_formula::JobTable;
 use job_sort_formula::formula::Template;
 use jsf_site::Site;
 
+use super::WishError;
 use super::circle::shortest_circle;
-use super::shorten::{inside, range_of, shortened, with_starts};
+use super::shorten::Kept;
 use super::wish_fit::{WishFit, WishesMet};
 use super::wish_list::Wishes;
 use super::wish_search::search;
 use super::wished_queue::{WishedQueue, count};
-use super::{Wish, WishError};
 use crate::FittedConstant;
 
 /// By how much a mean deviation from scores may grow for the sake of few digits: a part of the
@@ -72,7 +71,7 @@ pub fn fit_wishes(
     let met = queue.met(&values);
     Ok(WishFit {
         formula: template.fill(&values),
-        is_feasible: met.iter().all(|is_met| *is_met),
+        is_feasible: !met.contains(&false),
         parameters,
         wishes: wishes_met(&queue, &met, &conflict),
         evaluations: queue.evaluations,
@@ -87,78 +86,58 @@ fn short(queue: &mut WishedQueue<'_>, values: &[f64]) -> Vec<f64> {
     let met = queue.met(values);
     let mut deviations = queue.deviations();
     deviations.sort_by(f64::total_cmp);
-    let median = deviations
-        .get(deviations.len() / 2)
-        .copied()
-        .unwrap_or_default();
-    let largest = queue
-        .wished
-        .scores
-        .iter()
-        .map(|(_, score)| score.abs())
-        .fold(0.0, f64::max);
-    let most = queue
-        .mean_deviation()
-        .map(|mean| mean + PART_OF_MEDIAN * median + PART_OF_SCORES * largest);
+    let mut most_deviation = None;
+    if let Some(mean) = queue.mean_deviation() {
+        let median = deviations[deviations.len() / 2];
+        let mut largest = 0.0_f64;
+        for (_, score) in &queue.wished.scores {
+            largest = largest.max(score.abs());
+        }
+        most_deviation = Some(mean + PART_OF_MEDIAN * median + PART_OF_SCORES * largest);
+    }
     let constants = queue.template.constants();
-    let is_good = &mut |values: &[f64]| keeps(queue, values, &met, most);
-    let mut found = with_starts(values, constants, is_good);
-    if most.is_none() {
-        found = inside(&found, constants, is_good);
+    let mut kept = Kept {
+        queue,
+        met,
+        most_deviation,
+    };
+    let mut found = kept.with_starts(values, constants);
+    if most_deviation.is_none() {
+        found = kept.inside(&found, constants);
     }
-    shortened(&found, constants, is_good)
-}
-
-/// Whether constants meet these wishes at least, and deviate from the scores by at most this much.
-/// Nothing is tried after an interruption.
-fn keeps(queue: &mut WishedQueue<'_>, values: &[f64], met: &[bool], most: Option<f64>) -> bool {
-    if queue.is_interrupted {
-        return false;
-    }
-    let is_met = queue
-        .met(values)
-        .into_iter()
-        .zip(met)
-        .all(|(is_met, was_met)| is_met || !was_met);
-    is_met
-        && most.is_none_or(|most| {
-            queue
-                .mean_deviation()
-                .is_some_and(|deviation| deviation <= most)
-        })
+    kept.shortened(&found, constants)
 }
 
 fn parameters(queue: &mut WishedQueue<'_>, values: &[f64]) -> Vec<FittedConstant> {
     let met = queue.met(values);
     let constants = queue.template.constants();
-    let mut is_good = |values: &[f64]| keeps(queue, values, &met, None);
-    let parameter = |index: usize| {
-        let (low, high) = range_of(index, values, &constants[index], &mut is_good);
-        FittedConstant::new(&constants[index], values[index], Some([low, high]))
+    let mut kept = Kept {
+        queue,
+        met,
+        most_deviation: None,
     };
-    (0..constants.len()).map(parameter).collect()
+    let mut parameters = Vec::with_capacity(constants.len());
+    for (index, constant) in constants.iter().enumerate() {
+        let ends = kept.range_of(index, values, constant);
+        parameters.push(FittedConstant::new(constant, values[index], Some(ends)));
+    }
+    parameters
 }
 
 fn wishes_met(queue: &WishedQueue<'_>, met: &[bool], conflict: &[usize]) -> WishesMet {
-    let table: &JobTable = &queue.queue.table;
-    let ids = |wish: &Wish| {
-        (
-            table.id(wish.above).to_owned(),
-            table.id(wish.below).to_owned(),
-        )
-    };
-    let violated = queue
-        .wishes()
-        .iter()
-        .zip(met)
-        .filter(|(_, is_met)| !**is_met);
+    let mut violated = Vec::new();
+    for (index, is_met) in met.iter().enumerate() {
+        if !is_met {
+            violated.push(queue.ids_of_wish(index));
+        }
+    }
     WishesMet {
         total: met.len(),
         met: count(met),
-        violated: violated.map(|(wish, _)| ids(wish)).collect(),
+        violated,
         conflict: conflict
             .iter()
-            .map(|index| ids(&queue.wishes()[*index]))
+            .map(|&index| queue.ids_of_wish(index))
             .collect(),
         mean_deviation: queue.mean_deviation(),
     }

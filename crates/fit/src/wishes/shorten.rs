@@ -2,6 +2,8 @@
 
 use job_sort_formula::formula::TemplateConstant;
 
+use super::wished_queue::WishedQueue;
+
 /// The digits to begin with, and those that distinguish every double.
 const FEW_DIGITS: usize = 2;
 const ALL_DIGITS: usize = 17;
@@ -12,90 +14,145 @@ const INSIDE: f64 = 0.1;
 /// How often an interval is halved to find where the range of a constant ends.
 const HALVINGS: usize = 20;
 
-/// Whether constants meet what is to be kept.
-type IsGood<'a> = dyn FnMut(&[f64]) -> bool + 'a;
-
-/// Each constant as it begins, if that is good beside the others.
-pub(super) fn with_starts(
-    values: &[f64],
-    constants: &[TemplateConstant],
-    is_good: &mut IsGood<'_>,
-) -> Vec<f64> {
-    let mut found = values.to_vec();
-    for (index, constant) in constants.iter().enumerate() {
-        try_value(&mut found, index, constant.start, is_good);
-    }
-    found
+/// What constants have to keep to be good.
+pub(super) struct Kept<'q, 'a> {
+    pub(super) queue: &'q mut WishedQueue<'a>,
+    /// Which wishes are met at least.
+    pub(super) met: Vec<bool>,
+    /// The most that the values may deviate from the scores.
+    pub(super) most_deviation: Option<f64>,
 }
 
-/// Each constant that does not begin so a little inside of the values that are good, at the end
-/// where it begins.
-pub(super) fn inside(
-    values: &[f64],
-    constants: &[TemplateConstant],
-    is_good: &mut IsGood<'_>,
-) -> Vec<f64> {
-    let mut found = values.to_vec();
-    for (index, constant) in constants
-        .iter()
-        .enumerate()
-        .filter(|(index, one)| values[*index] != one.start)
-    {
-        let (low, high) = range_of(index, &found, constant, is_good);
-        let [near, far] = if constant.start <= low {
-            [low, high]
-        } else {
-            [high, low]
-        };
-        let value = near + INSIDE * (far - near);
-        try_value(
-            &mut found,
-            index,
-            if constant.is_int {
-                value.round()
+impl Kept<'_, '_> {
+    /// Whether constants are good. Nothing is tried after an interruption.
+    fn is_good(&mut self, values: &[f64]) -> bool {
+        if self.queue.is_interrupted {
+            return false;
+        }
+        for (is_met, was_met) in self.queue.met(values).into_iter().zip(&self.met) {
+            if *was_met && !is_met {
+                return false;
+            }
+        }
+        self.most_deviation.is_none() || self.queue.mean_deviation() <= self.most_deviation
+    }
+
+    /// Each constant as it begins, if that is good beside the others.
+    pub(super) fn with_starts(
+        &mut self,
+        values: &[f64],
+        constants: &[TemplateConstant],
+    ) -> Vec<f64> {
+        let mut found = values.to_vec();
+        for (index, constant) in constants.iter().enumerate() {
+            self.try_value(&mut found, index, constant.start);
+        }
+        found
+    }
+
+    /// Each constant that does not begin so a little inside of the values that are good, at the end
+    /// where it begins.
+    pub(super) fn inside(&mut self, values: &[f64], constants: &[TemplateConstant]) -> Vec<f64> {
+        let mut found = values.to_vec();
+        for (index, constant) in constants.iter().enumerate() {
+            if values[index] == constant.start {
+                continue;
+            }
+            let [low, high] = self.range_of(index, &found, constant);
+            let [near, far] = if constant.start <= low {
+                [low, high]
             } else {
-                value
-            },
-            is_good,
-        );
+                [high, low]
+            };
+            let mut value = near + INSIDE * (far - near);
+            if constant.is_int {
+                value = value.round();
+            }
+            self.try_value(&mut found, index, value);
+        }
+        found
     }
-    found
+
+    /// Each constant with as few digits as are good.
+    pub(super) fn shortened(&mut self, exact: &[f64], constants: &[TemplateConstant]) -> Vec<f64> {
+        let mut found = exact.to_vec();
+        // all with so many digits first: one after the other they may leave each other no room
+        for digits in FEW_DIGITS..ALL_DIGITS {
+            let mut rounded = Vec::with_capacity(exact.len());
+            for (value, constant) in exact.iter().zip(constants) {
+                rounded.push(to_digits(*value, digits, constant));
+            }
+            if self.is_good(&rounded) {
+                found = rounded;
+                break;
+            }
+        }
+        for (index, constant) in constants.iter().enumerate() {
+            for digits in FEW_DIGITS..ALL_DIGITS {
+                let value = to_digits(exact[index], digits, constant);
+                if self.try_value(&mut found, index, value) {
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    /// Gives a constant another value if that is good, and says whether it has it.
+    fn try_value(&mut self, values: &mut [f64], index: usize, value: f64) -> bool {
+        let before = std::mem::replace(&mut values[index], value);
+        let is_kept = before == value || self.is_good(values);
+        if !is_kept {
+            values[index] = before;
+        }
+        is_kept
+    }
+
+    /// The least and the greatest value of a constant up to which those that were tried are good,
+    /// the others being as they are.
+    pub(super) fn range_of(
+        &mut self,
+        index: usize,
+        values: &[f64],
+        constant: &TemplateConstant,
+    ) -> [f64; 2] {
+        [constant.low, constant.high].map(|end| self.farthest(index, values, end, constant.is_int))
+    }
+
+    /// The value that is farthest from the present one toward an end, among those up to which all
+    /// that were tried at equal distances are good.
+    fn farthest(&mut self, index: usize, values: &[f64], end: f64, is_int: bool) -> f64 {
+        let value = values[index];
+        let mut tried = values.to_vec();
+        let mut is_good_at = |part: f64| {
+            tried[index] = part_of_way(value, end, part, is_int);
+            self.is_good(&tried)
+        };
+        let mut parts = (1..=EQUAL_PARTS).map(|part| f64::from(part) / f64::from(EQUAL_PARTS));
+        let Some(mut bad) = parts.find(|part| !is_good_at(*part)) else {
+            return end;
+        };
+        let mut good = bad - 1.0 / f64::from(EQUAL_PARTS);
+        for _ in 0..HALVINGS {
+            let middle = f64::midpoint(good, bad);
+            if is_good_at(middle) {
+                good = middle
+            } else {
+                bad = middle
+            }
+        }
+        let found = part_of_way(value, end, good, is_int);
+        // with three digits, toward the value
+        let short: f64 = format!("{found:.2e}").parse().unwrap_or(found);
+        let is_between = short >= value.min(found) && short <= value.max(found);
+        if is_between && !is_int { short } else { found }
+    }
 }
 
-/// Each constant with as few digits as are good.
-pub(super) fn shortened(
-    exact: &[f64],
-    constants: &[TemplateConstant],
-    is_good: &mut IsGood<'_>,
-) -> Vec<f64> {
-    // all with so many digits first: one after the other they may leave each other no room
-    let rounded = |digits: usize| -> Vec<f64> {
-        exact
-            .iter()
-            .zip(constants)
-            .map(|(value, constant)| to_digits(*value, digits, constant))
-            .collect()
-    };
-    let shorter = (FEW_DIGITS..ALL_DIGITS)
-        .map(rounded)
-        .find(|values| is_good(values));
-    let mut found = shorter.unwrap_or_else(|| exact.to_vec());
-    for (index, constant) in constants.iter().enumerate() {
-        let mut candidates =
-            (FEW_DIGITS..ALL_DIGITS).map(|digits| to_digits(exact[index], digits, constant));
-        candidates.find(|value| try_value(&mut found, index, *value, is_good));
-    }
-    found
-}
-
-/// Gives a constant another value if that is good, and says whether it has it.
-fn try_value(values: &mut [f64], index: usize, value: f64, is_good: &mut IsGood<'_>) -> bool {
-    let before = std::mem::replace(&mut values[index], value);
-    let is_kept = before == value || is_good(values);
-    if !is_kept {
-        values[index] = before;
-    }
-    is_kept
+/// The value at a part of the way to an end.
+fn part_of_way(value: f64, end: f64, part: f64, is_int: bool) -> f64 {
+    let value = value + part * (end - value);
+    if is_int { value.round() } else { value }
 }
 
 fn to_digits(value: f64, digits: usize, constant: &TemplateConstant) -> f64 {
@@ -104,59 +161,4 @@ fn to_digits(value: f64, digits: usize, constant: &TemplateConstant) -> f64 {
     }
     let rounded: f64 = format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
     rounded.clamp(constant.low, constant.high)
-}
-
-/// The least and the greatest value of a constant up to which those that were tried are good, the
-/// others being as they are.
-pub(super) fn range_of(
-    index: usize,
-    values: &[f64],
-    constant: &TemplateConstant,
-    is_good: &mut IsGood<'_>,
-) -> (f64, f64) {
-    let mut is_good_at = |value: f64| {
-        let mut changed = values.to_vec();
-        changed[index] = value;
-        is_good(&changed)
-    };
-    let low = farthest(
-        values[index],
-        constant.low,
-        constant.is_int,
-        &mut is_good_at,
-    );
-    let high = farthest(
-        values[index],
-        constant.high,
-        constant.is_int,
-        &mut is_good_at,
-    );
-    (low, high)
-}
-
-/// The value that is farthest from the present one toward an end, among those up to which all that
-/// were tried at equal distances are good.
-fn farthest(value: f64, end: f64, is_int: bool, is_good: &mut dyn FnMut(f64) -> bool) -> f64 {
-    let at = |part: f64| {
-        let value = value + part * (end - value);
-        if is_int { value.round() } else { value }
-    };
-    let parts = (1..=EQUAL_PARTS).map(|part| f64::from(part) / f64::from(EQUAL_PARTS));
-    let Some(mut bad) = parts.into_iter().find(|part| !is_good(at(*part))) else {
-        return end;
-    };
-    let mut good = bad - 1.0 / f64::from(EQUAL_PARTS);
-    for _ in 0..HALVINGS {
-        let middle = f64::midpoint(good, bad);
-        if is_good(at(middle)) {
-            good = middle
-        } else {
-            bad = middle
-        }
-    }
-    let found = at(good);
-    // with three digits, toward the value
-    let short: f64 = format!("{found:.2e}").parse().unwrap_or(found);
-    let is_between = short >= value.min(found) && short <= value.max(found);
-    if is_between && !is_int { short } else { found }
 }

@@ -47,6 +47,21 @@ pub(super) struct WishedRows {
     pub(super) lists: Vec<Vec<Vec<usize>>>,
 }
 
+impl WishedRows {
+    /// All its rows, each as often as it is there.
+    pub(super) fn rows_mut(&mut self) -> Vec<&mut usize> {
+        let mut rows = Vec::new();
+        for wish in &mut self.wishes {
+            rows.extend([&mut wish.above, &mut wish.below]);
+        }
+        for (row, _) in &mut self.scores {
+            rows.push(row);
+        }
+        rows.extend(self.lists.iter_mut().flatten().flatten());
+        rows
+    }
+}
+
 impl Wishes {
     /// Wishes that a job is before another one. The server's name may be left out of the ids.
     ///
@@ -60,10 +75,14 @@ impl Wishes {
                 format!("`{above}` cannot be before itself"),
             ));
         }
-        self.pairs.push([above, below].map(|id| Named {
-            id: id.to_owned(),
-            place: place.clone(),
-        }));
+        let [above, below] = [above, below].map(str::to_owned);
+        self.pairs.push([
+            Named {
+                id: above,
+                place: place.clone(),
+            },
+            Named { id: below, place },
+        ]);
         Ok(())
     }
 
@@ -89,19 +108,11 @@ impl Wishes {
             ));
         }
         let text = text.trim_start_matches('\u{feff}');
-        let lines: Vec<Line<'_>> = text
-            .lines()
-            .zip(1..)
-            .map(|(line, number)| {
-                Line::new(
-                    line,
-                    Place {
-                        document: name.to_owned(),
-                        line: number,
-                    },
-                )
-            })
-            .collect();
+        let mut lines = Vec::new();
+        for (text, line) in text.lines().zip(1..) {
+            let document = name.to_owned();
+            lines.push(Line::new(text, Place { document, line }));
+        }
         if lines.iter().all(|line| line.text.is_empty()) {
             return Err(WishError::at(&whole, "no job is wished anywhere"));
         }
@@ -115,16 +126,21 @@ impl Wishes {
     }
 
     fn read_scores(&mut self, lines: &[Line<'_>]) -> Result<(), WishError> {
-        for (line, index) in lines.iter().filter(|line| !line.text.is_empty()).zip(0..) {
+        let mut may_be_header = true;
+        for line in lines {
+            if line.text.is_empty() {
+                continue;
+            }
             let (id, score) = line.text.split_once(',').unwrap_or((line.text, ""));
             match unquoted(score).parse::<f64>() {
                 Ok(score) if score.is_finite() => self.scores.push((line.named(id)?, score)),
-                _ if index == 0 => {}
+                _ if may_be_header => {}
                 _ => {
                     let message = format!("`{}` is not a score; write `id,score`", score.trim());
                     return Err(WishError::at(&line.place, message));
                 }
             }
+            may_be_header = false;
         }
         Ok(())
     }
@@ -160,30 +176,37 @@ impl Wishes {
             wished.wishes.push(wish);
         }
         for list in &self.lists {
-            let groups = list
-                .iter()
-                .map(|group| group.iter().map(|named| rows.find(named)).collect());
-            let groups: Vec<Vec<usize>> = groups.collect::<Result<_, _>>()?;
-            check_distinct(list.iter().flatten(), groups.iter().flatten())?;
+            let mut groups = Vec::with_capacity(list.len());
+            let mut named_rows = Vec::new();
+            for group in list {
+                let mut found = Vec::with_capacity(group.len());
+                for named in group {
+                    let row = rows.find(named)?;
+                    found.push(row);
+                    named_rows.push((named, row));
+                }
+                groups.push(found);
+            }
+            check_distinct(&named_rows)?;
             wished.lists.push(groups);
         }
+        let mut named_rows = Vec::new();
         for (named, score) in &self.scores {
-            wished.scores.push((rows.find(named)?, *score));
+            let row = rows.find(named)?;
+            wished.scores.push((row, *score));
+            named_rows.push((named, row));
         }
-        check_distinct(
-            self.scores.iter().map(|(named, _)| named),
-            wished.scores.iter().map(|(row, _)| row),
-        )?;
+        check_distinct(&named_rows)?;
         if !wished.scores.is_empty() {
             wished.lists.push(by_score(&wished.scores));
         }
-        let count = |groups: &Vec<Vec<usize>>| {
-            groups
-                .windows(2)
-                .map(|pair| pair[0].len() * pair[1].len())
-                .sum::<usize>()
-        };
-        if wished.wishes.len() + wished.lists.iter().map(count).sum::<usize>() > MAX_WISHES {
+        let mut count = wished.wishes.len();
+        for groups in &wished.lists {
+            for pair in groups.windows(2) {
+                count += pair[0].len() * pair[1].len();
+            }
+        }
+        if count > MAX_WISHES {
             let place = Place::default();
             return Err(WishError::at(
                 &place,
@@ -192,14 +215,15 @@ impl Wishes {
         }
         for groups in &wished.lists {
             for pair in groups.windows(2) {
-                let below = |&above| pair[1].iter().map(move |&below| Wish { above, below });
-                wished.wishes.extend(pair[0].iter().flat_map(below));
+                for &above in &pair[0] {
+                    for &below in &pair[1] {
+                        wished.wishes.push(Wish { above, below });
+                    }
+                }
             }
         }
         let mut seen = HashSet::new();
-        wished
-            .wishes
-            .retain(|wish| seen.insert((wish.above, wish.below)));
+        wished.wishes.retain(|wish| seen.insert(*wish));
         Ok(wished)
     }
 }
@@ -240,11 +264,12 @@ impl<'t> Line<'t> {
 /// A field of a CSV document without its quotes.
 fn unquoted(field: &str) -> &str {
     let field = field.trim();
+    if let Some(start) = field.strip_prefix('"')
+        && let Some(inner) = start.strip_suffix('"')
+    {
+        return inner.trim();
+    }
     field
-        .strip_prefix('"')
-        .and_then(|field| field.strip_suffix('"'))
-        .unwrap_or(field)
-        .trim()
 }
 
 /// The groups of equals. Without blank lines between jobs each job is a group.
@@ -260,8 +285,8 @@ fn groups(lines: &[Line<'_>]) -> Result<Vec<Vec<Named>>, WishError> {
     groups.retain(|group| !group.is_empty());
     if groups.len() == 1 {
         groups = groups
+            .concat()
             .into_iter()
-            .flatten()
             .map(|named| vec![named])
             .collect();
     }
@@ -270,9 +295,11 @@ fn groups(lines: &[Line<'_>]) -> Result<Vec<Vec<Named>>, WishError> {
 
 fn check_repeated(lines: &[Line<'_>]) -> Result<(), WishError> {
     let mut seen: HashMap<&str, usize> = HashMap::new();
-    for line in lines.iter().filter(|line| !line.text.is_empty()) {
+    for line in lines {
         let id = unquoted(line.text.split(',').next().unwrap_or_default());
-        if let Some(first) = seen.insert(id, line.place.line) {
+        if !line.text.is_empty()
+            && let Some(first) = seen.insert(id, line.place.line)
+        {
             let message = format!("`{id}` is there twice, first on line {first}");
             return Err(WishError::at(&line.place, message));
         }
@@ -281,12 +308,9 @@ fn check_repeated(lines: &[Line<'_>]) -> Result<(), WishError> {
 }
 
 /// Two names may mean one job: `12` and `12.vm`.
-fn check_distinct<'a>(
-    names: impl Iterator<Item = &'a Named>,
-    rows: impl Iterator<Item = &'a usize>,
-) -> Result<(), WishError> {
+fn check_distinct(named_rows: &[(&Named, usize)]) -> Result<(), WishError> {
     let mut seen: HashMap<usize, &Named> = HashMap::new();
-    for (named, row) in names.zip(rows) {
+    for (named, row) in named_rows {
         if let Some(first) = seen.insert(*row, named) {
             let message = format!(
                 "`{}` is the same job as `{}` on line {}",
@@ -302,10 +326,11 @@ fn check_distinct<'a>(
 fn by_score(scores: &[(usize, f64)]) -> Vec<Vec<usize>> {
     let mut sorted = scores.to_vec();
     sorted.sort_by(|left, right| right.1.total_cmp(&left.1));
-    let groups = sorted.chunk_by(|left, right| left.1 == right.1);
+    let mut groups = Vec::new();
+    for group in sorted.chunk_by(|left, right| left.1 == right.1) {
+        groups.push(group.iter().map(|(row, _)| *row).collect());
+    }
     groups
-        .map(|group| group.iter().map(|(row, _)| *row).collect())
-        .collect()
 }
 
 /// The rows of the jobs that were looked for.
@@ -320,9 +345,10 @@ impl Rows<'_> {
             return Ok(*row);
         }
         let table = &self.queue.table;
-        let rows = table
-            .find_jobs(&named.id)
-            .map_err(|message| WishError::at(&named.place, message))?;
+        let rows = match table.find_jobs(&named.id) {
+            Ok(rows) => rows,
+            Err(message) => return Err(WishError::at(&named.place, message)),
+        };
         let &[row] = &rows[..] else {
             let message = format!(
                 "{} jobs are called `{}`; add the server's name",

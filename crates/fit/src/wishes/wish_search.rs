@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 
 use job_sort_formula::formula::TemplateConstant;
 
+use super::Wish;
 use super::fit_wishes::WishOptions;
 use super::wished_queue::{WishedQueue, count};
 use crate::search::Space;
@@ -29,16 +30,14 @@ const NEAR: f64 = 2.0;
 /// Finds constants that meet as many wishes as possible, or whose values are nearest to the scores.
 pub(super) fn search(queue: &mut WishedQueue<'_>, options: &WishOptions) -> Vec<f64> {
     let ranges = queue.template.constants();
-    let integers: Vec<usize> = (0..ranges.len())
-        .filter(|&index| ranges[index].is_int)
-        .collect();
-    let with_fractions = ranges
-        .iter()
-        .map(|range| TemplateConstant {
-            is_int: false,
-            ..range.clone()
-        })
-        .collect();
+    let mut with_fractions = ranges.to_vec();
+    let mut integers = Vec::new();
+    for (index, range) in with_fractions.iter_mut().enumerate() {
+        if range.is_int {
+            range.is_int = false;
+            integers.push(index);
+        }
+    }
     let pairs = compared_pairs(queue);
     let is_scale_free = queue.is_scale_free() && integers.is_empty();
     let space = Space::new(with_fractions, is_scale_free);
@@ -55,19 +54,23 @@ pub(super) fn search(queue: &mut WishedQueue<'_>, options: &WishOptions) -> Vec<
     } else {
         (options.evaluations as f64 * OF_INTEGERS) as usize
     };
-    let all: Vec<usize> = (0..start.len()).collect();
-    search.explore(&start, &all, options.evaluations - of_integers, FIRST_SIGMA);
-    for (place, &index) in integers.iter().enumerate() {
-        let free: Vec<usize> = all
-            .iter()
-            .copied()
-            .filter(|other| !integers[..=place].contains(other))
-            .collect();
+    let mut free: Vec<usize> = (0..start.len()).collect();
+    search.explore(
+        &start,
+        &free,
+        options.evaluations - of_integers,
+        FIRST_SIGMA,
+    );
+    for &index in &integers {
+        free.retain(|other| *other != index);
         search.fix_integer(index, &ranges[index], &free, of_integers / integers.len());
     }
     search.try_ends(ranges);
-    let values = search.best.map_or(start, |best| best.values);
-    search.space.rescaled_to_start(&values)
+    let values = match &search.best {
+        Some(best) => &best.values,
+        None => &start,
+    };
+    search.space.rescaled_to_start(values)
 }
 
 /// The best constants so far.
@@ -78,8 +81,11 @@ struct Best {
 }
 
 impl Best {
-    fn is_better_than(&self, other: &Self) -> bool {
-        (self.unmet, self.loss) < (other.unmet, other.loss)
+    fn is_better_than(&self, other: Option<&Self>) -> bool {
+        match other {
+            Some(other) => (self.unmet, self.loss) < (other.unmet, other.loss),
+            None => true,
+        }
     }
 }
 
@@ -88,7 +94,7 @@ struct Search<'q, 'a> {
     space: Space,
     seed: u64,
     /// The pairs of rows of which the first one is to be above the second one.
-    pairs: Vec<(usize, usize)>,
+    pairs: Vec<Wish>,
     best: Option<Best>,
 }
 
@@ -130,9 +136,10 @@ impl Search<'_, '_> {
     fn try_ends(&mut self, ranges: &[TemplateConstant]) {
         for (index, range) in ranges.iter().enumerate() {
             for end in [range.low, range.high, 0.0_f64.clamp(range.low, range.high)] {
-                let Some(mut values) = self.best.as_ref().map(|best| best.values.clone()) else {
+                let Some(best) = &self.best else {
                     return;
                 };
+                let mut values = best.values.clone();
                 values[index] = end;
                 if self.evaluate(values).is_break() {
                     return;
@@ -154,17 +161,14 @@ impl Search<'_, '_> {
         };
         let first = (values[index] - NEAR).ceil().max(range.low);
         let last = (values[index] + NEAR).floor().min(range.high);
-        let integers: Vec<f64> = (0..=(last - first).max(0.0) as usize)
-            .map(|step| first + step as f64)
-            .collect();
+        let steps = (last - first).max(0.0) as usize;
         let mut best: Option<Best> = None;
-        for integer in &integers {
+        for step in 0..=steps {
             let mut fixed = values.clone();
-            fixed[index] = *integer;
-            self.explore(&fixed, free, evaluations / integers.len(), NARROW);
-            let found = self.best.take();
-            if let Some(found) = found
-                && best.as_ref().is_none_or(|best| found.is_better_than(best))
+            fixed[index] = first + step as f64;
+            self.explore(&fixed, free, evaluations / (steps + 1), NARROW);
+            if let Some(found) = self.best.take()
+                && found.is_better_than(best.as_ref())
             {
                 best = Some(found);
             }
@@ -184,11 +188,7 @@ impl Search<'_, '_> {
             loss,
             values,
         };
-        if self
-            .best
-            .as_ref()
-            .is_none_or(|best| found.is_better_than(best))
-        {
+        if found.is_better_than(self.best.as_ref()) {
             self.best = Some(found);
         }
         let has_scores = !self.queue.wished.scores.is_empty();
@@ -202,37 +202,30 @@ impl Search<'_, '_> {
 }
 
 /// Pairs of rows of which the first one is wished above the second one.
-fn compared_pairs(queue: &WishedQueue<'_>) -> Vec<(usize, usize)> {
-    let mut pairs: Vec<(usize, usize)> = queue
-        .wishes()
-        .iter()
-        .map(|wish| (wish.above, wish.below))
-        .collect();
+fn compared_pairs(queue: &WishedQueue<'_>) -> Vec<Wish> {
+    let mut pairs = queue.wishes().to_vec();
     for list in &queue.wished.lists {
         let member = |group: usize, other: usize| list[group][other % list[group].len()];
-        let distances = (1..usize::BITS)
-            .map(|power| 1 << power)
-            .take_while(|distance| *distance < list.len());
-        for distance in distances {
-            let starts = 0..list.len() - distance;
-            pairs.extend(starts.map(|group| {
-                (
-                    member(group, group + distance),
-                    member(group + distance, group),
-                )
-            }));
+        let mut distance = 2;
+        while distance < list.len() {
+            for group in 0..list.len() - distance {
+                pairs.push(Wish {
+                    above: member(group, group + distance),
+                    below: member(group + distance, group),
+                });
+            }
+            distance *= 2;
         }
     }
     pairs
 }
 
 /// How far the present ranking is from the wishes, from 0 to a little more than 1.
-fn loss(queue: &WishedQueue<'_>, pairs: &[(usize, usize)]) -> f64 {
-    let values: Vec<f64> = (0..queue.queue.table.len())
-        .map(|row| queue.value(row))
-        .collect();
+fn loss(queue: &WishedQueue<'_>, pairs: &[Wish]) -> f64 {
+    let rows = 0..queue.queue.table.len();
+    let values: Vec<f64> = rows.map(|row| queue.value(row)).collect();
     let (mut wrong, mut missing, mut all) = (0, 0.0, 0.0);
-    for &(above, below) in pairs {
+    for &Wish { above, below } in pairs {
         let difference = values[above] - values[below];
         all += difference.abs();
         if !queue.is_above(above, below) {

@@ -1,6 +1,5 @@
 //! The jobs that wishes are about, ranked by one formula after another.
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use job_sort_formula::formula::Template;
@@ -90,20 +89,16 @@ impl<'a> WishedQueue<'a> {
         self.evaluations += 1;
         self.places.fill(NOT_RANKED);
         // a formula with other numbers is arithmetic as well
-        if self
-            .site
-            .rank_again(&mut self.queue, &filled(self.template, values))
-            .is_ok()
-        {
+        let formula = filled(self.template, values);
+        if self.site.rank_again(&mut self.queue, &formula).is_ok() {
             for (&row, place) in self.queue.ranking.order().iter().zip(0..) {
                 self.places[row] = place;
             }
         }
-        let met: Vec<bool> = self
-            .wishes()
-            .iter()
-            .map(|wish| self.is_above(wish.above, wish.below))
-            .collect();
+        let mut met = Vec::with_capacity(self.wishes().len());
+        for wish in self.wishes() {
+            met.push(self.is_above(wish.above, wish.below));
+        }
         self.most_met = self.most_met.max(count(&met));
         let progress = WishProgress {
             evaluations: self.evaluations,
@@ -129,27 +124,40 @@ impl<'a> WishedQueue<'a> {
 
     /// By how much the present values differ from the wished scores, by the jobs with scores.
     pub(super) fn deviations(&self) -> Vec<f64> {
-        self.wished
-            .scores
-            .iter()
-            .map(|(row, score)| (self.value(*row) - score).abs())
-            .collect()
+        let mut deviations = Vec::with_capacity(self.wished.scores.len());
+        for (row, score) in &self.wished.scores {
+            deviations.push((self.value(*row) - score).abs());
+        }
+        deviations
     }
 
     /// The mean of these deviations; `None` without scores.
     pub(super) fn mean_deviation(&self) -> Option<f64> {
         let deviations = self.deviations();
-        (!deviations.is_empty()).then(|| deviations.iter().sum::<f64>() / deviations.len() as f64)
+        if deviations.is_empty() {
+            return None;
+        }
+        Some(deviations.iter().sum::<f64>() / deviations.len() as f64)
+    }
+
+    /// The ids of the two jobs of a wish.
+    pub(super) fn ids_of_wish(&self, index: usize) -> (String, String) {
+        let Wish { above, below } = self.wished.wishes[index];
+        let table = &self.queue.table;
+        (table.id(above).to_owned(), table.id(below).to_owned())
     }
 
     /// The value of a row in the present ranking, before it is rounded; 0 where the formula fails.
     pub(super) fn value(&self, row: usize) -> f64 {
-        let score = self.queue.ranking.score(row);
-        let value = score
-            .and_then(|score| score.unrounded.ok())
-            .and_then(|result| result.to_f64())
-            .unwrap_or(0.0);
-        if value.is_finite() { value } else { 0.0 }
+        if let Some(score) = self.queue.ranking.score(row)
+            && let Ok(result) = score.unrounded
+            && let Some(value) = result.to_f64()
+            && value.is_finite()
+        {
+            value
+        } else {
+            0.0
+        }
     }
 }
 
@@ -162,45 +170,17 @@ pub(super) fn count(met: &[bool]) -> usize {
     met.iter().filter(|is_met| **is_met).count()
 }
 
-/// The rows that wishes are about, ascending.
-fn rows_of(wished: &WishedRows) -> Vec<usize> {
-    let of_wishes = wished
-        .wishes
-        .iter()
-        .flat_map(|wish| [wish.above, wish.below]);
-    let rows: BTreeSet<usize> = of_wishes
-        .chain(wished.scores.iter().map(|(row, _)| *row))
-        .collect();
-    rows.into_iter().collect()
-}
-
-/// Removes the other jobs, and renumbers the rows of the wishes.
-fn keep_wished(queue: &mut RankedQueue, wished: WishedRows) -> WishedRows {
-    let rows = rows_of(&wished);
-    queue.table.retain(|row| rows.binary_search(&row).is_ok());
-    let new = |row: usize| rows.binary_search(&row).expect("a row of a wish is kept");
-    WishedRows {
-        wishes: wished
-            .wishes
-            .iter()
-            .map(|wish| Wish {
-                above: new(wish.above),
-                below: new(wish.below),
-            })
-            .collect(),
-        scores: wished
-            .scores
-            .iter()
-            .map(|(row, score)| (new(*row), *score))
-            .collect(),
-        lists: wished
-            .lists
-            .iter()
-            .map(|list| {
-                list.iter()
-                    .map(|group| group.iter().map(|row| new(*row)).collect())
-                    .collect()
-            })
-            .collect(),
+/// Removes the jobs about which nothing is wished, and renumbers the rows of the wishes.
+fn keep_wished(queue: &mut RankedQueue, mut wished: WishedRows) -> WishedRows {
+    let mut rows = Vec::new();
+    for row in wished.rows_mut() {
+        rows.push(*row);
     }
+    rows.sort_unstable();
+    rows.dedup();
+    queue.table.retain(|row| rows.binary_search(&row).is_ok());
+    for row in wished.rows_mut() {
+        *row = rows.binary_search(row).expect("a row of a wish is kept");
+    }
+    wished
 }

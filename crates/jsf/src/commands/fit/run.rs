@@ -124,9 +124,13 @@ fn fit_log(
     let search = &arguments.search;
     let options = search.for_goals(&site, template, in_force, log, simulation);
     let progress = Progress::start("simulating");
-    let observer = |evaluated: Option<FitProgress>| {
-        if let Some(evaluated) = evaluated {
-            progress.show_fraction(evaluated.evaluations, evaluated.planned);
+    let observer = |fitted: FitProgress| {
+        if let FitProgress::Simulated {
+            evaluations,
+            planned,
+        } = fitted
+        {
+            progress.show_fraction(evaluations, planned);
         }
         until_interrupted()
     };
