@@ -131,9 +131,9 @@ pub struct GoalFit {
     /// Whether a formula is known to be in force, and not assumed to be first come, first served.
     #[serde(skip)]
     pub is_in_force_known: bool,
-    /// Whether the search ended early.
-    #[serde(rename = "complete", serialize_with = "serialize_negated")]
-    pub is_interrupted: bool,
+    /// Whether the search came to its end and was not interrupted.
+    #[serde(rename = "complete")]
+    pub is_complete: bool,
     /// What the formulas do on the held-out part.
     #[serde(flatten)]
     pub held_out: HeldOut,
@@ -195,10 +195,6 @@ impl Reason {
             | Self::TooShortToJudge => Recommendation::Keep,
         }
     }
-}
-
-fn serialize_negated<S: Serializer>(value: &bool, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_bool(!value)
 }
 
 fn serialize_interval<S: Serializer>(
@@ -367,7 +363,7 @@ pub fn fit_goals(
         }
         // an interrupted search does not know the ranges
         None => {
-            let mut constants = Vec::with_capacity(best.values.len());
+            let mut constants = Vec::new();
             for (range, value) in template.constants().iter().zip(&best.values) {
                 constants.push(FittedConstant::new(range, *value, None));
             }
@@ -398,7 +394,7 @@ pub fn fit_goals(
         split,
         is_in_force_known: options.in_force.is_some(),
         held_out,
-        is_interrupted: simulator.is_interrupted.load(Ordering::Relaxed),
+        is_complete: !simulator.is_interrupted.load(Ordering::Relaxed),
         points: search.points,
     })
 }
@@ -410,7 +406,7 @@ fn fitted_goals(
     held_out: &HeldOut,
     points: &[EvaluatedPoint],
 ) -> Vec<FittedGoal> {
-    let mut fitted_goals = Vec::with_capacity(goals.goals.len());
+    let mut fitted_goals = Vec::new();
     for (index, goal) in goals.goals.iter().enumerate() {
         fitted_goals.push(FittedGoal {
             name: goal.name.clone(),

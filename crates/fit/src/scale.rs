@@ -28,7 +28,7 @@ pub fn is_scale_free(template: &Template) -> bool {
     for constant in template.constants() {
         constants.insert(&*constant.name);
     }
-    let mut of_nodes: Vec<Scaling> = Vec::with_capacity(expr.nodes().len());
+    let mut of_nodes: Vec<Scaling> = Vec::new();
     for (_, node) in expr.iter() {
         let scaling = match &node.kind {
             ExprKind::Name(name) if constants.contains(&**name) => Scaling::Scaled,

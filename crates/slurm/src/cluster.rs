@@ -85,8 +85,7 @@ impl Cluster {
     /// with the state `FUTURE`, count as `slurm.conf` has them.
     pub fn add_nodes(&mut self, name: &str, text: &str, conf: &SlurmConf) -> Vec<String> {
         let problems;
-        let command = "scontrol show node -a";
-        (self.node_records, problems) = checked_records(name, text, &NODES, command);
+        (self.node_records, problems) = checked_records(name, text, &NODES);
         self.nodes = totals(&conf.objects.nodes, &self.node_records);
         problems
     }
@@ -95,8 +94,7 @@ impl Cluster {
     /// the nodes before, from which the exact memory of the partitions follows.
     pub fn add_partitions(&mut self, name: &str, text: &str) -> Vec<String> {
         self.partitions.clear();
-        let command = "scontrol show partition -a";
-        let (records, problems) = checked_records(name, text, &PARTITIONS, command);
+        let (records, problems) = checked_records(name, text, &PARTITIONS);
         self.add_partition_records(&records);
         problems
     }
@@ -305,16 +303,19 @@ fn read_priorities(
     (priorities, problems)
 }
 
-/// What the records of a kind begin with, what they describe, and the forms of their values.
+/// What the records of a kind begin with, what they describe, which command prints them, and the
+/// forms of their values.
 struct RecordKind<'a> {
     first: &'a str,
     what: &'a str,
+    command: &'a str,
     forms: &'a [(&'a str, Form)],
 }
 
 const NODES: RecordKind<'_> = RecordKind {
     first: "NodeName",
     what: "node",
+    command: "scontrol show node -a",
     forms: &[
         ("CPUEfctv", Form::Count),
         ("CPUTot", Form::Count),
@@ -324,6 +325,7 @@ const NODES: RecordKind<'_> = RecordKind {
 const PARTITIONS: RecordKind<'_> = RecordKind {
     first: "PartitionName",
     what: "partition",
+    command: "scontrol show partition -a",
     forms: &[
         ("PriorityJobFactor", Form::Count),
         ("PriorityTier", Form::Count),
@@ -333,18 +335,13 @@ const PARTITIONS: RecordKind<'_> = RecordKind {
 };
 
 /// The records of a file that a command prints, and what is wrong with it.
-fn checked_records(
-    name: &str,
-    text: &str,
-    kind: &RecordKind<'_>,
-    command: &str,
-) -> (Vec<Record>, Vec<String>) {
-    let RecordKind { first, what, forms } = kind;
-    let (records, cut) = whole_records(text, first, what, command);
+fn checked_records(name: &str, text: &str, kind: &RecordKind<'_>) -> (Vec<Record>, Vec<String>) {
+    let RecordKind { first, what, .. } = kind;
+    let (records, cut) = whole_records(text, first, what, kind.command);
     let mut problems = Vec::from_iter(cut);
     for record in &records {
         let of = format!("{what} `{}`", record.get(first).unwrap_or_default());
-        problems.extend(record.faults(forms, &of));
+        problems.extend(record.faults(kind.forms, &of));
     }
     for problem in &mut problems {
         *problem = format!("`{name}`: {problem}");

@@ -128,7 +128,7 @@ impl<'a> Search<'a> {
         };
         let first = self.space.point(&start);
         let ended = cma_es::search(&first, &settings, &mut |points| {
-            let mut values = Vec::with_capacity(points.len());
+            let mut values = Vec::new();
             for point in points {
                 values.push(rounded(&self.space.values(point), DIGITS));
             }
@@ -155,7 +155,7 @@ impl<'a> Search<'a> {
     /// new are simulated in parallel, and kept in their order.
     fn scores(&mut self, values: &[Vec<f64>]) -> Result<Option<Vec<Score>>, FitError> {
         let mut new: Vec<&[f64]> = Vec::new();
-        let mut places = Vec::with_capacity(values.len());
+        let mut places = Vec::new();
         for values in values {
             let formula = self.template.fill(values);
             let next = self.points.len() + new.len();

@@ -103,7 +103,7 @@ impl HeldOut {
         let difference = Difference::new(workload, old_schedule, new_schedule, warm_up);
         let [old_run, new_run] = [current.of(workload), new.of(workload)];
         let block_seconds = difference.block_seconds;
-        let mut goals = Vec::with_capacity(simulator.goals.goals.len());
+        let mut goals = Vec::new();
         for goal in &simulator.goals.goals {
             goals.push(goal.change(&old_run, &new_run, block_seconds));
         }

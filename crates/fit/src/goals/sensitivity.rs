@@ -100,7 +100,7 @@ impl Search<'_> {
             let (index, value) = evaluated?;
             tried[index].push(value);
         }
-        let mut constants = Vec::with_capacity(ranges.len());
+        let mut constants = Vec::new();
         for (index, range) in ranges.iter().enumerate() {
             constants.push(constant(range, fitted.point.values[index], &tried[index]));
         }
@@ -150,7 +150,7 @@ impl Search<'_> {
 /// other.
 fn tried_values(range: &TemplateConstant, places: usize) -> Vec<f64> {
     let last = places.saturating_sub(1).max(1) as f64;
-    let mut values = Vec::with_capacity(places);
+    let mut values = Vec::new();
     for place in 0..places {
         values.push(value_at(range, place as f64 / last));
     }

@@ -341,7 +341,7 @@ fn an_interrupted_search_gives_the_best_so_far() {
     })
     .expect("a fit");
     assert!(
-        fitted.is_interrupted
+        !fitted.is_complete
             && fitted.evaluations < 30
             && fitted.evaluations == observer.seen.into_inner()
     );

@@ -77,7 +77,7 @@ impl Strategy {
         let n = dimensions as f64;
         let parents = population / 2;
         let middle = libm::log((population as f64 + 1.0) / 2.0);
-        let mut weights = Vec::with_capacity(parents);
+        let mut weights = Vec::new();
         for place in 1..=parents {
             weights.push(middle - libm::log(place as f64));
         }
@@ -168,8 +168,8 @@ impl<S: Ord + Clone> Run<S> {
         evaluate: &mut Evaluate<'_, S, E>,
     ) -> ControlFlow<E, usize> {
         let count = self.population.min(most);
-        let mut steps = Vec::with_capacity(count);
-        let mut points = Vec::with_capacity(count);
+        let mut steps = Vec::new();
+        let mut points = Vec::new();
         for _ in 0..count {
             let mut step = self.step(random);
             if self.generations == 0 && steps.is_empty() {

@@ -32,7 +32,7 @@ impl Space {
 
     /// The constants at a point of the cube.
     pub fn values(&self, point: &[f64]) -> Vec<f64> {
-        let mut values = Vec::with_capacity(point.len());
+        let mut values = Vec::new();
         for (constant, place) in self.constants.iter().zip(point) {
             values.push(value_at(constant, *place));
         }

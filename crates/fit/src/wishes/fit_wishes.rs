@@ -116,7 +116,7 @@ fn parameters(queue: &mut WishedQueue<'_>, values: &[f64]) -> Vec<FittedConstant
         met,
         most_deviation: None,
     };
-    let mut parameters = Vec::with_capacity(constants.len());
+    let mut parameters = Vec::new();
     for (index, constant) in constants.iter().enumerate() {
         let ends = kept.range_of(index, values, constant);
         parameters.push(FittedConstant::new(constant, values[index], Some(ends)));

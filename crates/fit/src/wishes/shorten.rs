@@ -78,7 +78,7 @@ impl Kept<'_, '_> {
         let mut found = exact.to_vec();
         // all with so many digits first: one after the other they may leave each other no room
         for digits in FEW_DIGITS..ALL_DIGITS {
-            let mut rounded = Vec::with_capacity(exact.len());
+            let mut rounded = Vec::new();
             for (value, constant) in exact.iter().zip(constants) {
                 rounded.push(to_digits(*value, digits, constant));
             }

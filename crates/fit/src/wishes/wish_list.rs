@@ -24,8 +24,8 @@ const MAX_WISHES: usize = 20_000;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Wishes {
-    pairs: Vec<[Named; 2]>,
-    /// Each list is a list of groups, best first; there are no wishes within a group.
+    /// Each list is a list of groups, best first; there are no wishes within a group. A pair is a
+    /// list of two.
     lists: Vec<Vec<Vec<Named>>>,
     scores: Vec<(Named, f64)>,
 }
@@ -75,14 +75,13 @@ impl Wishes {
                 format!("`{above}` cannot be before itself"),
             ));
         }
-        let [above, below] = [above, below].map(str::to_owned);
-        self.pairs.push([
-            Named {
-                id: above,
-                place: place.clone(),
-            },
-            Named { id: below, place },
-        ]);
+        let mut pair = Vec::new();
+        for id in [above, below] {
+            let id = id.to_owned();
+            let place = place.clone();
+            pair.push(vec![Named { id, place }]);
+        }
+        self.lists.push(pair);
         Ok(())
     }
 
@@ -151,9 +150,9 @@ impl Wishes {
     /// A job is unknown or not considered, or two names of a list mean one job, or there are too
     /// many wishes.
     pub(super) fn find(&self, queue: &RankedQueue) -> Result<WishedRows, WishError> {
-        let has_order = !self.pairs.is_empty() || !self.lists.is_empty();
-        if has_order && !self.scores.is_empty() {
-            let (first, _) = &self.scores[0];
+        if !self.lists.is_empty()
+            && let Some((first, _)) = self.scores.first()
+        {
             return Err(WishError::at(
                 &first.place,
                 "scores cannot be fitted together with an order of jobs",
@@ -164,22 +163,11 @@ impl Wishes {
             found: HashMap::new(),
         };
         let mut wished = WishedRows::default();
-        for [above, below] in &self.pairs {
-            let wish = Wish {
-                above: rows.find(above)?,
-                below: rows.find(below)?,
-            };
-            if wish.above == wish.below {
-                let message = format!("`{}` and `{}` are the same job", above.id, below.id);
-                return Err(WishError::at(&below.place, message));
-            }
-            wished.wishes.push(wish);
-        }
         for list in &self.lists {
-            let mut groups = Vec::with_capacity(list.len());
+            let mut groups = Vec::new();
             let mut named_rows = Vec::new();
             for group in list {
-                let mut found = Vec::with_capacity(group.len());
+                let mut found = Vec::new();
                 for named in group {
                     let row = rows.find(named)?;
                     found.push(row);
@@ -200,7 +188,7 @@ impl Wishes {
         if !wished.scores.is_empty() {
             wished.lists.push(by_score(&wished.scores));
         }
-        let mut count = wished.wishes.len();
+        let mut count = 0;
         for groups in &wished.lists {
             for pair in groups.windows(2) {
                 count += pair[0].len() * pair[1].len();
@@ -312,10 +300,13 @@ fn check_distinct(named_rows: &[(&Named, usize)]) -> Result<(), WishError> {
     let mut seen: HashMap<usize, &Named> = HashMap::new();
     for (named, row) in named_rows {
         if let Some(first) = seen.insert(*row, named) {
-            let message = format!(
-                "`{}` is the same job as `{}` on line {}",
-                named.id, first.id, first.place.line
-            );
+            let message = match first.place.line {
+                0 => format!("`{}` and `{}` are the same job", first.id, named.id),
+                line => format!(
+                    "`{}` is the same job as `{}` on line {line}",
+                    named.id, first.id
+                ),
+            };
             return Err(WishError::at(&named.place, message));
         }
     }

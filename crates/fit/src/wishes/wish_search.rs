@@ -114,7 +114,7 @@ impl Search<'_, '_> {
         }
         // the search ends early where `evaluate` says so
         let _ = cma_es::search(&start, &settings, &mut |points| {
-            let mut losses = Vec::with_capacity(points.len());
+            let mut losses = Vec::new();
             for point in points {
                 let mut values = from.to_vec();
                 let mut place = whole.clone();

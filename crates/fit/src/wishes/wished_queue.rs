@@ -95,7 +95,7 @@ impl<'a> WishedQueue<'a> {
                 self.places[row] = place;
             }
         }
-        let mut met = Vec::with_capacity(self.wishes().len());
+        let mut met = Vec::new();
         for wish in self.wishes() {
             met.push(self.is_above(wish.above, wish.below));
         }
@@ -124,7 +124,7 @@ impl<'a> WishedQueue<'a> {
 
     /// By how much the present values differ from the wished scores, by the jobs with scores.
     pub(super) fn deviations(&self) -> Vec<f64> {
-        let mut deviations = Vec::with_capacity(self.wished.scores.len());
+        let mut deviations = Vec::new();
         for (row, score) in &self.wished.scores {
             deviations.push((self.value(*row) - score).abs());
         }

@@ -26,17 +26,18 @@ use crate::workload::logged_job::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJO
 
 /// Whether a line is in this format.
 pub(crate) fn is_accounting(line: &str) -> bool {
-    let mut parts = line.splitn(4, ';');
-    let (Some(date), Some(kind), Some(_), Some(_)) =
-        (parts.next(), parts.next(), parts.next(), parts.next())
-    else {
-        return false;
-    };
+    parts(line).is_some()
+}
+
+/// The date, the type, the id and the rest of a line; `None` if it is not in this format.
+fn parts(line: &str) -> Option<[&str; 4]> {
+    let (date, rest) = line.split_once(';')?;
+    let (kind, rest) = rest.split_once(';')?;
+    let (id, rest) = rest.split_once(';')?;
     let is_date = date.len() == 19 && date.as_bytes()[2] == b'/' && date.as_bytes()[13] == b':';
-    is_date
-        && !kind.is_empty()
-        && kind.len() <= 2
-        && kind.bytes().all(|byte| byte.is_ascii_alphabetic())
+    let is_kind =
+        matches!(kind.len(), 1 | 2) && kind.bytes().all(|byte| byte.is_ascii_alphabetic());
+    (is_date && is_kind).then_some([date, kind, id, rest])
 }
 
 /// Adds the job of a line; a record that is not about the course of a job has none.
@@ -44,19 +45,17 @@ pub(crate) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     if line.trim().is_empty() {
         return Ok(());
     }
-    if !is_accounting(line) {
-        return Err(Fault::from("not a record `date;type;id;…`"));
-    }
-    let mut parts = line.trim_end().splitn(4, ';').map(str::trim_start);
-    let [date, kind, id, rest] = std::array::from_fn(|_| parts.next().unwrap_or(""));
+    let parts = parts(line.trim_end()).ok_or("not a record `date;type;id;…`")?;
+    let [date, kind, id, rest] = parts.map(str::trim_start);
     if is_array(id) {
         return Ok(());
     }
     let mention = match kind {
         "E" => {
-            let record = Fields::new(Attributes { rest });
-            let wall = || time_of(date.get(..10)?, date.get(11..16)?);
-            builder.note_wall_time(wall, record.positive("end"));
+            let record = Fields::new(attributes(rest));
+            if let (Some(day), Some(time)) = (date.get(..10), date.get(11..16)) {
+                builder.note_wall_time(time_of(day, time), record.positive("end"));
+            }
             let read = read_end(id, &record, builder);
             if read.is_err() {
                 // it is counted once, as what its end is
@@ -76,7 +75,7 @@ pub(crate) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     match mention {
         Mention::Queued if !builder.leaves_out_cancelled() => {
             // some versions say in this record what the job asks for
-            let record = Fields::new(Attributes { rest });
+            let record = Fields::new(attributes(rest));
             let _ = push(id, &record, None, Extent::Queued, builder);
             Ok(())
         }
@@ -120,9 +119,12 @@ pub(crate) fn read_end(
 }
 
 fn submitted(record: &Fields<'_>) -> Result<i64, &'static str> {
-    let times = ["etime", "qtime", "ctime"];
-    let mut times = times.iter().filter_map(|name| record.positive(name));
-    times.next().ok_or("no etime, qtime or ctime")
+    for name in ["etime", "qtime", "ctime"] {
+        if let Some(time) = record.positive(name) {
+            return Ok(time);
+        }
+    }
+    Err("no etime, qtime or ctime")
 }
 
 /// The processors that a job asks for. Torque's `ncpus` may be a default beside `nodes`.
@@ -136,16 +138,17 @@ fn requested(record: &Fields<'_>) -> Result<Option<i64>, Fault> {
         "`Resource_List.procs` is not a whole number",
     )?;
     let nodes = of_nodes(record.get("Resource_List.nodes"));
-    let asked = [ncpus, nodes, procs].into_iter().flatten().max();
-    Ok(asked.or_else(|| of_select(record.get("Resource_List.select"))))
+    let asked = ncpus.max(nodes).max(procs);
+    Ok(asked.or(of_select(record.get("Resource_List.select"))))
 }
 
 /// The processors that a job was given.
 fn allocated(record: &Fields<'_>) -> Option<i64> {
-    record
-        .positive("total_execution_slots")
-        .or_else(|| of_exec_vnode(record.get("exec_vnode")))
-        .or_else(|| of_exec_host(record.get("exec_host")))
+    let slots = record.positive("total_execution_slots");
+    let on_vnodes = of_exec_vnode(record.get("exec_vnode"));
+    slots
+        .or(on_vnodes)
+        .or(of_exec_host(record.get("exec_host")))
 }
 
 /// The time that a job asks for, in seconds; `None` for 0.
@@ -154,9 +157,10 @@ fn walltime(record: &Fields<'_>) -> Result<Option<i64>, Fault> {
     if text.is_empty() {
         return Ok(None);
     }
-    let walltime = seconds(text)
-        .ok_or_else(|| Fault::from("`Resource_List.walltime` is not a duration").found(text))?;
-    Ok(Some(walltime).filter(|walltime| *walltime > 0))
+    match seconds(text) {
+        Some(walltime) => Ok((walltime > 0).then_some(walltime)),
+        None => Err(Fault::from("`Resource_List.walltime` is not a duration").found(text)),
+    }
 }
 
 /// Adds the job with a start and an end; without, it was cancelled while it waited.
@@ -169,12 +173,14 @@ fn push(
 ) -> Result<(), Fault> {
     let mut amounts = Vec::new();
     for (name, text) in record.iter() {
-        let is_limit = name == MAX_RUN_SUBJOBS;
-        let input = name.strip_prefix("Resource_List.");
-        let input = input.or(is_limit.then_some(name));
-        if let Some(name) = input.filter(|name| builder.takes(name)) {
+        let input = match name.strip_prefix("Resource_List.") {
+            Some(input) => input,
+            None if name == MAX_RUN_SUBJOBS => name,
+            None => continue,
+        };
+        if builder.takes(input) {
             amounts.push(LoggedAmount {
-                name: name.into(),
+                name: input.into(),
                 text: text.into(),
                 source: Some(AmountSource::Server),
             });
@@ -184,9 +190,15 @@ fn push(
     let walltime = walltime(record)?;
     let processors_of = builder.given.rules.processors_of;
     let processors = processors_of.choose(requested(record), Ok(allocated(record)))?;
-    let processors = processors.or_else(|| record.positive("Resource_List.nodect"));
-    let [user, group, account, queue] =
-        ["user", "group", "account", "queue"].map(|name| record.get(name));
+    let processors = processors.or(record.positive("Resource_List.nodect"));
+    let (started, run) = match ran {
+        Some((start, end)) => (Some(start), end - start),
+        None => (None, 0),
+    };
+    let user = record.get("user");
+    let group = record.get("group");
+    let account = record.get("account");
+    let queue = record.get("queue");
     let entity = builder.given.entity.entity_of(EntityAttributes {
         user,
         group,
@@ -203,12 +215,12 @@ fn push(
         group: if account.is_empty() { group } else { account },
         queue,
         submit,
-        run: ran.map_or(0, |(start, end)| end - start),
+        run,
         walltime,
         processors: processors.ok_or(Fault::NO_PROCESSORS)?,
         select: record.get("Resource_List.select"),
         place: record.get("Resource_List.place"),
-        started: ran.map(|(start, _)| start),
+        started,
         extent,
         amounts: &amounts,
     })
@@ -216,50 +228,42 @@ fn push(
 
 /// The attributes `name=value` of a record. As OpenPBS writes them, a value with blanks is in
 /// double quotes, or in single ones if it contains a double one.
-struct Attributes<'l> {
-    rest: &'l str,
-}
-
-impl<'l> Iterator for Attributes<'l> {
-    type Item = (&'l str, &'l str);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let text = self.rest.trim_ascii_start();
-            let end = text
-                .bytes()
-                .position(|byte| byte == b'=' || byte.is_ascii_whitespace())?;
-            let (name, value) = (&text[..end], &text[end + 1..]);
-            if text.as_bytes()[end] != b'=' {
-                // a word without a value
-                self.rest = value;
-                continue;
-            }
-            let (value, rest) = quoted(value).unwrap_or_else(|| {
-                let end = value
-                    .bytes()
-                    .position(|byte| byte.is_ascii_whitespace())
-                    .unwrap_or(value.len());
-                value.split_at(end)
-            });
-            self.rest = rest;
-            return Some((name, value));
+fn attributes(record: &str) -> Vec<(&str, &str)> {
+    let mut attributes = Vec::new();
+    let mut rest = record.trim_ascii_start();
+    while let Some(end) = rest.find(|c: char| c == '=' || c.is_ascii_whitespace()) {
+        let (name, after) = rest.split_at(end);
+        // a word without a value is left out
+        rest = &after[1..];
+        if after.starts_with('=') {
+            let (value, after) = match quoted(rest) {
+                Some(found) => found,
+                None => {
+                    let end = rest.find(|c: char| c.is_ascii_whitespace());
+                    rest.split_at(end.unwrap_or(rest.len()))
+                }
+            };
+            attributes.push((name, value));
+            rest = after;
         }
+        rest = rest.trim_ascii_start();
     }
+    attributes
 }
 
 /// The text in the quotes at the start, and what follows; `None` if nothing is in quotes.
 fn quoted(text: &str) -> Option<(&str, &str)> {
-    let quote = *text
-        .as_bytes()
-        .first()
-        .filter(|byte| matches!(byte, b'"' | b'\''))?;
-    let inner = &text.as_bytes()[1..];
-    let is_end = |place: &usize| {
-        inner[*place] == quote && inner.get(place + 1).is_none_or(u8::is_ascii_whitespace)
-    };
-    let end = 1 + (0..inner.len()).find(is_end)?;
-    Some((&text[1..end], &text[end + 1..]))
+    let quote = text.chars().next()?;
+    if !matches!(quote, '"' | '\'') {
+        return None;
+    }
+    for (end, _) in text.match_indices(quote).skip(1) {
+        let rest = &text[end + 1..];
+        if rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_whitespace()) {
+            return Some((&text[1..end], rest));
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -269,7 +273,7 @@ mod tests {
     #[test]
     fn values_with_blanks() {
         let text = r#"user=a account="the lab" x='say "hi"' Resource_List.select="1:ncpus=2 b" jobname=a b empty= y="open z=5' "#;
-        let found: Vec<_> = Attributes { rest: text }.collect();
+        let found = attributes(text);
         let expected = [
             ("user", "a"),
             ("account", "the lab"),

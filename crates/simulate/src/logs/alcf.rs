@@ -28,10 +28,12 @@ impl AlcfColumns {
     /// The columns that a line names; `None` if it is no such line.
     pub(crate) fn from_heading(line: &str) -> Option<Self> {
         let names: Vec<String> = fields(line)?.iter().map(str::to_owned).collect();
-        let has_all = NEEDED
-            .iter()
-            .all(|needed| names.iter().any(|name| name == needed));
-        has_all.then_some(Self(names))
+        for needed in NEEDED {
+            if !names.iter().any(|name| name == needed) {
+                return None;
+            }
+        }
+        Some(Self(names))
     }
 
     /// Adds the job of a line.
@@ -48,9 +50,11 @@ impl AlcfColumns {
         if start.is_none() && builder.leaves_out_cancelled() {
             return Err(LeftOutReason::Cancelled.into());
         }
-        let between = || Some(timestamp(job.get("END_TIMESTAMP"))? - start?);
-        let run = whole(job.get("RUNTIME_SECONDS")).parse().ok();
-        let run = run.or_else(between).or(start.is_none().then_some(0));
+        let run = match (whole(job.get("RUNTIME_SECONDS")).parse(), start) {
+            (Ok(run), _) => Some(run),
+            (Err(_), Some(start)) => timestamp(job.get("END_TIMESTAMP")).map(|end| end - start),
+            (Err(_), None) => Some(0),
+        };
         let requested = processor_count(
             whole(job.get("CORES_REQUESTED")),
             "`CORES_REQUESTED` is not a whole number",
@@ -59,13 +63,11 @@ impl AlcfColumns {
             whole(job.get("CORES_USED")),
             "`CORES_USED` is not a whole number",
         );
-        let limit: Option<i64> = match whole(job.get("WALLTIME_SECONDS")) {
-            "" => None,
-            limit => Some(
-                limit
-                    .parse()
-                    .map_err(|_| Fault::from("`WALLTIME_SECONDS` is not a number").found(limit))?,
-            ),
+        let limit = whole(job.get("WALLTIME_SECONDS"));
+        let walltime = match limit.parse::<i64>() {
+            Ok(limit) => (limit > 0).then_some(limit),
+            Err(_) if limit.is_empty() => None,
+            Err(_) => return Err(Fault::from("`WALLTIME_SECONDS` is not a number").found(limit)),
         };
         let (user, project) = (job.get("USERNAME_GENID"), job.get("PROJECT_NAME_GENID"));
         builder.push(&LoggedJob {
@@ -77,7 +79,7 @@ impl AlcfColumns {
             queue: job.get("QUEUE_NAME"),
             submit: timestamp(job.get("QUEUED_TIMESTAMP")).ok_or("no time of submission")?,
             run: run.ok_or("no run time")?,
-            walltime: limit.filter(|limit| *limit > 0),
+            walltime,
             processors: builder.processors(requested, allocated)?,
             started: start,
             ..LoggedJob::default()
@@ -94,10 +96,10 @@ fn fields(line: &str) -> Option<csv::StringRecord> {
 
 /// A number without the fraction of zeros that a column of floats has.
 fn whole(number: &str) -> &str {
-    number
-        .split_once('.')
-        .filter(|(_, zeros)| zeros.bytes().all(|digit| digit == b'0'))
-        .map_or(number, |(whole, _)| whole)
+    match number.split_once('.') {
+        Some((whole, zeros)) if zeros.trim_matches('0').is_empty() => whole,
+        _ => number,
+    }
 }
 
 /// The seconds since 1970 of a time such as `2019-12-10 19:00:00.5`; fractions of a second are left

@@ -33,11 +33,20 @@ const GREATEST_HAZARD: f64 = 9.21;
 /// `None` if it is complete from its first submission on.
 pub(crate) fn complete_from(jobs: &[WorkloadJob]) -> Option<i64> {
     let [first, .., last] = jobs else { return None };
-    let runs: Vec<Run> = jobs.iter().filter_map(Run::of_job).collect();
-    let first_end = runs
-        .iter()
-        .map(|run| run.start.saturating_add(run.seconds))
-        .min()?;
+    let mut runs = Vec::new();
+    let mut first_end = i64::MAX;
+    for job in jobs {
+        if let Some(start) = job.started()
+            && job.run > 0
+        {
+            let seconds = job.run;
+            runs.push(Run { start, seconds });
+            first_end = first_end.min(start.saturating_add(seconds));
+        }
+    }
+    if runs.is_empty() {
+        return None;
+    }
     let before = jobs.partition_point(|job| job.submit < first_end);
     if before == 0 || last.submit <= first_end {
         return None;
@@ -57,25 +66,17 @@ struct Run {
     seconds: i64,
 }
 
-impl Run {
-    fn of_job(job: &WorkloadJob) -> Option<Self> {
-        let start = job.started().filter(|_| job.run > 0)?;
-        Some(Self {
-            start,
-            seconds: job.run,
-        })
-    }
-}
-
 /// The sum of the hazards of the runs up to the first end.
 fn sum_of_hazards(runs: &[Run], first_end: i64) -> f64 {
     let mut lengths: Vec<i64> = runs.iter().map(|run| run.seconds).collect();
     lengths.sort_unstable();
     let mut sum = 0.0;
-    for run in runs.iter().filter(|run| run.start < first_end) {
-        let as_long =
-            lengths.len() - lengths.partition_point(|length| *length < first_end - run.start);
-        sum += libm::log(lengths.len() as f64 / as_long as f64);
+    for run in runs {
+        let until_end = first_end - run.start;
+        if until_end > 0 {
+            let as_long = lengths.len() - lengths.partition_point(|length| *length < until_end);
+            sum += libm::log(lengths.len() as f64 / as_long as f64);
+        }
     }
     sum
 }

@@ -6,25 +6,34 @@ pub(crate) struct Fields<'l>(Vec<(&'l str, &'l str)>);
 
 impl<'l> Fields<'l> {
     /// Fields with their names.
-    pub(crate) fn new(fields: impl Iterator<Item = (&'l str, &'l str)>) -> Self {
-        Self(fields.collect())
+    pub(crate) fn new(fields: Vec<(&'l str, &'l str)>) -> Self {
+        Self(fields)
     }
 
     /// The values below the names of a heading.
     pub(crate) fn below(names: &'l [String], values: impl Iterator<Item = &'l str>) -> Self {
-        Self::new(names.iter().map(|name| &**name).zip(values))
+        Self(names.iter().map(String::as_str).zip(values).collect())
     }
 
     /// The text of a field; empty if the line does not have it.
     pub(crate) fn get(&self, name: &str) -> &'l str {
-        let field = self.0.iter().rfind(|(other, _)| *other == name);
-        field.map_or("", |(_, text)| text)
+        for (other, text) in self.0.iter().rev() {
+            if *other == name {
+                return text;
+            }
+        }
+        ""
     }
 
     /// The first of some fields that says a number other than 0, or any text.
     pub(crate) fn first_given(&self, names: &[&str]) -> &'l str {
-        let mut texts = names.iter().map(|name| self.get(name));
-        texts.find(|text| !matches!(*text, "" | "0")).unwrap_or("")
+        for name in names {
+            let text = self.get(name);
+            if !matches!(text, "" | "0") {
+                return text;
+            }
+        }
+        ""
     }
 
     /// A whole number above 0.

@@ -137,9 +137,13 @@ impl std::error::Error for Fault {}
 impl From<LeftOutReason> for Fault {
     /// The fault of a line with which nothing is wrong.
     fn from(reason: LeftOutReason) -> Self {
-        let mut all = LeftOutReason::ALL.into_iter();
-        let words = all.find(|(other, ..)| *other == reason);
-        Self::new(reason, words.map_or("", |(.., words)| words))
+        let mut kind = "";
+        for (other, _, words) in LeftOutReason::ALL {
+            if other == reason {
+                kind = words;
+            }
+        }
+        Self::new(reason, kind)
     }
 }
 
@@ -250,6 +254,6 @@ impl Faults {
                 summary += &format!("{comma}{count} {words}");
             }
         }
-        Some(summary).filter(|summary| !summary.is_empty())
+        (!summary.is_empty()).then_some(summary)
     }
 }

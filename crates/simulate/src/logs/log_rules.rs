@@ -121,6 +121,6 @@ impl AssumedWalltimes {
                 "the run time for {jobs}, so that backfilling sees the future"
             ));
         }
-        (!parts.is_empty()).then(|| parts.join(", "))
+        (!parts.is_empty()).then_some(parts.join(", "))
     }
 }

@@ -67,10 +67,8 @@ impl Mentions {
 
     /// Forgets a job that ended, unless more than its end matters.
     pub(crate) fn end(&mut self, id: &str) {
-        if self
-            .courses
-            .get(id)
-            .is_some_and(|course| course.requeued == 0)
+        if let Some(course) = self.courses.get(id)
+            && course.requeued == 0
         {
             self.courses.remove(id);
         }
@@ -88,24 +86,23 @@ impl Mentions {
 
     /// Whether a job, which did not end, was cancelled while it waited.
     pub(crate) fn is_cancelled(&self, id: &str) -> bool {
-        self.courses
-            .get(id)
-            .is_some_and(|course| course.fate() == LeftOutReason::Cancelled)
+        let fate = self.courses.get(id).map(Course::fate);
+        fate == Some(LeftOutReason::Cancelled)
     }
 
     /// Whether a job was queued again after an execution.
     pub(crate) fn is_rerun(&self, id: &str) -> bool {
-        self.courses
-            .get(id)
-            .is_some_and(|course| course.requeued > 0)
+        matches!(self.courses.get(id), Some(course) if course.requeued > 0)
     }
 
     /// What became of each job whose end was not read.
-    pub(crate) fn fates(&self) -> impl Iterator<Item = (&str, LeftOutReason)> {
-        let others = self
-            .courses
-            .iter()
-            .filter(|(_, course)| !course.is_left_out);
-        others.map(|(id, course)| (&**id, course.fate()))
+    pub(crate) fn fates(&self) -> Vec<(&str, LeftOutReason)> {
+        let mut fates = Vec::new();
+        for (id, course) in &self.courses {
+            if !course.is_left_out {
+                fates.push((&**id, course.fate()));
+            }
+        }
+        fates
     }
 }

@@ -81,7 +81,12 @@ pub fn read_workload(
     let mut reader: Option<Reader> = None;
     let mut unknown = Vec::new();
     let mut has_header = false;
-    for_each_line(log, |number, line| {
+    let mut bytes = Vec::new();
+    for number in 1.. {
+        if !read_line(&mut log, number, &mut bytes)? {
+            break;
+        }
+        let line = &*String::from_utf8_lossy(&bytes);
         let text = line.trim_start();
         has_header |= swf::is_header(text);
         if let Some(processors) = swf::max_procs(text) {
@@ -94,7 +99,9 @@ pub fn read_workload(
             reader = Reader::detect(line);
             if reader.is_none() {
                 unknown.push(number);
-                return unknown.len() < MAX_UNKNOWN;
+                if unknown.len() == MAX_UNKNOWN {
+                    break;
+                }
             }
         }
         if let Some(reader) = &reader
@@ -103,8 +110,7 @@ pub fn read_workload(
             let place = format_args!("`{name}`, line {number}");
             builder.faults().add(fault, place);
         }
-        true
-    })?;
+    }
     let Some(reader) = reader else {
         let is_swf = has_header && unknown.is_empty();
         if is_swf {
@@ -135,37 +141,23 @@ pub fn read_workload(
 /// comments.
 const MAX_UNKNOWN: usize = 100;
 
-/// Calls a function with the number and the text of each line, until it returns `false`. Bytes that
-/// are not UTF-8 are replaced; a line of more than [`MAX_LINE`] bytes is passed as an empty one
-/// with a control character, which no format has.
-fn for_each_line(
-    mut log: impl BufRead,
-    mut call: impl FnMut(usize, &str) -> bool,
-) -> io::Result<()> {
-    let mut bytes = Vec::new();
-    for number in 1.. {
+/// Reads the next line, whose number is given, and says whether there is one. A line of more than
+/// [`MAX_LINE`] bytes is read as an empty one with a control character, which no format has.
+fn read_line(log: &mut impl BufRead, number: usize, bytes: &mut Vec<u8>) -> io::Result<bool> {
+    bytes.clear();
+    let read = log.by_ref().take(MAX_LINE).read_until(b'\n', bytes)?;
+    if read as u64 == MAX_LINE && bytes.last() != Some(&b'\n') {
+        if log.by_ref().take(MAX_SKIPPED).skip_until(b'\n')? as u64 == MAX_SKIPPED {
+            return Err(io::Error::other(format!(
+                "line {number} has more than {} MiB",
+                MAX_SKIPPED >> 20
+            )));
+        }
         bytes.clear();
-        let read = log.by_ref().take(MAX_LINE).read_until(b'\n', &mut bytes)?;
-        if read == 0 {
-            break;
-        }
-        if read as u64 == MAX_LINE && bytes.last() != Some(&b'\n') {
-            if log.by_ref().take(MAX_SKIPPED).skip_until(b'\n')? as u64 == MAX_SKIPPED {
-                return Err(io::Error::other(format!(
-                    "line {number} has more than {} MiB",
-                    MAX_SKIPPED >> 20
-                )));
-            }
-            bytes.clear();
-            bytes.push(0);
-        }
-        let line = bytes
-            .strip_prefix(b"\xef\xbb\xbf")
-            .filter(|_| number == 1)
-            .unwrap_or(&bytes);
-        if !call(number, &String::from_utf8_lossy(line)) {
-            break;
-        }
+        bytes.push(0);
     }
-    Ok(())
+    if number == 1 && bytes.starts_with(b"\xef\xbb\xbf") {
+        bytes.drain(..3);
+    }
+    Ok(read > 0)
 }

@@ -93,56 +93,57 @@ pub(crate) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
 
 /// A resource that is a text; empty if it is not there.
 fn text<'j>(resources: &'j Amounts, name: &str) -> &'j str {
-    resources
-        .get(name)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
+    match resources.get(name) {
+        Some(Value::String(text)) => text,
+        _ => "",
+    }
 }
 
 /// A whole number, also as `4.0`, which programs write for a column of floats.
 fn integer(value: &Value) -> Option<i64> {
-    value.as_i64().or_else(|| {
-        let number = value.as_f64()?;
-        Some(number as i64).filter(|whole| *whole as f64 == number && whole.abs() <= MAX_EXACT_INT)
-    })
+    if let Some(integer) = value.as_i64() {
+        return Some(integer);
+    }
+    let number = value.as_f64()?;
+    let whole = number as i64;
+    (whole as f64 == number && whole.abs() <= MAX_EXACT_INT).then_some(whole)
 }
 
 /// The amounts that are taken from the log; those that count most come last.
 fn amounts<'j>(job: &'j NativeJob, builder: &WorkloadBuilder) -> Vec<LoggedAmount<'j>> {
-    let resources = job
-        .resources
-        .iter()
-        .map(|(name, value)| (&**name, value, Some(AmountSource::User)));
-    let special = [
+    let mut all: Vec<(&str, &Value, Option<AmountSource>)> = Vec::new();
+    for (name, value) in &job.resources {
+        all.push((name, value, Some(AmountSource::User)));
+    }
+    all.extend([
         ("queue_priority", &job.queue_priority, None),
         ("job_priority", &job.job_priority, None),
         ("accrue_type", &job.accrue_type, None),
         (MAX_RUN_SUBJOBS, &job.max_run_subjobs, None),
-    ];
-    let inputs = job
-        .inputs
-        .iter()
-        .map(|(name, value)| (&**name, value, None));
-    let all = resources.chain(special).chain(inputs);
-    let taken = all.filter(|(name, value, _)| builder.takes(name) && !value.is_null());
+    ]);
+    for (name, value) in &job.inputs {
+        all.push((name, value, None));
+    }
+    let mut taken = Vec::new();
+    for (name, value, source) in all {
+        if builder.takes(name) && !value.is_null() {
+            taken.push(LoggedAmount {
+                name: name.into(),
+                text: amount(value, source),
+                source,
+            });
+        }
+    }
     taken
-        .map(|(name, value, source)| LoggedAmount {
-            name: name.into(),
-            text: amount(value, source),
-            source,
-        })
-        .collect()
 }
 
 /// The text of an amount. `4.0` of a resource is 4, and of an input, which reaches the formula as
 /// it is, a float.
 fn amount(value: &Value, source: Option<AmountSource>) -> Cow<'_, str> {
-    match value {
-        Value::String(text) => Cow::Borrowed(text),
-        _ => match integer(value).filter(|_| source.is_some()) {
-            Some(whole) => Cow::Owned(whole.to_string()),
-            None => Cow::Owned(value.to_string()),
-        },
+    match (value, integer(value)) {
+        (Value::String(text), _) => Cow::Borrowed(text),
+        (_, Some(whole)) if source.is_some() => Cow::Owned(whole.to_string()),
+        _ => Cow::Owned(value.to_string()),
     }
 }
 
@@ -151,7 +152,7 @@ fn name<'j>(value: &'j Value, kind: &'static str) -> Result<Option<Cow<'j, str>>
     match value {
         Value::Null => Ok(None),
         Value::String(_) | Value::Number(_) => Ok(Some(amount(value, Some(AmountSource::User)))),
-        _ => Err(misfit(value, kind)),
+        _ => required(None, value, kind),
     }
 }
 
@@ -184,15 +185,15 @@ fn moment(value: &Value, kind: &'static str) -> Result<Option<Moment>, Fault> {
         return Ok(None);
     }
     let moment = match decimal(value) {
-        Some(seconds) => Some(Moment::Fraction(seconds)),
-        None => integer(value).map(Moment::Whole),
+        Some(seconds) => Moment::Fraction(seconds),
+        None => Moment::Whole(required(integer(value), value, kind)?),
     };
-    moment.map(Some).ok_or_else(|| misfit(value, kind))
+    Ok(Some(moment))
 }
 
 /// A number with a fraction or an exponent.
 fn decimal(value: &Value) -> Option<f64> {
-    value.as_f64().filter(|_| value.is_f64())
+    if value.is_f64() { value.as_f64() } else { None }
 }
 
 /// The run time: a number of seconds, or a duration such as `01:00:00`. Its start and its end are
@@ -204,7 +205,7 @@ fn run_time(value: &Value, start: Moment) -> Result<i64, Fault> {
         (_, Some(run)) => Some(start.until_end_of(run)),
         _ => integer(value),
     };
-    run.ok_or_else(|| misfit(value, "`run` is not a duration"))
+    required(run, value, "`run` is not a duration")
 }
 
 /// The requested time, rounded up.
@@ -216,12 +217,8 @@ fn requested_time(value: &Value) -> Result<Option<i64>, Fault> {
         _ => integer(value),
     };
     let requested = requested.filter(|requested| *requested > 0);
-    requested.map(Some).ok_or_else(|| {
-        misfit(
-            value,
-            "`resources.walltime` is not a duration of a second or more",
-        )
-    })
+    let kind = "`resources.walltime` is not a duration of a second or more";
+    required(requested, value, kind).map(Some)
 }
 
 fn processors(value: &Value) -> Result<Option<i64>, Fault> {
@@ -230,11 +227,13 @@ fn processors(value: &Value) -> Result<Option<i64>, Fault> {
         Value::String(text) => text.parse().ok(),
         _ => integer(value),
     };
-    number
-        .map(Some)
-        .ok_or_else(|| misfit(value, "`resources.ncpus` is not a whole number"))
+    required(number, value, "`resources.ncpus` is not a whole number").map(Some)
 }
 
-fn misfit(value: &Value, kind: &'static str) -> Fault {
-    Fault::from(kind).found(&value.to_string())
+/// What was read of a value, which is not what it should be if nothing was read.
+fn required<T>(read: Option<T>, value: &Value, kind: &'static str) -> Result<T, Fault> {
+    match read {
+        Some(read) => Ok(read),
+        None => Err(Fault::from(kind).found(&value.to_string())),
+    }
 }

@@ -80,8 +80,8 @@ impl<'de> Visitor<'de> for Object<'_> {
                         arrays.insert(key, Array::new(&job));
                         continue;
                     }
-                    if let Some(array) =
-                        array_and_index(&key).and_then(|(array, _)| arrays.get_mut(&array))
+                    if let Some((array, _)) = array_and_index(&key)
+                        && let Some(array) = arrays.get_mut(&array)
                     {
                         array.list(&mut job);
                     }
@@ -92,9 +92,9 @@ impl<'de> Visitor<'de> for Object<'_> {
             }
         }
         if let Self::Jobs(builder) = self {
-            arrays
-                .iter()
-                .for_each(|(id, array)| array.count_unlisted(id, builder));
+            for (id, array) in &arrays {
+                array.count_unlisted(id, builder);
+            }
         }
         Ok(())
     }
@@ -111,15 +111,9 @@ struct Array {
 
 impl Array {
     fn new(job: &Value) -> Self {
-        // `Queued:3 Running:2 Exiting:0 Expired:5`
-        let states = text(&job["array_state_count"]);
-        let counts = states
-            .split_whitespace()
-            .map(|state| state.split_once(':')?.1.parse::<usize>().ok());
-        let subjobs = counts.sum::<Option<usize>>().filter(|subjobs| *subjobs > 0);
         Self {
             state: text(&job["job_state"]),
-            subjobs,
+            subjobs: subjobs_in(&text(&job["array_state_count"])),
             listed: 0,
             max_run_subjobs: job[MAX_RUN_SUBJOBS].clone(),
         }
@@ -128,13 +122,11 @@ impl Array {
     /// Counts a subjob, which has the limit of its array.
     fn list(&mut self, subjob: &mut Value) {
         self.listed += 1;
-        if let Some(subjob) = subjob
-            .as_object_mut()
-            .filter(|_| !self.max_run_subjobs.is_null())
+        if !self.max_run_subjobs.is_null()
+            && let Some(subjob) = subjob.as_object_mut()
         {
-            subjob
-                .entry(MAX_RUN_SUBJOBS)
-                .or_insert_with(|| self.max_run_subjobs.clone());
+            let limit = self.max_run_subjobs.clone();
+            subjob.entry(MAX_RUN_SUBJOBS).or_insert(limit);
         }
     }
 
@@ -158,17 +150,31 @@ impl Array {
     }
 }
 
+/// The number of subjobs in a text such as `Queued:3 Running:2 Exiting:0 Expired:5`; `None` for
+/// none.
+fn subjobs_in(states: &str) -> Option<usize> {
+    let mut subjobs = 0;
+    for state in states.split_whitespace() {
+        let (_, count) = state.split_once(':')?;
+        subjobs += count.parse::<usize>().ok()?;
+    }
+    (subjobs > 0).then_some(subjobs)
+}
+
 /// Adds a job if it has finished.
 fn read_job(id: &str, job: &Value, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
     if let Some(fault) = unfinished(&text(&job["job_state"])) {
         return Err(fault);
     }
     let attributes = attributes(job);
-    let attributes = attributes.iter().map(|(name, value)| (&**name, &**value));
+    let mut fields = Vec::new();
+    for (name, value) in &attributes {
+        fields.push((&**name, &**value));
+    }
     // its times are those of the clock
     let end = end(job);
-    builder.note_wall_time(|| end, end);
-    read_end(id, &Fields::new(attributes), builder)
+    builder.note_wall_time(end, end);
+    read_end(id, &Fields::new(fields), builder)
 }
 
 /// Why a job in this state is left out; `None` if it has finished.
@@ -205,12 +211,16 @@ fn attributes(job: &Value) -> Vec<(String, String)> {
         attributes.push((name.to_owned(), text(&job[name])));
     }
     attributes.retain(|(_, value)| !value.is_empty());
-    let mut times = ["ctime", "qtime", "etime"]
-        .map(|name| (name, time(job, name)))
-        .to_vec();
-    times.extend([("start", time(job, "stime")), ("end", end(job))]);
-    for (name, time) in times {
-        attributes.extend(time.map(|time| (name.to_owned(), time.to_string())));
+    for (name, time) in [
+        ("ctime", time(job, "ctime")),
+        ("qtime", time(job, "qtime")),
+        ("etime", time(job, "etime")),
+        ("start", time(job, "stime")),
+        ("end", end(job)),
+    ] {
+        if let Some(time) = time {
+            attributes.push((name.to_owned(), time.to_string()));
+        }
     }
     for (name, value) in job["Resource_List"].as_object().into_iter().flatten() {
         attributes.push((format!("Resource_List.{name}"), text(value)));
@@ -228,8 +238,10 @@ fn end(job: &Value) -> Option<i64> {
     let Some(start) = time(job, "stime") else {
         return time(job, "mtime");
     };
-    let obituary = time(job, "obittime").filter(|end| *end >= start);
-    obituary.or_else(|| start.checked_add(seconds(&text(&job["resources_used"]["walltime"]))?))
+    match time(job, "obittime") {
+        Some(end) if end >= start => Some(end),
+        _ => start.checked_add(seconds(&text(&job["resources_used"]["walltime"]))?),
+    }
 }
 
 fn time(job: &Value, name: &str) -> Option<i64> {

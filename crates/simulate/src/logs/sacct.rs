@@ -46,16 +46,12 @@ const TOO_MANY: &str = "more fields than the first line has, because a name cont
 const COMMAND: &str = "`sacct -a -P -X -o JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,\
                        ReqCPUS,AllocCPUS,ReqTRES,State,JobName`";
 
-/// The columns that XDMoD has `sacct` print, without a line of their names, and those of its
-/// versions before 10.
+/// The columns that XDMoD has `sacct` print, without a line of their names; its versions before 10
+/// have no `qos`.
 ///
 /// Source: <https://open.xdmod.org/10.0/resource-manager-slurm.html>
-const XDMOD: [&str; 2] = [
-    "jobid|jobidraw|cluster|partition|qos|account|group|gid|user|uid|submit|eligible|start|end|elapsed|exitcode|state|nnodes|\
-     ncpus|reqcpus|reqmem|reqtres|alloctres|timelimit|nodelist|jobname",
-    "jobid|jobidraw|cluster|partition|account|group|gid|user|uid|submit|eligible|start|end|elapsed|exitcode|state|nnodes|ncpus|\
-     reqcpus|reqmem|reqtres|alloctres|timelimit|nodelist|jobname",
-];
+const XDMOD: &str = "jobid|jobidraw|cluster|partition|qos|account|group|gid|user|uid|submit|eligible|start|end|elapsed|\
+                     exitcode|state|nnodes|ncpus|reqcpus|reqmem|reqtres|alloctres|timelimit|nodelist|jobname";
 
 /// The columns that are read, by their names in small letters.
 const COLUMNS: [&str; 23] = [
@@ -119,27 +115,34 @@ impl SacctColumns {
             separator: separator.to_owned(),
             names: names.map(str::to_ascii_lowercase).collect(),
         };
-        let has_any = |names: &[&str]| names.iter().any(|name| columns.has(name));
-        let has_length =
-            has_any(&["elapsed", "elapsedraw"]) || columns.has("start") && columns.has("end");
-        let is_usable = has_any(&["jobid", RAW_ID])
-            && has_any(&["submit", "eligible"])
+        let has_length = columns.has_any(&["elapsed", "elapsedraw"])
+            || columns.has("start") && columns.has("end");
+        let is_usable = columns.has_any(&["jobid", RAW_ID])
+            && columns.has_any(&["submit", "eligible"])
             && has_length
-            && has_any(&["reqcpus", "alloccpus", "ncpus"]);
+            && columns.has_any(&["reqcpus", "alloccpus", "ncpus"]);
         is_usable.then_some(columns)
     }
 
     /// The columns of XDMoD, if a line has their form: that of a job, since there is no line of
     /// names.
     pub(crate) fn of_xdmod(line: &str) -> Option<Self> {
-        XDMOD
-            .iter()
-            .filter_map(|names| Self::from_heading(names))
-            .find(|columns| columns.fits(line))
+        for names in [XDMOD, &XDMOD.replace("|qos", "")] {
+            if let Some(columns) = Self::from_heading(names)
+                && columns.fits(line)
+            {
+                return Some(columns);
+            }
+        }
+        None
     }
 
     fn has(&self, name: &str) -> bool {
         self.names.iter().any(|known| known == name)
+    }
+
+    fn has_any(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.has(name))
     }
 
     /// Whether a line is that of a job: times, a duration and numbers are where they should be.
@@ -147,14 +150,14 @@ impl SacctColumns {
         let Ok(job) = self.fields(line.trim_end()) else {
             return false;
         };
-        let is_time = |name: &&str| {
+        for name in ["eligible", "start", "end"] {
             let text = job.get(name);
-            time(text).is_some() || matches!(text, "Unknown" | "None")
-        };
-        job.get("jobid")
-            .starts_with(|first: char| first.is_ascii_digit())
+            if time(text).is_none() && !matches!(text, "Unknown" | "None") {
+                return false;
+            }
+        }
+        starts_with_digit(job.get("jobid"))
             && time(job.get("submit")).is_some()
-            && ["eligible", "start", "end"].iter().all(is_time)
             && duration(job.get("elapsed")).is_some()
             && number(job.get("reqcpus")).is_some()
     }
@@ -164,12 +167,17 @@ impl SacctColumns {
         let mut fields: Vec<&str> = line.split(&*self.separator).collect();
         let surplus = fields.len().checked_sub(self.names.len()).ok_or(TOO_FEW)?;
         if surplus > 0 {
-            let places = |names: &[&str]| -> Vec<usize> {
-                let is_one = |place: &usize| names.contains(&&*self.names[*place]);
-                (0..self.names.len()).filter(is_one).collect()
-            };
-            match places(&TEXTS)[..] {
-                [first, ..] if Some(&first) > places(&COLUMNS).last() => {}
+            let mut texts = Vec::new();
+            let mut last_read = None;
+            for (place, name) in self.names.iter().enumerate() {
+                if TEXTS.contains(&name.as_str()) {
+                    texts.push(place);
+                } else if COLUMNS.contains(&name.as_str()) {
+                    last_read = Some(place);
+                }
+            }
+            match texts[..] {
+                [first, ..] if Some(first) > last_read => {}
                 [text] => _ = fields.drain(text..text + surplus),
                 _ => return Err(TOO_MANY),
             }
@@ -188,8 +196,8 @@ impl SacctColumns {
                 ("tres_", "Partition") => !slurm.settings.raw_tres,
                 _ => true,
             };
-            let has = |column: &&str| self.has(&column.to_ascii_lowercase());
-            if !is_needed || columns.iter().any(has) {
+            let mut columns_in_small_letters = columns.iter().map(|name| name.to_ascii_lowercase());
+            if !is_needed || columns_in_small_letters.any(|name| self.has(&name)) {
                 continue;
             }
             for name in builder.inputs() {
@@ -199,15 +207,16 @@ impl SacctColumns {
                 }
             }
         }
+        if missing.is_empty() {
+            return None;
+        }
         missing.dedup();
         inputs.dedup();
-        (!missing.is_empty()).then(|| {
-            format!(
-                "has no column {}, from which {} follows: give what {COMMAND} prints",
-                missing.join(", "),
-                inputs.join(", ")
-            )
-        })
+        Some(format!(
+            "has no column {}, from which {} follows: give what {COMMAND} prints",
+            missing.join(", "),
+            inputs.join(", ")
+        ))
     }
 
     /// Adds the job of a line.
@@ -219,15 +228,14 @@ impl SacctColumns {
         let job = self.fields(line)?;
         let id_name = if self.has("jobid") { "jobid" } else { RAW_ID };
         let id = job.get(id_name);
-        let is_heading = ["jobid", RAW_ID]
-            .iter()
-            .any(|name| id.eq_ignore_ascii_case(name));
+        let is_heading = id.eq_ignore_ascii_case("jobid") || id.eq_ignore_ascii_case(RAW_ID);
         if id.contains('.') || is_heading {
             return Ok(());
         }
-        let [submit, eligible, start, end] =
-            ["submit", "eligible", "start", "end"].map(|name| time(job.get(name)));
-        let submit = eligible.or(submit).ok_or("no time of submission")?;
+        let submit = time(job.get("eligible")).or(time(job.get("submit")));
+        let submit = submit.ok_or("no time of submission")?;
+        let start = time(job.get("start"));
+        let end = time(job.get("end"));
         let state = job.get("state");
         if state.starts_with("REVOKED") {
             return Err(LeftOutReason::Moved.into());
@@ -243,14 +251,17 @@ impl SacctColumns {
         if has_started && state.starts_with("REQUEUED") {
             return Err(LeftOutReason::Rerun.into());
         }
-        let run = number(job.get("elapsedraw"))
-            .or_else(|| duration(job.get("elapsed")))
-            .or_else(|| Some(end? - start?));
-        let is_cancelled = !has_started || state.starts_with("CANCELLED") && run == Some(0);
-        if is_cancelled && builder.leaves_out_cancelled() {
-            return Err(Fault::from(LeftOutReason::Cancelled).of_jobs(tasks(id)));
+        let mut run = number(job.get("elapsedraw")).or(duration(job.get("elapsed")));
+        if let (None, Some(start), Some(end)) = (run, start, end) {
+            run = Some(end - start);
         }
-        let run = if is_cancelled { Some(0) } else { run };
+        let is_cancelled = !has_started || state.starts_with("CANCELLED") && run == Some(0);
+        if is_cancelled {
+            if builder.leaves_out_cancelled() {
+                return Err(Fault::from(LeftOutReason::Cancelled).of_jobs(tasks(id)));
+            }
+            run = Some(0);
+        }
         let amounts = priority_inputs(&job, submit, builder);
         let (user, account) = (job.get("user"), job.get("account"));
         let association = format!("{account}/{user}");
@@ -272,7 +283,7 @@ impl SacctColumns {
             run: run.ok_or("no run time")?,
             walltime: time_limit(job.get("timelimitraw"), job.get("timelimit"))?,
             processors: builder.processors(requested, allocated)?,
-            started: start.filter(|_| !is_cancelled),
+            started: if is_cancelled { None } else { start },
             amounts: &amounts,
             ..LoggedJob::default()
         })
@@ -294,10 +305,12 @@ fn priority_inputs(
         ..slurm_job(job)
     };
     let weighed = PriorityInputs::new(&job, &slurm.settings, &slurm.cluster, submit);
-    let unweighted = PriorityInputs::unweighted(&job, &slurm.cluster);
-    let unweighted = unweighted.map(|(name, number)| (name.to_owned(), number));
+    let mut numbers = weighed.named(&slurm.settings);
+    for (name, number) in PriorityInputs::unweighted(&job, &slurm.cluster) {
+        numbers.push((name.to_owned(), number));
+    }
     let mut amounts = Vec::new();
-    for (name, number) in [weighed.named(&slurm.settings), unweighted.to_vec()].concat() {
+    for (name, number) in numbers {
         if builder.takes(&name) {
             amounts.push(LoggedAmount {
                 name: name.into(),
@@ -334,47 +347,48 @@ fn slurm_job(job: &Fields<'_>) -> SlurmJob {
 fn separator(line: &str) -> Option<&str> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let line = line.trim_end();
-    let start = line
-        .find(|letter| !is_name(letter))
-        .filter(|start| *start > 0)?;
-    let length = line[start..].find(is_name)?;
-    let separator = &line[start..start + length];
-    (separator == "\t" || !separator.starts_with(char::is_whitespace)).then_some(separator)
+    let after_name = line.trim_start_matches(is_name);
+    let separator = &after_name[..after_name.find(is_name)?];
+    let is_blank = separator != "\t" && separator.starts_with(char::is_whitespace);
+    (after_name.len() < line.len() && !is_blank).then_some(separator)
 }
 
 /// How to get a log from `sacct`, for a text that looks like its output and cannot be used.
 pub fn sacct_advice(text: &str) -> Option<String> {
-    let line = text
-        .lines()
-        .find(|line| !line.trim().is_empty())?
-        .trim_start();
-    let has_names = line
-        .get(..5)
-        .is_some_and(|start| start.eq_ignore_ascii_case("jobid"));
+    let line = text.trim_start().lines().next()?;
+    let has_names = line.to_ascii_lowercase().starts_with("jobid");
     let has_fields = line.split('|').count() > 5;
-    let is_job = has_fields && line.starts_with(|first: char| first.is_ascii_digit());
-    let missing = if is_job {
+    if !has_names && !has_fields {
+        return None;
+    }
+    let missing = if has_fields && starts_with_digit(line) {
         "the line of the column names is missing: "
     } else {
         ""
     };
-    (has_names || has_fields)
-        .then(|| format!("{missing}of sacct, give what {COMMAND} prints, with its first line"))
+    Some(format!(
+        "{missing}of sacct, give what {COMMAND} prints, with its first line"
+    ))
+}
+
+fn starts_with_digit(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_digit())
 }
 
 /// The time that a job asks for, in seconds, of minutes or a duration; `None` for 0.
 fn time_limit(minutes: &str, text: &str) -> Result<Option<i64>, Fault> {
-    let [minutes, text] = [minutes, text].map(|field| Some(field).filter(|field| is_limit(field)));
-    let Some(given) = minutes.or(text) else {
+    let (given, limit) = if is_limit(minutes) {
+        let seconds = number(minutes).and_then(|minutes| minutes.checked_mul(60));
+        (minutes, seconds)
+    } else if is_limit(text) {
+        (text, duration(text))
+    } else {
         return Ok(None);
     };
-    let limit = match minutes {
-        Some(minutes) => number(minutes).and_then(|minutes| minutes.checked_mul(60)),
-        None => duration(given),
-    };
-    match limit.filter(|limit| *limit >= 0) {
-        Some(limit) => Ok(Some(limit).filter(|limit| *limit > 0)),
-        None => Err(Fault::from("`TimelimitRaw` or `Timelimit` cannot be read").found(given)),
+    match limit {
+        Some(0) => Ok(None),
+        Some(limit @ 1..) => Ok(Some(limit)),
+        _ => Err(Fault::from("`TimelimitRaw` or `Timelimit` cannot be read").found(given)),
     }
 }
 
@@ -386,11 +400,13 @@ fn is_limit(field: &str) -> bool {
 /// The number of tasks that a row describes, such as 8 for `15_[2-9]` and 3 for `15_[0-4:2%1]`; 1
 /// for any other id.
 fn tasks(id: &str) -> usize {
-    let list = id
-        .split_once("_[")
-        .and_then(|(_, rest)| rest.strip_suffix(']'));
-    let tasks = list.and_then(ArrayIndices::parse);
-    tasks.map_or(1, |tasks| tasks.len().max(1) as usize)
+    if let Some((_, rest)) = id.split_once("_[")
+        && let Some(list) = rest.strip_suffix(']')
+        && let Some(tasks) = ArrayIndices::parse(list)
+    {
+        return tasks.len().max(1) as usize;
+    }
+    1
 }
 
 fn number(field: &str) -> Option<i64> {
@@ -407,7 +423,7 @@ fn duration(field: &str) -> Option<i64> {
 
 /// The seconds since 1970 of a time such as `2026-11-22T17:05:29`, or a number of seconds.
 pub(crate) fn time(field: &str) -> Option<i64> {
-    number(field).or_else(|| parse_time(field))
+    number(field).or(parse_time(field))
 }
 
 #[cfg(test)]

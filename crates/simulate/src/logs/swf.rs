@@ -100,7 +100,7 @@ pub(crate) fn read_line(
     if times.submit.is_none() && extent == Extent::Whole {
         return Err(Fault::from("no time of submission"));
     }
-    let is_cancelled = status == CANCELLED && times.run.is_none_or(|run| run == 0);
+    let is_cancelled = status == CANCELLED && matches!(times.run, None | Some(0));
     if is_cancelled && builder.leaves_out_cancelled() {
         return Err(LeftOutReason::Cancelled.into());
     }
@@ -109,8 +109,7 @@ pub(crate) fn read_line(
         run => run.ok_or("no run time")?,
     };
     let processors = builder.processors(Ok(positive(requested)), Ok(positive(allocated)))?;
-    let [user, group, queue] =
-        [user, group, queue].map(|name| if name == "-1" { "" } else { name });
+    let [user, group, queue] = [user, group, queue].map(known_name);
     let job = LoggedJob {
         id,
         entity: user,
@@ -122,7 +121,7 @@ pub(crate) fn read_line(
         run,
         walltime: positive(walltime),
         processors,
-        started: times.started.filter(|_| !is_cancelled),
+        started: if is_cancelled { None } else { times.started },
         extent,
         ..LoggedJob::default()
     };
@@ -141,33 +140,41 @@ impl Times {
     fn new(submit: &str, wait: &str, run: &str) -> Option<Self> {
         // whole numbers are exact, also those beyond 2^53
         if let (Ok(submit), Ok(wait), Ok(run)) = (submit.parse(), wait.parse(), run.parse()) {
-            let known = |number: i64| Some(number).filter(|number| *number >= 0);
-            let (submit, wait, run) = (known(submit), known(wait), known(run));
-            let started = submit
-                .zip(wait)
-                .and_then(|(submit, wait)| submit.checked_add(wait));
+            let mut started = None;
+            if let (Some(submit), Some(wait)) = (known(submit), known(wait)) {
+                started = i64::checked_add(submit, wait);
+            }
             return Some(Self {
-                submit,
+                submit: known(submit),
                 started,
-                run,
+                run: known(run),
             });
         }
-        let known = |number: f64| Some(number).filter(|number| *number >= 0.0);
         let submit = known(decimal(submit)?);
-        let wait = decimal(wait).and_then(known);
-        let run = known(decimal(run)?);
-        let started = submit.zip(wait).map(|(submit, wait)| submit + wait);
+        let mut started = None;
+        if let (Some(submit), Some(wait)) = (submit, decimal(wait).and_then(known)) {
+            started = Some(submit + wait);
+        }
         let start = started.or(submit).unwrap_or(0.0);
         Some(Self {
             submit: submit.map(nearest),
             started: started.map(nearest),
-            run: run.map(|run| nearest(start + run) - nearest(start)),
+            run: known(decimal(run)?).map(|run| nearest(start + run) - nearest(start)),
         })
     }
 }
 
+/// A number that is not negative, as one is that is not known.
+fn known<N: PartialOrd + Default>(number: N) -> Option<N> {
+    (number >= N::default()).then_some(number)
+}
+
+fn known_name(name: &str) -> &str {
+    if name == "-1" { "" } else { name }
+}
+
 fn positive(number: i64) -> Option<i64> {
-    Some(number).filter(|number| *number > 0)
+    (number > 0).then_some(number)
 }
 
 /// The nearest whole number; of two the larger one.
@@ -177,13 +184,16 @@ pub(crate) fn nearest(number: f64) -> i64 {
 
 /// The processors of the machine in a line of the header, `; MaxProcs: 128`.
 pub(crate) fn max_procs(line: &str) -> Option<u32> {
-    let (_, value) = header_entry(line).filter(|(key, _)| *key == "MaxProcs")?;
-    value.parse().ok().filter(|processors| *processors > 0)
+    match header_entry(line)? {
+        ("MaxProcs", value) => value.parse().ok().filter(|processors| *processors > 0),
+        _ => None,
+    }
 }
 
 /// What a line of the header says of the clock, `; UnixStartTime: 0`: the key and the value.
 pub(crate) fn clock(line: &str) -> Option<(&str, &str)> {
-    header_entry(line).filter(|(key, _)| CLOCK.contains(key))
+    let (key, value) = header_entry(line)?;
+    CLOCK.contains(&key).then_some((key, value))
 }
 
 /// Whether a line is one of the header that says of which machine and time the log is.
@@ -196,15 +206,18 @@ pub(crate) fn is_header(line: &str) -> bool {
         "MaxNodes",
         "MaxProcs",
     ];
-    header_entry(line).is_some_and(|(key, _)| KEYS.contains(&key))
+    match header_entry(line) {
+        Some((key, _)) => KEYS.contains(&key),
+        None => false,
+    }
 }
 
 /// The key and the value of a line of the header.
 fn header_entry(line: &str) -> Option<(&str, &str)> {
-    let comment = line
-        .starts_with(';')
-        .then(|| line.trim_start_matches([';', ' ', '\t']))?;
-    let (key, value) = comment.split_once(':')?;
+    let comment = line.strip_prefix(';')?;
+    let (key, value) = comment
+        .trim_start_matches([';', ' ', '\t'])
+        .split_once(':')?;
     Some((key, value.trim()))
 }
 
@@ -226,10 +239,10 @@ fn rounded_up(field: &str) -> Option<i64> {
 
 /// A number without an exponent.
 fn decimal(field: &str) -> Option<f64> {
-    let is_decimal = field
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b'-');
-    field.parse().ok().filter(|_| is_decimal)
+    if field.contains(|c: char| !c.is_ascii_digit() && c != '.' && c != '-') {
+        return None;
+    }
+    field.parse().ok()
 }
 
 #[cfg(test)]

@@ -35,13 +35,12 @@
 //! Stock, M. W. Watson, "HAR Inference: Recommendations for Practice", 2018 (the power 2/3); Y.
 //! Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", 1995.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::job_classes::{ByKind, Class, KINDS};
+use super::job_classes::{ByKind, Class, KINDS, Kind};
 use super::student_t;
 use crate::schedule::Schedule;
 use crate::workload::{Workload, WorkloadJob};
@@ -145,7 +144,10 @@ impl MeanChange {
     /// The probability that chance alone shows such a change or a greater one; `None` without an
     /// interval, and for too few users.
     pub fn p_value(&self) -> Option<f64> {
-        let standard_error = self.standard_error().filter(|_| self.has_users())?;
+        let standard_error = self.standard_error()?;
+        if !self.has_users() {
+            return None;
+        }
         let change = self.difference();
         if change == 0.0 {
             return Some(1.0);
@@ -169,16 +171,16 @@ impl MeanChange {
 
     /// Whether the mean grows by more than chance would explain.
     pub fn is_increase(&self) -> bool {
-        self.interval().is_some_and(|[low, _]| low > 0.0) && self.is_below_level()
+        matches!(self.interval(), Some([low, _]) if low > 0.0) && self.is_below_level()
     }
 
     /// Whether the mean falls by more than chance would explain.
     pub fn is_decrease(&self) -> bool {
-        self.interval().is_some_and(|[_, high]| high < 0.0) && self.is_below_level()
+        matches!(self.interval(), Some([_, high]) if high < 0.0) && self.is_below_level()
     }
 
     fn is_below_level(&self) -> bool {
-        self.p_value().is_some_and(|p_value| p_value <= self.level)
+        matches!(self.p_value(), Some(p_value) if p_value <= self.level)
     }
 }
 
@@ -187,7 +189,10 @@ impl Serialize for MeanChange {
     /// no means.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let if_any = |mean: f64| (self.jobs > 0).then_some(mean);
-        let [low, high] = self.interval().map_or([None, None], |ends| ends.map(Some));
+        let (low, high) = match self.interval() {
+            Some([low, high]) => (Some(low), Some(high)),
+            None => (None, None),
+        };
         let mut members = serializer.serialize_struct("MeanChange", 6)?;
         members.serialize_field("old", &if_any(self.old))?;
         members.serialize_field("new", &if_any(self.new))?;
@@ -274,59 +279,51 @@ impl Difference {
     pub fn new(workload: &Workload, old: &Schedule, new: &Schedule, warm_up: i64) -> Self {
         let mut paired = paired_jobs(workload, old, new, warm_up);
         let block_seconds = block_length(&paired);
+        let mut difference = Self {
+            jobs: paired.len(),
+            block_seconds,
+            only_old: only(old, new),
+            only_new: only(new, old),
+            ..Self::default()
+        };
         let begin = paired.first().map_or(0, |job| job.job.submit);
         for job in &mut paired {
             job.block = (job.job.submit - begin) / block_seconds;
+            let [old, new] = job.waits;
+            difference.longer += usize::from(new > old);
+            difference.shorter += usize::from(new < old);
+            difference.core_seconds += job.job.core_seconds();
         }
-        let mut kinds = KINDS.map(|kind| {
-            let classes = kind.classes(workload, &paired, |job| &job.job).into_iter();
-            let mut groups: Vec<GroupDifference> = classes.map(group_difference).collect();
-            if !kind.is_ordered {
-                // of equal changes the group that submits first comes first, whatever its name
-                groups.sort_by(|one, other| {
-                    other.wait.difference().total_cmp(&one.wait.difference())
-                });
-            }
-            groups
-        });
-        let quantities = [
-            PairedJob::wait,
-            PairedJob::wait_of_core_hours,
-            PairedJob::slowdown,
+        let mut means = [
+            mean_change(&paired, PairedJob::wait),
+            mean_change(&paired, PairedJob::wait_of_core_hours),
+            mean_change(&paired, PairedJob::slowdown),
         ];
-        let means = quantities.map(|quantity| mean_change(&paired, quantity));
         let level = level_of_all(&means);
-        let [wait, wait_per_core_hour, bounded_slowdown] =
-            means.map(|mean| MeanChange { level, ..mean });
-        let ordered = |order: Ordering| {
-            let waits = paired.iter().map(|job| job.waits[1].cmp(&job.waits[0]));
-            waits.filter(|other| *other == order).count()
-        };
-        let only = |one: &Schedule, other: &Schedule| {
-            let never = other.never_start();
-            never.filter(|&job| one.start(job).is_some()).count()
-        };
+        for mean in &mut means {
+            mean.level = level;
+        }
+        let [wait, wait_per_core_hour, bounded_slowdown] = means;
+        let mut kinds = KINDS.map(|kind| group_differences(kind, workload, &paired));
         // a class of all jobs is tested among the means
-        let is_tested = |group: &&GroupDifference| group.jobs < paired.len();
-        let tested = kinds.iter().flatten().filter(is_tested);
-        let level_of_classes = level_of_all(tested.map(|group| &group.wait));
+        let mut tested = Vec::new();
+        for group in kinds.iter().flatten() {
+            if group.jobs < paired.len() {
+                tested.push(group.wait);
+            }
+        }
+        let level_of_classes = level_of_all(&tested);
         for group in kinds.iter_mut().flatten() {
             let is_of_all = group.jobs == paired.len();
             group.wait.level = if is_of_all { level } else { level_of_classes };
         }
         Self {
-            jobs: paired.len(),
-            longer: ordered(Ordering::Greater),
-            shorter: ordered(Ordering::Less),
-            only_old: only(old, new),
-            only_new: only(new, old),
             wait,
-            core_seconds: paired.iter().map(|job| job.job.core_seconds()).sum(),
             wait_per_core_hour,
             bounded_slowdown,
             classes: kinds.into(),
-            block_seconds,
             blocks: wait.blocks,
+            ..difference
         }
     }
 
@@ -352,31 +349,36 @@ fn paired_jobs(
     new: &Schedule,
     warm_up: i64,
 ) -> Vec<PairedJob> {
-    let user = user_of(workload);
-    let paired = workload.after_warm_up(warm_up).filter_map(|index| {
-        let job = workload.jobs()[index];
-        let started = [old.started(workload, index)?, new.started(workload, index)?];
-        Some(PairedJob {
-            job,
-            block: 0,
-            user: user(index as u32, &job),
-            waits: started.map(|started| started.wait()),
-            slowdowns: started.map(|started| started.slowdown()),
-        })
-    });
-    paired.collect()
-}
-
-/// Whose a job is, of those by which jobs are alike.
-fn user_of(workload: &Workload) -> impl Fn(u32, &WorkloadJob) -> u32 {
     let has_names = |names: &[Box<str>]| names.iter().any(|name| !name.is_empty());
     let has_users = has_names(&workload.names_in_log().users);
     let has_entities = has_names(&workload.names_in_log().entities);
-    move |index, job| match (has_users, has_entities) {
-        (true, _) => job.user,
-        (false, true) => job.entity,
-        (false, false) => index,
+    let mut paired = Vec::new();
+    for index in workload.after_warm_up(warm_up) {
+        let job = workload.jobs()[index];
+        if let (Some(old), Some(new)) = (old.started(workload, index), new.started(workload, index))
+        {
+            paired.push(PairedJob {
+                job,
+                block: 0,
+                user: if has_users {
+                    job.user
+                } else if has_entities {
+                    job.entity
+                } else {
+                    index as u32
+                },
+                waits: [old.wait(), new.wait()],
+                slowdowns: [old.slowdown(), new.slowdown()],
+            });
+        }
     }
+    paired
+}
+
+/// The number of jobs that start in one schedule and never in the other one.
+fn only(one: &Schedule, other: &Schedule) -> usize {
+    let never = other.never_start();
+    never.filter(|&job| one.start(job).is_some()).count()
 }
 
 /// The length of the blocks, of which as many as fit into the time of the submissions cover it. A
@@ -403,53 +405,61 @@ fn backlog(jobs: &[PairedJob]) -> f64 {
 
 /// The greatest p-value that is more than chance where all these changes are tested, so that of
 /// those that are called so at most 5 % are chance.
-fn level_of_all<'c>(changes: impl IntoIterator<Item = &'c MeanChange>) -> f64 {
-    let mut p_values: Vec<f64> = changes
-        .into_iter()
-        .filter_map(MeanChange::p_value)
-        .collect();
+fn level_of_all(changes: &[MeanChange]) -> f64 {
+    let mut p_values: Vec<f64> = changes.iter().filter_map(MeanChange::p_value).collect();
     p_values.sort_unstable_by(f64::total_cmp);
     let tested = p_values.len().max(1) as f64;
-    let levels = (1_u32..).map(|place| LEVEL * (f64::from(place) / tested));
-    let significant = levels
-        .zip(p_values)
-        .filter(|(level, p_value)| p_value <= level);
-    significant
-        .last()
-        .map_or(LEVEL / tested, |(level, _)| level)
+    let mut level_of_all = LEVEL / tested;
+    for (index, p_value) in p_values.into_iter().enumerate() {
+        let level = LEVEL * ((index + 1) as f64 / tested);
+        if p_value <= level {
+            level_of_all = level;
+        }
+    }
+    level_of_all
 }
 
-fn group_difference(Class { name, jobs }: Class<'_, PairedJob>) -> GroupDifference {
-    GroupDifference {
-        name,
-        jobs: jobs.len(),
-        core_seconds: jobs.iter().map(|job| job.job.core_seconds()).sum(),
-        wait: mean_change(jobs, PairedJob::wait),
+fn group_differences(
+    kind: Kind,
+    workload: &Workload,
+    paired: &[PairedJob],
+) -> Vec<GroupDifference> {
+    let mut groups = Vec::new();
+    for Class { name, jobs } in kind.classes(workload, paired, |job| &job.job) {
+        groups.push(GroupDifference {
+            name,
+            jobs: jobs.len(),
+            core_seconds: jobs.iter().map(|job| job.job.core_seconds()).sum(),
+            wait: mean_change(jobs, PairedJob::wait),
+        });
     }
+    if !kind.is_ordered {
+        // of equal changes the group that submits first comes first, whatever its name
+        groups.sort_by(|one, other| other.wait.difference().total_cmp(&one.wait.difference()));
+    }
+    groups
 }
 
 impl PairedJob {
     fn wait(&self) -> Weighted {
-        self.weighted(1.0, self.waits.map(|wait| wait as f64))
+        weighted(1.0, self.waits.map(|wait| wait as f64))
     }
 
     fn wait_of_core_hours(&self) -> Weighted {
-        self.weighted(
-            self.job.core_seconds() as f64,
-            self.waits.map(|wait| wait as f64),
-        )
+        let weight = self.job.core_seconds() as f64;
+        weighted(weight, self.waits.map(|wait| wait as f64))
     }
 
     fn slowdown(&self) -> Weighted {
-        self.weighted(1.0, self.slowdowns)
+        weighted(1.0, self.slowdowns)
     }
+}
 
-    fn weighted(&self, weight: f64, [old, new]: [f64; 2]) -> Weighted {
-        Weighted {
-            weight,
-            old: weight * old,
-            new: weight * new,
-        }
+fn weighted(weight: f64, [old, new]: [f64; 2]) -> Weighted {
+    Weighted {
+        weight,
+        old: weight * old,
+        new: weight * new,
     }
 }
 
@@ -468,7 +478,13 @@ fn mean_change<'j>(
             .add(quantity(job));
     }
     let mut all = Weighted::default();
-    cells.values().for_each(|cell| all.add(*cell));
+    let mut by_block: BTreeMap<i64, Weighted> = BTreeMap::new();
+    let mut by_user: BTreeMap<u32, Weighted> = BTreeMap::new();
+    for (&(block, user), cell) in &cells {
+        all.add(*cell);
+        by_block.entry(block).or_default().add(*cell);
+        by_user.entry(user).or_default().add(*cell);
+    }
     let mean = |sum: f64| {
         if all.weight > 0.0 {
             sum / all.weight
@@ -478,15 +494,13 @@ fn mean_change<'j>(
     };
     let means = [mean(all.old), mean(all.new)];
     let change = means[1] - means[0];
-    let by_block = Squares::new(cells.iter().map(|((block, _), sums)| (block, sums)), change);
-    let by_user = Squares::new(cells.iter().map(|((_, user), sums)| (user, sums)), change);
-    let of_cells: f64 = cells
-        .values()
-        .map(|cell| cell.residual(change).powi(2))
-        .sum();
+    let by_block = Squares::new(by_block.into_values(), change);
+    let by_user = Squares::new(by_user.into_values(), change);
+    let of_cells = Squares::new(cells.into_values(), change);
     let users = by_user.effective_count();
     // an estimate of two-way clusters can be less than that of either
-    let with_users = (by_block.variance() + by_user.variance() - of_cells).max(by_user.variance());
+    let with_users =
+        (by_block.variance() + by_user.variance() - of_cells.residuals).max(by_user.variance());
     let is_of_few = users < MIN_USERS;
     let variance = if is_of_few {
         by_block.variance()
@@ -512,17 +526,15 @@ struct Squares {
 }
 
 impl Squares {
-    fn new<'c, K: Ord>(cells: impl Iterator<Item = (K, &'c Weighted)>, change: f64) -> Self {
-        let mut clusters: BTreeMap<K, Weighted> = BTreeMap::new();
-        cells.for_each(|(key, sums)| clusters.entry(key).or_default().add(*sums));
-        clusters
-            .values()
-            .fold(Self::default(), |squares, sums| Self {
-                count: squares.count + 1,
-                residuals: squares.residuals + sums.residual(change).powi(2),
-                weight: squares.weight + sums.weight,
-                weights: squares.weights + sums.weight.powi(2),
-            })
+    fn new(clusters: impl Iterator<Item = Weighted>, change: f64) -> Self {
+        let mut squares = Self::default();
+        for sums in clusters {
+            squares.count += 1;
+            squares.residuals += sums.residual(change).powi(2);
+            squares.weight += sums.weight;
+            squares.weights += sums.weight.powi(2);
+        }
+        squares
     }
 
     /// The variance of the sum of the changes.
@@ -612,13 +624,11 @@ mod tests {
             old: 0.0,
             new,
         };
-        let cells = [
-            ((0, 0), cell(3.0)),
-            ((0, 1), cell(-1.0)),
-            ((1, 0), cell(-1.0)),
-            ((1, 1), cell(-1.0)),
-        ];
-        let by_block = Squares::new(cells.iter().map(|((block, _), sums)| (block, sums)), 0.0);
+        let mut blocks = [Weighted::default(); 2];
+        for (block, new) in [(0, 3.0), (0, -1.0), (1, -1.0), (1, -1.0)] {
+            blocks[block].add(cell(new));
+        }
+        let by_block = Squares::new(blocks.into_iter(), 0.0);
         assert_eq!(
             (
                 by_block.count,
@@ -635,14 +645,8 @@ mod tests {
             },
             cell(0.0),
         ];
-        assert_eq!(
-            Squares::new(uneven.iter().enumerate(), 0.0).effective_count(),
-            1
-        );
-        assert_eq!(
-            Squares::new(std::iter::empty::<(u32, &Weighted)>(), 0.0).effective_count(),
-            0
-        );
+        assert_eq!(Squares::new(uneven.into_iter(), 0.0).effective_count(), 1);
+        assert_eq!(Squares::new(std::iter::empty(), 0.0).effective_count(), 0);
     }
 
     #[test]
@@ -673,7 +677,7 @@ mod tests {
     fn a_change_that_is_barely_significant_alone_is_not_so_among_others() {
         let barely = change(0.99);
         assert!(barely.is_significant());
-        let level = |others: &[MeanChange]| level_of_all(others.iter().chain([&barely]));
+        let level = |others: &[MeanChange]| level_of_all(&[others, &[barely]].concat());
         assert_eq!(level(&[]), 0.05);
         assert_eq!(level(&[change(9.0)]), 0.025);
         assert!(

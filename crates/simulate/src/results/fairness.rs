@@ -64,7 +64,7 @@ pub struct EntityUse {
 impl EntityUse {
     /// What the entity uses of what it is promised; `None` if it is promised nothing.
     pub fn ratio(&self) -> Option<f64> {
-        (self.promised > 0.0).then(|| self.used / self.promised)
+        (self.promised > 0.0).then_some(self.used / self.promised)
     }
 }
 
@@ -117,17 +117,15 @@ impl Fairness {
             block_seconds,
             ((last_end - begin) / block_seconds + 1) as usize,
         );
-        let mut entities: Vec<EntityUse> = workload
-            .entities()
-            .iter()
-            .zip(percs)
-            .map(|(name, perc)| EntityUse {
+        let mut entities = Vec::new();
+        for (name, perc) in workload.entities().iter().zip(percs) {
+            entities.push(EntityUse {
                 name: name.to_string(),
                 perc: *perc,
                 promised: 0.0,
                 used: 0.0,
-            })
-            .collect();
+            });
+        }
         let (mut misplaced, mut all) = (0.0, 0.0);
         for block in &blocks {
             for (of_block, promised) in block.iter().zip(promised(block, percs)) {
@@ -138,14 +136,14 @@ impl Fairness {
                 all += of_block.used;
             }
         }
-        let has_shares = |entity: &&EntityUse| entity.perc.is_some_and(|perc| perc > 0.0);
-        let ratios: Vec<f64> = entities
-            .iter()
-            .filter(has_shares)
-            .filter_map(EntityUse::ratio)
-            .collect();
+        let mut ratios = Vec::new();
+        for entity in &entities {
+            if entity.perc > Some(0.0) {
+                ratios.extend(entity.ratio());
+            }
+        }
         let mut has_jobs = has_jobs.into_iter();
-        entities.retain(|entity| has_jobs.next().unwrap_or(false) && !entity.name.is_empty());
+        entities.retain(|entity| has_jobs.next() == Some(true) && !entity.name.is_empty());
         let hoover = if all > 0.0 { misplaced / all } else { 0.0 };
         Self {
             jain: jain_index(&ratios),
@@ -169,11 +167,10 @@ fn blocks(
     count: usize,
 ) -> Vec<Vec<BlockUse>> {
     let mut blocks = vec![Vec::new(); count];
-    for (entity, jobs) in of_entity
-        .iter()
-        .enumerate()
-        .filter(|(_, jobs)| !jobs.is_empty())
-    {
+    for (entity, jobs) in of_entity.iter().enumerate() {
+        if jobs.is_empty() {
+            continue;
+        }
         let mut used = TimeShares::new(begin, length, count);
         let mut demand = TimeShares::new(begin, length, count);
         for started in jobs {
@@ -183,17 +180,15 @@ fn blocks(
             }
             demand.add(started.job.submit, started.end(), processors);
         }
-        let amounts = used.finish().into_iter().zip(demand.finish());
-        for (block, (used, demand)) in blocks
-            .iter_mut()
-            .zip(amounts)
-            .filter(|(_, (_, demand))| *demand > 0.0)
-        {
-            block.push(BlockUse {
-                entity,
-                used,
-                demand,
-            });
+        let (used, demand) = (used.finish(), demand.finish());
+        for (index, block) in blocks.iter_mut().enumerate() {
+            if demand[index] > 0.0 {
+                block.push(BlockUse {
+                    entity,
+                    used: used[index],
+                    demand: demand[index],
+                });
+            }
         }
     }
     blocks
@@ -201,40 +196,59 @@ fn blocks(
 
 /// Divides the processor time that is used in a block as the shares promise it.
 fn promised(block: &[BlockUse], percs: &[Option<f64>]) -> Vec<f64> {
-    let weight = |of_block: &BlockUse| percs[of_block.entity].unwrap_or(0.0);
-    let (with_shares, without): (Vec<usize>, Vec<usize>) =
-        (0..block.len()).partition(|&index| weight(&block[index]) > 0.0);
-    let mut left: f64 = block.iter().map(|of_block| of_block.used).sum();
+    let mut left = 0.0;
+    let (mut with_shares, mut without) = (Vec::new(), Vec::new());
+    for (index, of_block) in block.iter().enumerate() {
+        left += of_block.used;
+        let demand = of_block.demand;
+        match percs[of_block.entity] {
+            Some(weight) if weight > 0.0 => with_shares.push(Claim {
+                index,
+                demand,
+                weight,
+            }),
+            _ => without.push(Claim {
+                index,
+                demand,
+                weight: 1.0,
+            }),
+        }
+    }
     let mut promised = vec![0.0; block.len()];
-    divide(&mut left, block, with_shares, weight, &mut promised);
-    divide(&mut left, block, without, |_| 1.0, &mut promised);
+    divide(&mut left, with_shares, &mut promised);
+    divide(&mut left, without, &mut promised);
     promised
 }
 
+/// What the entity at a place of a block asks for, and its weight.
+struct Claim {
+    index: usize,
+    demand: f64,
+    weight: f64,
+}
+
+impl Claim {
+    fn level(&self) -> f64 {
+        self.demand / self.weight
+    }
+}
+
 /// Divides an amount in proportion to the weights, to nobody more than its demand.
-fn divide(
-    left: &mut f64,
-    block: &[BlockUse],
-    mut order: Vec<usize>,
-    weight: impl Fn(&BlockUse) -> f64,
-    promised: &mut [f64],
-) {
-    let level = |index: &usize| block[*index].demand / weight(&block[*index]);
-    order.sort_by(|one, other| level(one).total_cmp(&level(other)));
-    let mut weights: f64 = order.iter().map(|&index| weight(&block[index])).sum();
-    let last = order.last().copied();
-    for index in order {
-        let own = weight(&block[index]);
+fn divide(left: &mut f64, mut claims: Vec<Claim>, promised: &mut [f64]) {
+    claims.sort_by(|one, other| one.level().total_cmp(&other.level()));
+    let mut weights: f64 = claims.iter().map(|claim| claim.weight).sum();
+    let last = claims.len().saturating_sub(1);
+    for (place, claim) in claims.into_iter().enumerate() {
         // the last one gets all that is left, whatever rounding has made of the weights
-        let part = if Some(index) == last {
+        let part = if place == last {
             1.0
         } else {
-            (own / weights).min(1.0)
+            (claim.weight / weights).min(1.0)
         };
-        let amount = block[index].demand.min(*left * part);
-        promised[index] = amount;
+        let amount = claim.demand.min(*left * part);
+        promised[claim.index] = amount;
         *left -= amount;
-        weights -= own;
+        weights -= claim.weight;
     }
 }
 

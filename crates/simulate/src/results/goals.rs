@@ -124,20 +124,6 @@ pub enum RunMeasure {
     MeanQueue,
 }
 
-/// The measures by their names in a file.
-const JOB_MEASURES: [(JobMeasure, &str); 3] = [
-    (JobMeasure::Wait, "wait"),
-    (JobMeasure::BoundedSlowdown, "bounded_slowdown"),
-    (JobMeasure::Turnaround, "turnaround"),
-];
-const RUN_MEASURES: [(RunMeasure, &str); 5] = [
-    (RunMeasure::Utilisation, "utilisation"),
-    (RunMeasure::Jain, "jain"),
-    (RunMeasure::Hoover, "hoover"),
-    (RunMeasure::Makespan, "makespan"),
-    (RunMeasure::MeanQueue, "mean_queue"),
-];
-
 /// The limit of a goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limit {
@@ -289,6 +275,15 @@ fn fault<T>(span: Span, message: impl Into<String>) -> Result<T, Fault> {
     Err((span, message.into()))
 }
 
+impl GoalsError {
+    /// The error of a fault in a file with a name and a text.
+    fn at_line(name: &str, text: &str, (span, message): Fault) -> Self {
+        let before = text.get(..span.start).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        Self(format!("`{name}`, line {line}: {message}"))
+    }
+}
+
 impl Goals {
     /// Reads goals from TOML. `name` is the file's name in messages, and conditions use the names
     /// of `schema`.
@@ -302,28 +297,23 @@ impl Goals {
                 "`{name}` is larger than {MAX_GOALS_BYTES} bytes, the limit for goals"
             )));
         }
-        let at_line = |(span, message): Fault| {
-            let line = text
-                .get(..span.start)
-                .map_or(1, |before| before.matches('\n').count() + 1);
-            GoalsError(format!("`{name}`, line {line}: {message}"))
+        let file: File = match toml::from_str(text) {
+            Ok(file) => file,
+            Err(error) => {
+                let mut message = error.message().trim_end().replace('\n', ", ");
+                if text.lines().any(|line| line.trim() == "[goal]") {
+                    message += "; write `[[goal]]`, as there can be several";
+                }
+                let span = error.span().unwrap_or_default();
+                return Err(GoalsError::at_line(name, text, (span, message)));
+            }
         };
-        let file: File = toml::from_str(text).map_err(|error| {
-            let message = error.message().trim_end().replace('\n', ", ");
-            let is_table = text.lines().any(|line| line.trim() == "[goal]");
-            let hint = if is_table {
-                "; write `[[goal]]`, as there can be several"
-            } else {
-                ""
-            };
-            at_line((error.span().unwrap_or_default(), message + hint))
-        })?;
         if file.goal.is_empty() && file.objective.is_none() {
             return Err(GoalsError(format!(
                 "`{name}` has no goal: expected at least one `[[goal]]`"
             )));
         }
-        Self::of_file(file, schema).map_err(at_line)
+        Self::of_file(file, schema).map_err(|fault| GoalsError::at_line(name, text, fault))
     }
 
     fn of_file(file: File, schema: &Schema) -> Result<Self, Fault> {
@@ -335,7 +325,7 @@ impl Goals {
                 return fault(goal.span(), format!("there are several goals `{name}`"));
             }
         }
-        let mut goals = Vec::with_capacity(file.goal.len());
+        let mut goals = Vec::new();
         for goal in file.goal {
             goals.push(goal_of(goal, schema)?);
         }
@@ -352,17 +342,16 @@ impl Goals {
 
     /// Whether a goal or the objective is one number of the whole run, and not only of jobs.
     pub fn measure_runs(&self) -> bool {
-        let goals = self.goals.iter().map(|goal| goal.measure);
-        let mut measures = goals.chain(self.objective.iter().map(|objective| objective.measure));
-        measures.any(|measure| matches!(measure, Measure::OfRun(_)))
+        matches!(&self.objective, Some(objective) if objective.measure.is_of_run())
+            || self.goals.iter().any(|goal| goal.measure.is_of_run())
     }
 
     /// Judges a schedule. `old` are the values of the old side of a comparison, goal by goal.
     pub fn judge(&self, run: &JudgedRun<'_>, old: Option<&[JudgedGoal]>) -> Vec<JudgedGoal> {
-        let mut olds = old.unwrap_or_default().iter().map(|goal| goal.value);
-        let mut judged = Vec::with_capacity(self.goals.len());
-        for goal in &self.goals {
-            judged.push(goal.judge(run, olds.next().flatten()));
+        let mut judged = Vec::new();
+        for (index, goal) in self.goals.iter().enumerate() {
+            let old = old.and_then(|old| old.get(index)?.value);
+            judged.push(goal.judge(run, old));
         }
         judged
     }
@@ -388,13 +377,46 @@ struct Measured {
     value: Option<f64>,
 }
 
+/// The jobs of a workload that a goal or an objective is about.
+struct Concerned<'a> {
+    workload: &'a Workload,
+    condition: Option<&'a Condition>,
+    /// What the jobs have in common, by its place among the names of the log; `None` if no job has
+    /// it.
+    member: Option<(Member, Option<usize>)>,
+}
+
+impl<'a> Concerned<'a> {
+    fn all(workload: &'a Workload) -> Self {
+        Self {
+            workload,
+            condition: None,
+            member: None,
+        }
+    }
+
+    fn contains(&self, job: &WorkloadJob) -> bool {
+        if let Some((member, index)) = self.member
+            && index != Some(member.index_of(job))
+        {
+            return false;
+        }
+        match self.condition {
+            Some(condition) => condition.holds(self.workload, job),
+            None => true,
+        }
+    }
+}
+
 impl JudgedRun<'_> {
     /// The value of a measure, and of how many jobs it is.
-    fn measured(&self, measure: Measure, is_concerned: impl Fn(&WorkloadJob) -> bool) -> Measured {
+    fn measured(&self, measure: Measure, concerned: &Concerned<'_>) -> Measured {
         let jobs = self.workload.jobs();
         let counted = self.workload.after_warm_up(self.results.statistics.warm_up);
-        let is_counted = |job: &usize| counted.contains(job) && is_concerned(&jobs[*job]);
-        let never_start = self.schedule.never_start().filter(is_counted).count();
+        let mut never_start = 0;
+        for job in self.schedule.never_start() {
+            never_start += usize::from(counted.contains(&job) && concerned.contains(&jobs[job]));
+        }
         match measure {
             Measure::OfRun(measure) => {
                 let is_of_end = matches!(measure, RunMeasure::Makespan | RunMeasure::MeanQueue);
@@ -411,12 +433,14 @@ impl JudgedRun<'_> {
                 }
             }
             Measure::OfJobs(measure, statistic) => {
-                let counted = (0..jobs.len()).filter(is_counted);
-                let mut values: Vec<f64> = counted
-                    .filter_map(|job| self.of_job(measure, job))
-                    .collect();
+                let mut values = Vec::new();
+                for job in counted {
+                    if concerned.contains(&jobs[job]) {
+                        values.extend(self.of_job(measure, job));
+                    }
+                }
                 // a job that never starts waits longer than any limit
-                values.extend(std::iter::repeat_n(f64::INFINITY, never_start));
+                values.resize(values.len() + never_start, f64::INFINITY);
                 Measured {
                     jobs: values.len(),
                     never_start,
@@ -450,7 +474,8 @@ impl JudgedRun<'_> {
 
     /// The value of an objective.
     pub fn objective(&self, objective: &Objective) -> Option<f64> {
-        self.measured(objective.measure, |_| true).value
+        let all = Concerned::all(self.workload);
+        self.measured(objective.measure, &all).value
     }
 }
 
@@ -481,7 +506,7 @@ impl Goal {
             jobs,
             never_start,
             value,
-        } = run.measured(self.measure, self.is_concerned(run.workload));
+        } = run.measured(self.measure, &self.concerned(run.workload));
         let Limit {
             is_most,
             number,
@@ -521,30 +546,26 @@ impl Goal {
 
     /// Whether any job of a workload is one of those that the goal is about.
     pub fn concerns_any(&self, workload: &Workload) -> bool {
-        workload.jobs().iter().any(self.is_concerned(workload))
+        let concerned = self.concerned(workload);
+        workload.jobs().iter().any(|job| concerned.contains(job))
     }
 
-    /// Which jobs of a workload the goal is about.
-    fn is_concerned<'a>(&'a self, workload: &'a Workload) -> impl Fn(&WorkloadJob) -> bool + 'a {
-        let member = self
-            .member
-            .as_ref()
-            .map(|(member, name)| (*member, member.index(name, workload)));
-        move |job| {
-            let is_member =
-                member.is_none_or(|(member, index)| index == Some(member.index_of(job)));
-            let condition = self.condition.as_ref();
-            is_member && condition.is_none_or(|condition| condition.holds(workload, job))
+    /// The jobs of a workload that the goal is about.
+    fn concerned<'a>(&'a self, workload: &'a Workload) -> Concerned<'a> {
+        let mut concerned = Concerned::all(workload);
+        concerned.condition = self.condition.as_ref();
+        if let Some((member, name)) = &self.member {
+            concerned.member = Some((*member, member.index(name, workload)));
         }
+        concerned
     }
 }
 
 impl Member {
     /// The place of a name among those of the log; `None` if no job has it.
     pub fn index(self, name: &str, workload: &Workload) -> Option<usize> {
-        self.names(workload)
-            .iter()
-            .position(|other| **other == *name)
+        let names = self.names(workload);
+        names.iter().position(|other| **other == *name)
     }
 
     fn index_of(self, job: &WorkloadJob) -> usize {
@@ -581,16 +602,18 @@ impl Condition {
     fn parse(text: &str, schema: &Schema) -> Result<Self, String> {
         let formula = Formula::parse(text)
             .map_err(|error| format!("the condition `{text}` is not valid: {error}"))?;
-        match formula.compile(schema) {
-            Ok(program) => Ok(Self { formula, program }),
-            Err(error) => {
-                let found = lint(formula.expr(), schema)
-                    .into_iter()
-                    .find(|found| found.severity == Severity::Error);
-                let reason = found.map_or_else(|| error.to_string(), |found| in_one_line(&found));
-                Err(format!("the condition `{text}`: {reason}"))
+        let error = match formula.compile(schema) {
+            Ok(program) => return Ok(Self { formula, program }),
+            Err(error) => error,
+        };
+        let mut reason = error.to_string();
+        for found in lint(formula.expr(), schema) {
+            if found.severity == Severity::Error {
+                reason = in_one_line(&found);
+                break;
             }
         }
+        Err(format!("the condition `{text}`: {reason}"))
     }
 
     /// Whether it holds for a job. It does not where Python raises an exception.
@@ -604,7 +627,7 @@ impl Condition {
             });
         }
         match self.program.evaluate(&inputs) {
-            Ok(value) => value.to_f64().is_some_and(|value| value != 0.0),
+            Ok(value) => !matches!(value.to_f64(), None | Some(0.0)),
             Err(_) => false,
         }
     }
@@ -653,7 +676,7 @@ fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
         }
     }
     let measure = measure_of(&measure, statistic.as_ref())?;
-    if matches!(measure, Measure::OfRun(_)) && (condition.is_some() || member.is_some()) {
+    if measure.is_of_run() && (condition.is_some() || member.is_some()) {
         let message = format!("goal `{name}` measures the whole run, which is not of some jobs");
         return fault(whole, message);
     }
@@ -669,9 +692,10 @@ fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
     let (number, is_of_old) = match limit.into_inner() {
         LimitValue::OfOld { old } => (old, true),
         LimitValue::Number(number) => {
-            let number = number
-                .value_of(measure)
-                .map_err(|message| (span.clone(), message))?;
+            let number = match number.value_of(measure) {
+                Ok(number) => number,
+                Err(message) => return fault(span, message),
+            };
             if measure.is_fraction() && !(0.0..=1.0).contains(&number) {
                 let message = format!("{number} is not a fraction, expected 0 to 1, such as 0.7");
                 return fault(span, message);
@@ -698,7 +722,7 @@ fn measure_of(
     statistic: Option<&Spanned<StatisticValue>>,
 ) -> Result<Measure, Fault> {
     let (span, name) = (name.span(), name.get_ref());
-    if let Some((measure, _)) = RUN_MEASURES.into_iter().find(|(_, known)| known == name) {
+    if let Some(measure) = RunMeasure::from_name(name) {
         return match statistic {
             Some(statistic) => {
                 let message = format!("`{name}` is one number, without a statistic");
@@ -707,7 +731,7 @@ fn measure_of(
             None => Ok(Measure::OfRun(measure)),
         };
     }
-    let Some((of_jobs, _)) = JOB_MEASURES.into_iter().find(|(_, known)| known == name) else {
+    let Some(of_jobs) = JobMeasure::from_name(name) else {
         return fault(
             span,
             format!(
@@ -765,11 +789,15 @@ fn objective_of(objective: Spanned<ObjectiveTable>) -> Result<Objective, Fault> 
     };
     let name = text.get_ref().trim().to_owned();
     let (statistic, measure) = match name.split_once(char::is_whitespace) {
-        Some((statistic, measure)) => (Some(statistic.to_owned()), measure.trim().to_owned()),
+        Some((statistic, measure)) => {
+            let statistic = StatisticValue::Name(statistic.to_owned());
+            (
+                Some(Spanned::new(text.span(), statistic)),
+                measure.trim().to_owned(),
+            )
+        }
         None => (None, name.clone()),
     };
-    let statistic =
-        statistic.map(|statistic| Spanned::new(text.span(), StatisticValue::Name(statistic)));
     let measure = measure_of(&Spanned::new(text.span(), measure), statistic.as_ref())?;
     Ok(Objective {
         name,
@@ -796,7 +824,55 @@ impl LimitNumber {
     }
 }
 
+impl JobMeasure {
+    fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "wait" => Some(Self::Wait),
+            "bounded_slowdown" => Some(Self::BoundedSlowdown),
+            "turnaround" => Some(Self::Turnaround),
+            _ => None,
+        }
+    }
+
+    /// Its name in sentences.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Wait => "wait",
+            Self::BoundedSlowdown => "bounded slowdown",
+            Self::Turnaround => "turnaround",
+        }
+    }
+}
+
+impl RunMeasure {
+    fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "utilisation" => Some(Self::Utilisation),
+            "jain" => Some(Self::Jain),
+            "hoover" => Some(Self::Hoover),
+            "makespan" => Some(Self::Makespan),
+            "mean_queue" => Some(Self::MeanQueue),
+            _ => None,
+        }
+    }
+
+    /// Its name in sentences.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Utilisation => "utilisation",
+            Self::Jain => "jain",
+            Self::Hoover => "hoover",
+            Self::Makespan => "makespan",
+            Self::MeanQueue => "mean queue",
+        }
+    }
+}
+
 impl Measure {
+    fn is_of_run(self) -> bool {
+        matches!(self, Self::OfRun(_))
+    }
+
     /// Whether its values are seconds.
     pub fn is_duration(self) -> bool {
         match self {
@@ -831,10 +907,10 @@ impl Measure {
 impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (of_jobs, statistic) = match self {
-            Self::OfRun(measure) => return f.write_str(&words_of(*measure, &RUN_MEASURES)),
+            Self::OfRun(measure) => return f.write_str(measure.words()),
             Self::OfJobs(measure, statistic) => (*measure, statistic),
         };
-        let measure = words_of(of_jobs, &JOB_MEASURES);
+        let measure = of_jobs.words();
         match statistic {
             Statistic::Mean => write!(f, "mean {measure}"),
             Statistic::Median => write!(f, "median {measure}"),
@@ -848,20 +924,14 @@ impl fmt::Display for Measure {
     }
 }
 
-/// The name of a measure in sentences.
-fn words_of<M: PartialEq>(measure: M, names: &[(M, &str)]) -> String {
-    let name = names.iter().find(|(other, _)| *other == measure);
-    name.map_or_else(String::new, |(_, name)| name.replace('_', " "))
-}
-
 /// A time in the largest unit of which it is a multiple.
 fn time_in_words(seconds: f64) -> String {
-    let units = [(86_400.0, "d"), (3600.0, "h"), (60.0, "min")];
-    let unit = units
-        .into_iter()
-        .find(|(unit, _)| seconds > 0.0 && seconds % unit == 0.0);
-    let (unit, name) = unit.unwrap_or((1.0, "s"));
-    format!("{} {name}", seconds / unit)
+    for (unit, name) in [(86_400.0, "d"), (3600.0, "h"), (60.0, "min")] {
+        if seconds > 0.0 && seconds % unit == 0.0 {
+            return format!("{} {name}", seconds / unit);
+        }
+    }
+    format!("{seconds} s")
 }
 
 mod change;

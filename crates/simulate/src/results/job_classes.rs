@@ -80,7 +80,8 @@ pub(crate) const KINDS: [Kind; 5] = [
         index: |job| job.entity as usize,
         // jobs whose entity the log does not say are not one entity
         name: |workload, index| {
-            Some(workload.entities()[index].to_string()).filter(|name| !name.is_empty())
+            let name = workload.entities()[index].to_string();
+            (!name.is_empty()).then_some(name)
         },
         is_ordered: false,
     },
@@ -119,7 +120,7 @@ impl Kind {
             let index = (self.index)(job_of(job));
             members.entry(index).or_default().push(job);
         }
-        let mut classes = Vec::with_capacity(members.len());
+        let mut classes = Vec::new();
         for (index, jobs) in members {
             if let Some(name) = (self.name)(workload, index) {
                 classes.push(Class { name, jobs });
@@ -131,17 +132,15 @@ impl Kind {
 
 /// The class of sizes that a number of processors belongs to.
 pub(crate) fn size_class(processors: u32) -> usize {
-    SIZE_CLASSES
-        .iter()
-        .position(|&most| processors <= most)
-        .unwrap_or(SIZE_CLASSES.len())
+    SIZE_CLASSES.partition_point(|&most| most < processors)
 }
 
 pub(crate) fn size_class_name(class: usize) -> String {
-    let first = class
-        .checked_sub(1)
-        .and_then(|before| SIZE_CLASSES.get(before))
-        .map_or(1, |most| most + 1);
+    let first = if class == 0 {
+        1
+    } else {
+        SIZE_CLASSES[class - 1] + 1
+    };
     match SIZE_CLASSES.get(class) {
         Some(&most) if most == first => most.to_string(),
         Some(most) => format!("{first}-{most}"),
@@ -150,15 +149,12 @@ pub(crate) fn size_class_name(class: usize) -> String {
 }
 
 pub(crate) fn length_class(seconds: i64) -> usize {
-    LENGTH_CLASSES
-        .iter()
-        .position(|(most, _)| seconds <= *most)
-        .unwrap_or(LENGTH_CLASSES.len())
+    LENGTH_CLASSES.partition_point(|(most, _)| *most < seconds)
 }
 
 pub(crate) fn length_class_name(class: usize) -> String {
-    LENGTH_CLASSES
-        .get(class)
-        .map_or(LONGEST_CLASS, |(_, name)| name)
-        .to_owned()
+    match LENGTH_CLASSES.get(class) {
+        Some((_, name)) => (*name).to_owned(),
+        None => LONGEST_CLASS.to_owned(),
+    }
 }

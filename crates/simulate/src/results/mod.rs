@@ -37,13 +37,18 @@ impl Results {
         shares: Option<&[Option<f64>]>,
         warm_up: i64,
     ) -> Self {
-        let shares = shares.filter(|shares| shares.iter().flatten().any(|share| *share > 0.0));
         let mut statistics = Statistics::new(workload, schedule, processors, warm_up);
-        let fairness = shares.map(|shares| Fairness::new(workload, schedule, shares, warm_up));
-        // both are in the order of the first submission
-        let mut uses = fairness.iter().flat_map(|fairness| &fairness.entities);
-        for entity in &mut statistics.classes.entities {
-            entity.used = uses.find(|used| used.name == entity.name).cloned();
+        let mut fairness = None;
+        if let Some(shares) = shares
+            && shares.iter().flatten().any(|share| *share > 0.0)
+        {
+            let of_shares = Fairness::new(workload, schedule, shares, warm_up);
+            // both are in the order of the first submission
+            let mut uses = of_shares.entities.iter();
+            for entity in &mut statistics.classes.entities {
+                entity.used = uses.find(|used| used.name == entity.name).cloned();
+            }
+            fairness = Some(of_shares);
         }
         Self {
             statistics,
@@ -69,8 +74,9 @@ impl Results {
         schedule: &Schedule,
         old: Option<&[JudgedGoal]>,
     ) -> Vec<JudgedGoal> {
-        goals.map_or_else(Vec::new, |goals| {
-            goals.judge(&self.run(workload, schedule), old)
-        })
+        match goals {
+            Some(goals) => goals.judge(&self.run(workload, schedule), old),
+            None => Vec::new(),
+        }
     }
 }

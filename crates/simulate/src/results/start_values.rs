@@ -37,10 +37,11 @@ impl StartValues {
                 classes.entry(class).or_default().push(value);
             }
         }
-        classes
-            .into_iter()
-            .map(|((size, walltime), values)| Self::new(size, walltime, values))
-            .collect()
+        let mut values_at_start = Vec::new();
+        for ((size, walltime), values) in classes {
+            values_at_start.push(Self::new(size, walltime, values));
+        }
+        values_at_start
     }
 
     fn new(size: usize, walltime: usize, mut values: Vec<f64>) -> Self {

@@ -197,9 +197,10 @@ impl Statistics {
     /// in the time of these.
     pub fn new(workload: &Workload, schedule: &Schedule, processors: u32, warm_up: i64) -> Self {
         let begin = workload.begin(warm_up);
-        let started: Vec<StartedJob<'_>> = (0..workload.jobs().len())
-            .filter_map(|job| schedule.started(workload, job))
-            .collect();
+        let mut started = Vec::new();
+        for job in 0..workload.jobs().len() {
+            started.extend(schedule.started(workload, job));
+        }
         let jobs = &started[started.partition_point(|started| started.job.submit < begin)..];
         let classes = KINDS.map(|kind| {
             let classes = kind.classes(workload, jobs, |job| &job.job);
@@ -220,10 +221,8 @@ impl Statistics {
 
 /// The first submission and the last end.
 fn span(jobs: &[StartedJob<'_>]) -> Option<(i64, i64)> {
-    Some((
-        jobs.first()?.job.submit,
-        jobs.iter().map(StartedJob::end).max()?,
-    ))
+    let last_end = jobs.iter().map(StartedJob::end).max()?;
+    Some((jobs[0].job.submit, last_end))
 }
 
 /// The numbers of some of the jobs that started.
@@ -232,39 +231,32 @@ fn summary(jobs: &[StartedJob<'_>], started: &[StartedJob<'_>], processors: u32)
         return Summary::default();
     };
     let makespan = last - first;
-    let within = |from: i64, to: i64| (to.min(last) - from.max(first)).max(0);
-    let held = started.iter().map(|job| {
-        let runs: i64 = job.runs().map(|(from, to)| within(from, to)).sum();
-        i128::from(job.job.processors) * i128::from(runs)
-    });
-    let waited = started
-        .iter()
-        .map(|job| i128::from(within(job.job.submit, job.start)));
-    let mut waits: Vec<f64> = jobs.iter().map(|job| job.wait() as f64).collect();
-    let mut slowdowns: Vec<f64> = jobs.iter().map(StartedJob::slowdown).collect();
-    let weighted: f64 = jobs
-        .iter()
-        .map(|job| job.wait() as f64 * job.job.core_seconds() as f64)
-        .sum();
-    let core_seconds: u128 = jobs.iter().map(|job| job.job.core_seconds()).sum();
-    let over_makespan = |amount: f64| {
-        if makespan == 0 {
-            0.0
-        } else {
-            amount / makespan as f64
+    let within = |from: i64, to: i64| i128::from((to.min(last) - from.max(first)).max(0));
+    let (mut held, mut waited) = (0, 0);
+    for job in started {
+        for (from, to) in job.runs() {
+            held += i128::from(job.job.processors) * within(from, to);
         }
-    };
+        waited += within(job.job.submit, job.start);
+    }
+    let mut core_seconds = 0;
+    let mut weighted = 0.0;
+    let mut waits = Vec::new();
+    let mut slowdowns = Vec::new();
+    for job in jobs {
+        let wait = job.wait() as f64;
+        waits.push(wait);
+        slowdowns.push(job.slowdown());
+        weighted += wait * job.job.core_seconds() as f64;
+        core_seconds += job.job.core_seconds();
+    }
     Summary {
         jobs: jobs.len(),
         makespan,
         core_seconds,
-        utilisation: over_makespan(held.sum::<i128>() as f64) / f64::from(processors),
-        mean_queue: over_makespan(waited.sum::<i128>() as f64),
-        wait_per_core_hour: if core_seconds == 0 {
-            0.0
-        } else {
-            weighted / core_seconds as f64
-        },
+        utilisation: quotient(held as f64, makespan as f64) / f64::from(processors),
+        mean_queue: quotient(waited as f64, makespan as f64),
+        wait_per_core_hour: quotient(weighted, core_seconds as f64),
         started_within_minute: started_within(jobs, MINUTE),
         started_within_hour: started_within(jobs, HOUR),
         waited_over_day: jobs.len() - started_within(jobs, DAY),
@@ -274,6 +266,11 @@ fn summary(jobs: &[StartedJob<'_>], started: &[StartedJob<'_>], processors: u32)
     }
 }
 
+/// A quotient; 0 where nothing is divided by.
+fn quotient(amount: f64, divisor: f64) -> f64 {
+    if divisor > 0.0 { amount / divisor } else { 0.0 }
+}
+
 /// The number of jobs that wait for at most so many seconds.
 fn started_within(jobs: &[StartedJob<'_>], seconds: i64) -> usize {
     jobs.iter().filter(|job| job.wait() <= seconds).count()
@@ -281,14 +278,21 @@ fn started_within(jobs: &[StartedJob<'_>], seconds: i64) -> usize {
 
 /// The numbers of a class.
 fn group(Class { name, jobs }: Class<'_, StartedJob<'_>>) -> GroupStatistics {
+    let mut core_seconds = 0;
+    let mut within_hour = 0;
+    let mut slowdowns = 0.0;
+    let mut waits = Vec::new();
+    for job in &jobs {
+        core_seconds += job.job.core_seconds();
+        within_hour += usize::from(job.wait() <= HOUR);
+        slowdowns += job.slowdown();
+        waits.push(job.wait() as f64);
+    }
     let count = jobs.len() as f64;
-    let within_hour = jobs.iter().filter(|job| job.wait() <= HOUR).count();
-    let slowdowns: f64 = jobs.iter().map(|job| job.slowdown()).sum();
-    let mut waits: Vec<f64> = jobs.iter().map(|job| job.wait() as f64).collect();
     GroupStatistics {
         name,
         jobs: jobs.len(),
-        core_seconds: jobs.iter().map(|job| job.job.core_seconds()).sum(),
+        core_seconds,
         within_hour: within_hour as f64 / count,
         wait: Distribution::new(&mut waits),
         mean_bounded_slowdown: slowdowns / count,
@@ -309,12 +313,13 @@ fn periods(
         return Vec::new();
     };
     let (first, last) = (first - zero, last - zero);
-    let fits = |length: &&i64| last.div_euclid(**length) - first.div_euclid(**length) < most;
-    let length = PERIODS
-        .iter()
-        .find(fits)
-        .copied()
-        .unwrap_or((last - first) / (most - 1) + 1);
+    let mut length = (last - first) / (most - 1) + 1;
+    for period in PERIODS {
+        if last.div_euclid(period) - first.div_euclid(period) < most {
+            length = period;
+            break;
+        }
+    }
     let origin = first.div_euclid(length);
     let count = (last.div_euclid(length) - origin + 1) as usize;
     let mut submitted = vec![(0_usize, 0.0, 0.0); count];
@@ -335,30 +340,23 @@ fn periods(
         waited.add(within(job.job.submit), within(job.start), 1.0);
     }
     let (held, waited) = (held.finish(), waited.finish());
-    let period = |index: usize| {
+    let mut periods = Vec::new();
+    for (index, (submitted, waits, slowdowns)) in submitted.into_iter().enumerate() {
         let start = ((origin + index as i64) * length).max(first);
         let seconds = ((origin + index as i64 + 1) * length).min(last) - start;
-        let per_second = |amount: f64| {
-            if seconds <= 0 {
-                0.0
-            } else {
-                amount / seconds as f64
-            }
-        };
-        let (submitted, waits, slowdowns) = submitted[index];
-        let mean = |sum: f64| (submitted > 0).then(|| sum / submitted as f64);
-        Period {
+        if seconds <= 0 && submitted == 0 {
+            continue;
+        }
+        let mean = |sum: f64| (submitted > 0).then_some(sum / submitted as f64);
+        periods.push(Period {
             start: start + zero,
             seconds,
             submitted,
             mean_wait: mean(waits),
             mean_bounded_slowdown: mean(slowdowns),
-            utilisation: per_second(held[index]) / f64::from(processors),
-            mean_queue: per_second(waited[index]),
-        }
-    };
-    (0..count)
-        .map(period)
-        .filter(|period| period.seconds > 0 || period.submitted > 0)
-        .collect()
+            utilisation: quotient(held[index], seconds as f64) / f64::from(processors),
+            mean_queue: quotient(waited[index], seconds as f64),
+        });
+    }
+    periods
 }

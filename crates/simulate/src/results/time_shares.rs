@@ -34,12 +34,12 @@ impl TimeShares {
         self.changes[last] -= weight;
     }
 
-    pub(crate) fn finish(self) -> Vec<f64> {
+    pub(crate) fn finish(mut self) -> Vec<f64> {
         let mut weight = 0.0;
-        let whole = self.parts.iter().zip(&self.changes).map(|(part, change)| {
+        for (part, change) in self.parts.iter_mut().zip(&self.changes) {
             weight += change;
-            part + weight * self.length as f64
-        });
-        whole.collect()
+            *part += weight * self.length as f64;
+        }
+        self.parts
     }
 }

@@ -52,10 +52,7 @@ impl Validation {
         let shorter = self.recorded_mean.min(self.simulated_mean);
         let longer = self.recorded_mean.max(self.simulated_mean);
         let differ = longer > shorter * MAX_RATIO && longer - shorter > MAX_IDLE_WAIT;
-        differ
-            || self
-                .rank_correlation
-                .is_some_and(|tau| tau < MIN_CORRELATION)
+        differ || matches!(self.rank_correlation, Some(tau) if tau < MIN_CORRELATION)
     }
 
     /// Compares the waits of a schedule with those in the log, leaving out the jobs of the first
@@ -79,15 +76,15 @@ impl Validation {
         if jobs == 0 {
             return None;
         }
-        let mut errors: Vec<f64> = recorded
-            .iter()
-            .zip(&simulated)
-            .map(|(one, other)| (one - other).abs())
-            .collect();
-        let equal = errors.iter().filter(|error| **error == 0.0).count();
+        let mut errors = Vec::new();
+        let mut equal = 0;
+        for (recorded, simulated) in recorded.iter().zip(&simulated) {
+            errors.push((recorded - simulated).abs());
+            equal += usize::from(recorded == simulated);
+        }
         let distribution = crate::Distribution::new(&mut errors);
-        let [recorded_mean, simulated_mean] =
-            [&recorded, &simulated].map(|waits| waits.iter().sum::<f64>() / jobs as f64);
+        let recorded_mean = recorded.iter().sum::<f64>() / jobs as f64;
+        let simulated_mean = simulated.iter().sum::<f64>() / jobs as f64;
         Some(Self {
             jobs,
             equal,
@@ -95,7 +92,7 @@ impl Validation {
             simulated_mean,
             median_error: distribution.median,
             p95_error: distribution.p95,
-            ratio_of_means: (recorded_mean > 0.0).then(|| simulated_mean / recorded_mean),
+            ratio_of_means: (recorded_mean > 0.0).then_some(simulated_mean / recorded_mean),
             rank_correlation: tau_b(&recorded, &simulated),
             started_before_submission,
         })

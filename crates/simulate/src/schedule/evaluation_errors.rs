@@ -54,41 +54,40 @@ impl EvaluationErrors {
 
     pub(crate) fn add(&mut self, job: u32, error: &ScoreError) {
         self.has_reached_limit |= error.kind() == PythonError::Limit;
-        self.count(job, error.kind().description(), error.consequence(), || {
-            (error.to_string(), Some(error.span()))
-        });
+        if self.is_first_of(job) {
+            let first = ErrorKind {
+                jobs: 0,
+                job: job as usize,
+                message: error.to_string(),
+                consequence: error.consequence(),
+                span: Some(error.span()),
+            };
+            let kind = self.kinds.entry(error.kind().description());
+            kind.or_insert(first).jobs += 1;
+        }
     }
 
     pub(crate) fn add_nan(&mut self, job: u32) {
-        self.count(job, "not a number", Consequence::Zero, || {
-            ("the value is not a number (nan)".to_owned(), None)
-        });
+        if self.is_first_of(job) {
+            let first = ErrorKind {
+                jobs: 0,
+                job: job as usize,
+                message: "the value is not a number (nan)".to_owned(),
+                consequence: Consequence::Zero,
+                span: None,
+            };
+            self.kinds.entry("not a number").or_insert(first).jobs += 1;
+        }
     }
 
-    fn count(
-        &mut self,
-        job: u32,
-        kind: &'static str,
-        consequence: Consequence,
-        describe: impl FnOnce() -> (String, Option<Span>),
-    ) {
+    /// Notes an error of a job, and says whether it is its first one.
+    fn is_first_of(&mut self, job: u32) -> bool {
         let job = job as usize;
         if self.failed.len() <= job {
             self.failed.resize(job + 1, false);
         }
-        if !std::mem::replace(&mut self.failed[job], true) {
-            self.jobs += 1;
-            let entry = self.kinds.entry(kind).or_insert_with(|| {
-                let (message, span) = describe();
-                ErrorKind {
-                    jobs: 0,
-                    job,
-                    message,
-                    consequence,
-                    span,
-                }
-            });
-            entry.jobs += 1;
-        }
+        let is_first = !std::mem::replace(&mut self.failed[job], true);
+        self.jobs += usize::from(is_first);
+        is_first
     }
 }

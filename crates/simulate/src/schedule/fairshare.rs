@@ -39,11 +39,7 @@ pub enum UsageMeasure {
 impl UsageMeasure {
     /// The measure that a `fairshare_usage_res` denotes; `None` for any other formula.
     pub fn from_formula(formula: &str) -> Option<Self> {
-        let formula: String = formula
-            .chars()
-            .filter(|letter| !letter.is_whitespace())
-            .collect();
-        match formula.as_str() {
+        match formula.replace(char::is_whitespace, "").as_str() {
             "cput" => Some(Self::CpuTime),
             "ncpus*walltime" | "walltime*ncpus" => Some(Self::ProcessorSeconds),
             "walltime" => Some(Self::Seconds),
@@ -123,36 +119,33 @@ impl Fairshare {
         decay: Option<Decay>,
         entities: &[Box<str>],
     ) -> Self {
-        let usage_of_tree = tree
-            .nodes()
-            .map(|node| recorded_usage(&tree, node))
-            .collect();
+        let mut usage_of_tree = Vec::new();
+        for node in tree.nodes() {
+            usage_of_tree.push(recorded_usage(&tree, node));
+        }
         let tree = without_running_totals(tree);
-        let nodes: Vec<Option<NodeId>> =
-            entities.iter().map(|entity| tree.resolve(entity)).collect();
-        let is_floored: Vec<bool> = tree
-            .nodes()
-            .map(|node| tree.kind(node) == NodeKind::Entity)
-            .collect();
-        let own_usage = is_floored
-            .iter()
-            .map(|&is_entity| if is_entity { LEAST_USAGE } else { 0.0 })
-            .collect();
         let assessed = DocumentedOpenPbs.assess(&tree);
-        let perc = |node| {
-            assessed
-                .get(node)
-                .map_or(0.0, |shares| shares.fairshare_perc)
-        };
-        let percs: Vec<f64> = tree.nodes().map(perc).collect();
-        let numbers = EntityNumbers {
-            perc: nodes
-                .iter()
-                .map(|node| node.map_or(0.0, |node| percs[node.index()]))
-                .collect(),
-            tree_usage: vec![0.0; nodes.len()],
-            factor: vec![0.0; nodes.len()],
-        };
+        let mut percs = Vec::new();
+        let mut is_floored = Vec::new();
+        let mut own_usage = Vec::new();
+        for node in tree.nodes() {
+            let is_entity = tree.kind(node) == NodeKind::Entity;
+            is_floored.push(is_entity);
+            own_usage.push(if is_entity { LEAST_USAGE } else { 0.0 });
+            percs.push(assessed.get(node).unwrap_or_default().fairshare_perc);
+        }
+        let mut nodes = Vec::new();
+        let mut numbers = EntityNumbers::default();
+        for entity in entities {
+            let node = tree.resolve(entity);
+            nodes.push(node);
+            numbers.perc.push(match node {
+                Some(node) => percs[node.index()],
+                None => 0.0,
+            });
+            numbers.tree_usage.push(0.0);
+            numbers.factor.push(0.0);
+        }
         let decay = decay.filter(|decay| decay.period > 0 && decay.factor < 1.0);
         Self {
             tree,
@@ -188,38 +181,41 @@ impl Fairshare {
     }
 
     /// The entities of the workload that the tree does not have, by their indices.
-    pub fn unknown_entities(&self) -> impl Iterator<Item = usize> + '_ {
-        self.nodes
-            .iter()
-            .enumerate()
-            .filter(|(_, node)| node.is_none())
-            .map(|(entity, _)| entity)
+    pub fn unknown_entities(&self) -> Vec<usize> {
+        let mut unknown = Vec::new();
+        for (entity, node) in self.nodes.iter().enumerate() {
+            if node.is_none() {
+                unknown.push(entity);
+            }
+        }
+        unknown
     }
 
     /// The index of an entity's node, or one that no node has if the tree does not have the entity.
     pub(crate) fn node_index(&self, entity: u32) -> u32 {
-        self.nodes[entity as usize].map_or(u32::MAX, |node| node.index() as u32)
+        match self.nodes[entity as usize] {
+            Some(node) => node.index() as u32,
+            None => u32::MAX,
+        }
     }
 
     /// The path of each entity of the workload from the root, as OpenPBS compares two of them.
     pub(crate) fn paths(&self) -> SharePaths {
         let mut usage = self.own_usage.clone();
         for node in self.tree.nodes().rev() {
-            let below: f64 = self
-                .tree
-                .children(node)
-                .iter()
-                .map(|child| usage[child.index()])
-                .sum();
+            let mut below = 0.0;
+            for child in self.tree.children(node) {
+                below += usage[child.index()];
+            }
             usage[node.index()] += below;
         }
-        let mut paths = Vec::with_capacity(self.nodes.len());
+        let numbers = |node: NodeId| (self.percs[node.index()], usage[node.index()]);
+        let mut paths = Vec::new();
         for node in &self.nodes {
-            paths.push(node.map_or_else(SharePath::default, |node| {
-                SharePath::from_root(&self.tree, node, |node| {
-                    (self.percs[node.index()], usage[node.index()])
-                })
-            }));
+            paths.push(match node {
+                Some(node) => SharePath::from_root(&self.tree, *node, numbers),
+                None => SharePath::default(),
+            });
         }
         SharePaths(paths)
     }
@@ -290,41 +286,40 @@ impl Fairshare {
         }
     }
 
-    /// Computes the numbers of those entities for which `is_waiting` holds.
-    pub(crate) fn assess(&mut self, is_waiting: impl Fn(usize) -> bool) {
-        let waiting: Box<dyn Policy>;
-        let policy = match &self.policy {
-            FairsharePolicy::TicketBased(rules) => {
-                let nodes = self
-                    .nodes
-                    .iter()
-                    .enumerate()
-                    .filter(|(entity, _)| is_waiting(*entity));
-                waiting = Box::new(TicketBased::new(
-                    *rules,
-                    nodes.filter_map(|(_, node)| *node),
-                ));
-                &waiting
-            }
-            FairsharePolicy::Other(policy) => policy,
-        };
+    /// Computes the numbers of the entities, each of which has so many waiting jobs.
+    pub(crate) fn assess(&mut self, waiting: &[u32]) {
         for (index, node) in self.tree.nodes().enumerate() {
             let change = self.own_usage[index] - self.tree.own_usage(node);
             if change != 0.0 {
                 self.tree.add_usage(node, change);
             }
         }
-        let shares = policy.assess(&self.tree);
+        let shares = match &self.policy {
+            FairsharePolicy::TicketBased(rules) => {
+                let mut nodes = Vec::new();
+                for (node, jobs) in self.nodes.iter().zip(waiting) {
+                    if *jobs > 0 {
+                        nodes.extend(*node);
+                    }
+                }
+                TicketBased::new(*rules, nodes).assess(&self.tree)
+            }
+            FairsharePolicy::Other(policy) => policy.assess(&self.tree),
+        };
         for (entity, node) in self.nodes.iter().enumerate() {
-            let numbers = node.and_then(|node| shares.get(node)).unwrap_or_default();
-            let reaching = if self.is_printed {
-                number_format::fairshare
-            } else {
-                |number| number
-            };
-            self.numbers.perc[entity] = reaching(numbers.fairshare_perc);
-            self.numbers.tree_usage[entity] = reaching(numbers.fairshare_tree_usage);
-            self.numbers.factor[entity] = reaching(numbers.fairshare_factor);
+            let mut numbers = node.and_then(|node| shares.get(node)).unwrap_or_default();
+            if self.is_printed {
+                for number in [
+                    &mut numbers.fairshare_perc,
+                    &mut numbers.fairshare_tree_usage,
+                    &mut numbers.fairshare_factor,
+                ] {
+                    *number = number_format::fairshare(*number);
+                }
+            }
+            self.numbers.perc[entity] = numbers.fairshare_perc;
+            self.numbers.tree_usage[entity] = numbers.fairshare_tree_usage;
+            self.numbers.factor[entity] = numbers.fairshare_factor;
         }
     }
 }
@@ -389,13 +384,13 @@ mod tests {
 
     #[test]
     fn entities_that_the_tree_does_not_have_are_known() {
-        assert_eq!(documented(None).unknown_entities().collect::<Vec<_>>(), [5]);
+        assert_eq!(documented(None).unknown_entities(), [5]);
     }
 
     #[test]
     fn entities_with_waiting_jobs_get_tickets() {
         let mut fairshare = fairshare(FairsharePolicy::TicketBased(PolicyRules::Scheduler), None);
-        fairshare.assess(|entity| entity == 0 || entity == 4);
+        fairshare.assess(&[1, 0, 0, 0, 1, 0]);
         let factors = &fairshare.numbers.factor;
         assert_eq!(
             factors
@@ -410,7 +405,7 @@ mod tests {
                 .fold(0.0, |most: f64, factor| most.max(*factor)),
             1.0
         );
-        fairshare.assess(|entity| entity == 2);
+        fairshare.assess(&[0, 0, 1, 0, 0, 0]);
         assert_eq!(fairshare.numbers.factor, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
     }
 
@@ -423,8 +418,8 @@ mod tests {
             let jobs = running(fairshare, &[0, 2]);
             fairshare.advance(1000, &jobs);
             // twice, since the fractions stay and the others are computed again
-            fairshare.assess(|_| true);
-            fairshare.assess(|_| true);
+            fairshare.assess(&[1; 6]);
+            fairshare.assess(&[1; 6]);
         }
         let all = |numbers: &EntityNumbers| {
             [&numbers.perc[..], &numbers.tree_usage, &numbers.factor].concat()

@@ -32,6 +32,8 @@ use waiting_jobs::WaitingJobs;
 
 /// Stands for a job that has not started.
 const NOT_STARTED: i64 = i64::MIN;
+/// Stands for a time that does not come.
+const NEVER: i64 = i64::MAX;
 /// The number of events between two calls of [`Observer::progress`].
 const EVENTS_BETWEEN_REPORTS: u64 = 64;
 
@@ -79,10 +81,10 @@ impl Schedule {
     /// When a job starts, the last time if it was queued again; `None` if it does not, or is
     /// deleted.
     pub fn start(&self, job: usize) -> Option<i64> {
-        self.starts
-            .get(job)
-            .copied()
-            .filter(|&start| start != NOT_STARTED)
+        match self.starts.get(job) {
+            Some(&start) if start != NOT_STARTED => Some(start),
+            _ => None,
+        }
     }
 
     /// When a job ends; `None` if it does not start.
@@ -92,10 +94,10 @@ impl Schedule {
 
     pub(crate) fn started(&self, workload: &Workload, job: usize) -> Option<StartedJob<'_>> {
         let start = self.start(job)?;
-        let pauses = self
-            .pauses
-            .get(&(job as u32))
-            .map_or(&[][..], Vec::as_slice);
+        let pauses = match self.pauses.get(&(job as u32)) {
+            Some(pauses) => pauses,
+            None => &[][..],
+        };
         let job = *workload.jobs().get(job)?;
         Some(StartedJob { job, start, pauses })
     }
@@ -103,10 +105,10 @@ impl Schedule {
     /// The value of a job under the formula when it starts; `None` if it does not start, or has no
     /// value.
     pub fn start_value(&self, job: usize) -> Option<f64> {
-        self.start_values
-            .get(job)
-            .copied()
-            .filter(|value| value.is_finite())
+        match self.start_values.get(job) {
+            Some(value) if value.is_finite() => Some(*value),
+            _ => None,
+        }
     }
 
     /// The jobs that never run to their ends although the machine is large enough for each: a limit,
@@ -162,10 +164,8 @@ pub fn simulate(
     let limits = Limits::new(rules.limits.clone());
     let count = workload.jobs().len();
     let too_large = jobs.too_large(&rules.machine);
-    let reads_eligible_time = program
-        .inputs()
-        .iter()
-        .any(|name| **name == *"eligible_time");
+    let mut inputs = program.inputs().iter();
+    let reads_eligible_time = inputs.any(|name| **name == *"eligible_time");
     let preempts = rules.cycle.levels.is_some();
     let notes_eligible = rules.has_accrual
         && reads_eligible_time
@@ -244,13 +244,16 @@ impl Simulation<'_> {
             self.change_settings();
         }
         for event in 1_u64.. {
-            let next_submit = self.jobs.jobs.get(submitted).map(|job| job.submit);
-            let next_end = self.ends.peek().map(|Reverse((end, _))| *end);
-            let next_change = self.next_change();
-            let next = next_submit.into_iter().chain(next_end).chain(next_change);
-            let Some(now) = next.min() else {
+            let mut now = self.next_change().unwrap_or(NEVER);
+            if let Some(job) = self.jobs.jobs.get(submitted) {
+                now = now.min(job.submit);
+            }
+            if let Some(Reverse((end, _))) = self.ends.peek() {
+                now = now.min(*end);
+            }
+            if now == NEVER {
                 break;
-            };
+            }
             self.now = now;
             if self.times_ahead.advance(&mut self.cycle.times, now) {
                 self.change_settings();
@@ -258,17 +261,14 @@ impl Simulation<'_> {
             if let Some(fairshare) = &mut self.fairshare {
                 fairshare.advance(now, &self.running);
             }
-            while let Some(&Reverse((_, job))) =
-                self.ends.peek().filter(|Reverse((end, _))| *end == now)
+            while let Some(&Reverse((end, job))) = self.ends.peek()
+                && end == now
             {
                 self.ends.pop();
                 self.end(job);
             }
-            while let Some(job) = self
-                .jobs
-                .jobs
-                .get(submitted)
-                .filter(|job| job.submit == now)
+            while let Some(job) = self.jobs.jobs.get(submitted)
+                && job.submit == now
             {
                 self.waiting.push(submitted as u32, job);
                 submitted = self.next_that_can_run(submitted + 1);
@@ -368,11 +368,14 @@ impl Simulation<'_> {
             .decide(&mut cycle, preempts, self.fairshare.as_ref(), &mut outcome);
         let (soft_limits, suspended, _) = cycle.into_preemption();
         if let Some(levels) = &mut self.cycle.levels {
-            let left = suspended.iter().map(|(&job, one)| (job, one.left));
-            self.jobs.left = left.collect();
+            self.jobs.left.clear();
+            levels.preempted.clear();
+            for (&job, one) in &suspended {
+                self.jobs.left.insert(job, one.left);
+                // as in a cycle of the site, whose documents do not tell when jobs gave way
+                levels.preempted.insert(job, i64::MIN);
+            }
             levels.soft_limits = soft_limits;
-            // as in a cycle of the site, whose documents do not tell when jobs gave way
-            levels.preempted = suspended.keys().map(|&job| (job, i64::MIN)).collect();
             levels.suspended = suspended;
         }
         let Outcome {
@@ -452,7 +455,7 @@ impl Simulation<'_> {
             entity, processors, ..
         } = of_job;
         let left = self.left.remove(&job);
-        let run = left.unwrap_or_else(|| of_job.duration());
+        let run = left.unwrap_or(of_job.duration());
         match (left, self.schedule.pauses.get_mut(&job)) {
             (Some(_), Some(pauses)) => {
                 if let Some((_, to)) = pauses.last_mut() {

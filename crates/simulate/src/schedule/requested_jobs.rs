@@ -48,17 +48,24 @@ impl<'w> RequestedJobs<'w> {
 
     /// The jobs that a machine has no room for.
     pub(crate) fn too_large(&self, machine: &Machine) -> Vec<usize> {
-        let fits: Option<Vec<bool>> = self.chunks.map(|chunks| {
-            let requests = chunks.requests.iter();
-            requests
-                .map(|chunks| machine.can_ever_run(&chunks.request()))
-                .collect()
-        });
-        let is_too_large = |&job: &usize| match (&fits, self.chunks) {
-            (Some(fits), Some(chunks)) => !fits[chunks.of_jobs[job] as usize],
-            _ => !machine.can_ever_run(&self.job(job as u32).request),
-        };
-        (0..self.jobs.len()).filter(is_too_large).collect()
+        // many jobs ask for the same chunks
+        let mut chunks_fit = Vec::new();
+        if let Some(chunks) = self.chunks {
+            for chunks in &chunks.requests {
+                chunks_fit.push(machine.can_ever_run(&chunks.request()));
+            }
+        }
+        let mut too_large = Vec::new();
+        for job in 0..self.jobs.len() {
+            let fits = match self.chunks {
+                Some(chunks) => chunks_fit[chunks.of_jobs[job] as usize],
+                None => machine.can_ever_run(&self.job(job as u32).request),
+            };
+            if !fits {
+                too_large.push(job);
+            }
+        }
+        too_large
     }
 }
 

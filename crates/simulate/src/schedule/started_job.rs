@@ -28,7 +28,7 @@ pub(crate) struct StartedJob<'s> {
     pub(crate) pauses: &'s [(i64, i64)],
 }
 
-impl<'s> StartedJob<'s> {
+impl StartedJob<'_> {
     pub(crate) fn wait(&self) -> i64 {
         self.start - self.job.submit
     }
@@ -39,10 +39,15 @@ impl<'s> StartedJob<'s> {
     }
 
     /// When it runs: from when to when.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = (i64, i64)> + use<'s> {
-        let begins = std::iter::once(self.start).chain(self.pauses.iter().map(|(_, to)| *to));
-        let pauses = self.pauses.iter().map(|(from, _)| *from);
-        begins.zip(pauses.chain([self.end()]))
+    pub(crate) fn runs(&self) -> Vec<(i64, i64)> {
+        let mut runs = Vec::new();
+        let mut begin = self.start;
+        for &(from, to) in self.pauses {
+            runs.push((begin, from));
+            begin = to;
+        }
+        runs.push((begin, self.end()));
+        runs
     }
 
     /// The time for which it is suspended counts as time that it waits.

@@ -35,14 +35,15 @@ enum Input {
 
 impl Input {
     fn new(name: &str, workload: &Workload, max_age: Option<u32>) -> Self {
-        let logged = || workload.input(name).map_or(Self::Zero, Self::Logged);
-        match name {
-            "age_factor" => max_age.map_or_else(logged, Self::Age),
-            "ncpus" => Self::Processors,
-            "walltime" => Self::Walltime,
-            "eligible_time" => Self::Wait,
-            _ => FairshareInput::from_name(name).map_or_else(logged, Self::Fairshare),
-        }
+        let computed = match name {
+            "age_factor" => max_age.map(Self::Age),
+            "ncpus" => Some(Self::Processors),
+            "walltime" => Some(Self::Walltime),
+            "eligible_time" => Some(Self::Wait),
+            _ => FairshareInput::from_name(name).map(Self::Fairshare),
+        };
+        let logged = workload.input(name).map(Self::Logged);
+        computed.or(logged).unwrap_or(Self::Zero)
     }
 
     /// Whether the input of a job changes while it waits.
@@ -133,21 +134,21 @@ impl<'p> ValuedJobs<'p> {
         rules: &SimulationRules,
         has_accrual: bool,
     ) -> Self {
-        let inputs: Vec<Input> = program
-            .inputs()
-            .iter()
-            .map(|name| Input::new(name, workload, rules.max_age))
-            .collect();
+        let mut inputs = Vec::new();
         let mut logged = Vec::new();
-        for input in &inputs {
+        let mut is_dynamic = false;
+        for name in program.inputs() {
+            let input = Input::new(name, workload, rules.max_age);
             if let Input::Logged(index) = input {
                 logged.resize_with(logged.len().max(index + 1), LoggedColumn::default);
             }
+            is_dynamic |= input.changes();
+            inputs.push(input);
         }
         Self {
             program,
             workload,
-            is_dynamic: inputs.iter().any(|input| input.changes()),
+            is_dynamic,
             inputs,
             precision: rules.precision,
             on_error: rules.on_error,
@@ -324,11 +325,16 @@ impl<'p> ValuedJobs<'p> {
             self.values.len()
         };
         self.values.resize(self.len(), 0.0);
-        let max_age = self.inputs.iter().find_map(|input| match input {
-            Input::Age(max_age) => Some(*max_age),
-            _ => None,
-        });
-        if self.inputs.contains(&Input::Wait) || max_age.is_some() {
+        let (mut max_age, mut reads_waits, mut reads_fairshare) = (None, false, false);
+        for input in &self.inputs {
+            match input {
+                Input::Age(seconds) => max_age = Some(*seconds),
+                Input::Wait => reads_waits = true,
+                Input::Fairshare(_) => reads_fairshare = true,
+                _ => {}
+            }
+        }
+        if reads_waits || max_age.is_some() {
             self.waits.clear();
             match &self.accruals {
                 Some(accruals) => self
@@ -347,12 +353,8 @@ impl<'p> ValuedJobs<'p> {
         let none = EntityNumbers::default();
         let mut numbers = &none;
         if let Some(fairshare) = fairshare {
-            if self
-                .inputs
-                .iter()
-                .any(|input| matches!(input, Input::Fairshare(_)))
-            {
-                fairshare.assess(|entity| self.waiting_of_entity[entity] > 0);
+            if reads_fairshare {
+                fairshare.assess(&self.waiting_of_entity);
             }
             numbers = &fairshare.numbers;
         }
@@ -382,10 +384,10 @@ impl<'p> ValuedJobs<'p> {
                 }
             }
         };
-        let names = self.program.inputs().iter().map(|name| &**name);
-        let columns: Vec<(&str, InputColumn<'_>)> = names
-            .zip(self.inputs.iter().map(|&input| column(input)))
-            .collect();
+        let mut columns: Vec<(&str, InputColumn<'_>)> = Vec::with_capacity(self.inputs.len());
+        for (name, &input) in self.program.inputs().iter().zip(&self.inputs) {
+            columns.push((name, column(input)));
+        }
         let values = &mut self.values[first..];
         self.program.score_columns(
             &columns,
@@ -405,23 +407,23 @@ impl<'p> ValuedJobs<'p> {
             errors.add(self.jobs[first + row], error);
         }
         if self.precision != ScorePrecision::Double {
-            values
-                .iter_mut()
-                .for_each(|value| *value = self.precision.round(*value));
+            for value in &mut *values {
+                *value = self.precision.round(*value);
+            }
         }
         // counted first, as that is fast and none is the rule
         if values.iter().filter(|value| value.is_nan()).count() > 0 {
             let mut jobs = Vec::new();
-            for (row, value) in values
-                .iter_mut()
-                .enumerate()
-                .filter(|(_, value)| value.is_nan())
-            {
-                *value = 0.0;
-                jobs.push(self.jobs[first + row]);
+            for (row, value) in values.iter_mut().enumerate() {
+                if value.is_nan() {
+                    *value = 0.0;
+                    jobs.push(self.jobs[first + row]);
+                }
             }
             jobs.sort_unstable();
-            jobs.into_iter().for_each(|job| errors.add_nan(job));
+            for job in jobs {
+                errors.add_nan(job);
+            }
         }
         Ok(first)
     }

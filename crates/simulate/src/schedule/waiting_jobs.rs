@@ -85,7 +85,7 @@ impl<'p> WaitingJobs<'p> {
         if errors.has_reached_limit() {
             return Ok(None);
         }
-        let mut keys: Vec<Key> = self.keys().collect();
+        let mut keys = self.keys();
         keys.sort_unstable();
         let ordered = keys.into_iter().map(|key| self.job_of(key)).collect();
         Ok(Some(OrderedJobs::new(ordered, jobs.len())))
@@ -160,8 +160,10 @@ impl<'p> WaitingJobs<'p> {
         has_levels: bool,
     ) -> SortedCandidates<SimulatedOrder<'c>> {
         let queues = 0..self.workload.queues().len() as u32;
-        let places = queues.map(|queue| self.order.group(queue, has_levels));
-        let jobs = self.keys().map(|key| self.job_of(key));
+        let places: Vec<_> = queues
+            .map(|queue| self.order.group(queue, has_levels))
+            .collect();
+        let keys = self.keys().into_iter();
         let is_by_queue = has_levels && !self.order.takes_turns && !self.order.groups.is_empty();
         let urgent = match (is_by_queue, self.order.by_fair_share) {
             (true, true) => UrgentJobs::QueueByQueue,
@@ -170,15 +172,19 @@ impl<'p> WaitingJobs<'p> {
         };
         SortedCandidates::new(
             self.simulated_order(fairshare),
-            &places.collect::<Vec<_>>(),
-            jobs,
+            &places,
+            keys.map(|key| self.job_of(key)),
             self.order.takes_turns,
             urgent,
         )
     }
 
     fn simulated_order<'c>(&'c self, fairshare: Option<&'c Fairshare>) -> SimulatedOrder<'c> {
-        let fairshare = fairshare.filter(|_| self.order.by_fair_share);
+        let fairshare = if self.order.by_fair_share {
+            fairshare
+        } else {
+            None
+        };
         SimulatedOrder {
             waiting: self,
             paths: fairshare.map(Fairshare::paths).unwrap_or_default(),
@@ -191,30 +197,28 @@ impl<'p> WaitingJobs<'p> {
     /// queue first.
     pub(crate) fn in_order_of_giving_way(&self, fairshare: Option<&Fairshare>) -> Vec<u32> {
         let mut order = self.simulated_order(fairshare);
-        let sorts_queues = !self.order.groups.is_empty();
         let mut jobs = self.valued.jobs().to_vec();
-        jobs.sort_by(|&left, &right| {
-            let place = |job: u32| {
-                self.order
-                    .queue_place(self.workload.jobs()[job as usize].queue)
-            };
-            let in_queue = || {
-                if sorts_queues {
-                    order.compare(left, right)
-                } else {
-                    left.cmp(&right)
-                }
-            };
-            place(left).cmp(&place(right)).then_with(in_queue)
+        if self.order.groups.is_empty() {
+            jobs.sort_unstable();
+        } else {
+            jobs.sort_by(|&left, &right| order.compare(left, right));
+        }
+        jobs.sort_by_key(|&job| {
+            self.order
+                .queue_place(self.workload.jobs()[job as usize].queue)
         });
         jobs
     }
 
     /// What orders the jobs that are considered.
-    fn keys(&self) -> impl Iterator<Item = Key> + '_ {
-        (0..self.valued.len())
-            .filter(|&row| self.is_considered(row))
-            .map(|row| self.valued.keys()[row])
+    fn keys(&self) -> Vec<Key> {
+        let mut keys = Vec::new();
+        for (row, key) in self.valued.keys().iter().enumerate() {
+            if self.is_considered(row) {
+                keys.push(*key);
+            }
+        }
+        keys
     }
 
     /// Whether the job of a row is considered: it neither runs, nor is it under the threshold.
@@ -248,7 +252,7 @@ impl<'p> WaitingJobs<'p> {
     /// What orders the job of a row, if it waits.
     fn key(&self, row: usize) -> Key {
         let value = self.valued.values()[row];
-        if self.threshold.is_some_and(|threshold| value <= threshold) {
+        if Some(value) <= self.threshold {
             return NOT_CONSIDERED;
         }
         let job = self.valued.jobs()[row];
@@ -285,13 +289,14 @@ struct ValuedCandidates<'c> {
 
 impl<'c> ValuedCandidates<'c> {
     fn new(waiting: &'c WaitingJobs<'c>) -> Self {
-        // where eligibility is noted, it matters how each job is decided
-        let all = waiting.valued.has_accrual().then(|| {
+        let mut all = None;
+        if waiting.valued.has_accrual() {
+            // where eligibility is noted, it matters how each job is decided
             let mut keys = waiting.valued.keys().to_vec();
             keys.retain(|key| *key != NOT_CONSIDERED);
             keys.sort_unstable_by(|left, right| right.cmp(left));
-            keys
-        });
+            all = Some(keys);
+        }
         Self {
             waiting,
             last: None,
@@ -310,7 +315,7 @@ impl Candidates for ValuedCandidates<'_> {
             }
         };
         self.last = key;
-        key.map(|key| self.waiting.job_of(key))
+        Some(self.waiting.job_of(key?))
     }
 
     fn started(&mut self, _job: u32) {}
@@ -328,6 +333,12 @@ impl SimulatedOrder<'_> {
     fn job(&self, job: u32) -> &WorkloadJob {
         &self.waiting.workload.jobs()[job as usize]
     }
+
+    fn place_and_value(&self, job: u32) -> (u32, Option<u64>) {
+        let value = self.waiting.valued.value(job);
+        let place = self.waiting.order.place(self.job(job).queue);
+        (place, value.map(double_key))
+    }
 }
 
 impl JobOrder for SimulatedOrder<'_> {
@@ -336,17 +347,15 @@ impl JobOrder for SimulatedOrder<'_> {
     }
 
     fn compare(&mut self, left: u32, right: u32) -> Ordering {
-        let value = |job: u32| self.waiting.valued.value(job).map(double_key);
-        let order = self.waiting.order;
-        let place = |job: u32| order.place(self.job(job).queue);
-        let [of_left, of_right] = [left, right].map(|job| self.job(job).entity as usize);
-        let tie = |job: u32| order.tie(job);
         // within a group only jobs that have levels are at several places
-        place(left)
-            .cmp(&place(right))
-            .then_with(|| value(left).cmp(&value(right)))
-            .then_with(|| self.paths.compare(of_left, of_right))
-            .then_with(|| tie(left).cmp(&tie(right)))
+        let by_value = self.place_and_value(left).cmp(&self.place_and_value(right));
+        if by_value.is_ne() {
+            return by_value;
+        }
+        let [of_left, of_right] = [left, right].map(|job| self.job(job).entity as usize);
+        let by_share = self.paths.compare(of_left, of_right);
+        let order = self.waiting.order;
+        by_share.then(order.tie(left).cmp(&order.tie(right)))
     }
 
     fn charge(&mut self, job: u32) -> bool {

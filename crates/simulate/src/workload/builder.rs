@@ -9,10 +9,11 @@ use jsf_openpbs::resource_amount::{NumberMode, number};
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::PrioritySettings;
 
+use super::job_id::compare_ids;
 use super::logged_job::{Extent, LoggedJob};
 use super::{
     Amount, Input, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, NameLists, Names, UNKNOWN,
-    Workload, WorkloadJob, compare_by_id, id_in,
+    Workload, WorkloadJob, compare_submitted, id_in,
 };
 use crate::logs::complete::complete_from;
 use crate::logs::left_out::{Fault, Faults, LeftOutReason};
@@ -57,20 +58,24 @@ pub struct SlurmPriority {
 /// The priority of the job's queue, which the queues give where the log does not.
 const QUEUE_PRIORITY: &str = "queue_priority";
 
-/// The names of a job, by what they name.
-type IndexOf = fn(&mut WorkloadJob) -> &mut u32;
-const NAMES_OF_JOB: [IndexOf; 7] = [
-    |job| &mut job.entity,
-    |job| &mut job.user,
-    |job| &mut job.group,
-    |job| &mut job.unix_group,
-    |job| &mut job.project,
-    |job| &mut job.queue,
-    |job| &mut job.chunks,
-];
-
-/// The place of the queue in [`NAMES_OF_JOB`].
+/// How many names a job has, and the place of its queue among them.
+const NAMES_OF_JOB: usize = 7;
 const QUEUE: usize = 5;
+
+impl WorkloadJob {
+    /// The indices of its names.
+    fn names_mut(&mut self) -> [&mut u32; NAMES_OF_JOB] {
+        [
+            &mut self.entity,
+            &mut self.user,
+            &mut self.group,
+            &mut self.unix_group,
+            &mut self.project,
+            &mut self.queue,
+            &mut self.chunks,
+        ]
+    }
+}
 
 /// Collects the jobs of one or more logs.
 #[derive(Debug, Default)]
@@ -79,8 +84,8 @@ pub struct WorkloadBuilder {
     read: Workload,
     /// What the logs say of jobs besides their ends.
     mentions: Mentions,
-    /// In the order of [`NAMES_OF_JOB`].
-    names: [Names; NAMES_OF_JOB.len()],
+    /// In the order of [`WorkloadJob::names_mut`].
+    names: [Names; NAMES_OF_JOB],
     /// What is taken from the logs, and what they do not have.
     pub(crate) given: LogInputs,
 }
@@ -171,13 +176,12 @@ impl WorkloadBuilder {
     }
 
     /// Notes what the clock of the server shows at a time.
-    pub(crate) fn note_wall_time(&mut self, wall: impl FnOnce() -> Option<i64>, time: Option<i64>) {
-        if let Some(time) = time.filter(|_| self.given.takes_clock)
-            && let std::collections::btree_map::Entry::Vacant(day) =
-                self.read.clock_samples.entry(time.div_euclid(86400))
-            && let Some(wall) = wall()
+    pub(crate) fn note_wall_time(&mut self, wall: Option<i64>, time: Option<i64>) {
+        if self.given.takes_clock
+            && let (Some(wall), Some(time)) = (wall, time)
         {
-            day.insert((wall, time));
+            let day = time.div_euclid(86400);
+            self.read.clock_samples.entry(day).or_insert((wall, time));
         }
     }
 
@@ -250,7 +254,7 @@ impl WorkloadBuilder {
         if job.extent != Extent::Queued {
             self.mentions.end(job.id);
         }
-        let mut indices = [0; NAMES_OF_JOB.len()];
+        let mut indices = [0; NAMES_OF_JOB];
         for (kind, name) in names.into_iter().enumerate() {
             indices[kind] = self.names[kind].index(name);
         }
@@ -341,15 +345,15 @@ impl WorkloadBuilder {
         }
         let ids = &read.ids;
         read.jobs.sort_by(|one, other| {
-            one.submit
-                .cmp(&other.submit)
-                .then_with(|| compare_by_id(ids, one, other))
-                .then_with(|| one.course().cmp(&other.course()))
+            let order = compare_submitted(ids, one, other);
+            order.then_with(|| one.course().cmp(&other.course()))
         });
         read.remove_duplicates();
         if !mentions.is_empty() {
-            let ids = &read.ids;
-            let ended: HashSet<&str> = read.jobs.iter().map(|job| id_in(ids, job)).collect();
+            let mut ended = HashSet::new();
+            for job in &read.jobs {
+                ended.insert(id_in(&read.ids, job));
+            }
             for (id, fate) in mentions.fates() {
                 if !ended.contains(id) {
                     read.faults.add(fate, format_args!("job `{id}`"));
@@ -375,9 +379,7 @@ impl WorkloadBuilder {
             projects,
             queues,
             chunks,
-        ] = std::array::from_fn(|kind| {
-            numbered_by_first_use(&mut read.jobs, NAMES_OF_JOB[kind], &names[kind])
-        });
+        ] = numbered_by_first_use(&mut read.jobs, &names);
         read.queues = queues;
         read.chunks = chunks;
         read.names = NameLists {
@@ -397,18 +399,21 @@ impl WorkloadBuilder {
 /// Numbers the names of jobs in the order of their first use, and returns those that are used.
 fn numbered_by_first_use(
     jobs: &mut [WorkloadJob],
-    index_of: IndexOf,
-    names: &[Box<str>],
-) -> Vec<Box<str>> {
-    let mut numbers: Vec<Option<u32>> = vec![None; names.len()];
-    let mut used: Vec<Box<str>> = Vec::new();
+    names: &[Vec<Box<str>>; NAMES_OF_JOB],
+) -> [Vec<Box<str>>; NAMES_OF_JOB] {
+    const UNUSED: u32 = u32::MAX;
+    let mut numbers = names.each_ref().map(|names| vec![UNUSED; names.len()]);
+    let mut used = [const { Vec::new() }; NAMES_OF_JOB];
     for job in jobs {
-        let index = index_of(job);
-        let name = *index as usize;
-        *index = *numbers[name].get_or_insert_with(|| {
-            used.push(names[name].clone());
-            used.len() as u32 - 1
-        });
+        for (kind, index) in job.names_mut().into_iter().enumerate() {
+            let name = *index as usize;
+            let number = &mut numbers[kind][name];
+            if *number == UNUSED {
+                *number = used[kind].len() as u32;
+                used[kind].push(names[kind][name].clone());
+            }
+            *index = *number;
+        }
     }
     used
 }
@@ -417,9 +422,9 @@ impl Workload {
     /// Leaves out the jobs that are not submitted in this time.
     fn keep_submitted(&mut self, from: Option<i64>, to: Option<i64>, reason: LeftOutReason) {
         let all = self.jobs.len();
-        self.jobs.retain(|job| {
-            from.is_none_or(|from| job.submit >= from) && to.is_none_or(|to| job.submit < to)
-        });
+        let from = from.unwrap_or(i64::MIN);
+        let to = to.unwrap_or(i64::MAX);
+        self.jobs.retain(|job| (from..to).contains(&job.submit));
         let left_out = all - self.jobs.len();
         if left_out > 0 {
             self.faults.add(Fault::from(reason).of_jobs(left_out), "");
@@ -478,7 +483,7 @@ impl Workload {
         let ids = &self.ids;
         let is_sorted = self
             .jobs
-            .is_sorted_by(|one, other| compare_by_id(ids, one, other).is_lt());
+            .is_sorted_by(|one, other| compare_ids(id_in(ids, one), id_in(ids, other)).is_lt());
         if is_sorted {
             return;
         }

@@ -157,21 +157,19 @@ pub fn generate(model: &WorkloadModel) -> Workload {
     let mut random = Random(model.seed);
     let users = model.users.max(1);
     let jobs = model.jobs.min(MAX_JOBS);
-    let sizes: Vec<(u32, i64)> = (0..jobs)
-        .map(|_| {
-            let processors = draw_processors(model.processors.max(1), &mut random);
-            (processors, draw_run(processors, &mut random))
-        })
-        .collect();
-    let held: f64 = sizes
-        .iter()
-        .map(|&(processors, run)| f64::from(processors) * run as f64)
-        .sum();
+    let mut sizes = Vec::new();
+    let mut held = 0.0;
+    for _ in 0..jobs {
+        let processors = draw_processors(model.processors.max(1), &mut random);
+        let run = draw_run(processors, &mut random);
+        held += f64::from(processors) * run as f64;
+        sizes.push((processors, run));
+    }
     let span = held / f64::from(model.processors.max(1)) / model.load.max(1e-3);
     let mut builder = WorkloadBuilder::new();
-    for (index, (submit, &(processors, run))) in
-        submissions(jobs, span, &mut random).zip(&sizes).enumerate()
-    {
+    let submissions = submissions(jobs, span, &mut random);
+    for (index, (processors, run)) in sizes.into_iter().enumerate() {
+        let submit = submissions[index];
         // a few users submit most jobs
         let user = (libm::pow(users as f64 + 1.0, random.uniform()) as usize).min(users);
         let (id, entity) = ((index + 1).to_string(), format!("u{user}"));
@@ -242,20 +240,25 @@ fn draw_limit(run: i64, random: &mut Random) -> i64 {
         2..=5 => run as f64 * (1.0 + random.uniform()),
         _ => run as f64 * (1.0 + 9.0 * random.uniform()),
     };
-    LIMITS
-        .iter()
-        .map(|minutes| minutes * 60)
-        .find(|limit| *limit as f64 >= wanted)
-        .unwrap_or(wanted as i64)
+    for minutes in LIMITS {
+        let limit = minutes * 60;
+        if limit as f64 >= wanted {
+            return limit;
+        }
+    }
+    wanted as i64
 }
 
 /// The times of the submissions, which cover `span` seconds: the model's times between submissions,
 /// run through at the speed of the daily cycle.
-fn submissions(jobs: usize, span: f64, random: &mut Random) -> impl Iterator<Item = i64> + use<> {
-    let between: Vec<f64> = (0..jobs.saturating_sub(1))
-        .map(|_| libm::exp2(BETWEEN.draw(random)))
-        .collect();
-    let sum: f64 = between.iter().sum();
+fn submissions(jobs: usize, span: f64, random: &mut Random) -> Vec<i64> {
+    // nothing is before the first one
+    let mut between = vec![0.0; jobs];
+    let mut sum = 0.0;
+    for between in between.iter_mut().skip(1) {
+        *between = libm::exp2(BETWEEN.draw(random));
+        sum += *between;
+    }
     let mut weights = [0.0; HALF_HOURS];
     for half_hour in FIRST_HALF_HOUR..FIRST_HALF_HOUR + HALF_HOURS {
         let time = half_hour as f64 + 0.5;
@@ -263,11 +266,12 @@ fn submissions(jobs: usize, span: f64, random: &mut Random) -> impl Iterator<Ite
             libm::exp((CYCLE.shape - 1.0) * libm::log(time) - time / CYCLE.scale);
     }
     let mean = weights.iter().sum::<f64>() / HALF_HOURS as f64;
-    let amount = between.into_iter().map(move |between| between / sum * span);
     // the cycle adds up to whole days only; the rest of the last day makes the load a little
     // different
     let (mut half_hour, mut left, mut time) = (0_usize, weights[0] / mean * HALF_HOUR, 0.0);
-    [0.0].into_iter().chain(amount).map(move |mut amount| {
+    let mut submissions = Vec::new();
+    for between in between {
+        let mut amount = if sum > 0.0 { between / sum * span } else { 0.0 };
         while amount > left {
             amount -= left;
             half_hour += 1;
@@ -276,6 +280,7 @@ fn submissions(jobs: usize, span: f64, random: &mut Random) -> impl Iterator<Ite
         }
         left -= amount;
         time += amount / (weights[half_hour % HALF_HOURS] / mean);
-        time as i64
-    })
+        submissions.push(time as i64);
+    }
+    submissions
 }

@@ -18,10 +18,7 @@ pub fn compare_ids(one: &str, other: &str) -> Ordering {
             let (number, rest) = leading_number(left);
             let (other_number, other_rest) = leading_number(right);
             (left, right) = (rest, other_rest);
-            number
-                .len()
-                .cmp(&other_number.len())
-                .then_with(|| number.cmp(other_number))
+            (number.len(), number).cmp(&(other_number.len(), other_number))
         } else {
             (left, right) = (&left[1..], &right[1..]);
             first.cmp(second)
@@ -30,19 +27,15 @@ pub fn compare_ids(one: &str, other: &str) -> Ordering {
             return ordering;
         }
     }
-    left.len().cmp(&right.len()).then_with(|| one.cmp(other))
+    (left.len(), one).cmp(&(right.len(), other))
 }
 
 /// The digits at the start, without leading zeros, and what follows.
 fn leading_number(text: &[u8]) -> (&[u8], &[u8]) {
-    let end = text
-        .iter()
-        .position(|byte| !byte.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (digits, rest) = text.split_at(end);
-    let zeros = digits
-        .iter()
-        .position(|&digit| digit != b'0')
-        .unwrap_or(digits.len());
-    (&digits[zeros..], rest)
+    let end = text.iter().position(|byte| !byte.is_ascii_digit());
+    let (mut digits, rest) = text.split_at(end.unwrap_or(text.len()));
+    while let [b'0', others @ ..] = digits {
+        digits = others;
+    }
+    (digits, rest)
 }

@@ -48,11 +48,8 @@ impl Amount {
     fn new(value: &Value) -> Option<Self> {
         const EXACT: RangeInclusive<i64> = -MAX_EXACT_INT..=MAX_EXACT_INT;
         let is_int = matches!(value, Value::Int(int) if EXACT.contains(int));
-        Some(Self {
-            value: value.to_f64()?,
-            is_int,
-        })
-        .filter(|amount| amount.value.is_finite())
+        let value = value.to_f64()?;
+        value.is_finite().then_some(Self { value, is_int })
     }
 }
 
@@ -120,11 +117,12 @@ impl WorkloadJob {
 
     /// Which part of a job comes first; one whose times are not known comes last.
     fn order_of_parts(&self) -> (i64, i64, u32) {
-        let [submit, started] = [self.submit, self.started].map(|time| match time {
-            UNKNOWN => i64::MAX,
-            known => known,
-        });
-        (submit, started, self.processors)
+        let known_or_last = |time: i64| if time == UNKNOWN { i64::MAX } else { time };
+        (
+            known_or_last(self.submit),
+            known_or_last(self.started),
+            self.processors,
+        )
     }
 
     /// Adds another part of the same job: it is submitted as its first part is, and runs as long as
@@ -147,12 +145,12 @@ impl WorkloadJob {
     /// Gives the job, which does not say how long it asks for, a default, unless it ran longer;
     /// else its run time.
     fn assume_walltime(&mut self, default: Option<i64>, assumed: &mut AssumedWalltimes) {
-        match default.filter(|default| *default >= self.run) {
-            Some(default) => {
+        match default {
+            Some(default) if default >= self.run => {
                 self.walltime = default;
                 assumed.defaults += 1;
             }
-            None => {
+            _ => {
                 self.walltime = self.run;
                 assumed.run_times += 1;
             }
@@ -228,7 +226,7 @@ impl NameLists {
 }
 
 fn numbered(letter: char, names: &[Box<str>]) -> Vec<Box<str>> {
-    let mut numbered = Vec::with_capacity(names.len());
+    let mut numbered = Vec::new();
     for (name, number) in names.iter().zip(1_usize..) {
         numbered.push(if name.is_empty() {
             "".into()
@@ -290,7 +288,10 @@ impl Workload {
 
     /// The id of a job.
     pub fn id(&self, job: usize) -> &str {
-        self.jobs.get(job).map_or("", |job| id_in(&self.ids, job))
+        match self.jobs.get(job) {
+            Some(job) => id_in(&self.ids, job),
+            None => "",
+        }
     }
 
     /// The names of entities, users, groups and projects as they are shown.
@@ -326,9 +327,8 @@ impl Workload {
     /// The `select` and the `place` of a job, each empty if the log does not say.
     pub fn chunks(&self, job: &WorkloadJob) -> (&str, &str) {
         let chunks = self.chunks.get(job.chunks as usize);
-        let (place, select) = chunks
-            .and_then(|chunks| chunks.split_once(' '))
-            .unwrap_or_default();
+        let chunks = chunks.map(Box::as_ref).unwrap_or_default();
+        let (place, select) = chunks.split_once(' ').unwrap_or_default();
         (select, place)
     }
 
@@ -347,9 +347,7 @@ impl Workload {
 
     /// Whether a job of the logs has an input, apart from those that every log has.
     pub fn has_input(&self, name: &str) -> bool {
-        self.inputs
-            .iter()
-            .any(|input| &*input.name == name && input.is_set)
+        matches!(self.input(name), Some(index) if self.inputs[index].is_set)
     }
 
     /// What the clock of the server showed at some times in seconds of the logs.
@@ -360,20 +358,16 @@ impl Workload {
     /// The most processors that jobs held at one time according to the log; `None` if it does not
     /// say when jobs started.
     pub fn most_processors_in_use(&self) -> Option<u64> {
-        let started = self
-            .jobs
-            .iter()
-            .filter_map(|job| Some((job.started()?, job)));
-        let mut changes: Vec<(i64, i64)> = started
-            .filter(|(_, job)| job.run > 0)
-            .flat_map(|(start, job)| {
+        let mut changes = Vec::new();
+        for job in &self.jobs {
+            if let Some(start) = job.started()
+                && job.run > 0
+            {
                 let processors = i64::from(job.processors);
-                [
-                    (start, processors),
-                    (start.saturating_add(job.run), -processors),
-                ]
-            })
-            .collect();
+                changes.push((start, processors));
+                changes.push((start.saturating_add(job.run), -processors));
+            }
+        }
         // what ends at a second frees its processors for what starts then
         changes.sort_unstable();
         let mut in_use = 0;
@@ -387,10 +381,10 @@ impl Workload {
 
     /// What a job has of an input that was taken from the logs; 0 if the logs do not have it.
     pub(crate) fn amount(&self, job: &WorkloadJob, name: &str) -> Value {
-        match self
-            .input(name)
-            .and_then(|index| self.amounts(job).get(index))
-        {
+        let Some(index) = self.input(name) else {
+            return Value::Int(0);
+        };
+        match self.amounts(job).get(index) {
             Some(amount) if amount.is_int => Value::Int(amount.value as i64),
             Some(amount) => Value::Float(amount.value),
             None => Value::Int(0),
@@ -400,12 +394,11 @@ impl Workload {
     /// What each job has of an input that was taken from the logs.
     pub fn amounts_of(&self, name: &str) -> Option<Vec<f64>> {
         let index = self.input(name)?;
-        Some(
-            self.jobs
-                .iter()
-                .map(|job| self.amounts(job)[index].value)
-                .collect(),
-        )
+        let mut amounts = Vec::new();
+        for job in &self.jobs {
+            amounts.push(self.amounts(job)[index].value);
+        }
+        Some(amounts)
     }
 
     /// What of the logs is left out.
@@ -436,18 +429,11 @@ impl Workload {
         self.count_before(self.begin(warm_up))..self.jobs.len()
     }
 
-    /// The same jobs, each submitted at another time.
-    pub(crate) fn resubmitted(&self, mut submit: impl FnMut(&WorkloadJob) -> i64) -> Self {
-        let mut moved = self.clone();
-        for job in &mut moved.jobs {
-            job.submit = submit(job);
-        }
+    /// Brings the jobs into the order of their submission.
+    fn sort(&mut self) {
         let ids = &self.ids;
-        moved.jobs.sort_by(|one, other| {
-            let by_time = one.submit.cmp(&other.submit);
-            by_time.then_with(|| compare_by_id(ids, one, other))
-        });
-        moved
+        self.jobs
+            .sort_by(|one, other| compare_submitted(ids, one, other));
     }
 
     /// Shows other names than those in the log: a letter and a number each.
@@ -457,9 +443,10 @@ impl Workload {
     }
 }
 
-/// Compares jobs by their ids, of which all are in one text.
-fn compare_by_id(ids: &str, one: &WorkloadJob, other: &WorkloadJob) -> Ordering {
-    compare_ids(id_in(ids, one), id_in(ids, other))
+/// Compares jobs by their submission, then by their ids, of which all are in one text.
+fn compare_submitted(ids: &str, one: &WorkloadJob, other: &WorkloadJob) -> Ordering {
+    let by_time = one.submit.cmp(&other.submit);
+    by_time.then_with(|| compare_ids(id_in(ids, one), id_in(ids, other)))
 }
 
 fn id_in<'i>(ids: &'i str, job: &WorkloadJob) -> &'i str {

@@ -57,24 +57,30 @@ impl Workload {
     pub fn shaken(&self, seed: u64) -> Self {
         let mut random = Random(seed);
         let choices = 2 * SHAKE_SECONDS as usize + 1;
-        self.resubmitted(|job| job.submit + random.below(choices) as i64 - SHAKE_SECONDS)
+        let mut shaken = self.clone();
+        for job in &mut shaken.jobs {
+            job.submit += random.below(choices) as i64 - SHAKE_SECONDS;
+        }
+        shaken.sort();
+        shaken
     }
 }
 
 impl Spread {
     fn new(results: impl Iterator<Item = f64>) -> Self {
-        let nothing = Self {
+        let mut spread = Self {
             low: f64::INFINITY,
             high: f64::NEG_INFINITY,
             decreases: 0,
             increases: 0,
         };
-        results.fold(nothing, |spread, result| Self {
-            low: spread.low.min(result),
-            high: spread.high.max(result),
-            decreases: spread.decreases + usize::from(result < 0.0),
-            increases: spread.increases + usize::from(result > 0.0),
-        })
+        for result in results {
+            spread.low = spread.low.min(result);
+            spread.high = spread.high.max(result);
+            spread.decreases += usize::from(result < 0.0);
+            spread.increases += usize::from(result > 0.0);
+        }
+        spread
     }
 
     /// Whether so many results have the same sign that chance would hardly show it: by the
@@ -103,8 +109,11 @@ impl Shake {
     /// The spread of what some runs have of each: the mean wait, the mean wait of a core hour and
     /// the mean bounded slowdown, or how these change; `None` without runs.
     pub fn new(runs: &[[f64; 3]]) -> Option<Self> {
+        if runs.is_empty() {
+            return None;
+        }
         let spread = |mean: usize| Spread::new(runs.iter().map(|run| run[mean]));
-        (!runs.is_empty()).then(|| Self {
+        Some(Self {
             runs: runs.len(),
             seconds: SHAKE_SECONDS,
             wait: spread(0),

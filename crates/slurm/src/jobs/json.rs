@@ -1,7 +1,7 @@
 //! Reads `squeue --json`. Numbers are plain before 23.02, and objects with `set`, `infinite` and
 //! `number` since; states are texts, then lists of texts.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -28,17 +28,12 @@ impl Document<'_> {
 #[derive(Deserialize)]
 struct RawJob {
     job_id: u64,
-    #[serde(default, deserialize_with = "text")]
-    user_name: String,
-    #[serde(default, deserialize_with = "text")]
-    account: String,
-    #[serde(default, deserialize_with = "text")]
-    partition: String,
-    #[serde(default, deserialize_with = "text")]
-    qos: String,
+    user_name: Option<String>,
+    account: Option<String>,
+    partition: Option<String>,
+    qos: Option<String>,
     job_state: Value,
-    #[serde(default, deserialize_with = "text")]
-    state_reason: String,
+    state_reason: Option<String>,
     #[serde(default)]
     priority: Value,
     #[serde(default)]
@@ -59,20 +54,15 @@ struct RawJob {
     memory_per_node: Value,
     #[serde(default)]
     memory_per_cpu: Value,
-    #[serde(default, deserialize_with = "text")]
-    tres_req_str: String,
-    #[serde(default, deserialize_with = "text")]
-    tres_alloc_str: String,
-    #[serde(default, deserialize_with = "text")]
-    dependency: String,
-    #[serde(default, deserialize_with = "text")]
-    cluster: String,
+    tres_req_str: Option<String>,
+    tres_alloc_str: Option<String>,
+    dependency: Option<String>,
+    cluster: Option<String>,
     #[serde(default)]
     array_job_id: Value,
     #[serde(default)]
     array_task_id: Value,
-    #[serde(default, deserialize_with = "text")]
-    array_task_string: String,
+    array_task_string: Option<String>,
 }
 
 impl RawJob {
@@ -104,11 +94,11 @@ impl RawJob {
 
     fn array_task(&self) -> Option<String> {
         let array = positive(&self.array_job_id)?.to_string();
-        if !self.array_task_string.is_empty() {
-            return Some(array_task(&array, &self.array_task_string));
-        }
-        let task = number(&self.array_task_id)?.to_string();
-        Some(array_task(&array, &task))
+        let tasks = match &self.array_task_string {
+            Some(tasks) if !tasks.is_empty() => tasks.clone(),
+            _ => number(&self.array_task_id)?.to_string(),
+        };
+        Some(array_task(&array, &tasks))
     }
 
     /// The memory that it asks for in MB, exactly.
@@ -153,11 +143,9 @@ fn job(raw: RawJob) -> SlurmJob {
         state => state.as_str(),
     };
     let state = state.unwrap_or_default().to_owned();
-    let is_pending = state == "PENDING";
-    let tres = if is_pending || raw.tres_alloc_str.is_empty() {
-        &raw.tres_req_str
-    } else {
-        &raw.tres_alloc_str
+    let tres = match &raw.tres_alloc_str {
+        Some(allocated) if state != "PENDING" && !allocated.is_empty() => allocated,
+        _ => raw.tres_req_str.as_deref().unwrap_or_default(),
     };
     let mut tres = TresAmounts::parse(tres);
     if let Some(megabytes) = raw.memory(&tres) {
@@ -166,12 +154,12 @@ fn job(raw: RawJob) -> SlurmJob {
     SlurmJob {
         id: raw.job_id.to_string(),
         array_task: raw.array_task(),
-        user: raw.user_name,
-        account: raw.account,
-        partition: raw.partition,
-        qos: raw.qos,
+        user: raw.user_name.unwrap_or_default(),
+        account: raw.account.unwrap_or_default(),
+        partition: raw.partition.unwrap_or_default(),
+        qos: raw.qos.unwrap_or_default(),
         state,
-        reason: raw.state_reason,
+        reason: raw.state_reason.unwrap_or_default(),
         priority: count(&raw.priority),
         nice: number(&raw.nice)
             .map(signed)
@@ -183,14 +171,9 @@ fn job(raw: RawJob) -> SlurmJob {
         time_limit: time_limit(&raw.time_limit),
         cpus: count(&raw.cpus).unwrap_or(0),
         tres,
-        dependency: raw.dependency,
-        cluster: raw.cluster,
+        dependency: raw.dependency.unwrap_or_default(),
+        cluster: raw.cluster.unwrap_or_default(),
     }
-}
-
-/// A text, which is empty for `null`.
-fn text<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
-    Option::deserialize(value).map(Option::unwrap_or_default)
 }
 
 /// A number that is set and finite.

@@ -188,7 +188,7 @@ impl SlurmJobs {
                 clipped(name)
             ));
         }
-        let mut jobs = Vec::with_capacity(read.jobs.len());
+        let mut jobs = Vec::new();
         let mut ended = HashMap::new();
         let mut known = HashSet::new();
         for job in read.jobs {

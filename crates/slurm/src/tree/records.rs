@@ -321,7 +321,7 @@ impl Records {
         if implicit_root && let Some(first) = self.rows.first() {
             first_places.insert((None, root.to_owned()), first.place);
         }
-        let mut kept = Vec::with_capacity(self.rows.len());
+        let mut kept = Vec::new();
         for row in std::mem::take(&mut self.rows) {
             let parent = row.parent.clone().unwrap_or_default();
             let name = row.full_name();

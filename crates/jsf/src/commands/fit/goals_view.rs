@@ -98,7 +98,7 @@ impl<'a> GoalFitReport<'a> {
             facts.push(Fact::new("within the error", within.join(", ")));
         }
         facts.extend(simpler(fit));
-        if fit.is_interrupted {
+        if !fit.is_complete {
             let text = "the best so far; the ranges of the constants are not known";
             facts.push(Fact::new("interrupted", text));
         }
@@ -236,10 +236,10 @@ impl<'a> GoalFitReport<'a> {
                 ));
             }
         }
-        let early = if fit.is_interrupted {
-            "Interrupted, and so far: "
-        } else {
+        let early = if fit.is_complete {
             ""
+        } else {
+            "Interrupted, and so far: "
         };
         let reasons = reasons.join("; ");
         format!("{early}No weights meet all goals: {reasons}. Relax a goal, or add a term.")

@@ -137,7 +137,7 @@ fn fit_log(
     let fit = fit_goals(&site, template, &workload, &goals, &options, &observer);
     drop(progress);
     let fit = fit.map_err(fit_error)?;
-    warn_if_interrupted(fit.is_interrupted);
+    warn_if_interrupted(!fit.is_complete);
     if !arguments.answer.format.is_document() {
         warn_all(&fit.held_out.warnings);
     }

@@ -9,11 +9,11 @@
 //! Source: B. Efron, R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, section 11.5 (the
 //! jackknife by blocks).
 
-use super::{Goal, JudgedRun, Measure, Objective, RunMeasure, Statistic};
+use super::{Concerned, Goal, JudgedRun, Measure, Objective, RunMeasure, Statistic};
 use crate::results::difference::MeanChange;
 use crate::results::time_shares::TimeShares;
 use crate::schedule::Schedule;
-use crate::workload::{Workload, WorkloadJob};
+use crate::workload::Workload;
 
 /// A percentile with fewer jobs beyond it has no interval, and so a maximum has none.
 const MIN_BEYOND: usize = 20;
@@ -35,12 +35,8 @@ impl Goal {
         new: &JudgedRun<'_>,
         block_seconds: i64,
     ) -> Option<MeanChange> {
-        change(
-            self.measure,
-            self.is_concerned(old.workload),
-            [old, new],
-            block_seconds,
-        )
+        let concerned = self.concerned(old.workload);
+        change(self.measure, &concerned, [old, new], block_seconds)
     }
 }
 
@@ -52,13 +48,14 @@ impl Objective {
         new: &JudgedRun<'_>,
         block_seconds: i64,
     ) -> Option<MeanChange> {
-        change(self.measure, |_| true, [old, new], block_seconds)
+        let all = Concerned::all(old.workload);
+        change(self.measure, &all, [old, new], block_seconds)
     }
 }
 
 fn change(
     measure: Measure,
-    is_concerned: impl Fn(&WorkloadJob) -> bool,
+    concerned: &Concerned<'_>,
     runs: [&JudgedRun<'_>; 2],
     block_seconds: i64,
 ) -> Option<MeanChange> {
@@ -69,7 +66,7 @@ fn change(
             let mut paired = Vec::new();
             for (index, job) in workload.jobs().iter().enumerate() {
                 if job.submit >= begin
-                    && is_concerned(job)
+                    && concerned.contains(job)
                     && let (Some(old), Some(new)) = (
                         runs[0].of_job(measure, index),
                         runs[1].of_job(measure, index),
@@ -90,11 +87,12 @@ fn change(
 /// The first submission that a comparison counts, at which its first block begins.
 fn first_compared(runs: [&JudgedRun<'_>; 2]) -> Option<i64> {
     let workload = runs[0].workload;
-    let starts_in_both = |job: &usize| runs.iter().all(|run| run.schedule.start(*job).is_some());
-    let first = workload
-        .after_warm_up(runs[0].results.statistics.warm_up)
-        .find(starts_in_both)?;
-    Some(workload.jobs()[first].submit)
+    for job in workload.after_warm_up(runs[0].results.statistics.warm_up) {
+        if runs.iter().all(|run| run.schedule.start(job).is_some()) {
+            return Some(workload.jobs()[job].submit);
+        }
+    }
+    None
 }
 
 /// The change of a statistic over jobs.
@@ -103,7 +101,7 @@ fn of_jobs(statistic: Statistic, paired: &[PairedValue]) -> Option<MeanChange> {
     let new = side(statistic, paired, 1, None)?;
     let mut blocks: Vec<i64> = paired.iter().map(|paired| paired.block).collect();
     blocks.dedup();
-    let mut without = Vec::with_capacity(blocks.len());
+    let mut without = Vec::new();
     for block in blocks.into_iter().map(Some) {
         if let (Some(old), Some(new)) = (
             side(statistic, paired, 0, block),
@@ -145,8 +143,12 @@ fn side(
     side: usize,
     without: Option<i64>,
 ) -> Option<f64> {
-    let kept = paired.iter().filter(|paired| Some(paired.block) != without);
-    let mut values: Vec<f64> = kept.map(|paired| paired.values[side]).collect();
+    let mut values = Vec::new();
+    for paired in paired {
+        if Some(paired.block) != without {
+            values.push(paired.values[side]);
+        }
+    }
     if statistic == Statistic::Mean && !values.is_empty() {
         // needs no order
         return Some(values.iter().sum::<f64>() / values.len() as f64);
@@ -158,7 +160,10 @@ fn side(
 fn standard_error(without: &[f64]) -> f64 {
     let count = without.len() as f64;
     let mean = without.iter().sum::<f64>() / count;
-    let squares: f64 = without.iter().map(|change| (change - mean).powi(2)).sum();
+    let mut squares = 0.0;
+    for change in without {
+        squares += (change - mean).powi(2);
+    }
     libm::sqrt((count - 1.0) / count * squares)
 }
 
@@ -187,11 +192,10 @@ fn of_run(
     if !unit.is_finite() {
         return None;
     }
-    let changes: Vec<f64> = old_sums
-        .iter()
-        .zip(&new_sums)
-        .map(|(old, new)| (new - old) * unit)
-        .collect();
+    let mut changes = Vec::new();
+    for (old, new) in old_sums.iter().zip(&new_sums) {
+        changes.push((new - old) * unit);
+    }
     let sum: f64 = changes.iter().sum();
     let without: Vec<f64> = changes
         .iter()
@@ -277,7 +281,7 @@ mod tests {
         let change_of = |measure| {
             change(
                 measure,
-                |_| true,
+                &Concerned::all(&workload),
                 [&run(0), &run(1)],
                 difference.block_seconds,
             )
