@@ -60,7 +60,6 @@ pub(crate) fn part_of_largest(number: u32, largest: u32, is_raw: bool) -> f64 {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cluster {
     pub(crate) partitions: HashMap<String, Partition>,
-    pub(crate) largest_job_factor: u32,
     pub(crate) nodes: Option<NodeTotals>,
     pub(crate) qos: Option<Priorities>,
     pub(crate) associations: Option<Priorities>,
@@ -139,7 +138,6 @@ impl Cluster {
             };
             self.partitions.insert(name.to_owned(), partition);
         }
-        self.largest_job_factor = self.job_factors().into_values().max().unwrap_or(0);
     }
 
     /// The nodes and processors of the cluster.
@@ -159,7 +157,8 @@ impl Cluster {
 
     /// The largest `PriorityJobFactor`.
     pub fn largest_factor(&self) -> u32 {
-        self.largest_job_factor
+        let partitions = self.partitions.values();
+        partitions.map(|one| one.job_factor).max().unwrap_or(0)
     }
 
     /// The priority of each QOS.

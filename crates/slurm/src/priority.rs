@@ -237,7 +237,7 @@ impl PriorityInputs {
         }
         let mut total_tres = None;
         if let Some(partition) = cluster.partitions.get(job.first_partition()) {
-            let largest = cluster.largest_job_factor;
+            let largest = cluster.largest_factor();
             inputs.partition_factor =
                 part_of_largest(partition.job_factor, largest, settings.raw_partition);
             total_tres = partition.tres.as_ref();

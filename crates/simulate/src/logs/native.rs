@@ -193,7 +193,7 @@ fn moment(value: &Value, kind: &'static str) -> Result<Option<Moment>, Fault> {
 
 /// A number with a fraction or an exponent.
 fn decimal(value: &Value) -> Option<f64> {
-    if value.is_f64() { value.as_f64() } else { None }
+    value.as_f64().filter(|_| value.is_f64())
 }
 
 /// The run time: a number of seconds, or a duration such as `01:00:00`. Its start and its end are

@@ -37,11 +37,10 @@ impl StartValues {
                 classes.entry(class).or_default().push(value);
             }
         }
-        let mut values_at_start = Vec::new();
-        for ((size, walltime), values) in classes {
-            values_at_start.push(Self::new(size, walltime, values));
-        }
-        values_at_start
+        classes
+            .into_iter()
+            .map(|((size, walltime), values)| Self::new(size, walltime, values))
+            .collect()
     }
 
     fn new(size: usize, walltime: usize, mut values: Vec<f64>) -> Self {

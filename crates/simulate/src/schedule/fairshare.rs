@@ -119,10 +119,8 @@ impl Fairshare {
         decay: Option<Decay>,
         entities: &[Box<str>],
     ) -> Self {
-        let mut usage_of_tree = Vec::new();
-        for node in tree.nodes() {
-            usage_of_tree.push(recorded_usage(&tree, node));
-        }
+        let recorded = tree.nodes().map(|node| recorded_usage(&tree, node));
+        let usage_of_tree = recorded.collect();
         let tree = without_running_totals(tree);
         let assessed = DocumentedOpenPbs.assess(&tree);
         let mut percs = Vec::new();
@@ -342,7 +340,9 @@ fn without_running_totals(mut tree: ShareTree) -> ShareTree {
     for &node in &nodes {
         tree.add_usage(node, -tree.own_usage(node));
     }
-    nodes.iter().for_each(|&node| tree.set_usage(node, 0.0));
+    for node in nodes {
+        tree.set_usage(node, 0.0);
+    }
     tree
 }
 

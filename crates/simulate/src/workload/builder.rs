@@ -350,10 +350,8 @@ impl WorkloadBuilder {
         });
         read.remove_duplicates();
         if !mentions.is_empty() {
-            let mut ended = HashSet::new();
-            for job in &read.jobs {
-                ended.insert(id_in(&read.ids, job));
-            }
+            let ids = read.jobs.iter().map(|job| id_in(&read.ids, job));
+            let ended: HashSet<&str> = ids.collect();
             for (id, fate) in mentions.fates() {
                 if !ended.contains(id) {
                     read.faults.add(fate, format_args!("job `{id}`"));

@@ -394,11 +394,8 @@ impl Workload {
     /// What each job has of an input that was taken from the logs.
     pub fn amounts_of(&self, name: &str) -> Option<Vec<f64>> {
         let index = self.input(name)?;
-        let mut amounts = Vec::new();
-        for job in &self.jobs {
-            amounts.push(self.amounts(job)[index].value);
-        }
-        Some(amounts)
+        let amounts = self.jobs.iter().map(|job| self.amounts(job)[index].value);
+        Some(amounts.collect())
     }
 
     /// What of the logs is left out.
