@@ -72,20 +72,24 @@ static POOL: OnceLock<Option<Pool>> = OnceLock::new();
 
 /// The threads of this process; `None` in one that was forked afterwards, where they do not exist.
 fn pool() -> Option<&'static rayon::ThreadPool> {
-    let started = POOL.get_or_init(|| {
-        let threads = build_pool(0)
-            .ok()
-            .filter(|threads| threads.current_num_threads() > 1)?;
-        Some(Pool {
-            process: process::id(),
-            threads,
-        })
-    });
-    started
-        .as_ref()
-        // a forked process has the pool's memory, but none of its threads
-        .filter(|pool| pool.process == process::id())
-        .map(|pool| &pool.threads)
+    let started = POOL.get_or_init(start_pool).as_ref()?;
+    // a forked process has the pool's memory, but none of its threads
+    if started.process == process::id() {
+        Some(&started.threads)
+    } else {
+        None
+    }
+}
+
+fn start_pool() -> Option<Pool> {
+    let threads = build_pool(0).ok()?;
+    if threads.current_num_threads() == 1 {
+        return None;
+    }
+    Some(Pool {
+        process: process::id(),
+        threads,
+    })
 }
 
 fn build_pool(threads: usize) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {
@@ -102,7 +106,10 @@ pub(crate) fn threads() -> usize {
     if is_in_pool() {
         return rayon::current_num_threads();
     }
-    pool().map_or(1, rayon::ThreadPool::current_num_threads)
+    match pool() {
+        Some(pool) => pool.current_num_threads(),
+        None => 1,
+    }
 }
 
 /// Runs `parallel` in a pool, where functions of rayon find its threads, or `serial` without a

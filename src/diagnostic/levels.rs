@@ -57,14 +57,12 @@ impl Levels {
             allowed: selectors(allowed)?,
             selected: selectors(selected)?,
         };
-        match levels
-            .denied
-            .iter()
-            .find(|selector| levels.allowed.contains(selector))
-        {
-            Some(selector) => Err(LevelsError::Both(selector.clone())),
-            None => Ok(levels),
+        for selector in &levels.denied {
+            if levels.allowed.contains(selector) {
+                return Err(LevelsError::Both(selector.clone()));
+            }
         }
+        Ok(levels)
     }
 
     /// Makes the denied findings errors, and drops the allowed ones and those that are not
@@ -75,11 +73,10 @@ impl Levels {
             self.selects(found)
                 && specificity(&self.allowed, found) <= specificity(&self.denied, found)
         });
-        for found in findings
-            .iter_mut()
-            .filter(|found| specificity(&self.denied, found).is_some())
-        {
-            found.severity = Severity::Error;
+        for found in findings {
+            if specificity(&self.denied, found).is_some() {
+                found.severity = Severity::Error;
+            }
         }
     }
 
@@ -104,13 +101,16 @@ fn specificity(selectors: &[String], found: &Diagnostic) -> Option<usize> {
 }
 
 fn selectors<S: AsRef<str>>(lists: &[S]) -> Result<Vec<String>, LevelsError> {
-    let words = lists
-        .iter()
-        .flat_map(|list| list.as_ref().split(','))
-        .map(str::trim);
-    words
-        .map(|word| selector(word).ok_or_else(|| LevelsError::Unknown(word.to_owned())))
-        .collect()
+    let mut selectors = Vec::new();
+    for list in lists {
+        for word in list.as_ref().split(',').map(str::trim) {
+            match selector(word) {
+                Some(selector) => selectors.push(selector),
+                None => return Err(LevelsError::Unknown(word.to_owned())),
+            }
+        }
+    }
+    Ok(selectors)
 }
 
 /// `warnings`, or a code or a prefix of codes in upper case.

@@ -67,14 +67,10 @@ impl Span {
     /// assert_eq!(Span::new(13, 14).line_and_column(text), (2, 4));
     /// ```
     pub fn line_and_column(self, text: &str) -> (usize, usize) {
-        let start = text.len().min(self.start as usize);
-        let before = (0..=start)
-            .rev()
-            .find_map(|end| text.get(..end))
-            .unwrap_or("");
-        let start_of_line = before.rfind(['\n', '\r']).map_or(0, |end| end + 1);
+        let before = &text[..text.floor_char_boundary(self.start as usize)];
+        let line = before.trim_end_matches(|character| !matches!(character, '\n' | '\r'));
         let lines = before.replace("\r\n", "\n").matches(['\n', '\r']).count();
-        (lines + 1, before[start_of_line..].chars().count() + 1)
+        (lines + 1, before[line.len()..].chars().count() + 1)
     }
 }
 
@@ -260,15 +256,18 @@ impl<'f> FixedText<'f> {
     /// assert_eq!(FixedText::new("NCPUS * 2", &[found], false).unwrap().text, "ncpus * 2");
     /// ```
     pub fn new(text: &str, findings: &'f [Diagnostic], unsafe_too: bool) -> Option<Self> {
-        let fixes = findings
-            .iter()
-            .filter_map(|found| Some((found.fix.as_ref()?, found)));
-        let wanted = fixes.filter(|(fix, _)| match fix.applicability {
-            Applicability::Safe => true,
-            Applicability::Unsafe => unsafe_too,
-            Applicability::DisplayOnly => false,
-        });
-        let mut fixes: Vec<(&Fix, &Diagnostic)> = wanted.collect();
+        let mut fixes: Vec<(&Fix, &Diagnostic)> = Vec::new();
+        for found in findings {
+            if let Some(fix) = &found.fix
+                && match fix.applicability {
+                    Applicability::Safe => true,
+                    Applicability::Unsafe => unsafe_too,
+                    Applicability::DisplayOnly => false,
+                }
+            {
+                fixes.push((fix, found));
+            }
+        }
         // a finding may be of another text
         fixes.retain(|(fix, _)| text.get(fix.span.range()).is_some());
         fixes.sort_by_key(|(fix, _)| fix.span);

@@ -75,17 +75,14 @@ impl<A: Arithmetic> WithComplex<A> {
         type_name: &'static str,
         make: impl FnOnce(Vec<A::Value>) -> A::Value,
     ) -> KnownOrType<A::Value> {
-        let known: Option<Vec<A::Value>> = items
-            .into_iter()
-            .map(|item| {
-                if let Known(value) = item {
-                    Some(value)
-                } else {
-                    None
-                }
-            })
-            .collect();
-        known.map_or(Type(type_name), |items| Known(make(items)))
+        let mut known = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                Known(value) => known.push(value),
+                Type(_) => return Type(type_name),
+            }
+        }
+        Known(make(known))
     }
 }
 

@@ -238,14 +238,16 @@ impl Function {
 
     /// The function of this name in this version of Python.
     pub fn from_name_in(name: &str, python: PythonVersion) -> Option<Self> {
-        Self::from_name(name).filter(|function| function.exists_in(python))
+        let function = Self::from_name(name)?;
+        function.exists_in(python).then_some(function)
     }
 
     /// The first version of Python that has the function.
     pub fn since(self) -> PythonVersion {
-        self.forms()
-            .last()
-            .map_or(PythonVersion::OLDEST, |(since, _)| *since)
+        match self.forms() {
+            [.., (since, _)] => *since,
+            [] => PythonVersion::OLDEST,
+        }
     }
 
     /// Whether this version of Python has the function.
@@ -257,12 +259,14 @@ impl Function {
     /// it.
     #[inline]
     fn signature(self, python: PythonVersion) -> Signature {
-        let forms = self.forms();
-        let form = forms
-            .iter()
-            .find(|(since, _)| *since <= python)
-            .or(forms.last());
-        form.map_or(Signature::One, |(_, signature)| *signature)
+        let mut found = Signature::One;
+        for (since, signature) in self.forms() {
+            found = *signature;
+            if *since <= python {
+                break;
+            }
+        }
+        found
     }
 
     /// The smallest and the largest number of arguments, positional or named; `None` if there is no
@@ -281,12 +285,11 @@ impl Function {
     /// The names of the parameters that may be given as keywords.
     pub fn keywords(self, python: PythonVersion) -> Vec<&'static str> {
         match self.signature(python) {
-            Signature::Named(parameters) => parameters
-                .names
-                .iter()
-                .copied()
-                .filter(|name| !name.is_empty())
-                .collect(),
+            Signature::Named(parameters) => {
+                let mut names = parameters.names.to_vec();
+                names.retain(|name| !name.is_empty());
+                names
+            }
             Signature::Extreme => vec!["key", "default"],
             _ => Vec::new(),
         }
@@ -376,9 +379,10 @@ fn bind_named<'a, V>(
     let mut slots = [None; 4];
     // the order of the checks is CPython's (getargs.c): counts, missing arguments, names
     for (index, (slot, parameter)) in slots.iter_mut().zip(parameters.names).enumerate() {
-        *slot = positional
-            .get(index)
-            .or_else(|| keyword_argument(keywords, parameter));
+        *slot = match positional.get(index) {
+            Some(value) => Some(value),
+            None => keyword_argument(keywords, parameter),
+        };
         if slot.is_none() && index < parameters.required {
             let place = index + 1;
             return Err(Raised::type_error(format!(
@@ -437,24 +441,19 @@ fn check_names<V>(
     keywords: &[(&str, V)],
 ) -> Result<(), Raised> {
     let filled = parameters.names.get(..given).unwrap_or(parameters.names);
-    let mut twice = filled
-        .iter()
-        .zip(1..)
-        .filter(|(parameter, _)| !parameter.is_empty());
-    if let Some((parameter, place)) =
-        twice.find(|(parameter, _)| keyword_argument(keywords, parameter).is_some())
-    {
-        return Err(Raised::type_error(format!(
-            "argument for {name}() given by name ('{parameter}') and position ({place})"
-        )));
+    for (parameter, place) in filled.iter().zip(1..) {
+        if !parameter.is_empty() && keyword_argument(keywords, parameter).is_some() {
+            return Err(Raised::type_error(format!(
+                "argument for {name}() given by name ('{parameter}') and position ({place})"
+            )));
+        }
     }
-    match keywords
-        .iter()
-        .find(|(keyword, _)| keyword.is_empty() || !parameters.names.contains(keyword))
-    {
-        Some((keyword, _)) => Err(invalid_keyword(name, keyword)),
-        None => Ok(()),
+    for (keyword, _) in keywords {
+        if keyword.is_empty() || !parameters.names.contains(keyword) {
+            return Err(invalid_keyword(name, keyword));
+        }
     }
+    Ok(())
 }
 
 fn invalid_keyword(name: &str, keyword: &str) -> Raised {
@@ -481,11 +480,10 @@ fn bind_extreme<'a, V>(
             "{name}() takes at most 2 keyword arguments ({given} given)"
         )));
     }
-    if let Some((keyword, _)) = keywords
-        .iter()
-        .find(|(keyword, _)| !matches!(*keyword, "key" | "default"))
-    {
-        return Err(invalid_keyword(name, keyword));
+    for (keyword, _) in keywords {
+        if !matches!(*keyword, "key" | "default") {
+            return Err(invalid_keyword(name, keyword));
+        }
     }
     let default = keyword_argument(keywords, "default");
     if default.is_some() && values.len() > 1 {
@@ -532,8 +530,6 @@ pub(super) fn converted_before_error<'a, V>(
 }
 
 fn keyword_argument<'a, V>(keywords: &'a [(&str, V)], name: &str) -> Option<&'a V> {
-    keywords
-        .iter()
-        .find(|(keyword, _)| *keyword == name)
-        .map(|(_, value)| value)
+    let (_, value) = keywords.iter().find(|(keyword, _)| *keyword == name)?;
+    Some(value)
 }

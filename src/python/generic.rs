@@ -67,10 +67,11 @@ pub(super) fn accumulate(
     start: Value,
     operator: impl Fn(&Value, &Value) -> Result<Value, Raised>,
 ) -> Result<Value, Raised> {
-    items
-        .iterable_argument()?
-        .iter()
-        .try_fold(start, |result, item| operator(&result, item))
+    let mut result = start;
+    for item in items.iterable_argument()? {
+        result = operator(&result, item)?;
+    }
+    Ok(result)
 }
 
 /// The pairs of coordinates of two points.

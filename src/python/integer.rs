@@ -43,17 +43,12 @@ fn binary_in_64_bits(op: BinaryOperator, a: i64, b: i64) -> Option<Value> {
         Op::Divide => small_quotient(a, b).map(Value::Float),
         Op::FloorDivide => small_floor_divide(a, b).map(Value::Int),
         Op::Modulo => small_modulo(a, b).map(Value::Int),
-        Op::Power => u32::try_from(b)
-            .ok()
-            .and_then(|exponent| a.checked_pow(exponent))
-            .map(Value::Int),
+        Op::Power => Some(Value::Int(a.checked_pow(u32::try_from(b).ok()?)?)),
         Op::BitAnd => Some(Value::Int(a & b)),
         Op::BitOr => Some(Value::Int(a | b)),
         Op::BitXor => Some(Value::Int(a ^ b)),
-        Op::ShiftRight => u32::try_from(b)
-            .ok()
-            // a longer shift would panic, and leaves nothing but the sign as well
-            .map(|count| Value::Int(a >> count.min(63))),
+        // a longer shift would panic, and leaves nothing but the sign as well
+        Op::ShiftRight => Some(Value::Int(a >> u32::try_from(b).ok()?.min(63))),
         Op::ShiftLeft | Op::MatrixMultiply => None,
     }
 }
@@ -104,8 +99,8 @@ fn binary_of_any_size(
         }
         Op::FloorDivide if y.is_zero() => Err(Raised::zero_division(FLOOR_DIVISION_BY_ZERO)),
         Op::Modulo if y.is_zero() => Err(Raised::zero_division(MODULO_BY_ZERO)),
-        Op::FloorDivide => floor_divide(x, y, fuel).map(|(quotient, _)| Value::int(quotient)),
-        Op::Modulo => floor_divide(x, y, fuel).map(|(_, remainder)| Value::int(remainder)),
+        Op::FloorDivide => Ok(Value::int(floor_divide(x, y, fuel)?.0)),
+        Op::Modulo => Ok(Value::int(floor_divide(x, y, fuel)?.1)),
         Op::Power => power(x, y, fuel),
         Op::ShiftLeft => shift_left(x, y),
         Op::ShiftRight => shift_right(x, y),
@@ -236,9 +231,10 @@ fn shift_right(x: Integer, y: Integer) -> Result<Value, Raised> {
 /// `-x`.
 pub(super) fn negate(x: Integer) -> Value {
     match x {
-        Integer::Small(value) => value
-            .checked_neg()
-            .map_or_else(|| Value::int(-BigInt::from(value)), Value::Int),
+        Integer::Small(value) => match value.checked_neg() {
+            Some(negated) => Value::Int(negated),
+            None => Value::int(-BigInt::from(value)),
+        },
         Integer::Big(value) => Value::int(-value),
     }
 }

@@ -295,14 +295,15 @@ fn reserve(size: usize, fuel: &Fuel) -> Result<(), Raised> {
 /// operations visit it each time.
 fn total_size(items: &[Value], fuel: &Fuel) -> Result<usize, Raised> {
     fuel.consume(items.len() as u64)?;
-    items.iter().try_fold(0_usize, |sum, item| {
-        let own = match item {
+    let mut sum = 0_usize;
+    for item in items {
+        sum = sum.saturating_add(match item {
             Value::Tuple(nested) | Value::List(nested) => 1 + total_size(nested, fuel)?,
             Value::Big(value) => 1 + (value.digits().bits() / 64) as usize,
             _ => 1,
-        };
-        Ok(sum.saturating_add(own))
-    })
+        });
+    }
+    Ok(sum)
 }
 
 /// `x op y`.
@@ -348,7 +349,7 @@ fn compare_mixed(
     let is_equal = |x: &Value, y: &Value| is_same_or_equal(x, y, fuel);
     match op {
         ComparisonOperator::In => generic::contains(y, x, is_equal),
-        ComparisonOperator::NotIn => generic::contains(y, x, is_equal).map(|found| !found),
+        ComparisonOperator::NotIn => Ok(!generic::contains(y, x, is_equal)?),
         _ => match (x, y) {
             (Value::Tuple(a), Value::Tuple(b)) | (Value::List(a), Value::List(b)) => {
                 generic::compare_sequences(op, a, b, is_equal, |x, y| compare(op, x, y, fuel))

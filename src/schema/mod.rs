@@ -68,10 +68,9 @@ impl InputType {
             ("string", InputType::Text),
             ("string_array", InputType::Text),
         ];
-        TYPES
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(pbs_type))
-            .map(|&(_, input_type)| input_type)
+        let mut types = TYPES.iter();
+        let (_, input_type) = types.find(|(name, _)| name.eq_ignore_ascii_case(pbs_type))?;
+        Some(*input_type)
     }
 
     /// PBS's name of the type, of which [`from_pbs_type`](Self::from_pbs_type) reads more than one
@@ -250,15 +249,14 @@ impl Schema {
     }
 
     fn add_from(&mut self, name: &str, input_type: InputType, origin: Origin) -> bool {
-        if self
-            .entries
-            .get(name)
-            .is_some_and(|known| matches!(known.origin, Origin::Special | Origin::Standard))
-        {
-            return false;
+        let mut is_withheld = false;
+        if let Some(known) = self.entry(name) {
+            if matches!(known.origin, Origin::Special | Origin::Standard) {
+                return false;
+            }
+            // a document may list a resource again after it was withheld
+            is_withheld = known.is_withheld;
         }
-        // a document may list a resource again after it was withheld
-        let is_withheld = self.entry(name).is_some_and(|known| known.is_withheld);
         self.insert(name, input_type, origin, Range::ANY);
         if is_withheld {
             self.withhold(name);
@@ -279,10 +277,8 @@ impl Schema {
 
     /// Records that no job can request a resource of the site.
     pub fn withhold(&mut self, name: &str) {
-        if let Some(entry) = self
-            .entries
-            .get_mut(name)
-            .filter(|entry| entry.origin == Origin::Site)
+        if let Some(entry) = self.entries.get_mut(name)
+            && entry.origin == Origin::Site
         {
             entry.is_withheld = true;
         }
@@ -308,18 +304,17 @@ impl Schema {
 
     /// The type of `name`; `None` if the schema does not contain it.
     pub fn input_type(&self, name: &str) -> Option<InputType> {
-        self.entry(name).map(|entry| entry.input_type)
+        Some(self.entry(name)?.input_type)
     }
 
     /// Where `name` comes from; `None` if the schema does not contain it.
     pub fn origin(&self, name: &str) -> Option<Origin> {
-        self.entry(name).map(|entry| entry.origin)
+        Some(self.entry(name)?.origin)
     }
 
     /// Whether a formula may use `name`; `false` for an unknown name.
     pub fn is_numeric(&self, name: &str) -> bool {
-        self.entry(name)
-            .is_some_and(|entry| entry.input_type.is_numeric())
+        self.input_type(name).is_some_and(InputType::is_numeric)
     }
 
     /// Every name with its entry, in alphabetical order.

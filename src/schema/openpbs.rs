@@ -53,10 +53,9 @@ impl FairshareInput {
 
     /// The fair-share input called `name`; the deprecated name is accepted too.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES
-            .into_iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, input)| input)
+        let mut names = Self::NAMES.into_iter();
+        let (_, input) = names.find(|(known, _)| *known == name)?;
+        Some(input)
     }
 }
 

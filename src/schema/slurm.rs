@@ -64,9 +64,8 @@ pub(super) const INPUTS: &[(&str, Range, &str)] = &[
 
 /// What a number of Slurm's priority follows from.
 pub fn slurm_source(name: &str) -> &'static str {
-    let mut inputs = INPUTS.iter();
-    inputs.find(|(known, ..)| *known == name).map_or(
-        "Slurm: a TRES of the job and of its partition, weighted",
-        |(_, _, source)| source,
-    )
+    match INPUTS.iter().find(|(known, ..)| *known == name) {
+        Some((_, _, source)) => source,
+        None => "Slurm: a TRES of the job and of its partition, weighted",
+    }
 }

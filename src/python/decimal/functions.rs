@@ -101,7 +101,8 @@ fn call_with_two(function: Function, x: &Value, y: &Value) -> Result<Value, Rais
     match function {
         Function::Divmod => match (x.decimal(), y.decimal()) {
             (Some(a), Some(b)) => {
-                operators::divmod(a, b).map(|(quotient, remainder)| pair(quotient, remainder))
+                let (quotient, remainder) = operators::divmod(a, b)?;
+                Ok(pair(quotient, remainder))
             }
             _ => Err(python_operators::unsupported_types(
                 "divmod()",
@@ -123,10 +124,10 @@ fn call_with_two(function: Function, x: &Value, y: &Value) -> Result<Value, Rais
 fn call_with_many(function: Function, values: &[Value]) -> Result<Value, Raised> {
     match function {
         Function::Hypot => {
-            let lengths = values
-                .iter()
-                .map(Value::decimal_argument)
-                .collect::<Result<Vec<_>, _>>()?;
+            let mut lengths = Vec::with_capacity(values.len());
+            for value in values {
+                lengths.push(value.decimal_argument()?);
+            }
             norm(&lengths)
         }
         // without arguments only types are called: `float()` here, `bool()` below
@@ -144,16 +145,13 @@ fn call_with_keywords(
         (Function::Bool, [x, ..]) => Ok(Value::Bool(x.is_some_and(Value::truth))),
         (Function::Float | Function::Int, [None, None, ..]) => Ok(Decimal::ZERO.into()),
         (Function::Float | Function::Int, [x, base, ..]) => {
-            match x.and_then(Value::decimal).filter(|_| base.is_none()) {
-                Some(number) if function == Function::Int => Ok(number.trunc().into()),
-                Some(number) => Ok(number.into()),
+            match (x.and_then(Value::decimal), base) {
+                (Some(number), None) if function == Function::Int => Ok(number.trunc().into()),
+                (Some(number), None) => Ok(number.into()),
                 // a base needs a string, so that Python always raises here, with its own texts
-                None => {
-                    let positional: Vec<_> = x.into_iter().map(to_python).collect();
-                    let keywords: Vec<_> = base
-                        .into_iter()
-                        .map(|base| ("base", to_python(base)))
-                        .collect();
+                _ => {
+                    let positional = Vec::from_iter(x.map(to_python));
+                    let keywords = Vec::from_iter(base.map(|base| ("base", to_python(base))));
                     let result = python.call(&Value::Function(function), &positional, &keywords)?;
                     from_python(&result)
                 }
@@ -214,14 +212,8 @@ fn real_function(function: Function, x: Decimal) -> Result<Value, Raised> {
         F::Sqrt if x.is_sign_negative() && !x.is_zero() => Err(Raised::domain()),
         F::Sqrt => checked(scaled::square_root(x)),
         F::Log | F::Log2 | F::Log10 | F::Log1p => logarithm(function, x).map(Value::Decimal),
-        F::Degrees => checked(
-            x.checked_mul(Decimal::from(180))
-                .and_then(|turn| turn.checked_div(Decimal::PI)),
-        ),
-        F::Radians => checked(
-            x.checked_mul(Decimal::PI)
-                .and_then(|turn| turn.checked_div(Decimal::from(180))),
-        ),
+        F::Degrees => ratio(x.checked_mul(Decimal::from(180)), Some(Decimal::PI)),
+        F::Radians => ratio(x.checked_mul(Decimal::PI), Some(Decimal::from(180))),
         F::Sin => checked(x.checked_sin()),
         F::Cos => checked(x.checked_cos()),
         F::Tan => ratio(x.checked_sin(), x.checked_cos()),
@@ -233,10 +225,10 @@ fn real_function(function: Function, x: Decimal) -> Result<Value, Raised> {
 fn exponential(function: Function, x: Decimal) -> Result<Value, Raised> {
     match function {
         Function::Exp => checked(x.checked_exp()),
-        Function::Expm1 => checked(
-            x.checked_exp()
-                .and_then(|power| power.checked_sub(Decimal::ONE)),
-        ),
+        Function::Expm1 => {
+            let power = x.checked_exp().ok_or_else(scaled::too_large)?;
+            checked(power.checked_sub(Decimal::ONE))
+        }
         Function::Exp2 => operators::power(Decimal::TWO, x),
         Function::Sinh => ratio(difference_of_powers(x), Some(Decimal::TWO)),
         Function::Cosh => ratio(sum_of_powers(x), Some(Decimal::TWO)),
@@ -258,7 +250,12 @@ fn difference_of_powers(x: Decimal) -> Option<Decimal> {
 /// A quotient; the error of a number that is too large if an operand is `None` or the divisor is
 /// zero.
 fn ratio(x: Option<Decimal>, y: Option<Decimal>) -> Result<Value, Raised> {
-    checked(x.zip(y).and_then(|(x, y)| x.checked_div(y)))
+    checked(quotient(x, y))
+}
+
+/// A quotient; `None` if an operand is `None`, or the divisor is zero.
+fn quotient(x: Option<Decimal>, y: Option<Decimal>) -> Option<Decimal> {
+    x?.checked_div(y?)
 }
 
 /// `log`, `log2`, `log10`, `log1p`.
@@ -274,10 +271,7 @@ fn logarithm(function: Function, x: Decimal) -> Result<Decimal, Raised> {
     let result = match function {
         Function::Log10 => x.checked_log10(),
         // `rust_decimal` has no logarithm to the base 2
-        Function::Log2 => x
-            .checked_ln()
-            .zip(Decimal::TWO.checked_ln())
-            .and_then(|(whole, part)| whole.checked_div(part)),
+        Function::Log2 => quotient(x.checked_ln(), Decimal::TWO.checked_ln()),
         _ => x.checked_ln(),
     };
     result.ok_or_else(scaled::too_large)
@@ -378,11 +372,9 @@ fn round(x: &Value, digits: Option<&Value>) -> Result<Value, Raised> {
 
 /// The nearest multiple of `10^places`, ties to even.
 fn round_to_tens(value: Decimal, places: u64) -> Result<Decimal, Raised> {
-    let Some(places) = u32::try_from(places)
-        .ok()
-        .filter(|places| *places <= MAX_PLACES)
-    else {
-        return Ok(Decimal::ZERO);
+    let places = match u32::try_from(places) {
+        Ok(places @ ..=MAX_PLACES) => places,
+        _ => return Ok(Decimal::ZERO),
     };
     let unit = scaled::power_of_ten(places + value.scale());
     let multiple = integer::divide_to_nearest(&BigInt::from(value.mantissa()), &unit);

@@ -127,18 +127,14 @@ fn from_python(value: &Value) -> Result<Value, Raised> {
             format!("`{value}`, which decimal arithmetic does not have"),
         )),
         Value::Float(_) => scaled::parse(&value.repr()).map(Value::Decimal),
-        Value::Tuple(items) => items
-            .iter()
-            .map(from_python)
-            .collect::<Result<_, _>>()
-            .map(Value::tuple),
-        Value::List(items) => items
-            .iter()
-            .map(from_python)
-            .collect::<Result<_, _>>()
-            .map(Value::list),
+        Value::Tuple(items) => Ok(Value::tuple(all_from_python(items)?)),
+        Value::List(items) => Ok(Value::list(all_from_python(items)?)),
         other => Ok(other.clone()),
     }
+}
+
+fn all_from_python(items: &[Value]) -> Result<Vec<Value>, Raised> {
+    items.iter().map(from_python).collect()
 }
 
 /// Converts to Python's value: an `int` where there is no fraction, else the nearest `float`.

@@ -37,8 +37,8 @@ pub(super) fn binary(
             Op::Subtract => checked(a.checked_sub(b)),
             Op::Multiply => checked(a.checked_mul(b)),
             Op::Divide => divide(a, b),
-            Op::FloorDivide => divmod(a, b).map(|(quotient, _)| quotient.into()),
-            Op::Modulo => divmod(a, b).map(|(_, remainder)| remainder.into()),
+            Op::FloorDivide => Ok(divmod(a, b)?.0.into()),
+            Op::Modulo => Ok(divmod(a, b)?.1.into()),
             Op::Power => power(a, b),
             // Bitwise operators are Python's: defined on integers, a TypeError for a number with a
             // fraction.
@@ -74,7 +74,7 @@ pub(super) fn divmod(x: Decimal, y: Decimal) -> Result<(Decimal, Decimal), Raise
     }
     let (a, b, scale) = scaled::aligned(x, y);
     let (quotient, remainder) = a.div_mod_floor(&b);
-    rounded(&quotient, 0).and_then(|quotient| Ok((quotient, rounded(&remainder, scale)?)))
+    Ok((rounded(&quotient, 0)?, rounded(&remainder, scale)?))
 }
 
 /// `digits * 10^-scale`, rounded to a decimal.
@@ -104,11 +104,11 @@ pub(super) fn power(x: Decimal, y: Decimal) -> Result<Value, Raised> {
     if y == Decimal::new(5, 1) {
         return checked(scaled::square_root(x));
     }
-    checked(
-        x.checked_ln()
-            .and_then(|logarithm| logarithm.checked_mul(y))
-            .and_then(|product| product.checked_exp()),
-    )
+    checked(fractional_power(x, y))
+}
+
+fn fractional_power(x: Decimal, y: Decimal) -> Option<Decimal> {
+    x.checked_ln()?.checked_mul(y)?.checked_exp()
 }
 
 /// `x ** y` for an integer `y`.
@@ -127,11 +127,8 @@ fn integer_power(x: Decimal, y: Decimal) -> Result<Value, Raised> {
     }
     if y.is_sign_negative() && x.abs() < Decimal::ONE {
         // The positive power would be rounded to few digits before the division.
-        return checked(
-            Decimal::ONE
-                .checked_div(x)
-                .and_then(|inverse| inverse.checked_powd(-y)),
-        );
+        let inverse = Decimal::ONE.checked_div(x).ok_or_else(scaled::too_large)?;
+        return checked(inverse.checked_powd(-y));
     }
     checked(x.checked_powd(y))
 }
@@ -147,7 +144,7 @@ pub(super) fn compare(op: ComparisonOperator, x: &Value, y: &Value) -> Result<bo
     let is_equal = |x: &Value, y: &Value| compare(ComparisonOperator::Equal, x, y);
     match (op, x, y) {
         (ComparisonOperator::In, ..) => contains(y, x, is_equal),
-        (ComparisonOperator::NotIn, ..) => contains(y, x, is_equal).map(|found| !found),
+        (ComparisonOperator::NotIn, ..) => Ok(!contains(y, x, is_equal)?),
         (_, Value::Tuple(a), Value::Tuple(b)) | (_, Value::List(a), Value::List(b)) => {
             compare_sequences(op, a, b, is_equal, |x, y| compare(op, x, y))
         }

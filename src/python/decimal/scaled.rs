@@ -30,10 +30,10 @@ pub(super) fn to_decimal(digits: &BigInt, scale: i64) -> Option<Decimal> {
         return Some(Decimal::ZERO);
     }
     if scale < 0 {
-        let zeros = u32::try_from(-scale)
-            .ok()
-            .filter(|zeros| i64::from(*zeros) <= MAX_TRAILING_ZEROS)?;
-        return to_decimal(&(digits * power_of_ten(zeros)), 0);
+        if -scale > MAX_TRAILING_ZEROS {
+            return None;
+        }
+        return to_decimal(&(digits * power_of_ten(-scale as u32)), 0);
     }
     // A bit is worth more than 0.3 digits, so at least this many digits must be dropped; the loop
     // drops the rest.

@@ -69,9 +69,10 @@ fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Val
             }
         }
     }
-    rest.try_fold(total, |sum, item| {
-        operators::binary(BinaryOperator::Add, &sum, item, fuel)
-    })
+    for item in rest {
+        total = operators::binary(BinaryOperator::Add, &total, item, fuel)?;
+    }
+    Ok(total)
 }
 
 /// A sum of floats and its rounding error.
@@ -112,22 +113,20 @@ pub(super) fn sumprod(p: &Value, q: &Value, fuel: &Fuel) -> Result<Value, Raised
     let (p, q) = (p.iterable_argument()?, q.iterable_argument()?);
     let mut pairs = p.iter().zip(q).peekable();
     let mut integers = 0_i64;
-    while let Some(next) = pairs
-        .peek()
-        .and_then(|(p, q)| small_product(p, q))
-        .and_then(|product| integers.checked_add(product))
+    while let Some((p, q)) = pairs.peek()
+        && let Some(product) = small_product(p, q)
+        && let Some(sum) = integers.checked_add(product)
     {
-        integers = next;
+        integers = sum;
         pairs.next();
     }
     let mut total = Value::Int(integers);
     let mut floats = TripleLength::default();
     let mut has_floats = false;
-    while let Some(next) = pairs
-        .peek()
-        .and_then(|(p, q)| float_factors(p, q))
-        .map(|(p, q)| floats.plus_product(p, q))
+    while let Some((p, q)) = pairs.peek()
+        && let Some((p, q)) = float_factors(p, q)
     {
+        let next = floats.plus_product(p, q);
         // CPython goes on with `*` and `+` from the first infinity or nan
         if !next.high.is_finite() {
             break;
@@ -304,9 +303,10 @@ pub(super) fn hypot<'a>(
     if python.norm() == Norm::Library {
         return library_hypot(coordinates, python);
     }
-    let lengths = coordinates
-        .map(|value| value.math_argument().map(f64::abs))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut lengths = Vec::new();
+    for value in coordinates {
+        lengths.push(value.math_argument()?.abs());
+    }
     Ok(norm(&lengths, python))
 }
 

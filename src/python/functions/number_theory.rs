@@ -132,9 +132,10 @@ fn choose(n: u64, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
 
 /// `comb(n, k)` for an `n` of more than 64 bits.
 fn choose_from_big(n: &BigInt, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
-    let result = (0..k).try_fold(BigInt::one(), |result, step| {
-        multiply_and_divide(result, n - step, step + 1, fuel)
-    })?;
+    let mut result = BigInt::one();
+    for step in 0..k {
+        result = multiply_and_divide(result, n - step, step + 1, fuel)?;
+    }
     Ok(Value::int(result))
 }
 
@@ -162,10 +163,11 @@ pub(super) fn fold(
         return Ok(empty);
     };
     // `gcd(-4)` is 4, though there is nothing to combine it with
-    let first = integer::magnitude(first.integer_argument()?);
-    rest.iter().try_fold(first, |result, value| {
-        function(result.integer_argument()?, value.integer_argument()?, fuel)
-    })
+    let mut result = integer::magnitude(first.integer_argument()?);
+    for value in rest {
+        result = function(result.integer_argument()?, value.integer_argument()?, fuel)?;
+    }
+    Ok(result)
 }
 
 /// `gcd(x, y)`.
