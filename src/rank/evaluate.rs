@@ -125,33 +125,29 @@ impl<'p> RowScorer<'p> {
         }
     }
 
-    /// The work that the evaluations may still do; `None` once one needed more, and its score is
-    /// not to be used.
-    pub fn left(&self) -> Option<u64> {
-        self.left
-    }
-
     /// The work of the last evaluation, in words.
     pub(crate) fn work(&self) -> u64 {
         self.interpreter.arithmetic().work()
     }
 
-    /// The score of a job with these inputs, in the order of [`Program::inputs`].
-    pub fn score(&mut self, inputs: &[Value]) -> f64 {
-        let granted = FREE_FUEL.saturating_add(self.left.unwrap_or(0));
+    /// The score of a job with these inputs, in the order of [`Program::inputs`]; `None` once an
+    /// evaluation needs more work than is left.
+    pub fn score(&mut self, inputs: &[Value]) -> Option<f64> {
+        let left = self.left?;
+        let granted = FREE_FUEL.saturating_add(left);
         self.interpreter.grant(granted);
         let result = self.interpreter.evaluate(inputs);
         let arithmetic = self.interpreter.arithmetic();
+        // with all of `FUEL`, the error is the formula's own
         if granted < FUEL && arithmetic.needed_more_work() {
-            // with all of `FUEL`, the error is the formula's own
             self.left = None;
-        } else if let Some(left) = &mut self.left {
-            *left = left.saturating_sub(arithmetic.work().saturating_sub(FREE_FUEL));
+            return None;
         }
-        match number_of::<Python>(result, self.program, inputs) {
+        self.left = Some(left.saturating_sub(arithmetic.work().saturating_sub(FREE_FUEL)));
+        Some(match number_of::<Python>(result, self.program, inputs) {
             Ok(result) => self.precision.round(result.to_f64().unwrap_or(f64::NAN)),
             Err(error) => self.on_error.value(&error),
-        }
+        })
     }
 }
 

@@ -213,8 +213,8 @@ impl<'p> Sweep<'p> {
         let score = scorer.score(&self.inputs_at(step));
         budget.charge(scorer.work());
         // an evaluation that was cut short needs more than was left
-        budget.take(if scorer.left().is_some() { 0 } else { u64::MAX })?;
-        Some(score)
+        budget.take(if score.is_some() { 0 } else { u64::MAX })?;
+        score
     }
 
     /// All inputs after this number of steps.

@@ -283,8 +283,7 @@ impl<'a> Hypotheses<'a> {
             let own = || column.map_or(Value::Int(0), |column| column.value(row));
             inputs.push(replaced(name).unwrap_or_else(own));
         }
-        let value = self.scorer.score(&inputs);
-        self.scorer.left().map(|_| value)
+        self.scorer.score(&inputs)
     }
 
     fn uses_fairshare(&self) -> bool {
