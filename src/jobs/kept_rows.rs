@@ -41,3 +41,28 @@ impl KeptRows {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kept_rows_close_up() {
+        let removed_rows: [&[usize]; 5] = [&[0], &[9], &[2, 1, 0], &[3, 5, 6, 9], &[4, 4]];
+        for removed in removed_rows {
+            let kept = KeptRows::new(removed, 10);
+            for len in [10, 7, 0] {
+                let mut items: Vec<usize> = (0..len).collect();
+                let mut expected = items.clone();
+                expected.retain(|row| !removed.contains(row));
+                kept.retain_in(&mut items);
+                assert_eq!(items, expected, "{removed:?}");
+            }
+            let mut rows: Vec<(u32, u32)> = (0..10).map(|row| (row, row)).collect();
+            kept.renumber(&mut rows);
+            for (new_row, (renumbered, row)) in (0..).zip(rows) {
+                assert_eq!((renumbered, kept.new_row(row)), (new_row, Some(new_row)));
+            }
+        }
+    }
+}

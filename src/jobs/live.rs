@@ -92,10 +92,11 @@ impl JobTable {
     /// There is no such row; no job is removed then.
     pub fn remove_rows(&mut self, rows: impl IntoIterator<Item = usize>) -> Result<(), TableError> {
         let removed: Vec<usize> = rows.into_iter().collect();
-        for &row in &removed {
-            self.check_row(row)?;
+        if let Some(&greatest) = removed.iter().max() {
+            // if it exists, all do
+            self.check_row(greatest)?;
+            self.close_gaps(&removed);
         }
-        self.close_gaps(&removed);
         Ok(())
     }
 
