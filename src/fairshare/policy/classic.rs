@@ -81,14 +81,15 @@ impl Classic {
                 _ => own.norm_usage + (above - own.norm_usage) * own.fraction,
             });
         }
-        let mut rows = Vec::with_capacity(tree.len());
+        let mut table = ShareTable::with_capacity(tree.len());
         for (node, own) in tree.nodes().zip(normalized) {
             let usage = effective[node.index()];
             let ratio = usage / own.norm_shares;
             let factor = self.factor.documented(ratio, own.norm_shares);
-            rows.push(own.row(tree, node, usage, factor));
+            let (entity, association) = own.row(tree, node, usage, factor);
+            table.push(entity, association);
         }
-        rows.into_iter().collect()
+        table
     }
 
     fn scheduler(&self, tree: &ShareTree) -> ShareTable {

@@ -130,7 +130,7 @@ impl DepthOblivious {
                 };
             }
         }
-        let mut rows = Vec::with_capacity(tree.len());
+        let mut table = ShareTable::with_capacity(tree.len());
         for (node, own) in tree.nodes().zip(&normalized) {
             let ratio = ratios[node.index()];
             let effective = if own.norm_shares == 0.0 {
@@ -139,9 +139,10 @@ impl DepthOblivious {
                 ratio * own.norm_shares
             };
             let factor = ExponentialFactor::default().documented(ratio, own.norm_shares);
-            rows.push(own.row(tree, node, effective, factor));
+            let (entity, association) = own.row(tree, node, effective, factor);
+            table.push(entity, association);
         }
-        rows.into_iter().collect()
+        table
     }
 }
 

@@ -52,7 +52,7 @@ impl ExponentialFactor {
         norm_shares: &[f64],
         effective: &[Extended],
     ) -> ShareTable {
-        let mut rows = Vec::with_capacity(effective.len());
+        let mut table = ShareTable::with_capacity(effective.len());
         for node in 0..effective.len() {
             let source = model.job_node(node);
             let exponent = self.exponent(effective[source], norm_shares[source]);
@@ -77,9 +77,9 @@ impl ExponentialFactor {
                 });
             }
             let entity = EntityShares::from_policy(norm_shares[node], effective_usage, factor);
-            rows.push((entity, association));
+            table.push(entity, association);
         }
-        rows.into_iter().collect()
+        table
     }
 
     /// The exponent `U / S / d`; `None` without shares, where the factor is 0.

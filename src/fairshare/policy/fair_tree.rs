@@ -131,7 +131,7 @@ fn scheduler(tree: &ShareTree, release: Release) -> ShareTable {
         PolicyRules::Scheduler,
     );
     let norm_shares = model.norm_shares();
-    let mut rows = Vec::with_capacity(tree.len());
+    let mut table = ShareTable::with_capacity(tree.len());
     for (node, factor) in factors.into_iter().enumerate() {
         let mut association =
             model.association(node, displayed_fraction(&model, model.job_node(node)));
@@ -142,12 +142,11 @@ fn scheduler(tree: &ShareTree, release: Release) -> ShareTable {
         }
         // the root's is blank: it has all usage
         let norm_usage = association.norm_usage.unwrap_or(1.0);
-        rows.push((
-            EntityShares::from_policy(norm_shares[node], norm_usage, factor.unwrap_or(0.0)),
-            association.as_received(),
-        ));
+        let entity =
+            EntityShares::from_policy(norm_shares[node], norm_usage, factor.unwrap_or(0.0));
+        table.push(entity, association.as_received());
     }
-    rows.into_iter().collect()
+    table
 }
 
 /// The fraction that `sshare` shows. The root has no siblings; the daemons give it a number that
@@ -293,7 +292,7 @@ fn documented(tree: &ShareTree) -> ShareTable {
     }
     let lists = SiblingLists::new(tree, Release::V22_05, &levels.owners);
     let factors = factors(tree, &lists, &level_fs, PolicyRules::Documented);
-    let mut rows = Vec::with_capacity(tree.len());
+    let mut table = ShareTable::with_capacity(tree.len());
     for (node, normalized) in tree.nodes().zip(normalized) {
         let factor = factors[node.index()];
         let is_root = node == tree.root();
@@ -318,9 +317,9 @@ fn documented(tree: &ShareTree) -> ShareTable {
             normalized.norm_usage,
             factor.unwrap_or(0.0),
         );
-        rows.push((entity, association));
+        table.push(entity, association);
     }
-    rows.into_iter().collect()
+    table
 }
 
 #[cfg(test)]

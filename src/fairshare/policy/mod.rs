@@ -156,6 +156,20 @@ pub struct ShareTable {
 }
 
 impl ShareTable {
+    fn with_capacity(nodes: usize) -> Self {
+        Self {
+            rows: Vec::with_capacity(nodes),
+            associations: Vec::with_capacity(nodes),
+            groups_have_jobs: false,
+        }
+    }
+
+    /// Adds the numbers of the next node, in the order of [`ShareTree::nodes`].
+    fn push(&mut self, shares: EntityShares, association: AssociationShares) {
+        self.rows.push(shares);
+        self.associations.push(association);
+    }
+
     /// The shares, of which jobs get those of groups, too.
     fn with_jobs_of_groups(self) -> Self {
         Self {
@@ -181,18 +195,6 @@ impl FromIterator<EntityShares> for ShareTable {
         Self {
             rows: rows.into_iter().collect(),
             ..Self::default()
-        }
-    }
-}
-
-/// In the order of [`ShareTree::nodes`].
-impl FromIterator<(EntityShares, AssociationShares)> for ShareTable {
-    fn from_iter<I: IntoIterator<Item = (EntityShares, AssociationShares)>>(rows: I) -> Self {
-        let (rows, associations) = rows.into_iter().unzip();
-        Self {
-            rows,
-            associations,
-            groups_have_jobs: false,
         }
     }
 }

@@ -98,7 +98,7 @@ impl TicketBased {
         }
         let tickets = self.distribute_documented(tree, &active, &weights);
         let most = most_tickets(tree, &active, &tickets);
-        let mut rows = Vec::with_capacity(tree.len());
+        let mut table = ShareTable::with_capacity(tree.len());
         for node in tree.nodes() {
             let i = node.index();
             let factor = if active[i] && most > 0.0 {
@@ -110,9 +110,9 @@ impl TicketBased {
             if active[i] {
                 association.tickets = Some(tickets[i]);
             }
-            rows.push((entity, association));
+            table.push(entity, association);
         }
-        rows.into_iter().collect()
+        table
     }
 
     fn distribute_documented(
@@ -158,7 +158,7 @@ impl TicketBased {
         }
         let tickets = distribute(&model, &active, &norm_shares, &factors);
         let most = most_tickets(tree, &active, &tickets);
-        let mut rows = Vec::with_capacity(tree.len());
+        let mut table = ShareTable::with_capacity(tree.len());
         for node in 0..tree.len() {
             let source = model.job_node(node);
             let factor = if active[source] && most > 0.0 {
@@ -181,9 +181,9 @@ impl TicketBased {
                 association.norm_usage = Some(model.norm_usage(model.above(node)).to_f64());
             }
             let entity = EntityShares::from_policy(norm_shares[node], effective_usage, factor);
-            rows.push((entity, association.as_received()));
+            table.push(entity, association.as_received());
         }
-        rows.into_iter().collect()
+        table
     }
 }
 

@@ -50,7 +50,7 @@ impl Policy for WeightedWalk {
         let ranks = walk.ranks(users);
         let whole = bank.usage[0];
         let mut norm_shares: Vec<f64> = Vec::with_capacity(tree.len());
-        let mut rows = Vec::with_capacity(tree.len());
+        let mut table = ShareTable::with_capacity(tree.len());
         for node in tree.nodes() {
             let i = node.index();
             norm_shares.push(match tree.parent(node) {
@@ -81,9 +81,9 @@ impl Policy for WeightedWalk {
                 association.fairshare = Some(factor);
             }
             let entity = EntityShares::from_policy(norm_shares[i], norm_usage, factor);
-            rows.push((entity, association));
+            table.push(entity, association);
         }
-        rows.into_iter().collect()
+        table
     }
 }
 
