@@ -91,9 +91,8 @@ fn quoted(argument: std::ffi::OsString) -> String {
     /// The most characters of an argument; the document shows a formula anyway.
     const MAX_ARGUMENT: usize = 200;
     let argument = argument.to_string_lossy();
-    let is_plain = argument
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c));
+    let is_plain =
+        !argument.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_./=:,@%+".contains(c));
     match argument.char_indices().nth(MAX_ARGUMENT) {
         Some((end, _)) => format!("'{}…'", argument[..end].replace('\'', r"'\''")),
         None if is_plain && !argument.is_empty() => argument.into_owned(),
@@ -115,22 +114,30 @@ fn screen_height() -> Option<usize> {
 }
 
 fn terminal_lines() -> Option<usize> {
-    let lines =
-        terminal_size_of(io::stdout()).map_or(SCREEN_LINES, |(_, Height(lines))| lines.into());
-    io::stdout()
-        .is_terminal()
-        .then_some(lines.min(SCREEN_LINES))
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    Some(match terminal_size_of(io::stdout()) {
+        Some((_, Height(lines))) => SCREEN_LINES.min(lines.into()),
+        None => SCREEN_LINES,
+    })
 }
 
 /// The number of characters in a line: what the environment variable COLUMNS says, else the
 /// terminal's; `None` if standard output is not a terminal.
 fn terminal_width() -> Option<usize> {
-    positive_variable("COLUMNS")
-        .or_else(|| terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns.into()))
+    let columns = positive_variable("COLUMNS");
+    if columns.is_some() {
+        return columns;
+    }
+    let (Width(columns), _) = terminal_size_of(io::stdout())?;
+    Some(columns.into())
 }
 
 /// The value of an environment variable that is a positive number.
 fn positive_variable(name: &str) -> Option<usize> {
-    let value = std::env::var(name).ok()?;
-    value.parse().ok().filter(|value| *value > 0)
+    match std::env::var(name).ok()?.parse() {
+        Ok(value @ 1..) => Some(value),
+        _ => None,
+    }
 }

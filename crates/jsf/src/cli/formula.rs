@@ -108,10 +108,13 @@ pub(crate) fn parsed_formula<'s>(
     if let Some(found) = submitted.lines_left_out() {
         draw(source, &found);
     }
-    submitted.formula().map_err(|refusal| {
-        draw(source, &refusal.finding);
-        CliError::Findings
-    })
+    match submitted.formula() {
+        Ok(formula) => Ok(formula),
+        Err(refusal) => {
+            draw(source, &refusal.finding);
+            Err(CliError::Findings)
+        }
+    }
 }
 
 /// The text of a formula without characters that a terminal could obey: blanks become spaces,
@@ -128,10 +131,8 @@ pub(crate) fn printable_formula(
     let spaced = text.replace("\r\n", "\n").replace(['\r', '\x0c'], " ");
     let printed = printable_lines(&spaced);
     let read = source.clone().with_text(printed.as_ref().to_owned());
-    if read
-        .submitted(numbers)
-        .formula()
-        .is_ok_and(|read| read.to_string() == formula.to_string())
+    if let Ok(read) = read.submitted(numbers).formula()
+        && read.to_string() == formula.to_string()
     {
         return Ok(printed.into_owned());
     }
@@ -142,18 +143,15 @@ pub(crate) fn printable_formula(
 
 /// Whether a formula is a misspelled option rather than a formula with two signs.
 pub(crate) fn looks_like_an_option(formula: &str) -> bool {
-    formula
-        .strip_prefix("--")
-        .is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()))
+    let name = formula.strip_prefix("--").unwrap_or_default();
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
 /// Whether a formula is probably the path of a file that does not exist.
 fn looks_like_a_path(formula: &str) -> bool {
-    let extension = Path::new(formula)
-        .extension()
-        .and_then(|extension| extension.to_str());
+    let extension = Path::new(formula).extension().unwrap_or_default();
     let is_of_a_file = matches!(
-        extension,
+        extension.to_str(),
         Some("txt" | "json" | "conf" | "cfg" | "py" | "formula" | "gz")
     );
     is_of_a_file && !formula.contains(char::is_whitespace)

@@ -73,7 +73,10 @@ impl OpenedQueue {
         warnings.show(&std::mem::take(&mut read.jobs.warnings));
         let mut drawn = read.findings.clone();
         if read.program.is_some() {
-            drawn.retain(|found| least_drawn.is_some_and(|least| found.severity >= least));
+            match least_drawn {
+                Some(least) => drawn.retain(|found| found.severity >= least),
+                None => drawn.clear(),
+            }
         }
         draw_submitted(&self.source, &self.submitted(), drawn);
         if read.program.is_none() {
@@ -172,7 +175,9 @@ pub(crate) fn check_and_report(
     if !errors.is_empty() {
         return Ok(Outcome::Findings);
     }
-    if let Some(jobs) = checked.jobs.filter(|jobs| jobs.errors > 0) {
+    if let Some(jobs) = checked.jobs
+        && jobs.errors > 0
+    {
         warn(format_args!(
             "the formula fails for {} of {} jobs; `jsf check` says why",
             jobs.errors, jobs.total
@@ -251,12 +256,13 @@ fn with_hints<S: AsRef<str>>(
     let mut hinted = Vec::new();
     let has_several = unmatched.len() > 1;
     for message in unmatched {
-        let own = |id: &&str| message.starts_with(&format!("no job is called `{id}`"));
-        let id = given.iter().map(AsRef::as_ref).find(own);
-        let says_enough = has_several || id.is_none() || message.ends_with('?') || table.is_empty();
-        if let Some(ended) = id.and_then(|id| site.ended_job(id)) {
+        let mut ids = given.iter().map(AsRef::as_ref);
+        let id = ids.find(|id| message.starts_with(&format!("no job is called `{id}`")));
+        if let Some(id) = id
+            && let Some(ended) = site.ended_job(id)
+        {
             hinted.push(ended);
-        } else if says_enough {
+        } else if has_several || id.is_none() || message.ends_with('?') || table.is_empty() {
             hinted.push(message);
         } else {
             let jobs = count(table.len(), "job");

@@ -14,18 +14,21 @@ const MAX_RATES: usize = 8;
 /// The rates, those that hold for every job first; `place` says where the others hold. Empty if
 /// there are none.
 pub(crate) fn rates_line(rates: &[ExchangeRate], place: &str) -> String {
-    let cores = rates
-        .iter()
-        .find(|rate| *rate.name == *CORES && rate.is_constant);
-    let cores = cores.map(|rate| rate.wait);
-    let (mut constant, mut others) = (Vec::new(), Vec::new());
-    for rate in rates.iter().filter(|rate| rate.is_constant).take(MAX_RATES) {
-        constant.push(words(rate, cores));
+    let (mut cores, mut constant, mut others) = (None, Vec::new(), Vec::new());
+    for rate in rates {
+        if !rate.is_constant {
+            others.push(words(rate, None));
+        } else if *rate.name == *CORES {
+            cores = Some(rate.wait);
+        }
     }
-    let left = MAX_RATES - constant.len();
-    for rate in rates.iter().filter(|rate| !rate.is_constant).take(left) {
-        others.push(words(rate, None));
+    for rate in rates {
+        if rate.is_constant {
+            constant.push(words(rate, cores));
+        }
     }
+    constant.truncate(MAX_RATES);
+    others.truncate(MAX_RATES - constant.len());
     let more = rates.len() - constant.len() - others.len();
     let mut parts = constant;
     if !others.is_empty() {

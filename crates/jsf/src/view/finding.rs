@@ -7,15 +7,15 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Severity, Span};
-use jsf_site::{FormulaText, WrittenDifference};
+use jsf_site::FormulaText;
 use unicode_width::UnicodeWidthStr;
 
 use crate::view::document::wrapped;
 use crate::view::printable::{printable, printable_in_place};
 use crate::view::words;
 
-/// The most findings of one code that are shown as text; the others are counted.
-const MAX_OF_A_CODE: usize = 10;
+/// The most findings of one code that are drawn; the others are counted.
+const MAX_DRAWN: usize = 10;
 
 /// The findings that are shown as text, which are the first ten of each code, and how many more
 /// there are of a code.
@@ -27,14 +27,14 @@ pub fn limit_each_code<'f>(
     for found in findings {
         let count = counts.entry(found.code).or_default();
         *count += 1;
-        if *count <= MAX_OF_A_CODE {
+        if *count <= MAX_DRAWN {
             few.push(found);
         }
     }
     let mut others = Vec::new();
     for (code, count) in counts {
-        if count > MAX_OF_A_CODE {
-            others.push((code, count - MAX_OF_A_CODE));
+        if count > MAX_DRAWN {
+            others.push((code, count - MAX_DRAWN));
         }
     }
     (few, others)
@@ -55,32 +55,32 @@ fn range_in_shown(source: &FormulaText, shown: &str, span: Span) -> Range<usize>
 /// The range in the formula as its document has it.
 pub(crate) fn range_in_written(source: &FormulaText, span: Span) -> Range<usize> {
     let range = clamped(&source.text, span);
-    let start = place_in_written(source, range.start, |place| place.start);
-    let end = place_in_written(source, range.end, |place| place.end);
+    let start = place_in_written(source, range.start).start;
+    let end = place_in_written(source, range.end).end;
     start..end.max(start)
 }
 
-/// The byte of the document's form that corresponds to a byte of the formula; `side` is that of a
-/// difference which is just there.
-fn place_in_written(
-    source: &FormulaText,
-    at: usize,
-    side: fn(&WrittenDifference) -> usize,
-) -> usize {
+/// The bytes of the document's form that correspond to a byte of the formula: the same one twice,
+/// or both ends of a difference that is just there.
+fn place_in_written(source: &FormulaText, at: usize) -> Range<usize> {
     let mut before = source.differences.iter().rev();
-    match before.find(|place| place.at <= at) {
+    let place = match before.find(|place| place.at <= at) {
         None => at,
-        Some(place) if place.at == at => side(place),
+        Some(place) if place.at == at => return place.start..place.end,
         Some(place) => place.start + (at - place.at),
-    }
+    };
+    place..place
 }
 
 /// The line of the document on which the formula begins, from 1, and what precedes the formula on
 /// it.
 fn first_line(source: &FormulaText) -> (usize, &str) {
-    let start = source.before.rfind('\n').map_or(0, |end| end + 1);
     let number = 1 + source.before.matches('\n').count();
-    (number, &source.before[start..])
+    let (_, before) = source
+        .before
+        .rsplit_once('\n')
+        .unwrap_or(("", &source.before));
+    (number, before)
 }
 
 /// Draws a finding as the Rust compiler does, in lines of at most `width` characters, if there is a
@@ -141,8 +141,8 @@ pub fn draw_finding(
         group = group.element(Level::HELP.message(help));
     }
     let mut report = Vec::new();
-    let fix = finding.fix.as_ref();
-    match fix.filter(|fix| fix.applicability != Applicability::DisplayOnly) {
+    match &finding.fix {
+        Some(fix) if fix.applicability == Applicability::DisplayOnly => report.push(group),
         // a line is not shortened where it is changed
         Some(fix) if is_long || fix.replacement.len() > drawn_width => {
             let write = format!("write `{}`", clipped(&fix.replacement));
@@ -203,14 +203,17 @@ fn clipped(message: &str) -> Cow<'_, str> {
 
 /// The span as a range of the text, moved to the boundaries of characters.
 pub(crate) fn clamped(text: &str, span: Span) -> Range<usize> {
-    let [start, end] = [span.start, span.end].map(|at| {
-        let at = text.len().min(at as usize);
-        (0..=at)
-            .rev()
-            .find(|&at| text.is_char_boundary(at))
-            .unwrap_or(0)
-    });
-    start..end.max(start)
+    let start = boundary(text, span.start);
+    start..boundary(text, span.end).max(start)
+}
+
+/// The last boundary of characters up to a byte.
+fn boundary(text: &str, at: u32) -> usize {
+    let mut at = text.len().min(at as usize);
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 #[cfg(test)]

@@ -28,27 +28,23 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         &site,
         arguments.answer.format.is_document(),
     );
-    let has_formula = arguments.formula.is_given() || site.formula_text().is_ok();
-    let source = if has_formula {
-        Some(read_formula(&arguments.formula, Some(&site))?)
-    } else {
-        None
-    };
-    let submitted = source
-        .as_ref()
-        .map(|source| source.submitted(arguments.site.numbers));
+    let mut source = None;
+    if arguments.formula.is_given() || site.formula_text().is_ok() {
+        source = Some(read_formula(&arguments.formula, Some(&site))?);
+    }
+    let numbers = arguments.site.numbers;
+    let submitted = source.as_ref().map(|source| source.submitted(numbers));
     let mut request = CycleRequest {
         at: arguments.site.at,
         processors: arguments.processors.map(NonZeroU32::get),
         ..CycleRequest::default()
     };
+    let mut names = Vec::new();
     if let (Some(source), Some(submitted)) = (&source, &submitted) {
-        request.formula = Some(parsed_formula(source, submitted)?);
+        let formula = parsed_formula(source, submitted)?;
+        names = formula.names();
+        request.formula = Some(formula);
     }
-    let names = request
-        .formula
-        .map(|formula| formula.names())
-        .unwrap_or_default();
     let mut warnings = Warnings::new(arguments.answer.format.is_document());
     warnings.add_site(&site, &site.warnings_for(&names));
     request.asked.clone_from(&arguments.jobs);
@@ -88,14 +84,14 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
     if let (Some(source), Some(submitted)) = (&source, &submitted) {
         draw_found(arguments, source, submitted, &cycle.ranked);
     }
-    let is_document = arguments.answer.format.is_document();
-    let checked = submitted
-        .as_ref()
-        .filter(|_| is_document)
-        .map(|submitted| site.check_ranked(submitted, &cycle.ranked));
-    let formula = source.as_ref().map(|source| &*source.text);
+    let mut checked = None;
+    if let Some(submitted) = &submitted
+        && arguments.answer.format.is_document()
+    {
+        checked = Some(site.check_ranked(submitted, &cycle.ranked));
+    }
     let report = CycleReport {
-        formula,
+        formula: source.as_ref().map(|source| &*source.text),
         cycle: &cycle,
         jobs: &cycle.asked,
         entities,

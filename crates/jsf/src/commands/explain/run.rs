@@ -55,7 +55,9 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         rows = select_rows_or_warn(filter, all_rows(&queue.ranking), site, &queue.table)?;
     }
     let considered = queue.ranking.order().len();
-    if let Some(rank) = arguments.to.filter(|&rank| rank as usize > considered) {
+    if let Some(rank) = arguments.to
+        && rank as usize > considered
+    {
         let jobs = if considered == 1 {
             "1 job is"
         } else {
@@ -73,16 +75,23 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     let progress = Progress::start("explaining the jobs");
     let explanations = site.explain(&queue, &rows, &options)?;
     drop(progress);
-    let has_document = is_document || arguments.report.is_some();
-    let checked = has_document.then(|| site.check_ranked(&opened.submitted(), &queue));
+    let mut checked = None;
+    if is_document || arguments.report.is_some() {
+        checked = Some(site.check_ranked(&opened.submitted(), &queue));
+    }
     let decides = queue.decides();
-    let shown = explanations.jobs.iter().map(|job| queue.table.id(job.row));
+    let mut ids = Vec::new();
+    let mut fails = false;
+    for job in &explanations.jobs {
+        ids.push(queue.table.id(job.row));
+        fails |= matches!(job.result, Some(Err(_)));
+    }
     let request = CycleRequest {
         formula: Some(&opened.formula),
         at: arguments.queue.site.at,
         ..CycleRequest::default()
     };
-    let preemption = site.preemption_of(&request, &shown.collect::<Vec<_>>());
+    let preemption = site.preemption_of(&request, &ids);
     let report = ExplainReport {
         formula: &source.text,
         queue: &queue,
@@ -101,11 +110,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     let output = output.with_page(arguments.report.as_deref(), vec![site], Vec::new());
     output.write(&report, out)?;
     // of a job that fails itself the explanation says how many others do
-    if !explanations
-        .jobs
-        .iter()
-        .any(|job| matches!(job.result, Some(Err(_))))
-    {
+    if !fails {
         report_errors(
             arguments.queue.site.on_error,
             "the formula",

@@ -294,7 +294,8 @@ impl<'a> ExplainedJob<'a, '_> {
         let texts = shown.iter().map(|&index| parts[index].1).collect();
         columns.extend(summand_columns(texts, report.decides, 9));
         columns.push(Column::wrapped("note", 7));
-        let table = Table::from_rows(columns, rows).focus(job.above.len());
+        let mut table = Table::from_rows(columns, rows);
+        table.focus = Some(job.above.len());
         Some(Section::new(format!("neighbours{of}")).table(table))
     }
 

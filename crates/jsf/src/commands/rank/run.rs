@@ -51,17 +51,17 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         &ranked.table,
     )?;
     rows.truncate(arguments.top.unwrap_or(usize::MAX));
-    let has_document = is_document || arguments.report.is_some();
-    let checked = has_document.then(|| {
-        let mut checked = site.check_ranked(&submitted, &ranked);
+    let mut checked = None;
+    if is_document || arguments.report.is_some() {
+        let mut found = site.check_ranked(&submitted, &ranked);
         // with a filter, what is found in jobs that are not shown is no finding
         if is_filtered {
-            let findings = &mut checked.findings;
+            let findings = &mut found.findings;
             findings.retain(|found| !FAILURE_CODES.contains(&found.code));
             findings.extend(shown_errors(&ranked, &rows));
         }
-        checked
-    });
+        checked = Some(found);
+    }
     let decides = if has_summary {
         ranked.decides()
     } else {

@@ -238,10 +238,11 @@ fn jobs<'a>(report: &'a RankReport<'_>) -> Table<'a> {
     }
     columns.extend(summand_columns(report.term_texts(), report.decides, 7));
     columns.push(Column::wrapped("note", 6));
-    let jobs = Table::new(columns, report.rows.len(), move |index| {
+    let mut jobs = Table::new(columns, report.rows.len(), move |index| {
         cells(report.job(report.rows[index]))
     });
-    jobs.measured(MEASURED_ROWS)
+    jobs.measured = MEASURED_ROWS;
+    jobs
 }
 
 fn cells(job: Job<'_>) -> Vec<Cell<'_>> {

@@ -286,7 +286,8 @@ fn over_and_under_section<'a>(views: &'a [PolicyView<'a>]) -> Option<Section<'a>
         cells.extend(factors.iter().map(|factors| factors.cell(node)));
         rows.push(cells);
     }
-    let table = Table::from_rows(columns, rows).naming_dropped(views.len() > 1);
+    let mut table = Table::from_rows(columns, rows);
+    table.names_dropped = views.len() > 1;
     let section = Section::new("farthest over and under their shares").in_text();
     Some(section.table(table))
 }

@@ -91,12 +91,15 @@ impl<'a> SimulatedChangeReport<'a> {
             sides,
         }
     }
+}
+
+impl Answer for SimulatedChangeReport<'_> {
+    fn document(&self) -> Document<'_> {
+        simulated_change_document(self)
+    }
 
     /// Writes comma-separated values as in RFC 4180: a line for each job that starts in both.
-    ///
-    /// # Errors
-    /// `out` cannot be written.
-    fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+    fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         let OldNew { old, new } = &self.sides;
         let mut csv = CsvWriter::new(CSV_HEADER, out)?;
         for (index, job) in old.jobs.started() {
@@ -119,16 +122,6 @@ impl<'a> SimulatedChangeReport<'a> {
             csv.write((names, job.processors, times, ends, is_warm_up))?;
         }
         csv.finish()
-    }
-}
-
-impl Answer for SimulatedChangeReport<'_> {
-    fn document(&self) -> Document<'_> {
-        simulated_change_document(self)
-    }
-
-    fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        self.write_csv(cells, out)
     }
 }
 

@@ -83,21 +83,8 @@ impl Answer for SweepReport<'_> {
         self.sweep_document()
     }
 
-    fn write_as(&self, _format: Format, _cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        self.write_csv(out)
-    }
-}
-
-/// The fields of every run; the values of the parameters precede them.
-const NUMBERS: &str = "mean_wait,median_wait,p95_wait,bounded_slowdown,utilisation,makespan,mean_queue,\
-                       failed,goals_met,goals_judged,never_start";
-
-impl SweepReport<'_> {
     /// Writes comma-separated values, a line for each run.
-    ///
-    /// # Errors
-    /// `out` cannot be written.
-    fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_as(&self, _format: Format, _cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         let mut header = self.names.to_vec();
         header.push(NUMBERS);
         let mut csv = CsvWriter::new(&header.join(","), out)?;
@@ -128,6 +115,10 @@ impl SweepReport<'_> {
         csv.finish()
     }
 }
+
+/// The fields of every run; the values of the parameters precede them.
+const NUMBERS: &str = "mean_wait,median_wait,p95_wait,bounded_slowdown,utilisation,makespan,mean_queue,\
+                       failed,goals_met,goals_judged,never_start";
 
 /// The number of goals that are judged: not those about no job, nor those that refer to an old
 /// formula.

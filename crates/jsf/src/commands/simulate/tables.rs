@@ -399,9 +399,9 @@ fn difference_table<'a>(column: &str, groups: &'a [ComparedGroup], all: u128) ->
             old_to_new(group.within_hour.map(Cell::Share)),
         ]);
     }
-    Table::from_rows(columns, rows)
-        .limit(RowLimit::Ends(MAX_GROUPS))
-        .keeping(starred)
+    let mut table = Table::from_rows(columns, rows).limit(RowLimit::Ends(MAX_GROUPS));
+    table.kept = starred;
+    table
 }
 
 fn old_to_new_wait(OldNew { old, new }: OldNew<Whole>) -> Cell<'static> {

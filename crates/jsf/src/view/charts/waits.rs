@@ -70,12 +70,10 @@ fn change_row<'a>(name: &'a str, change: &MeanChange) -> Row<'a> {
     if let Some([low, high]) = change.interval().map(|ends| ends.map(signed_duration)) {
         title += &format!(" ({low} to {high})");
     }
-    let line = change
-        .interval()
-        .map(|ends| (ends, if is_longer { "down" } else { "up" }));
+    let side = if is_longer { "down" } else { "up" };
     Row {
         name: name.into(),
-        line,
+        line: change.interval().map(|ends| (ends, side)),
         marks: vec![(difference, class)],
         title,
         words: vec![by],

@@ -181,38 +181,9 @@ impl<'a> Table<'a> {
         self
     }
 
-    /// The table of which text keeps one row, and those around it.
-    pub fn focus(mut self, row: usize) -> Self {
-        self.focus = Some(row);
-        self
-    }
-
-    /// The table of which the first screen keeps these rows as long as there are others.
-    pub fn keeping(mut self, kept: Vec<usize>) -> Self {
-        self.kept = kept;
-        self
-    }
-
-    /// The table whose first rows decide the widths of its columns.
-    pub fn measured(mut self, rows: usize) -> Self {
-        self.measured = rows;
-        self
-    }
-
-    /// The table of which the first screen too names the columns that do not fit, if this holds.
-    pub fn naming_dropped(mut self, names_dropped: bool) -> Self {
-        self.names_dropped = names_dropped;
-        self
-    }
-
     /// The number of rows.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
-    }
-
-    /// Whether the table has no rows.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// The columns that are shown on a page, or in text.
