@@ -17,11 +17,10 @@ pub fn quoted(names: impl IntoIterator<Item = impl Display>) -> String {
     names.join(", ")
 }
 
-/// The first three names of so many, and how many more there are.
-pub(crate) fn first_three(count: usize, names: impl Iterator<Item = impl Display>) -> String {
-    let shown = quoted(names.take(3));
-    match count.saturating_sub(3) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
+/// The first three names, and how many more there are.
+pub(crate) fn first_three(names: &[impl Display]) -> String {
+    match names.split_at_checked(3) {
+        Some((first, [_, ..])) => format!("{} and {} more", quoted(first), names.len() - 3),
+        _ => quoted(names),
     }
 }

@@ -4,9 +4,9 @@
 use job_sort_formula::diagnostic::{Code, Diagnostic};
 use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::{JobState, JobTable};
-use job_sort_formula::schema::{Origin, Schema};
+use job_sort_formula::schema::Schema;
 
-use super::site_findings::whole_span;
+use super::site_findings::{is_resource, whole_span};
 use crate::files::queues::Queues;
 use crate::number_format;
 use crate::order::NotConsidered;
@@ -23,32 +23,48 @@ pub(super) fn without_default(
     table: &JobTable,
     queues: &Queues,
 ) -> Vec<Diagnostic> {
-    let findings = table.columns().filter_map(|(name, column)| {
-        let is_resource = schema.origin(name).is_some_and(|origin| origin != Origin::Special);
-        let span = expr.first_use(name).filter(|_| is_resource)?;
-        let lacks = |row: &usize| !column.is_set(*row) && queues.resources_default(table.queue(*row), name).is_some();
-        let rows: Vec<usize> = table.considered_rows().filter(lacks).collect();
-        let first = *rows.first()?;
-        let default = queues.resources_default(table.queue(first), name)?;
-        let id = table.id(first);
-        let jobs = counted(rows.len(), "waiting job that lacks", "waiting jobs that lack");
-        let message =
-            format!("`{name}` is 0 for {jobs} it, although `resources_default` gives {default}: first `{id}`");
+    let mut findings = Vec::new();
+    for (name, column) in table.columns() {
+        let Some(span) = expr.first_use(name) else {
+            continue;
+        };
+        if !is_resource(schema, name) {
+            continue;
+        }
+        let mut count = 0;
+        let mut first = None;
+        for row in table.considered_rows() {
+            if !column.is_set(row)
+                && let Some(default) = queues.resources_default(table.queue(row), name)
+            {
+                count += 1;
+                first.get_or_insert((table.id(row), default));
+            }
+        }
+        let Some((id, default)) = first else { continue };
+        let jobs = counted(count, "waiting job that lacks", "waiting jobs that lack");
+        let message = format!(
+            "`{name}` is 0 for {jobs} it, although `resources_default` gives {default}: first `{id}`"
+        );
         let help = format!(
             "the server gives defaults to a job when it is queued, not later: `qalter -l {name}={default} {id}`"
         );
-        Some(Diagnostic::new(Code::LacksDefault, message, span).with_help(help))
-    });
-    findings.collect()
+        findings.push(Diagnostic::new(Code::LacksDefault, message, span).with_help(help));
+    }
+    findings
 }
 
 /// A finding if running jobs have no walltime.
 pub(super) fn without_walltime(expr: &Expr, table: &JobTable) -> Option<Diagnostic> {
     let column = table.column("walltime")?;
-    let mut rows = (0..table.len())
-        .filter(|&row| table.state(row) == JobState::Running && !column.is_set(row));
-    let first = table.id(rows.next()?);
-    let jobs = counted(rows.count() + 1, "running job has", "running jobs have");
+    let mut rows = Vec::new();
+    for row in 0..table.len() {
+        if table.state(row) == JobState::Running && !column.is_set(row) {
+            rows.push(row);
+        }
+    }
+    let first = table.id(*rows.first()?);
+    let jobs = counted(rows.len(), "running job has", "running jobs have");
     let message = format!("{jobs} no `walltime`: first `{first}`");
     let help = "the scheduler expects such a job to run for five years, so that a place it promises to a waiting job can be as \
                 late; set `resources_default.walltime`";

@@ -292,9 +292,10 @@ impl Checked {
         let queue = site.queue.filter(|_| compile_error.is_none());
         findings.extend(compile_error);
         findings.extend(site_findings(formula, program, schema, site));
-        let observed = queue
-            .map(|queue| error_findings(queue.table, queue.ranking))
-            .unwrap_or_default();
+        let observed = match queue {
+            Some(queue) => error_findings(queue.table, queue.ranking),
+            None => Vec::new(),
+        };
         let ranges = ranges(schema, site);
         findings.extend(predicted(formula, schema, &ranges, &findings, &observed));
         findings.extend(observed);
@@ -448,8 +449,8 @@ fn predicted(
             DivisionByZero | OutsideDomain | Overflow | ComplexPower
         );
         let is_observed = is_failure && observed.iter().any(|error| covers(error, new));
-        let is_new = |known: &Diagnostic| known.code != new.code || known.span != new.span;
-        !is_observed && found.iter().all(is_new)
+        let mut found = found.iter();
+        !is_observed && !found.any(|known| known.code == new.code && known.span == new.span)
     });
     findings
 }

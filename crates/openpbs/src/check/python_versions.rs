@@ -23,9 +23,7 @@ type Answer = (PythonVersion, Option<u32>);
 /// The findings on a text that is no formula: whether the server's answer is the same under each
 /// version.
 pub(super) fn findings_on_text(text: &str, schema: &Schema) -> Vec<Diagnostic> {
-    let whole = Span::new(0, text.len());
-    let answers = answers(text, schema);
-    differences(&answers, &[], |_, _| true, schema.python(), whole)
+    differences(&answers(text, schema), &[], schema, text.len())
 }
 
 /// The findings on a formula: the names that only some versions have, else an answer of the server
@@ -40,82 +38,84 @@ pub(super) fn findings(
 ) -> Vec<Diagnostic> {
     let expr = formula.expr();
     let answers = answers(text, schema);
-    let is_bound = |name: &str, version: PythonVersion| {
-        let resolution = Resolution::from_schema(name, &schema.clone().with_python(version));
-        !matches!(resolution, Resolution::Undefined)
-    };
-    let whole = Span::new(0, formula.text().len());
-    let mut findings = differences(&answers, &names(expr), is_bound, schema.python(), whole);
+    let mut findings = differences(&answers, &names(expr), schema, formula.text().len());
     add_fixes(&mut findings, expr, schema, ranges);
-    let refuses = |version: PythonVersion| {
-        answers
-            .iter()
-            .any(|(known, code)| *known == version && is_refusal(*code))
-    };
-    findings.extend(differing_values(formula, schema, ranges, queue, refuses));
+    findings.extend(differing_values(formula, schema, ranges, queue, &answers));
     findings
 }
 
 fn answers(text: &str, schema: &Schema) -> Vec<Answer> {
-    let code = |version| validate(text, &schema.clone().with_python(version)).code;
-    let versions = PythonVersion::all();
-    versions.map(|version| (version, code(version))).collect()
+    let mut answers = Vec::new();
+    for version in PythonVersion::all() {
+        let validation = validate(text, &schema.clone().with_python(version));
+        answers.push((version, validation.code));
+    }
+    answers
 }
 
 /// The names of a formula, each with its first place.
 fn names(expr: &Expr) -> Vec<(&str, Span)> {
-    let nodes = expr.nodes().iter();
-    let names = nodes.filter_map(|node| Some((node.name()?, node.span)));
-    let mut names: Vec<_> = names.collect();
+    let mut names = Vec::new();
+    for node in expr.nodes() {
+        names.extend(node.name().map(|name| (name, node.span)));
+    }
     names.sort_unstable();
     names.dedup_by_key(|(name, _)| *name);
     names
 }
 
+/// The findings on the answers about a text of this length, which has the names.
 fn differences(
     answers: &[Answer],
     names: &[(&str, Span)],
-    is_bound: impl Fn(&str, PythonVersion) -> bool,
-    assumed: PythonVersion,
-    whole: Span,
+    schema: &Schema,
+    length: usize,
 ) -> Vec<Diagnostic> {
-    let mut told = answers.iter().filter_map(|(_, answer)| *answer);
-    let first = told.next();
-    if told.all(|answer| Some(answer) == first) {
+    let mut told: Vec<_> = answers.iter().filter_map(|(_, answer)| *answer).collect();
+    told.dedup();
+    if told.len() <= 1 {
         return Vec::new();
     }
     let mut findings = Vec::new();
-    for (name, span) in names {
-        let (bound, mut refusals): (Vec<Answer>, Vec<Answer>) = answers
-            .iter()
-            .partition(|(version, _)| is_bound(name, *version));
-        refusals.retain(|(_, answer)| is_refusal(*answer));
-        let Some((since, _)) = bound.first() else {
-            continue;
-        };
-        if refusals.is_empty() || bound.iter().all(|(_, answer)| is_refusal(*answer)) {
-            continue;
+    for &(name, span) in names {
+        let mut since = None;
+        let mut is_accepted = false;
+        let mut refusals = Vec::new();
+        for &(version, answer) in answers {
+            let schema = schema.clone().with_python(version);
+            if !matches!(
+                Resolution::from_schema(name, &schema),
+                Resolution::Undefined
+            ) {
+                since = since.or(Some(version));
+                is_accepted |= !is_refusal(answer);
+            } else if is_refusal(answer) {
+                refusals.push((version, answer));
+            }
         }
-        let refused = refused(&refusals);
-        let message = format!("`{name}` exists since Python {since}: {refused}");
-        findings.push(found(message, *span, alternative_in_words(name), assumed));
+        if let Some(since) = since
+            && is_accepted
+            && !refusals.is_empty()
+        {
+            let refused = refused(&refusals);
+            let message = format!("`{name}` exists since Python {since}: {refused}");
+            let alternative = match alternative_in_words(name) {
+                Some(text) => format!("{text}; "),
+                None => String::new(),
+            };
+            findings.push(found(message, span, &alternative, schema));
+        }
     }
     if findings.is_empty() {
         let groups = in_groups(answers);
         let message = format!("the server's answer depends on its Python: {groups}");
-        findings.push(found(message, whole, None, assumed));
+        findings.push(found(message, Span::new(0, length), "", schema));
     }
     findings
 }
 
-fn found(
-    message: String,
-    span: Span,
-    alternative: Option<&str>,
-    assumed: PythonVersion,
-) -> Diagnostic {
-    let alternative = alternative.map_or_else(String::new, |text| format!("{text}; "));
-    let help = unknown_version(&alternative, assumed);
+fn found(message: String, span: Span, alternative: &str, schema: &Schema) -> Diagnostic {
+    let help = unknown_version(alternative, schema.python());
     Diagnostic::new(Code::NewerPython, message, span).with_help(help)
 }
 
@@ -139,10 +139,12 @@ pub(super) fn explain_newer_functions(
     source: &str,
 ) {
     for found in findings {
-        let function = Function::from_name(found.span.slice(expr.text()));
-        let Some(function) = function.filter(|_| found.code == Code::UnknownName) else {
+        let Some(function) = Function::from_name(found.span.slice(expr.text())) else {
             continue;
         };
+        if found.code != Code::UnknownName {
+            continue;
+        }
         let mut help = format!("this server has Python {} ({source})", schema.python());
         if let Some(alternative) = function.alternative_in_every_version() {
             help += &format!("; {alternative}");
@@ -153,7 +155,7 @@ pub(super) fn explain_newer_functions(
 }
 
 fn is_refusal(answer: Option<u32>) -> bool {
-    answer.is_some_and(|code| code != 0)
+    !matches!(answer, None | Some(0))
 }
 
 /// Which servers refuse the formula, by their codes.
@@ -205,14 +207,14 @@ fn groups(answers: &[Answer]) -> Vec<(Option<u32>, Vec<PythonVersion>)> {
 
 /// `Python 3.6 to 3.8, 3.11`.
 fn in_ranges(versions: &[PythonVersion]) -> String {
-    let ranges = versions
-        .chunk_by(|one, next| one.minor() + 1 == next.minor())
-        .map(|range| match range {
-            [one] => one.to_string(),
+    let mut ranges = Vec::new();
+    for range in versions.chunk_by(|one, next| one.minor() + 1 == next.minor()) {
+        ranges.push(match range {
             [first, .., last] => format!("{first} to {last}"),
-            [] => String::new(),
+            _ => range[0].to_string(),
         });
-    format!("Python {}", ranges.collect::<Vec<_>>().join(", "))
+    }
+    format!("Python {}", ranges.join(", "))
 }
 
 /// Adds to a finding on a name the fix that gives the value in every version, if the name has one
@@ -223,11 +225,13 @@ fn add_fixes(findings: &mut [Diagnostic], expr: &Expr, schema: &Schema, ranges: 
     }
     let facts = lint::analyze_ranges(expr, schema, ranges);
     for found in findings {
-        let mut calls = expr
-            .iter()
-            .filter_map(|(id, _)| alternative(expr, &facts, id, found.span.slice(expr.text())));
-        if let (Some(fix), None) = (calls.next(), calls.next()) {
-            found.fix = Some(fix);
+        let name = found.span.slice(expr.text());
+        let mut fixes = Vec::new();
+        for (id, _) in expr.iter() {
+            fixes.extend(alternative(expr, &facts, id, name));
+        }
+        if fixes.len() == 1 {
+            found.fix = fixes.pop();
         }
     }
 }
@@ -299,20 +303,21 @@ fn differing_values(
     schema: &Schema,
     ranges: &Ranges,
     queue: Option<ScoredQueue<'_>>,
-    refuses: impl Fn(PythonVersion) -> bool,
+    answers: &[Answer],
 ) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for difference in lint::version_differences(formula.expr(), schema, ranges) {
         let Some(before) = PythonVersion::new(difference.since.minor() - 1) else {
             continue;
         };
-        if refuses(before) || refuses(difference.since) {
+        let versions = [before, difference.since];
+        let mut refusals = answers.iter().filter(|(_, answer)| is_refusal(*answer));
+        if refusals.any(|(version, _)| versions.contains(version)) {
             continue;
         }
         let mut is_warning = difference.is_error;
         let mut message = difference.text.to_string();
         if let Some(queue) = queue {
-            let versions = [before, difference.since];
             let Some(jobs) = DifferingJobs::count(formula, schema, &queue, versions) else {
                 continue;
             };
@@ -346,8 +351,8 @@ impl DifferingJobs {
         queue: &ScoredQueue<'_>,
         versions: [PythonVersion; 2],
     ) -> Option<Self> {
-        let [before, since] = versions.map(|version| scores(formula, schema, queue, version));
-        let (before, since) = (before?, since?);
+        let before = scores(formula, schema, queue, versions[0])?;
+        let since = scores(formula, schema, queue, versions[1])?;
         let mut jobs = Self {
             unrounded: 0,
             ordered: 0,
@@ -357,7 +362,10 @@ impl DifferingJobs {
             jobs.unrounded += usize::from(!is_same(&old.unrounded, &new.unrounded));
             jobs.ordered += usize::from(old.value.to_bits() != new.value.to_bits());
         }
-        (jobs.unrounded > 0).then_some(jobs)
+        if jobs.unrounded == 0 {
+            return None;
+        }
+        Some(jobs)
     }
 
     fn in_words(&self, total: usize) -> String {
@@ -411,40 +419,27 @@ mod tests {
             .collect()
     }
 
-    fn messages(
-        answers: &[Answer],
-        names: &[&str],
-        known_since: impl Fn(&str) -> u8,
-    ) -> Vec<String> {
+    fn messages(answers: &[Answer], names: &[&str]) -> Vec<String> {
         let names: Vec<(&str, Span)> = names
             .iter()
             .map(|name| (*name, Span::new(0, name.len())))
             .collect();
-        let is_bound = |name: &str, version: PythonVersion| known_since(name) <= version.minor();
-        let found = differences(
-            answers,
-            &names,
-            is_bound,
-            PythonVersion::default(),
-            Span::new(0, 9),
-        );
+        let found = differences(answers, &names, &Schema::openpbs(), 9);
         found.into_iter().map(|found| found.message).collect()
     }
 
     #[test]
     fn a_name_that_older_versions_lack_is_named_with_their_systems() {
-        let since_of = |name: &str| if name == "cbrt" { 11 } else { 6 };
         assert_eq!(
-            messages(&since(11, 15124), &["ncpus", "cbrt"], since_of),
+            messages(&since(11, 15124), &["ncpus", "cbrt"]),
             [
                 "`cbrt` exists since Python 3.11: servers on Red Hat 8 and 9, SLES 15, Debian 11, Ubuntu 20.04 and 22.04 refuse \
               the formula (15124)"
             ]
         );
         // whose absence is never reached
-        assert!(messages(&since(0, 15124), &["cbrt"], since_of).is_empty());
-        let two = |name: &str| if name == "lcm" { 9 } else { 8 };
-        let found = messages(&since(9, 15124), &["lcm", "prod"], two);
+        assert!(messages(&since(0, 15124), &["cbrt"]).is_empty());
+        let found = messages(&since(9, 15124), &["lcm", "prod"]);
         assert!(found[0].starts_with(
             "`lcm` exists since Python 3.9: servers on Red Hat 8, SLES 15, Ubuntu 20.04 refuse"
         ));
@@ -460,7 +455,7 @@ mod tests {
         let mut answers = since(8, 15123);
         answers[3].1 = None;
         assert_eq!(
-            messages(&answers, &["ncpus"], |_| 6),
+            messages(&answers, &["ncpus"]),
             [
                 "the server's answer depends on its Python: those with Python 3.6 to 3.7 (Red Hat 8, SLES 15) refuse the formula \
               (15123); those with Python 3.8, 3.10 to 3.14 (Debian 12, Ubuntu 20.04, 22.04 and 24.04) accept the formula; those \

@@ -23,15 +23,18 @@ use crate::words::{counted, first_three};
 
 /// A finding for each resource whose amount in some job is above 0 and reaches the formula as 0.
 pub(super) fn truncated_amounts(expr: &Expr, table: &JobTable) -> Vec<Diagnostic> {
-    let findings = table.truncated_amounts().filter_map(|(name, truncated)| {
-        let TruncatedToZero { jobs, amount, job } = truncated;
+    let mut findings = Vec::new();
+    for (name, TruncatedToZero { jobs, amount, job }) in table.truncated_amounts() {
+        let Some(span) = expr.first_use(name) else {
+            continue;
+        };
         let jobs = counted(*jobs, "job", "jobs");
-        let message = format!("the `{name}` of {jobs} reaches the formula as 0: {amount} in `{job}`");
-        let help =
-            "OpenPBS prints amounts with four decimals, and none where the first three are zeros: use a smaller unit";
-        Some(Diagnostic::new(Code::TruncatedAmount, message, expr.first_use(name)?).with_help(help))
-    });
-    findings.collect()
+        let message =
+            format!("the `{name}` of {jobs} reaches the formula as 0: {amount} in `{job}`");
+        let help = "OpenPBS prints amounts with four decimals, and none where the first three are zeros: use a smaller unit";
+        findings.push(Diagnostic::new(Code::TruncatedAmount, message, span).with_help(help));
+    }
+    findings
 }
 
 /// A finding for each fair-share name whose number is above 0 for some entity and is printed as 0.
@@ -46,25 +49,31 @@ pub(super) fn truncated_shares(
             continue;
         };
         let mut truncated = Vec::new();
+        let mut first = 0.0;
         for entity in table.entities() {
-            let shares = backend.shares_of(entity);
-            let number = shares.map_or(0.0, |shares| fairshare_number(input, &shares));
+            let Some(shares) = backend.shares_of(entity) else {
+                continue;
+            };
+            let number = fairshare_number(input, &shares);
             if number > 0.0 && number_format::fairshare(number) == 0.0 {
-                truncated.push((entity, number));
+                if truncated.is_empty() {
+                    first = number;
+                }
+                truncated.push(entity);
             }
         }
-        let Some((_, number)) = truncated.first() else {
+        if truncated.is_empty() {
             continue;
-        };
+        }
         let count = truncated.len();
         let entities = counted(count, "entity", "entities");
-        let names = first_three(count, truncated.iter().map(|(entity, _)| entity));
+        let names = first_three(&truncated);
         let message = format!("the `{name}` of {entities} is printed as 0.000000: {names}");
         let help = "the scheduler passes fair-share numbers with six decimals; give such entities more shares, or bound the \
                     name from below: `max(…, 1e-6)`";
         findings.push(
             Diagnostic::new(Code::TruncatedShare, message, span)
-                .with_label(format!("{number:.3e} in the tree"))
+                .with_label(format!("{first:.3e} in the tree"))
                 .with_help(help),
         );
     }
@@ -73,41 +82,52 @@ pub(super) fn truncated_shares(
 
 /// A finding for each resource in the formula that no considered job has.
 pub(super) fn unused_resources(expr: &Expr, schema: &Schema, table: &JobTable) -> Vec<Diagnostic> {
-    let considered: Vec<usize> = table.considered_rows().collect();
-    let findings = table.columns().filter_map(|(name, column)| {
-        let origin = schema
-            .origin(name)
-            .filter(|origin| *origin != Origin::Special);
+    let considered = table.considered_rows().count();
+    if considered == 0 {
+        return Vec::new();
+    }
+    let jobs = counted(considered, "considered job", "considered jobs");
+    let mut findings = Vec::new();
+    for (name, column) in table.columns() {
         // the amount of a string is 0 for the job that has it, too
-        let is_resource = origin.is_some() && schema.is_numeric(name);
-        let span = expr.first_use(name).filter(|_| is_resource)?;
-        if considered.is_empty() || considered.iter().any(|&row| column.is_set(row)) {
-            return None;
+        if is_resource(schema, name)
+            && schema.is_numeric(name)
+            && let Some(span) = expr.first_use(name)
+            && !table.considered_rows().any(|row| column.is_set(row))
+        {
+            let message = format!(
+                "`{name}` is 0 for every job of the queue: none of {jobs} has this resource"
+            );
+            let help = "jobs that do not request a resource, and get no default when they are queued, have 0";
+            findings.push(Diagnostic::new(Code::UnusedResource, message, span).with_help(help));
         }
-        let jobs = counted(considered.len(), "considered job", "considered jobs");
-        let message =
-            format!("`{name}` is 0 for every job of the queue: none of {jobs} has this resource");
-        let help =
-            "jobs that do not request a resource, and get no default when they are queued, have 0";
-        Some(Diagnostic::new(Code::UnusedResource, message, span).with_help(help))
-    });
-    findings.collect()
+    }
+    findings
+}
+
+/// Whether a name is that of a resource of jobs.
+pub(super) fn is_resource(schema: &Schema, name: &str) -> bool {
+    !matches!(schema.origin(name), None | Some(Origin::Special))
 }
 
 /// A finding if all considered jobs, and more than one, have the same value without an error.
 pub(super) fn one_value(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
-    let mut values = table.considered_rows().map(|row| {
-        let score = ranking.score(row).filter(|score| score.unrounded.is_ok());
-        Some(score?.value)
-    });
-    let first = values.next()??;
-    let count = table.considered_rows().count();
-    if count < 2 || values.any(|value| value != Some(first)) {
+    let mut count = 0;
+    let mut value = 0.0;
+    for row in table.considered_rows() {
+        let score = ranking.score(row)?;
+        if score.unrounded.is_err() || count > 0 && score.value != value {
+            return None;
+        }
+        value = score.value;
+        count += 1;
+    }
+    if count < 2 {
         return None;
     }
     let message = format!(
         "all {count} considered jobs of the queue get the same value, {}",
-        number_format::logged(first)
+        number_format::logged(value)
     );
     let help = "the formula does not order this queue: later sort criteria decide, at last the order of submission";
     Some(Diagnostic::new(Code::OneValueForAll, message, whole_span(expr)).with_help(help))
@@ -129,19 +149,21 @@ pub(super) fn idle_summands(
     schema: &Schema,
     queue: &ScoredQueue<'_>,
 ) -> Vec<Diagnostic> {
-    let (table, ranking) = (queue.table, queue.ranking);
-    let has_value = |row: &usize| {
-        let score = ranking.score(*row);
-        score.is_some_and(|score| score.unrounded.is_ok())
-    };
-    let rows: Vec<usize> = table.considered_rows().filter(has_value).collect();
+    let table = queue.table;
+    let mut rows = Vec::new();
+    for row in table.considered_rows() {
+        if let Some(score) = queue.ranking.score(row)
+            && score.unrounded.is_ok()
+        {
+            rows.push(row);
+        }
+    }
     let Some(columns) = SummandColumns::new(program, schema, table, &rows) else {
         return Vec::new();
     };
     let ranges = &columns.ranges;
-    let by_width =
-        |left: &&SummandRange, right: &&SummandRange| width(left).total_cmp(&width(right));
-    let Some(widest) = ranges.iter().max_by(by_width) else {
+    let summands = ranges.iter();
+    let Some(widest) = summands.max_by(|left, right| width(left).total_cmp(&width(right))) else {
         return Vec::new();
     };
     // the jobs are ordered only if some summand may decide nothing
@@ -254,12 +276,21 @@ pub(super) fn defects(expr: &Expr, server: &ServerSettings) -> Vec<Diagnostic> {
     let Some(version) = server.pbs_version() else {
         return Vec::new();
     };
-    let findings = defects::of_version(version).map(|Defect { issues, effect, help, .. }| {
-        let message =
-            format!("{effect}, a defect of OpenPBS that states the version {version} (openpbs issues {issues})");
-        Diagnostic::new(Code::DefectOfVersion, message, whole_span(expr)).with_help(*help)
-    });
-    findings.collect()
+    let mut findings = Vec::new();
+    for Defect {
+        issues,
+        effect,
+        help,
+        ..
+    } in defects::of_version(version)
+    {
+        let message = format!(
+            "{effect}, a defect of OpenPBS that states the version {version} (openpbs issues {issues})"
+        );
+        let found = Diagnostic::new(Code::DefectOfVersion, message, whole_span(expr));
+        findings.push(found.with_help(*help));
+    }
+    findings
 }
 
 /// A finding for each scheduler setting that orders jobs after the formula.
@@ -293,14 +324,16 @@ pub(super) fn useless_threshold(
         (passing, []) => (passing, true),
         _ => return None,
     };
-    let values = rows.iter().map(|&row| {
+    let mut values = Vec::with_capacity(rows.len());
+    for &row in rows {
         let value = ranking.score(row).map_or(f64::NAN, |score| score.value);
-        (value, row)
-    });
-    let (value, row) = if passes {
-        values.min_by(|left, right| left.0.total_cmp(&right.0))?
+        values.push((value, row));
+    }
+    values.sort_by(|left, right| left.0.total_cmp(&right.0));
+    let (value, row) = *if passes {
+        values.first()?
     } else {
-        values.max_by(|left, right| left.0.total_cmp(&right.0))?
+        values.last()?
     };
     let (which, extreme, severity, help) = if passes {
         let help = "it has no effect: to hold jobs back, choose it in the scale of the formula's values; else unset it";
@@ -340,37 +373,34 @@ pub(super) fn rounding_ties(
     for &row in ranking.order() {
         values.extend(RoundedValue::new(ranking, row));
     }
-    values.sort_by(higher_value_first);
-    let groups = values.chunk_by(|left, right| left.rounded == right.rounded);
-    let differ = |group: &&[RoundedValue]| {
-        let mut jobs = group.iter();
-        jobs.any(|job| job.unrounded != group[0].unrounded)
-    };
-    let groups: Vec<_> = groups.filter(differ).collect();
-    let tied = groups.first()?;
-    let first = tied.first()?;
-    let second = tied.iter().find(|job| job.unrounded != first.unrounded)?;
-    let [first, second] = [first, second].map(|job| {
-        let score = ranking.score(job.row);
-        let result = score.and_then(|score| score.unrounded.ok());
-        let result = result.map_or_else(String::new, |result| result.to_string());
-        format!("`{}` ({result})", table.id(job.row))
-    });
-    let (count, why, help) = if tied[0].rounded.is_infinite() {
+    values.sort_by(RoundedValue::higher_first);
+    let mut all_tied = 0;
+    // the first group, and two of its jobs with different values
+    let mut first_tied = None;
+    for group in values.chunk_by(|left, right| left.rounded == right.rounded) {
+        let one = &group[0];
+        if let Some(other) = group.iter().find(|job| job.unrounded != one.unrounded) {
+            all_tied += group.len();
+            first_tied.get_or_insert((group.len(), one, other));
+        }
+    }
+    let (tied, one, other) = first_tied?;
+    let (count, why, help) = if one.rounded.is_infinite() {
         (
-            tied.len(),
+            tied,
             "tie because their values exceed the range of float32 (3.4e38)",
             "the scheduler keeps infinity for all of them; make the large terms smaller",
         )
     } else {
         (
-            groups.iter().map(|group| group.len()).sum(),
+            all_tied,
             "tie only because the scheduler keeps 24 bits of a value",
             "later sort criteria, not the formula, decide between them; make the large terms smaller",
         )
     };
     let jobs = counted(count, "job", "jobs");
-    let message = format!("{jobs} {why}: {first} and {second}");
+    let (one, other) = (one.in_words(table, ranking), other.in_words(table, ranking));
+    let message = format!("{jobs} {why}: {one} and {other}");
     Some(Diagnostic::new(Code::RoundingTies, message, whole_span(expr)).with_help(help))
 }
 
@@ -379,27 +409,34 @@ impl RoundedValue {
     fn new(ranking: &Ranking, row: usize) -> Option<Self> {
         let score = ranking.score(row)?;
         let rounded = score.value;
-        let unrounded = nearest_double(score.unrounded.as_ref().ok()?)?;
-        (!rounded.is_nan() && !unrounded.is_nan()).then_some(Self {
+        let unrounded = match score.unrounded.ok()? {
+            Value::Float(double) => double,
+            Value::Int(integer) => integer as f64,
+            _ => return None,
+        };
+        if rounded.is_nan() || unrounded.is_nan() {
+            return None;
+        }
+        Some(Self {
             row,
             rounded,
             unrounded,
         })
     }
-}
 
-fn higher_value_first(left: &RoundedValue, right: &RoundedValue) -> Ordering {
-    let by_rounded = right.rounded.total_cmp(&left.rounded);
-    by_rounded
-        .then(right.unrounded.total_cmp(&left.unrounded))
-        .then(left.row.cmp(&right.row))
-}
+    fn higher_first(left: &Self, right: &Self) -> Ordering {
+        let by_rounded = right.rounded.total_cmp(&left.rounded);
+        by_rounded
+            .then(right.unrounded.total_cmp(&left.unrounded))
+            .then(left.row.cmp(&right.row))
+    }
 
-fn nearest_double(result: &Value) -> Option<f64> {
-    match result {
-        Value::Float(double) => Some(*double),
-        Value::Int(integer) => Some(*integer as f64),
-        _ => None,
+    fn in_words(&self, table: &JobTable, ranking: &Ranking) -> String {
+        let result = match ranking.score(self.row).map(|score| score.unrounded) {
+            Some(Ok(result)) => result.to_string(),
+            _ => String::new(),
+        };
+        format!("`{}` ({result})", table.id(self.row))
     }
 }
 
@@ -419,11 +456,15 @@ pub fn error_findings_of(
     for group in ranking.error_groups_of(is_asked_for) {
         // name resolution reports a finding of its own on an unknown name
         if group.error.kind() != ErrorKind::Name {
-            let ids = group.rows.iter().map(|&row| table.id(row));
-            let ids = first_three(group.rows.len(), ids);
-            let jobs = counted(group.rows.len(), "job", "jobs");
-            let first = group.rows.first().map_or("", |&row| table.id(row));
-            findings.push(error_finding(group.error, &format!("{jobs}: {ids}"), first));
+            let ids: Vec<&str> = group.rows.iter().map(|&row| table.id(row)).collect();
+            let jobs = counted(ids.len(), "job", "jobs");
+            let listed = first_three(&ids);
+            let first = ids.first().copied().unwrap_or_default();
+            findings.push(error_finding(
+                group.error,
+                &format!("{jobs}: {listed}"),
+                first,
+            ));
         }
     }
     findings
@@ -451,7 +492,8 @@ pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Di
         finding.message =
             "every job has an error, so the scheduler crashes when it is next started".into();
     } else {
-        let jobs = first_three(failing.len(), failing.iter().map(|&(row, _)| table.id(row)));
+        let jobs: Vec<&str> = failing.iter().map(|&(row, _)| table.id(row)).collect();
+        let jobs = first_three(&jobs);
         let any = if failing.len() == 1 { "" } else { "any of " };
         finding.message =
             format!("the scheduler crashes at its next start if {any}{jobs} is evaluated first");

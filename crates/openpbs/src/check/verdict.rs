@@ -60,30 +60,33 @@ impl Verdict {
             return Self::Works;
         };
         let (failing, evaluated) = (ranking.error_count(), ranking.scores().count());
-        let first = ranking.scores().errors().next().map(|(_, error)| error);
+        let Some((_, error)) = ranking.scores().errors().next() else {
+            let jobs = ranking.order().len();
+            let is_constant = jobs > 1 && ranking.ties() + 1 == jobs;
+            return if is_constant {
+                Self::Ties { jobs }
+            } else {
+                Self::Works
+            };
+        };
+        let kind = error.kind().description();
         let mut findings = findings.iter();
         let of_start = findings.find(|found| found.code == Code::FirstEvaluation);
-        let of_start = of_start.map(|found| found.severity);
-        let crashes_at_start = of_start == Some(Severity::Error);
-        match first {
-            Some(error) if crashes_at_start => Self::CrashesAtStart {
+        match of_start.map(|found| found.severity) {
+            Some(Severity::Error) => Self::CrashesAtStart {
                 jobs: evaluated,
-                kind: error.kind().description(),
+                kind,
             },
-            Some(error) => Self::Fails {
+            severity => Self::Fails {
                 failing,
                 evaluated,
-                can_crash: of_start == Some(Severity::Warning),
-                kind: error.kind().description(),
+                can_crash: severity == Some(Severity::Warning),
+                kind,
                 consequence: match error.consequence() {
                     Consequence::Unknown => "whose value jsf cannot tell",
                     Consequence::Zero | Consequence::Crash => "which counts 0",
                 },
             },
-            None if is_constant(ranking) => Self::Ties {
-                jobs: ranking.order().len(),
-            },
-            None => Self::Works,
         }
     }
 
@@ -98,11 +101,6 @@ impl Verdict {
             Self::CrashesAtStart { .. } | Self::Crashes | Self::Refused => false,
         }
     }
-}
-
-/// Whether all jobs that are considered have the same value.
-fn is_constant(ranking: &Ranking) -> bool {
-    ranking.order().len() > 1 && ranking.ties() + 1 == ranking.order().len()
 }
 
 #[cfg(test)]

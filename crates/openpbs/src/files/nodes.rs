@@ -83,29 +83,33 @@ impl Nodes {
     /// # Ok::<(), String>(())
     /// ```
     pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Self, String> {
+        Self::of_document(objects).map_err(|fault| format!("`{source_name}`{fault}"))
+    }
+
+    fn of_document(objects: &Objects<'_>) -> Result<Self, String> {
         let mut nodes = Self::default();
         let schema = Schema::openpbs();
-        let wrong = |fault| format!("`{source_name}`{fault}");
         match &objects.json_error {
-            None => nodes.add(objects, &schema).map_err(wrong)?,
+            None => nodes.add(objects, &schema)?,
             Some(reason) => {
-                let whole = read_damaged(objects.text, |attribute| is_needed(attribute, &schema))
-                    .map_err(wrong)?
-                    .filter(|whole| whole.has(ObjectKind::Node))
-                    .ok_or_else(|| format!("`{source_name}` is not valid JSON: {reason}"))?;
-                nodes.add(&whole, &schema).map_err(wrong)?;
+                match read_damaged(objects.text, |attribute| is_needed(attribute, &schema))? {
+                    Some(whole) if whole.has(ObjectKind::Node) => nodes.add(&whole, &schema)?,
+                    _ => return Err(format!(" is not valid JSON: {reason}")),
+                }
             }
         }
         if nodes.nodes.is_empty() {
-            let fault = " contains no node, expected `pbsnodes -av` as text or JSON, or `qmgr -c 'print node @default'`";
-            return Err(wrong(fault.to_owned()));
+            return Err(" contains no node, expected `pbsnodes -av` as text or JSON, or `qmgr -c 'print node @default'`".to_owned());
         }
         Ok(nodes)
     }
 
     fn add(&mut self, objects: &Objects<'_>, schema: &Schema) -> Result<(), String> {
-        let timestamp = last(&objects.attributes, "timestamp");
-        self.timestamp = timestamp.and_then(|attribute| attribute.value.text()?.parse().ok());
+        if let Some(timestamp) = last(&objects.attributes, "timestamp")
+            && let Some(time) = timestamp.value.text()
+        {
+            self.timestamp = time.parse().ok();
+        }
         let mut positions: HashMap<&str, usize> = HashMap::new();
         for object in objects.of(ObjectKind::Node) {
             let position = *positions.entry(&object.name).or_insert(self.nodes.len());
@@ -135,7 +139,7 @@ impl Nodes {
         let mut total: i64 = 0;
         for node in &self.nodes {
             if node.is_usable {
-                total = total.saturating_add(node.amounts.get(resource).copied().unwrap_or(0));
+                total = total.saturating_add(*node.amounts.get(resource).unwrap_or(&0));
             }
         }
         total
@@ -164,11 +168,10 @@ impl Node {
     /// unset boolean is false; of the values of a `string_array` one is enough.
     pub fn matches(&self, resource: &str, asked: &str, kind: Option<InputType>) -> bool {
         let value = self.values.get(resource);
-        let asked_boolean = boolean(asked).filter(|_| kind != Some(InputType::Text));
-        match (resource, asked_boolean) {
+        match (resource, boolean(asked)) {
             ("host", _) => self.host.eq_ignore_ascii_case(asked),
             ("vnode", _) => *self.name == *asked,
-            (_, Some(asked)) => {
+            (_, Some(asked)) if kind != Some(InputType::Text) => {
                 let is_true = value.and_then(|value| boolean(value));
                 is_true.unwrap_or(false) == asked
             }
@@ -198,9 +201,9 @@ impl Node {
                 }
             }
             ("resources_assigned", Some(resource)) => {
-                let amount = self.amount(resource, value, schema)?;
-                self.assigned
-                    .extend(amount.map(|amount| (resource.into(), amount)));
+                if let Some(amount) = self.amount(resource, value, schema)? {
+                    self.assigned.insert(resource.into(), amount);
+                }
             }
             ("state", None) => {
                 self.is_usable = is_usable(value);
@@ -211,10 +214,15 @@ impl Node {
             ("partition", None) => self.partition = Some(value.into()),
             ("sharing", None) => self.sharing = value.into(),
             ("Priority", None) => self.priority = value.parse().unwrap_or(0),
-            ("jobs", None) => value.split(',').for_each(|entry| self.add_job(entry)),
+            ("jobs", None) => {
+                for entry in value.split(',') {
+                    self.add_job(entry);
+                }
+            }
             ("resv", None) => {
-                let ids = value.split(',').map(|id| id.trim().into());
-                self.reservations.extend(ids);
+                for id in value.split(',') {
+                    self.reservations.push(id.trim().into());
+                }
             }
             _ => {}
         }
@@ -243,7 +251,7 @@ impl Node {
     fn add_job(&mut self, entry: &str) {
         let id = job_id(entry);
         // the entries of a job follow each other
-        if !id.is_empty() && self.jobs.last().is_none_or(|last| **last != *id) {
+        if !id.is_empty() && self.jobs.last().map(|last| &**last) != Some(id) {
             self.jobs.push(id.into());
         }
     }

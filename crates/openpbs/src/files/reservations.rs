@@ -58,8 +58,7 @@ pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Vec<ListedReserv
         let state = state.strip_prefix("RESV_").unwrap_or(state);
         if !matches!(state, "FINISHED" | "BEING_DELETED" | "DELETED") {
             let reservation = reservation(object, state);
-            let wrong = |fault| format!("`{source_name}`{fault}");
-            listed.push(reservation.map_err(wrong)?);
+            listed.push(reservation.map_err(|fault| format!("`{source_name}`: {fault}"))?);
         }
     }
     Ok(listed)
@@ -69,26 +68,21 @@ fn reservation(object: &Object<'_>, state: &str) -> Result<ListedReservation, St
     let nodes = object.get("resv_nodes").unwrap_or_default();
     let nodes = PlacedChunk::read_all(nodes, AmountSource::Server, &Schema::openpbs());
     let is_confirmed = !nodes.is_empty() && state != "UNCONFIRMED";
-    let time = |attribute: &'static str| {
+    let time = |attribute: &str| {
         match object.get(attribute).and_then(seconds_of_ctime) {
             Some(time) => Ok(time),
             // one without nodes holds nothing, whenever it is
             None if !is_confirmed => Ok(0),
             None => Err(format!(
-                ": the reservation `{}` has no `{attribute}` that is a time",
+                "the reservation `{}` has no `{attribute}` that is a time",
                 object.name
             )),
         }
     };
-    let number = |attribute| -> u32 {
-        let value = object.get(attribute);
-        value.and_then(|value| value.parse().ok()).unwrap_or(0)
-    };
     let mut attributes = object.attributes.iter();
-    let place = attributes
-        .find(|attribute| attribute.full_name() == "Resource_List.place")
-        .and_then(|place| place.value.text())
-        .unwrap_or_default();
+    let place = attributes.find(|attribute| attribute.full_name() == "Resource_List.place");
+    let place = place.and_then(|place| place.value.text());
+    let mut words = place.unwrap_or_default().split(':');
     let own_queue = object.name.split('.').next();
     Ok(ListedReservation {
         id: Box::from(&*object.name),
@@ -97,12 +91,16 @@ fn reservation(object: &Object<'_>, state: &str) -> Result<ListedReservation, St
         is_running: matches!(state, "RUNNING" | "TIME_TO_RUN" | "DELETING_JOBS"),
         start: time("reserve_start")?,
         end: time("reserve_end")?,
-        is_exclusive: place
-            .split(':')
-            .any(|word| matches!(word, "excl" | "exclhost")),
-        later_occurrences: number("reserve_count").saturating_sub(number("reserve_index")),
+        is_exclusive: words.any(|word| matches!(word, "excl" | "exclhost")),
+        later_occurrences: number(object, "reserve_count")
+            .saturating_sub(number(object, "reserve_index")),
         nodes,
     })
+}
+
+fn number(object: &Object<'_>, attribute: &str) -> u32 {
+    let value = object.get(attribute).unwrap_or_default();
+    value.parse().unwrap_or(0)
 }
 
 #[cfg(test)]

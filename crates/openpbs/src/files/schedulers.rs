@@ -30,23 +30,29 @@ pub struct ListedScheduler {
 
 impl ListedScheduler {
     fn new(name: &str, attributes: &[&Attribute<'_>]) -> Self {
-        let text = |name| {
-            last(attributes.iter().copied(), name).and_then(|attribute| attribute.value.text())
-        };
-        let folder =
-            text("sched_priv").and_then(|path| path.trim_end_matches('/').rsplit('/').next());
-        Self {
+        let mut scheduler = Self {
             name: name.to_owned(),
-            partition: text("partition").map(str::to_owned),
-            folder: folder.map_or_else(|| format!("sched_priv_{name}"), str::to_owned),
+            partition: None,
+            folder: format!("sched_priv_{name}"),
             formula: SourceFormula::in_attributes(attributes.iter().copied()),
+        };
+        if let Some(partition) = last(attributes.iter().copied(), "partition") {
+            scheduler.partition = partition.value.text().map(str::to_owned);
         }
+        if let Some(path) = last(attributes.iter().copied(), "sched_priv")
+            && let Some(path) = path.value.text()
+            && let Some(folder) = path.trim_end_matches('/').rsplit('/').next()
+        {
+            scheduler.folder = folder.to_owned();
+        }
+        scheduler
     }
 
     fn has_partition(&self, partition: &str) -> bool {
-        self.partition
-            .as_ref()
-            .is_some_and(|names| names.split(',').any(|name| name.trim() == partition))
+        let Some(names) = &self.partition else {
+            return false;
+        };
+        names.split(',').any(|name| name.trim() == partition)
     }
 }
 
@@ -54,22 +60,20 @@ impl ListedScheduler {
 pub fn listed_schedulers(objects: &Objects<'_>) -> Vec<ListedScheduler> {
     let mut attributes: BTreeMap<&str, Vec<&Attribute<'_>>> = BTreeMap::new();
     for scheduler in objects.of(ObjectKind::Scheduler) {
-        attributes
-            .entry(&scheduler.name)
-            .or_default()
-            .extend(&scheduler.attributes);
+        let of_scheduler = attributes.entry(&scheduler.name).or_default();
+        of_scheduler.extend(&scheduler.attributes);
     }
-    attributes
-        .into_iter()
-        .map(|(name, attributes)| ListedScheduler::new(name, &attributes))
-        .collect()
+    let mut listed = Vec::new();
+    for (name, attributes) in attributes {
+        listed.push(ListedScheduler::new(name, &attributes));
+    }
+    listed
 }
 
 /// The scheduler that a document describes and that has a partition.
 pub fn scheduler_of_partition(objects: &Objects<'_>, partition: &str) -> Option<ListedScheduler> {
-    listed_schedulers(objects)
-        .into_iter()
-        .find(|scheduler| scheduler.has_partition(partition))
+    let mut listed = listed_schedulers(objects).into_iter();
+    listed.find(|scheduler| scheduler.has_partition(partition))
 }
 
 /// The attributes in force for the scheduler that has a partition, or for the default one: those of
@@ -78,24 +82,19 @@ pub(super) fn in_force<'o, 't>(
     objects: &'o Objects<'t>,
     partition: Option<&str>,
 ) -> Vec<&'o Attribute<'t>> {
-    let is_of_server = |attribute: &&Attribute<'_>| {
-        partition.is_none() || attribute.name != "job_sort_formula_threshold"
-    };
-    let mut attributes: Vec<_> = objects
-        .attributes_of(ObjectKind::Server)
-        .filter(is_of_server)
-        .collect();
-    let name = match partition {
-        None => Some(DEFAULT.to_owned()),
-        Some(partition) => {
-            scheduler_of_partition(objects, partition).map(|scheduler| scheduler.name)
+    let mut attributes: Vec<_> = objects.attributes_of(ObjectKind::Server).collect();
+    let mut name = DEFAULT.to_owned();
+    if let Some(partition) = partition {
+        attributes.retain(|attribute| attribute.name != "job_sort_formula_threshold");
+        match scheduler_of_partition(objects, partition) {
+            Some(scheduler) => name = scheduler.name,
+            None => return attributes,
         }
-    };
-    for scheduler in objects
-        .of(ObjectKind::Scheduler)
-        .filter(|object| name.as_deref() == Some(&*object.name))
-    {
-        attributes.extend(&scheduler.attributes);
+    }
+    for scheduler in objects.of(ObjectKind::Scheduler) {
+        if *scheduler.name == *name {
+            attributes.extend(&scheduler.attributes);
+        }
     }
     attributes
 }

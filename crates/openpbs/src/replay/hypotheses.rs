@@ -108,15 +108,23 @@ impl<'a> Hypotheses<'a> {
         (row, digits): Digits<'_>,
     ) -> Option<Explanation> {
         match hypothesis {
-            Hypothesis::Formula(other) => other.gives(row, digits).then(|| Explanation::Formula {
-                origin: other.origin.clone(),
-                text: other.text.clone(),
-            }),
-            Hypothesis::EligibleTime(seconds) => [0, 1, -1].into_iter().find_map(|more| {
-                let seconds = seconds.saturating_add(more);
-                let value = self.value_after(row, seconds)?;
-                (logged(value) == digits).then_some(Explanation::EligibleTime(seconds))
-            }),
+            Hypothesis::Formula(other) if other.gives(row, digits) => {
+                return Some(Explanation::Formula {
+                    origin: other.origin.clone(),
+                    text: other.text.clone(),
+                });
+            }
+            Hypothesis::Formula(_) => {}
+            Hypothesis::EligibleTime(seconds) => {
+                for more in [0, 1, -1] {
+                    let seconds = seconds.saturating_add(more);
+                    if let Some(value) = self.value_after(row, seconds)
+                        && logged(value) == digits
+                    {
+                        return Some(Explanation::EligibleTime(seconds));
+                    }
+                }
+            }
             Hypothesis::Decayed(index) => {
                 let entity = self.queue.tree?.tree().find(self.queue.table.entity(row))?;
                 let (times, of_entities) = &self.decayed[index];
@@ -125,25 +133,31 @@ impl<'a> Hypotheses<'a> {
                     let input = FairshareInput::from_name(name)?;
                     Some(NumberMode::OpenPbs.fairshare(fairshare_number(input, &shares)))
                 })?;
-                (logged(value) == digits).then_some(Explanation::Decayed(times))
+                if logged(value) == digits {
+                    return Some(Explanation::Decayed(times));
+                }
             }
         }
+        None
     }
 
     /// A file that the site lacks, so that an input of this job is not known.
     pub(super) fn not_captured(&self, row: usize) -> Option<NotCaptured> {
-        let table = self.queue.table;
-        let lacks = |name: &str| {
-            let column = table.column(name);
-            self.reads(name) && !column.is_some_and(|column| column.is_set(row))
-        };
         if self.queue.tree.is_some() && !self.queue.has_usage && self.uses_fairshare() {
-            return Some(NotCaptured::Usage);
+            Some(NotCaptured::Usage)
+        } else if !self.queue.has_queues && self.lacks(QUEUE_PRIORITY, row) {
+            Some(NotCaptured::Queues)
+        } else if self.lacks(ELIGIBLE_TIME, row) {
+            Some(NotCaptured::EligibleTime)
+        } else {
+            None
         }
-        if !self.queue.has_queues && lacks(QUEUE_PRIORITY) {
-            return Some(NotCaptured::Queues);
-        }
-        lacks(ELIGIBLE_TIME).then_some(NotCaptured::EligibleTime)
+    }
+
+    /// Whether the formula reads an input that a job does not have.
+    fn lacks(&self, name: &str, row: usize) -> bool {
+        let column = self.queue.table.column(name);
+        self.reads(name) && !column.is_some_and(|column| column.is_set(row))
     }
 
     fn reads(&self, name: &str) -> bool {
@@ -158,8 +172,10 @@ impl<'a> Hypotheses<'a> {
         different: &[Digits<'_>],
     ) -> Option<&'a OtherFormula> {
         self.queue.others.iter().find(|other| {
-            let given = all.iter().filter(|(row, digits)| other.gives(*row, digits));
-            let given = given.count();
+            let mut given = 0;
+            for (row, digits) in all {
+                given += usize::from(other.gives(*row, digits));
+            }
             2 * given > all.len() && given > all.len() - different.len()
         })
     }
@@ -233,25 +249,26 @@ impl<'a> Hypotheses<'a> {
         let is_below = self.value_after(row, 0)? < target;
         let mut found: Vec<i64> = Vec::new();
         for direction in [1, -1] {
-            // a time that cannot be is beyond the one that is looked for
             let mut is_reached = |seconds: i64| match self.value_after(row, direction * seconds) {
-                Some(value) if logged(value) == digits => (true, true),
-                Some(value) => ((value < target) != is_below, false),
-                None => (true, false),
+                Some(value) => (value < target) != is_below || logged(value) == digits,
+                // a time that cannot be is beyond the one that is looked for
+                None => true,
             };
             let (mut near, mut far) = (0, 1);
-            while far < MAX_SHIFT && !is_reached(far).0 {
+            while far < MAX_SHIFT && !is_reached(far) {
                 (near, far) = (far, 2 * far);
             }
             while far - near > 1 {
                 let middle = i64::midpoint(near, far);
-                if is_reached(middle).0 {
+                if is_reached(middle) {
                     far = middle
                 } else {
                     near = middle
                 }
             }
-            if is_reached(far).1 {
+            if let Some(value) = self.value_after(row, direction * far)
+                && logged(value) == digits
+            {
                 found.push(direction * far);
             }
         }
@@ -269,9 +286,13 @@ impl<'a> Hypotheses<'a> {
         if !column.is_set(row) {
             return None;
         }
-        let then = now.checked_add(seconds).filter(|then| *then >= 0)?;
-        self.value_with(row, |name| {
-            (name == ELIGIBLE_TIME).then_some(Value::Int(then))
+        let then = now.checked_add(seconds)?;
+        if then < 0 {
+            return None;
+        }
+        self.value_with(row, |name| match name {
+            ELIGIBLE_TIME => Some(Value::Int(then)),
+            _ => None,
         })
     }
 
@@ -280,8 +301,11 @@ impl<'a> Hypotheses<'a> {
         let mut inputs = Vec::new();
         for name in self.queue.program.inputs() {
             let column = self.queue.table.column(name);
-            let own = || column.map_or(Value::Int(0), |column| column.value(row));
-            inputs.push(replaced(name).unwrap_or_else(own));
+            inputs.push(match (replaced(name), column) {
+                (Some(value), _) => value,
+                (None, Some(column)) => column.value(row),
+                (None, None) => Value::Int(0),
+            });
         }
         self.scorer.score(&inputs)
     }
@@ -295,10 +319,10 @@ impl<'a> Hypotheses<'a> {
     /// has read the decayed usage of the entities from its file and summed it up, and in one that
     /// has decayed the usage of every node itself.
     fn fill_decayed(&mut self) {
-        let is_needed = self.uses_fairshare() && self.queue.has_usage && self.decayed.is_empty();
-        let Some(tree) = self.queue.tree.filter(|_| is_needed) else {
+        let Some(tree) = self.queue.tree else { return };
+        if !self.uses_fairshare() || !self.queue.has_usage || !self.decayed.is_empty() {
             return;
-        };
+        }
         for times in (1..=MAX_MORE_DECAYS).chain((-MAX_FEWER_DECAYS..0).rev()) {
             let decayed = |usage| after_decays(&self.queue.decay, usage, times);
             let mut trees = Vec::new();
@@ -328,8 +352,9 @@ fn shares_of_entities(
     for entity in queue.table.entities() {
         if let Some(node) = tree.tree().find(entity)
             && let Some(same) = changed.find(tree.tree().name(node))
+            && let Some(shares) = shares.get(same)
         {
-            of_entities.extend(shares.get(same).map(|shares| (node, shares)));
+            of_entities.insert(node, shares);
         }
     }
     of_entities

@@ -23,12 +23,12 @@ impl Line<'_> {
 
     /// `true` or `false` in any case, or a whole number, of which only 0 is false.
     pub(super) fn boolean(&self) -> Result<bool, String> {
-        match self.value {
-            value if value.eq_ignore_ascii_case("true") => Ok(true),
-            value if value.eq_ignore_ascii_case("false") => Ok(false),
-            value => whole_int(value.as_bytes())
-                .map(|number| number != 0)
-                .ok_or_else(|| self.bad_value("it is `true` or `false`")),
+        match boolean(self.value) {
+            Some(boolean) => Ok(boolean),
+            None => match whole_int(self.value.as_bytes()) {
+                Some(number) => Ok(number != 0),
+                None => Err(self.bad_value("it is `true` or `false`")),
+            },
         }
     }
 
@@ -39,35 +39,41 @@ impl Line<'_> {
 
     /// `HH:MM:SS`, `MM:SS` or seconds; more than 0. In seconds.
     pub(super) fn duration(&self) -> Result<u64, String> {
-        let seconds = self.seconds().filter(|&seconds| seconds > 0);
-        seconds.ok_or_else(|| self.bad_value("it is a time, `HH:MM:SS`, of more than 0 seconds"))
+        match self.seconds() {
+            None | Some(0) => {
+                Err(self.bad_value("it is a time, `HH:MM:SS`, of more than 0 seconds"))
+            }
+            Some(seconds) => Ok(seconds),
+        }
     }
 
     /// `HH:MM:SS`, `MM:SS` or seconds, in seconds.
     pub(super) fn duration_or_none(&self) -> Result<u64, String> {
-        self.seconds()
-            .ok_or_else(|| self.bad_value("it is a time, `HH:MM:SS`"))
+        let seconds = self.seconds();
+        seconds.ok_or_else(|| self.bad_value("it is a time, `HH:MM:SS`"))
     }
 
     fn seconds(&self) -> Option<u64> {
-        let parts: Option<Vec<u64>> = self
-            .value
-            .split(':')
-            .map(|part| part.parse().ok())
-            .collect();
-        let parts = parts.filter(|parts| parts.len() <= 3)?;
-        parts.iter().try_fold(0u64, |total, &part| {
-            total.checked_mul(60)?.checked_add(part)
-        })
+        if self.value.matches(':').count() > 2 {
+            return None;
+        }
+        let mut seconds: u64 = 0;
+        for part in self.value.split(':') {
+            seconds = seconds.checked_mul(60)?.checked_add(part.parse().ok()?)?;
+        }
+        Some(seconds)
     }
 
     /// A number between 0 and 1, exclusive, as a C `float`; or NaN, which the daemon's comparisons
     /// let through.
     pub(super) fn decay_factor(&self) -> Result<f32, String> {
-        let factor = whole_double(self.value.as_bytes()).map(|factor| factor as f32);
-        factor
-            .filter(|&factor| factor.is_nan() || (factor > 0.0 && factor < 1.0))
-            .ok_or_else(|| self.bad_value("it is a number between 0 and 1, neither included"))
+        if let Some(factor) = whole_double(self.value.as_bytes()) {
+            let factor = factor as f32;
+            if factor.is_nan() || (factor > 0.0 && factor < 1.0) {
+                return Ok(factor);
+            }
+        }
+        Err(self.bad_value("it is a number between 0 and 1, neither included"))
     }
 
     /// `"name HIGH"` or `"name LOW"`. The daemon reads two words and ignores the rest.
@@ -101,10 +107,19 @@ impl Line<'_> {
 /// The leading digits as a number, 1 for `true`, 0 for `false`, and -1 for any other value: `2.9`
 /// is 2, `-5` is -1.
 pub(super) fn number_or_unspecified(value: &str) -> i32 {
-    match value {
-        _ if value.eq_ignore_ascii_case("true") => 1,
-        _ if value.eq_ignore_ascii_case("false") => 0,
-        _ => leading_int(value.as_bytes()).unwrap_or(UNSPECIFIED),
+    match boolean(value) {
+        Some(boolean) => i32::from(boolean),
+        None => leading_int(value.as_bytes()).unwrap_or(UNSPECIFIED),
+    }
+}
+
+fn boolean(value: &str) -> Option<bool> {
+    if value.eq_ignore_ascii_case("true") {
+        Some(true)
+    } else if value.eq_ignore_ascii_case("false") {
+        Some(false)
+    } else {
+        None
     }
 }
 
@@ -116,39 +131,40 @@ pub(super) fn split_line(text: &str) -> Option<(Line<'_>, Option<String>)> {
     let (value, time) = split_value(value_and_time.trim_start())?;
     let (times, unknown_time) = parse_times(time);
     let name = name.trim();
-    (!name.is_empty()).then_some((Line { name, value, times }, unknown_time))
+    if name.is_empty() {
+        return None;
+    }
+    Some((Line { name, value, times }, unknown_time))
 }
 
 /// Splits off the value, which may be quoted.
 fn split_value(text: &str) -> Option<(&str, &str)> {
-    if let Some(quote) = text
-        .chars()
-        .next()
-        .filter(|first| matches!(first, '"' | '\''))
-    {
-        let quoted = &text[1..];
-        return Some(quoted.split_once(quote).unwrap_or((quoted, "")));
+    for quote in ['"', '\''] {
+        if let Some(quoted) = text.strip_prefix(quote) {
+            return Some(quoted.split_once(quote).unwrap_or((quoted, "")));
+        }
     }
-    let end = text
-        .find(|char: char| char.is_ascii_whitespace())
-        .unwrap_or(text.len());
-    (end > 0).then(|| text.split_at(end))
+    match text.find(|char: char| char.is_ascii_whitespace()) {
+        Some(0) => None,
+        Some(end) => Some(text.split_at(end)),
+        None if text.is_empty() => None,
+        None => Some((text, "")),
+    }
 }
 
 /// The times at which a setting applies, and the fault if they are unknown.
 fn parse_times(text: &str) -> (Times, Option<String>) {
-    let word = text
-        .split_ascii_whitespace()
-        .next()
-        .filter(|word| !word.starts_with('#'));
+    let word = text.split_ascii_whitespace().next().unwrap_or_default();
     let mut unknown = None;
     let (prime, non_prime) = match word {
-        None | Some("all" | "ALL") => (true, true),
-        Some("prime" | "PRIME") => (true, false),
-        Some("non_prime" | "NON_PRIME") => (false, true),
-        Some("none" | "NONE") => (false, false),
-        Some(word) => {
-            unknown = Some(format!("`{word}` is not `PRIME`, `NON_PRIME` or `ALL`"));
+        "" | "all" | "ALL" => (true, true),
+        "prime" | "PRIME" => (true, false),
+        "non_prime" | "NON_PRIME" => (false, true),
+        "none" | "NONE" => (false, false),
+        _ => {
+            if !word.starts_with('#') {
+                unknown = Some(format!("`{word}` is not `PRIME`, `NON_PRIME` or `ALL`"));
+            }
             (true, true)
         }
     };
