@@ -52,10 +52,9 @@ pub(super) fn seconds(scalar: &JsonScalar<'_>) -> Option<i64> {
 /// within one part in 2^52 of the amount, so that from 2^52 on two different integers may be
 /// printed alike.
 pub(super) fn is_shortened(text: &str) -> bool {
-    let mantissa = text.split(['e', 'E']).next().unwrap_or("");
-    text.len() > mantissa.len()
-        && mantissa.bytes().filter(u8::is_ascii_digit).count() <= 15
-        && text
-            .parse::<f64>()
-            .is_ok_and(|x| x.abs() >= 4_503_599_627_370_496.0)
+    let Some((mantissa, _)) = text.split_once(['e', 'E']) else {
+        return false;
+    };
+    mantissa.bytes().filter(u8::is_ascii_digit).count() <= 15
+        && text.parse().unwrap_or(0.0_f64).abs() >= 4_503_599_627_370_496.0
 }

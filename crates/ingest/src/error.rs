@@ -57,21 +57,14 @@ impl ReadErrorKind {
     pub(super) fn json(text: &str, error: &serde_json::Error, jobs_before: usize) -> Self {
         let line = error.line();
         let column = error.column();
-        let start: usize = text
-            .split_inclusive('\n')
-            .take(line.saturating_sub(1))
-            .map(str::len)
-            .sum();
+        let lines_before = text.split_inclusive('\n').take(line.saturating_sub(1));
+        let start: usize = lines_before.map(str::len).sum();
         let byte = (start + column.saturating_sub(1)).min(text.len());
-        let reason = match reason(error) {
-            // a value that is skipped says no more
-            reason
-                if reason == "key must be a string" && text.as_bytes().get(byte) == Some(&b'}') =>
-            {
-                "trailing comma".to_owned()
-            }
-            reason => reason,
-        };
+        let mut reason = reason(error);
+        // a value that is skipped says no more
+        if reason == "key must be a string" && text.as_bytes().get(byte) == Some(&b'}') {
+            reason = "trailing comma".to_owned();
+        }
         let advice = match reason.as_str() {
             _ if error.is_eof() => "; the document is cut off, write it again",
             "control character (\\u0000-\\u001F) found while parsing a string" => {

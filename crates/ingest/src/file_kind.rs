@@ -106,8 +106,9 @@ impl FileKind {
     pub(crate) fn of_jobs(text: &str) -> Self {
         let kind = Self::detect(text.as_bytes());
         // a server without jobs prints no more
-        let is_of_pbs = || text.contains("\"pbs_version\"") || text.contains("\"pbs_server\"");
-        if kind == Self::Json && is_of_pbs() {
+        if kind == Self::Json
+            && (text.contains("\"pbs_version\"") || text.contains("\"pbs_server\""))
+        {
             return Self::QstatJson;
         }
         if Self::JOBS.contains(&kind) {
@@ -220,8 +221,8 @@ const KEYS: [(&str, FileKind); 13] = [
 ];
 
 fn of_key(key: &str) -> Option<FileKind> {
-    let (_, kind) = KEYS.into_iter().find(|(known, _)| *known == key)?;
-    Some(kind)
+    let mut keys = KEYS.into_iter();
+    Some(keys.find(|(known, _)| *known == key)?.1)
 }
 
 /// The kind of a JSON document by the first of its keys that some kind of document has; of a
@@ -275,8 +276,10 @@ fn has_key(text: &str, key: &str) -> bool {
 }
 
 fn begins_with_key(text: &str, key: &str) -> bool {
-    text.strip_prefix(key)
-        .is_some_and(|rest| rest.trim_start().starts_with(':'))
+    match text.strip_prefix(key) {
+        Some(rest) => rest.trim_start().starts_with(':'),
+        None => false,
+    }
 }
 
 fn detect_in_text(text: &str) -> FileKind {
@@ -302,14 +305,18 @@ fn detect_in_text(text: &str) -> FileKind {
 /// The kind of a file of lines with several words, by the first one.
 fn detect_in_words(line: &str) -> FileKind {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let declares = |word: &&str| word.starts_with("type=") || word.starts_with("flag=");
-    match words.as_slice() {
-        [_, cgroup, _, shares, ..] if is_integer(cgroup) && is_integer(shares) => {
-            FileKind::ResourceGroup
-        }
-        [_, rest @ ..] if rest.iter().any(declares) => FileKind::ResourceDef,
-        _ => FileKind::Text,
+    if let [_, cgroup, _, shares, ..] = words[..]
+        && is_integer(cgroup)
+        && is_integer(shares)
+    {
+        return FileKind::ResourceGroup;
     }
+    for word in words.iter().skip(1) {
+        if word.starts_with("type=") || word.starts_with("flag=") {
+            return FileKind::ResourceDef;
+        }
+    }
+    FileKind::Text
 }
 
 /// The kind of a document with this line if the line begins a job of qstat.
@@ -347,8 +354,10 @@ fn detect_in_line(line: &str) -> Option<FileKind> {
     if let Some(kind) = of_job_line(line.trim_start()) {
         return Some(kind);
     }
-    let words: Vec<&str> = line.split_whitespace().take(2).collect();
-    let is_job_id = matches!(words[..], [job, id] if job.eq_ignore_ascii_case("job") && id.eq_ignore_ascii_case("id"));
+    let mut words = line.split_whitespace();
+    let (job, id) = (words.next(), words.next());
+    let is_job_id = job.unwrap_or_default().eq_ignore_ascii_case("job")
+        && id.unwrap_or_default().eq_ignore_ascii_case("id");
     let has_shares = line.contains("RawShares") || line.contains("NormShares");
     if is_job_id && line.contains("ame") {
         Some(FileKind::JobSummary)
@@ -409,10 +418,8 @@ fn detect_in_listing(line: &str) -> Option<FileKind> {
     let (name, value) = line.split_once([':', '='])?;
     let is_assigned = line[name.len()..].starts_with('=');
     let name = name.trim();
-    let is_word = name
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if !is_word {
+    let mut bytes = name.bytes();
+    if !bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
         None
     } else if !is_assigned && SETTINGS.contains(&name) {
         Some(FileKind::SchedConfig)
@@ -426,15 +433,15 @@ fn detect_in_listing(line: &str) -> Option<FileKind> {
 /// The attributes with which pbsnodes begins the description of a node, as text or dsv.
 fn is_of_a_node(line: &str) -> bool {
     const ATTRIBUTES: [&str; 4] = ["Mom", "Port", "ntype", "pcpus"];
-    let attribute = match line.strip_prefix("Name=") {
-        Some(fields) => fields
-            .split_once('|')
-            .map(|(_, attributes)| attributes.split('=').next().unwrap_or_default()),
-        None => line
-            .strip_prefix("     ")
-            .map(|line| line.split(" = ").next().unwrap_or_default()),
+    let attribute = if let Some(fields) = line.strip_prefix("Name=") {
+        let (_, attributes) = fields.split_once('|').unwrap_or_default();
+        attributes.split('=').next()
+    } else if let Some(attribute) = line.strip_prefix("     ") {
+        attribute.split(" = ").next()
+    } else {
+        None
     };
-    attribute.is_some_and(|attribute| ATTRIBUTES.contains(&attribute))
+    ATTRIBUTES.contains(&attribute.unwrap_or_default())
 }
 
 /// Slurm's settings are written in one word with capitals, and read in any case.
@@ -464,30 +471,36 @@ fn is_integer(word: &str) -> bool {
 
 /// `04/17/2026 10:15:00;…`, with which the lines of PBS's logs begin.
 fn is_dated(line: &str) -> bool {
-    let separators = [(2, b'/'), (5, b'/'), (10, b' '), (13, b':'), (16, b':')];
-    separators
-        .into_iter()
-        .all(|(index, separator)| line.as_bytes().get(index) == Some(&separator))
+    for (index, separator) in [(2, b'/'), (5, b'/'), (10, b' '), (13, b':'), (16, b':')] {
+        if line.as_bytes().get(index) != Some(&separator) {
+            return false;
+        }
+    }
+    true
 }
 
 fn is_binary(head: &[u8]) -> bool {
     let start = &head[..head.len().min(512)];
-    let has_control = start
-        .iter()
-        .any(|byte| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b));
-    has_control || String::from_utf8_lossy(start).matches('\u{fffd}').count() > 16
+    for byte in start {
+        if *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b) {
+            return true;
+        }
+    }
+    String::from_utf8_lossy(start).matches('\u{fffd}').count() > 16
 }
 
 /// Records of 24 bytes, each with a name that ends with NUL; the first version has no header.
 fn is_first_version_of_usage(bytes: &[u8]) -> bool {
+    for record in bytes.chunks_exact(24).take(8) {
+        let name = record.split(|&byte| byte == 0).next().unwrap_or_default();
+        let mut letters = name.iter();
+        if !(1..16).contains(&name.len())
+            || !letters.all(|byte| byte.is_ascii_alphanumeric() || b".-_: ".contains(byte))
+        {
+            return false;
+        }
+    }
     bytes.len() >= 24
-        && bytes.chunks_exact(24).take(8).all(|record| {
-            let name = record.split(|&byte| byte == 0).next().unwrap_or_default();
-            (1..16).contains(&name.len())
-                && name
-                    .iter()
-                    .all(|byte| byte.is_ascii_alphanumeric() || b".-_: ".contains(byte))
-        })
 }
 
 #[cfg(test)]

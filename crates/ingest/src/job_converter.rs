@@ -173,21 +173,18 @@ impl<'a> JobConverter<'a> {
         let meaning = match self.source {
             AmountSource::Server => JobKey::from_qstat(key),
             AmountSource::User => JobKey::from_native(key, |name| {
-                let is_known =
-                    self.options.schema.entry(name).is_some() || self.column(name).is_some();
-                is_known.then(|| self.resource_key(name))
+                if self.options.schema.entry(name).is_none() && self.column(name).is_none() {
+                    return None;
+                }
+                Some(self.resource_key(name))
             }),
         };
+        let mut columns = self.columns.iter();
         match meaning {
             JobKey::Special(SpecialInput::EligibleTime | SpecialInput::AccrueType) if is_cycle => {
                 meaning
             }
-            JobKey::Special(special)
-                if self
-                    .columns
-                    .iter()
-                    .all(|column| column.special != Some(special)) =>
-            {
+            JobKey::Special(special) if !columns.any(|one| one.special == Some(special)) => {
                 JobKey::Unused
             }
             _ if is_cycle => meaning.for_cycle(key),
@@ -206,8 +203,10 @@ impl<'a> JobConverter<'a> {
 
     /// What a key in the list of resources means.
     pub(super) fn resource_key(&mut self, name: &str) -> JobKey {
-        self.name_index(name)
-            .map_or(JobKey::Unused, JobKey::Resource)
+        match self.name_index(name) {
+            Some(index) => JobKey::Resource(index),
+            None => JobKey::Unused,
+        }
     }
 
     /// The index of a resource or an input, which is added if it is new; `None` if there are too
@@ -330,10 +329,11 @@ impl<'a> JobConverter<'a> {
             self.output.push_row();
             return true;
         }
-        let cycle = self
-            .options
-            .cycle_jobs
-            .then(|| CycleJob::new(job, self, &entity));
+        let mut cycle = None;
+        if self.options.cycle_jobs {
+            cycle = Some(CycleJob::new(job, self, &entity));
+        }
+        let columns = 0..self.columns.len();
         self.output.parts.push(Part::Job(Box::new(ConvertedJob {
             line: job.line,
             id: job.id().to_owned(),
@@ -347,9 +347,7 @@ impl<'a> JobConverter<'a> {
                 unreadable
             },
             row: self.row_with_defaults(),
-            sources: (0..self.columns.len())
-                .map(|column| self.source_of(column))
-                .collect(),
+            sources: columns.map(|column| self.source_of(column)).collect(),
             cycle,
         })));
         false
@@ -393,8 +391,8 @@ impl<'a> JobConverter<'a> {
                 _ => {}
             }
         }
-        let procs = procs.and_then(|procs| procs.parse::<i64>().ok());
-        let of_procs = procs.filter(|procs| *procs > 0);
+        let procs: i64 = procs.unwrap_or_default().parse().unwrap_or(0);
+        let of_procs = Some(procs).filter(|procs| *procs > 0);
         if let Some(processors) = nodes.and_then(of_nodes).max(of_procs) {
             if self.column("ncpus").is_some() || self.options.cycle_jobs {
                 let note = if of_procs.is_some() {
@@ -498,9 +496,10 @@ impl JobConverter<'_> {
         match self.options.numbers.amount(text, Some(kind), self.source) {
             Some(amount) => self.fill_amount(job, index, scalar, amount),
             None if kind.is_numeric() => {
-                let found = scalar
-                    .text()
-                    .map_or_else(|| scalar.found(), |text| clipped(text).into_owned());
+                let found = match scalar.text() {
+                    Some(text) => clipped(text).into_owned(),
+                    None => scalar.found(),
+                };
                 let resource = self.name(index).name.to_string();
                 return Some(Exclusion::Invalid { resource, found });
             }
@@ -530,7 +529,10 @@ impl JobConverter<'_> {
         };
         self.report_if_repeated(job, column, InputPrecedence::Job, name);
         let text = scalar.text().unwrap_or("");
-        let beyond_64_bits = matches!(amount, Value::Big(_)).then(|| amount.repr());
+        let mut beyond_64_bits = None;
+        if matches!(amount, Value::Big(_)) {
+            beyond_64_bits = Some(amount.repr());
+        }
         let value = self.options.numbers.resource(amount);
         let is_number = matches!(scalar, JsonScalar::Number(_));
         let resource = &self.name(name).name;
@@ -541,14 +543,16 @@ impl JobConverter<'_> {
                 found: text.to_owned(),
             });
         }
-        if beyond_64_bits.is_some_and(|given| given != value.repr()) {
+        if let Some(given) = beyond_64_bits
+            && given != value.repr()
+        {
             losses.push(Problem::Saturated {
                 resource: resource.to_string(),
                 found: clipped(text).into_owned(),
                 taken: value.repr(),
             });
         }
-        if matches!(value, Value::Int(0)) && ratio(scalar).is_some_and(|given| given != 0.0) {
+        if matches!(value, Value::Int(0)) && !matches!(ratio(scalar), None | Some(0.0)) {
             let part = Part::TruncatedToZero {
                 resource: resource.clone(),
                 id: job.id().to_owned(),
@@ -589,10 +593,8 @@ impl JobConverter<'_> {
             while let Some(&(column, precedence)) = self.name(index).input_columns.get(next) {
                 next += 1;
                 self.report_if_repeated(job, column, precedence, index);
-                if self
-                    .source_of(column)
-                    .is_none_or(|source| source <= precedence)
-                {
+                // a default has no source
+                if self.source_of(column) <= Some(precedence) {
                     self.set(column, precedence, value.clone());
                 }
             }

@@ -69,7 +69,10 @@ impl JobKey {
     pub(super) fn for_cycle(self, key: &str) -> Self {
         match self {
             Self::Unused if is_cycle_list(key) => Self::CycleList,
-            Self::Unused => cycle_key(key).map_or(self, Self::Cycle),
+            Self::Unused => match cycle_key(key) {
+                Some(key) => Self::Cycle(key),
+                None => self,
+            },
             _ => self,
         }
     }

@@ -41,16 +41,21 @@ impl<'d> Scanner<'d> {
     /// Skips this byte; `None` if the next one is another.
     #[inline]
     pub(super) fn take(&mut self, byte: u8) -> Option<()> {
-        (self.peek() == byte).then(|| self.at += 1)
+        if self.peek() != byte {
+            return None;
+        }
+        self.at += 1;
+        Some(())
     }
 
     /// Skips these bytes; `None` if others come next.
     #[inline]
     pub(super) fn literal(&mut self, word: &[u8]) -> Option<()> {
-        self.bytes
-            .get(self.at..)?
-            .starts_with(word)
-            .then(|| self.at += word.len())
+        if !self.bytes.get(self.at..)?.starts_with(word) {
+            return None;
+        }
+        self.at += word.len();
+        Some(())
     }
 
     /// Skips white space.
@@ -108,9 +113,9 @@ impl<'d> Scanner<'d> {
         let start = self.at;
         if matches!(self.peek(), b'0'..=b'9' | b'-') {
             self.skip_number()?;
-            return self.text.get(start..self.at).map(JsonScalar::Number);
+            return Some(JsonScalar::Number(self.text.get(start..self.at)?));
         }
-        self.value().map(JsonScalar::from_text)
+        Some(JsonScalar::from_text(self.value()?))
     }
 
     /// Skips the brace that opens an object; another value is skipped as a whole, and described.
@@ -118,7 +123,7 @@ impl<'d> Scanner<'d> {
         if self.take(b'{').is_some() {
             return Some(Ok(()));
         }
-        self.scalar().map(|scalar| Err(scalar.shape()))
+        Some(Err(self.scalar()?.shape()))
     }
 
     #[inline]
@@ -146,7 +151,7 @@ impl<'d> Scanner<'d> {
         while self.peek().is_ascii_digit() {
             self.at += 1;
         }
-        (self.at > start).then_some(())
+        if self.at == start { None } else { Some(()) }
     }
 }
 

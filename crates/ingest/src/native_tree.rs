@@ -111,7 +111,10 @@ impl<'d> Fields<'d> {
     fn get(&self, key: &str) -> Option<JsonScalar<'d>> {
         let scalar = JsonScalar::from_text(self.raw(key)?.get());
         let is_number = matches!(key, "shares" | "usage" | "unknown_shares");
-        Some(scalar).filter(|scalar| is_number || !scalar.is_null())
+        if scalar.is_null() && !is_number {
+            return None;
+        }
+        Some(scalar)
     }
 }
 
@@ -138,7 +141,9 @@ impl<'d> TreeReader<'d> {
     fn read(&mut self, text: &'d str) -> Result<(), String> {
         let document: &RawValue = serde_json::from_str(text).map_err(invalid)?;
         let mut top = self.read_object(document)?;
-        if let Some(root) = top.raw("root").filter(|_| top.raw("children").is_none()) {
+        if let Some(root) = top.raw("root")
+            && top.raw("children").is_none()
+        {
             self.document.unknown_keys.extend(top.unknown);
             top = self.read_object(root)?;
             if let Some(bank) = top.get("bank")
@@ -152,10 +157,13 @@ impl<'d> TreeReader<'d> {
         }
         self.document.usage = self.usage(&top, None)?.unwrap_or(0.0);
         if let Some(scalar) = top.get("unknown_shares") {
-            let shares = whole(&scalar).filter(|&shares| shares >= 0);
-            let expected = "a whole number of at least 0";
-            let wrong = || self.wrong(None, "`unknown_shares`", &scalar, expected);
-            self.document.unknown_shares = Some(shares.ok_or_else(wrong)?);
+            match whole(&scalar) {
+                Some(shares @ 0..) => self.document.unknown_shares = Some(shares),
+                _ => {
+                    let expected = "a whole number of at least 0";
+                    return Err(self.wrong(None, "`unknown_shares`", &scalar, expected));
+                }
+            }
         }
         self.push_children(top, None, 1)?;
         while let Some(node) = self.stack.pop() {
@@ -214,10 +222,10 @@ impl<'d> TreeReader<'d> {
                 self.document.repeated_keys.insert(key, path);
             }
             if key == "children" {
-                let list: Vec<&RawValue> = serde_json::from_str(value.get()).map_err(|_| {
+                let Ok(list) = serde_json::from_str::<Vec<&RawValue>>(value.get()) else {
                     let found = JsonScalar::Other(JsonScalar::from_text(value.get()).shape());
-                    self.wrong(parent, "`children`", &found, "an array")
-                })?;
+                    return Err(self.wrong(parent, "`children`", &found, "an array"));
+                };
                 children.extend(list);
             }
         }
@@ -244,9 +252,8 @@ impl<'d> TreeReader<'d> {
 
     fn name(&self, fields: &Fields<'_>, here: usize) -> Result<String, String> {
         let mut given = ["name", "username", "bank"].into_iter();
-        let scalar = given
-            .find_map(|key| fields.get(key))
-            .unwrap_or(JsonScalar::Other("missing"));
+        let scalar = given.find_map(|key| fields.get(key));
+        let scalar = scalar.unwrap_or(JsonScalar::Other("missing"));
         match scalar.text() {
             Some(name) if !name.is_empty() && name.len() <= MAX_NAME => Ok(name.to_owned()),
             _ => {
@@ -260,10 +267,13 @@ impl<'d> TreeReader<'d> {
         match fields.get("shares") {
             None => Ok(Shares::Count(1)),
             Some(JsonScalar::String(text)) if text == "parent" => Ok(Shares::Parent),
-            Some(scalar) => whole(&scalar).map(Shares::Count).ok_or_else(|| {
-                let expected = "a whole number or \"parent\"";
-                self.wrong(Some(here), "`shares`", &scalar, expected)
-            }),
+            Some(scalar) => match whole(&scalar) {
+                Some(shares) => Ok(Shares::Count(shares)),
+                None => {
+                    let expected = "a whole number or \"parent\"";
+                    Err(self.wrong(Some(here), "`shares`", &scalar, expected))
+                }
+            },
         }
     }
 
@@ -271,14 +281,15 @@ impl<'d> TreeReader<'d> {
         let Some(scalar) = fields.get("usage") else {
             return Ok(None);
         };
-        match scalar {
-            JsonScalar::Number(text) => text.parse().ok(),
-            _ => None,
+        if let JsonScalar::Number(text) = scalar
+            && let Ok(usage) = text.parse::<f64>()
+            && usage.is_finite()
+            && usage >= 0.0
+        {
+            // `-0` becomes 0
+            return Ok(Some(usage + 0.0));
         }
-        .filter(|usage: &f64| usage.is_finite() && *usage >= 0.0)
-        // `-0` becomes 0
-        .map(|usage| Some(usage + 0.0))
-        .ok_or_else(|| self.wrong(here, "`usage`", &scalar, "a finite number of at least 0"))
+        Err(self.wrong(here, "`usage`", &scalar, "a finite number of at least 0"))
     }
 
     fn kind(&self, fields: &Fields<'_>, here: usize) -> Result<NodeKind, String> {

@@ -80,10 +80,8 @@ impl<'d> Line<'d> {
         if text.is_empty() {
             return Self::Empty;
         }
-        if text
-            .bytes()
-            .all(|byte| byte == b'}' || byte.is_ascii_whitespace())
-        {
+        let mut bytes = text.bytes();
+        if bytes.all(|byte| byte == b'}' || byte.is_ascii_whitespace()) {
             return Self::Close(text.matches('}').count());
         }
         match key_and_value(text) {
@@ -99,15 +97,18 @@ fn is_job_id(key: &str) -> bool {
     if rest.len() == key.len() {
         return false;
     }
-    let rest = match rest.strip_prefix('[') {
-        Some(index) => match index.split_once(']') {
-            Some((index, rest)) if index.bytes().all(|byte| byte.is_ascii_digit()) => rest,
-            _ => return false,
-        },
-        None => rest,
-    };
-    rest.strip_prefix('.')
-        .is_some_and(|server| !server.is_empty() && !server.contains(char::is_whitespace))
+    let mut rest = rest;
+    if let Some(index) = rest.strip_prefix('[') {
+        let index = index.trim_start_matches(|c: char| c.is_ascii_digit());
+        let Some(server) = index.strip_prefix(']') else {
+            return false;
+        };
+        rest = server;
+    }
+    match rest.strip_prefix('.') {
+        Some(server) => !server.is_empty() && !server.contains(char::is_whitespace),
+        None => false,
+    }
 }
 
 /// By how much the lines of jobs and of their attributes are indented, in characters, as most lines
@@ -145,7 +146,10 @@ impl Indentation {
             *counts.entry(indent(line)).or_insert(0_usize) += 1;
         }
         let (job, attribute) = (most_frequent(of_jobs)?, most_frequent(of_attributes)?);
-        (job < attribute).then_some(Self { job, attribute })
+        if job >= attribute {
+            return None;
+        }
+        Some(Self { job, attribute })
     }
 
     fn level(self, depth: usize) -> Level {
@@ -169,7 +173,7 @@ fn most_frequent(counts: HashMap<usize, usize>) -> Option<usize> {
 }
 
 fn indent(line: &str) -> usize {
-    line.chars().take_while(|c| matches!(c, ' ' | '\t')).count()
+    line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
 /// The job that is being read.
@@ -204,8 +208,8 @@ impl<'d> OpenJob<'d> {
 
     fn reject(&mut self, line: usize, reason: &str) {
         let reason = reason.to_owned();
-        self.rejected
-            .get_or_insert((line, Problem::Unreadable { reason }));
+        let problem = Problem::Unreadable { reason };
+        self.rejected.get_or_insert((line, problem));
     }
 
     /// Adds an entry. No key that is read has an escape or a control character.
@@ -299,8 +303,12 @@ impl<'d> Recovery<'d, '_> {
             line = Line::Other;
         }
         if std::mem::take(&mut self.is_inside_string) && self.continues_string(line, content) {
-            self.is_inside_string = line == Line::Empty || !ends_string(text);
-            self.had_comma = (!self.is_inside_string).then_some(has_comma);
+            if line == Line::Empty || !ends_string(text) {
+                self.is_inside_string = true;
+                self.had_comma = None;
+            } else {
+                self.had_comma = Some(has_comma);
+            }
             return;
         }
         if line == Line::Empty {
@@ -315,11 +323,15 @@ impl<'d> Recovery<'d, '_> {
                 for brace in 0..braces {
                     self.close(brace == 0);
                 }
-                self.had_comma = (braces == 1 && !self.is_closed).then_some(has_comma);
+                if braces == 1 && !self.is_closed {
+                    self.had_comma = Some(has_comma);
+                }
             }
             Line::Entry(key, value) => {
                 self.read_entry(key, value);
-                self.had_comma = (value != "{" && self.job.is_some()).then_some(has_comma);
+                if value != "{" && self.job.is_some() {
+                    self.had_comma = Some(has_comma);
+                }
                 if had_comma == Some(false) {
                     self.record_repair("the comma before this line is missing");
                 }
@@ -360,10 +372,8 @@ impl<'d> Recovery<'d, '_> {
                 if let Some(job) = &mut self.job {
                     job.has_attributes = true;
                     let inside = value.strip_prefix('{').unwrap_or(value);
-                    inside
-                        .strip_suffix('}')
-                        .unwrap_or(inside)
-                        .clone_into(&mut job.entries);
+                    let inside = inside.strip_suffix('}').unwrap_or(inside);
+                    inside.clone_into(&mut job.entries);
                 }
                 self.end_job();
             }
@@ -441,7 +451,7 @@ impl<'d> Recovery<'d, '_> {
 
     /// Reads a `}`, the first one of its line or another.
     fn close(&mut self, is_first: bool) {
-        let level = self.level().filter(|_| is_first);
+        let level = if is_first { self.level() } else { None };
         let Some(job) = &mut self.job else {
             self.is_closed = true;
             return;
@@ -582,12 +592,12 @@ impl<'d> Recovery<'d, '_> {
         let is_from_a_shell =
             !text.starts_with('"') && (text.starts_with("qstat:") || self.depth == 0);
         let is_foreign = is_from_a_shell && self.indentation.is_some();
-        let Some(job) = self.job.as_ref().filter(|_| !is_foreign) else {
-            return self.foreign.push(self.number, text);
+        let list = match &self.job {
+            Some(job) if !is_foreign => job.list.unwrap_or(RESOURCE_LIST),
+            _ => return self.foreign.push(self.number, text),
         };
-        let is_in_other_list = job.list.is_some_and(|list| list != RESOURCE_LIST);
         let shown = clipped(text);
-        if is_in_other_list || !self.may_be_needed(text) {
+        if list != RESOURCE_LIST || !self.may_be_needed(text) {
             self.record_repair(&format!(
                 "the line is not an attribute and is ignored: `{shown}`"
             ));
@@ -602,10 +612,8 @@ impl<'d> Recovery<'d, '_> {
     /// attribute's name.
     fn may_be_needed(&self, text: &str) -> bool {
         let name = text.trim_start_matches('"');
-        let end = name
-            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')))
-            .unwrap_or(name.len());
-        let name = &name[..end];
+        let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')));
+        let name = &name[..end.unwrap_or(name.len())];
         let columns = self.reader.converter.options.needed;
         let mut needed = QSTAT_KEYS.iter().map(|(key, _)| key).chain(columns);
         name.len() < 3 || needed.any(|needed| needed.contains(name) || name.contains(needed))
@@ -664,9 +672,8 @@ fn reason_in_words(error: &serde_json::Error) -> String {
 
 /// Whether a value is what qstat prints without quotes because it takes it for a number.
 fn is_bare_word(value: &str) -> bool {
-    value
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+    let mut bytes = value.bytes();
+    bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
 }
 
 /// Whether a line ends with the quote that ends a string.

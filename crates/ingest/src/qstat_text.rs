@@ -135,9 +135,11 @@ impl<'a> Document<'a> {
 /// others there are.
 fn error_messages(text: &str) -> Option<String> {
     let lines = (1..).zip(text.lines());
-    let mut messages = lines.filter(|(_, line)| line.starts_with("qstat: "));
-    let (number, message) = messages.next()?;
-    let others = match messages.count() {
+    let messages: Vec<_> = lines
+        .filter(|(_, line)| line.starts_with("qstat: "))
+        .collect();
+    let (number, message) = *messages.first()?;
+    let others = match messages.len() - 1 {
         0 => String::new(),
         others => format!(", and {others} more"),
     };
@@ -184,7 +186,9 @@ impl<'d> TextJob<'d> {
         let text = line.trim_start();
         let indentation = &line[..line.len() - text.len()];
         let usual = self.indentation.unwrap_or(indentation);
-        if let Some((name, value)) = split_attribute(text).filter(|_| usual == indentation) {
+        if let Some((name, value)) = split_attribute(text)
+            && usual == indentation
+        {
             self.indentation = Some(indentation);
             self.is_ended = false;
             self.end_attribute();
@@ -210,14 +214,16 @@ impl<'d> TextJob<'d> {
 /// The name and the value of `name = value`; a value that is empty may lack the space after `=`.
 fn split_attribute(text: &str) -> Option<(&str, &str)> {
     let (name, value) = text.split_once(" =")?;
-    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'));
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        || !name.chars().all(is_of_name)
+    {
+        return None;
+    }
     match value.strip_prefix(' ') {
-        Some(value) if is_name => Some((name, value)),
-        None if is_name && value.is_empty() => Some((name, value)),
-        _ => None,
+        Some(value) => Some((name, value)),
+        None if value.is_empty() => Some((name, value)),
+        None => None,
     }
 }
 
@@ -261,7 +267,7 @@ fn find_job(text: &str) -> Option<usize> {
     if text.starts_with(JOB_ID) {
         return Some(0);
     }
-    text.find("\nJob Id:").map(|at| at + 1)
+    Some(text.find("\nJob Id:")? + 1)
 }
 
 fn parse_dsv_job<'d>(text: &'d str, converter: &mut JobConverter<'_>) -> ParsedJob<'d> {
@@ -273,12 +279,11 @@ fn parse_dsv_job<'d>(text: &'d str, converter: &mut JobConverter<'_>) -> ParsedJ
     // behind the id, which has no spaces, is the delimiter, which `-D` may have set to any text;
     // `Job_Name` is the first attribute, unless only some are printed
     let (id, rest) = text.split_at(id_length);
-    let before_name = rest
-        .find("Job_Name=")
-        .filter(|&at| !rest[..at].contains('='));
-    let first = before_name
-        .or_else(|| rest.find(|c: char| c.is_ascii_alphabetic()))
-        .unwrap_or(rest.len());
+    let first = match rest.find("Job_Name=") {
+        Some(name) if !rest[..name].contains('=') => Some(name),
+        _ => rest.find(|c: char| c.is_ascii_alphabetic()),
+    };
+    let first = first.unwrap_or(rest.len());
     let (delimiter, attributes) = rest.split_at(first);
     let mut job = ParsedJob::default();
     job.set_id(id.into());
@@ -309,7 +314,10 @@ impl<'d> Attribute<'d> {
             Some(resource) => (converter.resource_key(resource), resource),
             None => (converter.job_key(name), name),
         };
-        (key != JobKey::Unused).then_some(Self {
+        if key == JobKey::Unused {
+            return None;
+        }
+        Some(Self {
             key,
             name,
             value: Cow::Borrowed(value),

@@ -76,7 +76,10 @@ impl<'a> TableBuilder<'a> {
             match part {
                 Part::Rows(rows) => {
                     for (row, problem) in self.table.append(&jobs.batch, rows, &self.defaults) {
-                        let line = jobs.has_lines.then(|| first_line + jobs.batch.line(row));
+                        let mut line = None;
+                        if jobs.has_lines {
+                            line = Some(first_line + jobs.batch.line(row));
+                        }
                         self.report(line, jobs.batch.id(row), problem);
                     }
                 }
@@ -99,8 +102,8 @@ impl<'a> TableBuilder<'a> {
             }
         }
         if let Some(what) = jobs.ambiguity.take() {
-            self.refusal
-                .get_or_insert_with(|| format!("is ambiguous: {what}"));
+            let refusal = format!("is ambiguous: {what}");
+            self.refusal.get_or_insert(refusal);
         }
         if let Some(cycle_jobs) = &mut self.cycle_jobs {
             cycle_jobs.timestamp = jobs.timestamp;
@@ -153,7 +156,10 @@ impl<'a> TableBuilder<'a> {
             )),
             Problem::Duplicate => Some(format!("is ambiguous: it has job `{job}` more than once")),
             Problem::NotAJob { found, .. } => {
-                let place = line.map_or_else(String::new, |line| format!("line {line}, "));
+                let place = match line {
+                    Some(line) => format!("line {line}, "),
+                    None => String::new(),
+                };
                 Some(format!("is damaged: {place}job `{job}`: {found}"))
             }
             _ => None,

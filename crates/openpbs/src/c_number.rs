@@ -13,8 +13,10 @@ pub fn whole_long(token: &[u8]) -> Option<i64> {
 
 fn decimal(text: &[u8]) -> Option<i64> {
     let (negative, digits) = split_sign(text);
-    let is_decimal = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-    is_decimal.then(|| saturating_decimal(digits, negative))
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(saturating_decimal(digits, negative))
 }
 
 /// [`whole_long`], converted to a C `int`: it wraps at 32 bits.
@@ -25,14 +27,20 @@ pub fn whole_int(token: &[u8]) -> Option<i32> {
 /// The number at the start of the token, as `atoi` reads it; `None` unless the token starts with a
 /// digit.
 pub fn leading_int(token: &[u8]) -> Option<i32> {
-    let digits = token.iter().take_while(|byte| byte.is_ascii_digit());
-    let digits = &token[..digits.count()];
-    (!digits.is_empty()).then(|| saturating_decimal(digits, false) as i32)
+    let end = token.iter().position(|byte| !byte.is_ascii_digit());
+    match &token[..end.unwrap_or(token.len())] {
+        [] => None,
+        digits => Some(saturating_decimal(digits, false) as i32),
+    }
 }
 
-fn trim_start(text: &[u8]) -> &[u8] {
-    let blanks = text.iter().take_while(|&&byte| is_space(byte)).count();
-    &text[blanks..]
+fn trim_start(mut text: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = text
+        && is_space(*first)
+    {
+        text = rest;
+    }
+    text
 }
 
 /// Whether the text starts with `-`, and the text without its sign.
@@ -81,9 +89,10 @@ fn is_nan(text: &[u8]) -> bool {
     word.eq_ignore_ascii_case(b"nan")
         && match payload {
             [] => true,
-            [b'(', inner @ .., b')'] => inner
-                .iter()
-                .all(|&byte| byte.is_ascii_alphanumeric() || byte == b'_'),
+            [b'(', inner @ .., b')'] => {
+                let mut inner = inner.iter();
+                inner.all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+            }
             _ => false,
         }
 }
@@ -119,7 +128,10 @@ fn hexadecimal(text: &[u8]) -> Option<f64> {
             scale += if after_point { 0 } else { 4 };
         }
     }
-    seen.then(|| rounded(value, lost, power.saturating_add(scale)))
+    if !seen {
+        return None;
+    }
+    Some(rounded(value, lost, power.saturating_add(scale)))
 }
 
 /// The double nearest to `value * 2^scale`, ties to even; `lost` means that the exact value is

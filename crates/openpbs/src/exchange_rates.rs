@@ -48,14 +48,16 @@ pub fn exchange_rates(
     budget: &mut WorkBudget,
 ) -> Vec<ExchangeRate> {
     let names = program.inputs();
-    let waiting = names.iter().position(|name| **name == *WAITING);
-    let Some(waiting) = waiting.filter(|_| names.len() <= MAX_INPUTS) else {
+    let Some(waiting) = names.iter().position(|name| **name == *WAITING) else {
         return Vec::new();
     };
-    let amounts = names
-        .iter()
-        .map(|name| amount(schema.input_type(name)))
-        .collect();
+    if names.len() > MAX_INPUTS {
+        return Vec::new();
+    }
+    let mut amounts = Vec::new();
+    for name in names {
+        amounts.push(amount(schema.input_type(name)));
+    }
     let mut varied = VariedJob {
         program,
         amounts,
@@ -67,16 +69,17 @@ pub fn exchange_rates(
         if slot == waiting || **name == *"accrue_type" {
             continue;
         }
-        let Some(wait) = varied.worth(slot, inputs).filter(|wait| *wait != 0.0) else {
-            continue;
-        };
-        rates.push(ExchangeRate {
-            name: name.clone(),
-            amount: varied.amounts[slot],
-            unit: schema.input_type(name).and_then(InputType::unit),
-            wait,
-            is_constant: varied.is_constant(slot, wait, inputs),
-        });
+        if let Some(wait) = varied.worth(slot, inputs)
+            && wait != 0.0
+        {
+            rates.push(ExchangeRate {
+                name: name.clone(),
+                amount: varied.amounts[slot],
+                unit: schema.input_type(name).and_then(InputType::unit),
+                wait,
+                is_constant: varied.is_constant(slot, wait, inputs),
+            });
+        }
     }
     if budget.is_spent() { Vec::new() } else { rates }
 }
@@ -106,10 +109,17 @@ impl VariedJob<'_, '_> {
     /// gains nothing.
     fn worth(&mut self, slot: usize, inputs: &[Value]) -> Option<f64> {
         let value = self.value(inputs)?;
-        let gained = WAITS.into_iter().find_map(|wait| {
-            let waited = self.value(&changed(inputs, self.waiting, wait))?;
-            Some((waited - value) / wait).filter(|gained| *gained > 0.0)
-        })?;
+        let mut gained = 0.0;
+        for wait in WAITS {
+            if gained <= 0.0
+                && let Some(waited) = self.value(&changed(inputs, self.waiting, wait))
+            {
+                gained = (waited - value) / wait;
+            }
+        }
+        if gained <= 0.0 {
+            return None;
+        }
         let amount = self.amounts[slot];
         // a ratio ends at 1
         let step = if amount < 1.0 && nearest_double(&inputs[slot])? + amount > 1.0 {
@@ -118,28 +128,39 @@ impl VariedJob<'_, '_> {
             amount
         };
         let difference = self.value(&changed(inputs, slot, step))? - value;
-        Some(difference * step.signum() / gained).filter(|worth| worth.is_finite())
+        finite(difference * step.signum() / gained)
     }
 
     /// Whether the worth is the same at jobs that differ in one input, by one amount and by many.
     fn is_constant(&mut self, slot: usize, worth: f64, inputs: &[Value]) -> bool {
-        (0..inputs.len()).all(|other| {
+        for other in 0..inputs.len() {
             let amount = self.amounts[other];
             let steps = if amount < 1.0 {
                 [amount / 2.0, -amount / 2.0]
             } else {
                 [amount, 100.0 * amount]
             };
-            steps.into_iter().all(|step| {
-                let there = self.worth(slot, &changed(inputs, other, step));
-                there.is_some_and(|there| (there - worth).abs() <= TOLERANCE * worth.abs())
-            })
-        })
+            for step in steps {
+                match self.worth(slot, &changed(inputs, other, step)) {
+                    Some(there) if (there - worth).abs() <= TOLERANCE * worth.abs() => {}
+                    _ => return false,
+                }
+            }
+        }
+        true
     }
 
     fn value(&mut self, inputs: &[Value]) -> Option<f64> {
         let value = evaluate(self.program, inputs, self.budget)?.ok()?;
-        nearest_double(&value).filter(|value| value.is_finite())
+        finite(nearest_double(&value)?)
+    }
+}
+
+fn finite(number: f64) -> Option<f64> {
+    if number.is_finite() {
+        Some(number)
+    } else {
+        None
     }
 }
 

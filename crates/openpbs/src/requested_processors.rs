@@ -2,30 +2,43 @@
 
 /// The processors of a `select` such as `2:ncpus=8+ncpus=1`; `None` if it does not say.
 pub fn of_select(select: &str) -> Option<i64> {
-    total(select.split('+').map(|chunk| {
-        let ncpus = chunk
-            .split(':')
-            .find_map(|part| part.strip_prefix("ncpus=")?.parse::<i64>().ok())?;
-        count(chunk).checked_mul(ncpus)
-    }))
+    let mut total: i64 = 0;
+    for chunk in select.split('+') {
+        let mut parts = chunk.split(':');
+        let ncpus: i64 = parts.find_map(|part| part.strip_prefix("ncpus=")?.parse().ok())?;
+        total = total.checked_add(count(chunk).checked_mul(ncpus)?)?;
+    }
+    positive(total)
 }
 
 /// The processors of Torque's `nodes`, such as `4:ppn=8:bigmem+node7:ppn=2#shared`: of a chunk
 /// without a number one node, of a node without `ppn` one processor; `None` for an empty text.
 pub fn of_nodes(nodes: &str) -> Option<i64> {
-    let nodes = nodes.split('#').next().filter(|nodes| !nodes.is_empty())?;
-    total(nodes.split('+').map(|chunk| {
-        let processors = chunk.split(':').find_map(|part| part.strip_prefix("ppn="));
-        count(chunk).checked_mul(processors.map_or(Some(1), |ppn| ppn.parse().ok())?)
-    }))
+    let nodes = nodes.split('#').next()?;
+    if nodes.is_empty() {
+        return None;
+    }
+    let mut total: i64 = 0;
+    for chunk in nodes.split('+') {
+        let mut parts = chunk.split(':');
+        let processors = match parts.find_map(|part| part.strip_prefix("ppn=")) {
+            Some(ppn) => ppn.parse().ok()?,
+            None => 1,
+        };
+        total = total.checked_add(count(chunk).checked_mul(processors)?)?;
+    }
+    positive(total)
 }
 
 /// The processors of an `exec_vnode` such as `(vn1:ncpus=4:mem=1gb)+(vn2:ncpus=1+vn3:ncpus=1)`.
 pub fn of_exec_vnode(vnodes: &str) -> Option<i64> {
-    let parts = vnodes
-        .split(['(', ')', '+', ':'])
-        .filter_map(|part| part.strip_prefix("ncpus="));
-    total(parts.map(|ncpus| ncpus.parse().ok()))
+    let mut total: i64 = 0;
+    for part in vnodes.split(['(', ')', '+', ':']) {
+        if let Some(ncpus) = part.strip_prefix("ncpus=") {
+            total = total.checked_add(ncpus.parse().ok()?)?;
+        }
+    }
+    positive(total)
 }
 
 /// The processors of an `exec_host`: OpenPBS writes `vn1/0*4+vn2/1`, Torque `n1/0+n1/1` or
@@ -34,40 +47,38 @@ pub fn of_exec_host(hosts: &str) -> Option<i64> {
     if hosts.is_empty() {
         return None;
     }
-    total(hosts.split('+').map(|host| {
+    let mut total: i64 = 0;
+    for host in hosts.split('+') {
         let Some((_, slots)) = host.split_once('/') else {
-            return Some(1);
+            total = total.checked_add(1)?;
+            continue;
         };
-        match slots.split_once('*') {
-            Some((_, ncpus)) => ncpus.parse().ok(),
-            None => slots.split(',').map(slots_in).sum(),
+        if let Some((_, ncpus)) = slots.split_once('*') {
+            total = total.checked_add(ncpus.parse().ok()?)?;
+            continue;
         }
-    }))
+        for range in slots.split(',') {
+            total = total.checked_add(slots_in(range)?)?;
+        }
+    }
+    positive(total)
 }
 
 /// The number of slots in a range such as `0-5`, or in the number of one slot.
 fn slots_in(range: &str) -> Option<i64> {
     let (first, last) = range.split_once('-').unwrap_or((range, range));
-    last.parse::<i64>()
-        .ok()?
-        .checked_sub(first.parse().ok()?)?
-        .checked_add(1)
+    let (first, last): (i64, i64) = (first.parse().ok()?, last.parse().ok()?);
+    last.checked_sub(first)?.checked_add(1)
 }
 
 /// How often a chunk is asked for.
 fn count(chunk: &str) -> i64 {
-    chunk
-        .split(':')
-        .next()
-        .and_then(|first| first.parse().ok())
-        .unwrap_or(1)
+    let first = chunk.split(':').next().unwrap_or_default();
+    first.parse().unwrap_or(1)
 }
 
-/// The sum of the parts if it is positive and all parts are known.
-fn total(mut parts: impl Iterator<Item = Option<i64>>) -> Option<i64> {
-    parts
-        .try_fold(0_i64, |sum, part| sum.checked_add(part?))
-        .filter(|sum| *sum > 0)
+fn positive(total: i64) -> Option<i64> {
+    if total > 0 { Some(total) } else { None }
 }
 
 #[cfg(test)]

@@ -79,21 +79,22 @@ impl NumberMode {
     ) -> Option<Value> {
         let has_unit = !text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
         if !has_unit && text.contains(':') {
-            return duration::seconds(text).map(Value::Int);
+            return Some(Value::Int(duration::seconds(text)?));
         }
         if kind == Some(InputType::Size) || has_unit {
-            return size::kilobytes(text).map(kilobytes_value);
+            return Some(kilobytes_value(size::kilobytes(text)?));
         }
         let amount = number(text)?;
-        match (source, kind) {
-            (AmountSource::User, Some(InputType::Duration))
-                if matches!(amount, Value::Float(_)) =>
-            {
-                duration::seconds(text).map(Value::Int)
+        if source == AmountSource::Server {
+            return Some(amount);
+        }
+        match kind {
+            Some(InputType::Duration) if matches!(amount, Value::Float(_)) => {
+                Some(Value::Int(duration::seconds(text)?))
             }
-            (AmountSource::User, Some(InputType::Float)) if self == Self::OpenPbs => {
+            Some(InputType::Float) if self == Self::OpenPbs => {
                 let kept = number_format::server_float(to_double(&amount));
-                kept.is_finite().then_some(Value::Float(kept))
+                Some(Value::Float(kept)).filter(|_| kept.is_finite())
             }
             _ => Some(amount),
         }
@@ -137,23 +138,20 @@ fn to_double(amount: &Value) -> f64 {
 /// assert!(number("inf").is_none());
 /// ```
 pub fn number(text: &str) -> Option<Value> {
-    let is_number = text
-        .bytes()
-        .all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
-    if text.len() > MAX_DIGITS || !is_number {
+    let mut bytes = text.bytes();
+    if text.len() > MAX_DIGITS
+        || !bytes.all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
+    {
         return None;
     }
     if text.contains(['.', 'e', 'E']) {
-        return text
-            .parse()
-            .ok()
-            .filter(|x: &f64| x.is_finite())
-            .map(Value::Float);
+        let float: f64 = text.parse().ok()?;
+        return Some(Value::Float(float)).filter(|_| float.is_finite());
     }
     if let Ok(small) = text.parse() {
         return Some(Value::Int(small));
     }
-    text.parse::<BigInt>().ok().map(Value::int)
+    Some(Value::int(text.parse::<BigInt>().ok()?))
 }
 
 /// The type of an undeclared resource, inferred from one amount. `is_number` says whether the
@@ -176,7 +174,9 @@ pub fn inferred_type(text: &str, is_number: bool) -> InputType {
 /// A whole amount of a resource of a type: in kb for a size, in seconds for a duration. `None` for
 /// one that is not a number.
 pub fn whole_amount(text: &str, kind: Option<InputType>, source: AmountSource) -> Option<i64> {
-    if kind.is_some_and(|kind| !kind.is_numeric()) {
+    if let Some(kind) = kind
+        && !kind.is_numeric()
+    {
         return None;
     }
     match NumberMode::Exact.amount(text, kind, source)? {

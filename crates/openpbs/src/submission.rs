@@ -109,10 +109,10 @@ impl<'t> FormulaSubmission<'t> {
     /// A finding if the source has more than comments below the first line: OpenPBS silently leaves
     /// it out.
     pub fn lines_left_out(&self) -> Option<Diagnostic> {
-        let below = self.below.lines().map(str::trim);
-        let count = below
-            .filter(|line| !line.is_empty() && !line.starts_with('#'))
-            .count();
+        let mut count = 0;
+        for line in self.below.lines() {
+            count += usize::from(!matches!(line.trim().chars().next(), None | Some('#')));
+        }
         let lines = match count {
             0 => return None,
             1 => "1 line below it is".to_owned(),
@@ -146,14 +146,12 @@ impl Refusal {
 fn mapped(mut finding: Diagnostic, literal: Option<&PythonStringLiteral>) -> Diagnostic {
     if let Some(literal) = literal {
         finding.span = literal.in_source(finding.span);
-        finding
-            .labels
-            .iter_mut()
-            .for_each(|label| label.span = literal.in_source(label.span));
-        finding
-            .fix
-            .iter_mut()
-            .for_each(|fix| fix.span = literal.in_source(fix.span));
+        for label in &mut finding.labels {
+            label.span = literal.in_source(label.span);
+        }
+        if let Some(fix) = &mut finding.fix {
+            fix.span = literal.in_source(fix.span);
+        }
     }
     finding
 }

@@ -31,21 +31,25 @@ impl Clock {
             }
         }
         samples.sort_unstable();
-        if samples.is_empty() {
-            samples.extend(timestamp.and_then(|timestamp| sample_of_running(jobs, timestamp)));
+        if samples.is_empty()
+            && let Some(timestamp) = timestamp
+        {
+            samples.extend(sample_of_running(jobs, timestamp));
         }
         Self { samples }
     }
 
     /// The clock by times on it, each with the time in seconds since 1970 when it showed about that.
     pub fn from_samples(samples: impl IntoIterator<Item = (i64, i64)>) -> Self {
-        let mut samples: Vec<(i64, i64)> = samples
-            .into_iter()
-            .map(|(wall, utc)| (wall, nearest_zone(wall - utc)))
-            .collect();
-        samples.retain(|(_, distance)| distance.abs() <= MAX_DISTANCE);
-        samples.sort_unstable();
-        Self { samples }
+        let mut known = Vec::new();
+        for (wall, utc) in samples {
+            let distance = nearest_zone(wall - utc);
+            if distance.abs() <= MAX_DISTANCE {
+                known.push((wall, distance));
+            }
+        }
+        known.sort_unstable();
+        Self { samples: known }
     }
 
     /// Whether the distance is known; else it is taken to be 0.
@@ -75,9 +79,10 @@ impl Clock {
     fn distance(&self, wall: i64) -> i64 {
         let after = self.samples.partition_point(|&(sample, _)| sample < wall);
         let nearest = self.samples[after.saturating_sub(1)..].iter().take(2);
-        nearest
-            .min_by_key(|(sample, _)| sample.abs_diff(wall))
-            .map_or(0, |&(_, distance)| distance)
+        match nearest.min_by_key(|(sample, _)| sample.abs_diff(wall)) {
+            Some((_, distance)) => *distance,
+            None => 0,
+        }
     }
 }
 
@@ -94,10 +99,10 @@ fn sample_of_running(jobs: &[CycleJob], timestamp: i64) -> Option<(i64, i64)> {
         }
     }
     let latest = latest?;
-    let distance = latest
-        .checked_sub(timestamp)?
-        .checked_add(QUARTER - 1)?
-        .div_euclid(QUARTER)
-        * QUARTER;
-    (distance.abs() <= MAX_DISTANCE).then_some((latest, distance))
+    let ahead = latest.checked_sub(timestamp)?.checked_add(QUARTER - 1)?;
+    let distance = ahead.div_euclid(QUARTER) * QUARTER;
+    if distance.abs() > MAX_DISTANCE {
+        return None;
+    }
+    Some((latest, distance))
 }

@@ -124,14 +124,15 @@ pub(super) struct CycleJobsBuilder {
 impl CycleJobsBuilder {
     pub(super) fn finish(self) -> CycleJobs {
         let clock = Clock::new(&self.jobs, self.timestamp);
+        let utc = |time: Option<Time>| time.map(|time| clock.utc(time));
         let mut is_time_zone_known = true;
         let mut jobs = Vec::with_capacity(self.jobs.len());
         for CycleJob { mut job, times } in self.jobs {
             is_time_zone_known &= clock.is_known() || !matches!(times.started, Some(Time::Wall(_)));
-            job.stime = times.started.map(|time| clock.utc(time));
-            job.qtime = times.queued.map(|time| clock.utc(time));
-            job.etime = times.eligible.map(|time| clock.utc(time));
-            job.estimated_start = times.estimated_start.map(|time| clock.utc(time));
+            job.stime = utc(times.started);
+            job.qtime = utc(times.queued);
+            job.etime = utc(times.eligible);
+            job.estimated_start = utc(times.estimated_start);
             jobs.push(job);
         }
         CycleJobs {
@@ -186,20 +187,14 @@ impl AttributeReader<'_, '_> {
         };
         let user = FairshareEntity::User.entity_of(attributes);
         let amounts = self.amounts();
-        let select = self
-            .text("schedselect")
-            .or_else(|| self.resource("select"))
-            .or_else(|| self.text("select"));
-        let chunks = match select {
+        let select = self.text("schedselect").or(self.resource("select"));
+        let chunks = match select.or(self.text("select")) {
             Some(select) => Chunk::read_select(select, source, schema),
             None => Vec::new(),
         };
-        let place = self.resource("place").or_else(|| self.text("place"));
+        let place = self.resource("place").or(self.text("place"));
         // `exec_vnode` is also the name of a resource that OpenPBS declares
-        let placed = self
-            .text("exec_vnode")
-            .or_else(|| self.resource("exec_vnode"))
-            .unwrap_or_default();
+        let placed = self.text("exec_vnode").or(self.resource("exec_vnode"));
         let submitted = self.text("array_indices_submitted");
         let running = self.subjobs_in("Running:").unwrap_or(0);
         let ending = self.subjobs_in("Exiting:").unwrap_or(0);
@@ -233,7 +228,7 @@ impl AttributeReader<'_, '_> {
             running_subjobs: running.saturating_add(ending),
             is_topjob_eligible: !self.text("topjob_ineligible").is_some_and(is_true),
             hold_types: holds.unwrap_or_default().into(),
-            placed: PlacedChunk::read_all(placed, source, schema),
+            placed: PlacedChunk::read_all(placed.unwrap_or_default(), source, schema),
             ..QueuedJob::default()
         }
     }
@@ -260,7 +255,7 @@ impl AttributeReader<'_, '_> {
         let scalar = self.scalar(key)?;
         match integer(scalar) {
             Some(seconds) => Some(Time::Utc(seconds)),
-            None => seconds_of_ctime(scalar.text()?).map(Time::Wall),
+            None => Some(Time::Wall(seconds_of_ctime(scalar.text()?)?)),
         }
     }
 
@@ -269,16 +264,19 @@ impl AttributeReader<'_, '_> {
         let mut amounts = BTreeMap::new();
         for &(index, ref scalar) in &self.job.inputs {
             let name = &self.converter.name(index).name;
-            if SpecialInput::from_name(name).is_none() {
-                amounts.extend(integer(scalar).map(|amount| (name.clone(), amount)));
+            if SpecialInput::from_name(name).is_none()
+                && let Some(amount) = integer(scalar)
+            {
+                amounts.insert(name.clone(), amount);
             }
         }
         for &(index, ref scalar) in &self.job.resources {
             let KnownName { name, declared, .. } = self.converter.name(index);
-            let amount = scalar
-                .text()
-                .and_then(|text| whole_amount(text, *declared, self.converter.source));
-            amounts.extend(amount.map(|amount| (name.clone(), amount)));
+            if let Some(text) = scalar.text()
+                && let Some(amount) = whole_amount(text, *declared, self.converter.source)
+            {
+                amounts.insert(name.clone(), amount);
+            }
         }
         amounts
     }
@@ -307,7 +305,7 @@ impl AttributeReader<'_, '_> {
         let remaining = self.text("array_indices_remaining");
         match remaining.and_then(ArrayIndices::parse) {
             Some(indices) => Some(indices),
-            None => self.subjobs_in("Queued:").map(ArrayIndices::first),
+            None => Some(ArrayIndices::first(self.subjobs_in("Queued:")?)),
         }
     }
 

@@ -85,26 +85,28 @@ pub fn formula_in(
         if let ([(_, other)], true) = (&others[..], takes_other) {
             formula = formula.or(Some(other.clone()));
         }
-        return formula.ok_or_else(|| {
-            let no_formula = if others.is_empty() {
-                format!(
-                    "`{source_name}` has no `job_sort_formula`; a server without one orders jobs as the formula `0` does"
-                )
-            } else {
-                format!(
-                    "`{source_name}` has no formula of the default scheduler, only that of {}; to use it, give the formula itself",
-                    quoted(others.iter().map(|(name, _)| name))
-                )
-            };
-            no_formula.into()
-        });
+        if let Some(formula) = formula {
+            return Ok(formula);
+        }
+        let no_formula = if others.is_empty() {
+            format!(
+                "`{source_name}` has no `job_sort_formula`; a server without one orders jobs as the formula `0` does"
+            )
+        } else {
+            format!(
+                "`{source_name}` has no formula of the default scheduler, only that of {}; to use it, give the formula itself",
+                quoted(others.iter().map(|(name, _)| name))
+            )
+        };
+        return Err(no_formula.into());
     }
-    let text = match document.strip_prefix(INTERNAL_FILE) {
-        Some(formula) => formula
-            .trim_start_matches(['\r', '\n'])
-            .trim_end()
-            .to_owned(),
-        None => pasted(document).unwrap_or_else(|| document.trim_end().to_owned()),
+    let text = if let Some(formula) = document.strip_prefix(INTERNAL_FILE) {
+        let formula = formula.trim_start_matches(['\r', '\n']);
+        formula.trim_end().to_owned()
+    } else if let Some(pasted) = pasted(document) {
+        pasted
+    } else {
+        document.trim_end().to_owned()
     };
     Ok(SourceFormula { text, at: 0 })
 }
@@ -125,14 +127,14 @@ pub fn pasted(text: &str) -> Option<String> {
         Command::Qmgr(argument) => argument?,
         Command::Other(text) => text.to_owned(),
     };
+    let is_set = matches!(verb(&directive), Some(("set" | "s", _)));
+    if !is_set && !directive.starts_with("job_sort_formula") {
+        return None;
+    }
     let objects = Objects::read(&directive);
     let of_objects = objects.objects.iter().flat_map(|object| &object.attributes);
-    let is_set = matches!(verb(&directive), Some(("set" | "s", _)));
-    let is_attribute = directive.starts_with("job_sort_formula");
     let formula = SourceFormula::in_attributes(objects.attributes.iter().chain(of_objects));
-    formula
-        .filter(|_| is_set || is_attribute)
-        .map(|formula| formula.text)
+    Some(formula?.text)
 }
 
 /// What a text is that was given as a formula and is a directive of `qmgr`, or a line of
@@ -169,11 +171,14 @@ fn problem_of(directive: &str) -> Option<Message> {
         }
         None if directive.starts_with("job_sort_formula") => directive,
         None => {
-            let is_sched_config = directive
-                .strip_prefix("job_sort_key")
-                .is_some_and(|rest| rest.starts_with([':', ' ']));
+            if !directive
+                .strip_prefix("job_sort_key")?
+                .starts_with([':', ' '])
+            {
+                return None;
+            }
             let problem = "is a line of sched_config, not a formula; ";
-            return is_sched_config.then(|| Message::asking(problem, [Need::SchedConfig]));
+            return Some(Message::asking(problem, [Need::SchedConfig]));
         }
     };
     let (target, value) = assignment.split_once('=').unwrap_or((assignment, ""));
@@ -181,27 +186,24 @@ fn problem_of(directive: &str) -> Option<Message> {
     let value = value.trim();
     let quote = value.chars().next().unwrap_or_default();
     let is_directive = verb(directive).is_some();
-    match attribute {
-        "job_sort_formula" if !assignment.contains('=') => {
-            is_directive.then(|| "has no value; write job_sort_formula = \"FORMULA\"".into())
+    Some(match attribute {
+        "job_sort_formula" if !assignment.contains('=') && is_directive => {
+            "has no value; write job_sort_formula = \"FORMULA\"".into()
         }
-        "job_sort_formula" => {
-            let is_open = matches!(quote, '"' | '\'') && !value[1..].contains(quote);
-            is_open.then(|| {
-                format!("has an opening {quote} that is never closed; add the closing one, or give the formula alone")
-                    .into()
-            })
+        "job_sort_formula" if matches!(quote, '"' | '\'') && !value[1..].contains(quote) => {
+            format!("has an opening {quote} that is never closed; add the closing one, or give the formula alone").into()
         }
+        "job_sort_formula" => return None,
         "job_sort_formula_threshold" => {
             let problem = "sets the value that a job must exceed to run, not a formula; ";
-            Some(Message::asking(problem, [Need::Threshold]))
+            Message::asking(problem, [Need::Threshold])
         }
         other if is_directive => {
             let problem = format!("sets `{other}`, not `job_sort_formula`; ");
-            Some(Message::asking(problem, [Need::ServerSettings]))
+            Message::asking(problem, [Need::ServerSettings])
         }
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 /// A text as a shell command.
@@ -220,16 +222,14 @@ fn command(text: &str) -> Command<'_> {
     }
     let command = command.strip_prefix("sudo ").unwrap_or(command);
     let command = command.trim_start();
-    let (program, arguments) = command
-        .split_once(char::is_whitespace)
-        .unwrap_or((command, ""));
-    match arguments.trim_start().strip_prefix("-c") {
-        Some(argument) if program == "qmgr" || program.ends_with("/qmgr") => {
-            let directive = shell_word(argument.trim_start());
-            Command::Qmgr(directive.map(|directive| directive.trim().to_owned()))
-        }
-        _ => Command::Other(command),
+    if let Some((program, arguments)) = command.split_once(char::is_whitespace)
+        && let Some(argument) = arguments.trim_start().strip_prefix("-c")
+        && (program == "qmgr" || program.ends_with("/qmgr"))
+    {
+        let directive = shell_word(argument.trim_start());
+        return Command::Qmgr(directive.map(|directive| directive.trim().to_owned()));
     }
+    Command::Other(command)
 }
 
 /// The verb of a directive of `qmgr` about the server or a scheduler, and what follows the object.
@@ -237,11 +237,12 @@ fn verb(directive: &str) -> Option<(&str, &str)> {
     let (verb, rest) = directive.trim_start().split_once(char::is_whitespace)?;
     let rest = rest.trim_start();
     let (object, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let is_verb = matches!(
-        verb,
-        "set" | "s" | "unset" | "u" | "print" | "p" | "list" | "l"
-    );
-    (is_verb && matches!(object, "server" | "s" | "sched")).then_some((verb, rest))
+    match (verb, object) {
+        ("set" | "s" | "unset" | "u" | "print" | "p" | "list" | "l", "server" | "s" | "sched") => {
+            Some((verb, rest))
+        }
+        _ => None,
+    }
 }
 
 /// The first word of a shell command, without its quotes; `None` if a quote is not closed.

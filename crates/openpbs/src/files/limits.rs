@@ -90,10 +90,17 @@ impl LimitsByQueue {
                 self.unread.insert(unread.into());
                 continue;
             };
-            match limits.binary_search_by(|known| known.key().cmp(&limit.key())) {
-                Ok(at) => limits[at] = limit,
-                Err(at) => limits.insert(at, limit),
-            }
+            limits.push(limit);
+        }
+    }
+
+    /// Brings the limits that were read into their order. Of those with the same subject and
+    /// resource the last one counts.
+    pub(super) fn sort(&mut self) {
+        for limits in self.hard.values_mut().chain(self.soft.values_mut()) {
+            limits.reverse();
+            limits.sort_by(|limit, other| limit.key().cmp(&other.key()));
+            limits.dedup_by(|limit, last| limit.key() == last.key());
         }
     }
 
@@ -144,7 +151,11 @@ impl RunLimit {
             ("p", _) => LimitKind::Project,
             _ => return None,
         };
-        let name = Some(name).filter(|name| *name != "PBS_GENERIC");
+        let name = if name == "PBS_GENERIC" {
+            None
+        } else {
+            Some(name)
+        };
         Self::new(kind, name, resource, input_type, most)
     }
 
@@ -181,10 +192,14 @@ fn limits_in(value: &str) -> Vec<&str> {
         }
     }
     // a list that was cut off, or no list at all
-    let rest = start.map_or(if found.is_empty() { value } else { "" }, |from| {
-        &value[from..]
-    });
-    found.extend(Some(rest.trim()).filter(|rest| !rest.is_empty()));
+    let rest = match start {
+        Some(from) => value[from..].trim(),
+        None if found.is_empty() => value.trim(),
+        None => "",
+    };
+    if !rest.is_empty() {
+        found.push(rest);
+    }
     found
 }
 
@@ -192,7 +207,7 @@ fn limits_in(value: &str) -> Vec<&str> {
 /// seconds for a duration.
 pub fn whole_amount(text: &str, kind: Option<InputType>) -> Option<i64> {
     let amount = resource_amount::whole_amount(text.trim(), kind, AmountSource::Server)?;
-    (amount >= 0).then_some(amount)
+    if amount < 0 { None } else { Some(amount) }
 }
 
 #[cfg(test)]

@@ -54,16 +54,15 @@ const DISTRIBUTIONS: [Distribution; 4] = [
 /// assert_eq!(version("Python 2.7.5"), None);
 /// ```
 pub fn version_in(text: &str) -> Option<PythonVersion> {
-    let alone = text.trim();
-    let named = text
-        .match_indices("ython")
-        .map(|(at, word)| text[at + word.len()..].trim_start());
-    named.chain([alone]).find_map(|rest| {
-        let end = rest
-            .find(|character: char| !character.is_ascii_digit() && character != '.')
-            .unwrap_or(rest.len());
-        rest[..end].parse().ok()
-    })
+    // what follows each mention of Python, then the whole text
+    for rest in text.split("ython").skip(1).chain([text]) {
+        let rest = rest.trim_start();
+        let end = rest.find(|character: char| !character.is_ascii_digit() && character != '.');
+        if let Ok(version) = rest[..end.unwrap_or(rest.len())].parse() {
+            return Some(version);
+        }
+    }
+    None
 }
 
 /// The system that `/etc/os-release` describes, and the Python that an OpenPBS of this version has
@@ -83,23 +82,27 @@ pub fn python_of_system(os_release: &str, pbs: PbsVersion) -> Option<(PythonVers
     if !has_python_of_system(pbs) {
         return None;
     }
-    let lines = os_release.lines().filter_map(|line| line.split_once('='));
-    let settings: BTreeMap<&str, &str> = lines.collect();
-    let setting = |name| {
-        let value = settings.get(name)?;
-        Some(value.trim().trim_matches(['"', '\'']))
+    let mut settings = BTreeMap::new();
+    for line in os_release.lines() {
+        if let Some((name, value)) = line.split_once('=') {
+            settings.insert(name, value.trim().trim_matches(['"', '\'']));
+        }
+    }
+    let (id, version) = (*settings.get("ID")?, *settings.get("VERSION_ID")?);
+    let name = match settings.get("PRETTY_NAME") {
+        Some(name) => (*name).to_owned(),
+        None => format!("{id} {version}"),
     };
-    let (id, version) = (setting("ID")?, setting("VERSION_ID")?);
     let mut distributions = DISTRIBUTIONS.iter();
     let distribution = distributions.find(|distribution| distribution.ids.contains(&id))?;
-    let is_release = |release: &str| {
-        let rest = version.strip_prefix(release);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    let mut releases = distribution.releases.iter();
-    let (_, minor) = releases.find(|(release, _)| is_release(release))?;
-    let name = setting("PRETTY_NAME").map_or_else(|| format!("{id} {version}"), str::to_owned);
-    Some((PythonVersion::new(*minor)?, name))
+    for &(release, minor) in distribution.releases {
+        if let Some(rest) = version.strip_prefix(release)
+            && (rest.is_empty() || rest.starts_with('.'))
+        {
+            return Some((PythonVersion::new(minor)?, name));
+        }
+    }
+    None
 }
 
 /// Whether a server of this version is an OpenPBS with the Python 3 of its system: since version
@@ -111,21 +114,23 @@ fn has_python_of_system(PbsVersion([year, ..]): PbsVersion) -> bool {
 /// The systems whose Python is one of `versions`, in words: `Red Hat 8 and 9, Ubuntu 20.04`; empty
 /// if no system has one.
 pub fn systems_with(versions: &[PythonVersion]) -> String {
-    let systems = DISTRIBUTIONS.iter().filter_map(|distribution| {
-        let releases = distribution.releases.iter();
-        let releases =
-            releases.filter(|(_, minor)| versions.iter().any(|version| version.minor() == *minor));
-        let releases: Vec<&str> = releases.map(|(release, _)| *release).collect();
-        match releases.split_last()? {
-            (last, []) => Some(format!("{} {last}", distribution.name)),
-            (last, others) => Some(format!(
-                "{} {} and {last}",
-                distribution.name,
-                others.join(", ")
-            )),
+    let mut systems = Vec::new();
+    for Distribution { name, releases, .. } in &DISTRIBUTIONS {
+        let mut listed = Vec::new();
+        for &(release, minor) in *releases {
+            if versions.iter().any(|version| version.minor() == minor) {
+                listed.push(release);
+            }
         }
-    });
-    systems.collect::<Vec<_>>().join(", ")
+        match listed.split_last() {
+            Some((last, [])) => systems.push(format!("{name} {last}")),
+            Some((last, others)) => {
+                systems.push(format!("{name} {} and {last}", others.join(", ")));
+            }
+            None => {}
+        }
+    }
+    systems.join(", ")
 }
 
 #[cfg(test)]

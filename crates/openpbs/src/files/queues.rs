@@ -60,9 +60,10 @@ impl Queues {
             for attribute in &object.attributes {
                 queues
                     .set(queue, attribute)
-                    .map_err(|fault| format!("`{source_name}`{fault}"))?;
+                    .map_err(|fault| format!("`{source_name}`: {fault}"))?;
             }
         }
+        queues.limits.sort();
         Ok(queues)
     }
 
@@ -95,12 +96,14 @@ impl Queues {
     /// The resources of which every new job has more than 0 unless it requests 0: those with a
     /// default above 0 in the server, or in every queue that is not a routing queue.
     pub fn defaulted_resources(&self) -> Vec<String> {
-        let by_queue = self
-            .execution_queues()
-            .map(|queue| self.positive_defaults(queue));
-        let mut found = by_queue
-            .reduce(|common, defaults| &common & &defaults)
-            .unwrap_or_default();
+        let mut queues = self.execution_queues();
+        let mut found = BTreeSet::new();
+        if let Some(first) = queues.next() {
+            found = self.positive_defaults(first);
+        }
+        for queue in queues {
+            found = &found & &self.positive_defaults(queue);
+        }
         found.extend(self.positive_defaults(""));
         found.into_iter().map(str::to_owned).collect()
     }
@@ -130,9 +133,13 @@ impl Queues {
 
     /// The priority of each queue that has one.
     pub fn priorities(&self) -> BTreeMap<String, i64> {
-        self.iter()
-            .filter_map(|(name, priority)| Some((name.to_owned(), priority?)))
-            .collect()
+        let mut priorities = BTreeMap::new();
+        for (name, priority) in self.iter() {
+            if let Some(priority) = priority {
+                priorities.insert(name.to_owned(), priority);
+            }
+        }
+        priorities
     }
 
     /// Whether the document contains the queue.
@@ -142,16 +149,17 @@ impl Queues {
 
     /// Whether a queue passes its jobs on to other queues.
     pub fn is_route(&self, queue: &str) -> bool {
-        self.attribute(queue, "queue_type")
-            .is_some_and(|kind| kind.starts_with(['r', 'R']))
+        let kind = self.attribute(queue, "queue_type").unwrap_or_default();
+        kind.starts_with(['r', 'R'])
     }
 
     /// The partition of a queue, whose jobs belong to the scheduler with this partition; `None` for
     /// the default scheduler.
     pub fn partition(&self, queue: &str) -> Option<&str> {
-        self.attribute(queue, "partition").filter(|partition| {
-            !partition.is_empty() && *partition != schedulers::DEFAULT_PARTITION
-        })
+        match self.attribute(queue, "partition")? {
+            "" | schedulers::DEFAULT_PARTITION => None,
+            partition => Some(partition),
+        }
     }
 
     /// The resources whose values make placement sets (`node_group_key`): those of a queue, else
@@ -212,8 +220,8 @@ impl Queues {
     /// The resources that a suspended job gives back, with commas between them
     /// (`restrict_res_to_release_on_suspend`); `None`: all.
     pub fn released_on_suspend(&self) -> Option<&str> {
-        self.attribute("", "restrict_res_to_release_on_suspend")
-            .filter(|listed| !listed.is_empty())
+        let listed = self.attribute("", "restrict_res_to_release_on_suspend");
+        listed.filter(|listed| !listed.is_empty())
     }
 
     /// The queue of a job that names none.
@@ -237,8 +245,8 @@ impl Queues {
     /// default of the queue, that of the server, the most of the queue, else the most of the
     /// server.
     pub fn default_amount(&self, queue: &str, resource: &str) -> Option<&str> {
-        self.resources_default(queue, resource)
-            .or_else(|| self.maximum(queue, resource))
+        let default = self.resources_default(queue, resource);
+        default.or_else(|| self.maximum(queue, resource))
     }
 
     /// The default of a queue for a resource, else that of the server, as it is written.
@@ -248,14 +256,10 @@ impl Queues {
 
     /// The queues whose jobs the scheduler gets, in the order of the document.
     pub fn execution_queues(&self) -> impl Iterator<Item = &str> {
-        let mut queues: Vec<(&str, usize)> = Vec::new();
-        for (name, &position) in &self.positions {
-            if !self.is_route(name) {
-                queues.push((name, position));
-            }
-        }
-        queues.sort_by_key(|(_, position)| *position);
-        queues.into_iter().map(|(name, _)| name)
+        let mut queues: Vec<&str> = self.positions.keys().map(|name| &**name).collect();
+        queues.retain(|queue| !self.is_route(queue));
+        queues.sort_by_key(|queue| self.position(queue));
+        queues.into_iter()
     }
 
     /// What the jobs of a queue together may use of a resource (`resources_available`), or with an
@@ -268,18 +272,17 @@ impl Queues {
     /// The resources in `resources_available` of the server and the queues, each once.
     pub fn available_resources(&self) -> BTreeSet<&str> {
         let names = self.attributes.values().flat_map(BTreeMap::keys);
-        names
-            .filter_map(|name| name.strip_prefix("resources_available."))
-            .collect()
+        let found = names.filter_map(|name| name.strip_prefix("resources_available."));
+        found.collect()
     }
 
     fn attribute(&self, queue: &str, name: &str) -> Option<&str> {
-        self.attributes.get(queue)?.get(name).map(|value| &**value)
+        Some(self.attributes.get(queue)?.get(name)?)
     }
 
     fn attribute_or_of_server(&self, queue: &str, name: &str) -> Option<&str> {
-        self.attribute(queue, name)
-            .or_else(|| self.attribute("", name))
+        let own = self.attribute(queue, name);
+        own.or_else(|| self.attribute("", name))
     }
 
     /// The position of the queue in the document, which is the server's order of queues.
@@ -289,9 +292,8 @@ impl Queues {
 
     /// The queues with their priorities, in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<i64>)> + Clone {
-        self.positions
-            .keys()
-            .map(|name| (&**name, self.priority(name)))
+        let names = self.positions.keys();
+        names.map(|name| (&**name, self.priority(name)))
     }
 
     /// Adds to `schema` the resources in the attributes of the queues and the server that it does
@@ -305,16 +307,15 @@ impl Queues {
     fn set(&mut self, queue: &str, attribute: &Attribute<'_>) -> Result<(), String> {
         let name = attribute.full_name();
         let value = &attribute.value;
-        let is_priority = !queue.is_empty() && name == "Priority" && !value.is_null();
-        if is_priority
-            && value
-                .text()
-                .and_then(|text| text.parse::<i64>().ok())
-                .is_none()
+        let text = value.text().unwrap_or_default();
+        if !queue.is_empty()
+            && name == "Priority"
+            && !value.is_null()
+            && text.parse::<i64>().is_err()
         {
             let found = value.found();
             return Err(format!(
-                ": the `Priority` of queue `{queue}` is {found}, expected a whole number"
+                "the `Priority` of queue `{queue}` is {found}, expected a whole number"
             ));
         }
         let known = self.attributes.entry(queue.into()).or_default();

@@ -46,15 +46,16 @@ impl Given {
     }
 
     fn add_all(&mut self, object: Option<&str>, attributes: &[Attribute<'_>]) {
-        for attribute in attributes
-            .iter()
-            .filter(|attribute| !attribute.is_repeatable && !is_limit(&attribute.name))
-        {
+        for attribute in attributes {
+            if attribute.is_repeatable || is_limit(&attribute.name) {
+                continue;
+            }
             let own_name = attribute.full_name();
-            let name = object.map_or_else(
-                || clipped(&own_name).into(),
-                |object| format!("{object}.{}", clipped(&own_name)),
-            );
+            let own_name = clipped(&own_name);
+            let name = match object {
+                Some(object) => format!("{object}.{own_name}"),
+                None => own_name.into(),
+            };
             if attribute.value.is_null() {
                 self.names.remove(&name);
             } else {

@@ -128,11 +128,12 @@ fn parse_line(
     chunk: LineChunk<'_>,
     names: &HashSet<String>,
 ) -> Result<(GroupLine, i64), LineFault> {
-    let fields = chunk
-        .text
-        .split(|byte| matches!(byte, b' ' | b'\t'))
-        .filter(|field| !field.is_empty());
-    let fields: Vec<&[u8]> = fields.take(4).collect();
+    let mut fields: Vec<&[u8]> = Vec::new();
+    for field in chunk.text.split(|byte| matches!(byte, b' ' | b'\t')) {
+        if !field.is_empty() && fields.len() < 4 {
+            fields.push(field);
+        }
+    }
     let [name, cgroup, parent, shares] = fields[..] else {
         return Err(LineFault::MissingField(
             ["name", "cgroup", "parent", "shares"][fields.len()],

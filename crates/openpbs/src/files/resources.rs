@@ -39,11 +39,9 @@ pub fn add_resources(source_name: &str, objects: &Objects<'_>, schema: &mut Sche
         }
     }
     problems.sort_by_key(|(line, _)| *line);
-    let mut said = Vec::with_capacity(problems.len());
-    for (line, reason) in problems {
-        said.push(format!("`{source_name}` line {line}: {reason}"));
-    }
-    said
+    let said = problems.iter();
+    said.map(|(line, reason)| format!("`{source_name}` line {line}: {reason}"))
+        .collect()
 }
 
 /// The names of the resources that a document declares.
@@ -60,11 +58,11 @@ fn names<'o>(resource: &'o Object<'_>) -> impl Iterator<Item = &'o str> {
 fn add_resource(resource: &Object<'_>, schema: &mut Schema) -> Result<(), (usize, String)> {
     let kind = last(&resource.attributes, "type");
     if resource.is_declared || kind.is_some() {
-        let kind = match kind {
-            Some(kind) => resource_type(kind.value.text().unwrap_or_default())
-                .map_err(|reason| (kind.place.line, reason))?,
-            None => InputType::Text,
-        };
+        let mut input_type = InputType::Text;
+        if let Some(kind) = kind {
+            input_type = resource_type(kind.value.text().unwrap_or_default())
+                .map_err(|reason| (kind.place.line, reason))?;
+        }
         for name in names(resource) {
             if !is_name(name) {
                 return Err((
@@ -72,17 +70,17 @@ fn add_resource(resource: &Object<'_>, schema: &mut Schema) -> Result<(), (usize
                     format!("`{}` is not a resource name", clipped(name)),
                 ));
             }
-            schema.add_listed(name, kind);
+            schema.add_listed(name, input_type);
         }
     }
     // those that are read-only or invisible `qsub` refuses to everyone (pbs_resources(7B)); of
     // those with `m`, which are passed to the execution hosts, the amounts are taken to be the
     // site's too
-    if resource
-        .get("flag")
-        .is_some_and(|flags| flags.contains(['r', 'i', 'm']))
-    {
-        names(resource).for_each(|name| schema.withhold(name));
+    let flags = resource.get("flag").unwrap_or_default();
+    if flags.contains(['r', 'i', 'm']) {
+        for name in names(resource) {
+            schema.withhold(name);
+        }
     }
     Ok(())
 }

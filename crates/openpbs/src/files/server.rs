@@ -39,13 +39,14 @@ pub struct PbsVersion(pub [u32; 3]);
 impl PbsVersion {
     /// Reads a version; `None` if it does not begin with three numbers.
     pub fn parse(text: &str) -> Option<Self> {
-        let mut numbers = text.trim().split('.').map(|number| {
-            let end = number
-                .find(|character: char| !character.is_ascii_digit())
-                .unwrap_or(number.len());
-            number[..end].parse().ok()
-        });
-        Some(Self([numbers.next()??, numbers.next()??, numbers.next()??]))
+        let mut parts = text.trim().split('.');
+        let mut numbers = [0; 3];
+        for number in &mut numbers {
+            let part = parts.next()?;
+            let end = part.find(|character: char| !character.is_ascii_digit());
+            *number = part[..end.unwrap_or(part.len())].parse().ok()?;
+        }
+        Some(Self(numbers))
     }
 }
 
@@ -99,7 +100,7 @@ impl ServerSettings {
     /// The value that a job must exceed to be run.
     pub fn job_sort_formula_threshold(&self) -> Option<f64> {
         let threshold: f64 = self.get("job_sort_formula_threshold")?.parse().ok()?;
-        threshold.is_finite().then_some(threshold)
+        Some(threshold).filter(|threshold| threshold.is_finite())
     }
 
     /// How many jobs the server has, without those that are over.
@@ -129,10 +130,15 @@ impl ServerSettings {
     /// The other attributes that change what a cycle does and whose value is not the default, by
     /// their names: placement sets, preemption, and how the scheduler waits for the start of a job.
     pub fn others(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.attributes.iter().filter_map(|(name, value)| {
-            let (name, default) = OTHER_ATTRIBUTES.iter().find(|(other, _)| other == name)?;
-            (!is_equal(value, default)).then_some((*name, value.as_str()))
-        })
+        let mut others = Vec::new();
+        for (name, value) in &self.attributes {
+            for (other, default) in OTHER_ATTRIBUTES {
+                if other == name && !is_equal(value, default) {
+                    others.push((other, value.as_str()));
+                }
+            }
+        }
+        others.into_iter()
     }
 
     /// `preempt_prio`: the levels of jobs in preemption, from high to low.
@@ -159,10 +165,11 @@ impl ServerSettings {
 
 /// The jobs of a `state_count`, such as `Transit:0 Queued:2 Held:1`.
 fn jobs_in_states(counts: &str) -> Option<u64> {
-    let counts = counts
-        .split_whitespace()
-        .map(|state| state.rsplit(':').next()?.parse::<u64>().ok());
-    counts.sum()
+    let mut total: u64 = 0;
+    for state in counts.split_whitespace() {
+        total = total.checked_add(state.rsplit(':').next()?.parse().ok()?)?;
+    }
+    Some(total)
 }
 
 /// A Boolean in the server's syntax.

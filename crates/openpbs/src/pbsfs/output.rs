@@ -28,19 +28,24 @@ struct NodeView {
 
 impl NodeView {
     fn new(tree: &PbsTree, node: NodeId) -> Self {
-        let (perc, tree_usage) = tree.shares().get(node).map_or((0.0, 0.0), |shares| {
-            (shares.fairshare_perc as f32, shares.fairshare_tree_usage)
-        });
-        let parent = tree.tree().parent(node);
-        Self {
+        let mut view = Self {
             name: name_bytes(tree.tree().name(node)),
-            resgroup: parent.map_or(UNSPECIFIED, |parent| tree.cgroup(parent).into()),
+            resgroup: UNSPECIFIED,
             cgroup: tree.cgroup(node),
-            shares: parent.map_or(UNSPECIFIED, |_| tree.tree().shares(node).count()),
+            shares: UNSPECIFIED,
             usage: tree.tree().usage(node),
-            perc,
-            tree_usage,
+            perc: 0.0,
+            tree_usage: 0.0,
+        };
+        if let Some(shares) = tree.shares().get(node) {
+            view.perc = shares.fairshare_perc as f32;
+            view.tree_usage = shares.fairshare_tree_usage;
         }
+        if let Some(parent) = tree.tree().parent(node) {
+            view.resgroup = tree.cgroup(parent).into();
+            view.shares = tree.tree().shares(node).count();
+        }
+        view
     }
 
     /// The quotient of usage and percentage, by which nodes are compared; -1 if the percentage is
@@ -67,7 +72,8 @@ impl NodeView {
 /// `pbsfs -p`: one line per node, groups before their children, siblings in reverse file order.
 pub(super) fn write_table(tree: &PbsTree, units: &[u8], out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&[b"Fairshare usage units are in: ", units, b"\n"].concat())?;
-    for view in tree.daemon_order().map(|node| NodeView::new(tree, node)) {
+    for node in tree.daemon_order() {
+        let view = NodeView::new(tree, node);
         out.write_all(&padded(&view.name))?;
         let (resgroup, cgroup, shares) = (view.resgroup, view.cgroup, view.shares);
         let usage = fixed(view.usage, 0);
@@ -128,9 +134,10 @@ pub(super) fn write_entity(
     if !path.is_empty() {
         path.insert(0, node);
     }
-    path.into_iter()
-        .rev()
-        .try_for_each(|node| write_path_node(&NodeView::new(tree, node), out))
+    for node in path.into_iter().rev() {
+        write_path_node(&NodeView::new(tree, node), out)?;
+    }
+    Ok(())
 }
 
 fn write_path_node(view: &NodeView, out: &mut dyn Write) -> io::Result<()> {

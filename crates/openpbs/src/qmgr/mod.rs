@@ -73,10 +73,9 @@ fn shown(character: char) -> String {
 /// # Errors
 /// [`NotSettable`] if `qmgr` cannot be given the formula.
 pub fn set_command_for(object: &str, formula: &str) -> Result<String, NotSettable> {
-    Ok(format!(
-        "qmgr -c {}",
-        quoted_for_shell(&set_directive(object, formula)?)
-    ))
+    let directive = set_directive(object, formula)?;
+    // single quotes protect everything but single quotes
+    Ok(format!("qmgr -c '{}'", directive.replace('\'', r"'\''")))
 }
 
 /// Like [`set_command_for`], for the object that `before` names, the text before the formula in its
@@ -99,8 +98,10 @@ pub fn set_command_after(before: &str, formula: &str) -> Result<String, NotSetta
 /// assert_eq!(set_threshold_command("", 0.5), "qmgr -c 'set sched job_sort_formula_threshold = 0.5'");
 /// ```
 pub fn set_threshold_command(before: &str, threshold: f64) -> String {
-    let scheduler = object_named_in(before).filter(|object| object.starts_with("sched"));
-    let scheduler = scheduler.unwrap_or_else(|| "sched".to_owned());
+    let scheduler = match object_named_in(before) {
+        Some(object) if object.starts_with("sched") => object,
+        _ => "sched".to_owned(),
+    };
     format!("qmgr -c 'set {scheduler} job_sort_formula_threshold = {threshold}'")
 }
 
@@ -111,15 +112,13 @@ pub fn object_or_server(before: &str) -> String {
 
 /// The object that the directive or the listing before a formula names.
 fn object_named_in(before: &str) -> Option<String> {
-    let before = before
-        .strip_suffix(['"', '\''])
-        .unwrap_or(before)
-        .trim_end_matches(['\\', ' ', '=']);
+    let before = before.strip_suffix(['"', '\'']).unwrap_or(before);
+    let before = before.trim_end_matches(['\\', ' ', '=']);
     let (preceding_lines, line) = before.rsplit_once('\n').unwrap_or(("", before));
-    let words: Vec<&str> = line
-        .split_whitespace()
-        .map(|word| word.trim_start_matches(['"', '\'']))
-        .collect();
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    for word in &mut words {
+        *word = word.trim_start_matches(['"', '\'']);
+    }
     match words.as_slice() {
         [
             ..,
@@ -131,22 +130,22 @@ fn object_named_in(before: &str) -> Option<String> {
         // as `qmgr` prints the default scheduler: the server refuses another formula beside its own
         [.., "set" | "s", "sched", "job_sort_formula"] => Some("sched".to_owned()),
         ["job_sort_formula"] => {
-            let heading = preceding_lines
-                .lines()
-                .rev()
-                .find(|line| line.starts_with(|c: char| !c.is_whitespace()))?;
+            let mut above = preceding_lines.lines().rev();
+            let heading = above.find(|line| line.starts_with(|c: char| !c.is_whitespace()))?;
             let name = heading.strip_prefix("Sched ")?.trim();
-            is_name(name).then(|| format!("sched {name}"))
+            if is_name(name) {
+                Some(format!("sched {name}"))
+            } else {
+                None
+            }
         }
         _ => None,
     }
 }
 
 fn is_name(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    !name.is_empty() && name.chars().all(is_of_name)
 }
 
 /// Makes the directive `set OBJECT job_sort_formula=…`, not quoted for the shell.
@@ -160,19 +159,20 @@ pub fn set_directive(object: &str, formula: &str) -> Result<String, NotSettable>
             span: Span::new(start, start + 1),
         });
     }
-    if let Some((start, character)) = formula
-        .char_indices()
-        .find(|(_, character)| !is_accepted(*character))
-    {
-        return Err(NotSettable::Character {
-            character,
-            span: Span::new(start, start + character.len_utf8()),
-        });
+    for (start, character) in formula.char_indices() {
+        if !is_accepted(character) {
+            return Err(NotSettable::Character {
+                character,
+                span: Span::new(start, start + character.len_utf8()),
+            });
+        }
     }
     let quote = match (formula.find('"'), formula.find('\'')) {
         (Some(double), Some(single)) => {
-            let [double, single] = [double, single].map(|start| Span::new(start, start + 1));
-            return Err(NotSettable::BothQuotes { double, single });
+            return Err(NotSettable::BothQuotes {
+                double: Span::new(double, double + 1),
+                single: Span::new(single, single + 1),
+            });
         }
         (Some(_), None) => '\'',
         _ => '"',
@@ -195,11 +195,6 @@ pub fn refusal(formula: &str) -> Option<NotSettable> {
 fn is_accepted(character: char) -> bool {
     let is_white_space = matches!(character, ' ' | '\t' | '\n' | '\u{b}' | '\u{c}' | '\r');
     (character.is_ascii_graphic() || is_white_space) && character != '&'
-}
-
-/// The text as one argument of a shell command: single quotes protect everything but single quotes.
-fn quoted_for_shell(argument: &str) -> String {
-    format!("'{}'", argument.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

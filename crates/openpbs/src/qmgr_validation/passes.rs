@@ -45,14 +45,17 @@ pub(super) fn answer(expr: &Arc<Expr>, schema: &Schema) -> Result<Validation, Un
 /// Whether every name has a value in both passes, so that nothing can raise a `NameError`. An
 /// exception in the first pass deletes `e`.
 fn has_every_name(expr: &Expr, schema: &Schema) -> bool {
-    expr.nodes().iter().all(|node| match &node.kind {
-        ExprKind::Name(name) => {
+    for node in expr.nodes() {
+        if let ExprKind::Name(name) = &node.kind {
             let resolution =
                 Resolution::resolve(name, schema.python(), |name| schema.is_numeric(name));
-            **name != *"e" && matches!(resolution, Resolution::Constant(_) | Resolution::Input)
+            if **name == *"e" || !matches!(resolution, Resolution::Constant(_) | Resolution::Input)
+            {
+                return false;
+            }
         }
-        _ => true,
-    })
+    }
+    true
 }
 
 /// How an execution ends.
@@ -76,15 +79,12 @@ struct Pass<'s> {
 impl Pass<'_> {
     fn execute(&self, expr: &Arc<Expr>) -> Result<Outcome, Uncertainty> {
         let program = self.compile(expr)?;
-        let inputs: Vec<KnownOrType<Value>> = program
-            .inputs()
-            .iter()
-            .map(|name| self.input(name))
-            .collect();
-        match program
-            .interpreter(WithComplex(Python::new()))
-            .evaluate(&inputs)
-        {
+        let mut inputs = Vec::new();
+        for name in program.inputs() {
+            inputs.push(self.input(name));
+        }
+        let mut interpreter = program.interpreter(WithComplex(Python::new()));
+        match interpreter.evaluate(&inputs) {
             Ok(value) => Ok(Outcome::Value(value)),
             Err(error) => match error.kind() {
                 ErrorKind::Name => Ok(Outcome::NameError),

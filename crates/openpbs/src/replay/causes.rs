@@ -84,14 +84,16 @@ pub(super) struct Causes(HashMap<CauseKind, Cause>);
 impl Causes {
     /// Counts a value; `shift` is the change of `eligible_time` in its cycle.
     pub(super) fn count(&mut self, kind: CauseKind, shift: Option<i64>) {
-        let shift = shift.filter(|_| kind == CauseKind::EligibleTime);
+        let is_of_time = kind == CauseKind::EligibleTime;
         let cause = self.0.entry(kind.clone()).or_insert(Cause {
             kind,
             lines: 0,
             seconds: None,
         });
         cause.lines += 1;
-        if let Some(shift) = shift {
+        if let Some(shift) = shift
+            && is_of_time
+        {
             let (least, most) = cause.seconds.unwrap_or((shift, shift));
             cause.seconds = Some((least.min(shift), most.max(shift)));
         }

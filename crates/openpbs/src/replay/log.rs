@@ -40,13 +40,13 @@ fn lines(log: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
 
 fn value_in(text: &[u8], line: usize) -> Option<LoggedValue<'_>> {
     let (before, digits) = split_at(text, b";Formula Evaluation = ")?;
-    let job = before
-        .rsplit(|&byte| byte == b';')
-        .next()
-        .filter(|job| !job.is_empty())?;
-    let is_job_line = before[..before.len() - job.len()].ends_with(b"Job;");
+    let job = before.rsplit(|&byte| byte == b';').next()?;
     let digits = digits.trim_ascii();
-    (is_job_line && !digits.is_empty()).then(|| LoggedValue {
+    if job.is_empty() || digits.is_empty() || !before[..before.len() - job.len()].ends_with(b"Job;")
+    {
+        return None;
+    }
+    Some(LoggedValue {
         line,
         job: String::from_utf8_lossy(job),
         digits: String::from_utf8_lossy(digits),
@@ -101,9 +101,8 @@ pub(super) fn for_each_cycle<'l>(log: &'l [u8], mut visit: impl FnMut(Cycle<'l>)
 
 /// The date and time of a line, without fractions of a second.
 fn second_of(line: &[u8]) -> &[u8] {
-    line.split(|byte| matches!(byte, b';' | b'.'))
-        .next()
-        .unwrap_or_default()
+    let end = line.iter().position(|byte| matches!(byte, b';' | b'.'));
+    &line[..end.unwrap_or(line.len())]
 }
 
 /// The seconds of `MM/DD/YYYY HH:MM:SS` since 1970, on the clock of the log.

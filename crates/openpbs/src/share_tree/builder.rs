@@ -78,12 +78,14 @@ impl PbsTreeBuilder<'static> {
     /// Adds the records of the usage file.
     #[must_use]
     pub fn usage(mut self, usage: &UsageFile) -> Self {
-        let records = usage.records.iter();
-        let records = records.map(|record| UsageRecord {
-            entity: record.entity.clone(),
-            usage: record.usage,
-        });
-        self.document.to_mut().records = records.collect();
+        let mut records = Vec::with_capacity(usage.records.len());
+        for record in &usage.records {
+            records.push(UsageRecord {
+                entity: record.entity.clone(),
+                usage: record.usage,
+            });
+        }
+        self.document.to_mut().records = records;
         self
     }
 
@@ -139,7 +141,9 @@ impl<'a> PbsTreeBuilder<'a> {
         let mut assembler = PbsTreeAssembler::new(document)?;
         let mut charges = Vec::new();
         for (node, &id) in document.nodes.iter().zip(&assembler.ids) {
-            if let Some(usage) = node.usage.filter(|_| !assembler.is_parent(id)) {
+            if let Some(usage) = node.usage
+                && !assembler.is_parent(id)
+            {
                 charges.push(assembler.charge(id, usage));
             }
         }
@@ -157,7 +161,9 @@ impl<'a> PbsTreeBuilder<'a> {
             PolicyRules::Documented => charge_as_documented(&mut tree, &charges),
         }
         for (node, &id) in document.nodes.iter().zip(&ids) {
-            if let Some(usage) = node.usage.filter(|_| has_children[id.index()]) {
+            if let Some(usage) = node.usage
+                && has_children[id.index()]
+            {
                 tree.add_usage(id, usage);
             }
         }
@@ -271,10 +277,8 @@ impl PbsTreeAssembler {
             } else {
                 Member::entity(name)
             };
-            let parent = node
-                .parent
-                .and_then(|parent| ids.get(parent).copied())
-                .unwrap_or(builder.root());
+            let parent = node.parent.and_then(|parent| ids.get(parent));
+            let parent = parent.copied().unwrap_or(builder.root());
             ids.push(builder.add(parent, member.shares(shares.into()))?);
             let numbered = FIRST_CGROUP.saturating_add(index as i32);
             cgroups.push(node.cgroup.unwrap_or(numbered));

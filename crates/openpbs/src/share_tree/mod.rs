@@ -102,9 +102,7 @@ impl PbsTree {
 
 impl FairShare for PbsTree {
     fn shares_of(&self, entity: &str) -> Option<EntityShares> {
-        self.tree()
-            .find(entity)
-            .and_then(|node| self.shares().get(node))
+        self.shares().get(self.tree().find(entity)?)
     }
 }
 
@@ -124,8 +122,10 @@ impl SharePaths {
     /// Charges usage to an entity and the groups above it. Returns whether that can change the
     /// order.
     pub fn charge(&mut self, entity: usize, usage: f64) -> bool {
-        let charged = self.0.get(entity).filter(|_| usage != 0.0);
-        let Some(charged) = charged.cloned() else {
+        if usage == 0.0 {
+            return false;
+        }
+        let Some(charged) = self.0.get(entity).cloned() else {
             return false;
         };
         for path in &mut self.0 {
@@ -154,12 +154,13 @@ impl SharePath {
         numbers: impl Fn(NodeId) -> (f64, f64),
     ) -> Self {
         let mut steps = Vec::new();
-        for node in std::iter::once(node)
-            .chain(tree.ancestors(node))
-            .filter(|&node| node != tree.root())
+        let mut next = Some(node);
+        while let Some(node) = next
+            && node != tree.root()
         {
             let (perc, usage) = numbers(node);
             steps.push(Step { node, perc, usage });
+            next = tree.parent(node);
         }
         steps.reverse();
         Self(steps)
@@ -167,10 +168,12 @@ impl SharePath {
 
     /// Adds usage to the nodes that this path has in common with another one.
     fn charge(&mut self, other: &Self, usage: f64) {
-        let pairs = self.0.iter_mut().zip(&other.0);
-        pairs
-            .take_while(|(own, other)| own.node == other.node)
-            .for_each(|(own, _)| own.usage += usage);
+        for (own, other) in self.0.iter_mut().zip(&other.0) {
+            if own.node != other.node {
+                break;
+            }
+            own.usage += usage;
+        }
     }
 
     /// `Less` sorts first. From the root downwards, the first pair of different nodes that does not
@@ -178,12 +181,10 @@ impl SharePath {
     /// pair decides before the shorter path ends, the paths are equal, so a group ties with all its
     /// descendants.
     fn compare(&self, other: &Self) -> Ordering {
-        let pairs = self
-            .0
-            .iter()
-            .zip(&other.0)
-            .filter(|(left, right)| left.node != right.node);
-        for (left, right) in pairs {
+        for (left, right) in self.0.iter().zip(&other.0) {
+            if left.node == right.node {
+                continue;
+            }
             let order = match (left.perc <= 0.0, right.perc <= 0.0) {
                 (true, true) => return Ordering::Equal,
                 // the guards let a percentage of NaN through to the last arm, where it ties
@@ -191,7 +192,9 @@ impl SharePath {
                 (false, true) if left.perc > 0.0 => Some(Ordering::Less),
                 _ => (left.usage / left.perc).partial_cmp(&(right.usage / right.perc)),
             };
-            if let Some(decided) = order.filter(|order| order.is_ne()) {
+            if let Some(decided) = order
+                && decided.is_ne()
+            {
                 return decided;
             }
         }

@@ -70,7 +70,10 @@ impl<'t> Reader<'t> {
         let indentation = &line[..line.len() - content.len()];
         let directive = Directive::parse(content);
         let may_continue = indentation.starts_with('\t') || self.is_deeper(indentation);
-        let assignment = assignment(content).filter(|found| found.is_spaced || !may_continue);
+        let mut assignment = assignment(content);
+        if may_continue {
+            assignment = assignment.filter(|found| found.is_spaced);
+        }
         if self.continues(indentation, directive.is_some() || assignment.is_some()) {
             return self.continue_value(line, content);
         }
@@ -94,9 +97,8 @@ impl<'t> Reader<'t> {
 
     /// Whether a line is indented further than the attribute above.
     fn is_deeper(&self, indentation: &str) -> bool {
-        self.value.as_ref().is_some_and(|value| {
-            !value.indentation.is_empty() && indentation.len() > value.indentation.len()
-        })
+        let above = self.value.as_ref().map_or("", |value| value.indentation);
+        !above.is_empty() && indentation.len() > above.len()
     }
 
     /// Whether a line continues the value above.
@@ -181,12 +183,13 @@ impl<'t> Reader<'t> {
 
     /// pbsnodes begins a node by its name alone.
     fn may_be_a_node(&self, line: &str) -> bool {
-        let is_in_a_list_of_nodes = self
-            .block
-            .is_none_or(|block| self.objects.objects[block].kind == ObjectKind::Node);
-        is_in_a_list_of_nodes
-            && !line.trim_end().contains(char::is_whitespace)
-            && !line.trim_end().ends_with([':', '}'])
+        if let Some(block) = self.block
+            && self.objects.objects[block].kind != ObjectKind::Node
+        {
+            return false;
+        }
+        let name = line.trim_end();
+        !name.contains(char::is_whitespace) && !name.ends_with([':', '}'])
     }
 
     fn run(&mut self, Directive { verb, kind, rest }: Directive<'t>, indentation: &'t str) {
@@ -194,12 +197,12 @@ impl<'t> Reader<'t> {
             Verb::Create => self.create(kind, rest),
             Verb::Unset => {
                 let mut attributes = rest.split(',').map(str::trim);
-                let Some((name, first)) = attributes.next().and_then(|first| target(kind, first))
-                else {
+                let first = attributes.next().unwrap_or_default();
+                let Some((name, first)) = target(kind, first) else {
                     return;
                 };
                 let object = self.objects.latest(kind, name.into(), self.line);
-                for attribute in std::iter::once(first).chain(attributes) {
+                for attribute in [first].into_iter().chain(attributes) {
                     let attribute = Attribute {
                         value: JsonScalar::NULL,
                         ..self.attribute(attribute, attribute)
@@ -208,12 +211,12 @@ impl<'t> Reader<'t> {
                 }
             }
             Verb::Set => {
-                let Some((left, value)) = rest
-                    .split_once('=')
-                    .filter(|(left, _)| !left.ends_with('-'))
-                else {
+                let Some((left, value)) = rest.split_once('=') else {
                     return;
                 };
+                if left.ends_with('-') {
+                    return;
+                }
                 let single = left.trim_end_matches('+');
                 let is_repeatable = single.len() < left.len();
                 let Some((name, attribute)) = target(kind, single) else {
@@ -312,7 +315,10 @@ fn heading_of_object(line: &str, is_dsv: bool) -> Option<(ObjectKind, &str)> {
         _ => (ObjectKind::of_heading(word)?, rest),
     };
     let name = unquoted(name.trim());
-    (!name.contains(char::is_whitespace)).then_some((kind, name))
+    if name.contains(char::is_whitespace) {
+        return None;
+    }
+    Some((kind, name))
 }
 
 /// `NAME = VALUE`, or without blanks.
@@ -325,25 +331,31 @@ struct Assignment<'t> {
 fn assignment(line: &str) -> Option<Assignment<'_>> {
     let (left, value) = line.split_once('=')?;
     let name = left.trim_end();
-    let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
-        && !name.contains(char::is_whitespace);
-    let is_spaced = name.len() < left.len();
-    (is_name && !value.starts_with('=')).then(|| Assignment {
+    if !name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        || name.contains(char::is_whitespace)
+        || value.starts_with('=')
+    {
+        return None;
+    }
+    Some(Assignment {
         name,
         value: value.trim_start(),
-        is_spaced,
+        is_spaced: name.len() < left.len(),
     })
 }
 
 /// A value without the quotes around it; one in the same quotes cannot contain them.
 fn unquoted(text: &str) -> &str {
     let text = text.trim_end();
-    let inside = ['"', '\''].into_iter().find_map(|quote| {
-        text.strip_prefix(quote)?
-            .strip_suffix(quote)
-            .filter(|inside| !inside.contains(quote))
-    });
-    inside.unwrap_or(text)
+    for quote in ['"', '\''] {
+        if let Some(opened) = text.strip_prefix(quote)
+            && let Some(inside) = opened.strip_suffix(quote)
+            && !inside.contains(quote)
+        {
+            return inside;
+        }
+    }
+    text
 }
 
 fn scalar(text: &str) -> JsonScalar<'_> {
@@ -356,19 +368,16 @@ fn scalar(text: &str) -> JsonScalar<'_> {
 
 /// The parts of a text between delimiters that have no `\` before them.
 pub fn split_unescaped<'d>(text: &'d str, delimiter: &str) -> Vec<&'d str> {
+    if delimiter.is_empty() {
+        return vec![text];
+    }
     let mut parts = Vec::new();
     let mut start = 0;
-    let mut from = 0;
-    while let Some(at) = text[from..]
-        .find(delimiter)
-        .filter(|_| !delimiter.is_empty())
-        .map(|at| from + at)
-    {
+    for (at, _) in text.match_indices(delimiter) {
         if !text[..at].ends_with('\\') {
             parts.push(&text[start..at]);
             start = at + delimiter.len();
         }
-        from = at + delimiter.len();
     }
     parts.push(&text[start..]);
     parts

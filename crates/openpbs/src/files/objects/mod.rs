@@ -128,9 +128,12 @@ impl ObjectKind {
 
     /// Its name in a heading.
     pub fn heading(self) -> &'static str {
-        let mut names = Self::NAMES.into_iter();
-        let found = names.find(|(kind, ..)| *kind == self);
-        found.map_or("", |(_, heading, _)| heading)
+        for (kind, heading, _) in Self::NAMES {
+            if kind == self {
+                return heading;
+            }
+        }
+        ""
     }
 }
 
@@ -170,9 +173,8 @@ impl<'t> Objects<'t> {
 
     /// The objects of a kind.
     pub fn of(&self, kind: ObjectKind) -> impl Iterator<Item = &Object<'t>> {
-        self.objects
-            .iter()
-            .filter(move |object| object.kind == kind)
+        let objects = self.objects.iter();
+        objects.filter(move |object| object.kind == kind)
     }
 
     /// Whether the document describes an object of a kind.
@@ -251,10 +253,13 @@ pub(super) fn last<'a, 't: 'a>(
     attributes: impl IntoIterator<Item = &'a Attribute<'t>>,
     name: &str,
 ) -> Option<&'a Attribute<'t>> {
-    attributes
-        .into_iter()
-        .filter(|attribute| attribute.name == name && attribute.resource.is_none())
-        .last()
+    let mut found = None;
+    for attribute in attributes {
+        if attribute.name == name && attribute.resource.is_none() {
+            found = Some(attribute);
+        }
+    }
+    found
 }
 
 impl<'t> Attribute<'t> {

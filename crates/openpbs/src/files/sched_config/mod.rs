@@ -268,7 +268,11 @@ impl SchedConfig {
             config.job_sort_key.keep_non_prime(),
             config.node_sort_key.keep_non_prime(),
         ];
-        differ.contains(&true).then_some(config)
+        if differ.contains(&true) {
+            Some(config)
+        } else {
+            None
+        }
     }
 
     fn apply(&mut self, line: &Line<'_>) -> Result<(), String> {
