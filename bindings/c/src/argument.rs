@@ -49,7 +49,10 @@ pub unsafe fn borrow_mut<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mut T
 
 /// The name at an index; null beyond the last one.
 pub fn name_at(names: &[CString], index: usize) -> *const c_char {
-    names.get(index).map_or(ptr::null(), |name| name.as_ptr())
+    match names.get(index) {
+        Some(name) => name.as_ptr(),
+        None => ptr::null(),
+    }
 }
 
 /// Memory of the caller for a result. It may never have been written, so it is not read.
@@ -94,16 +97,13 @@ pub unsafe fn optional_out<'a, T>(
         return Ok(None);
     }
     // SAFETY: as the caller of this function promises
-    unsafe { out(pointer, name) }.map(Some)
+    Ok(Some(unsafe { out(pointer, name) }?))
 }
 
 /// The number of bytes of an array.
 fn check_array<T>(pointer: *const T, length: usize, name: &str) -> Result<(), jsf_error> {
     check(pointer, name)?;
-    let is_possible = length
-        .checked_mul(size_of::<T>())
-        .is_some_and(|bytes| isize::try_from(bytes).is_ok());
-    if !is_possible {
+    if length.saturating_mul(size_of::<T>()) > isize::MAX as usize {
         return Err(jsf_error::argument(format!(
             "`{name}` has {length} elements, more than fit into memory"
         )));
@@ -171,18 +171,25 @@ pub fn addresses<T>(array: &[T]) -> Range<usize> {
     start..start + size_of_val(array)
 }
 
-/// Whether two arrays have a byte in common.
-pub fn overlap(left: &Range<usize>, right: &Range<usize>) -> bool {
-    left.start < right.end && right.start < left.end
+/// Whether an array has a byte in common with one of these.
+pub fn overlaps<T>(arrays: &[Range<usize>], array: &[T]) -> bool {
+    overlaps_range(arrays, &addresses(array))
+}
+
+fn overlaps_range(arrays: &[Range<usize>], array: &Range<usize>) -> bool {
+    let mut arrays = arrays.iter();
+    arrays.any(|other| other.start < array.end && array.start < other.end)
 }
 
 /// Whether two of several arrays have a byte in common.
-pub fn any_overlap(arrays: &[Range<usize>]) -> bool {
-    arrays.iter().enumerate().any(|(index, array)| {
-        arrays[index + 1..]
-            .iter()
-            .any(|other| overlap(array, other))
-    })
+pub fn any_overlap(mut arrays: &[Range<usize>]) -> bool {
+    while let [array, rest @ ..] = arrays {
+        if overlaps_range(rest, array) {
+            return true;
+        }
+        arrays = rest;
+    }
+    false
 }
 
 /// Bytes, whose pointer may be null if there are none.

@@ -7,7 +7,7 @@ use job_sort_formula::rank::InputColumn;
 use job_sort_formula::{Program, Value};
 use jsf_openpbs::number_format::{read_resource, resource};
 
-use crate::argument::{NUL_TERMINATED, addresses, array, optional_out, overlap, text};
+use crate::argument::{NUL_TERMINATED, array, optional_out, overlaps, text};
 use crate::error::{answered, jsf_error, jsf_status};
 use crate::version::JSF_MAX_ROWS;
 
@@ -103,8 +103,7 @@ fn unshared<'a, T>(
     written: &[Range<usize>],
 ) -> Result<&'a [T], jsf_error> {
     let values = values.map_err(|error| error.in_column(name))?;
-    let read = addresses(values);
-    if written.iter().any(|written| overlap(written, &read)) {
+    if overlaps(written, values) {
         return Err(jsf_error::argument(format!(
             "the column `{name}` overlaps memory that is written"
         )));

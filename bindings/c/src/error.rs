@@ -191,12 +191,14 @@ pub(crate) fn lines<'a>(sentences: impl IntoIterator<Item = &'a Message>) -> CSt
 }
 
 /// A site whose files cannot be used, or a formula that cannot be ranked.
-pub(crate) fn site_error(error: &SiteError) -> jsf_error {
-    let (status, failure) = match error {
-        SiteError::NotArithmetic => (jsf_status::NotArithmetic, jsf_failure::Limit),
-        _ => (jsf_status::Document, jsf_failure::None),
-    };
-    jsf_error::new(status, error.message().worded(in_c)).because(failure)
+impl From<SiteError> for jsf_error {
+    fn from(error: SiteError) -> Self {
+        let (status, failure) = match error {
+            SiteError::NotArithmetic => (jsf_status::NotArithmetic, jsf_failure::Limit),
+            _ => (jsf_status::Document, jsf_failure::None),
+        };
+        Self::new(status, error.message().worded(in_c)).because(failure)
+    }
 }
 
 /// Runs the work of a function. Writes null or its error to `error`, if that is not null, and
@@ -212,13 +214,19 @@ pub(crate) unsafe fn guarded(
     let Ok(out) = (unsafe { optional_out(error, "error") }) else {
         return jsf_status::Argument;
     };
-    let result = catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|panic| Err(jsf_error::panicked(&*panic)));
-    let status = result
-        .as_ref()
-        .map_or_else(|error| error.status, |()| jsf_status::Ok);
+    let failed = match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result.err(),
+        Err(panic) => Some(jsf_error::panicked(&*panic)),
+    };
+    let mut status = jsf_status::Ok;
+    if let Some(failed) = &failed {
+        status = failed.status;
+    }
     if let Some(out) = out {
-        out.write(result.map_or_else(jsf_error::into_handle, |()| ptr::null_mut()));
+        out.write(match failed {
+            Some(failed) => failed.into_handle(),
+            None => ptr::null_mut(),
+        });
     }
     status
 }
@@ -276,10 +284,10 @@ unsafe fn pointed<T>(
 
 /// Runs the work of a function that has no status. Returns `otherwise` if it fails.
 pub(crate) fn answered<T>(otherwise: T, work: impl FnOnce() -> Result<T, jsf_error>) -> T {
-    catch_unwind(AssertUnwindSafe(work))
-        .ok()
-        .and_then(Result::ok)
-        .unwrap_or(otherwise)
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(answer)) => answer,
+        _ => otherwise,
+    }
 }
 
 /// The status that the failed call returned; `JSF_STATUS_ARGUMENT` if `error` is null.

@@ -16,7 +16,7 @@ use jsf_openpbs::submission::{FormulaSubmission, Refusal};
 
 use crate::argument::{
     addresses, any_overlap, array, array_out, borrow, borrow_mut, free, name_at,
-    optional_array_out, optional_out, out, overlap, text,
+    optional_array_out, optional_out, out, overlaps, text,
 };
 use crate::column::{NamedColumn, check_rows, jsf_column, jsf_value};
 use crate::error::{
@@ -119,20 +119,21 @@ pub unsafe extern "C" fn jsf_program_compile(
             let left_out = jsf_error::new(jsf_status::Syntax, message).at(finding.span);
             return Err(left_out.because(jsf_failure::Syntax));
         }
-        let literal = submission
-            .literal()
-            .filter(|literal| !literal.is_verbatim())
-            .cloned();
+        let literal = submission.literal();
+        let literal = literal.filter(|literal| !literal.is_verbatim()).cloned();
         let formula = submission.formula().map_err(syntax_error)?;
         let program = formula.compile(&schema).map_err(|error| {
             jsf_error::new(jsf_status::NotArithmetic, error.to_string())
                 .at(in_source(&literal, error.span()))
                 .because(jsf_failure::Limit)
         })?;
-        let inputs = program.inputs().iter().map(|name| c_text(&**name));
-        let inputs = inputs.collect();
-        let undefined = program.undefined().iter().map(|(name, _)| c_text(&**name));
-        let undefined = undefined.collect();
+        let (mut inputs, mut undefined) = (Vec::new(), Vec::new());
+        for name in program.inputs() {
+            inputs.push(c_text(&**name));
+        }
+        for (name, _) in program.undefined() {
+            undefined.push(c_text(&**name));
+        }
         Ok(jsf_program {
             program,
             literal,
@@ -285,11 +286,7 @@ pub unsafe extern "C" fn jsf_program_score(
         };
         let count = failures.as_deref().map_or(&[][..], slice::from_ref);
         let written = [addresses(scores), addresses(failed), addresses(count)];
-        if any_overlap(&written)
-            || written
-                .iter()
-                .any(|written| overlap(written, &addresses(columns)))
-        {
+        if any_overlap(&written) || overlaps(&written, columns) {
             return Err(jsf_error::argument(
                 "`scores`, `failed`, `failures` and `columns` overlap",
             ));
@@ -310,12 +307,12 @@ pub unsafe extern "C" fn jsf_program_score(
             }
         }
         errors.clear();
-        let result = result.and_then(|()| {
-            program
-                .program
-                .score_columns(&inputs, OnError::ZeroLikePbs, columnar, scores, errors)
-                .map_err(|error| column_error(&error))
-        });
+        if result.is_ok() {
+            let program = &program.program;
+            let scored =
+                program.score_columns(&inputs, OnError::ZeroLikePbs, columnar, scores, errors);
+            result = scored.map_err(column_error);
+        }
         *named = recycled(inputs);
         result?;
         for failed in &mut *failed {
@@ -335,7 +332,7 @@ pub unsafe extern "C" fn jsf_program_score(
     unsafe { guarded(error, work) }
 }
 
-fn column_error(error: &ColumnError) -> jsf_error {
+fn column_error(error: ColumnError) -> jsf_error {
     jsf_error::new(jsf_status::Column, error.to_string())
 }
 
@@ -381,10 +378,8 @@ pub unsafe extern "C" fn jsf_program_evaluate(
         }
         inputs.clear();
         // SAFETY: the caller passes null or an array of this length
-        for (index, value) in unsafe { array(values, value_count, "values") }?
-            .iter()
-            .enumerate()
-        {
+        let values = unsafe { array(values, value_count, "values") }?;
+        for (index, value) in values.iter().enumerate() {
             inputs.push(value.value(index)?);
         }
         // SAFETY: the caller passes null or a pointer to a number

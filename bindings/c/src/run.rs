@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use jsf::requests::{RunError, run};
 
 use crate::argument::{NUL_TERMINATED, required_text, text};
-use crate::error::{created_text, jsf_error, jsf_failure, jsf_status, site_error};
+use crate::error::{created_text, jsf_error, jsf_failure, jsf_status};
 use crate::need::in_c;
 
 /// Asks a whole question about a site and gets the JSON that `jsf COMMAND --format json` writes.
@@ -52,11 +52,11 @@ pub unsafe extern "C" fn jsf_run(
 fn run_error(error: RunError) -> jsf_error {
     match error {
         RunError::Request(message) => jsf_error::argument(message),
-        RunError::Site(error) => site_error(&error),
+        RunError::Site(error) => error.into(),
         RunError::Syntax(_, finding) => jsf_error::new(jsf_status::Syntax, finding.message)
             .at(finding.span)
             .because(jsf_failure::Syntax),
         RunError::Interrupted => jsf_error::new(jsf_status::Internal, "ended"),
-        RunError::NotArithmetic(..) => site_error(&jsf_site::SiteError::NotArithmetic),
+        RunError::NotArithmetic(..) => jsf_site::SiteError::NotArithmetic.into(),
     }
 }

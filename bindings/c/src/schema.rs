@@ -8,7 +8,7 @@ use job_sort_formula::schema::{InputType, NameError};
 use jsf_site::Site;
 
 use crate::argument::{NUL_TERMINATED, borrow, borrow_mut, free, required_text, text};
-use crate::error::{answered, created, guarded, jsf_error, jsf_status, site_error};
+use crate::error::{answered, created, guarded, jsf_error, jsf_status};
 
 /// The names that a formula may use: those of OpenPBS, and the resources of a site. Any number of
 /// threads may read it at the same time; a call that adds to it or sets its Python needs it alone.
@@ -31,10 +31,13 @@ impl jsf_schema {
     }
 }
 
-fn status(error: &NameError) -> jsf_status {
-    match error {
-        NameError::DefinedByOpenPbs(_) => jsf_status::BuiltIn,
-        _ => jsf_status::Argument,
+impl From<NameError> for jsf_error {
+    fn from(error: NameError) -> Self {
+        let status = match error {
+            NameError::DefinedByOpenPbs(_) => jsf_status::BuiltIn,
+            _ => jsf_status::Argument,
+        };
+        Self::new(status, error.to_string())
     }
 }
 
@@ -80,8 +83,7 @@ pub unsafe extern "C" fn jsf_schema_read_site(
     let work = || {
         // SAFETY: the caller passes null or a text of this length
         let path = unsafe { required_text(path, path_length, "path") }?;
-        let site = Site::open(path).map_err(|error| site_error(&error))?;
-        Ok(jsf_schema(site.schema().clone()))
+        Ok(jsf_schema(Site::open(path)?.schema().clone()))
     };
     // SAFETY: the caller passes null or pointers to handles
     unsafe { created(schema, "schema", error, work) }
@@ -115,17 +117,16 @@ pub unsafe extern "C" fn jsf_schema_add_resource(
                 text(r#type, NUL_TERMINATED, "type")?,
             )
         };
-        let is_lower = !type_name.contains(|letter: char| letter.is_ascii_uppercase());
-        let Some(input_type) = InputType::from_pbs_type(type_name).filter(|_| is_lower) else {
-            let expected = "expected `long`, `size`, `float`, `duration`, `boolean`, `string` or `string_array`";
-            return Err(jsf_error::argument(format!(
-                "`{type_name}` is not a type of a resource, {expected}"
-            )));
+        let input_type = match InputType::from_pbs_type(type_name) {
+            Some(input_type) if type_name.to_ascii_lowercase() == type_name => input_type,
+            _ => {
+                let expected = "expected `long`, `size`, `float`, `duration`, `boolean`, `string` or `string_array`";
+                return Err(jsf_error::argument(format!(
+                    "`{type_name}` is not a type of a resource, {expected}"
+                )));
+            }
         };
-        schema
-            .0
-            .add(name, input_type)
-            .map_err(|error| jsf_error::new(status(&error), error.to_string()))
+        Ok(schema.0.add(name, input_type)?)
     };
     // SAFETY: the caller passes null or a pointer to a handle
     unsafe { guarded(error, work) }

@@ -8,7 +8,7 @@ use jsf_openpbs::number_format::fairshare;
 use jsf_site::{FileSource, PolicyName, Role, SharesRequest, Site, SiteFiles, SiteOptions};
 
 use crate::argument::{NUL_TERMINATED, borrow, bytes, free, out, text};
-use crate::error::{answered, created, guarded, jsf_error, jsf_status, lines, site_error};
+use crate::error::{answered, created, guarded, jsf_error, jsf_status, lines};
 
 /// A fair-share tree with its usage, and the numbers that a policy computes from it. Under the policy
 /// `pbs` it has a group `unknown`, for entities that are not in the documents. The numbers are computed
@@ -55,10 +55,8 @@ impl jsf_tree {
             policy: Some(policy),
             ..SiteOptions::default()
         };
-        let site = Site::from_files(files, options).map_err(|error| site_error(&error))?;
-        let shares = site
-            .shares(&SharesRequest::default())
-            .map_err(|error| site_error(&error))?;
+        let site = Site::from_files(files, options)?;
+        let shares = site.shares(&SharesRequest::default())?;
         let Some(shares) = shares.into_iter().next() else {
             return Err(jsf_error::new(
                 jsf_status::Internal,

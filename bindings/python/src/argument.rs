@@ -5,11 +5,16 @@ use pyo3::prelude::*;
 
 /// A number.
 pub fn number(what: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> {
-    given.extract().map_err(|_| {
-        let repr = given.repr();
-        let given = repr.map_or_else(|_| String::from("an object"), |given| given.to_string());
-        PyTypeError::new_err(format!("{what} is {given}, expected a number"))
-    })
+    if let Ok(number) = given.extract() {
+        return Ok(number);
+    }
+    let given = match given.repr() {
+        Ok(repr) => repr.to_string(),
+        Err(_) => String::from("an object"),
+    };
+    Err(PyTypeError::new_err(format!(
+        "{what} is {given}, expected a number"
+    )))
 }
 
 /// The value that one of two words means.

@@ -46,19 +46,18 @@ pub struct Column {
 
 impl Column {
     pub fn new(values: Values, nulls: Option<NullBuffer>) -> Self {
-        match nulls.filter(|nulls| nulls.null_count() > 0) {
-            None => Self {
-                values,
-                nulls: None,
-            },
-            // what is there may be anything, and would take any time to compute with
-            Some(nulls) => {
-                let known = (0..nulls.len()).map(|row| nulls.is_valid(row).then_some(row));
-                Self {
-                    values: values.picked(known),
-                    nulls: Some(nulls),
-                }
-            }
+        let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
+        let Some(nulls) = nulls else {
+            return Self { values, nulls };
+        };
+        // what is there may be anything, and would take any time to compute with
+        let mut known = Vec::with_capacity(nulls.len());
+        for row in 0..nulls.len() {
+            known.push(if nulls.is_valid(row) { Some(row) } else { None });
+        }
+        Self {
+            values: values.picked(&known),
+            nulls: Some(nulls),
         }
     }
 
@@ -75,21 +74,25 @@ impl Column {
 
     /// A column with these rows of this one, null where `nulls` is too.
     fn at(&self, rows: &[usize], nulls: Option<&NullBuffer>) -> Self {
-        let own = self.nulls.as_ref().map(|nulls| {
-            let is_valid = rows.iter().map(|&row| nulls.is_valid(row));
-            NullBuffer::from_iter(is_valid)
-        });
-        Self::new(
-            self.values.picked(rows.iter().copied().map(Some)),
-            NullBuffer::union(nulls, own.as_ref()),
-        )
+        let mut known = Vec::with_capacity(rows.len());
+        for (place, &row) in rows.iter().enumerate() {
+            let is_known = nulls.is_none_or(|nulls| nulls.is_valid(place))
+                && self.nulls.as_ref().is_none_or(|own| own.is_valid(row));
+            known.push(if is_known { Some(row) } else { None });
+        }
+        let nulls = NullBuffer::from_iter(known.iter().map(Option::is_some));
+        Self {
+            values: self.values.picked(&known),
+            nulls: Some(nulls).filter(|nulls| nulls.null_count() > 0),
+        }
     }
 
     /// The parts of a column, of the same type, one after the other.
     fn joined(name: &str, mut parts: Vec<Self>) -> PyResult<Self> {
-        let rows = parts
-            .iter()
-            .fold(0_usize, |rows, part| rows.saturating_add(part.rows()));
+        let mut rows: usize = 0;
+        for part in &parts {
+            rows = rows.saturating_add(part.rows());
+        }
         check_rows(name, rows)?;
         if parts.len() == 1 {
             return Ok(parts.remove(0));
@@ -148,21 +151,24 @@ impl Values {
     }
 
     /// The values of these rows, and 0 for none.
-    fn picked(&self, rows: impl Iterator<Item = Option<usize>> + Clone) -> Self {
-        fn of<T: ArrowNativeType>(
-            values: &[T],
-            rows: impl Iterator<Item = Option<usize>>,
-        ) -> ScalarBuffer<T> {
-            let picked = rows.map(|row| row.map_or_else(T::default, |row| values[row]));
-            picked.collect::<Vec<T>>().into()
+    fn picked(&self, rows: &[Option<usize>]) -> Self {
+        fn of<T: Copy + Default>(values: &[T], rows: &[Option<usize>]) -> Vec<T> {
+            let mut picked = Vec::with_capacity(rows.len());
+            for row in rows {
+                picked.push(match row {
+                    Some(row) => values[*row],
+                    None => T::default(),
+                });
+            }
+            picked
         }
         match self {
-            Self::I32(values) => Self::I32(of(values, rows)),
-            Self::I64(values) => Self::I64(of(values, rows)),
-            Self::F64(values) => Self::F64(of(values, rows)),
+            Self::I32(values) => Self::I32(of(values, rows).into()),
+            Self::I64(values) => Self::I64(of(values, rows).into()),
+            Self::F64(values) => Self::F64(of(values, rows).into()),
             Self::Mixed { values, is_int } => Self::Mixed {
-                values: of(values, rows.clone()),
-                is_int: rows.map(|row| row.is_some_and(|row| is_int[row])).collect(),
+                values: of(values, rows).into(),
+                is_int: of(is_int, rows),
             },
         }
     }
@@ -209,9 +215,7 @@ impl Input {
                 return Ok(Self::Same(value));
             }
             if object.hasattr(intern!(object.py(), "__arrow_c_stream__"))? && !has_objects(object) {
-                match capsule::import_stream(object)
-                    .and_then(|(_, arrays)| Self::from_arrays(name, &arrays))
-                {
+                match Self::from_stream(name, object) {
                     Ok(column) => return Ok(column),
                     // pandas exports Arrow only where pyarrow is installed, and pyarrow no numbers
                     // with swapped bytes
@@ -244,11 +248,8 @@ impl Input {
                 None => object = object.call_method0("tolist")?,
             }
         }
-        let is_text = object.is_instance_of::<PyString>()
-            || object.is_instance_of::<PyBytes>()
-            || object.is_instance_of::<PyByteArray>();
         match object.cast::<PySequence>() {
-            Ok(sequence) if !is_text => Ok(Self::Column(from_sequence(name, sequence)?)),
+            Ok(sequence) if !is_text(&object) => Ok(Self::Column(from_sequence(name, sequence)?)),
             _ => Err(wrong_kind(name, &object)),
         }
     }
@@ -289,9 +290,14 @@ impl Input {
             rows.push(if is_known { next.next() } else { None });
         }
         Ok(Some(Self::Column(Column {
-            values: values.picked(rows.into_iter()),
+            values: values.picked(&rows),
             nulls: Some(nulls),
         })))
+    }
+
+    fn from_stream(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (_, arrays) = capsule::import_stream(object)?;
+        Self::from_arrays(name, &arrays)
     }
 
     /// The column in the parts of an Arrow column.
@@ -307,17 +313,24 @@ impl Input {
 /// Whether a column has Python's objects, of which Arrow would make all integers floats where some
 /// are floats.
 fn has_objects(column: &Bound<'_, PyAny>) -> bool {
-    let data_type = column
-        .getattr(intern!(column.py(), "dtype"))
-        .and_then(|data_type| data_type.str());
-    data_type.is_ok_and(|name| name == "object")
+    let Ok(data_type) = column.getattr(intern!(column.py(), "dtype")) else {
+        return false;
+    };
+    data_type.str().is_ok_and(|name| name == "object")
+}
+
+/// Whether an object is a text or bytes, and no column although it is a sequence.
+pub fn is_text(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyString>()
+        || object.is_instance_of::<PyBytes>()
+        || object.is_instance_of::<PyByteArray>()
 }
 
 fn kind(object: &Bound<'_, PyAny>) -> String {
-    object
-        .get_type()
-        .name()
-        .map_or_else(|_| "object".to_owned(), |name| name.to_string())
+    match object.get_type().name() {
+        Ok(name) => name.to_string(),
+        Err(_) => "object".to_owned(),
+    }
 }
 
 fn wrong_kind(name: &str, object: &Bound<'_, PyAny>) -> PyErr {
@@ -365,15 +378,12 @@ fn number(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
         return Ok(Some(Value::Bool(object.is_truthy()?)));
     }
     if object.is_instance_of::<PyInt>() {
-        let integer: Result<i64, PyErr> = object.extract();
-        let message = || {
-            format!(
+        return match object.extract() {
+            Ok(integer) => Ok(Some(Value::Int(integer))),
+            Err(_) => Err(PyValueError::new_err(format!(
                 "the column `{name}` has an integer of more than 64 bits; convert it to a float"
-            )
+            ))),
         };
-        return integer
-            .map(|integer| Some(Value::Int(integer)))
-            .map_err(|_| PyValueError::new_err(message()));
     }
     if let Ok(float) = object.cast::<PyFloat>() {
         return Ok(Some(Value::Float(float.value())));
@@ -401,9 +411,8 @@ fn from_sequence(name: &str, sequence: &Bound<'_, PySequence>) -> PyResult<Colum
         });
         check_rows(name, values.len())?;
     }
-    let has_floats = values
-        .iter()
-        .any(|value| matches!(value, Some(Value::Float(_))));
+    let mut all = values.iter();
+    let has_floats = all.any(|value| matches!(value, Some(Value::Float(_))));
     let (mut integers, mut doubles, mut is_int) = (Vec::new(), Vec::new(), Vec::new());
     for value in &values {
         let integer = match value {
@@ -438,13 +447,11 @@ fn from_array(name: &str, array: &ArrayRef) -> PyResult<Column> {
         array: &ArrayRef,
         convert: impl Fn(T::Native) -> U,
     ) -> ScalarBuffer<U> {
-        array
-            .as_primitive::<T>()
-            .values()
-            .iter()
-            .map(|&value| convert(value))
-            .collect::<Vec<U>>()
-            .into()
+        let mut converted = Vec::with_capacity(array.len());
+        for value in array.as_primitive::<T>().values() {
+            converted.push(convert(*value));
+        }
+        converted.into()
     }
     check_rows(name, array.len())?;
     let values = match array.data_type() {

@@ -19,9 +19,8 @@ create_exception!(
 /// Where a span begins and ends, in characters, as Python counts them.
 pub fn characters(text: &str, span: Span) -> (usize, usize) {
     let count = |end: u32| {
-        text.char_indices()
-            .take_while(|(at, _)| *at < end as usize)
-            .count()
+        let before = text.char_indices().take_while(|(at, _)| *at < end as usize);
+        before.count()
     };
     (count(span.start), count(span.end))
 }
@@ -33,9 +32,10 @@ pub fn syntax_error(text: &str, finding: &Diagnostic) -> PyErr {
     while !text.is_char_boundary(start) {
         start -= 1;
     }
-    let line_start = text[..start].rfind('\n').map_or(0, |end| end + 1);
-    let line_end = text[start..].find('\n');
-    let line_end = line_end.map_or(text.len(), |end| start + end);
+    let before = text[..start].rsplit('\n').next().unwrap_or_default();
+    let after = text[start..].split('\n').next().unwrap_or_default();
+    let line_start = start - before.len();
+    let line_end = start + after.len();
     let line_number = 1 + text[..line_start].matches('\n').count();
     let line = &text[line_start..line_end];
     let in_line = |at: u32| (at as usize).clamp(line_start, line_end) - line_start;
@@ -70,29 +70,28 @@ pub fn path_advice(text: &str) -> String {
 
 /// Messages that ask for what Python gives.
 pub fn worded(messages: &[Message]) -> Vec<String> {
-    let worded = messages.iter().map(|message| message.worded(in_python));
-    worded.collect()
+    let mut worded = Vec::with_capacity(messages.len());
+    for message in messages {
+        worded.push(message.worded(in_python));
+    }
+    worded
 }
 
 /// `OSError`, or the class derived from it that fits, for a file that cannot be read; `ValueError`
 /// for the rest.
-pub fn site_error(error: &SiteError) -> PyErr {
+pub fn site_error(error: SiteError) -> PyErr {
     let message = error.message().worded(in_python);
-    match error {
-        SiteError::Read {
-            path,
-            error: reason,
-        } => match reason.raw_os_error() {
-            Some(code) => {
-                let text = reason.to_string();
-                let text = text
-                    .strip_suffix(&format!(" (os error {code})"))
-                    .unwrap_or(&text)
-                    .to_owned();
-                PyOSError::new_err((code, text, path.display().to_string()))
-            }
-            None => PyOSError::new_err(message),
-        },
-        _ => PyValueError::new_err(message),
-    }
+    let SiteError::Read {
+        path,
+        error: reason,
+    } = error
+    else {
+        return PyValueError::new_err(message);
+    };
+    let Some(code) = reason.raw_os_error() else {
+        return PyOSError::new_err(message);
+    };
+    let text = reason.to_string();
+    let text = text.replace(&format!(" (os error {code})"), "");
+    PyOSError::new_err((code, text, path.display().to_string()))
 }

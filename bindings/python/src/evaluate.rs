@@ -76,9 +76,8 @@ impl<'a> Columns<'a> {
     pub fn score(&self, scores: &mut [f64], threads: usize) -> Result<UnscoredRows, ColumnError> {
         let threads = threads.min(MAX_THREADS).min(self.rows / LEAST_ROWS);
         // where the system does not start them, this thread does all
-        if let Some(threads) = Some(threads)
-            .filter(|&threads| threads > 1)
-            .and_then(pool_of)
+        if threads > 1
+            && let Ok(threads) = ThreadPoolBuilder::new().num_threads(threads).build()
         {
             let work = QueueWork::default();
             let scored = self.score_in_parallel(scores, &threads, &work);
@@ -141,8 +140,4 @@ impl<'a> Columns<'a> {
         }
         Ok(outcome)
     }
-}
-
-fn pool_of(threads: usize) -> Option<ThreadPool> {
-    ThreadPoolBuilder::new().num_threads(threads).build().ok()
 }

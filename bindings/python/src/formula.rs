@@ -1,7 +1,7 @@
 //! `Formula`: compiled once, evaluated for columns.
 
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use job_sort_formula::formula::program::CompileError;
 use job_sort_formula::python::PythonVersion;
@@ -14,11 +14,11 @@ use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::FormulaText;
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyDict, PyMapping, PyTuple};
 
 use crate::argument::{counted, one_of};
 use crate::capsule;
-use crate::column::{Input, Inputs, MAX_ROWS};
+use crate::column::{Input, Inputs, MAX_ROWS, is_text};
 use crate::error::{FormulaError, characters, path_advice, syntax_error};
 use crate::evaluate::{Columns, UnscoredRows};
 use crate::need::in_python;
@@ -50,21 +50,33 @@ impl Formula {
         resources: Option<&Bound<'_, PyDict>>,
         python: Option<&str>,
     ) -> PyResult<Self> {
-        let python = python.map(python_version).transpose()?;
+        let python = match python {
+            Some(python) => Some(python_version(python)?),
+            None => None,
+        };
         let mut schema = Schema::openpbs().with_python(python.unwrap_or_default());
         let resources = declare(resources, &mut schema)?;
         let text = without_line_end(text);
-        let (text, parsed) = match (Parsed::parse(&text), pasted(&text)) {
-            (Ok(parsed), _) => (text, parsed),
-            (Err(error), None) => return Err(syntax_error(&text, &error.diagnostic())),
-            (Err(_), Some(pasted)) => match Parsed::parse(&pasted) {
-                Ok(parsed) => (pasted, parsed),
-                Err(error) => return Err(syntax_error(&pasted, &error.diagnostic())),
-            },
+        let mut text = text;
+        let mut parsed = Parsed::parse(&text);
+        if parsed.is_err()
+            && let Some(pasted) = pasted(&text)
+        {
+            text = pasted;
+            parsed = Parsed::parse(&text);
+        }
+        let parsed = parsed.map_err(|error| syntax_error(&text, &error.diagnostic()))?;
+        let program = match parsed.compile(&schema) {
+            Ok(program) => program,
+            Err(error) => {
+                // whether the version of Python was given
+                let facts = SiteFacts {
+                    python_source: python.map(|_| "given"),
+                    ..SiteFacts::default()
+                };
+                return Err(not_arithmetic(py, &text, &error, &schema, &facts));
+            }
         };
-        let program = parsed
-            .compile(&schema)
-            .map_err(|error| not_arithmetic(py, &text, &error, &schema, &facts(python)))?;
         Ok(Self {
             text,
             program,
@@ -121,8 +133,10 @@ impl Formula {
         threads: Option<i64>,
         columns: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Scores> {
-        let (mut inputs, rows) =
-            table.map_or_else(|| Ok(Default::default()), |table| self.columns_of(table))?;
+        let (mut inputs, rows) = match table {
+            Some(table) => self.columns_of(table)?,
+            None => Default::default(),
+        };
         for (name, column) in columns.into_iter().flatten() {
             let name: String = name.extract()?;
             let column = Input::import(&name, &column)?;
@@ -152,7 +166,10 @@ impl Formula {
         let (inputs, rows) = self.columns_of(table)?;
         let (scores, unscored) = self.evaluated(py, &inputs, rows, None)?;
         let rows = scores.len();
-        let submitted = submitted.unwrap_or_else(|| (0..rows).collect());
+        let submitted = match submitted {
+            Some(submitted) => submitted,
+            None => (0..rows).collect(),
+        };
         if submitted.len() != rows {
             return Err(PyValueError::new_err(format!(
                 "`submitted` has {}, the table has {rows}",
@@ -183,19 +200,19 @@ impl Formula {
         } else {
             format!(", resources={}", self.resources(py)?.repr()?)
         };
-        let python = self
-            .python()
-            .map(|python| format!(", python='{python}'"))
-            .unwrap_or_default();
+        let python = match self.python {
+            Some(python) => format!(", python='{python}'"),
+            None => String::new(),
+        };
         Ok(format!("Formula({text}{resources}{python})"))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Self>().is_ok_and(|other| {
-            let other = other.get();
-            (&self.text, &self.resources, self.python)
-                == (&other.text, &other.resources, other.python)
-        })
+        let Ok(other) = other.cast::<Self>() else {
+            return false;
+        };
+        let other = other.get();
+        (&self.text, &self.resources, self.python) == (&other.text, &other.resources, other.python)
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
@@ -248,10 +265,11 @@ impl Formula {
             }
             // of a dict, the columns that are not read count only where those that are read say
             // nothing
-            let has_rows = columns
-                .iter()
-                .any(|(_, column)| matches!(column, Input::Column(_)));
-            return Ok((columns, rows.filter(|_| !(is_dict && has_rows))));
+            let mut inputs = columns.iter();
+            if is_dict && inputs.any(|(_, column)| matches!(column, Input::Column(_))) {
+                rows = None;
+            }
+            return Ok((columns, rows));
         }
         let (data_type, arrays) = if table.hasattr("__arrow_c_array__")? {
             let array = capsule::import_array(table)?;
@@ -276,25 +294,27 @@ impl Formula {
                 "a column is passed by name, as `evaluate(name=column)`",
             ));
         };
-        if arrays.iter().any(|array| array.null_count() > 0) {
-            return Err(PyValueError::new_err(
-                "the table has rows that are null as a whole",
-            ));
+        let mut rows = 0;
+        for array in &arrays {
+            rows += array.len();
+            if array.null_count() > 0 {
+                return Err(PyValueError::new_err(
+                    "the table has rows that are null as a whole",
+                ));
+            }
         }
         let mut columns = Vec::new();
         for (index, field) in fields.iter().enumerate() {
             if self.reads(field.name())? {
-                let parts: Vec<ArrayRef> = arrays
-                    .iter()
-                    .map(|array| array.as_struct().column(index).clone())
-                    .collect();
-                columns.push((
-                    field.name().clone(),
-                    Input::from_arrays(field.name(), &parts)?,
-                ));
+                let mut parts = Vec::new();
+                for array in &arrays {
+                    parts.push(array.as_struct().column(index).clone());
+                }
+                let column = Input::from_arrays(field.name(), &parts)?;
+                columns.push((field.name().clone(), column));
             }
         }
-        Ok((columns, Some(arrays.iter().map(|array| array.len()).sum())))
+        Ok((columns, Some(rows)))
     }
 
     /// The values of all rows, and the rows that have none; where the formula raises an error, the
@@ -307,38 +327,34 @@ impl Formula {
         threads: Option<i64>,
     ) -> PyResult<(Vec<f64>, UnscoredRows)> {
         let threads = threads.unwrap_or(1);
-        let Some(threads) = usize::try_from(threads).ok().filter(|&threads| threads > 0) else {
+        if threads < 1 {
             let message = format!("threads is {threads}, expected at least 1");
             return Err(PyValueError::new_err(message));
-        };
-        let program = &self.program;
+        }
+        let threads = usize::try_from(threads).unwrap_or(usize::MAX);
+        let column_error = |error| self.column_error(error);
         py.detach(|| {
-            let columns =
-                Columns::new(program, inputs, rows).map_err(|error| self.column_error(&error))?;
-            if columns.rows() > MAX_ROWS {
+            let columns = Columns::new(&self.program, inputs, rows).map_err(column_error)?;
+            let rows = columns.rows();
+            if rows > MAX_ROWS {
                 let message = format!(
-                    "the table has {} rows, more than {MAX_ROWS}: evaluate it in parts",
-                    columns.rows()
+                    "the table has {rows} rows, more than {MAX_ROWS}: evaluate it in parts"
                 );
                 return Err(PyValueError::new_err(message));
             }
             let mut scores = Vec::new();
-            if scores.try_reserve_exact(columns.rows()).is_err() {
-                return Err(PyMemoryError::new_err(format!(
-                    "no memory for {} scores",
-                    columns.rows()
-                )));
+            if scores.try_reserve_exact(rows).is_err() {
+                let message = format!("no memory for {rows} scores");
+                return Err(PyMemoryError::new_err(message));
             }
-            scores.resize(columns.rows(), 0.0);
-            let outcome = columns
-                .score(&mut scores, threads)
-                .map_err(|error| self.column_error(&error))?;
+            scores.resize(rows, 0.0);
+            let outcome = columns.score(&mut scores, threads).map_err(column_error)?;
             Ok((scores, outcome))
         })
     }
 
-    fn column_error(&self, error: &ColumnError) -> PyErr {
-        match error {
+    fn column_error(&self, error: ColumnError) -> PyErr {
+        match &error {
             ColumnError::Unknown { name, .. } if self.is_undefined(name) => {
                 self.undefined_column(name)
             }
@@ -363,8 +379,10 @@ impl Formula {
         } = self;
         let declared = format!("Formula(…, resources={{\"{name}\": \"float\"}})");
         let resource = resources.iter().find(|(resource, _)| resource == name);
-        let suggestions = schema.suggestions(name);
-        let similar: Vec<String> = suggestions.iter().map(|near| format!("`{near}`")).collect();
+        let mut similar = Vec::new();
+        for near in schema.suggestions(name) {
+            similar.push(format!("`{near}`"));
+        }
         PyValueError::new_err(if let Some((_, kind)) = resource {
             format!(
                 "`{name}` is declared as `{kind}`, but a formula reads only numbers: `{declared}`"
@@ -393,12 +411,16 @@ pub fn not_arithmetic(
     let part = error.span().slice(text);
     let findings = Checked::new(&FormulaSubmission::to_openpbs(text), schema, facts).findings;
     let found = findings.iter().find(|found| found.span == error.span());
-    let advice = found.map_or_else(String::new, |found| advice(found).worded(in_python));
+    let advice = match found {
+        Some(found) => advice(found).worded(in_python),
+        None => String::new(),
+    };
     let refused = FormulaError::new_err(format!("`{part}`: {error}{advice}{}", path_advice(text)));
-    let placed = refused
-        .value(py)
-        .setattr("span", characters(text, error.span()));
-    placed.map_or_else(|error| error, |()| refused)
+    let span = characters(text, error.span());
+    match refused.value(py).setattr("span", span) {
+        Ok(()) => refused,
+        Err(error) => error,
+    }
 }
 
 /// The text without the byte order mark and the line end that a file may have: a carriage return in
@@ -415,17 +437,18 @@ fn without_line_end(text: String) -> String {
 /// itself.
 fn pasted(text: &str) -> Option<String> {
     let pasted = FormulaText::new(text).ok()?;
-    let is_pasted = pasted.below.trim().is_empty() && pasted.text.trim() != text.trim();
-    is_pasted.then_some(pasted.text)
+    if !pasted.below.trim().is_empty() || pasted.text.trim() == text.trim() {
+        return None;
+    }
+    Some(pasted.text)
 }
 
 /// The number of rows of an object in a dict, if it is a column.
 fn column_rows(object: &Bound<'_, PyAny>) -> Option<usize> {
-    let is_column = !object.is_instance_of::<PyString>()
-        && !object.is_instance_of::<PyBytes>()
-        && !object.is_instance_of::<PyByteArray>()
-        && object.cast::<PyMapping>().is_err();
-    object.len().ok().filter(|_| is_column)
+    if is_text(object) || object.cast::<PyMapping>().is_ok() {
+        return None;
+    }
+    object.len().ok()
 }
 
 /// The version of Python in a text such as `3.9`.
@@ -435,14 +458,6 @@ fn python_version(text: &str) -> PyResult<PythonVersion> {
             "`{text}` is not a known version of Python, {expected}"
         ))
     })
-}
-
-/// What is known besides the schema: whether the version of Python was given.
-fn facts(python: Option<PythonVersion>) -> SiteFacts<'static> {
-    SiteFacts {
-        python_source: python.map(|_| "given"),
-        ..SiteFacts::default()
-    }
 }
 
 /// Adds the declared resources to a schema, and returns them with the names of their types, by
@@ -467,10 +482,11 @@ fn declare(
                  `boolean`, `string` or `string_array`"
             )));
         };
-        Schema::empty()
-            .add(name, input_type)
-            .and_then(|()| schema.add(name, input_type))
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        for schema in [&mut Schema::empty(), &mut *schema] {
+            schema
+                .add(name, input_type)
+                .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        }
     }
     Ok(declared)
 }

@@ -56,10 +56,11 @@ fn classes(py: Python<'_>) -> PyResult<Option<&[Py<PyAny>; 2]>> {
     let Some(numpy) = modules.get_item("numpy")? else {
         return Ok(None);
     };
-    let class = |name| numpy.getattr(name).map(Bound::unbind);
-    CLASSES
-        .get_or_try_init(py, || Ok([class("ndarray")?, class("generic")?]))
-        .map(Some)
+    let classes = [
+        numpy.getattr("ndarray")?.unbind(),
+        numpy.getattr("generic")?.unbind(),
+    ];
+    Ok(Some(CLASSES.get_or_init(py, || classes)))
 }
 
 /// The values of an array; `None` if its elements are Python objects.
@@ -71,8 +72,9 @@ pub fn column(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Column>> 
         return Err(PyTypeError::new_err(message));
     }
     // of the class `ndarray`, because a class derived from it could say anything
-    let [ndarray, _] =
-        classes(array.py())?.ok_or_else(|| PyTypeError::new_err("numpy is not imported"))?;
+    let Some([ndarray, _]) = classes(array.py())? else {
+        return Err(PyTypeError::new_err("numpy is not imported"));
+    };
     let interface = ndarray
         .bind(array.py())
         .getattr("__array_interface__")?
@@ -92,17 +94,17 @@ pub fn column(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Column>> 
     }
     let (address, _): (usize, bool) = interface.get_item("data")?.extract()?;
     let strides: Option<(isize,)> = interface.get_item("strides")?.extract()?;
-    let size: usize = kind
-        .get(1..)
-        .and_then(|size| size.parse().ok())
-        .unwrap_or(0);
+    let size: usize = kind.get(1..).unwrap_or_default().parse().unwrap_or(0);
     let native = if cfg!(target_endian = "little") {
         "<"
     } else {
         ">"
     };
-    let is_dense = strides.is_none_or(|(stride,)| stride == size as isize)
-        && address.is_multiple_of(size.max(1));
+    let is_in_order = match strides {
+        Some((stride,)) => stride == size as isize,
+        None => true,
+    };
+    let is_dense = is_in_order && address.is_multiple_of(size.max(1));
     // what numpy converts to a type that the library reads, or to one whose numbers follow each
     // other
     let converted = match kind {
@@ -125,33 +127,32 @@ pub fn column(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Column>> 
         rows,
     };
     let values = match kind {
-        "i4" => Some(Values::I32(elements.borrowed())),
-        "i8" => Some(Values::I64(elements.borrowed())),
-        "u8" => Some(Values::I64(unsigned(name, &elements.borrowed(), None)?)),
-        "f8" => Some(Values::F64(elements.borrowed())),
-        _ => None,
+        "i4" => Values::I32(elements.borrowed()),
+        "i8" => Values::I64(elements.borrowed()),
+        "u8" => Values::I64(unsigned(name, &elements.borrowed(), None)?),
+        "f8" => Values::F64(elements.borrowed()),
+        _ => {
+            let dtype = match array.getattr("dtype") {
+                Ok(dtype) => dtype.to_string(),
+                Err(_) => code.clone(),
+            };
+            let is_text = kind.starts_with(['S', 'U']);
+            let is_time = kind.starts_with(['m', 'M']);
+            return Err(wrong_type(name, &dtype, is_text, is_time));
+        }
     };
-    let values = values.ok_or_else(|| {
-        let dtype = array
-            .getattr("dtype")
-            .map(|dtype| dtype.to_string())
-            .unwrap_or_else(|_| code.clone());
-        wrong_type(
-            name,
-            &dtype,
-            kind.starts_with(['S', 'U']),
-            kind.starts_with(['m', 'M']),
-        )
-    })?;
     Ok(Some(Column::new(values, None)))
 }
 
 impl Elements<'_, '_> {
     /// The elements where they are.
     fn borrowed<T: ArrowNativeType>(&self) -> ScalarBuffer<T> {
-        let Some(start) = NonNull::new(self.address as *mut u8).filter(|_| self.rows > 0) else {
+        let Some(start) = NonNull::new(self.address as *mut u8) else {
             return Vec::new().into();
         };
+        if self.rows == 0 {
+            return Vec::new().into();
+        }
         let owner = Arc::new(Owner(self.array.clone().unbind()));
         let bytes = self.rows * size_of::<T>();
         // SAFETY: numpy says that the array has its elements here, next to each other and aligned,

@@ -28,26 +28,35 @@ impl RankedRows {
             submitted,
             limit,
         } = self;
-        let is_null = |row: &usize| null_rows.binary_search(row).is_ok();
-        let error = |row: &usize| {
-            let place = errors.binary_search_by_key(row, |(failed, _)| *failed);
-            place.ok().map(|place| &errors[place].1)
-        };
         let mut submitted = submitted.clone();
-        submitted.retain(|row| !is_null(row));
-        let in_order: Vec<f64> = submitted.iter().map(|&row| scores[row]).collect();
-        let best = top_rows(&in_order, None, *precision, *limit);
-        let mut rows: Vec<usize> = best.into_iter().map(|index| submitted[index]).collect();
-        let ranked = rows.len();
-        rows.extend(null_rows);
-        rows.truncate(*limit);
+        submitted.retain(|row| null_rows.binary_search(row).is_err());
+        let mut in_order = Vec::with_capacity(submitted.len());
+        for &row in &submitted {
+            in_order.push(scores[row]);
+        }
         let (mut ranks, mut values, mut exact, mut texts) = (vec![], vec![], vec![], vec![]);
-        for (place, row) in rows.iter().enumerate() {
-            let score = Some(scores[*row]).filter(|_| !is_null(row));
-            ranks.push((place < ranked).then_some(place + 1));
-            values.push(score.map(|score| precision.round(score)));
-            exact.push(score.filter(|_| error(row).is_none()));
-            texts.push(error(row).map(ScoreError::to_string));
+        let mut rows = Vec::new();
+        for index in top_rows(&in_order, None, *precision, *limit) {
+            let row = submitted[index];
+            rows.push(row);
+            ranks.push(Some(rows.len()));
+            values.push(Some(precision.round(scores[row])));
+            if let Ok(place) = errors.binary_search_by_key(&row, |(failed, _)| *failed) {
+                exact.push(None);
+                texts.push(Some(errors[place].1.to_string()));
+            } else {
+                exact.push(Some(scores[row]));
+                texts.push(None);
+            }
+        }
+        for &row in null_rows {
+            if rows.len() < *limit {
+                rows.push(row);
+                ranks.push(None);
+                values.push(None);
+                exact.push(None);
+                texts.push(None);
+            }
         }
         let columns = PyDict::new(py);
         columns.set_item("rank", ranks)?;
@@ -60,14 +69,12 @@ impl RankedRows {
 
     /// That rows have the value 0 only because it cannot be computed here, if there are any.
     pub fn warnings(&self) -> Vec<String> {
-        let mut unknown = self.unscored.errors.iter();
-        let mut unknown = unknown
-            .by_ref()
-            .filter(|(_, error)| error.consequence() == Consequence::Unknown);
-        let Some((row, error)) = unknown.next() else {
+        let mut unknown: Vec<&(usize, ScoreError)> = self.unscored.errors.iter().collect();
+        unknown.retain(|(_, error)| error.consequence() == Consequence::Unknown);
+        let Some((row, error)) = unknown.first() else {
             return Vec::new();
         };
-        let rows = counted(unknown.count() + 1, "row");
+        let rows = counted(unknown.len(), "row");
         vec![format!(
             "{rows} with 0 cannot be computed here, and the scheduler may do so: row {row}: {error}"
         )]

@@ -2,7 +2,6 @@
 
 use arrow_array::{Array, Float64Array};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
-use job_sort_formula::rank::ScoreError;
 use jsf_openpbs::number_format::logged;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -71,27 +70,34 @@ impl Scores {
         if !errors.is_empty() || !null_rows.is_empty() {
             let mut valid = BooleanBufferBuilder::new(scores.len());
             valid.append_n(scores.len(), true);
-            for row in errors.iter().map(|(row, _)| *row).chain(null_rows) {
+            let failed = errors.iter().map(|(row, _)| *row);
+            for row in failed.chain(null_rows) {
                 valid.set_bit(row, false);
                 // for numpy, which has no null
                 scores[row] = f64::NAN;
             }
             nulls = Some(NullBuffer::new(valid.finish()));
         }
-        let row_error = |(row, error): (usize, ScoreError)| RowError {
-            row,
-            message: error.to_string(),
-            kind: error.kind().description().to_owned(),
-            span: characters(formula, error.span()),
-        };
+        let mut row_errors = Vec::with_capacity(errors.len());
+        for (row, error) in errors {
+            row_errors.push(RowError {
+                row,
+                message: error.to_string(),
+                kind: error.kind().description().to_owned(),
+                span: characters(formula, error.span()),
+            });
+        }
         Self {
             array: Float64Array::new(scores.into(), nulls),
-            errors: errors.into_iter().map(row_error).collect(),
+            errors: row_errors,
         }
     }
 
     fn get(&self, row: usize) -> Option<f64> {
-        self.array.is_valid(row).then(|| self.array.value(row))
+        if self.array.is_null(row) {
+            return None;
+        }
+        Some(self.array.value(row))
     }
 }
 
@@ -101,12 +107,10 @@ impl Scores {
     #[new]
     fn unpickled(scores: Vec<Option<f64>>, errors: Vec<RowError>) -> Self {
         let nulls = NullBuffer::from_iter(scores.iter().map(Option::is_some));
-        let scores: Vec<f64> = scores
-            .into_iter()
-            .map(|score| score.unwrap_or(f64::NAN))
-            .collect();
+        let scores = scores.into_iter();
+        let values: Vec<f64> = scores.map(|score| score.unwrap_or(f64::NAN)).collect();
         Self {
-            array: Float64Array::new(scores.into(), Some(nulls)),
+            array: Float64Array::new(values.into(), Some(nulls)),
             errors,
         }
     }
@@ -192,14 +196,11 @@ impl Scores {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let first = PyList::new(py, (0..self.array.len().min(5)).map(|row| self.get(row)))?
-            .repr()?
-            .to_string();
-        let first = if self.array.len() > 5 {
-            first.replace(']', ", …]")
-        } else {
-            first
-        };
+        let first: Vec<_> = self.array.iter().take(5).collect();
+        let mut first = PyList::new(py, first)?.repr()?.to_string();
+        if self.array.len() > 5 {
+            first = first.replace(']', ", …]");
+        }
         let (rows, errors) = (self.array.len(), self.error_count());
         Ok(format!(
             "Scores({first}, rows={rows}, nulls={}, errors={errors})",

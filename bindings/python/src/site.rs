@@ -26,22 +26,23 @@ impl Site {
     /// Opens a folder or an archive; without a path there are no files. `options` are JSON.
     #[new]
     fn new(py: Python<'_>, path: Option<PathBuf>, options: &str) -> PyResult<Self> {
-        let options: SiteOptions = serde_json::from_str(options)
-            .map_err(|error| PyValueError::new_err(without_place(&error)))?;
+        let options: SiteOptions = serde_json::from_str(options).map_err(json_error)?;
         let site = py.detach(|| {
-            let files =
-                path.map_or_else(|| Ok(SiteFiles::default()), |path| SiteFiles::open(&path));
-            OpenedSite::from_files(files?, options)
+            let files = match path {
+                Some(path) => SiteFiles::open(&path)?,
+                None => SiteFiles::default(),
+            };
+            OpenedSite::from_files(files, options)
         });
-        let site = site.map_err(|error| site_error(&error))?;
-        Ok(Self { site })
+        Ok(Self {
+            site: site.map_err(site_error)?,
+        })
     }
 
     /// The formula in force.
     #[getter]
     fn formula(&self) -> PyResult<String> {
-        let formula = self.site.formula_text();
-        Ok(formula.map_err(|error| site_error(&error))?.text)
+        Ok(self.site.formula_text().map_err(site_error)?.text)
     }
 
     /// The version of Python that the server embeds.
@@ -71,8 +72,7 @@ impl Site {
 
     /// What a command answers to a request, both as JSON.
     fn run(&self, py: Python<'_>, command: &str, request: &str) -> PyResult<String> {
-        let request = serde_json::from_str(request)
-            .map_err(|error| PyValueError::new_err(without_place(&error)))?;
+        let request = serde_json::from_str(request).map_err(json_error)?;
         let asked = AskedSite {
             site: &self.site,
             worded: in_python,
@@ -87,13 +87,13 @@ impl Site {
     fn error(&self, py: Python<'_>, error: RunError) -> PyErr {
         match error {
             RunError::Request(message) => PyValueError::new_err(message),
-            RunError::Site(error) => site_error(&error),
+            RunError::Site(error) => site_error(error),
             RunError::Syntax(text, finding) => syntax_error(&text, &finding),
             RunError::NotArithmetic(text, parsed) => match parsed.compile(self.site.schema()) {
                 Err(error) => {
                     not_arithmetic(py, &text, &error, self.site.schema(), &SiteFacts::default())
                 }
-                Ok(_) => site_error(&SiteError::NotArithmetic),
+                Ok(_) => site_error(SiteError::NotArithmetic),
             },
             RunError::Interrupted => PyKeyboardInterrupt::new_err(()),
         }
@@ -101,8 +101,8 @@ impl Site {
 }
 
 /// An error of JSON that nobody has written, and that therefore has no line and column.
-fn without_place(error: &serde_json::Error) -> String {
+fn json_error(error: serde_json::Error) -> PyErr {
     let text = error.to_string();
     let message = text.split(" at line ").next();
-    message.unwrap_or_default().to_owned()
+    PyValueError::new_err(message.unwrap_or_default().to_owned())
 }

@@ -35,13 +35,14 @@ struct State {
 
 impl State {
     fn find(&self, name: &str) -> PyResult<NodeId> {
-        let found = self.builder.find(name);
-        found.ok_or_else(|| PyKeyError::new_err(format!("`{name}` is not in the tree")))
+        match self.builder.find(name) {
+            Some(node) => Ok(node),
+            None => Err(PyKeyError::new_err(format!("`{name}` is not in the tree"))),
+        }
     }
 
     fn add(&mut self, parent: &str, member: Member) -> PyResult<()> {
-        let added = self.builder.add_under(parent, member);
-        added.map_err(|error| tree_error(&error))?;
+        self.builder.add_under(parent, member).map_err(tree_error)?;
         self.usage.push(0.0);
         Ok(())
     }
@@ -50,8 +51,7 @@ impl State {
         let mut tree = self.builder.clone().finish();
         let charges: Vec<_> = tree.nodes().zip(&self.usage).collect();
         for (node, amount) in charges {
-            tree.charge(node, *amount)
-                .map_err(|error| tree_error(&error))?;
+            tree.charge(node, *amount).map_err(tree_error)?;
         }
         Ok(tree)
     }
@@ -73,15 +73,12 @@ impl ShareTree {
     /// Adds an entity, or a group, under a group; the root is `root`.
     #[pyo3(signature = (parent, name, *, shares = 1, group = false))]
     fn add(&self, parent: &str, name: &str, shares: i128, group: bool) -> PyResult<()> {
-        let shares = i64::try_from(shares)
-            .ok()
-            .filter(|shares| (0..=MAX_SHARES).contains(shares));
-        let Some(shares) = shares else {
-            return Err(PyValueError::new_err(format!(
+        match i64::try_from(shares) {
+            Ok(shares @ 0..=MAX_SHARES) => self.locked().add(parent, member(name, shares, group)),
+            _ => Err(PyValueError::new_err(format!(
                 "the shares of `{name}` are not a whole number from 0 to {MAX_SHARES}"
-            )));
-        };
-        self.locked().add(parent, member(name, shares, group))
+            ))),
+        }
     }
 
     /// Adds to the usage of a node, and so to that of the groups above it.
@@ -106,8 +103,9 @@ impl ShareTree {
                 "the factor is {factor}, expected a number from 0 to 1"
             )));
         }
-        let mut state = self.locked();
-        state.usage.iter_mut().for_each(|usage| *usage *= factor);
+        for usage in &mut self.locked().usage {
+            *usage *= factor;
+        }
         Ok(())
     }
 
@@ -120,13 +118,13 @@ impl ShareTree {
     ) -> PyResult<Bound<'py, PyDict>> {
         let state = self.locked();
         let tree = state.tree()?;
-        let nodes = match names {
-            Some(names) => names
-                .iter()
-                .map(|name| state.find(name))
-                .collect::<PyResult<_>>()?,
-            None => tree.nodes().collect(),
+        let Some(names) = names else {
+            return share_columns(py, &tree, tree.nodes().collect());
         };
+        let mut nodes = Vec::new();
+        for name in &names {
+            nodes.push(state.find(name)?);
+        }
         share_columns(py, &tree, nodes)
     }
 
@@ -135,8 +133,10 @@ impl ShareTree {
     }
 
     fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
-        let name = name.extract::<String>();
-        name.is_ok_and(|name| self.locked().find(&name).is_ok())
+        match name.extract::<String>() {
+            Ok(name) => self.locked().builder.find(&name).is_some(),
+            Err(_) => false,
+        }
     }
 
     fn __repr__(&self) -> String {
@@ -210,10 +210,15 @@ fn share_columns<'py>(
         });
         shares.push(count(tree.shares(node)));
         usage.push(tree.usage(node));
-        let numbers = numbers.get(node);
-        percs.push(numbers.map(|numbers| numbers.fairshare_perc));
-        tree_usages.push(numbers.map(|numbers| numbers.fairshare_tree_usage));
-        factors.push(numbers.map(|numbers| numbers.fairshare_factor));
+        if let Some(numbers) = numbers.get(node) {
+            percs.push(Some(numbers.fairshare_perc));
+            tree_usages.push(Some(numbers.fairshare_tree_usage));
+            factors.push(Some(numbers.fairshare_factor));
+        } else {
+            percs.push(None);
+            tree_usages.push(None);
+            factors.push(None);
+        }
     }
     let columns = PyDict::new(py);
     columns.set_item("name", names)?;
@@ -227,6 +232,6 @@ fn share_columns<'py>(
     Ok(columns)
 }
 
-fn tree_error(error: &TreeError) -> PyErr {
+fn tree_error(error: TreeError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

@@ -3,9 +3,7 @@
 
 /// Whether an id is that of an array.
 pub fn is_array(id: &str) -> bool {
-    id.split('.')
-        .next()
-        .is_some_and(|number| number.ends_with("[]"))
+    id.split('.').next().unwrap_or_default().ends_with("[]")
 }
 
 /// The id of the array of a subjob, and the index of the subjob; `None` for an id of another job.
@@ -54,10 +52,11 @@ impl ArrayIndices {
 
     /// How many there are.
     pub fn len(&self) -> u64 {
-        self.ranges
-            .iter()
-            .map(|&(first, last, step)| u64::from((last - first) / step) + 1)
-            .sum()
+        let mut count = 0;
+        for (first, last, step) in &self.ranges {
+            count += u64::from((last - first) / step) + 1;
+        }
+        count
     }
 
     /// Whether the set is empty.
@@ -79,9 +78,8 @@ impl ArrayIndices {
 
     /// The indices, in the order of the text, which PBS writes in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
-        self.ranges
-            .iter()
-            .flat_map(|&(first, last, step)| (first..=last).step_by(step as usize))
+        let ranges = self.ranges.iter();
+        ranges.flat_map(|&(first, last, step)| (first..=last).step_by(step as usize))
     }
 }
 
@@ -90,5 +88,8 @@ fn parse_range(range: &str) -> Option<(u32, u32, u32)> {
     let (range, step) = range.split_once(':').unwrap_or((range, "1"));
     let (first, last) = range.split_once('-').unwrap_or((range, range));
     let (first, last, step) = (first.parse().ok()?, last.parse().ok()?, step.parse().ok()?);
-    (first <= last && step > 0).then_some((first, last, step))
+    if first > last || step == 0 {
+        return None;
+    }
+    Some((first, last, step))
 }

@@ -31,17 +31,19 @@ pub fn fgets_chunks(file: &[u8], limit: usize) -> impl Iterator<Item = LineChunk
     let mut offset = 0;
     let mut line = 1;
     std::iter::from_fn(move || {
-        let unread = file.get(offset..).filter(|unread| !unread.is_empty())?;
+        let unread = file.get(offset..)?;
+        if unread.is_empty() {
+            return None;
+        }
         let window = &unread[..unread.len().min(limit.max(1))];
-        let newline = window.iter().position(|&byte| byte == b'\n');
-        let body = &window[..newline.unwrap_or(window.len())];
+        let body = window.split(|&byte| byte == b'\n').next()?;
         let chunk = LineChunk {
             offset,
             line,
             text: c_string(body),
         };
-        offset += newline.map_or(window.len(), |position| position + 1);
-        line += usize::from(newline.is_some());
+        offset += window.len().min(body.len() + 1);
+        line += usize::from(body.len() < window.len());
         Some(chunk)
     })
 }
@@ -84,9 +86,10 @@ fn escaped_byte(text: &[u8]) -> Option<u8> {
         return None;
     }
     let [high, low] = digits.map(|digit| char::from(digit).to_digit(16));
-    u8::try_from(high? * 16 + low?)
-        .ok()
-        .filter(|byte| !byte.is_ascii())
+    match u8::try_from(high? * 16 + low?) {
+        Ok(byte @ 128..) => Some(byte),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

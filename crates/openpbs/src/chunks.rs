@@ -20,21 +20,24 @@ pub struct Chunk {
 impl Chunk {
     /// Reads a `select`, such as `2:ncpus=4:mem=1gb+ncpus=1`.
     pub fn read_select(select: &str, source: AmountSource, schema: &Schema) -> Vec<Self> {
-        let chunks = split_unquoted(select, '+').into_iter();
+        let mut chunks = Vec::new();
+        for chunk in split_unquoted(select, '+') {
+            chunks.push(Self::read(chunk, source, schema));
+        }
         chunks
-            .map(|chunk| Self::read(chunk, source, schema))
-            .collect()
     }
 
     /// Reads `2:ncpus=4:mem=1gb`; the number is 1 if it is missing.
     fn read(text: &str, source: AmountSource, schema: &Schema) -> Self {
         let parts = split_unquoted(text, ':');
-        let count = parts.first().and_then(|count| count.trim().parse().ok());
         let mut chunk = Self {
-            count: count.unwrap_or(1),
+            count: parts[0].trim().parse().unwrap_or(1),
             ..Self::default()
         };
-        for (name, value) in parts.iter().filter_map(|part| part.split_once('=')) {
+        for part in parts {
+            let Some((name, value)) = part.split_once('=') else {
+                continue;
+            };
             let value = value.trim_matches(['"', '\'']);
             match whole_amount(value, schema.input_type(name), source) {
                 Some(amount) => chunk.amounts.push((name.into(), amount)),

@@ -17,7 +17,7 @@ pub fn seconds(text: &str) -> Option<i64> {
     }
     let mut total = i64::from(fraction.starts_with(['5', '6', '7', '8', '9']));
     for (part, unit) in whole.rsplit(':').zip([1, 60, 3600]) {
-        if !part.bytes().all(|byte| byte.is_ascii_digit()) {
+        if part.starts_with(['+', '-']) {
             return None;
         }
         let amount: i64 = part.parse().ok()?;

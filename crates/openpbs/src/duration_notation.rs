@@ -17,12 +17,13 @@ const UNITS: [(char, u64); 5] = [
 /// # Errors
 /// The text has none of these forms, or the duration is too long.
 pub fn parse_duration(text: &str) -> Result<u64, String> {
-    parse(text).ok_or_else(|| {
-        format!(
+    match parse(text) {
+        Some(seconds) => Ok(seconds),
+        None => Err(format!(
             "`{text}` is not a duration, expected [[HH:]MM:]SS, D-HH:MM:SS, or a whole number with s, m, h, d or w, \
              such as `24h`"
-        )
-    })
+        )),
+    }
 }
 
 fn parse(text: &str) -> Option<u64> {
@@ -44,8 +45,10 @@ fn parse(text: &str) -> Option<u64> {
 }
 
 fn number(digits: &str) -> Option<u64> {
-    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|_| is_number)
+    if digits.starts_with('+') {
+        return None;
+    }
+    digits.parse().ok()
 }
 
 #[cfg(test)]

@@ -63,10 +63,12 @@ impl FairshareEntity {
 
     /// The value of `fairshare_entity`, ignoring case.
     pub fn from_name(text: &str) -> Option<Self> {
-        Self::NAMES
-            .iter()
-            .find(|(word, _)| word.eq_ignore_ascii_case(text.trim()))
-            .map(|(_, entity)| *entity)
+        let mut names = Self::NAMES.into_iter();
+        Some(
+            names
+                .find(|(word, _)| word.eq_ignore_ascii_case(text.trim()))?
+                .1,
+        )
     }
 
     /// The entity of a job. A job that lacks the attribute has the entity `""`, or `":"` under
@@ -84,10 +86,11 @@ impl FairshareEntity {
 
 impl fmt::Display for FairshareEntity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = Self::NAMES
-            .iter()
-            .find(|(_, entity)| entity == self)
-            .map_or("", |&(word, _)| word);
-        f.write_str(word)
+        for (word, entity) in Self::NAMES {
+            if entity == *self {
+                f.write_str(word)?;
+            }
+        }
+        Ok(())
     }
 }

@@ -58,12 +58,13 @@ pub fn is_size_with_unit(text: &str) -> bool {
 
 /// The leading digits as a number, and the rest; `None` if the text does not begin with a digit.
 fn split_unit(text: &str) -> Option<(f64, &str)> {
-    let end = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (digits, unit) = text.split_at(end);
-    let amount = digits.parse().ok()?;
-    (amount < MAX_AMOUNT).then_some((amount, unit))
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let amount = text[..text.len() - unit.len()].parse().ok()?;
+    if amount < MAX_AMOUNT {
+        Some((amount, unit))
+    } else {
+        None
+    }
 }
 
 #[cfg(test)]

@@ -27,10 +27,10 @@ pub fn seconds_of_ctime(text: &str) -> Option<i64> {
         return None;
     };
     let month = (1..).zip(MONTHS).find(|(_, name)| *name == month)?.0;
-    let parts: Vec<i64> = time
-        .split(':')
-        .map(|part| part.parse().ok())
-        .collect::<Option<_>>()?;
+    let mut parts = Vec::new();
+    for part in time.split(':') {
+        parts.push(part.parse().ok()?);
+    }
     let &[hour, minute, second] = parts.as_slice() else {
         return None;
     };
@@ -54,8 +54,10 @@ pub(crate) fn seconds_of_date_and_time(date: [i64; 3], time: [i64; 3]) -> Option
     };
     let first = days_since_1970(year, month, 1);
     let days_of_month = days_since_1970(year_of_next, next_month, 1) - first;
-    let is_date = (1..=days_of_month).contains(&day);
-    is_date.then_some((((first + day - 1) * 24 + hour) * 60 + minute) * 60 + second)
+    if !(1..=days_of_month).contains(&day) {
+        return None;
+    }
+    Some((((first + day - 1) * 24 + hour) * 60 + minute) * 60 + second)
 }
 
 /// The day of its year, from 1, of seconds since 1970 in UTC.

@@ -19,7 +19,7 @@ use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs, read_jobs_from};
 use jsf_openpbs::check::{Checked, SiteFacts};
 use jsf_openpbs::entity::FairshareEntity;
-use jsf_openpbs::files::formula_source::{formula_in, pasted};
+use jsf_openpbs::files::formula_source::{any_formula_in, pasted};
 use jsf_openpbs::files::nodes::Nodes;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
@@ -98,17 +98,14 @@ fn fill_template(text: &str) {
     let Ok(template) = Template::parse(text) else {
         return;
     };
-    let constants = template.constants().iter();
-    let bounds: Vec<[f64; 3]> = constants
-        .map(|constant| [constant.start, constant.low, constant.high])
-        .collect();
-    for number in 0..3 {
-        let filled = template.fill(
-            &bounds
-                .iter()
-                .map(|bounds| bounds[number])
-                .collect::<Vec<f64>>(),
-        );
+    let mut numbers = [Vec::new(), Vec::new(), Vec::new()];
+    for constant in template.constants() {
+        numbers[0].push(constant.start);
+        numbers[1].push(constant.low);
+        numbers[2].push(constant.high);
+    }
+    for numbers in numbers {
+        let filled = template.fill(&numbers);
         assert!(
             Formula::parse(&filled).is_ok(),
             "{text:?} filled: {filled:?}"
@@ -122,20 +119,17 @@ fn compare_executors(program: &Program, again: &Program) {
     let names: Vec<String> = program.inputs().iter().map(ToString::to_string).collect();
     assert_eq!(program.inputs(), again.inputs());
     let mut table = JobTable::new(names.iter().map(String::as_str));
-    let rows: Vec<Vec<Value>> = (0..8)
-        .map(|row| {
-            let values = names.iter().enumerate().map(|(place, name)| {
-                let index = (row + 3 * place) % 8;
-                if name.starts_with("fair") || row == 5 {
-                    Value::Float(NUMBERS[index])
-                } else {
-                    Value::Int(INTEGERS[index])
-                }
+    let mut rows = Vec::new();
+    for number in 0..8 {
+        let mut row = Vec::new();
+        for (place, name) in names.iter().enumerate() {
+            let index = (number + 3 * place) % 8;
+            row.push(if name.starts_with("fair") || number == 5 {
+                Value::Float(NUMBERS[index])
+            } else {
+                Value::Int(INTEGERS[index])
             });
-            values.collect()
-        })
-        .collect();
-    for (number, row) in rows.iter().enumerate() {
+        }
         let id = number.to_string();
         let job = Job {
             id: &id,
@@ -143,9 +137,9 @@ fn compare_executors(program: &Program, again: &Program) {
             queue: "workq",
             ..Job::default()
         };
-        table
-            .push(&job, &row.iter().cloned().map(Ok).collect::<Vec<_>>())
-            .expect("a job");
+        let inputs: Vec<_> = row.iter().cloned().map(Ok).collect();
+        table.push(&job, &inputs).expect("a job");
+        rows.push(row);
     }
     let scores = score(program, &table, ScorePrecision::Double, OnError::Null);
     for (number, row) in rows.iter().enumerate() {
@@ -314,7 +308,7 @@ pub fn pbs_files(data: &[u8]) {
     let _ = Nodes::read("nodes", &objects);
     let _ = reservations::read("reservations", &objects);
     let _ = repeated(&objects);
-    let _ = formula_in("server", &objects, true);
+    let _ = any_formula_in("server", &objects);
     let _ = pasted(&text);
     add_resources("qmgr", &objects, &mut Schema::openpbs());
     add_resources(

@@ -40,10 +40,14 @@ pub fn lines<T: DeserializeOwned>(name: &str) -> Vec<T> {
     let text = text(name)
         .replace(" NaN", " null")
         .replace(" Infinity", " null");
-    let records = text.lines().map(|line| {
-        serde_json::from_str(line).unwrap_or_else(|error| panic!("{name}: {error}: {line:.80}"))
-    });
-    records.collect()
+    let mut records = Vec::new();
+    for line in text.lines() {
+        match serde_json::from_str(line) {
+            Ok(record) => records.push(record),
+            Err(error) => panic!("{name}: {error}: {line:.80}"),
+        }
+    }
+    records
 }
 
 /// The text in a field of a record.
@@ -60,22 +64,16 @@ pub fn number(value: &Value) -> Option<f64> {
 
 /// Every recorded tree of Slurm by name.
 pub fn slurm_trees() -> BTreeMap<String, Value> {
-    let entries = std::fs::read_dir(path("slurm")).expect("the folder");
-    let names = entries.map(|entry| {
-        entry
-            .expect("an entry")
-            .file_name()
-            .into_string()
-            .expect("UTF-8")
-    });
-    let trees = names.filter_map(|file| {
-        let name = file.strip_suffix(".json")?.to_owned();
-        Some((
-            name,
-            serde_json::from_slice(&bytes(&format!("slurm/{file}"))).expect("JSON"),
-        ))
-    });
-    let trees: BTreeMap<String, Value> = trees.collect();
+    let mut trees = BTreeMap::new();
+    for entry in std::fs::read_dir(path("slurm")).expect("the folder") {
+        let file = entry.expect("an entry").file_name();
+        let file = file.to_str().expect("UTF-8");
+        if let Some(name) = file.strip_suffix(".json") {
+            let document = bytes(&format!("slurm/{file}"));
+            let tree = serde_json::from_slice(&document).expect("JSON");
+            trees.insert(name.to_owned(), tree);
+        }
+    }
     assert_eq!(trees.len(), 13);
     trees
 }

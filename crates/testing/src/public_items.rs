@@ -15,30 +15,25 @@ pub fn assert_public_items(folder: &Path, most: usize) {
         "{} public items, at most {most}",
         items.len()
     );
-    let types: BTreeSet<&str> = items
-        .iter()
-        .filter_map(|item| item.rsplit("::").next())
-        .collect();
+    let mut types = BTreeSet::new();
+    for item in &items {
+        types.extend(item.rsplit("::").next());
+    }
     let mut found = items.clone();
     for file in sources(&folder.join("src")) {
-        let methods = methods(&file).into_iter();
-        found.extend(
-            methods
-                .filter(|(type_name, _)| types.contains(&**type_name))
-                .map(|(type_name, method)| format!("{type_name}::{method}")),
-        );
+        for (type_name, method) in methods(&file) {
+            if types.contains(&*type_name) {
+                found.insert(format!("{type_name}::{method}"));
+            }
+        }
     }
     assert_listed(folder, &found);
 }
 
 fn items_of(folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    public_items(
-        &folder.join("src/lib.rs"),
-        &folder.join("src"),
-        "",
-        &mut found,
-    );
+    let sources = folder.join("src");
+    public_items(&sources.join("lib.rs"), &sources, "", &mut found);
     found
 }
 
@@ -61,8 +56,10 @@ fn public_items(file: &Path, children: &Path, module: &str, found: &mut BTreeSet
             is_hidden |= statement.starts_with("#[cfg(");
             continue;
         }
-        let is_listed = !std::mem::take(&mut is_hidden);
-        let Some(item) = statement.strip_prefix("pub ").filter(|_| is_listed) else {
+        if std::mem::take(&mut is_hidden) {
+            continue;
+        }
+        let Some(item) = statement.strip_prefix("pub ") else {
             continue;
         };
         let (keyword, rest) = item.split_once(' ').unwrap_or((item, ""));
@@ -70,11 +67,17 @@ fn public_items(file: &Path, children: &Path, module: &str, found: &mut BTreeSet
             "mod" => {
                 let name = rest.trim_end_matches(';');
                 let nested = children.join(name);
-                let path = Some(nested.with_extension("rs")).filter(|path| path.is_file());
-                let path = path.unwrap_or_else(|| nested.join("mod.rs"));
+                let mut path = nested.with_extension("rs");
+                if !path.is_file() {
+                    path = nested.join("mod.rs");
+                }
                 public_items(&path, &nested, &format!("{module}{name}::"), found);
             }
-            "use" => found.extend(reexported(rest).map(|name| format!("{module}{name}"))),
+            "use" => {
+                for name in reexported(rest) {
+                    found.insert(format!("{module}{name}"));
+                }
+            }
             _ => {
                 let name = first_name(rest.trim_start_matches("fn "));
                 found.insert(format!("{module}{name}"));
@@ -104,9 +107,10 @@ fn methods(file: &Path) -> Vec<(String, String)> {
     let mut type_name = None;
     for line in read(file).lines() {
         if let Some(block) = line.strip_prefix("impl") {
-            type_name = Some(block)
-                .filter(|block| !block.contains(" for "))
-                .map(implemented_type);
+            type_name = None;
+            if !block.contains(" for ") {
+                type_name = Some(implemented_type(block));
+            }
         } else if let (Some(type_name), Some(item)) = (&type_name, line.strip_prefix("    pub ")) {
             let item = item.trim_start_matches("const ");
             if item.starts_with("fn ") || item.contains(": ") {
@@ -128,7 +132,8 @@ fn read(file: &Path) -> String {
 
 /// The name at the start of a text.
 fn first_name(text: &str) -> String {
-    text.chars()
+    let letters = text.chars();
+    letters
         .take_while(|c| c.is_alphanumeric() || *c == '_')
         .collect()
 }
@@ -162,13 +167,13 @@ fn statements(text: &str) -> Vec<String> {
 }
 
 /// The names that a `pub use` makes public.
-fn reexported(path: &str) -> impl Iterator<Item = &str> {
-    let path = path.trim_end_matches(';');
-    let names = path
-        .split_once('{')
-        .map_or(path, |(_, names)| names.trim_end_matches('}'));
-    names
-        .split(',')
-        .filter_map(|name| name.trim().rsplit([':', ' ']).next())
-        .filter(|name| !name.is_empty())
+fn reexported(path: &str) -> Vec<&str> {
+    let path = path.trim_end_matches([';', '}']);
+    let (_, names) = path.split_once('{').unwrap_or(("", path));
+    let mut found = Vec::new();
+    for name in names.split(',') {
+        found.extend(name.trim().rsplit([':', ' ']).next());
+    }
+    found.retain(|name| !name.is_empty());
+    found
 }

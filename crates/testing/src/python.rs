@@ -12,13 +12,14 @@ use crate::skipped;
 /// without one.
 #[track_caller]
 pub fn referee() -> Option<PathBuf> {
-    let found = installed()
-        .iter()
-        .find(|(version, _)| *version == PythonVersion::default());
-    if found.is_none() {
-        skipped::without_tool(&format!("Python {}", PythonVersion::default()));
+    let wanted = PythonVersion::default();
+    for (version, python) in installed() {
+        if *version == wanted {
+            return Some(python.clone());
+        }
     }
-    found.map(|(_, python)| python.clone())
+    skipped::without_tool(&format!("Python {wanted}"));
+    None
 }
 
 /// The interpreters of all versions that this machine has, with whose results the engine's are
@@ -37,9 +38,13 @@ pub fn referees() -> &'static [(PythonVersion, PathBuf)] {
 fn installed() -> &'static [(PythonVersion, PathBuf)] {
     static FOUND: OnceLock<Vec<(PythonVersion, PathBuf)>> = OnceLock::new();
     FOUND.get_or_init(|| {
-        PythonVersion::all()
-            .filter_map(|version| Some((version, interpreter(&version.to_string())?)))
-            .collect()
+        let mut found = Vec::new();
+        for version in PythonVersion::all() {
+            if let Some(python) = interpreter(&version.to_string()) {
+                found.push((version, python));
+            }
+        }
+        found
     })
 }
 
@@ -48,21 +53,19 @@ fn installed() -> &'static [(PythonVersion, PathBuf)] {
 #[track_caller]
 pub fn any() -> Option<PathBuf> {
     let python = PathBuf::from("python3");
-    let found = Some(python).filter(|python| has_version(python, "3"));
-    if found.is_none() {
-        skipped::without_tool("Python 3");
+    if has_version(&python, "3") {
+        return Some(python);
     }
-    found
+    skipped::without_tool("Python 3");
+    None
 }
 
 /// The interpreter of a version such as `3.11`: `python3`, `python3.11`, or one that pyenv has
 /// installed.
 fn interpreter(version: &str) -> Option<PathBuf> {
     let named = ["python3".to_owned(), format!("python{version}")].map(PathBuf::from);
-    named
-        .into_iter()
-        .chain(of_pyenv(version))
-        .find(|python| has_version(python, version))
+    let mut programs = named.into_iter().chain(of_pyenv(version));
+    programs.find(|python| has_version(python, version))
 }
 
 fn of_pyenv(version: &str) -> Vec<PathBuf> {
@@ -70,32 +73,25 @@ fn of_pyenv(version: &str) -> Vec<PathBuf> {
     let Some(root) = root.or_else(|| Some(std::env::home_dir()?.join(".pyenv"))) else {
         return Vec::new();
     };
-    let folders = root
-        .join("versions")
-        .read_dir()
-        .into_iter()
-        .flatten()
-        .flatten();
+    let Ok(folders) = root.join("versions").read_dir() else {
+        return Vec::new();
+    };
     let prefix = format!("{version}.");
-    let mut found: Vec<PathBuf> = folders
-        .filter(|folder| {
-            folder
-                .file_name()
-                .to_str()
-                .is_some_and(|name| name.starts_with(&prefix))
-        })
-        .map(|folder| folder.path().join("bin/python3"))
-        .collect();
+    let mut found = Vec::new();
+    for folder in folders.flatten() {
+        if folder.file_name().to_string_lossy().starts_with(&prefix) {
+            found.push(folder.path().join("bin/python3"));
+        }
+    }
     found.sort();
     found
 }
 
 /// Whether a program is Python of this version.
 fn has_version(program: &Path, version: &str) -> bool {
-    let output = Command::new(program).arg("--version").output();
-    output.is_ok_and(|output| {
-        output
-            .stdout
-            .starts_with(format!("Python {version}.").as_bytes())
-    })
+    let Ok(output) = Command::new(program).arg("--version").output() else {
+        return false;
+    };
+    let expected = format!("Python {version}.");
+    output.stdout.starts_with(expected.as_bytes())
 }

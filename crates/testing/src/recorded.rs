@@ -57,15 +57,13 @@ pub struct Record {
 /// The resources of the recorded server.
 pub fn schema() -> Schema {
     let mut schema = Schema::openpbs();
-    assert_eq!(
-        add_resources(
-            "resourcedef",
-            &Objects::read_resourcedef(&golden::text("openpbs/qstat/resourcedef")),
-            &mut schema
-        ),
-        [""; 0]
-    );
+    declare_all(&golden::text("openpbs/qstat/resourcedef"), &mut schema);
     schema
+}
+
+fn declare_all(resourcedef: &str, schema: &mut Schema) {
+    let objects = Objects::read_resourcedef(resourcedef);
+    assert_eq!(add_resources("resourcedef", &objects, schema), [""; 0]);
 }
 
 /// The files of the recorded server.
@@ -79,15 +77,11 @@ impl RecordedSite {
     pub fn open() -> Self {
         let config = SchedConfig::parse(&golden::bytes("openpbs/qstat/sched_config"));
         assert_eq!(config.warnings, []);
-        let queues = Queues::read(
-            "queues",
-            &Objects::read(&golden::text("openpbs/qstat/qstat_Qf.json")),
-        )
-        .expect("queues");
+        let document = golden::text("openpbs/qstat/qstat_Qf.json");
         Self {
             schema: schema(),
             config,
-            queues,
+            queues: Queues::read("queues", &Objects::read(&document)).expect("queues"),
         }
     }
 
@@ -103,12 +97,8 @@ impl RecordedSite {
 
     /// The fair-share tree, with the entities of these jobs.
     pub fn tree(&self, jobs: &JobTable) -> PbsTree {
-        tree(
-            "openpbs/qstat",
-            "usage",
-            &self.config,
-            jobs.entities().iter().map(|entity| &**entity),
-        )
+        let entities = jobs.entities().iter().map(|entity| &**entity);
+        tree("openpbs/qstat", "usage", &self.config, entities)
     }
 }
 
@@ -123,11 +113,9 @@ pub fn tree<'a>(
     let usage = UsageFile::parse(&golden::bytes(&format!("{folder}/{usage}")));
     let builder = PbsTreeBuilder::new(&lines)
         .usage(&usage)
-        .unknown_shares(config.unknown_shares);
-    builder
-        .with_entities(entities)
-        .build()
-        .expect("small enough")
+        .unknown_shares(config.unknown_shares)
+        .with_entities(entities);
+    builder.build().expect("small enough")
 }
 
 /// A resource of the site with a name that Python or the server's script uses, and the formulas
@@ -168,14 +156,7 @@ pub fn name_clashes() -> Vec<NameClash> {
 
 /// Adds a resource of integers as the server's file lists it, whatever its name.
 pub fn declare(resource: &str, schema: &mut Schema) {
-    assert_eq!(
-        add_resources(
-            "resourcedef",
-            &Objects::read_resourcedef(&format!("{resource} type=long")),
-            schema
-        ),
-        [""; 0]
-    );
+    declare_all(&format!("{resource} type=long"), schema);
 }
 
 /// The number with this `repr` in Python.
@@ -183,16 +164,14 @@ pub fn number(repr: &str) -> Value {
     if let Ok(int) = repr.parse() {
         return Value::Int(int);
     }
-    if repr
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'-')
-    {
+    let mut bytes = repr.bytes();
+    if bytes.all(|byte| byte.is_ascii_digit() || byte == b'-') {
         return Value::int(repr.parse().expect("digits are an integer of any size"));
     }
-    Value::Float(
-        repr.parse()
-            .unwrap_or_else(|_| panic!("`{repr}` is not a number")),
-    )
+    match repr.parse() {
+        Ok(float) => Value::Float(float),
+        Err(_) => panic!("`{repr}` is not a number"),
+    }
 }
 
 /// A table of the recorded jobs with these inputs.
@@ -209,37 +188,32 @@ pub fn table_without<'a>(
     let mut table = JobTable::new(names);
     let names: Vec<String> = table.columns().map(|(name, _)| name.to_owned()).collect();
     for recorded in jobs {
-        let qstat = recorded.qstat.as_ref();
-        let exclusion = match recorded.scheduler_inputs {
-            Some(_) => None,
-            None => Some(Exclusion::Invalid {
-                resource: String::new(),
-                found: String::new(),
-            }),
-        };
-        let job = Job {
+        let mut job = Job {
             id: &recorded.job,
             entity: &recorded.entity,
-            queue: qstat.map_or("", |qstat| &qstat.queue),
-            state: qstat
-                .and_then(|qstat| JobState::from_letter(&qstat.job_state))
-                .unwrap_or_default(),
-            queued_at: qstat.map(|qstat| qstat.queue_rank as i64),
-            exclusion,
+            ..Job::default()
         };
-        assert_eq!(
-            recorded.scheduler_inputs.is_none(),
-            recorded.invalid.is_some(),
-            "{}",
-            recorded.job
-        );
-        let inputs = names.iter().map(|name| match &recorded.scheduler_inputs {
-            Some(inputs) if !is_unset(name) => Ok(number(&inputs[name])),
-            _ => Err(Value::Int(0)),
-        });
-        table
-            .push(&job, &inputs.collect::<Vec<_>>())
-            .expect("one input for each column");
+        if let Some(qstat) = &recorded.qstat {
+            job.queue = &qstat.queue;
+            job.state = JobState::from_letter(&qstat.job_state).unwrap_or_default();
+            job.queued_at = Some(qstat.queue_rank as i64);
+        }
+        let is_invalid = recorded.scheduler_inputs.is_none();
+        assert_eq!(is_invalid, recorded.invalid.is_some(), "{}", recorded.job);
+        if is_invalid {
+            job.exclusion = Some(Exclusion::Invalid {
+                resource: String::new(),
+                found: String::new(),
+            });
+        }
+        let mut row = Vec::new();
+        for name in &names {
+            row.push(match &recorded.scheduler_inputs {
+                Some(inputs) if !is_unset(name) => Ok(number(&inputs[name])),
+                _ => Err(Value::Int(0)),
+            });
+        }
+        table.push(&job, &row).expect("one input for each column");
     }
     table
 }
@@ -265,33 +239,25 @@ pub fn differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<St
         let job = table.id(row);
         let score = scores.get(row);
         let value = score.as_ref().map(|score| logged(score.value));
-        let exact = score.as_ref().map(|score| &score.unrounded);
-        let raised = exact
-            .and_then(|exact| exact.as_ref().err())
-            .filter(|error| !error.crashes_the_scheduler());
-        let error = record
-            .errors
-            .get(job)
-            .map(|text| text.strip_prefix(LOG_PREFIX).unwrap_or(text));
-        let (exact, recorded) = match (
-            exact,
-            record.exact.as_ref().and_then(|exact| exact.get(job)),
-        ) {
-            (Some(Ok(exact)), Some(recorded)) => (Some(exact.to_string()), Some(recorded.as_str())),
-            _ => (None, None),
-        };
-        for (what, ours, theirs) in [
-            (
-                "logged value",
-                value,
-                record.values.get(job).map(String::as_str),
-            ),
-            ("error", raised.map(ToString::to_string), error),
-            ("exact value", exact, recorded),
-        ] {
-            if ours.as_deref() != theirs {
-                wrong.push(format!("{job}: {what} is {ours:?}, recorded {theirs:?}"));
-            }
+        let (mut exact, mut raised) = (None, None);
+        match score.map(|score| score.unrounded) {
+            Some(Ok(result)) => exact = Some(result.to_string()),
+            Some(Err(error)) if !error.crashes_the_scheduler() => raised = Some(error.to_string()),
+            _ => {}
+        }
+        let recorded = record.exact.as_ref().and_then(|exact| exact.get(job));
+        let error = record.errors.get(job);
+        let error = error.map(|text| text.strip_prefix(LOG_PREFIX).unwrap_or(text));
+        if value.as_ref() != record.values.get(job) || raised.as_deref() != error {
+            wrong.push(format!(
+                "{job}: logged value and error are {value:?} {raised:?}, recorded {:?} {error:?}",
+                record.values.get(job)
+            ));
+        }
+        if exact.is_some() && recorded.is_some() && exact.as_ref() != recorded {
+            wrong.push(format!(
+                "{job}: exact value is {exact:?}, recorded {recorded:?}"
+            ));
         }
     }
     wrong
@@ -299,18 +265,14 @@ pub fn differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<St
 
 /// The differences between an order and a record.
 pub fn order_differences(record: &Record, table: &JobTable, ordered: &Ordered) -> Vec<String> {
-    let ours: Vec<&str> = ordered
-        .ranking
-        .order()
-        .iter()
-        .map(|&row| table.id(row))
-        .collect();
-    let passed: BTreeMap<String, String> = ordered
-        .not_considered
-        .iter()
-        .filter(|(_, why)| !matches!(why, NotConsidered::NoShares))
-        .map(|(row, why)| (table.id(*row).to_owned(), why.to_string()))
-        .collect();
+    let order = ordered.ranking.order().iter();
+    let ours: Vec<&str> = order.map(|&row| table.id(row)).collect();
+    let mut passed = BTreeMap::new();
+    for (row, why) in &ordered.not_considered {
+        if *why != NotConsidered::NoShares {
+            passed.insert(table.id(*row).to_owned(), why.to_string());
+        }
+    }
     let mut wrong = Vec::new();
     if ours != record.order {
         wrong.push(format!(

@@ -113,11 +113,16 @@ pub(super) fn under_default_threshold(
 /// A finding for each name of the formula that the scheduler defines and the site declares as a
 /// resource too.
 pub(super) fn hidden_resources(expr: &Expr, hidden: &[String]) -> Vec<Diagnostic> {
-    let findings = hidden.iter().filter_map(|name| {
-        let message =
-            format!("`{name}` is what the scheduler defines, not the resource `{name}` that the site declares");
-        let help = "no formula can read a resource of this name: declare it under another one";
-        Some(Diagnostic::new(Code::ResourceOfInputName, message, expr.first_use(name)?).with_help(help))
-    });
-    findings.collect()
+    let mut findings = Vec::new();
+    for name in hidden {
+        if let Some(span) = expr.first_use(name) {
+            let message = format!(
+                "`{name}` is what the scheduler defines, not the resource `{name}` that the site declares"
+            );
+            let help = "no formula can read a resource of this name: declare it under another one";
+            let found = Diagnostic::new(Code::ResourceOfInputName, message, span);
+            findings.push(found.with_help(help));
+        }
+    }
+    findings
 }

@@ -180,8 +180,8 @@ impl JobCounts {
             errors: failing.len(),
             failing,
             threshold,
-            under_threshold: threshold.map(|_| under),
-            over_threshold: threshold.map(|_| queue.ranking.order().len()),
+            under_threshold: threshold.and(Some(under)),
+            over_threshold: threshold.and(Some(queue.ranking.order().len())),
         }
     }
 }
@@ -395,7 +395,10 @@ fn not_passed_on(text: &str, found: &[Diagnostic]) -> Option<Diagnostic> {
 /// The finding on a single quote in a comment, which makes the server's script invalid: the script
 /// has the formula between two single quotes.
 fn single_quote(text: &str, validation: &Validation) -> Option<Diagnostic> {
-    let start = text.find('\'').filter(|_| validation.code == Some(15011))?;
+    if validation.code != Some(15011) {
+        return None;
+    }
+    let start = text.find('\'')?;
     let message = "`'` ends the string in which the server passes the formula to Python";
     let found = Diagnostic::new(Code::BreaksScript, message, Span::new(start, start + 1));
     let is_in_comment = text[..start].contains('#');
@@ -413,7 +416,8 @@ fn leave_out_fix_of_text(text: &str, found: &mut Diagnostic) {
     let after = after.trim_start();
     let compared = after.strip_prefix("==").or(after.strip_prefix("!="));
     if found.code == Code::UnknownName
-        && compared.is_some_and(|other| other.trim_start().starts_with(['\'', '"']))
+        && let Some(other) = compared
+        && other.trim_start().starts_with(['\'', '"'])
     {
         found.fix = None;
         found.label = String::new();
@@ -459,22 +463,26 @@ fn predicted(
 /// to every job.
 fn ranges(schema: &Schema, site: &SiteFacts<'_>) -> lint::Ranges {
     let mut ranges = lint::Ranges::default();
-    let constants = site.constants.iter();
-    let constants = constants.filter(|(name, _)| schema.is_numeric(name));
-    let unknown = constants.clone().filter(|(_, amounts)| amounts.is_empty());
-    let defaulted = site.defaulted.iter().map(String::as_str);
-    let given = defaulted.filter(|name| schema.is_numeric(name));
-    for name in given.chain(unknown.map(|(name, _)| *name)) {
+    let mut above_0: Vec<&str> = site.defaulted.iter().map(String::as_str).collect();
+    for (name, amounts) in site.constants {
+        if amounts.is_empty() {
+            above_0.push(name);
+        }
+    }
+    above_0.retain(|name| schema.is_numeric(name));
+    for name in above_0 {
         let interval = ranges.interval(name, schema);
         let least = match interval.kind() {
             lint::NumberType::Int => 1.0,
             _ => SMALLEST_FLOAT,
         };
-        let above_0 = lint::Interval::new(interval.kind(), least, interval.high);
-        ranges.set(name, above_0);
+        let interval = lint::Interval::new(interval.kind(), least, interval.high);
+        ranges.set(name, interval);
     }
-    for (name, amounts) in constants {
-        ranges.observe(name, amounts.iter().cloned());
+    for (name, amounts) in site.constants {
+        if schema.is_numeric(name) {
+            ranges.observe(name, amounts.iter().cloned());
+        }
     }
     ranges
 }

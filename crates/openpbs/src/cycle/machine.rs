@@ -413,10 +413,11 @@ impl Machine {
 
     /// What pools have of an amount.
     fn available_in(&self, available: &[i64], pools: &[u32], amount: usize) -> i64 {
-        let pools = pools.iter();
-        pools
-            .map(|&pool| self.of_pool(available, pool)[amount].max(0))
-            .sum()
+        let mut sum = 0;
+        for &pool in pools {
+            sum += self.of_pool(available, pool)[amount].max(0);
+        }
+        sum
     }
 
     /// Places a job where this much is available: each chunk on the first host, in the order of the

@@ -36,7 +36,7 @@ fn dedicated(words: &[&str]) -> Option<Range<i64>> {
         return None;
     };
     let time = time_of(first_date, begin)?..time_of(last_date, end)?;
-    (!time.is_empty()).then_some(time)
+    Some(time).filter(|time| !time.is_empty())
 }
 
 /// The time of `11/27/2026` or `11/27/26`, and `10:26`.

@@ -42,25 +42,61 @@ impl SourceFormula {
 /// Extracts the formula from a document: `qstat -Bf` as JSON, text or dsv, `qmgr -c 'print server'`
 /// or `'list server'`, the scheduler's `sched_formula`, or a file with nothing but the formula. Of
 /// a document with several schedulers the formula is that of the server, else that of the default
-/// scheduler, else, if `takes_other` is true, that of the only other one that has one.
+/// scheduler.
 ///
 /// ```
 /// use jsf_openpbs::files::formula_source::formula_in;
 /// use jsf_openpbs::files::objects::Objects;
 ///
 /// let text = "Server: vm\n    job_sort_formula = max(ncpus,\n\t1) * 10\n    eligible_time_enable = True\n";
-/// let formula = formula_in("server.txt", &Objects::read(text), false);
+/// let formula = formula_in("server.txt", &Objects::read(text));
 /// assert_eq!(formula.unwrap().text, "max(ncpus,1) * 10");
 /// ```
 ///
 /// # Errors
 /// The document is empty, or it describes a server without a formula, or only schedulers other than
 /// the default one have one.
-pub fn formula_in(
-    source_name: &str,
-    objects: &Objects<'_>,
-    takes_other: bool,
-) -> Result<SourceFormula, Message> {
+pub fn formula_in(source_name: &str, objects: &Objects<'_>) -> Result<SourceFormula, Message> {
+    match found_in(source_name, objects)? {
+        Found::Formula(formula) => Ok(formula),
+        Found::OfOthers(others) => Err(no_formula(source_name, &others)),
+    }
+}
+
+/// Like [`formula_in`], but else the formula is that of the only other scheduler that has one.
+///
+/// # Errors
+/// As for [`formula_in`]; also several other schedulers have one.
+pub fn any_formula_in(source_name: &str, objects: &Objects<'_>) -> Result<SourceFormula, Message> {
+    match found_in(source_name, objects)? {
+        Found::Formula(formula) => Ok(formula),
+        Found::OfOthers(mut others) if others.len() == 1 => Ok(others.remove(0).1),
+        Found::OfOthers(others) => Err(no_formula(source_name, &others)),
+    }
+}
+
+/// What a document has.
+enum Found {
+    Formula(SourceFormula),
+    /// Only those of schedulers other than the default one, with their names.
+    OfOthers(Vec<(String, SourceFormula)>),
+}
+
+fn no_formula(source_name: &str, others: &[(String, SourceFormula)]) -> Message {
+    if others.is_empty() {
+        format!(
+            "`{source_name}` has no `job_sort_formula`; a server without one orders jobs as the formula `0` does"
+        )
+    } else {
+        format!(
+            "`{source_name}` has no formula of the default scheduler, only that of {}; to use it, give the formula itself",
+            quoted(others.iter().map(|(name, _)| name))
+        )
+    }
+    .into()
+}
+
+fn found_in(source_name: &str, objects: &Objects<'_>) -> Result<Found, Message> {
     let document = objects.text.trim_start_matches('\u{feff}');
     if document.trim().is_empty() {
         return Err(format!("`{source_name}` is empty, expected a formula").into());
@@ -82,23 +118,10 @@ pub fn formula_in(
                 others.push((scheduler.name, formula));
             }
         }
-        if let ([(_, other)], true) = (&others[..], takes_other) {
-            formula = formula.or(Some(other.clone()));
-        }
-        if let Some(formula) = formula {
-            return Ok(formula);
-        }
-        let no_formula = if others.is_empty() {
-            format!(
-                "`{source_name}` has no `job_sort_formula`; a server without one orders jobs as the formula `0` does"
-            )
-        } else {
-            format!(
-                "`{source_name}` has no formula of the default scheduler, only that of {}; to use it, give the formula itself",
-                quoted(others.iter().map(|(name, _)| name))
-            )
-        };
-        return Err(no_formula.into());
+        return Ok(match formula {
+            Some(formula) => Found::Formula(formula),
+            None => Found::OfOthers(others),
+        });
     }
     let text = if let Some(formula) = document.strip_prefix(INTERNAL_FILE) {
         let formula = formula.trim_start_matches(['\r', '\n']);
@@ -108,7 +131,7 @@ pub fn formula_in(
     } else {
         document.trim_end().to_owned()
     };
-    Ok(SourceFormula { text, at: 0 })
+    Ok(Found::Formula(SourceFormula { text, at: 0 }))
 }
 
 /// Extracts the formula from text that was pasted with its surroundings: `job_sort_formula = …` as
@@ -295,7 +318,7 @@ mod tests {
     use super::*;
 
     fn formula(document: &str) -> Result<String, Message> {
-        formula_in("f", &Objects::read(document), false).map(|formula| formula.text)
+        formula_in("f", &Objects::read(document)).map(|formula| formula.text)
     }
 
     #[test]

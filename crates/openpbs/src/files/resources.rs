@@ -86,19 +86,19 @@ fn add_resource(resource: &Object<'_>, schema: &mut Schema) -> Result<(), (usize
 }
 
 fn resource_type(word: &str) -> Result<InputType, String> {
-    InputType::from_pbs_type(word).ok_or_else(|| {
-        let word = clipped(word);
-        format!("`{word}` is not a resource type, expected long, float, size, string, string_array or boolean")
-    })
+    match InputType::from_pbs_type(word) {
+        Some(input_type) => Ok(input_type),
+        None => Err(format!(
+            "`{}` is not a resource type, expected long, float, size, string, string_array or boolean",
+            clipped(word)
+        )),
+    }
 }
 
 /// Whether a resource may have this name: letters, digits, `_` and `-`, starting with a letter.
 pub fn is_name(name: &str) -> bool {
-    name.len() <= 255
-        && name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+    let rest = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "_-".contains(c));
+    name.len() <= 255 && rest.is_empty() && name.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
 #[cfg(test)]

@@ -84,21 +84,23 @@ impl UsageFile {
 
     /// Reads the records, unless the daemon ignores the whole file.
     fn read(&mut self, file: &[u8]) -> Result<(), UsageFault> {
-        let too_short = || {
-            let length = file.len();
-            format!("the file ends at byte {length}, before its first record")
+        let length = file.len();
+        let too_short = format!("the file ends at byte {length}, before its first record");
+        let Some((header, rest)) = file.split_first_chunk::<HEADER>() else {
+            return Err(too_short.into());
         };
-        let header = file.get(..HEADER).ok_or_else(too_short)?;
         if !header.starts_with(TAG) {
             self.read_records(file, 0, RECORD_V1);
             return Ok(());
         }
-        let version = last_double(header).ok_or_else(too_short)?;
+        let version = last_double(header).unwrap_or_default();
         if version != 2.0 {
             let fault = format!("byte 16: version {version} is not known, nothing was read");
             return Err(fault.into());
         }
-        let time = file[HEADER..].first_chunk::<8>().ok_or_else(too_short)?;
+        let Some(time) = rest.first_chunk::<8>() else {
+            return Err(too_short.into());
+        };
         let time = i64::from_le_bytes(*time);
         if time != 0 && time <= EARLIEST_DECAY {
             let fault =
@@ -191,9 +193,7 @@ fn is_name_byte(byte: u8) -> bool {
 }
 
 fn last_double(bytes: &[u8]) -> Option<f64> {
-    bytes
-        .last_chunk::<8>()
-        .map(|&bytes| f64::from_le_bytes(bytes))
+    Some(f64::from_le_bytes(*bytes.last_chunk::<8>()?))
 }
 
 #[cfg(test)]

@@ -181,9 +181,8 @@ impl<'a> Order<'a> {
     /// Orders scored jobs.
     pub fn order(&self, scores: Scores, table: &JobTable) -> Ordered {
         let sort_keys = SortKeys::new(self, &scores, table);
-        let rows: Vec<_> = (0..table.len())
-            .filter(|&row| scores.is_scored(row))
-            .collect();
+        let mut rows: Vec<_> = (0..table.len()).collect();
+        rows.retain(|&row| scores.is_scored(row));
         let queues = self.queue_groups(table);
         let rows = evaluation_order(&queues, rows, table);
         let mut not_considered = Vec::new();

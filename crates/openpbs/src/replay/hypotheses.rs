@@ -93,7 +93,9 @@ impl<'a> Hypotheses<'a> {
         }
         self.fill_decayed();
         let decayed = self.best_of(0..self.decayed.len(), sample, Hypothesis::Decayed);
-        found.extend(decayed.map(|(given, index)| (given, Hypothesis::Decayed(index))));
+        if let Some((given, index)) = decayed {
+            found.push((given, Hypothesis::Decayed(index)));
+        }
         self.unexplained += usize::from(found.is_empty());
         found.sort_by_key(|(given, _)| std::cmp::Reverse(*given));
         found.into_iter().map(|(_, found)| found).collect()

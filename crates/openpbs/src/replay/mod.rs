@@ -229,8 +229,11 @@ impl Difference {
 }
 
 fn in_words(explanations: &[Explanation]) -> Option<String> {
+    if explanations.is_empty() {
+        return None;
+    }
     let texts: Vec<String> = explanations.iter().map(ToString::to_string).collect();
-    (!texts.is_empty()).then(|| texts.join(", or "))
+    Some(texts.join(", or "))
 }
 
 /// Serialises explanations one by one, and as one text.
@@ -307,30 +310,31 @@ impl<'a> Comparison<'a> {
         let digits = &value.digits;
         let ours = self.digits(row);
         let broken = broken_number(digits);
-        let explanations: Vec<Explanation> = match (&ours, &broken) {
-            (_, Some(_)) => Vec::new(),
-            (None, None) => {
-                let exclusion = self.queue.table.exclusion(row);
-                exclusion.and_then(explain_exclusion).into_iter().collect()
+        let mut explanations = Vec::new();
+        let mut shift = None;
+        for one in found {
+            if let Hypothesis::EligibleTime(seconds) = one {
+                shift = shift.or(Some(*seconds));
             }
-            (Some(_), None) => found
-                .iter()
-                .filter_map(|one| self.hypotheses.explain(*one, (row, digits)))
-                .collect(),
-        };
-        let not_captured = self.hypotheses.not_captured(row);
-        let not_captured = not_captured.filter(|_| explanations.is_empty());
+            if ours.is_some() && broken.is_none() {
+                explanations.extend(self.hypotheses.explain(*one, (row, digits)));
+            }
+        }
+        if ours.is_none() && broken.is_none() {
+            let exclusion = self.queue.table.exclusion(row);
+            explanations.extend(exclusion.and_then(explain_exclusion));
+        }
+        let mut not_captured = None;
+        if explanations.is_empty() {
+            not_captured = self.hypotheses.not_captured(row);
+            self.replay.unexplained += 1;
+        }
         let kind = match (explanations.first(), &broken, not_captured) {
             (Some(first), ..) => first.into(),
             (None, Some(_), _) => CauseKind::NotANumber,
             (None, None, Some(missing)) => CauseKind::NotCaptured(missing),
             (None, None, None) => CauseKind::Nothing,
         };
-        self.replay.unexplained += usize::from(explanations.is_empty());
-        let shift = found.iter().find_map(|one| match one {
-            Hypothesis::EligibleTime(shift) => Some(*shift),
-            _ => None,
-        });
         self.causes.count(kind, shift);
         if self.replay.different.len() >= MAX_LISTED {
             self.replay.not_listed += 1;

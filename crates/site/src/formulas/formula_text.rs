@@ -5,7 +5,9 @@ use std::path::Path;
 
 use job_sort_formula::diagnostic::Message;
 use jsf_json::decode_utf8;
-use jsf_openpbs::files::formula_source::{SourceFormula, formula_in, other_directive, pasted};
+use jsf_openpbs::files::formula_source::{
+    SourceFormula, any_formula_in, formula_in, other_directive, pasted,
+};
 use jsf_openpbs::files::schedulers::scheduler_of_partition;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
@@ -156,7 +158,7 @@ impl SiteDocument<'_> {
     /// The formula of the server or of the default scheduler, or that is all of the document.
     pub(crate) fn formula(&self) -> Result<FormulaText, Message> {
         self.require_formula()?;
-        Ok(self.text(formula_in(&self.name, &self.objects, false)?))
+        Ok(self.text(formula_in(&self.name, &self.objects)?))
     }
 
     fn require_formula(&self) -> Result<(), Message> {
@@ -178,7 +180,7 @@ impl SiteDocument<'_> {
         {
             return Ok(formula);
         }
-        Ok(self.text(formula_in(&self.name, &self.objects, true)?))
+        Ok(self.text(any_formula_in(&self.name, &self.objects)?))
     }
 
     fn text(&self, formula: SourceFormula) -> FormulaText {

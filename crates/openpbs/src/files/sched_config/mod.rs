@@ -50,14 +50,16 @@ impl<T: Clone> ByTime<T> {
         differs
     }
 
-    /// Changes the value at the given times.
-    fn change(&mut self, times: Times, mut change: impl FnMut(&mut T)) {
+    /// The values at the given times.
+    fn at_times(&mut self, times: Times) -> Vec<&mut T> {
+        let mut values = Vec::new();
         if times.prime {
-            change(&mut self.prime);
+            values.push(&mut self.prime);
         }
         if times.non_prime {
-            change(&mut self.non_prime);
+            values.push(&mut self.non_prime);
         }
+        values
     }
 }
 
@@ -292,22 +294,23 @@ impl SchedConfig {
             "preemptive_sched" => set(&mut self.preemptive_sched, times, line.boolean()?),
             "job_sort_key" => {
                 let key = line.sort_key()?;
-                let mut is_full = false;
-                self.job_sort_key
-                    .change(times, |keys| is_full |= keys.len() >= MAX_SORT_KEYS);
-                if is_full {
-                    return Err(format!(
-                        "the `job_sort_key` `{}` is not used: there are {MAX_SORT_KEYS} before it, the most that are",
-                        key.name
-                    ));
+                for keys in self.job_sort_key.at_times(times) {
+                    if keys.len() >= MAX_SORT_KEYS {
+                        return Err(format!(
+                            "the `job_sort_key` `{}` is not used: there are {MAX_SORT_KEYS} before it, the most that are",
+                            key.name
+                        ));
+                    }
                 }
-                self.job_sort_key
-                    .change(times, |keys| keys.push(key.clone()));
+                for keys in self.job_sort_key.at_times(times) {
+                    keys.push(key.clone());
+                }
             }
             "node_sort_key" => {
                 let key = line.node_sort_key()?;
-                self.node_sort_key
-                    .change(times, |keys| keys.push(key.clone()));
+                for keys in self.node_sort_key.at_times(times) {
+                    keys.push(key.clone());
+                }
             }
             "unknown_shares" => return self.apply_unknown_shares(line),
             "preempt_queue_prio" => self.preempt_queue_prio = line.number()?,
@@ -348,29 +351,29 @@ fn earlier_line(
     number: usize,
     first_lines: &mut ByTime<Option<usize>>,
 ) -> Option<usize> {
+    if let "job_sort_key" | "node_sort_key" | "peer_queue" | "server_dyn_res" = line.name {
+        return None;
+    }
     let mut earlier = None;
-    first_lines.change(line.times, |first| match first {
-        Some(first) => earlier = earlier.or(Some(*first)),
-        None => *first = Some(number),
-    });
-    let is_list = matches!(
-        line.name,
-        "job_sort_key" | "node_sort_key" | "peer_queue" | "server_dyn_res"
-    );
-    earlier.filter(|_| !is_list)
+    for first in first_lines.at_times(line.times) {
+        earlier = earlier.or(*first);
+        first.get_or_insert(number);
+    }
+    earlier
 }
 
 /// The words of a list such as `"ncpus, mem"`.
 fn list_of(value: &str) -> Vec<String> {
     let words = value.trim_matches('"').split(',').map(str::trim);
+    let mut words: Vec<String> = words.map(str::to_owned).collect();
+    words.retain(|word| !word.is_empty());
     words
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect()
 }
 
 fn set<T: Copy>(setting: &mut ByTime<T>, times: Times, value: T) {
-    setting.change(times, |at| *at = value);
+    for at in setting.at_times(times) {
+        *at = value;
+    }
 }
 
 /// The scheduler's other settings, including those of earlier releases.
