@@ -16,7 +16,7 @@ use job_sort_formula::fairshare::{
 };
 use job_sort_formula::jobs::Job;
 use job_sort_formula::rank::{
-    ColumnScratch, InputColumn, OnError, ScoreError, ScorePrecision, Scores, fill_fairshare, score,
+    ColumnScratch, InputColumn, OnError, ScoreError, ScorePrecision, fill_fairshare, score,
 };
 use job_sort_formula::{JobTable, Program, Ranking, Threads, Value};
 use queues::Draws;

@@ -67,11 +67,21 @@ impl Span {
     /// assert_eq!(Span::new(13, 14).line_and_column(text), (2, 4));
     /// ```
     pub fn line_and_column(self, text: &str) -> (usize, usize) {
-        let before = &text[..text.floor_char_boundary(self.start as usize)];
+        let before = &text[..floor_char_boundary(text, self.start as usize)];
         let line = before.trim_end_matches(|character| !matches!(character, '\n' | '\r'));
         let lines = before.replace("\r\n", "\n").matches(['\n', '\r']).count();
         (lines + 1, before[line.len()..].chars().count() + 1)
     }
+}
+
+/// The last boundary of characters of `text` up to `at`. The method of that name of the standard
+/// library needs Rust 1.91.
+pub(crate) fn floor_char_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 /// Whether a terminal could obey the character, would show a line in another order, or would show

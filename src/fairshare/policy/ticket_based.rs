@@ -151,10 +151,10 @@ impl TicketBased {
         let norm_shares = model.norm_shares();
         let mut usages = Vec::with_capacity(tree.len());
         let mut factors = Vec::with_capacity(tree.len());
-        for node in 0..tree.len() {
+        for (node, &norm_shares) in norm_shares.iter().enumerate() {
             let usage = effective_usage(&model, node);
             usages.push(usage);
-            factors.push(factor(norm_shares[node], usage));
+            factors.push(factor(norm_shares, usage));
         }
         let tickets = distribute(&model, &active, &norm_shares, &factors);
         let most = most_tickets(tree, &active, &tickets);

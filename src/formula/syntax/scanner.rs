@@ -4,7 +4,7 @@
 //! of CPython's tokenizer: outside brackets a formula is one line without indentation; other lines
 //! may contain only blanks and comments.
 
-use crate::diagnostic::Span;
+use crate::diagnostic::{Span, floor_char_boundary};
 use crate::formula::syntax::error::{MAX_NESTING, Result, SyntaxError, SyntaxErrorKind};
 use crate::python::{ContinuedIndentation, PythonVersion};
 
@@ -40,7 +40,7 @@ pub(super) fn scan(text: &str, max_length: usize, python: PythonVersion) -> Resu
 /// The error of a text of more than `max_length` bytes, at the first character beyond them, or at
 /// the end.
 fn too_long(text: &str, max_length: usize) -> SyntaxError {
-    let end = text.floor_char_boundary(max_length);
+    let end = floor_char_boundary(text, max_length);
     SyntaxError::new(SyntaxErrorKind::TooLong, Span::new(end, end))
 }
 

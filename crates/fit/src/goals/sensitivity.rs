@@ -89,10 +89,8 @@ impl Search<'_> {
         let evaluated = parallel::map(to_try, |(index, value)| -> Result<_, FitError> {
             let mut values = fitted.point.values.clone();
             values[index] = value;
-            let is_as_good = match self.evaluate(&values)? {
-                Some(other) => Some(self.is_as_good(fitted, error_of_gain, &other)),
-                None => None,
-            };
+            let other = self.evaluate(&values)?;
+            let is_as_good = other.map(|other| self.is_as_good(fitted, error_of_gain, &other));
             Ok((index, (value, is_as_good)))
         });
         let mut tried: Vec<Vec<Tried>> = vec![Vec::new(); ranges.len()];

@@ -40,17 +40,7 @@ Examples:
   jsf fit '{fs=9:0..99}*fairshare_factor + {age=1:0..9}*eligible_time/3600' \\
       --site examples/site --workload examples/site/accounting.gz \\
       --processors 256 --goals examples/goals.toml --evaluations 4")]
-#[command(
-    mut_arg("formula", of_fit),
-    mut_arg("formula_file", of_fit),
-    mut_arg("workload", of_fit),
-    mut_arg("processors", of_fit),
-    mut_arg("backfill", of_fit),
-    mut_arg("warm_up", of_fit),
-    mut_arg("verbose", of_fit),
-    mut_arg("tree", of_fit),
-    mut_arg("usage", of_fit)
-)]
+#[command(mut_args(of_fit))]
 pub struct FitArgs {
     /// The template.
     #[command(flatten)]

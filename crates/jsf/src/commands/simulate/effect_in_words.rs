@@ -57,16 +57,16 @@ pub(crate) fn effect(difference: &Difference) -> String {
 fn clauses(kind: &str, groups: &[GroupDifference], all: &Difference) -> Vec<String> {
     let is_user_text = !matches!(kind, "processors" | "run times");
     let mut clauses = Vec::new();
-    let directions: [(_, fn(&MeanChange) -> bool); 2] = [
-        ("less", MeanChange::is_decrease),
-        ("more", MeanChange::is_increase),
-    ];
-    for (direction, is_one) in directions {
+    for direction in ["less", "more"] {
         let (mut jobs, mut core_seconds, mut total) = (0, 0, 0.0);
         let mut names = Vec::new();
         let mut wait = String::new();
         for group in groups {
-            if !is_one(&group.wait) {
+            let is_one = match direction {
+                "less" => group.wait.is_decrease(),
+                _ => group.wait.is_increase(),
+            };
+            if !is_one {
                 continue;
             }
             jobs += group.jobs;

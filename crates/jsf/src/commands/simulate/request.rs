@@ -90,21 +90,7 @@ Examples:
   jsf simulate --new 'fairshare_factor * 100 + eligible_time / 3600' \\
       --site examples/site --workload examples/site/accounting.gz \\
       --processors 256")]
-#[command(
-    mut_arg("site", of_simulation),
-    mut_arg("verbose", of_simulation),
-    mut_arg("queue", of_simulation),
-    mut_arg("sched-priv", of_simulation),
-    mut_arg("sched-config", of_simulation),
-    mut_arg("server", of_simulation),
-    mut_arg("queues", of_simulation),
-    mut_arg("workload", of_simulation),
-    mut_args(of_generated),
-    mut_arg("tree", of_simulation),
-    mut_arg("usage", of_simulation),
-    mut_arg("numbers", of_simulation),
-    mut_arg("on_error", of_simulation)
-)]
+#[command(mut_args(of_simulation))]
 pub struct SimulateArgs {
     /// The formula.
     #[command(flatten)]
@@ -203,16 +189,6 @@ pub struct TwoFormulas {
     pub new_file: Option<PathBuf>,
 }
 
-/// What is said of a log is not said of generated jobs.
-fn of_generated(argument: Arg) -> Arg {
-    match argument.get_id().as_str() {
-        "cancelled" | "overrun" | "processors_of" | "from" | "to" => {
-            argument.conflicts_with("generate")
-        }
-        _ => argument,
-    }
-}
-
 /// An argument of several commands as a simulation has it.
 fn of_simulation(argument: Arg) -> Arg {
     let help = match argument.get_id().as_str() {
@@ -245,6 +221,10 @@ fn of_simulation(argument: Arg) -> Arg {
             return argument
                 .required_unless_present("generate")
                 .conflicts_with("generate");
+        }
+        // what is said of a log is not said of generated jobs
+        "cancelled" | "overrun" | "processors_of" | "from" | "to" => {
+            return argument.conflicts_with("generate");
         }
         _ => return argument_of_log(argument),
     };
