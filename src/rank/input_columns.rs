@@ -323,11 +323,13 @@ impl Program {
         name: &str,
         earlier: &[(&str, InputColumn<'_>)],
     ) -> Result<(), ColumnError> {
-        let name = name.to_owned();
-        if place_of(&name, earlier).is_some() {
-            return Err(ColumnError::Repeated { name });
+        // columns that are right, in whatever order, cost no memory
+        if place_of(name, earlier).is_some() {
+            return Err(ColumnError::Repeated {
+                name: name.to_owned(),
+            });
         }
-        if self.inputs().iter().any(|input| is_same(input, &name)) {
+        if self.inputs().iter().any(|input| is_same(input, name)) {
             return Ok(());
         }
         let inputs = if self.inputs().is_empty() {
@@ -335,7 +337,10 @@ impl Program {
         } else {
             format!("`{}`", self.inputs().join("`, `"))
         };
-        Err(ColumnError::Unknown { name, inputs })
+        Err(ColumnError::Unknown {
+            name: name.to_owned(),
+            inputs,
+        })
     }
 }
 

@@ -251,11 +251,12 @@ impl Run<'_, '_> {
 
     /// The values of the entries from `first` on, if each is the same in all lanes.
     fn scalars(&self, first: usize) -> Option<Vec<Value>> {
-        let mut values = Vec::with_capacity(self.stack.len() - first);
-        for entry in &self.stack[first..] {
-            values.push(entry.scalar()?.clone());
+        let entries = &self.stack[first..];
+        // a call whose arguments differ between lanes allocates nothing
+        for entry in entries {
+            entry.scalar()?;
         }
-        Some(values)
+        Some(entries.iter().filter_map(Entry::scalar).cloned().collect())
     }
 
     /// A tuple or a list of what is the same in all lanes; others are left to the interpreter.
