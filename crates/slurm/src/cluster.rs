@@ -60,6 +60,8 @@ pub(crate) fn part_of_largest(number: u32, largest: u32, is_raw: bool) -> f64 {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cluster {
     pub(crate) partitions: HashMap<String, Partition>,
+    /// Kept, as the priority of each job takes it.
+    largest_job_factor: u32,
     pub(crate) nodes: Option<NodeTotals>,
     pub(crate) qos: Option<Priorities>,
     pub(crate) associations: Option<Priorities>,
@@ -138,6 +140,9 @@ impl Cluster {
             };
             self.partitions.insert(name.to_owned(), partition);
         }
+        let partitions = self.partitions.values();
+        let largest = partitions.map(|one| one.job_factor).max();
+        self.largest_job_factor = largest.unwrap_or(0);
     }
 
     /// The nodes and processors of the cluster.
@@ -157,8 +162,7 @@ impl Cluster {
 
     /// The largest `PriorityJobFactor`.
     pub fn largest_factor(&self) -> u32 {
-        let partitions = self.partitions.values();
-        partitions.map(|one| one.job_factor).max().unwrap_or(0)
+        self.largest_job_factor
     }
 
     /// The priority of each QOS.
@@ -205,11 +209,11 @@ impl Cluster {
     /// It is not such a table.
     pub fn add_qos(&mut self, name: &str, text: &str) -> Result<Vec<String>, String> {
         if let Some(table) = Table::parse_with(text, "Name")
+            && let Some(qos) = table.column("Name")
             && let Some(priority) = table.column("Priority")
         {
-            let qos = table.column("Name");
             let (priorities, problems) = read_priorities(name, &table, priority, "a QOS", |row| {
-                Some(row.cell(qos).to_owned())
+                Some(row.cell(Some(qos)).to_owned())
             });
             self.qos = Some(priorities);
             return Ok(problems);

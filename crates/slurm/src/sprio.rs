@@ -116,7 +116,7 @@ impl<'t> Cells<'t> {
         self.cells.get(index).copied()
     }
 
-    /// The second cell `PARTITION`.
+    /// The last cell `PARTITION`: of two, the points.
     fn partition_points(&self) -> Option<&'t str> {
         let index = self.columns.iter().rposition(|name| *name == "PARTITION")?;
         self.cells.get(index).copied()

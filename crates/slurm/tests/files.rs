@@ -5,6 +5,7 @@ use std::fs;
 
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTree, Shares};
+use jsf_slurm::cluster::Cluster;
 use jsf_slurm::tree::TreeFormat;
 use jsf_slurm::{SlurmTree, read_tree};
 use jsf_testing::golden::slurm_trees;
@@ -377,4 +378,14 @@ fn a_truncated_file_gives_no_more_nodes_or_an_error_with_its_name() {
         }
     }
     assert!(truncated > 3000, "{truncated}");
+}
+
+#[test]
+fn a_table_of_qos_without_their_names_is_refused() {
+    let text = "  Priority   GraceTime    Preempt\n---------- ---------- ----------\n        10   00:00:00\n";
+    let refused = Cluster::default().add_qos("qos.txt", text);
+    assert_eq!(
+        refused.expect_err("no names"),
+        "`qos.txt`: expected the output of `sacctmgr -P show qos`"
+    );
 }

@@ -76,7 +76,14 @@ impl FileSource {
         }
     }
 
-    /// The last part of the path, which does not show where the file was.
+    /// The name without the folders before it.
+    pub(crate) fn file_name(&self) -> String {
+        let name = self.name();
+        let last = Path::new(&name).file_name().and_then(|last| last.to_str());
+        last.unwrap_or(&name).to_owned()
+    }
+
+    /// The last part of the path, which does not show in which folder or archive the file was.
     pub(crate) fn last_part(&self) -> String {
         let name = self.name();
         let name = name.rsplit(": ").next().unwrap_or(&name);

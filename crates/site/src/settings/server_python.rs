@@ -40,7 +40,7 @@ impl ServerPython {
         if let Some(source) = files.first(Role::Python) {
             let text = source.read_text(Role::Python)?;
             match version_in(&text) {
-                Some(version) => return Ok(Self { version, source: Some(source.last_part()) }),
+                Some(version) => return Ok(Self { version, source: Some(source.file_name()) }),
                 None => warnings.push(format!(
                     "`{}` contains `{}`, expected a version of Python from {} to {}, such as `Python 3.9.18`; it is not used",
                     source.name(),
