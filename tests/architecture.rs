@@ -170,6 +170,39 @@ fn every_import_follows_the_diagram() {
     assert!(wrong.is_empty(), "imports against the diagram: {wrong:#?}");
 }
 
+/// The folders of `crates/site/src`, each of which may import those before it.
+const SITE_FOLDERS: [&str; 9] = [
+    "opening",
+    "jobs",
+    "shares",
+    "formulas",
+    "settings",
+    "slurm",
+    "ranking",
+    "next_cycle",
+    "simulation",
+];
+
+#[test]
+fn folders_of_a_site_import_only_those_before_them() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/site/src");
+    for (place, folder) in SITE_FOLDERS.iter().enumerate() {
+        let mut files = Vec::new();
+        source_files(&root.join(folder), &mut files);
+        assert!(!files.is_empty(), "{folder} has no sources");
+        for file in files {
+            for import in imports(&fs::read_to_string(&file).expect("a readable file")) {
+                let other = import.split('/').next().unwrap_or_default();
+                assert!(
+                    !SITE_FOLDERS[place + 1..].contains(&other),
+                    "{} imports {import}",
+                    file.display()
+                );
+            }
+        }
+    }
+}
+
 /// The folders with the sources of the crates from which programs are built, but for `left_out`.
 fn library_sources(left_out: &[&str]) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -121,7 +121,7 @@ codes! {
     NoWalltime "JSF620" Warning "running jobs without a walltime",
     MissingJobs "JSF621" Warning "fewer jobs than the server counts",
     UnderDefaultThreshold "JSF622" Warning "jobs that the default threshold excludes",
-    ResourceOfInputName "JSF623" Warning "a resource with the name of an input of the scheduler",
+    ResourceNamedAsInput "JSF623" Warning "a resource with the name of an input of the scheduler",
 }
 
 impl Code {

@@ -5,7 +5,8 @@
 //! of all jobs that can be read, and a problem for each repair and each job that cannot. An
 //! attribute that is not valid JSON is dropped. If the formula, the order or the fair-share entity
 //! needs it, the whole job is rejected: a value that cannot be read is never replaced by 0. If
-//! braces are missing, the indentation of a line shows which object it belongs to.
+//! braces are missing, the indentation of a line shows which object it belongs to. Lines of another
+//! origin, such as what a shell printed, are left out with a note.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use job_sort_formula::jobs::Problem;
 use jsf_json::{JsonScalar, clipped};
 use jsf_openpbs::files::objects::split_unescaped;
+use jsf_openpbs::qmgr::is_of_name;
 use jsf_openpbs::resource_amount::{AmountSource, number};
 
 use crate::error::ReadErrorKind;
@@ -214,7 +215,6 @@ impl<'d> TextJob<'d> {
 /// The name and the value of `name = value`; a value that is empty may lack the space after `=`.
 fn split_attribute(text: &str) -> Option<(&str, &str)> {
     let (name, value) = text.split_once(" =")?;
-    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
     if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         || !name.chars().all(is_of_name)
     {
@@ -274,7 +274,7 @@ fn parse_dsv_job<'d>(text: &'d str, converter: &mut JobConverter<'_>) -> ParsedJ
     let text = text.trim_end_matches(['\n', '\r']);
     let text = text.trim_start();
     let id_length = text
-        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '[' | ']')))
+        .find(|c| !(is_of_name(c) || matches!(c, '[' | ']')))
         .unwrap_or(text.len());
     // behind the id, which has no spaces, is the delimiter, which `-D` may have set to any text;
     // `Job_Name` is the first attribute, unless only some are printed

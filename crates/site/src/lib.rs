@@ -17,6 +17,7 @@ mod settings;
 mod shares;
 mod simulation;
 mod slurm;
+mod words;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,7 @@ pub use next_cycle::cycled_queue::{
     CycleProcessors, CycleRequest, CycledQueue, EstimatedStart, PreemptedJob, ReservedJob,
     WaitingJob,
 };
+pub use next_cycle::left_out::LeftOut;
 pub use opening::bundle::SiteBundle;
 pub use opening::file_source::{FileSource, is_stdin};
 pub use opening::role::Role;
@@ -51,7 +53,7 @@ pub use ranking::reach_rank::{Means, Reached, SmallestChange, SmallestChanges, W
 pub use ranking::rule::Rule;
 pub use shares::policy_selection::PolicyName;
 pub use shares::policy_shares::{PolicyShares, SharesRequest, UsageChange};
-pub use simulation::simulation_rules::{LeftOut, Processors};
+pub use simulation::simulation_rules::Processors;
 pub use simulation::site_simulation::{SimulatedQueue, SimulationOptions, StartingUsage};
 pub use simulation::warm_up::check_warm_up;
 

@@ -41,7 +41,7 @@ impl Priorities {
         self.of.get(name).copied()
     }
 
-    /// A priority, 0 if there is none, as a part of the largest one, or as it is.
+    /// A priority as a part of the largest one, or as it is; 0 without a priority.
     pub(crate) fn factor(&self, priority: Option<u32>, is_raw: bool) -> f64 {
         part_of_largest(priority.unwrap_or(0), self.largest, is_raw)
     }

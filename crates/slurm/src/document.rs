@@ -22,7 +22,7 @@ pub enum SlurmDocument {
 }
 
 impl SlurmDocument {
-    /// What a text is, by its start; `None` if it is none of these.
+    /// What a text is, by its start; `None` if it is something else.
     pub fn detect(text: &str) -> Option<Self> {
         let first = text.lines().find(|line| !line.trim().is_empty())?;
         if first.starts_with("JobId=") {

@@ -8,6 +8,9 @@ use crate::cluster::{Cluster, NodeTotals, Priorities, association_key, part_of_l
 use crate::conf::{PrioritySettings, TresWeight};
 use crate::jobs::{SlurmJob, TimeLimit};
 
+/// The input that grows while a job waits.
+pub const AGE: &str = "age_factor";
+
 /// The minutes that Slurm keeps for a job without a limit.
 const UNLIMITED_MINUTES: u32 = u32::MAX;
 
@@ -65,34 +68,31 @@ impl PrioritySettings {
         job: &SlurmJob,
         cluster: &Cluster,
     ) -> Option<String> {
-        let (has_weight, is_known, name) = match input {
+        match input {
             NamedInput::Partition => {
                 let name = job.first_partition();
                 let partitions = &cluster.partitions;
-                (
-                    self.weight_partition > 0 || !self.weight_tres.is_empty(),
-                    partitions.is_empty() || partitions.contains_key(name),
-                    name.to_owned(),
-                )
+                let has_weight = self.weight_partition > 0 || !self.weight_tres.is_empty();
+                let is_known = partitions.is_empty() || partitions.contains_key(name);
+                (has_weight && !is_known).then(|| name.to_owned())
             }
-            NamedInput::Qos => (
-                self.weight_qos > 0,
-                job.qos.is_empty() || cluster.qos.as_ref()?.of(&job.qos).is_some(),
-                job.qos.clone(),
-            ),
-            NamedInput::Association => (
-                self.weight_assoc > 0,
-                association_priority(job, cluster.associations.as_ref()?).is_some(),
-                format!("{}/{}", job.account, job.user),
-            ),
-        };
-        (has_weight && !is_known).then_some(name)
+            NamedInput::Qos => {
+                let is_known = job.qos.is_empty() || cluster.qos.as_ref()?.of(&job.qos).is_some();
+                (self.weight_qos > 0 && !is_known).then(|| job.qos.clone())
+            }
+            NamedInput::Association => {
+                let associations = cluster.associations.as_ref()?;
+                let is_known = association_priority(job, associations).is_some();
+                (self.weight_assoc > 0 && !is_known)
+                    .then(|| format!("{}/{}", job.account, job.user))
+            }
+        }
     }
 
     /// The weighted factors without the resources, in the order in which Slurm adds them.
     fn weighted(&self) -> [(&'static str, u32, &'static str); 6] {
         [
-            ("AGE", self.weight_age, "age_factor"),
+            ("AGE", self.weight_age, AGE),
             ("ASSOC", self.weight_assoc, "assoc_factor"),
             ("FAIRSHARE", self.weight_fairshare, "fairshare_factor"),
             ("JOBSIZE", self.weight_job_size, "size_factor"),
@@ -286,7 +286,7 @@ impl PriorityInputs {
     /// The numbers by their names in formulas.
     pub fn named(&self, settings: &PrioritySettings) -> Vec<(String, f64)> {
         let mut named = vec![
-            ("age_factor".to_owned(), self.age_factor),
+            (AGE.to_owned(), self.age_factor),
             ("assoc_factor".to_owned(), self.assoc_factor),
             ("size_factor".to_owned(), self.size_factor),
             ("partition_factor".to_owned(), self.partition_factor),

@@ -22,7 +22,7 @@ struct Field {
     line: usize,
 }
 
-/// Values that mean that there is none.
+/// How Slurm writes a value that is not set.
 const NONE: [&str; 4] = ["", "(null)", "N/A", "NONE"];
 
 impl Record {
@@ -41,7 +41,7 @@ impl Record {
         }
     }
 
-    /// The value of a key, unless it means that there is none.
+    /// The value of a key, if it is set.
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.raw(key).filter(|value| !NONE.contains(value))
     }

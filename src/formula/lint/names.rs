@@ -395,7 +395,7 @@ fn in_another_case(
 }
 
 /// The finding on a resource that a formula cannot use, because Python finds another object of that
-/// name first. There is none on a call, which means the function.
+/// name first. A call has no such finding, as it means the function.
 fn hidden(name: &str, span: Span, is_callee: bool) -> Option<Diagnostic> {
     if name == "ex" {
         let message = "`ex` is a variable of the scheduler's script, which hides the resource";

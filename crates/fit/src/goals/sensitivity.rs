@@ -173,7 +173,7 @@ fn constant(range: &TemplateConstant, value: f64, tried: &[Tried]) -> FittedCons
     }
 }
 
-/// The last value before the first one that does not do as well; `value` if there is none.
+/// The last value before the first one that does not do as well; without such a one, `value`.
 fn last_good<'t>(tried: impl Iterator<Item = &'t Tried>, value: f64) -> f64 {
     let mut last = value;
     for (other, is_as_good) in tried {

@@ -65,6 +65,10 @@ impl Clock {
         }
     }
 
+    pub(super) fn utc_if_known(&self, time: Option<Time>) -> Option<i64> {
+        time.map(|time| self.utc(time))
+    }
+
     /// A time on the clock in seconds since 1970, by the distance from UTC that is known for the
     /// nearest time.
     pub fn utc_of_wall(&self, wall: i64) -> i64 {

@@ -124,15 +124,14 @@ pub(super) struct CycleJobsBuilder {
 impl CycleJobsBuilder {
     pub(super) fn finish(self) -> CycleJobs {
         let clock = Clock::new(&self.jobs, self.timestamp);
-        let utc = |time: Option<Time>| time.map(|time| clock.utc(time));
         let mut is_time_zone_known = true;
         let mut jobs = Vec::with_capacity(self.jobs.len());
         for CycleJob { mut job, times } in self.jobs {
             is_time_zone_known &= clock.is_known() || !matches!(times.started, Some(Time::Wall(_)));
-            job.stime = utc(times.started);
-            job.qtime = utc(times.queued);
-            job.etime = utc(times.eligible);
-            job.estimated_start = utc(times.estimated_start);
+            job.stime = clock.utc_if_known(times.started);
+            job.qtime = clock.utc_if_known(times.queued);
+            job.etime = clock.utc_if_known(times.eligible);
+            job.estimated_start = clock.utc_if_known(times.estimated_start);
             jobs.push(job);
         }
         CycleJobs {

@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::rank::Ranking;
 use jsf_site::SiteError;
 use thiserror::Error;
 
@@ -21,6 +23,18 @@ impl Outcome {
     /// Findings unless all is fine.
     pub(crate) fn fine_if(is_fine: bool) -> Self {
         if is_fine { Self::Fine } else { Self::Findings }
+    }
+
+    /// What a ranking says of its formula: findings if it cannot work, fails for every job, or
+    /// failed under `--on-error fail`.
+    pub(crate) fn of_ranking(findings: &[Diagnostic], ranking: &Ranking) -> Self {
+        let mut is_fine = ranking.failure().is_none();
+        for finding in findings {
+            is_fine &= finding.severity != Severity::Error;
+        }
+        let jobs = ranking.scores().count();
+        let all_fail = jobs > 0 && ranking.error_count() == jobs;
+        Self::fine_if(is_fine && !all_fail)
     }
 }
 

@@ -1,9 +1,8 @@
 //! What the commands that rank a queue have in common.
 
-use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::jobs::FoundJobs;
-use job_sort_formula::{JobTable, Ranking};
+use job_sort_formula::{Formula, JobTable};
 use jsf_openpbs::check::FAILURE_CODES;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_openpbs::words::counted;
@@ -147,17 +146,6 @@ fn warn_of_job_id(formula: &str, given: &[String], table: &JobTable) {
             "`{formula}` is taken as the formula, and a job has this number; for both: --job {jobs},{formula}"
         ));
     }
-}
-
-/// What a ranking says of its formula: findings if it cannot work, fails for every job, or failed
-/// under `--on-error fail`.
-pub(crate) fn outcome(findings: &[Diagnostic], ranking: &Ranking) -> Outcome {
-    let jobs = ranking.scores().count();
-    let has_error = findings
-        .iter()
-        .any(|found| found.severity == Severity::Error);
-    let all_fail = jobs > 0 && ranking.error_count() == jobs;
-    Outcome::fine_if(!has_error && !all_fail && ranking.failure().is_none())
 }
 
 /// Checks the formula of a command that does not rank with it: draws the errors with which it

@@ -120,7 +120,7 @@ pub(super) fn hidden_resources(expr: &Expr, hidden: &[String]) -> Vec<Diagnostic
                 "`{name}` is what the scheduler defines, not the resource `{name}` that the site declares"
             );
             let help = "no formula can read a resource of this name: declare it under another one";
-            let found = Diagnostic::new(Code::ResourceOfInputName, message, span);
+            let found = Diagnostic::new(Code::ResourceNamedAsInput, message, span);
             findings.push(found.with_help(help));
         }
     }

@@ -492,14 +492,22 @@ impl Machine {
         let Some(alone) = self.alone(request, pool) else {
             return true;
         };
-        let left = |pool: u32| self.of_pool(available, pool)[self.amounts - 1];
         match alone {
-            Alone::No => left(pool) > 0,
-            Alone::OnVnode => left(pool) == Self::UNOCCUPIED,
+            Alone::No => self.occupation_left(available, pool) > 0,
+            Alone::OnVnode => self.is_unoccupied(available, pool),
             Alone::OnHost => self
                 .pools_of_host(pool)
-                .all(|pool| left(pool) == Self::UNOCCUPIED),
+                .all(|pool| self.is_unoccupied(available, pool)),
         }
+    }
+
+    fn is_unoccupied(&self, available: &[i64], pool: u32) -> bool {
+        self.occupation_left(available, pool) == Self::UNOCCUPIED
+    }
+
+    /// What is left of the last amount of a pool, of which each job there has taken a part.
+    fn occupation_left(&self, available: &[i64], pool: u32) -> i64 {
+        self.of_pool(available, pool)[self.amounts - 1]
     }
 
     /// What a job has for itself in a pool; `None` if no job has any pool for itself.

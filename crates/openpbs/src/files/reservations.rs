@@ -68,17 +68,6 @@ fn reservation(object: &Object<'_>, state: &str) -> Result<ListedReservation, St
     let nodes = object.get("resv_nodes").unwrap_or_default();
     let nodes = PlacedChunk::read_all(nodes, AmountSource::Server, &Schema::openpbs());
     let is_confirmed = !nodes.is_empty() && state != "UNCONFIRMED";
-    let time = |attribute: &str| {
-        match object.get(attribute).and_then(seconds_of_ctime) {
-            Some(time) => Ok(time),
-            // one without nodes holds nothing, whenever it is
-            None if !is_confirmed => Ok(0),
-            None => Err(format!(
-                "the reservation `{}` has no `{attribute}` that is a time",
-                object.name
-            )),
-        }
-    };
     let mut attributes = object.attributes.iter();
     let place = attributes.find(|attribute| attribute.full_name() == "Resource_List.place");
     let place = place.and_then(|place| place.value.text());
@@ -89,13 +78,25 @@ fn reservation(object: &Object<'_>, state: &str) -> Result<ListedReservation, St
         queue: object.get("queue").or(own_queue).unwrap_or_default().into(),
         is_confirmed,
         is_running: matches!(state, "RUNNING" | "TIME_TO_RUN" | "DELETING_JOBS"),
-        start: time("reserve_start")?,
-        end: time("reserve_end")?,
+        start: time(object, "reserve_start", is_confirmed)?,
+        end: time(object, "reserve_end", is_confirmed)?,
         is_exclusive: words.any(|word| matches!(word, "excl" | "exclhost")),
         later_occurrences: number(object, "reserve_count")
             .saturating_sub(number(object, "reserve_index")),
         nodes,
     })
+}
+
+/// When a reservation begins or ends; one without nodes holds nothing, whenever it is.
+fn time(object: &Object<'_>, attribute: &str, is_confirmed: bool) -> Result<i64, String> {
+    match object.get(attribute).and_then(seconds_of_ctime) {
+        Some(time) => Ok(time),
+        None if !is_confirmed => Ok(0),
+        None => Err(format!(
+            "the reservation `{}` has no `{attribute}` that is a time",
+            object.name
+        )),
+    }
 }
 
 fn number(object: &Object<'_>, attribute: &str) -> u32 {

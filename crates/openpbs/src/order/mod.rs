@@ -67,13 +67,8 @@ impl NotConsidered {
     /// That a value does not exceed the threshold, if so. The threshold does not apply to a job
     /// whose error the caller ranks below every value
     /// ([`OnError::Null`](job_sort_formula::rank::OnError::Null)): OpenPBS gives it a value.
-    #[inline]
-    pub fn by_threshold(
-        value: f64,
-        threshold: f64,
-        has_error: impl FnOnce() -> bool,
-    ) -> Option<Self> {
-        let is_under = value <= threshold && !(value == f64::NEG_INFINITY && has_error());
+    pub fn by_threshold(value: f64, threshold: f64, has_error: bool) -> Option<Self> {
+        let is_under = value <= threshold && !(value == f64::NEG_INFINITY && has_error);
         is_under.then_some(Self::UnderThreshold { value, threshold })
     }
 }

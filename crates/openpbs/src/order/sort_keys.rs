@@ -81,7 +81,7 @@ impl<'t> SortKeys<'t> {
             return Some(NotConsidered::NoShares);
         }
         let value = *self.values.get(row)?;
-        let has_error = || self.with_error.binary_search(&row).is_ok();
+        let has_error = self.with_error.binary_search(&row).is_ok();
         NotConsidered::by_threshold(value, self.threshold, has_error)
     }
 

@@ -144,8 +144,12 @@ fn object_named_in(before: &str) -> Option<String> {
 }
 
 fn is_name(name: &str) -> bool {
-    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     !name.is_empty() && name.chars().all(is_of_name)
+}
+
+/// Whether the name of an object or of an attribute may contain the character.
+pub fn is_of_name(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '.')
 }
 
 /// Makes the directive `set OBJECT job_sort_formula=…`, not quoted for the shell.

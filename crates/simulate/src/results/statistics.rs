@@ -231,13 +231,12 @@ fn summary(jobs: &[StartedJob<'_>], started: &[StartedJob<'_>], processors: u32)
         return Summary::default();
     };
     let makespan = last - first;
-    let within = |from: i64, to: i64| i128::from((to.min(last) - from.max(first)).max(0));
     let (mut held, mut waited) = (0, 0);
     for job in started {
         for (from, to) in job.runs() {
-            held += i128::from(job.job.processors) * within(from, to);
+            held += i128::from(job.job.processors) * overlap((first, last), (from, to));
         }
-        waited += within(job.job.submit, job.start);
+        waited += overlap((first, last), (job.job.submit, job.start));
     }
     let mut core_seconds = 0;
     let mut weighted = 0.0;
@@ -264,6 +263,16 @@ fn summary(jobs: &[StartedJob<'_>], started: &[StartedJob<'_>], processors: u32)
         wait: Distribution::new(&mut waits),
         bounded_slowdown: Distribution::new(&mut slowdowns),
     }
+}
+
+/// The seconds that two times have in common.
+fn overlap(one: (i64, i64), other: (i64, i64)) -> i128 {
+    i128::from((one.1.min(other.1) - one.0.max(other.0)).max(0))
+}
+
+/// The mean of so many numbers with this sum; `None` without any.
+fn mean(sum: f64, count: usize) -> Option<f64> {
+    (count > 0).then_some(sum / count as f64)
 }
 
 /// A quotient; 0 where nothing is divided by.
@@ -347,13 +356,12 @@ fn periods(
         if seconds <= 0 && submitted == 0 {
             continue;
         }
-        let mean = |sum: f64| (submitted > 0).then_some(sum / submitted as f64);
         periods.push(Period {
             start: start + zero,
             seconds,
             submitted,
-            mean_wait: mean(waits),
-            mean_bounded_slowdown: mean(slowdowns),
+            mean_wait: mean(waits, submitted),
+            mean_bounded_slowdown: mean(slowdowns, submitted),
             utilisation: quotient(held[index], seconds as f64) / f64::from(processors),
             mean_queue: quotient(waited[index], seconds as f64),
         });

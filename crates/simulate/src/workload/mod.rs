@@ -117,7 +117,6 @@ impl WorkloadJob {
 
     /// Which part of a job comes first; one whose times are not known comes last.
     fn order_of_parts(&self) -> (i64, i64, u32) {
-        let known_or_last = |time: i64| if time == UNKNOWN { i64::MAX } else { time };
         (
             known_or_last(self.submit),
             known_or_last(self.started),
@@ -438,6 +437,11 @@ impl Workload {
         let shown = self.names.anonymous();
         self.hidden = Some(std::mem::replace(&mut self.names, shown));
     }
+}
+
+/// A time; one that is not known comes after all others.
+fn known_or_last(time: i64) -> i64 {
+    if time == UNKNOWN { i64::MAX } else { time }
 }
 
 /// Compares jobs by their submission, then by their ids, of which all are in one text.

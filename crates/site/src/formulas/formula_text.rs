@@ -16,7 +16,7 @@ use crate::SiteError;
 use crate::opening::file_source::FileSource;
 use crate::opening::quoted_mail::unquoted;
 use crate::opening::role::Role;
-use crate::settings::server_documents::{SiteDocument, SiteText};
+use crate::opening::site_document::{SiteDocument, SiteText};
 
 /// In how many places a document is searched for a formula.
 const MAX_STARTS: usize = 1000;
@@ -135,7 +135,7 @@ impl FormulaText {
         let source = FileSource::from(path);
         let text = SiteText::read(&source, Role::Formula)?;
         let document = SiteDocument::new(&text);
-        document.given_formula(None).map_err(SiteError::Content)
+        Self::given(&document, None).map_err(SiteError::Content)
     }
 
     /// The file with a formula as a source that can be read several times, for [`Role::Formula`];
@@ -152,40 +152,44 @@ impl FormulaText {
     pub fn submitted(&self, numbers: NumberMode) -> FormulaSubmission<'_> {
         submitted(&self.text, numbers).followed_by(&self.below)
     }
-}
 
-impl SiteDocument<'_> {
     /// The formula of the server or of the default scheduler, or that is all of the document.
-    pub(crate) fn formula(&self) -> Result<FormulaText, Message> {
-        self.require_formula()?;
-        Ok(self.text(formula_in(&self.name, &self.objects)?))
-    }
-
-    fn require_formula(&self) -> Result<(), Message> {
-        self.require(Role::Formula).map_err(|error| error.message())
+    pub(crate) fn of_document(document: &SiteDocument<'_>) -> Result<Self, Message> {
+        require_formula(document)?;
+        let formula = formula_in(&document.name, &document.objects)?;
+        Ok(Self::in_site_document(formula, document))
     }
 
     /// The formula of the scheduler with a partition.
-    pub(crate) fn formula_of_partition(&self, partition: &str) -> Option<FormulaText> {
-        let formula = scheduler_of_partition(&self.objects, partition)?.formula?;
-        Some(self.text(formula))
+    pub(crate) fn of_partition(document: &SiteDocument<'_>, partition: &str) -> Option<Self> {
+        let formula = scheduler_of_partition(&document.objects, partition)?.formula?;
+        Some(Self::in_site_document(formula, document))
     }
 
     /// The formula of a document that was given for it: that of the scheduler with the partition,
     /// else that of the default scheduler, else that of the only one that has one.
-    pub(crate) fn given_formula(&self, partition: Option<&str>) -> Result<FormulaText, Message> {
-        self.require_formula()?;
+    pub(crate) fn given(
+        document: &SiteDocument<'_>,
+        partition: Option<&str>,
+    ) -> Result<Self, Message> {
+        require_formula(document)?;
         if let Some(partition) = partition
-            && let Some(formula) = self.formula_of_partition(partition)
+            && let Some(formula) = Self::of_partition(document, partition)
         {
             return Ok(formula);
         }
-        Ok(self.text(any_formula_in(&self.name, &self.objects)?))
+        let formula = any_formula_in(&document.name, &document.objects)?;
+        Ok(Self::in_site_document(formula, document))
     }
 
-    fn text(&self, formula: SourceFormula) -> FormulaText {
-        FormulaText::in_document(formula, self.name.clone(), self.objects.text)
+    fn in_site_document(formula: SourceFormula, document: &SiteDocument<'_>) -> Self {
+        Self::in_document(formula, document.name.clone(), document.objects.text)
     }
+}
+
+fn require_formula(document: &SiteDocument<'_>) -> Result<(), Message> {
+    let accepted = document.require(Role::Formula);
+    accepted.map_err(|error| error.message())
 }
 
 /// The formulas in the documents of a site.

@@ -7,12 +7,12 @@ use jsf_ingest::{CycleJobs, ReadOptions};
 use jsf_openpbs::check::CHECKED_COLUMNS;
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::order::Order;
+use jsf_slurm::priority::AGE;
 
 use crate::jobs::job_warnings::{invalid_jobs, job_problems, missing_eligible_time};
 use crate::opening::file_source::FileSource;
 use crate::opening::file_warnings::in_file;
 use crate::opening::role::Role;
-use crate::slurm::slurm_queue::AGE;
 use crate::{Site, SiteError};
 
 /// The jobs of a site, with a column for each name that was asked for.

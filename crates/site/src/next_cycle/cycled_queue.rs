@@ -17,12 +17,13 @@ use serde::Serialize;
 
 use crate::jobs::site_jobs::ColumnsRequest;
 use crate::next_cycle::cycle_decisions::{Decisions, OrderedQueue, find_asked};
+use crate::next_cycle::left_out::LeftOut;
 use crate::next_cycle::prime_and_dedicated::MAX_CHANGES;
+use crate::next_cycle::queue_rules::starts_in_words;
 use crate::next_cycle::site_machine::CycleMachine;
 use crate::opening::role::Role;
 use crate::opening::site_files::SiteFiles;
 use crate::ranking::rule::by_heading;
-use crate::simulation::simulation_rules::{LeftOut, starts_in_words};
 use crate::{JobsToRank, RankedQueue, Rule, SharesRequest, Site, SiteError};
 
 /// A cycle that is further than this from all times of the jobs is probably not meant, in seconds.

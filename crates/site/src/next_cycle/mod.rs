@@ -5,6 +5,7 @@
 
 pub(crate) mod cycle_decisions;
 pub(crate) mod cycled_queue;
+pub(crate) mod left_out;
 pub(crate) mod node_pools;
 pub(crate) mod placement_left_out;
 pub(crate) mod places;

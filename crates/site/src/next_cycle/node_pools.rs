@@ -16,8 +16,10 @@ use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_openpbs::files::sched_config::{NodeAmount, NodeSortKey, SortFirst};
 
 use crate::next_cycle::reserved_nodes::Reservations;
-use crate::simulation::simulation_rules::PROCESSORS;
 use crate::{Site, SiteError};
+
+/// The resource that every machine counts.
+pub(crate) const PROCESSORS: &str = "ncpus";
 
 /// The amount of which a job that has a node for itself takes all, and any other job 1. No resource
 /// has this name.
@@ -51,6 +53,24 @@ pub(crate) struct Pools {
 
 /// A resource that is not an amount, and the value that a chunk asks for.
 pub(crate) type WantedValue = (Box<str>, Box<str>);
+
+impl Site {
+    /// The nodes of the partition on which jobs may run, or for which a reservation is.
+    pub(crate) fn usable_nodes<'n>(
+        &self,
+        nodes: &'n Nodes,
+        reservations: &Reservations,
+    ) -> Vec<&'n Node> {
+        let mut usable = Vec::new();
+        for node in &nodes.nodes {
+            let has_jobs = node.is_usable || node.is_resv_exclusive && reservations.have(node);
+            if has_jobs && node.partition.as_deref() == self.partition.as_deref() {
+                usable.push(node);
+            }
+        }
+        usable
+    }
+}
 
 impl Pools {
     /// The pools for jobs of a moment.

@@ -7,10 +7,11 @@ use job_sort_formula::schema::InputType;
 use jsf_ingest::QueuedJob;
 
 use crate::Site;
+use crate::next_cycle::left_out::LeftOut;
+use crate::next_cycle::node_pools::PROCESSORS;
 use crate::next_cycle::node_pools::{Pools, amount_of};
 use crate::opening::role::Role;
-use crate::simulation::simulation_rules::{LeftOut, PROCESSORS};
-use crate::simulation::site_simulation::first_names;
+use crate::words::first_names;
 
 /// The amounts that OpenPBS defines and that no node has: jobs that run do not take from them.
 const NOT_CONSUMED: [&str; 13] = [

@@ -7,8 +7,8 @@ use jsf_openpbs::chunks::Chunk;
 use jsf_openpbs::cycle::{Machine, PlacementSets, Placing, RequestedChunks};
 
 use crate::Site;
+use crate::next_cycle::node_pools::PROCESSORS;
 use crate::next_cycle::node_pools::{Pools, WantedValue, amount_of, amounts_of, has, wanted};
-use crate::simulation::simulation_rules::PROCESSORS;
 
 /// Where the jobs of some queues may be placed.
 pub(crate) struct Places<'a> {

@@ -14,8 +14,8 @@ use jsf_openpbs::share_tree::PbsTree;
 
 use crate::Site;
 use crate::next_cycle::cycle_decisions::{GaveWay, OrderedQueue};
+use crate::next_cycle::left_out::LeftOut;
 use crate::next_cycle::site_machine::CycleMachine;
-use crate::simulation::simulation_rules::LeftOut;
 
 /// The resource of a job that names the jobs that it may preempt.
 const TARGETS: &str = "preempt_targets";

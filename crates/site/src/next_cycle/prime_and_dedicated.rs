@@ -9,10 +9,10 @@ use jsf_openpbs::files::dedicated_time;
 use jsf_openpbs::files::holidays::Holidays;
 use jsf_openpbs::files::sched_config::ByTime;
 
+use crate::next_cycle::left_out::LeftOut;
 use crate::next_cycle::reserved_nodes::Reservations;
 use crate::opening::file_warnings::in_file;
 use crate::opening::role::Role;
-use crate::simulation::simulation_rules::LeftOut;
 use crate::{Site, SiteError};
 
 /// How many changes between prime time and the time outside it a cycle looks at: those of a month.

@@ -10,6 +10,7 @@ use jsf_openpbs::cycle::{
 };
 use jsf_openpbs::files::limits::{RunLimit, RunLimits};
 use jsf_openpbs::files::queues::Queues;
+use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;
 
 use crate::Site;
 use crate::opening::role::Role;
@@ -297,6 +298,27 @@ fn add_limit(
             if let Some(index) = names.iter().position(|other| other == name) {
                 limit.named.insert(index as u32, entry.most);
             }
+        }
+    }
+}
+
+/// What a cycle starts by these rules, in words.
+pub(crate) fn starts_in_words(rules: &CycleRules) -> String {
+    let queues = rules.queue_depths.iter().flatten().count();
+    match (rules.strict_ordering, rules.backfill_depth) {
+        (false, _) => "strict_ordering False: whatever fits starts".to_owned(),
+        (true, 0) if queues == 0 => {
+            "strict_ordering True, backfill_depth 0: no backfilling".to_owned()
+        }
+        (true, depth) => {
+            let mut words = format!("strict_ordering True, backfill_depth {depth}");
+            if queues > 0 {
+                words += " and that of queues";
+            }
+            if rules.window != i64::from(DEFAULT_BACKFILL_FUZZY) {
+                words += &format!(", opt_backfill_fuzzy {} s", rules.window);
+            }
+            words
         }
     }
 }

@@ -8,8 +8,8 @@ use jsf_openpbs::files::nodes::Node;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::reservations::{ListedReservation, read};
 
+use crate::next_cycle::left_out::LeftOut;
 use crate::opening::role::Role;
-use crate::simulation::simulation_rules::LeftOut;
 use crate::{Site, SiteError};
 
 /// The most reservations that a cycle keeps places for, the first ones by their starts.

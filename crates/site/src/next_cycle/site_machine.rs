@@ -16,11 +16,11 @@ use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_openpbs::words::counted;
 use jsf_simulate::Names;
 
+use crate::next_cycle::node_pools::PROCESSORS;
 use crate::next_cycle::node_pools::{Pools, amounts_of};
 use crate::next_cycle::places::{Places, totals_of};
 use crate::next_cycle::queue_rules::LimitedNames;
 use crate::next_cycle::reserved_nodes::Reservations;
-use crate::simulation::simulation_rules::PROCESSORS;
 use crate::{CycleProcessors, Site, SiteError};
 
 /// What a cycle runs on.

@@ -10,9 +10,9 @@ use jsf_openpbs::words::counted;
 
 use crate::Site;
 use crate::next_cycle::cycle_decisions::Decisions;
+use crate::next_cycle::node_pools::PROCESSORS;
 use crate::next_cycle::node_pools::wanted;
 use crate::next_cycle::site_machine::CycleMachine;
-use crate::simulation::simulation_rules::PROCESSORS;
 
 /// A job that waits.
 #[derive(Clone, Copy)]

@@ -12,5 +12,6 @@ pub(crate) mod file_warnings;
 pub(crate) mod layout;
 pub(crate) mod quoted_mail;
 pub(crate) mod role;
+pub(crate) mod site_document;
 pub(crate) mod site_files;
 pub(crate) mod site_summary;

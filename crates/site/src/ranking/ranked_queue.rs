@@ -254,7 +254,7 @@ fn order_decimals(mut ranking: Ranking, threshold: Option<f64>, limit: usize) ->
     let mut under = BTreeMap::new();
     for &row in ranking.order() {
         if let (Some(threshold), Some(score)) = (threshold, ranking.score(row)) {
-            let has_error = || score.unrounded.is_err();
+            let has_error = score.unrounded.is_err();
             if let Some(reason) = NotConsidered::by_threshold(score.value, threshold, has_error) {
                 under.insert(row, reason);
             }

@@ -8,10 +8,11 @@ use job_sort_formula::rank::{
 };
 use job_sort_formula::schema::{FairshareInput, InputType, Origin, Range, Schema};
 use jsf_openpbs::order::Competition;
+use jsf_slurm::priority::AGE;
 use serde::Serialize;
 
 use crate::shares::site_tree::SiteTree;
-use crate::slurm::slurm_queue::{AGE, SlurmQueue};
+use crate::slurm::slurm_queue::SlurmQueue;
 use crate::{PolicyName, RankReached, RankedQueue, Site};
 
 /// The fair-share numbers reach the formula with six decimals.

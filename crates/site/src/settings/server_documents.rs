@@ -12,10 +12,10 @@ use job_sort_formula::schema::{InputType, Origin, Schema};
 use jsf_ingest::FileKind;
 use jsf_json::clipped;
 use jsf_openpbs::files::formula_source::{SourceFormula, sets_only_formulas};
-use jsf_openpbs::files::objects::{Notation, ObjectKind, Objects};
+use jsf_openpbs::files::objects::{Notation, ObjectKind};
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::repeated::repeated;
-use jsf_openpbs::files::resources::{add_resources, declared_names, is_name};
+use jsf_openpbs::files::resources::{add_resources, declared_names};
 use jsf_openpbs::files::schedulers::{DEFAULT, ListedScheduler, listed_schedulers};
 use jsf_openpbs::files::server::ServerSettings;
 use jsf_openpbs::words::quoted;
@@ -25,6 +25,7 @@ use crate::formulas::formula_text::{FormulaText, SiteFormulas};
 use crate::opening::file_source::FileSource;
 use crate::opening::file_warnings::{FileWarnings, in_file};
 use crate::opening::role::Role;
+use crate::opening::site_document::{SiteDocument, SiteText, parsed};
 use crate::opening::site_files::SiteFiles;
 use crate::settings::server_python::ServerPython;
 
@@ -41,112 +42,6 @@ pub(crate) struct Documents {
     pub partition: Option<String>,
     pub formulas: SiteFormulas,
     pub warnings: FileWarnings,
-}
-
-/// A file of the site, read and recognised once.
-#[derive(Debug)]
-pub(crate) struct SiteText<'f> {
-    source: &'f FileSource,
-    text: String,
-    kind: FileKind,
-}
-
-impl<'f> SiteText<'f> {
-    pub(crate) fn read(source: &'f FileSource, role: Role) -> Result<Self, SiteError> {
-        let content = source.read_unless_binary(role)?;
-        Ok(Self {
-            source,
-            kind: content.kind,
-            text: content.into_text(),
-        })
-    }
-
-    /// Reads all files that describe the server, its queues or its resources, or have a formula.
-    fn read_all(files: &'f SiteFiles) -> Result<Vec<Self>, SiteError> {
-        let mut texts: Vec<Self> = Vec::new();
-        for (role, read_as) in [
-            (Role::Server, Role::Server),
-            (Role::Queues, Role::Queues),
-            (Role::Resources, Role::Resources),
-            (Role::Formula, Role::Formula),
-            (Role::SchedFormula, Role::Formula),
-        ] {
-            for source in files.all(role) {
-                if texts.iter().all(|known| known.source != source) {
-                    texts.push(Self::read(source, read_as)?);
-                }
-            }
-        }
-        Ok(texts)
-    }
-
-    /// Whether it may be a `resourcedef` that only lists names, which looks like plain text.
-    fn is_list_of_names(&self) -> bool {
-        if self.kind != FileKind::Text {
-            return false;
-        }
-        for line in self.text.trim_start_matches('\u{feff}').lines() {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            let is_comment_or_name = match *words {
-                [] => true,
-                [word] => word.starts_with('#') || is_name(word),
-                _ => false,
-            };
-            if !is_comment_or_name {
-                return false;
-            }
-        }
-        true
-    }
-}
-
-/// A document of the site, parsed once.
-#[derive(Debug)]
-pub(crate) struct SiteDocument<'d> {
-    source: &'d FileSource,
-    /// Its name in messages.
-    pub name: String,
-    pub kind: FileKind,
-    pub objects: Objects<'d>,
-}
-
-impl<'d> SiteDocument<'d> {
-    pub(crate) fn new(read: &'d SiteText<'d>) -> Self {
-        let is_resourcedef = read.kind == FileKind::ResourceDef || read.is_list_of_names();
-        Self {
-            source: read.source,
-            name: read.source.name(),
-            kind: read.kind,
-            objects: if is_resourcedef {
-                Objects::read_resourcedef(&read.text)
-            } else {
-                Objects::read(&read.text)
-            },
-        }
-    }
-
-    /// Refuses a document of a kind that the role does not accept.
-    pub(crate) fn require(&self, role: Role) -> Result<(), SiteError> {
-        let text = self.objects.text.as_bytes();
-        role.files().require(self.kind, &self.name, text)
-    }
-
-    /// Whether the server wrote it, as an answer of qstat or of `qmgr`.
-    fn is_of_server(&self) -> bool {
-        matches!(self.kind, FileKind::Server | FileKind::Qmgr)
-    }
-}
-
-/// The documents of these files.
-fn parsed<'d>(
-    documents: &'d [SiteDocument<'d>],
-    sources: &[FileSource],
-) -> Vec<&'d SiteDocument<'d>> {
-    let mut parsed = Vec::new();
-    for source in sources {
-        parsed.extend(documents.iter().find(|document| document.source == source));
-    }
-    parsed
 }
 
 /// The name of the scheduler's own copy of the formula.
@@ -240,7 +135,7 @@ impl Documents {
         let partition = files.partition.as_deref();
         let given = parsed(documents, files.all(Role::Formula)).first().copied();
         if let Some(document) = given {
-            let formula = document.given_formula(partition);
+            let formula = FormulaText::given(document, partition);
             self.add_names_from_formula_file(document, formula.as_ref().ok())?;
             if let Ok(formula) = &formula {
                 self.formulas.all.push(formula.clone());
@@ -251,16 +146,16 @@ impl Documents {
         for document in parsed(documents, files.all(Role::Server)) {
             match partition {
                 Some(partition) => {
-                    if let Some(formula) = document.formula_of_partition(partition) {
+                    if let Some(formula) = FormulaText::of_partition(document, partition) {
                         in_use.push((document, Ok(formula)));
                     }
                 }
                 // the formula of the server is that of the default scheduler
-                None => in_use.push((document, document.formula())),
+                None => in_use.push((document, FormulaText::of_document(document))),
             }
         }
         for document in parsed(documents, files.all(Role::SchedFormula)) {
-            in_use.push((document, document.formula()));
+            in_use.push((document, FormulaText::of_document(document)));
         }
         self.add_names_in_active_formula(&in_use);
         for (_, formula) in in_use {

@@ -106,6 +106,9 @@ impl PolicyShares {
             is_shown[node.index()] = true;
             if with_paths {
                 for above in tree.ancestors(node) {
+                    if is_above[above.index()] {
+                        break;
+                    }
                     is_above[above.index()] = true;
                 }
             }

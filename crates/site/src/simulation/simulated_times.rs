@@ -5,9 +5,9 @@ use jsf_ingest::Clock;
 use jsf_openpbs::cycle::Times;
 use jsf_simulate::Workload;
 
+use crate::next_cycle::left_out::LeftOut;
 use crate::next_cycle::reserved_nodes::Reservations;
 use crate::opening::role::Role;
-use crate::simulation::simulation_rules::LeftOut;
 use crate::{Site, SiteError};
 
 /// Times before this one, of 1973, are those of a clock that begins with its log.

@@ -7,62 +7,23 @@ use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{CycleRules, Limit, Machine, Times};
 use jsf_openpbs::files::nodes::{Node, Nodes};
 use jsf_openpbs::files::sched_config::SortFirst;
-use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;
 use jsf_simulate::{
     Backfill, MAX_RUN_SUBJOBS, NonPrimeRules, OrderRules, PlacedRequests, SimulationRules,
     UsageMeasure, Workload,
 };
 use serde::Serialize;
 
-use crate::next_cycle::node_pools::amount_on;
-use crate::next_cycle::queue_rules::{LimitedNames, QueuePlaces};
+use crate::next_cycle::left_out::LeftOut;
+use crate::next_cycle::node_pools::{PROCESSORS, amount_on};
+use crate::next_cycle::queue_rules::{LimitedNames, QueuePlaces, starts_in_words};
 use crate::next_cycle::reserved_nodes::Reservations;
 use crate::opening::role::Role;
 use crate::simulation::site_simulation::is_always_known;
 use crate::{Site, SiteError};
 
-/// The resource that every machine counts.
-pub(crate) const PROCESSORS: &str = "ncpus";
-
 /// What of Slurm's scheduling is not simulated.
 const LEFT_OUT_OF_SLURM: &str = "the interval and the depth of Slurm's backfill, the limits of QOS, associations and partitions, \
      PriorityTier, preemption, reservations";
-
-/// Something that the site has and a simulation does without.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
-    /// What it is, in words.
-    pub what: String,
-    /// The number of jobs of the workload that it concerns.
-    pub jobs: usize,
-}
-
-impl LeftOut {
-    /// Those of what was found that concern jobs.
-    pub(crate) fn of_some_jobs(
-        found: impl IntoIterator<Item = (impl Into<String>, usize)>,
-    ) -> Vec<Self> {
-        let mut left_out = Vec::new();
-        for (what, jobs) in found {
-            if jobs > 0 {
-                let what = what.into();
-                left_out.push(Self { what, jobs });
-            }
-        }
-        left_out
-    }
-
-    /// What was found concerns all jobs.
-    fn of_all_jobs(found: Vec<String>, jobs: usize) -> Vec<Self> {
-        let mut left_out = Vec::new();
-        if jobs > 0 {
-            for what in found {
-                left_out.push(Self { what, jobs });
-            }
-        }
-        left_out
-    }
-}
 
 /// The processors of a simulated machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -156,22 +117,6 @@ impl Site {
         }
         names.retain(|name| **name != *PROCESSORS && self.is_checked(name));
         Ok(names.into_iter().collect())
-    }
-
-    /// The nodes of the partition on which jobs may run, or for which a reservation is.
-    pub(crate) fn usable_nodes<'n>(
-        &self,
-        nodes: &'n Nodes,
-        reservations: &Reservations,
-    ) -> Vec<&'n Node> {
-        let mut usable = Vec::new();
-        for node in &nodes.nodes {
-            let has_jobs = node.is_usable || node.is_resv_exclusive && reservations.have(node);
-            if has_jobs && node.partition.as_deref() == self.partition.as_deref() {
-                usable.push(node);
-            }
-        }
-        usable
     }
 
     /// The names by which `job_sort_key` orders jobs with equal values and that are taken from the
@@ -422,27 +367,6 @@ impl Site {
             found.push("targets and checkpoints of preemption".to_owned());
         }
         LeftOut::of_all_jobs(found, jobs)
-    }
-}
-
-/// What a cycle starts by these rules, in words.
-pub(crate) fn starts_in_words(rules: &CycleRules) -> String {
-    let queues = rules.queue_depths.iter().flatten().count();
-    match (rules.strict_ordering, rules.backfill_depth) {
-        (false, _) => "strict_ordering False: whatever fits starts".to_owned(),
-        (true, 0) if queues == 0 => {
-            "strict_ordering True, backfill_depth 0: no backfilling".to_owned()
-        }
-        (true, depth) => {
-            let mut words = format!("strict_ordering True, backfill_depth {depth}");
-            if queues > 0 {
-                words += " and that of queues";
-            }
-            if rules.window != i64::from(DEFAULT_BACKFILL_FUZZY) {
-                words += &format!(", opt_backfill_fuzzy {} s", rules.window);
-            }
-            words
-        }
     }
 }
 

@@ -20,17 +20,17 @@ use jsf_simulate::{
     Observer, Results, Schedule, SlurmPriority, UsageMeasure, Workload, WorkloadBuilder,
     read_workload, sacct_advice, simulate,
 };
+use jsf_slurm::priority::AGE;
 use serde::Deserialize;
 
+use crate::next_cycle::left_out::LeftOut;
 use crate::opening::file_source::{FileSource, OpenedFile};
 use crate::opening::role::{Role, unexpected};
 use crate::shares::policy_selection::PolicyName;
 use crate::shares::site_tree::SiteTree;
-use crate::simulation::simulation_rules::{LeftOut, Processors};
+use crate::simulation::simulation_rules::Processors;
+use crate::words::first_names;
 use crate::{Site, SiteError};
-
-/// The most names in a warning.
-const MAX_NAMES: usize = 5;
 
 /// How a workload is run through time, where that is not as the site says.
 #[derive(Debug, Clone, Copy, Default)]
@@ -201,7 +201,7 @@ impl Site {
 
     /// Whether a simulation computes an input, whatever the log says.
     fn is_simulated(&self, name: &str) -> bool {
-        is_always_known(name) || name == "age_factor" && self.slurm.is_some()
+        is_always_known(name) || name == AGE && self.slurm.is_some()
     }
 
     /// What the numbers of Slurm's priority follow from, if the site is one of Slurm and a formula
@@ -222,16 +222,12 @@ impl Site {
     /// other queues.
     fn default_walltimes(&self, queues: &[Box<str>]) -> BTreeMap<String, i64> {
         let mut defaults = BTreeMap::new();
-        let mut add = |queue: &str| {
+        for queue in [""].into_iter().chain(queues.iter().map(AsRef::as_ref)) {
             if let Some(default) = self.queues.default_amount(queue, "walltime")
                 && let Some(walltime @ 1..) = seconds(default)
             {
                 defaults.insert(queue.to_owned(), walltime);
             }
-        };
-        add("");
-        for queue in queues {
-            add(queue);
         }
         defaults
     }
@@ -649,24 +645,4 @@ fn shown_name(name: &str, shown: &[Box<str>], in_log: &[Box<str>]) -> Option<Str
 pub(crate) fn is_always_known(name: &str) -> bool {
     matches!(name, "ncpus" | "walltime" | "eligible_time")
         || FairshareInput::from_name(name).is_some()
-}
-
-/// The first few names, and how many more there are.
-pub(crate) fn first_names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
-    let mut listed = Vec::new();
-    let mut more = 0;
-    for name in names {
-        if listed.len() < MAX_NAMES {
-            listed.push(format!("`{name}`"));
-        } else {
-            more += 1;
-        }
-    }
-    if more > 0 {
-        listed.push(format!("{more} more"));
-    }
-    match listed.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => listed.concat(),
-    }
 }

@@ -7,8 +7,8 @@ use job_sort_formula::python::Value;
 use job_sort_formula::schema::suggestions::did_you_mean;
 use jsf_simulate::{Goal, Goals, Member, Workload, in_one_line};
 
-use crate::simulation::simulation_rules::PROCESSORS;
-use crate::simulation::site_simulation::first_names;
+use crate::next_cycle::node_pools::PROCESSORS;
+use crate::words::first_names;
 use crate::{Site, SiteError};
 
 /// The codes of the findings about conditions with one outcome.

@@ -12,7 +12,7 @@ use jsf_slurm::SlurmDocument;
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
 use jsf_slurm::jobs::{SlurmJob, SlurmJobs};
-use jsf_slurm::priority::{NamedInput, PriorityTerm};
+use jsf_slurm::priority::{AGE, NamedInput, PriorityTerm};
 use jsf_slurm::sprio::Sprio;
 
 use crate::formulas::formula_text::FormulaText;
@@ -26,8 +26,6 @@ use crate::slurm::priority_clock::Clock;
 use crate::{Site, SiteError};
 use jsf_ingest::FileKind;
 
-/// The input that grows while a job waits.
-pub(crate) const AGE: &str = "age_factor";
 /// The longest document of jobs of Slurm that is read, in bytes.
 const MAX_JOBS: u64 = 4 << 30;
 

@@ -188,7 +188,7 @@ fn count(value: &Value) -> Option<u32> {
     u32::try_from(number(value)?).ok()
 }
 
-/// A number above 0, such as a time: 0 means that there is none.
+/// A number above 0, such as a time: 0 means that it is not set.
 fn positive(value: &Value) -> Option<i64> {
     number(value).filter(|&number| number > 0)
 }

@@ -183,14 +183,13 @@ impl TreeFormat {
     }
 
     fn detect_table(table: &Table<'_>) -> Option<Self> {
-        let has = |name| table.column(name).is_some();
-        if !has("Account") {
+        if !table.has("Account") {
             None
-        } else if has("RawShares") {
+        } else if table.has("RawShares") {
             Some(Self::Sshare)
-        } else if has("Share") {
+        } else if table.has("Share") {
             Some(Self::ShowAssoc)
-        } else if has("NormShares") || has("EffectvUsage") || has("RawUsage") {
+        } else if table.has("NormShares") || table.has("EffectvUsage") || table.has("RawUsage") {
             Some(Self::Sshare)
         } else {
             None

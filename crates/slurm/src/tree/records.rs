@@ -472,12 +472,21 @@ fn missing_rows(
         return None;
     }
     let tree = document.share_tree().ok()?;
-    let from_fair_tree = differences(&tree, printed, &FairTree::new(PolicyRules::Scheduler));
-    let from_classic = differences(&tree, printed, &Classic::new(PolicyRules::Scheduler));
+    let fair_tree = FairTree::new(PolicyRules::Scheduler);
+    let classic = Classic::new(PolicyRules::Scheduler);
     let found = match is_fair_tree {
-        Some(false) => from_classic,
-        None if from_classic.len() < from_fair_tree.len() => from_classic,
-        _ => from_fair_tree,
+        Some(true) => differences(&tree, printed, &fair_tree),
+        Some(false) => differences(&tree, printed, &classic),
+        None => {
+            // the policy that explains more of the shares
+            let from_fair_tree = differences(&tree, printed, &fair_tree);
+            let from_classic = differences(&tree, printed, &classic);
+            if from_classic.len() < from_fair_tree.len() {
+                from_classic
+            } else {
+                from_fair_tree
+            }
+        }
     };
     let &(index, printed_share, computed_share) = found.first()?;
     let node = document.nodes.get(index)?;

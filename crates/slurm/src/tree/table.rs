@@ -137,6 +137,10 @@ impl<'t> Table<'t> {
         self.names.iter().position(|column| is_column(column, name))
     }
 
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.column(name).is_some()
+    }
+
     /// The indices of all columns with a name.
     pub(crate) fn columns(&self, name: &str) -> impl Iterator<Item = usize> {
         let columns = self.names.iter().enumerate();

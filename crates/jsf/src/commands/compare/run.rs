@@ -19,7 +19,7 @@ use crate::cli::args::site::PolicyArg;
 use crate::cli::document::Shown;
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
-use crate::cli::queue::{draw_submitted, outcome, select_rows_or_warn};
+use crate::cli::queue::{draw_submitted, select_rows_or_warn};
 use crate::cli::standard_input::require_one_reader;
 use crate::cli::warnings::Warnings;
 use crate::cli::{
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         is_fine = !report_changes(&compared, first);
     }
     for (findings, side) in [(&compared.findings.old, old), (&compared.findings.new, new)] {
-        is_fine &= outcome(findings, &side.ranking) == Outcome::Fine;
+        is_fine &= Outcome::of_ranking(findings, &side.ranking) == Outcome::Fine;
     }
     Ok(Outcome::fine_if(is_fine))
 }
@@ -302,6 +302,13 @@ struct OwnFile<'a> {
     sides: OldNew<(&'static str, Option<&'a Path>)>,
 }
 
+impl OwnFile<'_> {
+    /// Whether either side has it.
+    fn is_given(&self) -> bool {
+        self.sides.old.1.or(self.sides.new.1).is_some()
+    }
+}
+
 impl CompareArgs {
     /// The formulas of both sides as they are given.
     fn formulas(&self) -> OldNew<FormulaArgs> {
@@ -342,8 +349,7 @@ impl CompareArgs {
 
     /// Whether a side has something else of its own than a formula.
     fn has_own_rules(&self) -> bool {
-        let has_file = |file: &OwnFile<'_>| file.sides.old.1.or(file.sides.new.1).is_some();
-        self.own_files().iter().any(has_file)
+        self.own_files().iter().any(OwnFile::is_given)
             || self.old_policy.or(self.new_policy).is_some()
             || self.old_threshold.or(self.new_threshold).is_some()
     }

@@ -10,7 +10,7 @@ use jsf_site::{CycleRequest, FormulaText, RankedQueue, SiteError};
 
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
-use crate::cli::queue::{draw_submitted, outcome, select_rows_or_warn, unknown_jobs_error};
+use crate::cli::queue::{draw_submitted, select_rows_or_warn, unknown_jobs_error};
 use crate::cli::warnings::Warnings;
 use crate::cli::{
     CliError, Outcome, draw_all, parsed_formula, read_formula, show_site, warn, warn_all,
@@ -100,7 +100,7 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
     Output::of(arguments.answer, &warnings.into_answer()).write(&report, out)?;
     // without a formula nothing fails
     Ok(if source.is_some() {
-        outcome(&cycle.ranked.findings, &cycle.ranked.ranking)
+        Outcome::of_ranking(&cycle.ranked.findings, &cycle.ranked.ranking)
     } else {
         Outcome::Fine
     })

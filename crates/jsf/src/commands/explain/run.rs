@@ -8,7 +8,7 @@ use jsf_site::{CycleRequest, ExplainOptions, RankRequest};
 use crate::cli::document::{PIPED_WIDTH, Shown};
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
-use crate::cli::queue::{OpenedQueue, outcome, select_rows_or_warn};
+use crate::cli::queue::{OpenedQueue, select_rows_or_warn};
 use crate::cli::{CliError, Outcome, Progress};
 use crate::commands::explain::answer::ExplainReport;
 use crate::commands::explain::request::ExplainArgs;
@@ -118,5 +118,5 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
             &queue.ranking,
         );
     }
-    Ok(outcome(&queue.findings, &queue.ranking))
+    Ok(Outcome::of_ranking(&queue.findings, &queue.ranking))
 }

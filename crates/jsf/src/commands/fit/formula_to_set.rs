@@ -63,7 +63,7 @@ impl FormulaToSet {
         !self.errors.is_empty() || self.checked.as_ref().is_some_and(is_refused)
     }
 
-    /// The command on a line that can be copied, or why there is none.
+    /// The command on a line that can be copied, or why it is missing.
     pub(crate) fn section(&self) -> Section<'_> {
         if let Some(command) = &self.command {
             return Section::new("to set it").draw(move |_| command.clone());

@@ -337,7 +337,7 @@ impl<'a> RankReport<'a> {
     }
 }
 
-/// The `repr` of a value, or why there is none.
+/// The `repr` of a value, or why the job has no value.
 pub(crate) fn exact_or_error(
     result: Option<Result<impl ToString, &ScoreError>>,
 ) -> (Option<String>, Option<&ScoreError>) {

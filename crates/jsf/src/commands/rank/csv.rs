@@ -84,7 +84,7 @@ fn number(value: Option<Value>) -> Cow<'static, str> {
     }
 }
 
-/// A sentence as a cell, empty if there is none.
+/// A sentence as a cell; empty without a sentence.
 fn sentence(text: Option<String>, cells: Cells) -> Cow<'static, str> {
     guarded(&text.unwrap_or_default(), cells)
         .into_owned()

@@ -12,7 +12,7 @@ use crate::answer::Format;
 use crate::cli::document::Shown;
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
-use crate::cli::queue::{OpenedQueue, draw_submitted, outcome, select_rows_or_warn};
+use crate::cli::queue::{OpenedQueue, draw_submitted, select_rows_or_warn};
 use crate::cli::{CliError, Outcome, page_file};
 use crate::commands::rank::answer::{RankReport, TermColumns};
 use crate::commands::rank::request::RankArgs;
@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         }
         _ => {}
     }
-    Ok(outcome(&ranked.findings, &ranked.ranking))
+    Ok(Outcome::of_ranking(&ranked.findings, &ranked.ranking))
 }
 
 /// The findings about the jobs that are shown; the summary counts the errors of all jobs.

@@ -9,7 +9,7 @@ use crate::cli::args::FormulaArgs;
 use crate::cli::args::site::{PolicyArg, note_idle};
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
-use crate::cli::queue::{MAX_UNKNOWN, draw_submitted, outcome, unknown_jobs_error};
+use crate::cli::queue::{MAX_UNKNOWN, draw_submitted, unknown_jobs_error};
 use crate::cli::warnings::Warnings;
 use crate::cli::{
     CliError, FormulaOptions, Outcome, parsed_formula, read_formula_of, show_site, warn, warn_all,
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         .with_page(arguments.report.as_deref(), vec![&site], read_files)
         .write(&answer, out)?;
     Ok(match &places {
-        Some((_, places)) => outcome(&places.findings.new, &places.sides.new.ranking),
+        Some((_, places)) => Outcome::of_ranking(&places.findings.new, &places.sides.new.ranking),
         None => Outcome::Fine,
     })
 }

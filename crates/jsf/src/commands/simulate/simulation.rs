@@ -206,8 +206,10 @@ pub(crate) fn failure_kind(arguments: &SimulateArgs) -> &'static str {
 
 /// Adds a finding unless it is there already.
 fn add_unknown(known: &mut Vec<Diagnostic>, found: Diagnostic) {
-    let is_found = |known: &Diagnostic| (known.code, known.span) == (found.code, found.span);
-    if !known.iter().any(is_found) {
-        known.push(found);
+    for one in known.iter() {
+        if (one.code, one.span) == (found.code, found.span) {
+            return;
+        }
     }
+    known.push(found);
 }

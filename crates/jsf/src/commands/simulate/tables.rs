@@ -90,7 +90,7 @@ impl Quantity {
         }
     }
 
-    /// The end of an interval; there is none of a part.
+    /// The end of an interval; a part of jobs has no interval.
     fn end(self) -> fn(f64) -> String {
         match self {
             Self::Time => signed_rough_duration,

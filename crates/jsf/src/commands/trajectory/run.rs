@@ -10,7 +10,7 @@ use jsf_site::RankRequest;
 use crate::answer::Format;
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
-use crate::cli::queue::{OpenedQueue, outcome};
+use crate::cli::queue::OpenedQueue;
 use crate::cli::{CliError, Outcome, Progress, report};
 use crate::commands::trajectory::answer::TrajectoryReport;
 use crate::commands::trajectory::request::TrajectoryArgs;
@@ -75,5 +75,5 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
         &ranked.table,
         &ranked.ranking,
     );
-    Ok(outcome(&ranked.findings, &ranked.ranking))
+    Ok(Outcome::of_ranking(&ranked.findings, &ranked.ranking))
 }

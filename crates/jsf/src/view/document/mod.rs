@@ -138,10 +138,15 @@ impl Chart {
     }
 }
 
+impl Block<'_> {
+    fn is_chart(&self) -> bool {
+        matches!(self, Self::Chart(_))
+    }
+}
+
 impl<'a> Section<'a> {
     fn is_in_text(&self) -> bool {
-        let is_chart = |block: &Block<'_>| matches!(block, Block::Chart(_));
-        self.medium != Medium::Page && !self.blocks.iter().all(is_chart)
+        self.medium != Medium::Page && !self.blocks.iter().all(Block::is_chart)
     }
 
     /// A section of the first screen, without content.

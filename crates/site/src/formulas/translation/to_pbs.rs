@@ -7,6 +7,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::ExprKind;
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
+use jsf_slurm::priority::AGE;
 
 use super::Translation;
 use crate::shares::policy_selection::clock;
@@ -75,7 +76,7 @@ impl Translator<'_> {
             return Some(part.becomes.clone());
         }
         let (becomes, note) = match name {
-            "age_factor" => self.age(),
+            AGE => self.age(),
             "fairshare_factor" => {
                 let note = format!(
                     "PBS computes 2^(-usage/shares) with its own tree and usage, and no fair tree{}",

@@ -1,0 +1,39 @@
+//! What a site has and a cycle or a simulation does without.
+
+use serde::Serialize;
+
+/// Something that the site has and a cycle or a simulation does without.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// What it is, in words.
+    pub what: String,
+    /// The number of jobs that it concerns.
+    pub jobs: usize,
+}
+
+impl LeftOut {
+    /// Those of what was found that concern jobs.
+    pub(crate) fn of_some_jobs(
+        found: impl IntoIterator<Item = (impl Into<String>, usize)>,
+    ) -> Vec<Self> {
+        let mut left_out = Vec::new();
+        for (what, jobs) in found {
+            if jobs > 0 {
+                let what = what.into();
+                left_out.push(Self { what, jobs });
+            }
+        }
+        left_out
+    }
+
+    /// What was found concerns all jobs.
+    pub(crate) fn of_all_jobs(found: Vec<String>, jobs: usize) -> Vec<Self> {
+        let mut left_out = Vec::new();
+        if jobs > 0 {
+            for what in found {
+                left_out.push(Self { what, jobs });
+            }
+        }
+        left_out
+    }
+}
