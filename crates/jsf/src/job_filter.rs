@@ -156,14 +156,9 @@ fn select_entities(
             ));
             continue;
         }
-        let mut known: Vec<&str> = Vec::new();
-        for entity in entities {
-            known.push(entity);
-        }
-        if let Some(tree) = tree {
-            known.extend(tree.nodes().map(|node| tree.name(node)));
-        }
-        let similar = did_you_mean(name, known_names(unknown, known.into_iter()));
+        let nodes = tree.into_iter().flat_map(node_names);
+        let known = entities.iter().map(AsRef::as_ref).chain(nodes);
+        let similar = did_you_mean(name, known_names(unknown, known));
         unmatched.push(format!(
             "no job belongs to an entity or a group `{name}`{similar}"
         ));
@@ -173,6 +168,10 @@ fn select_entities(
         *is_wanted |= path.iter().any(|node| wanted_nodes.contains(node));
     }
     (is_wanted, has_known)
+}
+
+fn node_names(tree: &ShareTree) -> impl Iterator<Item = &str> {
+    tree.nodes().map(|node| tree.name(node))
 }
 
 /// The nodes that an entity may be, and those above them.

@@ -568,10 +568,9 @@ impl AskedSite<'_> {
                 "`held_out` is {held_out}, expected a part of the log from 0.1 to 0.8"
             ));
         }
-        let in_force = match (asked.old.as_deref(), self.site.formula_text()) {
-            (None, Err(_)) => None,
-            (None, Ok(formula)) => Some(formula.text),
-            (old, _) => Some(self.formula(old)?.source.text),
+        let in_force = match asked.old.as_deref() {
+            None => self.site.formula_text().ok().map(|formula| formula.text),
+            old => Some(self.formula(old)?.source.text),
         };
         let formulas = formulas_read(template, in_force.as_deref());
         let formulas: Vec<&Formula> = formulas.iter().collect();

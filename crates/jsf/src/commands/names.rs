@@ -105,11 +105,8 @@ struct Names {
 impl Names {
     /// The names of a site.
     fn new(schema: &Schema) -> Self {
-        let mut names = names(schema);
-        // a stable order: first those that can be used
-        names.sort_by_key(|name| name.unusable.is_some());
-        let usable = names.partition_point(|name| name.unusable.is_none());
-        let unusable = names.split_off(usable);
+        let names = names(schema).into_iter();
+        let (names, unusable) = names.partition(|name| name.unusable.is_none());
         Self { names, unusable }
     }
 }

@@ -183,14 +183,12 @@ impl TranslateAnswer<'_> {
 
 /// What the size of the largest job is worth, if large jobs are preferred.
 fn largest_job(LargestJob { nodes, cpus, wait }: LargestJob) -> Option<Fact> {
-    if wait <= 0.0 {
-        return None;
-    }
+    let is_preferred = wait > 0.0;
     let text = format!(
         "a job of {} nodes and {} processors counts {} h of waiting",
         grouped_number(nodes as usize),
         grouped_number(cpus as usize),
         significant(wait / 3600.0)
     );
-    Some(Fact::new("largest", text))
+    is_preferred.then(|| Fact::new("largest", text))
 }

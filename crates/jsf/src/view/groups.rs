@@ -33,7 +33,7 @@ pub(crate) fn group_sections(comparison: &Comparison, is_one_ranking: bool) -> V
             groups.push(("", change));
         }
         groups.sort_by(if is_one_ranking { by_rank } else { by_gain });
-        let table = group_table(column, &groups, comparison, is_one_ranking);
+        let table = group_table(column, groups, comparison, is_one_ranking);
         sections.push(Section::new(heading).table(table));
     }
     sections
@@ -45,36 +45,16 @@ pub(crate) type KindOfGroup<'a> = (&'static str, &'a GroupChange);
 /// A row for each group.
 pub(crate) fn group_table<'a>(
     column: &str,
-    groups: &[KindOfGroup<'_>],
+    groups: Vec<KindOfGroup<'a>>,
     comparison: &Comparison,
     is_one_ranking: bool,
 ) -> Table<'a> {
     let all = comparison.considered.old.max(comparison.considered.new);
-    let mut has_shares = false;
-    let mut tops = [(0, OldNew::default()); 2];
-    let mut rows = Vec::new();
-    for group in groups {
-        let (_, change) = group;
-        let (mut old_mean, mut new_mean) = (Cell::Missing, Cell::Missing);
-        if let Some(mean) = change.mean_rank() {
-            old_mean = Cell::Decimals(mean.old, 1);
-            new_mean = Cell::Decimals(mean.new, 1);
-        }
-        let mut row = cells![
-            group_name(group),
-            change.jobs,
-            old_mean,
-            new_mean,
-            Cell::Gained(change.gain()),
-        ];
-        tops = change.top;
-        for (_, jobs) in tops {
-            row.extend(cells![jobs.old, jobs.new]);
-        }
-        row.push(change.perc.map(Cell::Share).into());
-        has_shares |= change.perc.is_some();
-        rows.push(row);
-    }
+    let has_shares = groups.iter().any(|(_, change)| change.perc.is_some());
+    let tops = match groups.first() {
+        Some((_, change)) => change.top,
+        None => [(0, OldNew::default()); 2],
+    };
     let is_change = !is_one_ranking;
     let new = if is_change { "new " } else { "" };
     let mut columns = vec![
@@ -95,7 +75,32 @@ pub(crate) fn group_table<'a>(
         importance -= 1;
     }
     columns.push(Column::number("share", 3).shown_if(has_shares));
-    Table::from_rows(columns, rows).limit(RowLimit::Ends(MAX_GROUPS))
+    // of many groups few are shown
+    let table = Table::new(columns, groups.len(), move |index| {
+        group_cells(&groups[index])
+    });
+    table.limit(RowLimit::Ends(MAX_GROUPS))
+}
+
+fn group_cells(group: &KindOfGroup<'_>) -> Vec<Cell<'static>> {
+    let (_, change) = group;
+    let (mut old_mean, mut new_mean) = (Cell::Missing, Cell::Missing);
+    if let Some(mean) = change.mean_rank() {
+        old_mean = Cell::Decimals(mean.old, 1);
+        new_mean = Cell::Decimals(mean.new, 1);
+    }
+    let mut cells = cells![
+        group_name(group),
+        change.jobs,
+        old_mean,
+        new_mean,
+        Cell::Gained(change.gain()),
+    ];
+    for (_, jobs) in change.top {
+        cells.extend(cells![jobs.old, jobs.new]);
+    }
+    cells.push(change.perc.map(Cell::Share).into());
+    cells
 }
 
 /// The groups whose jobs are first come first.

@@ -340,7 +340,7 @@ fn who_table(comparison: &Comparison) -> Option<Table<'_>> {
     if groups.is_empty() {
         return None;
     }
-    let table = group_table(WHO, &groups, comparison, false);
+    let table = group_table(WHO, groups, comparison, false);
     Some(table.limit(RowLimit::Ends(MAX_WHO)))
 }
 

@@ -175,14 +175,10 @@ fn cause_words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> 
         Against::Ahead => "ahead",
         Against::Behind => "behind",
     };
-    let mut moving = 0;
-    for other in &cause.others {
-        moving += usize::from(if costs {
-            other.effect > 0.0
-        } else {
-            other.effect < 0.0
-        });
-    }
+    let others = cause.others.iter();
+    let moving = others
+        .filter(|other| other.effect != 0.0 && (other.effect > 0.0) == costs)
+        .count();
     let all = cause.others.len();
     let against = format!("{subject} places against {moving} of the {all} jobs just {side}");
     if costs

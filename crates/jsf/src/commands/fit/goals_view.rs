@@ -294,17 +294,13 @@ fn distinct_words(measure: Measure, [one, other]: [Option<f64>; 2]) -> [String; 
 /// How much of what was gained on the searched days is not gained on the others.
 fn optimism(objective: &FittedObjective) -> Option<Fact> {
     let lost = objective.optimism?;
-    if lost <= 0.0 || objective.gain() <= 0.0 {
-        return None;
-    }
+    let is_less = lost > 0.0 && objective.gain() > 0.0;
     let words = value_in_words(objective.measure, Some(lost));
-    Some(Fact::new(
-        "optimism",
-        format!(
-            "the gain is smaller by {words} on the days held out than on those searched ({})",
-            objective.name
-        ),
-    ))
+    let text = format!(
+        "the gain is smaller by {words} on the days held out than on those searched ({})",
+        objective.name
+    );
+    is_less.then(|| Fact::new("optimism", text))
 }
 
 /// The best of the known formulas on the held-out days: it meets the most goals, or of several that

@@ -231,22 +231,15 @@ impl<'a> RankReport<'a> {
         };
         let state = table.state(row);
         let is_slurm_priority = self.queue.is_slurm_priority;
-        let (mut score, mut value, mut exact, mut error) = (None, None, None, None);
-        let mut logged_score = None;
-        if let Some(found) = ranking.score(row) {
-            score = Some(found.value);
-            logged_score = Some(logged(found.value, is_slurm_priority));
-            if is_slurm_priority {
-                value = Some(found.value as u32);
-            }
-            match found.unrounded {
-                Ok(unrounded) => exact = Some(unrounded.to_string()),
-                Err(raised) => error = Some(raised),
-            }
-        }
-        if is_slurm_priority && state == JobState::Held {
-            value = Some(0);
-        }
+        let found = ranking.score(row);
+        let score = found.as_ref().map(|found| found.value);
+        let (exact, error) = exact_or_error(found.map(|found| found.unrounded));
+        let value = match score {
+            _ if !is_slurm_priority => None,
+            _ if state == JobState::Held => Some(0),
+            score => score.map(|score| score as u32),
+        };
+        let logged_score = score.map(|score| logged(score, is_slurm_priority));
         let not_considered = self.not_considered.get(&row).copied();
         let (excluded, reason) = excluded(table, row, rank, not_considered).unzip();
         let mut inputs = Vec::new();
@@ -375,16 +368,15 @@ pub fn excluded(
         };
         return Some((keyword, exclusion.to_string()));
     }
-    let keyword = match not_considered {
-        Some(NotConsidered::NoShares) => "no shares",
-        Some(NotConsidered::UnderThreshold { .. }) => "threshold",
-        None if rank.is_some() => return None,
+    match not_considered {
+        Some(reason @ NotConsidered::NoShares) => Some(("no shares", reason.to_string())),
+        Some(reason) => Some(("threshold", reason.to_string())),
+        None if rank.is_some() => None,
         None => {
             let state = table.state(row).letter();
-            return Some(("state", format!("not considered (state {state})")));
+            Some(("state", format!("not considered (state {state})")))
         }
-    };
-    Some((keyword, not_considered?.to_string()))
+    }
 }
 
 fn serialize_error<S: Serializer>(

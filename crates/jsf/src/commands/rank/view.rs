@@ -100,16 +100,18 @@ fn first_job(queue: &RankedQueue) -> Option<String> {
     if !table.entity(first).is_empty() {
         job += &format!(" (`{}`)", table.entity(first));
     }
-    let values = ranking.scores().values();
     let mut lead = String::new();
-    if let Some(&second) = order.get(1) {
-        let first = values[first];
-        let ahead = first - values[second];
+    if let Some(&second) = order.get(1)
+        && let Some(first) = ranking.score(first)
+        && let Some(second) = ranking.score(second)
+    {
+        let ahead = first.value - second.value;
         if ahead > 0.0 && ahead.is_finite() {
             let points = if ahead == 1.0 { "point" } else { "points" };
             lead = format!(", {} {points} ahead", significant(ahead));
         } else if ahead == 0.0 {
-            let tied = order.iter().take_while(|&&row| values[row] == first);
+            let scores = order.iter().map_while(|&row| ranking.score(row));
+            let tied = scores.take_while(|score| score.value == first.value);
             lead = format!(" of {} with the same value", tied.count());
         }
     }

@@ -60,7 +60,7 @@ fn clauses(kind: &str, groups: &[GroupDifference], all: &Difference) -> Vec<Stri
     for direction in ["less", "more"] {
         let (mut jobs, mut core_seconds, mut total) = (0, 0, 0.0);
         let mut names = Vec::new();
-        let mut wait = String::new();
+        let mut changes = Vec::new();
         for group in groups {
             let is_one = match direction {
                 "less" => group.wait.is_decrease(),
@@ -72,7 +72,7 @@ fn clauses(kind: &str, groups: &[GroupDifference], all: &Difference) -> Vec<Stri
             jobs += group.jobs;
             core_seconds += group.core_seconds;
             total += group.wait.difference() * group.jobs as f64;
-            wait = change(&group.wait);
+            changes.push(&group.wait);
             names.push(if is_user_text {
                 format!("`{}`", group.name)
             } else {
@@ -82,9 +82,10 @@ fn clauses(kind: &str, groups: &[GroupDifference], all: &Difference) -> Vec<Stri
         if groups.len() < 2 || names.is_empty() {
             continue;
         }
-        if names.len() > 1 {
-            wait = format!("{} {direction}", duration(f64::abs(total) / jobs as f64));
-        }
+        let wait = match changes[..] {
+            [only] => change(only),
+            _ => format!("{} {direction}", duration(f64::abs(total) / jobs as f64)),
+        };
         clauses.push(format!(
             "{} of {} ({kind} {}; {} of core hours) wait {wait}",
             grouped_number(jobs),

@@ -211,16 +211,16 @@ fn measure_rows(
     difference: Option<&Difference>,
 ) -> Vec<Vec<Cell<'static>>> {
     let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
+    let mut of_sides = Vec::new();
+    for side in sides {
+        of_sides.push(measures(&side.statistics.summary));
+    }
     let mut rows = Vec::new();
-    let Some(first) = sides.first() else {
-        return rows;
-    };
-    for (index, (name, quantity, _)) in measures(&first.statistics.summary).into_iter().enumerate()
-    {
+    for (index, &(name, quantity, _)) in of_sides.first().into_iter().flatten().enumerate() {
         let mut values = Vec::new();
-        for side in sides {
-            let summary = &side.statistics.summary;
-            values.push(summary.if_any(measures(summary)[index].2));
+        for (side, measures) in iter::zip(sides, &of_sides) {
+            let (_, _, value) = measures[index];
+            values.push(side.statistics.summary.if_any(value));
         }
         let change = difference.and_then(|difference| mean_of(difference, name));
         rows.push(quantity.row(name, &values, change, is_compared));
@@ -316,9 +316,9 @@ fn group_table<'a>(column: &str, groups: Vec<&'a GroupStatistics>, all: u128) ->
         Column::number("longest", 3),
         Column::number("mean bounded slowdown", 2),
     ];
-    let mut rows = Vec::new();
-    for group in groups {
-        rows.push(cells![
+    let table = Table::new(columns, groups.len(), move |index| {
+        let group = groups[index];
+        cells![
             &*group.name,
             count_cell(group.jobs),
             part_of_core_hours(group.core_seconds, all),
@@ -328,9 +328,9 @@ fn group_table<'a>(column: &str, groups: Vec<&'a GroupStatistics>, all: u128) ->
             Cell::Share(group.within_hour),
             Cell::Duration(group.wait.max),
             Cell::significant(group.mean_bounded_slowdown),
-        ]);
-    }
-    Table::from_rows(columns, rows).limit(RowLimit::Ends(MAX_GROUPS))
+        ]
+    });
+    table.limit(RowLimit::Ends(MAX_GROUPS))
 }
 
 /// The classes of jobs of a simulation under two formulas; those whose waits grow most first where
@@ -377,16 +377,18 @@ fn difference_table<'a>(column: &str, groups: &'a [ComparedGroup], all: u128) ->
         Column::number("p95", 2),
         Column::number("within 1 h", 4),
     ];
-    let mut rows = Vec::new();
     // the headline is about those with a star
     let mut starred = Vec::new();
-    for group in groups {
+    for (index, group) in groups.iter().enumerate() {
+        if group.change.wait.is_significant() {
+            starred.push(index);
+        }
+    }
+    let table = Table::new(columns, groups.len(), move |index| {
+        let group = &groups[index];
         let change = &group.change;
         let wait = &change.wait;
-        if wait.is_significant() {
-            starred.push(rows.len());
-        }
-        rows.push(cells![
+        cells![
             &*change.name,
             count_cell(change.jobs),
             part_of_core_hours(change.core_seconds, all),
@@ -397,9 +399,9 @@ fn difference_table<'a>(column: &str, groups: &'a [ComparedGroup], all: u128) ->
             old_to_new_wait(group.median_wait),
             old_to_new_wait(group.p95_wait),
             old_to_new(group.within_hour.map(Cell::Share)),
-        ]);
-    }
-    let mut table = Table::from_rows(columns, rows).limit(RowLimit::Ends(MAX_GROUPS));
+        ]
+    });
+    let mut table = table.limit(RowLimit::Ends(MAX_GROUPS));
     table.kept = starred;
     table
 }

@@ -252,17 +252,10 @@ fn change_warnings(report: &SimulatedChangeReport<'_>) -> Vec<String> {
 
 /// The errors about formulas, then what the simulation warns of, then the warnings about formulas.
 fn errors_first(found: Vec<String>, simulated: Vec<String>) -> Vec<String> {
-    let (mut errors, mut warnings) = (Vec::new(), Vec::new());
-    for line in found {
-        if line.starts_with("error") {
-            errors.push(line);
-        } else {
-            warnings.push(line);
-        }
-    }
-    errors.extend(simulated);
-    errors.extend(warnings);
-    errors
+    let (errors, warnings): (Vec<String>, Vec<String>) = found
+        .into_iter()
+        .partition(|line| line.starts_with("error"));
+    [errors, simulated, warnings].concat()
 }
 
 /// What was simulated: how much of a log, on which machine.

@@ -322,15 +322,15 @@ fn find<'f>(facts: &'f [Fact], heading: &str) -> Option<&'f Fact> {
 
 /// The fact that one or both sides have.
 fn merged(old: Option<&Fact>, new: Option<&Fact>) -> Fact {
+    if let (Some(fact), true) = (old, old == new) {
+        return fact.clone();
+    }
     let mut merged = Fact::with_lines("", Vec::new()).in_full();
     for (side, fact) in [("old", old), ("new", new)] {
         let Some(fact) = fact else {
             merged.lines.push(format!("{side}: none"));
             continue;
         };
-        if old == new {
-            return fact.clone();
-        }
         for line in &fact.lines {
             merged.lines.push(format!("{side}: {line}"));
         }

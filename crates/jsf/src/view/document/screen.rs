@@ -181,17 +181,10 @@ fn fit(
     hidden: &mut Vec<String>,
 ) {
     while line_count(sections) > most {
-        let mut longest: Option<&mut ShownSection<'_, '_>> = None;
-        for shown in &mut *sections {
-            if shown.can_be_shorter()
-                && longest
-                    .as_ref()
-                    .is_none_or(|longest| shown.rows >= longest.rows)
-            {
-                longest = Some(shown);
-            }
-        }
-        let Some(longest) = longest else { break };
+        let shortenable = sections.iter_mut().filter(|shown| shown.can_be_shorter());
+        let Some(longest) = shortenable.max_by_key(|shown| shown.rows) else {
+            break;
+        };
         longest.rows -= 1;
         longest.draw(style);
     }

@@ -195,8 +195,10 @@ impl<'a> Table<'a> {
 
     /// The cells of a row in these columns.
     pub(crate) fn row_on(&self, medium: Medium, index: usize) -> Vec<Cell<'a>> {
+        let row = (self.row)(index);
+        debug_assert_eq!(row.len(), self.columns.len(), "a cell for each column");
         let mut cells = Vec::new();
-        for (column, cell) in iter::zip(&self.columns, (self.row)(index)) {
+        for (column, cell) in iter::zip(&self.columns, row) {
             if column.is_on(medium) {
                 cells.push(cell);
             }
