@@ -57,6 +57,12 @@ impl Span {
         text.get(self.range()).unwrap_or("")
     }
 
+    /// The span in `text`, moved to the boundaries of its characters and not beyond its end.
+    pub fn range_in(self, text: &str) -> Range<usize> {
+        let start = floor_char_boundary(text, self.start as usize);
+        start..floor_char_boundary(text, self.end as usize).max(start)
+    }
+
     /// The line and the column, in characters, at which the span starts in `text`, both from 1.
     /// Lines end as in Python, with `\n`, `\r\n` or `\r`.
     ///
@@ -67,7 +73,7 @@ impl Span {
     /// assert_eq!(Span::new(13, 14).line_and_column(text), (2, 4));
     /// ```
     pub fn line_and_column(self, text: &str) -> (usize, usize) {
-        let before = &text[..floor_char_boundary(text, self.start as usize)];
+        let before = &text[..self.range_in(text).start];
         let line = before.trim_end_matches(|character| !matches!(character, '\n' | '\r'));
         let lines = before.replace("\r\n", "\n").matches(['\n', '\r']).count();
         (lines + 1, before[line.len()..].chars().count() + 1)

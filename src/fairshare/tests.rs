@@ -324,6 +324,9 @@ fn a_tree_to_which_a_node_is_added_is_the_one_that_is_built_with_it() {
     let built_tree = builder.finish();
     assert_eq!(tree.add(group, member.clone()), Ok(built));
     assert_eq!(OpenPbs.assess(&tree), OpenPbs.assess(&built_tree));
+    for node in tree.nodes() {
+        assert_eq!(tree.usage(node).to_bits(), built_tree.usage(node).to_bits());
+    }
     assert_eq!(tree.children(group), built_tree.children(group));
     assert_eq!(tree.find_in(group, "Emmy"), Some(built));
     let refused = tree.add(group, member).expect_err("the name is taken");
@@ -334,6 +337,24 @@ fn a_tree_to_which_a_node_is_added_is_the_one_that_is_built_with_it() {
     assert_eq!(
         (tree.len(), tree.find("Emmy")),
         (built_tree.len(), Some(built))
+    );
+}
+
+#[test]
+fn usage_that_is_added_is_summed_as_in_a_tree_that_is_built() {
+    let mut builder = TreeBuilder::new("root");
+    for (name, usage) in [("ada", 0.1), ("emmy", 0.2)] {
+        let member = Member::entity(name).usage(usage);
+        builder.add_under("root", member).expect("a new name");
+    }
+    let member = Member::entity("grace").usage(0.3);
+    let mut tree = builder.clone().finish();
+    tree.add(tree.root(), member.clone()).expect("a new name");
+    builder.add_under("root", member).expect("a new name");
+    // from the first node on the sum is 0.6000000000000001
+    assert_eq!(
+        (tree.usage(tree.root()), builder.finish().usage(tree.root())),
+        (0.6, 0.6)
     );
 }
 

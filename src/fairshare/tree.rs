@@ -282,8 +282,12 @@ impl ShareTree {
         self.partitions = builder.partitions;
         let node = added?;
         self.usage.push(usage);
-        self.add_to_ancestors(node, usage);
         (self.first_child, self.children) = child_lists(&self.nodes);
+        if usage != 0.0 && self.is_summed {
+            self.sum_ancestors(node);
+        } else {
+            self.add_to_ancestors(node, usage);
+        }
         self.by_account = OnceLock::new();
         Ok(node)
     }
@@ -334,6 +338,19 @@ impl ShareTree {
     pub fn add_above(&mut self, node: NodeId, amount: f64) {
         self.add_to_ancestors(node, amount);
         self.is_summed = false;
+    }
+
+    /// Sums the usage of the nodes above a node again, in the order in which a built tree has it.
+    fn sum_ancestors(&mut self, node: NodeId) {
+        let mut index = node.index();
+        while index != 0 {
+            index = self.nodes[index].parent as usize;
+            let mut usage = self.nodes[index].own_usage;
+            for child in self.children(NodeId(index as u32)).iter().rev() {
+                usage += self.usage[child.index()];
+            }
+            self.usage[index] = usage;
+        }
     }
 
     fn add_to_ancestors(&mut self, node: NodeId, amount: f64) {

@@ -373,12 +373,15 @@ fn check_name(constant: &TemplateConstant, template: &Template) -> Result<()> {
         ));
     }
     for node in template.expr.nodes() {
+        if node.name() != Some(name) {
+            continue;
+        }
         let places = &template.places;
         // the places are sorted
         let is_filled = places
             .binary_search_by_key(&node.span, |(place, _)| *place)
             .is_ok();
-        if node.name() == Some(name) && !is_filled {
+        if !is_filled {
             return Err(error(
                 format!("`{name}` is both a constant and an input of the formula"),
                 format!(

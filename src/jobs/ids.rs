@@ -62,11 +62,7 @@ impl Ids {
 
     /// Appends an id unless the list contains it; returns whether it was appended.
     pub(super) fn push(&mut self, id: &str) -> bool {
-        let is_next = match self.len() {
-            0 => true,
-            len => compare(self.id_at(len - 1).unwrap_or_default(), id).is_lt(),
-        };
-        if self.index.is_none() && is_next {
+        if self.index.is_none() && self.is_next(id) {
             self.append(id);
             return true;
         }
@@ -80,6 +76,14 @@ impl Ids {
         }
         self.index = Some(index);
         is_new
+    }
+
+    /// Whether the ids stay in order if this one follows.
+    fn is_next(&self, id: &str) -> bool {
+        match self.len() {
+            0 => true,
+            len => compare(self.id_at(len - 1).unwrap_or_default(), id).is_lt(),
+        }
     }
 
     /// The rows by their ids.
@@ -100,6 +104,8 @@ impl Ids {
     /// Removes rows.
     pub(super) fn remove_rows(&mut self, kept: &KeptRows) {
         let old = std::mem::take(self);
+        self.text.reserve(old.text.len());
+        self.ends.reserve(old.len());
         for row in 0..old.len() {
             if kept.new_row(row as u32).is_some() {
                 self.append(old.id_at(row).unwrap_or_default());

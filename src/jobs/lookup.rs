@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use crate::jobs::JobTable;
 use crate::schema::suggestions::{MAX_COMPARED, did_you_mean};
 
-/// For this many unknown ids at most, similar ones are looked for, and so many are named: each
-/// search compares all jobs.
+/// For this many unknown ids at most, similar ones are looked for: each search compares all jobs.
 const MAX_SUGGESTED: usize = 3;
+/// The most arrays that are named for an unknown id.
+const MAX_ARRAYS: usize = 3;
 
 /// The jobs of a table that some ids denote.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -94,10 +95,12 @@ impl JobTable {
     fn similar_ids(&self, wanted: &str) -> String {
         let ids = (0..self.len().min(MAX_COMPARED)).map(|row| self.id(row));
         let mut arrays = Vec::new();
-        for id in ids.clone() {
-            if arrays.len() < MAX_SUGGESTED && is_array(id, wanted) {
-                arrays.push(format!("`{id}`"));
-            }
+        for id in ids
+            .clone()
+            .filter(|id| is_array(id, wanted))
+            .take(MAX_ARRAYS)
+        {
+            arrays.push(format!("`{id}`"));
         }
         match arrays.as_slice() {
             [] => did_you_mean(wanted, ids),

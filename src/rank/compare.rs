@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::iter;
 
 use serde::{Serialize, Serializer};
 
@@ -338,20 +339,16 @@ impl Comparison {
     }
 
     /// Every row that is considered under either ranking, ascending, with its ranks.
-    fn ranked_rows(&self) -> Vec<(usize, u32, u32)> {
-        let mut rows = Vec::with_capacity(self.rows.len());
-        for (row, &old) in self.ranks.old.iter().enumerate() {
-            let new = self.ranks.new[row];
-            if old > 0 || new > 0 {
-                rows.push((row, old, new));
-            }
-        }
-        rows
+    fn ranked_rows(&self) -> impl Iterator<Item = (usize, u32, u32)> + '_ {
+        let rows = iter::zip(&self.ranks.old, &self.ranks.new).enumerate();
+        rows.filter_map(|(row, (&old, &new))| (old > 0 || new > 0).then_some((row, old, new)))
     }
 
     fn count_moves(&mut self) {
-        for (row, old, new) in self.ranked_rows() {
+        let ranks = iter::zip(&self.ranks.old, &self.ranks.new);
+        for (row, (&old, &new)) in ranks.enumerate() {
             match (old, new) {
+                (0, 0) => {}
                 (0, _) => self.being_considered.start.push(row as u32),
                 (_, 0) => self.being_considered.stop.push(row as u32),
                 _ => {
@@ -430,21 +427,20 @@ impl Comparison {
     /// Sums the changes by entity, group, queue and size.
     fn group(&mut self, new: &ComparedRanking<'_>) {
         let table = new.table;
-        let rows = self.ranked_rows();
         let mut sizes = None;
         for name in SIZES {
-            if sizes.is_none()
-                && let Some(column) = table.column(name)
-                && rows.iter().any(|&(row, ..)| size(column, row) > 0.0)
+            if let Some(column) = table.column(name)
+                && self.ranked_rows().any(|(row, ..)| size(column, row) > 0.0)
             {
                 sizes = Some(column);
                 self.size_input = Some(name);
+                break;
             }
         }
         let mut entities = named(table.entities());
         let mut queues = named(table.queues());
         let mut classes = size_classes(self.size_input);
-        for (row, old_rank, new_rank) in rows {
+        for (row, old_rank, new_rank) in self.ranked_rows() {
             entities[table.entity_index(row)].add(old_rank, new_rank);
             queues[table.queue_index(row)].add(old_rank, new_rank);
             if let Some(column) = sizes {
@@ -555,12 +551,12 @@ fn groups(entities: &[GroupChange], assessed: &AssessedTree) -> Vec<GroupChange>
     let tree = assessed.tree();
     let mut by_node: HashMap<NodeId, GroupChange> = HashMap::new();
     for entity in entities {
-        let Some(node) = tree.resolve(&entity.name) else {
-            continue;
-        };
         if entity.considered == 0 {
             continue;
         }
+        let Some(node) = tree.resolve(&entity.name) else {
+            continue;
+        };
         for above in tree.ancestors(node) {
             by_node
                 .entry(above)

@@ -113,7 +113,7 @@ impl Ranking {
     /// ```
     pub fn top(scores: Scores, table: &JobTable, limit: usize) -> Self {
         // the order of the rows breaks ties, without sorting by time
-        if scores.decimals().is_none() && table.is_in_submit_order() {
+        if !scores.are_decimals() && table.is_in_submit_order() {
             let order = sort_by_value(&scores.values(), |row| table.is_considered(row), limit);
             return Self { scores, order };
         }
@@ -188,12 +188,15 @@ impl Ranking {
             return values;
         };
         let mut rows: Vec<usize> = (0..values.len()).collect();
-        let key = |row: usize| (double_key(values[row]), Reverse(decimals[row]));
-        rows.sort_unstable_by_key(|&row| Reverse(key(row)));
+        let compare = |left: usize, right: usize| {
+            let by_value = values[left].total_cmp(&values[right]);
+            by_value.then_with(|| decimals[left].cmp(&decimals[right]))
+        };
+        rows.sort_unstable_by(|&left, &right| compare(left, right));
         let mut ordinals = vec![0.0; values.len()];
         let mut ordinal = 0.0;
         for (place, &row) in rows.iter().enumerate() {
-            if place > 0 && key(rows[place - 1]) != key(row) {
+            if place > 0 && compare(rows[place - 1], row).is_ne() {
                 ordinal += 1.0;
             }
             ordinals[row] = ordinal;
@@ -326,6 +329,9 @@ pub fn fill_fairshare(
         shares.push(known);
     }
     for (name, input) in FairshareInput::NAMES {
+        if table.column(name).is_none() {
+            continue;
+        }
         let mut numbers = Vec::with_capacity(shares.len());
         for shares in &shares {
             let number = shares.map(|shares| fairshare_number(input, &shares));

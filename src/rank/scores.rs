@@ -118,9 +118,14 @@ impl Scores {
         counts
     }
 
+    /// Whether the formula was evaluated in base ten.
+    pub(super) fn are_decimals(&self) -> bool {
+        self.precision == ScorePrecision::Decimal
+    }
+
     /// The unrounded results, if the formula was evaluated in base ten.
     pub(super) fn decimals(&self) -> Option<Vec<Decimal>> {
-        if self.precision != ScorePrecision::Decimal {
+        if !self.are_decimals() {
             return None;
         }
         let mut decimals = Vec::with_capacity(self.len());

@@ -28,10 +28,7 @@ pub fn characters(text: &str, span: Span) -> (usize, usize) {
 /// The `SyntaxError` for a text that does not parse, with the place that Python shows below the
 /// line.
 pub fn syntax_error(text: &str, finding: &Diagnostic) -> PyErr {
-    let mut start = (finding.span.start as usize).min(text.len());
-    while !text.is_char_boundary(start) {
-        start -= 1;
-    }
+    let start = finding.span.range_in(text).start;
     let before = text[..start].rsplit('\n').next().unwrap_or_default();
     let after = text[start..].split('\n').next().unwrap_or_default();
     let line_start = start - before.len();

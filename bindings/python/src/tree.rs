@@ -210,15 +210,10 @@ fn share_columns<'py>(
         });
         shares.push(count(tree.shares(node)));
         usage.push(tree.usage(node));
-        if let Some(numbers) = numbers.get(node) {
-            percs.push(Some(numbers.fairshare_perc));
-            tree_usages.push(Some(numbers.fairshare_tree_usage));
-            factors.push(Some(numbers.fairshare_factor));
-        } else {
-            percs.push(None);
-            tree_usages.push(None);
-            factors.push(None);
-        }
+        let numbers = numbers.get(node);
+        percs.push(numbers.map(|numbers| numbers.fairshare_perc));
+        tree_usages.push(numbers.map(|numbers| numbers.fairshare_tree_usage));
+        factors.push(numbers.map(|numbers| numbers.fairshare_factor));
     }
     let columns = PyDict::new(py);
     columns.set_item("name", names)?;

@@ -94,11 +94,10 @@ impl<'d> Line<'d> {
 
 /// Whether a key has the form of a job id: `12.server`, `12[].server`, `12[3].server`.
 fn is_job_id(key: &str) -> bool {
-    let rest = key.trim_start_matches(|c: char| c.is_ascii_digit());
+    let mut rest = key.trim_start_matches(|c: char| c.is_ascii_digit());
     if rest.len() == key.len() {
         return false;
     }
-    let mut rest = rest;
     if let Some(index) = rest.strip_prefix('[') {
         let index = index.trim_start_matches(|c: char| c.is_ascii_digit());
         let Some(server) = index.strip_prefix(']') else {

@@ -63,12 +63,12 @@ impl FairshareEntity {
 
     /// The value of `fairshare_entity`, ignoring case.
     pub fn from_name(text: &str) -> Option<Self> {
-        let mut names = Self::NAMES.into_iter();
-        Some(
-            names
-                .find(|(word, _)| word.eq_ignore_ascii_case(text.trim()))?
-                .1,
-        )
+        for (word, entity) in Self::NAMES {
+            if word.eq_ignore_ascii_case(text.trim()) {
+                return Some(entity);
+            }
+        }
+        None
     }
 
     /// The entity of a job. A job that lacks the attribute has the entity `""`, or `":"` under

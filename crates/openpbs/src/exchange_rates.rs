@@ -109,17 +109,10 @@ impl VariedJob<'_, '_> {
     /// gains nothing.
     fn worth(&mut self, slot: usize, inputs: &[Value]) -> Option<f64> {
         let value = self.value(inputs)?;
-        let mut gained = 0.0;
-        for wait in WAITS {
-            if gained <= 0.0
-                && let Some(waited) = self.value(&changed(inputs, self.waiting, wait))
-            {
-                gained = (waited - value) / wait;
-            }
-        }
-        if gained <= 0.0 {
-            return None;
-        }
+        let gained = WAITS.into_iter().find_map(|wait| {
+            let waited = self.value(&changed(inputs, self.waiting, wait))?;
+            Some((waited - value) / wait).filter(|gained| *gained > 0.0)
+        })?;
         let amount = self.amounts[slot];
         // a ratio ends at 1
         let step = if amount < 1.0 && nearest_double(&inputs[slot])? + amount > 1.0 {

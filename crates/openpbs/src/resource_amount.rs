@@ -94,7 +94,7 @@ impl NumberMode {
             }
             Some(InputType::Float) if self == Self::OpenPbs => {
                 let kept = number_format::server_float(to_double(&amount));
-                Some(Value::Float(kept)).filter(|_| kept.is_finite())
+                kept.is_finite().then_some(Value::Float(kept))
             }
             _ => Some(amount),
         }
@@ -146,7 +146,7 @@ pub fn number(text: &str) -> Option<Value> {
     }
     if text.contains(['.', 'e', 'E']) {
         let float: f64 = text.parse().ok()?;
-        return Some(Value::Float(float)).filter(|_| float.is_finite());
+        return float.is_finite().then_some(Value::Float(float));
     }
     if let Ok(small) = text.parse() {
         return Some(Value::Int(small));

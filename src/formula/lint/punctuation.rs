@@ -24,7 +24,9 @@ pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<
         percent_signs.extend(percent_sign(expr, node));
         called_numbers.extend(called_number(expr, node, schema));
     }
-    [commas, percent_signs, called_numbers].concat()
+    commas.extend(percent_signs);
+    commas.extend(called_numbers);
+    commas
 }
 
 /// `0,5`: a comma between digits, without blanks, in a tuple that is not used as one.

@@ -75,6 +75,7 @@ impl Slope {
         most: 0.0,
         error: 0.0,
     };
+
     /// Whether all its bounds are numbers.
     pub fn is_finite(&self) -> bool {
         self.least.is_finite() && self.most.is_finite() && self.error.is_finite()

@@ -93,13 +93,9 @@ fn spaced(word: &str, text: &str, operator: Span) -> String {
 /// The error for a number with a unit at the position where the parser fails; `None` if there is no
 /// such number.
 pub(super) fn number_with_unit(text: &str, position: usize) -> Option<SyntaxError> {
-    for reading in [percentage, adjacent_unit, separate_unit] {
-        let error = reading(text, position);
-        if error.is_some() {
-            return error;
-        }
-    }
-    None
+    percentage(text, position)
+        .or_else(|| adjacent_unit(text, position))
+        .or_else(|| separate_unit(text, position))
 }
 
 /// `10%` before an operator, a bracket or the end.

@@ -26,13 +26,13 @@ pub(super) fn exclusions(goals: &Goals, points: &[EvaluatedPoint]) -> Vec<Exclus
     let mut excluded = Vec::new();
     let places = 0..goals.goals.len();
     for met in places.clone() {
-        let mut meeting = points.to_vec();
+        let mut meeting = Vec::from_iter(points);
         meeting.retain(|point| meets(point, met));
         for other in places.clone() {
             if other != met
                 && !meeting.iter().any(|point| meets(point, other))
                 && points.iter().any(|point| meets(point, other))
-                && let Some(best) = best_value(goals, other, &meeting)
+                && let Some(best) = best_value(goals, other, meeting.iter().copied())
             {
                 excluded.push(Exclusion { met, other, best });
             }
@@ -42,18 +42,14 @@ pub(super) fn exclusions(goals: &Goals, points: &[EvaluatedPoint]) -> Vec<Exclus
 }
 
 /// The best value that a goal has at some points.
-pub(super) fn best_value(goals: &Goals, goal: usize, points: &[EvaluatedPoint]) -> Option<f64> {
+pub(super) fn best_value<'p>(
+    goals: &Goals,
+    goal: usize,
+    points: impl IntoIterator<Item = &'p EvaluatedPoint>,
+) -> Option<f64> {
+    let values = points
+        .into_iter()
+        .filter_map(|point| point.goals[goal].value);
     let is_most = goals.goals[goal].limit.is_most;
-    let mut best: Option<f64> = None;
-    for point in points {
-        let Some(value) = point.goals[goal].value else {
-            continue;
-        };
-        best = Some(match best {
-            Some(best) if is_most => best.min(value),
-            Some(best) => best.max(value),
-            None => value,
-        });
-    }
-    best
+    values.reduce(if is_most { f64::min } else { f64::max })
 }

@@ -186,14 +186,16 @@ impl AttributeReader<'_, '_> {
         };
         let user = FairshareEntity::User.entity_of(attributes);
         let amounts = self.amounts();
-        let select = self.text("schedselect").or(self.resource("select"));
-        let chunks = match select.or(self.text("select")) {
+        let select = self.text("schedselect").or_else(|| self.resource("select"));
+        let chunks = match select.or_else(|| self.text("select")) {
             Some(select) => Chunk::read_select(select, source, schema),
             None => Vec::new(),
         };
-        let place = self.resource("place").or(self.text("place"));
+        let place = self.resource("place").or_else(|| self.text("place"));
         // `exec_vnode` is also the name of a resource that OpenPBS declares
-        let placed = self.text("exec_vnode").or(self.resource("exec_vnode"));
+        let placed = self
+            .text("exec_vnode")
+            .or_else(|| self.resource("exec_vnode"));
         let submitted = self.text("array_indices_submitted");
         let running = self.subjobs_in("Running:").unwrap_or(0);
         let ending = self.subjobs_in("Exiting:").unwrap_or(0);

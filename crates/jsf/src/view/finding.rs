@@ -49,12 +49,12 @@ pub fn more_findings(count: usize, code: Code) -> String {
 fn range_in_shown(source: &FormulaText, shown: &str, span: Span) -> Range<usize> {
     let before = first_line(source).1.len();
     let range = range_in_written(source, span);
-    clamped(shown, Span::new(before + range.start, before + range.end))
+    Span::new(before + range.start, before + range.end).range_in(shown)
 }
 
 /// The range in the formula as its document has it.
 pub(crate) fn range_in_written(source: &FormulaText, span: Span) -> Range<usize> {
-    let range = clamped(&source.text, span);
+    let range = span.range_in(&source.text);
     let start = place_in_written(source, range.start).start;
     let end = place_in_written(source, range.end).end;
     start..end.max(start)
@@ -113,7 +113,7 @@ pub fn draw_finding(
     let Range { start, end } = range_in_shown(source, &shown, finding.span);
     let most = if is_long { drawn_width / 2 } else { usize::MAX };
     let primary = Span::new(start, end.min(start.saturating_add(most)));
-    let annotation = AnnotationKind::Primary.span(clamped(&shown, primary));
+    let annotation = AnnotationKind::Primary.span(primary.range_in(&shown));
     let label = (!label.is_empty()).then_some(&*label);
     let mut marked = Snippet::source(&*shown)
         .line_start(first_line)
@@ -199,21 +199,6 @@ fn clipped(message: &str) -> Cow<'_, str> {
         None => printable(message),
         Some((end, _)) => Cow::Owned(format!("{}{ELLIPSIS}", printable(&message[..end]))),
     }
-}
-
-/// The span as a range of the text, moved to the boundaries of characters.
-pub(crate) fn clamped(text: &str, span: Span) -> Range<usize> {
-    let start = boundary(text, span.start);
-    start..boundary(text, span.end).max(start)
-}
-
-/// The last boundary of characters up to a byte.
-fn boundary(text: &str, at: u32) -> usize {
-    let mut at = text.len().min(at as usize);
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 #[cfg(test)]

@@ -1781,3 +1781,14 @@ fn the_number_of_a_job_in_the_place_of_the_formula_is_told() {
     let message = of_job("5");
     assert!(!message.contains("a job has this number"), "{message}");
 }
+
+#[test]
+fn the_value_of_all_jobs_is_that_of_the_first() {
+    let queue = "{\"id\": \"1.a\", \"entity\": \"ada\", \"queue\": \"workq\", \"resources\": {\"ncpus\": 3, \"walltime\": 3600}}\n\
+                 {\"id\": \"2.a\", \"entity\": \"ada\", \"queue\": \"workq\", \"resources\": {\"ncpus\": 1, \"walltime\": 3600}}\n";
+    // 0.0 and -0.0 are equal
+    let formula = "(ncpus-2.0)*(walltime%3600)";
+    let output = jsf_with_input(&["check", formula, "--queue", "-"], queue);
+    let text = stdout(&output);
+    assert!(text.contains("get the same value, 0\n"), "{text}");
+}

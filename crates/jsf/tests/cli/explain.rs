@@ -676,3 +676,22 @@ fn only_queues_whose_priority_gives_the_rank_are_advised() {
         (&json!("what if"), &json!([]))
     );
 }
+
+#[test]
+fn effects_that_are_no_numbers_count_as_gains() {
+    let mut queue = String::new();
+    for index in 0..12 {
+        let ncpus = if index < 7 { index + 1 } else { 0 };
+        queue += &format!(
+            "{{\"id\": \"{}.demo\", \"entity\": \"ada\", \"queue\": \"workq\", \"resources\": {{\"ncpus\": {ncpus}}}}}\n",
+            100 + index
+        );
+    }
+    let arguments = ["explain", "ncpus*1e308*10", "--queue", "-", "--job", "104"];
+    let output = jsf_with_input(&arguments, &queue);
+    let text = stdout(&output);
+    assert!(
+        text.contains("against 5 of the 5 jobs just behind"),
+        "{text}"
+    );
+}

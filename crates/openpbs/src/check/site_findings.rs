@@ -119,7 +119,9 @@ pub(super) fn one_value(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Opt
         if score.unrounded.is_err() || count > 0 && score.value != value {
             return None;
         }
-        value = score.value;
+        if count == 0 {
+            value = score.value;
+        }
         count += 1;
     }
     if count < 2 {

@@ -249,9 +249,13 @@ impl<O: JobOrder> SortedCandidates<O> {
         for group in &mut self.groups {
             for list in &mut group.queues {
                 let list = list.make_contiguous();
+                let Some(precedence) = wanted.precedence else {
+                    list.sort_by(|&one, &other| self.order.compare(one, other));
+                    continue;
+                };
                 let mut keyed = Vec::with_capacity(list.len());
                 for &job in &*list {
-                    keyed.push((wanted.precedence.map(|of| of(job).key()), job));
+                    keyed.push((precedence(job).key(), job));
                 }
                 keyed.sort_by(|(key, job), (other_key, other)| {
                     let by_key = key.cmp(other_key);

@@ -90,6 +90,12 @@ impl Reservations {
         starts.map(|job| (job.start, job.free[0])).min()
     }
 
+    /// The reserved jobs that start between two times.
+    fn starting_within(&self, from: i64, to: i64) -> impl Iterator<Item = &Reserved> {
+        let jobs = self.jobs.iter();
+        jobs.filter(move |reserved| from < reserved.start && reserved.start < to)
+    }
+
     /// Where a job that starts at a time, with this much free then, is placed so that it leaves the
     /// reserved jobs their places (section 3): it fits at its start and at the start of each of
     /// them during its walltime. A suspended job goes on where it was. The error is the first of
@@ -104,18 +110,12 @@ impl Reservations {
     ) -> Result<Placement, Option<u32>> {
         let (machine, request) = (&*cycle.machine, &job.request);
         let end = at + job.walltime;
-        let mut overlapping = Vec::new();
-        for reserved in &self.jobs {
-            if at < reserved.start && reserved.start < end {
-                overlapping.push(reserved);
-            }
-        }
         if let Some(suspended) = cycle.suspended.get(&index) {
             let taken = machine.taken(&suspended.released);
             if !holds(free, &taken) {
                 return Err(None);
             }
-            for reserved in overlapping {
+            for reserved in self.starting_within(at, end) {
                 if !holds(&reserved.free, &taken) {
                     return Err(Some(reserved.job));
                 }
@@ -123,7 +123,8 @@ impl Reservations {
             return Ok(suspended.released.clone());
         }
         let mut placement = machine.place(free, request).ok_or(None)?;
-        if overlapping.is_empty() {
+        let mut overlapping = self.starting_within(at, end).peekable();
+        if overlapping.peek().is_none() {
             return Ok(placement);
         }
         let deciding = machine.deciding_pools(free, request);

@@ -164,27 +164,27 @@ impl<'t> SortKeys<'t> {
     /// The values of a `job_sort_key` by row, negated for `LOW`.
     fn key_values(&self, key: &SortKey, tree: Option<&PbsTree>) -> Vec<f64> {
         let table = self.table;
-        let mut percs = Vec::new();
-        if key.name == "fair_share_perc"
-            && let Some(tree) = tree
-        {
-            for entity in table.entities() {
-                percs.push(perc(tree, entity).unwrap_or(0.0));
-            }
-        }
         let column = column_of(key).and_then(|name| table.column(name));
-        let mut values = Vec::with_capacity(table.len());
-        for row in 0..table.len() {
-            let value = match (key.name.as_str(), column) {
-                ("fair_share_perc", _) => *percs.get(table.entity_index(row)).unwrap_or(&0.0),
-                ("preempt_priority", _) => f64::from(self.is_express(row)),
-                (_, Some(column)) => column.nearest_double(row),
-                (_, None) => 0.0,
-            };
-            values.push(match key.first {
-                SortFirst::Low => -value,
-                SortFirst::High => value,
-            });
+        let rows = 0..table.len();
+        let mut values: Vec<f64> = match (key.name.as_str(), tree, column) {
+            ("fair_share_perc", Some(tree), _) => {
+                let mut percs = Vec::new();
+                for entity in table.entities() {
+                    percs.push(perc(tree, entity).unwrap_or(0.0));
+                }
+                let entities = rows.map(|row| table.entity_index(row));
+                entities
+                    .map(|entity| percs.get(entity).copied().unwrap_or(0.0))
+                    .collect()
+            }
+            ("preempt_priority", ..) => rows.map(|row| f64::from(self.is_express(row))).collect(),
+            (_, _, Some(column)) => rows.map(|row| column.nearest_double(row)).collect(),
+            _ => vec![0.0; table.len()],
+        };
+        if key.first == SortFirst::Low {
+            for value in &mut values {
+                *value = -*value;
+            }
         }
         values
     }

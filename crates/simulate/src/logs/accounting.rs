@@ -53,8 +53,12 @@ pub(crate) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     let mention = match kind {
         "E" => {
             let record = Fields::new(attributes(rest));
-            if let (Some(day), Some(time)) = (date.get(..10), date.get(11..16)) {
-                builder.note_wall_time(time_of(day, time), record.positive("end"));
+            if let Some(end) = record.positive("end")
+                && builder.needs_wall_time(end)
+                && let (Some(day), Some(time)) = (date.get(..10), date.get(11..16))
+                && let Some(wall) = time_of(day, time)
+            {
+                builder.note_wall_time(wall, end);
             }
             let read = read_end(id, &record, builder);
             if read.is_err() {
@@ -139,16 +143,16 @@ fn requested(record: &Fields<'_>) -> Result<Option<i64>, Fault> {
     )?;
     let nodes = of_nodes(record.get("Resource_List.nodes"));
     let asked = ncpus.max(nodes).max(procs);
-    Ok(asked.or(of_select(record.get("Resource_List.select"))))
+    Ok(asked.or_else(|| of_select(record.get("Resource_List.select"))))
 }
 
 /// The processors that a job was given.
 fn allocated(record: &Fields<'_>) -> Option<i64> {
-    let slots = record.positive("total_execution_slots");
-    let on_vnodes = of_exec_vnode(record.get("exec_vnode"));
-    slots
-        .or(on_vnodes)
-        .or(of_exec_host(record.get("exec_host")))
+    // a job of many vnodes has long lists of them
+    record
+        .positive("total_execution_slots")
+        .or_else(|| of_exec_vnode(record.get("exec_vnode")))
+        .or_else(|| of_exec_host(record.get("exec_host")))
 }
 
 /// The time that a job asks for, in seconds; `None` for 0.

@@ -172,8 +172,11 @@ fn read_job(id: &str, job: &Value, builder: &mut WorkloadBuilder) -> Result<(), 
         fields.push((&**name, &**value));
     }
     // its times are those of the clock
-    let end = end(job);
-    builder.note_wall_time(end, end);
+    if let Some(end) = end(job)
+        && builder.needs_wall_time(end)
+    {
+        builder.note_wall_time(end, end);
+    }
     read_end(id, &Fields::new(fields), builder)
 }
 

@@ -55,15 +55,16 @@ impl EvaluationErrors {
     pub(crate) fn add(&mut self, job: u32, error: &ScoreError) {
         self.has_reached_limit |= error.kind() == PythonError::Limit;
         if self.is_first_of(job) {
-            let first = ErrorKind {
+            let kind = self.kinds.entry(error.kind().description());
+            // the text of an error is made for the first job of its kind
+            let kind = kind.or_insert_with(|| ErrorKind {
                 jobs: 0,
                 job: job as usize,
                 message: error.to_string(),
                 consequence: error.consequence(),
                 span: Some(error.span()),
-            };
-            let kind = self.kinds.entry(error.kind().description());
-            kind.or_insert(first).jobs += 1;
+            });
+            kind.jobs += 1;
         }
     }
 

@@ -1,5 +1,7 @@
 //! The jobs that start in a simulation, and what preemption makes of them.
 
+use std::iter;
+
 use serde::Serialize;
 
 use crate::results::statistics::bounded_slowdown;
@@ -28,7 +30,7 @@ pub(crate) struct StartedJob<'s> {
     pub(crate) pauses: &'s [(i64, i64)],
 }
 
-impl StartedJob<'_> {
+impl<'s> StartedJob<'s> {
     pub(crate) fn wait(&self) -> i64 {
         self.start - self.job.submit
     }
@@ -39,15 +41,11 @@ impl StartedJob<'_> {
     }
 
     /// When it runs: from when to when.
-    pub(crate) fn runs(&self) -> Vec<(i64, i64)> {
-        let mut runs = Vec::new();
-        let mut begin = self.start;
-        for &(from, to) in self.pauses {
-            runs.push((begin, from));
-            begin = to;
-        }
-        runs.push((begin, self.end()));
-        runs
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (i64, i64)> + use<'s> {
+        let resumed = self.pauses.iter().map(|&(_, to)| to);
+        let suspended = self.pauses.iter().map(|&(from, _)| from);
+        let begins = iter::once(self.start).chain(resumed);
+        begins.zip(suspended.chain([self.end()]))
     }
 
     /// The time for which it is suspended counts as time that it waits.

@@ -197,17 +197,22 @@ impl<'p> WaitingJobs<'p> {
     /// queue first.
     pub(crate) fn in_order_of_giving_way(&self, fairshare: Option<&Fairshare>) -> Vec<u32> {
         let mut order = self.simulated_order(fairshare);
+        let sorts_queues = !self.order.groups.is_empty();
         let mut jobs = self.valued.jobs().to_vec();
-        if self.order.groups.is_empty() {
-            jobs.sort_unstable();
-        } else {
-            jobs.sort_by(|&left, &right| order.compare(left, right));
-        }
-        jobs.sort_by_key(|&job| {
-            self.order
-                .queue_place(self.workload.jobs()[job as usize].queue)
+        jobs.sort_by(|&left, &right| {
+            match self.place_of_queue(left).cmp(&self.place_of_queue(right)) {
+                Ordering::Equal if sorts_queues => order.compare(left, right),
+                Ordering::Equal => left.cmp(&right),
+                by_place => by_place,
+            }
         });
         jobs
+    }
+
+    /// The place of the queue of a job.
+    fn place_of_queue(&self, job: u32) -> (u32, u32) {
+        let queue = self.workload.jobs()[job as usize].queue;
+        self.order.queue_place(queue)
     }
 
     /// What orders the jobs that are considered.

@@ -175,14 +175,16 @@ impl WorkloadBuilder {
         clock.push(format!("{key}: {value}").into());
     }
 
+    /// Whether what the clock of the server shows at a time is of use: one time of a day is.
+    pub(crate) fn needs_wall_time(&self, time: i64) -> bool {
+        let samples = &self.read.clock_samples;
+        self.given.takes_clock && !samples.contains_key(&time.div_euclid(86400))
+    }
+
     /// Notes what the clock of the server shows at a time.
-    pub(crate) fn note_wall_time(&mut self, wall: Option<i64>, time: Option<i64>) {
-        if self.given.takes_clock
-            && let (Some(wall), Some(time)) = (wall, time)
-        {
-            let day = time.div_euclid(86400);
-            self.read.clock_samples.entry(day).or_insert((wall, time));
-        }
+    pub(crate) fn note_wall_time(&mut self, wall: i64, time: i64) {
+        let day = time.div_euclid(86400);
+        self.read.clock_samples.insert(day, (wall, time));
     }
 
     /// Notes what a line says of a job besides its end. `time` orders the lines.

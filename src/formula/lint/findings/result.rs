@@ -18,13 +18,9 @@ pub(super) fn check(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Op
     if matches!(analysis.facts.result(), Known::Fails(_) | Known::Never) {
         return always_fails(analysis, on_operations);
     }
-    for check in [non_numeric, too_large, constant] {
-        let finding = check(analysis);
-        if finding.is_some() {
-            return finding;
-        }
-    }
-    None
+    non_numeric(analysis)
+        .or_else(|| too_large(analysis))
+        .or_else(|| constant(analysis))
 }
 
 /// The finding on a formula that fails for every job, unless a finding on a name or an operation
@@ -62,18 +58,10 @@ fn non_numeric(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     let root = analysis.expr.root();
     let span = analysis.span(root);
     let help = "`qmgr` accepts the formula, but the scheduler converts the result without checking its type and crashes";
-    let mut found = None;
-    let mut are_alike = true;
-    for sample in &analysis.samples.all {
-        let name = object_name(&sample.result);
-        if found.is_none()
-            && let Some(what) = name
-        {
-            found = Some((sample, what));
-        }
-        are_alike &= name == object_name(&analysis.samples.all[0].result);
-    }
-    let (sample, what) = found?;
+    let mut samples = analysis.samples.all.iter();
+    let (sample, what) = samples.find_map(|sample| Some((sample, object_name(&sample.result)?)))?;
+    let mut samples = analysis.samples.all.iter();
+    let are_alike = samples.all(|sample| object_name(&sample.result) == Some(what));
     let is_written = matches!(
         analysis.kind(analysis.without_parentheses(root)),
         ExprKind::Name(_) | ExprKind::Tuple { .. } | ExprKind::List(_)

@@ -28,7 +28,7 @@ impl Run<'_, '_> {
         }
         if types.is_none() {
             types = Some(self.each_lane(callee, |run, lane| {
-                let mut values = Vec::with_capacity(run.stack.len());
+                let mut values = Vec::with_capacity(run.stack.len() - callee - 1);
                 for index in callee + 1..run.stack.len() {
                     values.push(run.value(index, lane));
                 }
@@ -92,7 +92,7 @@ impl Run<'_, '_> {
         Some(FLOATS)
     }
 
-    /// The same for all lanes at once.
+    /// A function of the C library whose errors all give infinities or NaN, of all lanes at once.
     fn finite_function(
         &mut self,
         out: usize,
