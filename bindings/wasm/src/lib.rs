@@ -153,7 +153,7 @@ pub extern "C" fn job_count() -> usize {
         page.what_if
             .as_ref()
             .and_then(WhatIf::queue)
-            .map_or(0, |queue| queue.table.len())
+            .map_or(0, |queue| queue.table().len())
     })
 }
 

@@ -377,16 +377,16 @@ impl AskedSite<'_> {
         let compared = self.arithmetic(self.site.compare(request), [&old, &new])?;
         let numbers = self.site.numbers();
         let [of_old, of_new] = [old.source.submitted(numbers), new.source.submitted(numbers)];
-        let submitted = OldNew::new(&of_old, &of_new);
-        let checked = self.site.check_compared(self.site, submitted, &compared);
         let sides = &compared.sides;
+        let checked_old = self.site.check_ranked(&of_old, &sides.old);
+        let checked_new = self.site.check_ranked(&of_new, &sides.new);
         let names = [sides.old.program.inputs(), sides.new.program.inputs()];
         let mut found = self.site.warnings_for(&names.concat());
         found.extend_from_slice(&compared.warnings);
-        found.extend(doubts(&compared.findings.old));
-        found.extend(doubts(&compared.findings.new));
-        found.extend(doubts(failures(&checked.old)));
-        found.extend(doubts(failures(&checked.new)));
+        found.extend(doubts(&sides.old.findings));
+        found.extend(doubts(&sides.new.findings));
+        found.extend(doubts(failures(&checked_old)));
+        found.extend(doubts(failures(&checked_new)));
         let decides = compared.decides();
         let report = CompareReport {
             formulas: OldNew::new(&old.source.text, &new.source.text),

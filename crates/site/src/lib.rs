@@ -42,7 +42,7 @@ pub use opening::bundle::SiteBundle;
 pub use opening::file_source::{FileSource, is_stdin};
 pub use opening::role::Role;
 pub use opening::site_files::SiteFiles;
-pub use ranking::compared_queue::{CompareRequest, ComparedJobs, ComparedQueue, ComparedSide};
+pub use ranking::compared_queue::{CompareRequest, ComparedQueue};
 pub use ranking::explanation::{
     Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Neighbour,
     OtherValues, RankReached, Rounding,

@@ -132,7 +132,7 @@ fn decided(
     }
     criteria.push((Criterion::Value, high_first(value(left), value(right))));
     if config.fair_share.prime {
-        let tree = queue.tree.as_ref().unwrap();
+        let tree = queue.pbs_tree().unwrap();
         let node = |row: usize| tree.tree().find(table.entity(row)).unwrap();
         criteria.push((Criterion::FairShare, tree.compare(node(left), node(right))));
     }

@@ -6,47 +6,30 @@ use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::medians;
-use job_sort_formula::rank::{OldNew, Ranking, ScorePrecision, WorkBudget};
+use job_sort_formula::rank::{ScorePrecision, WorkBudget};
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_openpbs::check::{Checked, ScoredQueue, SiteFacts};
 use jsf_openpbs::exchange_rates::{ExchangeRate, exchange_rates};
-use jsf_openpbs::order::NotConsidered;
-use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::submission::FormulaSubmission;
 
 use crate::formulas::formula_text::submitted;
 use crate::jobs::site_jobs::ColumnsRequest;
 use crate::opening::file_source::FileSource;
 use crate::opening::role::Role;
-use crate::shares::applied_tree::AppliedTree;
 use crate::shares::site_tree::SiteTree;
-use crate::{ComparedQueue, ComparedSide, RankedQueue, Site, SiteError};
+use crate::{RankedQueue, Site, SiteError};
 
 /// The most work of the exchange rates, in units of a [`WorkBudget`]: a twentieth of a second.
 const RATES_WORK: u64 = 50_000_000;
 
 /// A formula with what is known of it before it is checked.
-pub(crate) struct LintedFormula<'a> {
+struct LintedFormula<'a> {
     /// The names that it may use.
-    pub(crate) schema: &'a Schema,
+    schema: &'a Schema,
     /// The formula, if it was compiled for them.
-    pub(crate) program: Option<&'a Program>,
+    program: Option<&'a Program>,
     /// The findings about its text and its names, if these were looked for.
-    pub(crate) findings: Option<&'a [Diagnostic]>,
-}
-
-impl<'a> LintedFormula<'a> {
-    pub(crate) fn new(
-        schema: &'a Schema,
-        program: &'a Program,
-        findings: &'a [Diagnostic],
-    ) -> Self {
-        Self {
-            schema,
-            program: Some(program),
-            findings: Some(findings),
-        }
-    }
+    findings: Option<&'a [Diagnostic]>,
 }
 
 impl Site {
@@ -159,73 +142,19 @@ impl Site {
 
     /// Checks a formula that has ranked the queue, as [`check`](Self::check) does.
     pub fn check_ranked(&self, submitted: &FormulaSubmission<'_>, queue: &RankedQueue) -> Checked {
-        let tree = queue.tree.as_ref();
-        let scored = self.scored(&queue.table, &queue.ranking, &queue.not_considered, tree);
-        let formula = LintedFormula::new(&queue.schema, &queue.program, &queue.findings);
-        self.checked(submitted, &formula, Some(scored))
-    }
-
-    /// Checks both formulas of a comparison with another site, or with this one, as
-    /// [`check`](Self::check) does.
-    pub fn check_compared(
-        &self,
-        new_site: &Self,
-        submitted: OldNew<&FormulaSubmission<'_>>,
-        queue: &ComparedQueue,
-    ) -> OldNew<Checked> {
-        let tables = queue.tables();
-        let new_tree = queue.trees.new.as_ref();
-        let old_tree = if queue.old_table.is_some() {
-            queue.trees.old.as_ref()
-        } else {
-            new_tree
-        };
-        let OldNew { old, new } = &queue.sides;
-        OldNew::new(
-            self.check_side(
-                submitted.old,
-                &LintedFormula::new(&queue.schema, &old.program, &queue.findings.old),
-                old,
-                tables.old,
-                old_tree,
-            ),
-            new_site.check_side(
-                submitted.new,
-                &LintedFormula::new(&queue.schema, &new.program, &queue.findings.new),
-                new,
-                tables.new,
-                new_tree,
-            ),
-        )
-    }
-
-    pub(crate) fn check_side(
-        &self,
-        submitted: &FormulaSubmission<'_>,
-        formula: &LintedFormula<'_>,
-        side: &ComparedSide,
-        table: &JobTable,
-        tree: Option<&AppliedTree>,
-    ) -> Checked {
-        let tree = self.tree_for(&side.program, tree);
-        let scored = self.scored(table, &side.ranking, &side.not_considered, tree);
-        self.checked(submitted, formula, Some(scored))
-    }
-
-    fn scored<'a>(
-        &self,
-        table: &'a JobTable,
-        ranking: &'a Ranking,
-        not_considered: &'a [(usize, NotConsidered)],
-        tree: Option<&'a PbsTree>,
-    ) -> ScoredQueue<'a> {
-        ScoredQueue {
-            table,
-            ranking,
-            not_considered,
+        let scored = ScoredQueue {
+            table: &queue.table,
+            ranking: &queue.ranking,
+            not_considered: &queue.not_considered,
             precision: self.precision(),
-            tree,
-        }
+            tree: queue.pbs_tree(),
+        };
+        let formula = LintedFormula {
+            schema: &queue.schema,
+            program: Some(&queue.program),
+            findings: Some(&queue.findings),
+        };
+        self.checked(submitted, &formula, Some(scored))
     }
 
     /// Checks a formula against jobs that it has ranked, if there are any.

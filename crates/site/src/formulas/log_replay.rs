@@ -70,7 +70,7 @@ impl Site {
             program: &ranked.program,
             table: &ranked.table,
             scores: ranked.ranking.scores(),
-            tree: ranked.tree.as_ref(),
+            tree: ranked.pbs_tree(),
             policy: &*policy,
             decay: self.decay_by_periods(),
             others: &others,

@@ -8,13 +8,11 @@ use std::collections::BTreeSet;
 
 use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::formula::Formula;
-use job_sort_formula::rank::{Comparison, OldNew, SIZES};
+use job_sort_formula::rank::SIZES;
 use jsf_openpbs::check::Checked;
 
-use crate::formulas::formula_check::LintedFormula;
 use crate::formulas::formula_text::submitted;
-
-use crate::{ComparedJobs, ComparedQueue, Site, SiteError};
+use crate::{ComparedQueue, JobsToRank, Site, SiteError};
 
 /// A site whose queue is ranked by one formula after another.
 #[derive(Debug)]
@@ -71,7 +69,7 @@ impl WhatIf {
 
     /// The tree with the numbers that the ranking has, if the site has one.
     pub fn tree(&self) -> Option<&AssessedTree> {
-        Some(self.queue()?.trees.new.as_ref()?.assessed())
+        self.queue()?.sides.new.assessed_tree()
     }
 
     /// Ranks the queue by a formula and compares the ranking with that of the formula in force. If
@@ -110,18 +108,8 @@ impl WhatIf {
         let submitted = submitted(text, self.site.rules.numbers);
         match &self.jobs {
             Some(jobs) if jobs.formula == text => {
-                let queue = &jobs.queue;
-                let mut checked = self.site.check_side(
-                    &submitted,
-                    &LintedFormula {
-                        schema: &queue.schema,
-                        program: Some(&queue.sides.new.program),
-                        findings: None,
-                    },
-                    &queue.sides.new,
-                    &queue.table,
-                    queue.trees.new.as_ref(),
-                );
+                let queue = &jobs.queue.sides.new;
+                let mut checked = self.site.check_ranked(&submitted, queue);
                 if let Ok(formula) = submitted.formula() {
                     checked.guessed_types =
                         self.site
@@ -152,18 +140,12 @@ impl WhatIf {
         }
         let needed: Vec<&str> = names.iter().copied().collect();
         let jobs = site.read_columns(&site.request(&needed).again())?;
-        let old = old
-            .compile(&jobs.schema)
-            .map_err(|_| unusable("it is not arithmetic"))?;
-        let new = formula.compile(&jobs.schema)?;
-        let jobs = ComparedJobs {
-            table: jobs.table,
-            new_table: None,
-            schema: jobs.schema,
-            findings: OldNew::default(),
-            warnings: jobs.warnings,
-        };
-        let queue = site.compare_jobs(old, site, new, jobs)?;
+        let old = JobsToRank::compared(old, jobs.clone());
+        if old.program.is_none() {
+            return Err(unusable("it is not arithmetic"));
+        }
+        let new = JobsToRank::compared(formula, jobs);
+        let queue = ComparedQueue::new(site.rank_read_jobs(old)?, site.rank_read_jobs(new)?);
         let names = names.into_iter().map(str::to_owned).collect();
         Ok(HeldJobs {
             names,
@@ -174,14 +156,9 @@ impl WhatIf {
 
     /// Ranks jobs that have all columns which the formula needs.
     fn rank_again(&self, jobs: &mut HeldJobs, formula: &Formula) -> Result<(), SiteError> {
-        let program = formula.compile(&jobs.queue.schema)?;
         let queue = &mut jobs.queue;
-        let tree = queue.trees.new.as_ref();
-        queue.sides.new = self.site.compared_side(program, &queue.table, tree);
-        queue.comparison = Comparison::new(
-            &queue.sides.old.compared(&queue.table, tree),
-            &queue.sides.new.compared(&queue.table, tree),
-        );
+        self.site.rank_again(&mut queue.sides.new, formula)?;
+        queue.compare_again();
         Ok(())
     }
 }

@@ -24,6 +24,7 @@ use crate::next_cycle::site_machine::CycleMachine;
 use crate::opening::role::Role;
 use crate::opening::site_files::SiteFiles;
 use crate::ranking::rule::by_heading;
+use crate::shares::applied_tree::AppliedTree;
 use crate::{JobsToRank, RankedQueue, Rule, SharesRequest, Site, SiteError};
 
 /// A cycle that is further than this from all times of the jobs is probably not meant, in seconds.
@@ -280,7 +281,7 @@ impl Site {
             ranked.findings.clear();
         }
         let table = &ranked.table;
-        let tree = ranked.tree.as_ref();
+        let tree = ranked.tree.as_ref().and_then(AppliedTree::pbs);
         let processors = request.processors;
         let mut machine =
             CycleMachine::new(self, table, &cycle, at, processors, &mut ranked.warnings)?;

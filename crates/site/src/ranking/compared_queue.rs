@@ -1,47 +1,16 @@
 //! Compares two rankings of a site's jobs: by two formulas, or under two trees, policies, settings
 //! or thresholds.
 
-use job_sort_formula::diagnostic::{Diagnostic, Message};
+use job_sort_formula::diagnostic::Message;
 use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::lint::lint;
-use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{
-    ComparedRanking, Comparison, OldNew, Ranking, SIZES, SummandAgreement, summand_agreements,
-};
-use job_sort_formula::schema::Schema;
+use job_sort_formula::rank::{ComparedRanking, Comparison, OldNew, SIZES, SummandAgreement};
 use jsf_openpbs::order::NotConsidered;
 
-use crate::jobs::site_jobs::ColumnsRequest;
-use crate::opening::role::Role;
+use crate::jobs::site_jobs::{ColumnsRequest, SiteJobs};
 use crate::ranking::ranked_queue::require_values;
 use crate::shares::applied_tree::AppliedTree;
-use crate::{RankedQueue, Rule, SharesRequest, Site, SiteError};
-
-/// The files on which fair-share numbers depend.
-const ROLES_OF_SHARES: [Role; 5] = [
-    Role::Tree,
-    Role::ResourceGroup,
-    Role::Usage,
-    Role::SchedConfig,
-    Role::SlurmConf,
-];
-
-/// The jobs of a site, with the columns that both formulas of a comparison need.
-#[derive(Debug)]
-pub struct ComparedJobs {
-    /// The jobs.
-    pub table: JobTable,
-    /// The same jobs with the entities of the new site, if those differ.
-    pub(crate) new_table: Option<JobTable>,
-    /// The names that the formulas may use: those that either site declares, and those that only
-    /// the jobs contain.
-    pub schema: Schema,
-    /// The findings about the text of each formula and its names, without evaluating it.
-    pub findings: OldNew<Vec<Diagnostic>>,
-    /// The problems of single jobs, one sentence each.
-    pub warnings: Vec<Message>,
-}
+use crate::{JobsToRank, RankedQueue, Site, SiteError};
 
 /// Two rankings of the same jobs that are compared.
 #[derive(Clone, Copy)]
@@ -69,36 +38,13 @@ impl<'a> CompareRequest<'a> {
 /// The jobs of a site under two rankings.
 #[derive(Debug)]
 pub struct ComparedQueue {
-    /// The jobs, with the inputs of the new side.
-    pub table: JobTable,
-    /// The jobs with the inputs of the old side, where those differ.
-    pub(crate) old_table: Option<JobTable>,
-    /// The fair-share trees; where both sides have the same one, it is that of the new side.
-    pub(crate) trees: OldNew<Option<AppliedTree>>,
-    /// The names that the formulas may use: the site's, and those that only its jobs contain.
-    pub schema: Schema,
-    /// The findings about the text of each formula and its names.
-    pub findings: OldNew<Vec<Diagnostic>>,
-    /// Either ranking.
-    pub sides: OldNew<ComparedSide>,
+    /// Either ranking, with the same jobs in the same rows.
+    pub sides: OldNew<RankedQueue>,
     /// What changes.
     pub comparison: Comparison,
     /// The warnings, one sentence each: those about the jobs, then those about the inputs of the
     /// formulas.
     pub warnings: Vec<Message>,
-}
-
-/// One of two rankings that are compared.
-#[derive(Debug)]
-pub struct ComparedSide {
-    /// The scores, and the rows that the scheduler considers, best first.
-    pub ranking: Ranking,
-    /// The waiting rows that the scheduler does not consider, and why.
-    pub not_considered: Vec<(usize, NotConsidered)>,
-    /// The formula, compiled for the site.
-    pub program: Program,
-    /// The rules that the ranking follows, for people: a heading and a text each.
-    pub rules: Vec<Rule>,
 }
 
 impl Site {
@@ -123,8 +69,8 @@ impl Site {
     /// As for [`rank`](Self::rank); or the new site's entity gives it other jobs.
     pub fn compare(&self, request: CompareRequest<'_>) -> Result<ComparedQueue, SiteError> {
         let compared = self.compare_read_jobs(request, self.read_for_comparison(request)?)?;
-        require_values(&compared.table, &compared.sides.old.ranking)?;
-        require_values(&compared.table, &compared.sides.new.ranking)?;
+        require_values(&compared.sides.old.table, &compared.sides.old.ranking)?;
+        require_values(&compared.sides.new.table, &compared.sides.new.ranking)?;
         Ok(compared)
     }
 
@@ -136,12 +82,13 @@ impl Site {
     pub fn compare_read_jobs(
         &self,
         request: CompareRequest<'_>,
-        jobs: ComparedJobs,
+        jobs: OldNew<JobsToRank>,
     ) -> Result<ComparedQueue, SiteError> {
-        let CompareRequest { old, new_site, new } = request;
-        let old_program = old.compile(&jobs.schema)?;
-        let new_program = new.compile(&jobs.schema)?;
-        self.compare_jobs(old_program, new_site.unwrap_or(self), new_program, jobs)
+        let new = request.new_site.unwrap_or(self);
+        Ok(ComparedQueue::new(
+            self.rank_read_jobs(jobs.old)?,
+            new.rank_read_jobs(jobs.new)?,
+        ))
     }
 
     /// The first half of [`compare`](Self::compare): reads the jobs with the columns that both
@@ -152,7 +99,7 @@ impl Site {
     pub fn read_for_comparison(
         &self,
         request: CompareRequest<'_>,
-    ) -> Result<ComparedJobs, SiteError> {
+    ) -> Result<OldNew<JobsToRank>, SiteError> {
         let (formula, new_formula) = (request.old, request.new);
         let new = request.new_site.unwrap_or(self);
         new.require_start_of_slurm()?;
@@ -187,7 +134,11 @@ impl Site {
             ..self.request(&names)
         };
         let jobs = self.read_columns(&request)?;
-        let new_table = if is_read_again {
+        let mut new_jobs = SiteJobs {
+            warnings: Vec::new(),
+            ..jobs.clone()
+        };
+        if is_read_again {
             // the document of a site of Slurm has the inputs by its own settings
             let reader = if has_other_inputs { new } else { self };
             let request = ColumnsRequest {
@@ -195,123 +146,17 @@ impl Site {
                 entity: new_entity,
                 ..request
             };
-            Some(reader.read_columns(&request)?.table)
-        } else {
-            None
-        };
-        if let Some(new_table) = &new_table
-            && !has_same_ids(&jobs.table, new_table)
-        {
-            return Err(SiteError::content(format!(
-                "the jobs with `{own_entity}` are not those with `{new_entity}`"
-            )));
-        }
-        Ok(ComparedJobs {
-            findings: OldNew::new(
-                lint(formula.expr(), &jobs.schema),
-                lint(new_formula.expr(), &jobs.schema),
-            ),
-            table: jobs.table,
-            new_table,
-            schema: jobs.schema,
-            warnings: jobs.warnings,
-        })
-    }
-
-    /// Compares two rankings of jobs that were read for both.
-    pub(crate) fn compare_jobs(
-        &self,
-        old_program: Program,
-        new: &Self,
-        new_program: Program,
-        jobs: ComparedJobs,
-    ) -> Result<ComparedQueue, SiteError> {
-        let mut warnings = jobs.warnings;
-        let has_one_table = jobs.new_table.is_none() && self.has_shares_of(new);
-        let (mut table, mut old_table) = if has_one_table {
-            (jobs.table, None)
-        } else {
-            let new_table = jobs.new_table.unwrap_or_else(|| jobs.table.clone());
-            (new_table, Some(jobs.table))
-        };
-        let mut inputs = new_program.inputs().to_vec();
-        let old_tree = match &mut old_table {
-            Some(old_table) => {
-                self.fill_for_comparison(old_program.inputs(), old_table, &mut warnings)?
+            new_jobs.table = reader.read_columns(&request)?.table;
+            if !has_same_ids(&jobs.table, &new_jobs.table) {
+                return Err(SiteError::content(format!(
+                    "the jobs with `{own_entity}` are not those with `{new_entity}`"
+                )));
             }
-            None => {
-                inputs.extend_from_slice(old_program.inputs());
-                None
-            }
-        };
-        let new_tree = new.fill_for_comparison(&inputs, &mut table, &mut warnings)?;
-        let of_old = if has_one_table { &new_tree } else { &old_tree };
-        let jobs_of_old = old_table.as_ref().unwrap_or(&table);
-        let old_side = self.compared_side(old_program, jobs_of_old, of_old.as_ref());
-        let new_side = new.compared_side(new_program, &table, new_tree.as_ref());
-        let comparison = Comparison::new(
-            &old_side.compared(jobs_of_old, of_old.as_ref()),
-            &new_side.compared(&table, new_tree.as_ref()),
-        );
-        Ok(ComparedQueue {
-            table,
-            old_table,
-            trees: OldNew::new(old_tree, new_tree),
-            schema: jobs.schema,
-            findings: jobs.findings,
-            sides: OldNew::new(old_side, new_side),
-            comparison,
-            warnings,
-        })
-    }
-
-    /// Whether another site gives every entity the same fair-share numbers.
-    fn has_shares_of(&self, other: &Self) -> bool {
-        let mut roles = ROLES_OF_SHARES.into_iter();
-        let [own, others] = [self, other].map(|site| {
-            let policy = &site.policy;
-            (
-                policy.name,
-                policy.rules,
-                policy.release,
-                site.rules.numbers,
-            )
-        });
-        std::ptr::eq(self, other)
-            || own == others && roles.all(|role| self.files.all(role) == other.files.all(role))
-    }
-
-    /// Fills in the fair-share numbers of the jobs, if they are needed, and returns the tree in any
-    /// case.
-    fn fill_for_comparison(
-        &self,
-        inputs: &[Box<str>],
-        table: &mut JobTable,
-        warnings: &mut Vec<Message>,
-    ) -> Result<Option<AppliedTree>, SiteError> {
-        let tree = self.applied_tree(table, &SharesRequest::default())?;
-        match &tree {
-            _ if !self.needs_shares(inputs) => {}
-            Some(tree) => self.fill_from(tree, table, warnings),
-            None => self.require_own_shares(inputs, table)?,
         }
-        Ok(tree)
-    }
-
-    pub(crate) fn compared_side(
-        &self,
-        program: Program,
-        table: &JobTable,
-        tree: Option<&AppliedTree>,
-    ) -> ComparedSide {
-        let tree = self.tree_for(&program, tree);
-        let ordered = self.score_and_order(&program, table, tree, self.threshold(), usize::MAX);
-        ComparedSide {
-            ranking: ordered.ranking,
-            not_considered: ordered.not_considered,
-            rules: self.rules(&program, table, tree),
-            program,
-        }
+        Ok(OldNew::new(
+            JobsToRank::compared(formula, jobs),
+            JobsToRank::compared(new_formula, new_jobs),
+        ))
     }
 }
 
@@ -320,63 +165,41 @@ fn has_same_ids(old: &JobTable, new: &JobTable) -> bool {
 }
 
 impl ComparedQueue {
-    /// Compares two rankings without a tree. The warnings are those of the new one.
-    pub(crate) fn from_ranked(old: RankedQueue, new: RankedQueue) -> Self {
-        let warnings = new.warnings.clone();
-        let schema = new.schema.clone();
-        let findings = OldNew::new(old.findings.clone(), new.findings.clone());
-        let (old_table, old) = ComparedSide::from_ranked(old);
-        let (table, new) = ComparedSide::from_ranked(new);
-        let comparison =
-            Comparison::new(&old.compared(&old_table, None), &new.compared(&table, None));
+    /// Compares two rankings of the same jobs.
+    pub(crate) fn new(old: RankedQueue, new: RankedQueue) -> Self {
+        let mut warnings = old.warnings.clone();
+        for warning in &new.warnings {
+            if !warnings.contains(warning) {
+                warnings.push(warning.clone());
+            }
+        }
         Self {
-            table,
-            old_table: Some(old_table),
-            trees: OldNew::new(None, None),
-            schema,
-            findings,
+            comparison: Comparison::new(&old.compared(), &new.compared()),
             sides: OldNew::new(old, new),
-            comparison,
             warnings,
         }
     }
 
-    /// The jobs with the inputs of either side.
-    pub fn tables(&self) -> OldNew<&JobTable> {
-        OldNew::new(self.old_table.as_ref().unwrap_or(&self.table), &self.table)
+    /// Compares the old ranking with another new one.
+    pub(crate) fn compare_again(&mut self) {
+        let OldNew { old, new } = &self.sides;
+        self.comparison = Comparison::new(&old.compared(), &new.compared());
+    }
+
+    /// The jobs, with the inputs of the new side.
+    pub fn table(&self) -> &JobTable {
+        &self.sides.new.table
     }
 
     /// What each summand of either formula decides of its order of the jobs.
     pub fn decides(&self) -> OldNew<Vec<SummandAgreement>> {
-        let OldNew { old, new } = self.tables();
-        OldNew::new(
-            self.sides.old.decides(&self.schema, old),
-            self.sides.new.decides(&self.schema, new),
-        )
+        self.sides.as_ref().map(RankedQueue::decides)
     }
 }
 
-impl ComparedSide {
-    fn decides(&self, schema: &Schema, table: &JobTable) -> Vec<SummandAgreement> {
-        summand_agreements(&self.program, schema, table, &self.ranking)
-    }
-
-    fn from_ranked(queue: RankedQueue) -> (JobTable, Self) {
-        let side = Self {
-            ranking: queue.ranking,
-            not_considered: queue.not_considered,
-            program: queue.program,
-            rules: queue.rules,
-        };
-        (queue.table, side)
-    }
-
-    /// The side as it is compared with the other one.
-    pub(crate) fn compared<'a>(
-        &'a self,
-        table: &'a JobTable,
-        tree: Option<&'a AppliedTree>,
-    ) -> ComparedRanking<'a> {
+impl RankedQueue {
+    /// The ranking as it is compared with another one.
+    fn compared(&self) -> ComparedRanking<'_> {
         let mut under_threshold = Vec::new();
         for (row, reason) in &self.not_considered {
             if matches!(reason, NotConsidered::UnderThreshold { .. }) {
@@ -385,10 +208,10 @@ impl ComparedSide {
         }
         under_threshold.sort_unstable();
         ComparedRanking {
-            table,
+            table: &self.table,
             ranking: &self.ranking,
             under_threshold,
-            tree: tree.map(AppliedTree::assessed),
+            tree: self.tree.as_ref().map(AppliedTree::assessed),
         }
     }
 }

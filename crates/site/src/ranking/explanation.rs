@@ -264,7 +264,7 @@ impl Site {
             ranks[row] = Some(rank);
         }
         let shares = self.shares_of_jobs(ranked)?;
-        let order = self.order_rules(ranked.tree.as_ref(), self.threshold());
+        let order = self.order_rules(ranked.pbs_tree(), self.threshold());
         let explainer = Explainer {
             site: self,
             ranked,
@@ -272,7 +272,7 @@ impl Site {
             ranks,
             medians: explain::medians(&ranked.program, &ranked.table, ranked.ranking.order()),
             comparison: order.comparison(ranked.ranking.scores(), &ranked.table),
-            criteria: self.criteria(&ranked.table, ranked.tree.as_ref()),
+            criteria: self.criteria(&ranked.table, ranked.pbs_tree()),
             shares: shares.as_ref(),
         };
         let jobs = rows.iter().map(|&row| explainer.explain(row)).collect();
@@ -465,7 +465,7 @@ impl Explainer<'_> {
         };
         let order = self
             .site
-            .order_rules(ranked.tree.as_ref(), self.site.threshold());
+            .order_rules(ranked.pbs_tree(), self.site.threshold());
         let competition = order.competition(&ranked.ranking, &ranked.table, row);
         let [ahead, behind] = self.near(rank);
         let compared = [

@@ -46,12 +46,30 @@ pub struct JobsToRank {
     pub findings: Vec<Diagnostic>,
     /// How many ranks are determined at most.
     pub(super) limit: usize,
+    /// Whether the ranking is compared with another one.
+    pub(super) is_compared: bool,
     /// Whether the formula is Slurm's priority at this site.
     pub(super) is_slurm_priority: bool,
     /// The formula for later times, if it reads the age of Slurm's jobs.
     pub(super) aging: Option<AgingFormula>,
     /// The columns of `sprio`, if they were asked for: the name and the program of each.
     pub(super) sprio_columns: Vec<(String, Program)>,
+}
+
+impl JobsToRank {
+    /// Jobs whose ranking by a formula is compared with another one.
+    pub(crate) fn compared(formula: &Formula, jobs: SiteJobs) -> Self {
+        Self {
+            program: formula.compile(&jobs.schema).ok(),
+            findings: lint(formula.expr(), &jobs.schema),
+            limit: usize::MAX,
+            is_compared: true,
+            is_slurm_priority: false,
+            aging: None,
+            sprio_columns: Vec::new(),
+            jobs,
+        }
+    }
 }
 
 impl Site {
@@ -98,16 +116,12 @@ impl Site {
         formula: &Formula,
         request: &ColumnsRequest<'_>,
     ) -> Result<JobsToRank, SiteError> {
-        let jobs = self.read_columns(request)?;
-        let slurm = self.slurm.as_ref();
-        Ok(JobsToRank {
-            program: formula.compile(&jobs.schema).ok(),
-            findings: lint(formula.expr(), &jobs.schema),
-            limit: usize::MAX,
-            is_slurm_priority: slurm.is_some_and(|slurm| slurm.is_priority(formula)),
-            aging: self.aging_formula(formula, &jobs.schema),
-            sprio_columns: Vec::new(),
-            jobs,
-        })
+        let mut read = JobsToRank::compared(formula, self.read_columns(request)?);
+        read.is_compared = false;
+        if let Some(slurm) = &self.slurm {
+            read.is_slurm_priority = slurm.is_priority(formula);
+            read.aging = slurm.aging_formula(formula, &read.jobs.schema);
+        }
+        Ok(read)
     }
 }

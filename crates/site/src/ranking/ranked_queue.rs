@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use job_sort_formula::diagnostic::{Diagnostic, Message};
+use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{
@@ -15,6 +17,7 @@ use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::share_tree::PbsTree;
 
+use crate::shares::applied_tree::AppliedTree;
 use crate::slurm::printed_priority::Agreement;
 use crate::slurm::slurm_queue::AgingFormula;
 use crate::{JobsToRank, PolicyName, RankRequest, Rule, SharesRequest, Site, SiteError, SiteJobs};
@@ -32,8 +35,9 @@ pub struct RankedQueue {
     pub not_considered: Vec<(usize, NotConsidered)>,
     /// The formula, compiled for this site.
     pub program: Program,
-    /// OpenPBS's fair-share tree, where the formula or the order needs it.
-    pub tree: Option<PbsTree>,
+    /// The fair-share tree under the policy in force, where the formula, the order or a comparison
+    /// needs it.
+    pub(crate) tree: Option<AppliedTree>,
     /// The rules that the ranking follows, for people: a heading and a text each.
     pub rules: Vec<Rule>,
     /// The findings about the text of the formula and its names.
@@ -52,6 +56,16 @@ pub struct RankedQueue {
 }
 
 impl RankedQueue {
+    /// OpenPBS's fair-share tree, if it is applied.
+    pub fn pbs_tree(&self) -> Option<&PbsTree> {
+        self.tree.as_ref()?.pbs()
+    }
+
+    /// The fair-share tree with the numbers of its nodes, if it is applied.
+    pub fn assessed_tree(&self) -> Option<&AssessedTree> {
+        self.tree.as_ref().map(AppliedTree::assessed)
+    }
+
     /// What each summand of the formula decides of the order.
     pub fn decides(&self) -> Vec<SummandAgreement> {
         summand_agreements(&self.program, &self.schema, &self.table, &self.ranking)
@@ -89,7 +103,8 @@ impl Site {
     pub fn rank_again(&self, queue: &mut RankedQueue, formula: &Formula) -> Result<(), SiteError> {
         let program = formula.compile(&queue.schema)?;
         queue.aging = self.aging_formula(formula, &queue.schema);
-        let tree = queue.tree.as_ref();
+        queue.findings = lint(formula.expr(), &queue.schema);
+        let tree = queue.pbs_tree();
         let threshold = self.threshold();
         let ordered = self.score_and_order(&program, &queue.table, tree, threshold, usize::MAX);
         queue.program = program;
@@ -112,12 +127,15 @@ impl Site {
             ..
         } = read.jobs;
         let program = read.program.ok_or(SiteError::NotArithmetic)?;
-        let tree = self.fill_shares(program.inputs(), &mut table, assumed, &mut warnings)?;
+        let inputs = program.inputs();
+        let tree =
+            self.fill_shares(inputs, &mut table, assumed, read.is_compared, &mut warnings)?;
+        let of_pbs = tree.as_ref().and_then(AppliedTree::pbs);
         let Ordered {
             ranking,
             not_considered,
-        } = self.score_and_order(&program, &table, tree.as_ref(), threshold, read.limit);
-        let mut rules = self.rules(&program, &table, tree.as_ref());
+        } = self.score_and_order(&program, &table, of_pbs, threshold, read.limit);
+        let mut rules = self.rules(&program, &table, of_pbs);
         let mut contradiction = None;
         if let Some(slurm) = &self.slurm
             && read.is_slurm_priority
@@ -151,12 +169,7 @@ impl Site {
         })
     }
 
-    pub(crate) fn rules(
-        &self,
-        program: &Program,
-        table: &JobTable,
-        tree: Option<&PbsTree>,
-    ) -> Vec<Rule> {
+    fn rules(&self, program: &Program, table: &JobTable, tree: Option<&PbsTree>) -> Vec<Rule> {
         let mut rules = Vec::new();
         if self.needs_shares(program.inputs()) && self.tree.is_some() {
             let policy = Rule::new("policy", self.policy.in_force(&self.config));

@@ -305,7 +305,7 @@ impl Site {
         if precision == ScorePrecision::Decimal || !is_waiting {
             return None;
         }
-        let order = self.order_rules(ranked.tree.as_ref(), self.threshold());
+        let order = self.order_rules(ranked.pbs_tree(), self.threshold());
         let rules = Scoring {
             program: &ranked.program,
             schema: &ranked.schema,

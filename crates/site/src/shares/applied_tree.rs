@@ -3,7 +3,6 @@
 
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::{AssessedTree, ShareTree};
-use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{fill_fairshare, missing_fairshare_input};
 use job_sort_formula::schema::FairshareInput;
@@ -23,6 +22,14 @@ pub(crate) enum AppliedTree {
 }
 
 impl AppliedTree {
+    /// OpenPBS's tree, if it is one.
+    pub(crate) fn pbs(&self) -> Option<&PbsTree> {
+        match self {
+            Self::Pbs(tree) => Some(tree),
+            Self::Slurm(_) => None,
+        }
+    }
+
     /// The tree with its numbers.
     pub(crate) fn assessed(&self) -> &AssessedTree {
         match self {
@@ -42,44 +49,32 @@ impl Site {
             || inputs.any(|input| FairshareInput::from_name(input.as_ref()).is_some())
     }
 
-    /// OpenPBS's tree, if a formula or the order of the jobs depends on it.
-    pub(crate) fn tree_for<'t>(
-        &self,
-        program: &Program,
-        tree: Option<&'t AppliedTree>,
-    ) -> Option<&'t PbsTree> {
-        match tree {
-            Some(AppliedTree::Pbs(tree)) if self.needs_shares(program.inputs()) => Some(tree),
-            _ => None,
-        }
-    }
-
-    /// Fills in the fair-share numbers of the jobs, if they are needed. Returns OpenPBS's tree if
-    /// the numbers come from it.
+    /// Fills in the fair-share numbers of the jobs, if they are needed. Returns the tree if it is,
+    /// or in any case.
     pub(crate) fn fill_shares(
         &self,
         inputs: &[Box<str>],
         table: &mut JobTable,
         assumed: &SharesRequest,
+        in_any_case: bool,
         warnings: &mut Vec<Message>,
-    ) -> Result<Option<PbsTree>, SiteError> {
-        if !self.needs_shares(inputs) {
+    ) -> Result<Option<AppliedTree>, SiteError> {
+        let is_needed = self.needs_shares(inputs);
+        if !is_needed && !in_any_case {
             return Ok(None);
         }
-        let Some(tree) = self.applied_tree(table, assumed)? else {
-            self.require_own_shares(inputs, table)?;
-            return Ok(None);
-        };
-        self.fill_from(&tree, table, warnings);
-        Ok(match tree {
-            AppliedTree::Pbs(tree) => Some(tree),
-            AppliedTree::Slurm(_) => None,
-        })
+        let tree = self.applied_tree(table, assumed)?;
+        match &tree {
+            _ if !is_needed => {}
+            Some(tree) => self.fill_from(tree, table, warnings),
+            None => self.require_own_shares(inputs, table)?,
+        }
+        Ok(tree)
     }
 
     /// The fair-share tree, with the entities of these jobs, under the policy in force; `None` if
     /// the site has none.
-    pub(crate) fn applied_tree(
+    fn applied_tree(
         &self,
         table: &JobTable,
         assumed: &SharesRequest,
@@ -118,12 +113,7 @@ impl Site {
     }
 
     /// Fills in the fair-share numbers of a tree.
-    pub(crate) fn fill_from(
-        &self,
-        tree: &AppliedTree,
-        table: &mut JobTable,
-        warnings: &mut Vec<Message>,
-    ) {
+    fn fill_from(&self, tree: &AppliedTree, table: &mut JobTable, warnings: &mut Vec<Message>) {
         let numbers = self.rules.numbers;
         warnings.extend(jobs_without_entity(table, self.config.fairshare_entity));
         match tree {

@@ -292,9 +292,11 @@ impl Site {
             ..request.clone()
         };
         let threshold = self.threshold();
-        let before = self.rank_assuming(read.clone(), &as_it_is, threshold)?;
-        let after = self.rank_assuming(read, request, threshold)?;
-        Ok(ComparedQueue::from_ranked(before, after))
+        let mut before = self.rank_assuming(read.clone(), &as_it_is, threshold)?;
+        let mut after = self.rank_assuming(read, request, threshold)?;
+        // the shares and their groups are in the tree that is shown, and not compared once more
+        (before.tree, after.tree) = (None, None);
+        Ok(ComparedQueue::new(before, after))
     }
 
     /// Changes the usage of a tree as the request assumes.

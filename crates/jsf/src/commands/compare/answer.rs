@@ -49,7 +49,7 @@ impl Answer for CompareReport<'_> {
     fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         let header = "id,entity,queue,old_rank,new_rank,old_score,new_score,moved";
         let mut csv = CsvWriter::new(header, out)?;
-        let table = &self.compared.table;
+        let table = self.compared.table();
         for &row in self.rows {
             let names = [table.id(row), table.entity(row), table.queue(row)];
             let names = guarded_names(names, cells);
@@ -91,7 +91,7 @@ impl CompareReport<'_> {
     fn ids(&self, rows: &[u32]) -> Vec<&str> {
         let mut ids = Vec::new();
         for &row in rows {
-            ids.push(self.compared.table.id(row as usize));
+            ids.push(self.compared.table().id(row as usize));
         }
         ids
     }
@@ -99,7 +99,7 @@ impl CompareReport<'_> {
     /// A job; its ranks count from 1, and are null where it is not considered. A score is null if
     /// it is not finite.
     fn job(&self, row: usize) -> impl Serialize {
-        let table = &self.compared.table;
+        let table = self.compared.table();
         let job = self.compared.comparison.job(row);
         let scores = self.scores(row);
         object! {

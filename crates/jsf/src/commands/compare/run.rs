@@ -61,16 +61,15 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let OldNew { old, new } = &compared.sides;
     if arguments.format == Format::Csv {
         let on_error = arguments.site.on_error;
-        let table = compared.tables().old;
-        report_errors(on_error, "the old formula", table, &old.ranking);
-        report_errors(on_error, "the new formula", &compared.table, &new.ranking);
+        report_errors(on_error, "the old formula", &old.table, &old.ranking);
+        report_errors(on_error, "the new formula", &new.table, &new.ranking);
     }
     let mut is_fine = true;
     if let Some(first) = arguments.fail_on_change {
         is_fine = !report_changes(&compared, first);
     }
-    for (findings, side) in [(&compared.findings.old, old), (&compared.findings.new, new)] {
-        is_fine &= Outcome::of_ranking(findings, &side.ranking) == Outcome::Fine;
+    for side in [old, new] {
+        is_fine &= Outcome::of_ranking(&side.findings, &side.ranking) == Outcome::Fine;
     }
     Ok(Outcome::fine_if(is_fine))
 }
@@ -155,21 +154,20 @@ impl<'a> Opened<'a> {
         let progress = Progress::start("reading the jobs");
         let mut jobs = self.old_site.read_for_comparison(request)?;
         drop(progress);
-        warnings.show(&std::mem::take(&mut jobs.warnings));
-        let mut findings = jobs.findings.clone();
+        warnings.show(&std::mem::take(&mut jobs.old.jobs.warnings));
+        let mut findings = OldNew::new(jobs.old.findings.clone(), jobs.new.findings.clone());
         let progress = Progress::start("ranking the jobs");
         let compared = self.old_site.compare_read_jobs(request, jobs);
         drop(progress);
         let is_document = self.arguments.format.is_document();
         if is_document && let Ok(compared) = &compared {
             let OldNew { old, new } = &compared.sides;
-            let tables = compared.tables();
             findings
                 .old
-                .extend(error_findings(tables.old, &old.ranking));
+                .extend(error_findings(&old.table, &old.ranking));
             findings
                 .new
-                .extend(error_findings(tables.new, &new.ranking));
+                .extend(error_findings(&new.table, &new.ranking));
         }
         if compared.is_err() || !is_document || self.arguments.text.full {
             self.draw(&findings);
@@ -196,7 +194,7 @@ impl<'a> Opened<'a> {
             arguments.filter.filter(),
             compared_rows(&compared.comparison),
             new_site,
-            &compared.table,
+            compared.table(),
         )?;
         if !is_document {
             rows.truncate(arguments.top.unwrap_or(usize::MAX));
@@ -205,8 +203,11 @@ impl<'a> Opened<'a> {
         let (mut checked, mut page) = (None, None);
         if is_document || has_page {
             let submitted = self.submitted();
-            let submitted = submitted.as_ref();
-            let both = self.old_site.check_compared(new_site, submitted, compared);
+            let OldNew { old, new } = &compared.sides;
+            let both = OldNew::new(
+                self.old_site.check_ranked(&submitted.old, old),
+                new_site.check_ranked(&submitted.new, new),
+            );
             if has_page {
                 page = Some(self.page_parts(&both)?);
             }

@@ -315,7 +315,7 @@ fn transition_facts(report: CompareReport<'_>) -> Vec<Fact> {
             if !rows.is_empty() {
                 let ids = rows
                     .iter()
-                    .map(|&row| report.compared.table.id(row as usize));
+                    .map(|&row| report.compared.table().id(row as usize));
                 let heading = format!("{verb} {what}");
                 facts.push(Fact::new(&heading, first_names(ids, MAX_IDS)).in_full());
             }
@@ -404,7 +404,7 @@ fn table_of_moves(report: CompareReport<'_>, moves: Vec<JobMove>) -> Table<'_> {
     Table::new(columns, moves.len(), move |index| {
         let job = &moves[index];
         let OldNew { old, new } = report.scores(job.row);
-        let mut cells = move_cells(&report.compared.table, job);
+        let mut cells = move_cells(report.compared.table(), job);
         cells.extend(cells![old.map(Cell::Score), new.map(Cell::Score)]);
         cells
     })
@@ -554,8 +554,8 @@ fn moves_of(report: CompareReport<'_>) -> Vec<JobMove> {
 
 fn job_name(report: CompareReport<'_>, row: usize) -> String {
     let names = [
-        report.compared.table.id(row),
-        report.compared.table.entity(row),
+        report.compared.table().id(row),
+        report.compared.table().entity(row),
     ];
     names.join(" ").trim_end().to_owned()
 }

@@ -168,7 +168,7 @@ fn is_refused(checked: &Checked) -> bool {
 /// The first jobs in the new order.
 fn jobs<'a>(queue: &'a ComparedQueue, shown: &Shown<'_>) -> Section<'a> {
     let wanted = shown.search.to_lowercase();
-    let table = &queue.table;
+    let table = queue.table();
     let inputs = queue.sides.new.program.inputs();
     let inputs = &inputs[..inputs.len().min(MAX_INPUTS)];
     let mut columns = vec![

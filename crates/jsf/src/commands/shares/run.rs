@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         changes: &request.changes,
         places: places.as_ref().map(|(formula, places)| Places {
             formula,
-            table: &places.table,
+            table: places.table(),
             comparison: &places.comparison,
         }),
     };
@@ -78,7 +78,9 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         .with_page(arguments.report.as_deref(), vec![&site], read_files)
         .write(&answer, out)?;
     Ok(match &places {
-        Some((_, places)) => Outcome::of_ranking(&places.findings.new, &places.sides.new.ranking),
+        Some((_, places)) => {
+            Outcome::of_ranking(&places.sides.new.findings, &places.sides.new.ranking)
+        }
         None => Outcome::Fine,
     })
 }
@@ -156,14 +158,14 @@ fn places(
     let formula = parsed_formula(&source, &submitted)?;
     let places = site.places(formula, request)?;
     warnings.show(&places.warnings);
-    let mut errors = places.findings.new.clone();
+    let mut errors = places.sides.new.findings.clone();
     errors.retain(|found| found.severity == Severity::Error);
     draw_submitted(&source, &submitted, errors);
     let ranking = &places.sides.new.ranking;
     report_errors(
         arguments.site.on_error,
         "the formula",
-        &places.table,
+        places.table(),
         ranking,
     );
     Ok((source.text.clone(), places))
