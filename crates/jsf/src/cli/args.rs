@@ -9,33 +9,31 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jsf_openpbs::wall_clock::{Time, seconds_of_ctime, seconds_of_date};
-
-pub mod log;
-pub mod site;
-
 use jsf_site::is_stdin;
 
 use crate::answer::Format;
-use crate::cli::args::site::{SiteArgs, threshold};
+use crate::cli::args::site::{STDIN, SiteArgs, threshold};
 use crate::cli::output::format;
-use crate::cli::standard_input::STDIN;
-use crate::commands::check::request::CheckArgs;
+use crate::commands::check::run::CheckArgs;
 use crate::commands::codes::CodesArgs;
 use crate::commands::compare::request::CompareArgs;
-use crate::commands::cycle::request::CycleArgs;
-use crate::commands::explain::request::ExplainArgs;
+use crate::commands::cycle::run::CycleArgs;
+use crate::commands::explain::run::ExplainArgs;
 use crate::commands::fit::request::FitArgs;
 use crate::commands::fmt::FmtArgs;
 use crate::commands::names::NamesArgs;
-use crate::commands::page::request::PageArgs;
+use crate::commands::page::run::PageArgs;
 use crate::commands::pbsfs::PbsfsArgs;
-use crate::commands::rank::request::RankArgs;
-use crate::commands::replay::request::ReplayArgs;
-use crate::commands::shares::request::SharesArgs;
+use crate::commands::rank::run::RankArgs;
+use crate::commands::replay::run::ReplayArgs;
+use crate::commands::shares::run::SharesArgs;
 use crate::commands::simulate::request::SimulateArgs;
-use crate::commands::trajectory::request::TrajectoryArgs;
+use crate::commands::trajectory::run::TrajectoryArgs;
 use crate::commands::translate::TranslateArgs;
 use crate::view::csv_writer::Cells;
+
+pub mod log;
+pub mod site;
 
 /// Shows what a PBS job_sort_formula will do, before the scheduler uses it.
 #[derive(Debug, Parser)]

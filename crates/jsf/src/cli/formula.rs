@@ -8,7 +8,7 @@ use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{FormulaText, Site, SiteError};
 
 use crate::cli::args::FormulaArgs;
-use crate::cli::standard_input::STDIN;
+use crate::cli::args::site::STDIN;
 use crate::cli::{CliError, draw, report};
 use crate::view::printable::printable_lines;
 

@@ -1,14 +1,17 @@
-//! Messages on standard error.
+//! Messages on standard error, and the warnings that are a part of an answer.
 
 use std::io::{self, Write};
 
-use job_sort_formula::diagnostic::{Diagnostic, Message, limit_each_kind};
+use job_sort_formula::diagnostic::{Diagnostic, Message, Need, limit_each_kind};
+use job_sort_formula::rank::{Consequence, OnError};
+use job_sort_formula::{JobTable, Ranking};
 use jsf_site::{FormulaText, Site};
 
 use crate::cli::args::site::SiteArgs;
-use crate::cli::{in_options, with_options};
+use crate::cli::output::is_on_screen;
 use crate::view::finding::{draw_finding, limit_each_code, more_findings};
 use crate::view::printable::printable;
+use crate::view::words::count;
 
 /// Writes a message to standard error.
 pub(crate) fn report(kind: &str, message: impl std::fmt::Display) {
@@ -47,10 +50,7 @@ pub(crate) fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
 
 /// Writes warnings to standard error: of each kind the first ten, then how many more there are.
 pub(crate) fn warn_all<M: Clone + Into<Message>>(messages: &[M]) {
-    let messages = messages
-        .iter()
-        .map(|message| with_options(&message.clone().into()));
-    limit_each_kind(messages).iter().for_each(warn);
+    lines(messages).iter().for_each(warn);
 }
 
 /// Draws findings on standard error: of each code the first ten, then how many more there are.
@@ -59,8 +59,8 @@ pub(crate) fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
     for found in few {
         draw(source, found);
     }
-    for (code, count) in others {
-        warn(more_findings(count, code));
+    for (code, more) in others {
+        warn(more_findings(more, code));
     }
 }
 
@@ -71,4 +71,137 @@ pub(crate) fn draw(source: &FormulaText, found: &Diagnostic) {
         terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
     let drawn = draw_finding(source, &found.clone().worded(in_options), coloured, width);
     let _ = writeln!(anstream::stderr(), "{drawn}\n");
+}
+
+/// A message with the options that give what it asks for.
+pub(crate) fn with_options(message: &Message) -> String {
+    message.worded(in_options)
+}
+
+/// What is asked for, and the options that give it.
+pub(crate) fn in_options(need: Need) -> String {
+    let options = match need {
+        Need::ActiveEntities => "--active NAME,…",
+        Need::CommandOutput => "-f FILE or --server FILE",
+        Need::Entity => "--entity NAME",
+        Need::Formula => "-f FILE, --server FILE, --sched-priv DIR or --site PATH",
+        Need::OpenPbsNumbers => "no --numbers, no --on-error null",
+        Need::Policy(name) => return format!("{need} (--policy {name})"),
+        Need::PolicyOfRelease(..) => "--policy NAME, --slurm-release NAME",
+        Need::Processors => "--nodes FILE, --processors N",
+        Need::Moment => "--at TIME",
+        Need::Python => "--python X.Y, or `python_version.txt` in the site's folder",
+        Need::PythonNumbers => "--numbers decimal",
+        Need::Queue => "--queue FILE",
+        Need::Queues => "--queues FILE",
+        Need::ResourceType => "--resource NAME=TYPE",
+        Need::Resources => "--resources FILE",
+        Need::SchedConfig => "--sched-config FILE",
+        Need::ServerSettings => "--server FILE",
+        Need::Site => "--site PATH",
+        Need::SlurmConf => "--slurm-conf FILE",
+        Need::Sshare => "--tree FILE, or `sshare.txt` in the site's folder",
+        Need::Threshold => "--threshold X",
+        Need::Tree => "--sched-priv DIR, --tree FILE",
+    };
+    format!("{need} ({options})")
+}
+
+/// Counts the jobs with an error on standard error, for formats without a summary: a line for each
+/// consequence in OpenPBS. `formula` names the formula.
+pub(crate) fn report_errors(on_error: OnError, formula: &str, table: &JobTable, ranking: &Ranking) {
+    for consequence in [Consequence::Zero, Consequence::Crash, Consequence::Unknown] {
+        let mut errors = ranking
+            .scores()
+            .errors()
+            .filter(|(_, error)| error.consequence() == consequence);
+        let Some((row, error)) = errors.next() else {
+            continue;
+        };
+        let jobs = count(1 + errors.count(), "job");
+        let (kind, effect) = match on_error {
+            OnError::ZeroLikePbs => ("warning", consequence.in_words()),
+            OnError::Null => ("warning", "ranked last"),
+            OnError::Fail => ("error", "--on-error is fail"),
+        };
+        report(
+            kind,
+            format_args!(
+                "{formula} fails for {jobs}, first for `{}`: {error}; {effect}",
+                table.id(row)
+            ),
+        );
+    }
+}
+
+/// Warnings, each of them once: of each kind the first ten, then how many more there are. Standard
+/// error has those of the answer too, unless a terminal shows the answer: a person reads them once.
+pub(crate) struct Warnings {
+    /// Whether those of the answer are left to it.
+    are_left: bool,
+    /// Those that standard error has.
+    shown: Vec<String>,
+    of_answer: Vec<String>,
+}
+
+impl Warnings {
+    /// No warnings yet. `is_for_people`: people read the answer.
+    pub(crate) fn new(is_for_people: bool) -> Self {
+        Self {
+            are_left: is_for_people && is_on_screen(),
+            shown: Vec::new(),
+            of_answer: Vec::new(),
+        }
+    }
+
+    /// Adds the warnings about the files of a site, of which these belong to the answer.
+    pub(crate) fn add_site(&mut self, site: &Site, of_answer: &[Message]) {
+        let mut others = site.warnings();
+        others.retain(|warning| !of_answer.contains(warning));
+        self.show(&others);
+        self.add(of_answer);
+    }
+
+    /// Shows warnings that do not belong to the answer.
+    pub(crate) fn show<M: Clone + Into<Message>>(&mut self, messages: &[M]) {
+        self.show_lines(lines(messages));
+    }
+
+    /// Adds warnings that belong to the answer.
+    pub(crate) fn add<M: Clone + Into<Message>>(&mut self, messages: &[M]) {
+        let mut lines = lines(messages);
+        if !self.are_left {
+            self.show_lines(lines.clone());
+        }
+        lines.retain(|line| !self.of_answer.contains(line));
+        self.of_answer.extend(lines);
+    }
+
+    fn show_lines(&mut self, mut lines: Vec<String>) {
+        lines.retain(|line| !self.shown.contains(line));
+        lines.iter().for_each(warn);
+        self.shown.extend(lines);
+    }
+
+    /// The lines of the answer.
+    pub(crate) fn into_answer(mut self) -> Vec<String> {
+        std::mem::take(&mut self.of_answer)
+    }
+}
+
+impl Drop for Warnings {
+    /// Without an answer, standard error alone can have them.
+    fn drop(&mut self) {
+        if self.are_left {
+            self.of_answer.iter().for_each(warn);
+        }
+    }
+}
+
+fn lines<M: Clone + Into<Message>>(messages: &[M]) -> Vec<String> {
+    limit_each_kind(
+        messages
+            .iter()
+            .map(|message| with_options(&message.clone().into())),
+    )
 }

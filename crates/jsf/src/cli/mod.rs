@@ -2,37 +2,37 @@
 //! code.
 
 pub mod args;
-pub(crate) mod atomic_file;
-pub(crate) mod document;
-pub(crate) mod failing_jobs;
 pub(crate) mod formula;
 mod help;
-mod messages;
-pub(crate) mod need;
-mod outcome;
+pub(crate) mod messages;
 pub(crate) mod output;
 pub(crate) mod page_file;
 mod parse;
 mod process;
-pub(crate) mod progress;
+mod progress;
 pub(crate) mod queue;
-pub(crate) mod standard_input;
-pub(crate) mod warnings;
 
 use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::rank::Ranking;
+use jsf_site::SiteError;
+use thiserror::Error;
 
 use crate::cli::args::{Cli, Command};
 use crate::commands;
 
-pub use crate::cli::atomic_file::ignore_limit_of_file_size;
 pub(crate) use crate::cli::formula::{
     FormulaOptions, parsed_formula, read_formula, read_formula_of,
 };
-pub(crate) use crate::cli::messages::{draw, draw_all, report, show_site, warn, warn_all};
-pub(crate) use crate::cli::need::{in_options, with_options};
-pub use crate::cli::outcome::{CliError, Outcome};
+pub(crate) use crate::cli::messages::{
+    draw, draw_all, in_options, report, show_site, warn, warn_all, with_options,
+};
 pub use crate::cli::parse::{parse, print_answer};
-pub use crate::cli::process::{exit_on_abort, exit_on_panic, with_enough_stack};
+pub use crate::cli::process::{
+    exit_on_abort, exit_on_panic, ignore_limit_of_file_size, with_enough_stack,
+};
 pub(crate) use crate::cli::progress::Progress;
 
 /// Runs a command.
@@ -64,4 +64,73 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
     };
     out.flush()?;
     Ok(outcome)
+}
+
+/// The result of a command that could be carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// No findings: exit code 0.
+    Fine,
+    /// Findings: exit code 1.
+    Findings,
+}
+
+impl Outcome {
+    /// Findings unless all is fine.
+    pub(crate) fn fine_if(is_fine: bool) -> Self {
+        if is_fine { Self::Fine } else { Self::Findings }
+    }
+
+    /// What a ranking says of its formula: findings if it cannot work, fails for every job, or
+    /// failed under `--on-error fail`.
+    pub(crate) fn of_ranking(findings: &[Diagnostic], ranking: &Ranking) -> Self {
+        let mut is_fine = ranking.failure().is_none();
+        for finding in findings {
+            is_fine &= finding.severity != Severity::Error;
+        }
+        let jobs = ranking.scores().count();
+        let all_fail = jobs > 0 && ranking.error_count() == jobs;
+        Self::fine_if(is_fine && !all_fail)
+    }
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Fine => Self::SUCCESS,
+            Outcome::Findings => Self::from(1),
+        }
+    }
+}
+
+/// Why a command cannot be carried out, which gives exit code 2 unless it is what was found.
+#[derive(Debug, Error)]
+pub enum CliError {
+    /// A file of the site cannot be used, or something is missing.
+    #[error("{}", with_options(&.0.message()))]
+    Site(#[from] SiteError),
+    /// The arguments are invalid, or contradict each other.
+    #[error("{0}")]
+    Usage(String),
+    /// The result cannot be written.
+    #[error("cannot write: {0}")]
+    Write(#[from] io::Error),
+    /// The formula cannot be used, and what is found about it is drawn: exit code 1.
+    #[error("the formula cannot be used")]
+    Findings,
+}
+
+impl CliError {
+    /// Whether the reader has closed the output, which is not an error.
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
+    }
+
+    pub(crate) fn content(message: impl ToString) -> Self {
+        Self::Site(SiteError::Content(message.to_string().into()))
+    }
 }

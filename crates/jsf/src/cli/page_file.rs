@@ -1,7 +1,9 @@
-//! The page that a command writes to a file beside what it prints.
+//! The page that a command writes to a file beside what it prints: a reader sees either the old file
+//! or the new one, never a part of it.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::diagnostic::Diagnostic;
@@ -9,7 +11,6 @@ use job_sort_formula::fairshare::AssessedTree;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{FormulaText, Role, SharesRequest, Site};
 
-use crate::cli::atomic_file::replace_file;
 use crate::cli::{CliError, in_options, report};
 use crate::view::document::GENERATOR;
 use crate::view::finding::{draw_finding, limit_each_code, more_findings};
@@ -109,4 +110,43 @@ pub(crate) fn draw_on_page(
         drawn.push(more_findings(count, code));
     }
     drawn
+}
+
+/// Replaces a file, or the one that a symbolic link points to, by a new one with the permissions of
+/// a new file. A device, such as `/dev/null`, is written to; a pipe is refused, because nothing may
+/// ever read it.
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if found.file_type().is_char_device() => {
+            return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+        }
+        Ok(found) if !found.is_file() => return Err(io::Error::other("it is not a file")),
+        _ => {}
+    }
+    let target = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() && !is_trusted(&found) => {
+            return Err(io::Error::other(
+                "it is a symbolic link that another user made: give the path of the file itself",
+            ));
+        }
+        Ok(found) if found.is_symlink() => path.canonicalize()?,
+        _ => path.to_owned(),
+    };
+    let folder = target
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let mut new = tempfile::Builder::new()
+        .prefix(".jsf-")
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder)?;
+    new.write_all(bytes)?;
+    new.as_file().sync_all()?;
+    new.persist(&target)?;
+    Ok(())
+}
+
+/// Whether root or the user of this process made the link: somebody else's could lead to any file.
+fn is_trusted(link: &Metadata) -> bool {
+    link.uid() == 0 || link.uid() == rustix::process::geteuid().as_raw()
 }

@@ -4,10 +4,11 @@
 use std::io::Write;
 use std::panic::{self, PanicHookInfo};
 use std::process::{self, ExitCode};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use signal_hook::consts::SIGABRT;
+use signal_hook::consts::{SIGABRT, SIGXFSZ};
 use signal_hook::flag::register_conditional_shutdown;
 
 /// The exit code of an internal error, as in BSD's `sysexits.h`.
@@ -51,6 +52,13 @@ pub fn exit_on_abort() {
     static ALWAYS: AtomicBool = AtomicBool::new(true);
     // without the handler the process ends too, but as an aborted one
     let _ = register_conditional_shutdown(SIGABRT, 2, &ALWAYS);
+}
+
+/// From now on a file that would exceed the limit of `ulimit -f` is an error of the function that
+/// writes it.
+pub fn ignore_limit_of_file_size() {
+    // without the handler the process ends, as it would have
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::<AtomicBool>::default());
 }
 
 /// Whether the system refused memory to the decoder of zstd, or to the runtime for the signal stack

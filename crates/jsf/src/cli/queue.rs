@@ -11,7 +11,7 @@ use jsf_site::{
 };
 
 use crate::cli::args::{FilterArgs, JobArgs, QueueArgs};
-use crate::cli::warnings::Warnings;
+use crate::cli::messages::Warnings;
 use crate::cli::{
     CliError, Outcome, Progress, draw_all, parsed_formula, read_formula, show_site, warn, warn_all,
 };

@@ -9,8 +9,7 @@ use jsf_openpbs::duration_notation::parse_duration;
 use jsf_site::{Role, SimulationOptions, SiteFiles, StartingUsage, is_stdin};
 
 use crate::cli::CliError;
-use crate::cli::args::site::SiteArgs;
-use crate::cli::standard_input::Reader;
+use crate::cli::args::site::{Reader, SiteArgs};
 use crate::log_options::LogOptions;
 
 /// An argument of a site as the commands have it that simulate a log.

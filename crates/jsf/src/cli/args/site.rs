@@ -13,11 +13,10 @@ use job_sort_formula::schema::InputType;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::wall_clock::Time;
 use jsf_site::{
-    FileSource, FormulaText, PolicyName, Role, Site, SiteError, SiteFiles, SiteOptions,
+    FileSource, FormulaText, PolicyName, Role, Site, SiteError, SiteFiles, SiteOptions, is_stdin,
 };
 
 use crate::cli::args::{FormulaArgs, moment_or_wall_time};
-use crate::cli::standard_input::require_one_reader;
 use crate::cli::{CliError, report};
 
 /// The environment variable with the site of a command that is given none.
@@ -509,4 +508,37 @@ fn given_with_verb(options: &[(&str, bool)]) -> Option<String> {
 
 fn note(message: impl std::fmt::Display) {
     report("note", message);
+}
+
+/// The path that means standard input.
+pub(crate) const STDIN: &str = "-";
+
+/// What a command reads, and whether that is standard input.
+pub(crate) type Reader<'a> = (&'a str, bool);
+
+/// Standard input can be read only once: by a file of the site, or by one of the others, which a
+/// message names before and after those of the site.
+pub(crate) fn require_one_reader(
+    before: &[Reader<'_>],
+    site: &SiteArgs,
+    after: &[Reader<'_>],
+) -> Result<(), CliError> {
+    let mut all = before.to_vec();
+    if let Some(given) = site.given_site() {
+        all.push((given.origin, is_stdin(&given.path)));
+    }
+    for (role, option, _) in FILE_OPTIONS {
+        let is_read = role != Role::SchedPriv && site.files.get(role).is_some_and(is_stdin);
+        all.push((option, is_read));
+    }
+    all.extend(after);
+    all.retain(|(_, is_read)| *is_read);
+    let readers: Vec<&str> = all.into_iter().map(|(name, _)| name).collect();
+    if readers.len() < 2 {
+        return Ok(());
+    }
+    Err(CliError::usage(format!(
+        "standard input cannot be both {}: give a file for all but one of them",
+        readers.join(" and ")
+    )))
 }

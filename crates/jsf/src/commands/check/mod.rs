@@ -3,11 +3,7 @@
 #[cfg(feature = "command")]
 mod checked_formula;
 #[cfg(feature = "command")]
-mod fix;
-#[cfg(feature = "command")]
 mod qmgr;
-#[cfg(feature = "command")]
-pub mod request;
 #[cfg(feature = "command")]
 pub mod run;
 pub mod sarif;

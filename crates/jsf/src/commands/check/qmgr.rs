@@ -7,10 +7,10 @@ use jsf_openpbs::check::Checked;
 use jsf_openpbs::qmgr::{set_command_after, set_threshold_command};
 use jsf_site::{FormulaText, Site};
 
-use crate::cli::warnings::Warnings;
+use crate::cli::messages::Warnings;
 use crate::cli::{CliError, Outcome, report, warn};
 use crate::commands::check::checked_formula::{CheckedFormula, names};
-use crate::commands::check::request::CheckArgs;
+use crate::commands::check::run::CheckArgs;
 use crate::commands::check::view::stopped_by_threshold;
 use crate::view::printable::{printable, printable_lines};
 

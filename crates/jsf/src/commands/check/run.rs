@@ -1,19 +1,80 @@
-//! `jsf check`
+//! `jsf check`: its arguments, and what it does.
 
 use std::io::Write;
 
+use clap::Args;
 use job_sort_formula::diagnostic::Levels;
 
-use crate::cli::args::QueueArgs;
+use crate::answer::Format;
+use crate::cli::args::{QueueArgs, TextArgs};
 use crate::cli::formula::printable_formula;
-use crate::cli::output::Output;
-use crate::cli::warnings::Warnings;
+use crate::cli::messages::Warnings;
+use crate::cli::output::{Output, format};
 use crate::cli::{CliError, Outcome, draw_all, in_options, read_formula, show_site};
-use crate::commands::check::checked_formula::{CheckedFormula, names};
-use crate::commands::check::fix::apply_fixes;
+use crate::commands::check::checked_formula::{CheckedFormula, apply_fixes, names};
 use crate::commands::check::qmgr::write_qmgr_commands;
-use crate::commands::check::request::CheckArgs;
 use crate::commands::check::view::CheckReport;
+
+/// `jsf check`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes: 0 no finding is an error, 1 a finding is an error, 2 usage error, or a file that cannot be read.
+
+Examples:
+  jsf check '2^-(fairshare_tree_usage/fairshare_perc)'
+  jsf check -f examples/formulas/alcf.txt --queue examples/site/qstat.json \\
+      --sched-priv examples/site/sched_priv
+  jsf check --deny warnings --allow JSF6 --format sarif 'fair_share_perc * 100'
+  jsf check --fix --qmgr 'math.log(NCPUS + 1)'")]
+pub struct CheckArgs {
+    /// The formula, and the queue on which it is tried.
+    #[command(flatten)]
+    pub queue: QueueArgs,
+    /// Print the formula with all safe fixes applied
+    ///
+    /// The fixes and the remaining findings go to standard error; a text that is no formula with
+    /// them is not printed
+    #[arg(long, conflicts_with = "format")]
+    pub fix: bool,
+    /// Like --fix, but also apply fixes that may be wrong
+    #[arg(long, conflicts_with = "format")]
+    pub unsafe_fixes: bool,
+    /// Print the qmgr command that sets the formula
+    ///
+    /// It is quoted for the shell and for qmgr, and printed if no finding is an error and, with
+    /// jobs, the formula was tried on one or is that of the site; with --threshold, the command
+    /// that sets the threshold follows; findings go to standard error
+    #[arg(long, conflicts_with = "format")]
+    pub qmgr: bool,
+    /// With --qmgr: print the command in any case
+    ///
+    /// Even if a finding is an error or the formula was tried on no job
+    #[arg(long, requires = "qmgr")]
+    pub force: bool,
+    /// Treat these findings as errors
+    ///
+    /// A code such as JSF203, a prefix such as JSF5, or `warnings`; separate several by commas, or
+    /// repeat the option
+    #[arg(long, value_name = "CODE")]
+    pub deny: Vec<String>,
+    /// Do not show these findings
+    ///
+    /// Given as for --deny; of --deny and --allow, the longer code or prefix wins. A hidden error
+    /// still keeps --qmgr from printing the command
+    #[arg(long, value_name = "CODE")]
+    pub allow: Vec<String>,
+    /// Report only these findings, and syntax errors
+    ///
+    /// Given as for --deny
+    #[arg(long, value_name = "CODE")]
+    pub select: Vec<String>,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
+    /// The output format
+    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json, Format::Sarif]), default_value = "human")]
+    pub format: Format,
+}
 
 pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let levels = Levels::new(&arguments.deny, &arguments.allow, &arguments.select)

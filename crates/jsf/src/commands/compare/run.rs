@@ -16,12 +16,12 @@ use jsf_site::{
 use crate::answer::Format;
 use crate::cli::args::FormulaArgs;
 use crate::cli::args::site::PolicyArg;
-use crate::cli::document::Shown;
-use crate::cli::failing_jobs::report_errors;
+use crate::cli::args::site::require_one_reader;
+use crate::cli::messages::Warnings;
+use crate::cli::messages::report_errors;
 use crate::cli::output::Output;
+use crate::cli::output::Shown;
 use crate::cli::queue::{draw_submitted, select_rows_or_warn};
-use crate::cli::standard_input::require_one_reader;
-use crate::cli::warnings::Warnings;
 use crate::cli::{
     CliError, FormulaOptions, Outcome, Progress, page_file, parsed_formula, read_formula_of,
     report, show_site,

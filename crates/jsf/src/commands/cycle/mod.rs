@@ -2,7 +2,4 @@
 
 pub mod answer;
 #[cfg(feature = "command")]
-pub mod request;
-#[cfg(feature = "command")]
 pub mod run;
-pub mod view;

@@ -3,7 +3,5 @@
 pub mod answer;
 pub mod place_in_words;
 #[cfg(feature = "command")]
-pub mod request;
-#[cfg(feature = "command")]
 pub mod run;
 pub mod view;

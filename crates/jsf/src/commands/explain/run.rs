@@ -1,18 +1,104 @@
-//! `jsf explain`
+//! `jsf explain`: its arguments, and what it does.
 
 use std::io::Write;
+use std::path::PathBuf;
+use std::str::FromStr;
 
+use clap::{ArgGroup, Args};
 use job_sort_formula::diagnostic::Severity;
-use jsf_site::{CycleRequest, ExplainOptions, RankRequest};
+use jsf_openpbs::duration_notation::parse_duration;
+use jsf_site::{CycleRequest, DescribedJob, ExplainOptions, RankRequest};
 
-use crate::cli::document::{PIPED_WIDTH, Shown};
-use crate::cli::failing_jobs::report_errors;
-use crate::cli::output::Output;
+use crate::cli::args::{AnswerArgs, JobArgs, QueueArgs, listed_name, page_path};
+use crate::cli::messages::report_errors;
+use crate::cli::output::{Output, PIPED_WIDTH, Shown};
 use crate::cli::queue::{OpenedQueue, select_rows_or_warn};
 use crate::cli::{CliError, Outcome, Progress};
 use crate::commands::explain::answer::ExplainReport;
-use crate::commands::explain::request::ExplainArgs;
 use crate::job_filter::{JobFilter, all_rows};
+
+/// The longest wait that can be asked for, in seconds: ten years.
+const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
+
+/// `jsf explain`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+For each job of the queue that is asked for (--job, --user), or for one that is only described (--as): why it has its place, in one sentence; the formula with the value of every part that was evaluated; its \
+terms, the summands of the formula; the inputs with their units and where they come from; the path from the \
+root of the fair-share tree to its entity; the five jobs ahead and the five behind with the terms that \
+differ most, or the criterion that orders jobs of equal value; and which change of a single input would give a better \
+rank: first what the user can honestly do (ask for less, if the job needs no more; another queue), then what only the site \
+can change. Asking for more is never among them.
+
+All searches for one job share a fixed amount of work; what it does not suffice for is said to be unknown.
+
+The origin of an input is Resource_List (what the job requests), job (another attribute of the job), queue (its priority), \
+fair-share tree, inputs (given directly in jsf's own JSON), or unset (the job lacks it, so it is 0).
+
+Examples:
+  jsf explain --site examples/site --job 184598
+  jsf explain 'eligible_time / 3600 + ncpus * eligible_time / 1e5' \\
+      --site examples/site --job 184598 --to 5 --within 7d
+  jsf explain 'eligible_time / 3600 + 1000 * fairshare_factor' \\
+      --site examples/site --job 184598,184127 --format json
+  jsf explain 'eligible_time / 3600 + 1000 * fairshare_factor + ncpus' \\
+      --site examples/site --as 'queue=workq,ncpus=12,walltime=4h' --entity mquispe",
+group(ArgGroup::new("explained").args(["job", "described", "entity"]).required(true).multiple(true)))]
+pub struct ExplainArgs {
+    /// The queue and the formula.
+    #[command(flatten)]
+    pub queue: QueueArgs,
+    /// The jobs.
+    #[command(flatten)]
+    pub jobs: JobArgs,
+    /// Explain a job that is only described
+    ///
+    /// A job as if it were submitted now, such as 'queue=gpu,ncpus=12,walltime=4h': its queue (else
+    /// the default one), what it requests in all, and what else the formula reads, such as
+    /// fairshare_factor=0.4 or eligible_time=2h; what it does not request it has by the defaults of
+    /// its queue and the server. At a site of Slurm the queue is the partition, and qos=NAME the
+    /// QOS
+    #[arg(long = "as", value_name = "DESCRIPTION", value_parser = DescribedJob::from_str)]
+    pub described: Option<DescribedJob>,
+    /// The entity whose jobs to explain
+    ///
+    /// The jobs of this fair-share entity, or of all entities below this group; separate several by
+    /// commas, or repeat the option; with --as the entity of the described job
+    #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
+    pub entity: Vec<String>,
+    /// Also say when the job reaches rank N
+    ///
+    /// If all considered jobs keep waiting and nothing else changes
+    #[arg(long, value_name = "N", value_parser = rank_to_reach, allow_negative_numbers = true)]
+    pub to: Option<u32>,
+    /// The longest wait for --to
+    ///
+    /// The longest wait that --to considers, such as 90s, 15m, 24h, 7d or 1-12:00:00
+    #[arg(long, value_name = "DURATION", default_value = "30d", allow_hyphen_values = true, value_parser = within, requires = "to")]
+    pub within: u64,
+    /// How the answer is written.
+    #[command(flatten)]
+    pub answer: AnswerArgs,
+    /// Also write the result as a page
+    ///
+    /// The page is for a browser, with charts
+    #[arg(long, value_name = "FILE", value_parser = page_path())]
+    pub report: Option<PathBuf>,
+}
+
+/// Parses the rank that a job is to reach.
+fn rank_to_reach(text: &str) -> Result<u32, String> {
+    let rank = text.parse().ok().filter(|rank| *rank >= 1);
+    rank.ok_or_else(|| "expected a rank of 1 or more, such as 5".to_owned())
+}
+
+/// Parses the longest wait, at most ten years.
+fn within(text: &str) -> Result<u64, String> {
+    match parse_duration(text)? {
+        seconds @ 0..=MAX_WAIT => Ok(seconds),
+        _ => Err("expected at most ten years".to_owned()),
+    }
+}
 
 pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.answer.format.is_document();

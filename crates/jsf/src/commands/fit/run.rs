@@ -14,8 +14,8 @@ use jsf_site::{FormulaText, Site, is_stdin};
 use crate::answer::Answer;
 use crate::cli::args::FormulaArgs;
 use crate::cli::args::log::{simulated_files, simulation, workload_readers};
+use crate::cli::args::site::require_one_reader;
 use crate::cli::output::Output;
-use crate::cli::standard_input::require_one_reader;
 use crate::cli::{
     CliError, FormulaOptions, Outcome, Progress, draw, draw_all, read_formula, read_formula_of,
     show_site, warn, warn_all,

@@ -1,18 +1,39 @@
-//! `jsf page`: a page on which the formula is edited.
+//! `jsf page`: its arguments, and what it does.
 
 use std::io::Write;
 use std::path::PathBuf;
 
+use clap::Args;
 use jsf_openpbs::qmgr::object_or_server;
 use jsf_site::{SiteError, is_stdin};
 
+use crate::cli::args::site::require_one_reader;
 use crate::cli::args::{FormulaArgs, QueueArgs};
 use crate::cli::page_file::{require_page_file, write_page_file};
 use crate::cli::queue::check_and_report;
-use crate::cli::standard_input::require_one_reader;
 use crate::cli::{CliError, Outcome, Progress, read_formula, show_site, warn_all};
-use crate::commands::page::request::PageArgs;
 use crate::commands::page::what_if::WhatIfPage;
+
+/// `jsf page`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The page is one file, which works without a network and sends nothing. It holds what the given files say about the server,
+the queues, the scheduler and the fair-share tree, and of each job its id, entity, queue, state, place in the order of
+submission and the numbers that a formula can use. Other files can be dropped onto it.
+
+Examples:
+  jsf page --site examples/site --out page.html
+  jsf page 'eligible_time / 3600 + ncpus' --site examples/site \\
+      --out page.html
+  jsf page -f examples/formulas/alcf.txt --site examples/site --out page.html")]
+pub struct PageArgs {
+    /// The formula that the page begins with, and the queue that it ranks.
+    #[command(flatten)]
+    pub queue: QueueArgs,
+    /// The file to write; - is standard output
+    #[arg(long, short_alias = 'o', value_name = "FILE.html")]
+    pub out: PathBuf,
+}
 
 /// The WebAssembly module of the page, if this build has it.
 #[cfg(page_module)]

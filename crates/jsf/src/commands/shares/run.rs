@@ -1,21 +1,157 @@
-//! `jsf shares`
+//! `jsf shares`: its arguments, and what it does.
 
+use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::PathBuf;
 
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use job_sort_formula::diagnostic::Severity;
-use jsf_site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest, Site};
+use jsf_openpbs::duration_notation::parse_duration;
+use jsf_site::{
+    ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest, Site, UsageChange,
+};
 
-use crate::cli::args::FormulaArgs;
-use crate::cli::args::site::{PolicyArg, note_idle};
-use crate::cli::failing_jobs::report_errors;
+use crate::cli::args::site::{PolicyArg, SiteArgs, note_idle};
+use crate::cli::args::{AnswerArgs, FormulaArgs, listed_name, page_path};
+use crate::cli::messages::{Warnings, report_errors};
 use crate::cli::output::Output;
 use crate::cli::queue::{MAX_UNKNOWN, draw_submitted, unknown_jobs_error};
-use crate::cli::warnings::Warnings;
 use crate::cli::{
     CliError, FormulaOptions, Outcome, parsed_formula, read_formula_of, show_site, warn, warn_all,
 };
 use crate::commands::shares::answer::{Places, PolicyView, SharesReport};
-use crate::commands::shares::request::SharesArgs;
+
+/// `jsf shares`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Columns under pbs: shares among the siblings; perc, the fraction of the machine that they give, 0 to 1; usage, in the \
+unit of fairshare_usage_res, including that of all members; tree_usage, the fraction of all usage that is charged to the \
+node, 0 to 1; \
+factor, 2^-(tree_usage/perc), 0 to 1, 0.5 on target.
+Columns under a policy of Slurm, as in `sshare -l`: shares; norm_shares, 0 to 1; raw_usage, in TRES-seconds (billing); \
+norm_usage, its fraction of all usage, 0 to 1; effective_usage, the fraction that is charged to the node, 0 to 1; level_fs, shares divided \
+by usage among the siblings, from 0 to inf, 1 on target; fairshare, the factor, 0 to 1; tickets, a count.
+
+With --charge or --decay, which act in the order in which they are given, the output shows what changes: each number before and after, and the difference; with --queue \
+also the places that jobs gain (before minus after). In JSON, `nodes` has the numbers after, `changes` has `before`, \
+`after` and `difference` of each node that changes, and `places` has the formula, the jobs and the entities.
+JSON also has the settings in force: `release`, `half_life` in seconds and `dampening_factor` (Slurm), `decay_factor` \
+and `decay_time` in seconds (pbs).
+
+Examples:
+  jsf shares --sched-priv examples/site/sched_priv
+  jsf shares --tree examples/site/tree.json --policy all
+  jsf shares --tree examples/site/tree.json --policy fair-tree \\
+      --charge Bob=500 --format json
+  jsf shares --sched-priv examples/site/sched_priv --decay 2w \\
+      --charge ocean/tmorita=1e8 --queue examples/site/qstat.json")]
+pub struct SharesArgs {
+    /// The site.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// Show only this entity or group
+    ///
+    /// With the group all below it. NAME where it is unique, else ACCOUNT/USER; USER:PARTITION for
+    /// an association of one partition; separate several by commas, or repeat the option
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
+    pub entity: Vec<String>,
+    /// The entities with pending jobs
+    ///
+    /// For the ticket-based policy, named as for --entity [default: from --queue]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = listed_name)]
+    pub active: Vec<String>,
+    /// What to assume about the usage.
+    #[command(flatten)]
+    pub assumed: AssumedUsage,
+    /// The formula that gives the jobs their places
+    ///
+    /// With --charge or --decay, and --queue [default: the site's, else fairshare_factor]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub formula: Option<String>,
+    /// The file that contains this formula
+    #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "formula")]
+    pub formula_file: Option<PathBuf>,
+    /// How the answer is written.
+    #[command(flatten)]
+    pub answer: AnswerArgs,
+    /// Also write the result as a page
+    ///
+    /// The page is for a browser, with charts
+    #[arg(long, value_name = "FILE", value_parser = page_path())]
+    pub report: Option<PathBuf>,
+}
+
+/// The options that assume another usage.
+#[derive(Debug, Args)]
+struct UsageOptions {
+    /// What if: add usage to an entity
+    ///
+    /// It is named as for --entity; the amount is in the unit of the tree's usage: RawUsage of
+    /// Slurm is TRES-seconds (billing). --charge and --decay act in the order in which they are
+    /// given
+    #[arg(long, value_name = "NAME=AMOUNT", value_parser = parse_charge)]
+    charge: Vec<UsageChange>,
+    /// What if: decay all usage by this much time
+    ///
+    /// Seconds, HH:MM:SS, D-HH:MM:SS, or a number with s, m, h, d or w; OpenPBS decays in whole
+    /// periods of fairshare_decay_time
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_decay)]
+    decay: Vec<UsageChange>,
+}
+
+/// The changes of the usage to assume, in the order in which their options are given.
+#[derive(Debug)]
+pub struct AssumedUsage {
+    /// The changes.
+    pub changes: Vec<UsageChange>,
+}
+
+impl FromArgMatches for AssumedUsage {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let UsageOptions { charge, decay } = UsageOptions::from_arg_matches(matches)?;
+        let mut by_place = BTreeMap::new();
+        for (option, changes) in [("charge", charge), ("decay", decay)] {
+            if let Some(places) = matches.indices_of(option) {
+                by_place.extend(places.zip(changes));
+            }
+        }
+        Ok(Self {
+            changes: by_place.into_values().collect(),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for AssumedUsage {
+    fn augment_args(command: Command) -> Command {
+        UsageOptions::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        UsageOptions::augment_args_for_update(command)
+    }
+}
+
+fn parse_charge(text: &str) -> Result<UsageChange, String> {
+    let (name, amount) = text.rsplit_once('=').ok_or("expected NAME=AMOUNT")?;
+    match amount.parse::<f64>() {
+        Ok(number) if number.is_finite() && number >= 0.0 => Ok(UsageChange::Charge {
+            name: name.to_owned(),
+            amount: number,
+        }),
+        _ => Err(format!(
+            "`{amount}` is not an amount, expected a number that is not negative"
+        )),
+    }
+}
+
+fn parse_decay(text: &str) -> Result<UsageChange, String> {
+    parse_duration(text).map(UsageChange::Decay)
+}
 
 pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = arguments.site.open_for_shares()?;

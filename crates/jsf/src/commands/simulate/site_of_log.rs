@@ -8,8 +8,8 @@ use jsf_site::{FormulaText, Role, Site, SiteError, SiteFiles, is_stdin};
 
 use crate::cli::args::FormulaArgs;
 use crate::cli::args::log::{simulated_files, workload_readers};
+use crate::cli::args::site::require_one_reader;
 use crate::cli::args::site::{PolicyArg, note_idle, refuse_idle};
-use crate::cli::standard_input::require_one_reader;
 use crate::cli::{CliError, FormulaOptions, read_formula, read_formula_of, show_site};
 use crate::commands::compare::run::{NO_NEW_FORMULA, NO_OLD_FORMULA, no_formula};
 use crate::commands::simulate::anonymity::without_names;

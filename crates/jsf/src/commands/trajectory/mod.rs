@@ -1,9 +1,6 @@
 //! `jsf trajectory`
 
 pub mod answer;
-pub mod chart;
-#[cfg(feature = "command")]
-pub mod request;
 #[cfg(feature = "command")]
 pub mod run;
 pub mod view;

@@ -1,19 +1,85 @@
-//! `jsf trajectory`
+//! `jsf trajectory`: its arguments, and what it does.
 
 use std::io::Write;
 
+use clap::Args;
 use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::rank::SEARCH_WORK;
+use jsf_openpbs::duration_notation::parse_duration;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_site::RankRequest;
 
 use crate::answer::Format;
-use crate::cli::failing_jobs::report_errors;
-use crate::cli::output::Output;
+use crate::cli::args::{CsvArgs, JobArgs, QueueArgs, TextArgs};
+use crate::cli::messages::report_errors;
+use crate::cli::output::{Output, format};
 use crate::cli::queue::OpenedQueue;
 use crate::cli::{CliError, Outcome, Progress, report};
-use crate::commands::trajectory::answer::TrajectoryReport;
-use crate::commands::trajectory::request::TrajectoryArgs;
+use crate::commands::trajectory::answer::{MAX_FOLLOWED, TrajectoryReport};
+
+/// `jsf trajectory`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The eligible_time of all considered jobs grows at the same rate, and nothing else changes: no job starts, ends or is submitted, and \
+no usage grows or decays. Scores are given at 61 evenly spaced times. The times at which a job overtakes \
+another one are exact to the second; they include the jobs that are not listed.
+
+In JSON, `points` has the score and the rank of each job over time, `ranks` the times at which its rank changes, and \
+`crossings` which job overtakes which; `wait` is the time from now in seconds. A job is followed as far as a fixed amount of \
+work goes (`known_until`); later points have no rank and say so (`known`, also in CSV). CSV contains only the points; use JSON for the \
+crossings.
+
+Exit codes: 0 success, 1 the formula is invalid, 2 usage error, a file that cannot be read, or none of the given jobs \
+exists. A job that does not wait for the scheduler is left out, with a warning.
+
+Examples:
+  jsf trajectory 'eligible_time / 3600 + ncpus' \\
+      --site examples/site --job 184598
+  jsf trajectory 'ncpus * eligible_time' --site examples/site \\
+      --job 184598,184127 --hours 3d --format csv
+  jsf trajectory --site examples/site --job 184277 --format markdown",
+mut_arg("job", |job| job.required(true)))]
+pub struct TrajectoryArgs {
+    /// The queue and the formula.
+    #[command(flatten)]
+    pub queue: QueueArgs,
+    /// The jobs.
+    #[command(flatten)]
+    pub jobs: JobArgs,
+    /// How long to follow the jobs
+    ///
+    /// A number of hours, such as 72 or 0.5, or a duration, such as 15m, 7d or 1-12:00:00; from a
+    /// minute to a year (8784 hours)
+    #[arg(long, value_name = "H", default_value = "24", value_parser = followed_seconds, allow_negative_numbers = true)]
+    pub hours: u32,
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
+    /// The output format
+    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json, Format::Csv, Format::Svg]), default_value = "human")]
+    pub format: Format,
+    /// How CSV is written.
+    #[command(flatten)]
+    pub csv: CsvArgs,
+}
+
+/// Parses how long jobs are followed, into seconds. A number is one of hours, unlike in other
+/// durations.
+fn followed_seconds(text: &str) -> Result<u32, String> {
+    let is_decimal = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let seconds = match text.parse::<f64>() {
+        Ok(hours) if is_decimal => (hours * 3600.0).round() as u64,
+        _ => parse_duration(text).map_err(|_| {
+            "expected a number of hours, such as 24 or 0.5, or a duration, such as 90m, 7d or 1-12:00:00".to_owned()
+        })?,
+    };
+    match u32::try_from(seconds) {
+        Ok(seconds @ 60..=MAX_FOLLOWED) => Ok(seconds),
+        _ => Err("expected at least a minute and at most a year (8784 hours)".to_owned()),
+    }
+}
 
 pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     if arguments.queue.site.numbers == NumberMode::Decimal {
@@ -76,4 +142,49 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
         &ranked.ranking,
     );
     Ok(Outcome::of_ranking(&ranked.findings, &ranked.ranking))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_one_of_hours_and_a_duration_has_its_unit() {
+        for (text, seconds) in [
+            ("24", 86_400),
+            ("0.5", 1800),
+            (".5", 1800),
+            ("8784", MAX_FOLLOWED),
+            ("7d", 604_800),
+            ("366d", MAX_FOLLOWED),
+            ("90m", 5400),
+            ("60s", 60),
+            ("1-12:00:00", 129_600),
+            ("72:00:00", 259_200),
+        ] {
+            assert_eq!(followed_seconds(text), Ok(seconds), "{text}");
+        }
+        for text in [
+            "0",
+            "0.01",
+            "59s",
+            "8785",
+            "367d",
+            "99999999999999999999999",
+            "53w",
+        ] {
+            assert_eq!(
+                followed_seconds(text),
+                Err("expected at least a minute and at most a year (8784 hours)".to_owned()),
+                "{text}"
+            );
+        }
+        for text in ["", ".", "-1", "1e3", "inf", "NaN", "soon", "1.5d", "1.2.3"] {
+            let error = followed_seconds(text).expect_err(text);
+            assert!(
+                error.starts_with("expected a number of hours"),
+                "{text}: {error}"
+            );
+        }
+    }
 }
