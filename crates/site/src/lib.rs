@@ -33,11 +33,11 @@ pub use formulas::translation::{
 pub use formulas::what_if::WhatIf;
 pub use jobs::described_job::DescribedJob;
 pub use jobs::site_jobs::SiteJobs;
+pub use next_cycle::LeftOut;
 pub use next_cycle::cycled_queue::{
     CycleProcessors, CycleRequest, CycledQueue, EstimatedStart, PreemptedJob, ReservedJob,
     WaitingJob,
 };
-pub use next_cycle::left_out::LeftOut;
 pub use opening::bundle::SiteBundle;
 pub use opening::file_source::{FileSource, is_stdin};
 pub use opening::role::Role;

@@ -369,8 +369,7 @@ fn the_moment_is_also_on_the_clock_of_qstat() {
     let (moment, messages) = at(JOBS, "Fri Nov 20 18:06:02 2026");
     assert_eq!(moment, json!(1_795_197_962));
     assert!(
-        messages
-            .contains("the time zone of the moment of the cycle is not known and taken to be UTC"),
+        messages.contains("the time zone is not known and taken to be UTC"),
         "{messages}"
     );
     let refused =
@@ -443,7 +442,7 @@ fn a_running_job_without_a_start_time_is_named() {
     let jobs = JOBS.replace(r#""stime":1000,"#, "");
     let output = Queue::new(&jobs, STRICT).run(&["--processors", "8", "--at", "2000"]);
     assert!(
-        stderr(&output).contains("no `stime` (first `1.vm`)"),
+        stderr(&output).contains("no `stime` of 1 running job (first `1.vm`)"),
         "{}",
         stderr(&output)
     );
@@ -549,7 +548,7 @@ fn running_subjobs_that_are_not_listed_hold_their_processors() {
     );
     let warnings = stderr(&output);
     assert!(
-        warnings.contains("the document does not list 2 running subjobs of `1[].vm`"),
+        warnings.contains("the document does not list 2 running subjobs (first of `1[].vm`)"),
         "{warnings}"
     );
     // one of the two is listed
@@ -566,7 +565,7 @@ fn running_subjobs_that_are_not_listed_hold_their_processors() {
         stdout(&output)
     );
     assert!(
-        stderr(&output).contains("1 running subjob of"),
+        stderr(&output).contains("1 running subjob (first of"),
         "{}",
         stderr(&output)
     );
@@ -615,7 +614,7 @@ fn a_running_job_whose_place_or_start_is_not_known_holds_its_processors() {
         json!({"total": 16, "free": 10})
     );
     assert!(
-        stderr(&output).contains("no `exec_vnode` (first `1.vm`)"),
+        stderr(&output).contains("no `exec_vnode` of 1 running job (first `1.vm`)"),
         "{}",
         stderr(&output)
     );
@@ -659,12 +658,7 @@ fn a_subjob_has_an_answer_of_its_own() {
         stderr(&output)
     };
     assert!(refused(ARRAY, "1[9]").contains("the array `1[].vm` has no subjob 9"));
-    let ended = "the subjob 0 of `1[].vm` does not wait any more: it";
-    assert!(refused(ARRAY, "1[0]").contains(&format!("{ended} runs or has ended")));
-    assert!(
-        refused(&ARRAY.replace("Running:2", "Running:0"), "1[0]")
-            .contains(&format!("{ended} has ended"))
-    );
+    assert!(refused(ARRAY, "1[0]").contains("the subjob 0 of `1[].vm` does not wait any more"));
     assert!(refused(ARRAY, "7[0]").contains("no job is called `7[0]`"));
 }
 
@@ -785,8 +779,7 @@ fn a_moment_that_is_far_from_the_jobs_is_told() {
     let queue = Queue::new(JOBS, STRICT);
     let warnings = |at: &str| stderr(&queue.run(&["--processors", "8", "--at", at]));
     assert!(
-        warnings("2030-01-01T00:00:00Z")
-            .contains("is more than 59 years from every time in the document of jobs")
+        warnings("2030-01-01T00:00:00Z").contains("days from every time in the document of jobs")
     );
     assert!(!warnings("2000").contains("years from"));
 }

@@ -57,20 +57,20 @@ fn a_chunk_runs_where_the_values_are_that_it_asks_for() {
         ("1:ncpus=4:fast=True", "starts"),
         (
             "2:ncpus=4:fast=True",
-            "can never run: it asks for 8 processors with fast=True, and these nodes have 4",
+            "can never run: asks for 8 processors with fast=True, 4 in all",
         ),
         // the others do not have it, or have not set it
         ("2:ncpus=4:fast=False", "starts"),
         ("3:ncpus=4:fast=False", "starts"),
         (
             "4:ncpus=4:fast=False",
-            "can never run: it asks for 16 processors with fast=False, and these nodes have 12",
+            "can never run: asks for 16 processors with fast=False, 12 in all",
         ),
         ("1:ncpus=4:color=blue", "starts"),
         ("1:ncpus=4:color=red+1:ncpus=4:color=green", "starts"),
         (
             "1:ncpus=1:color=purple",
-            "can never run: no node has `color=purple`",
+            "can never run: asks for 1 processor with color=purple, 0 in all",
         ),
         // a string that `resources` does not name is not compared
         ("1:ncpus=1:shape=round", "starts"),
@@ -78,25 +78,25 @@ fn a_chunk_runs_where_the_values_are_that_it_asks_for() {
         ("1:ncpus=8:host=h2", "starts"),
         (
             "1:ncpus=5:vnode=v2",
-            "can never run: it asks for 5 processors with vnode=v2, and these nodes have 4",
+            "can never run: asks for 5 processors with vnode=v2, 4 in all",
         ),
         (
             "1:ncpus=1:vnode=H2",
-            "can never run: no node has `vnode=H2`",
+            "can never run: asks for 1 processor with vnode=H2, 0 in all",
         ),
         (
             "1:ncpus=1:host=nowhere",
-            "can never run: no node has `host=nowhere`",
+            "can never run: asks for 1 processor with host=nowhere, 0 in all",
         ),
         // the two nodes of one host
         ("1:ncpus=8", "starts"),
         (
             "1:ncpus=9",
-            "can never run: a chunk asks for 9 processors, and no host has more than 8",
+            "can never run: asks for 9 processors on one host, at most 8 in all",
         ),
         (
             "1:ncpus=4:color=blue:host=n1",
-            "can never run: queue workq has no node with color=blue:host=n1",
+            "can never run: asks for 4 processors with color=blue:host=n1, 0 in all",
         ),
     ] {
         assert_eq!(alone(select), expected, "{select}");
@@ -115,7 +115,7 @@ fn a_job_waits_for_the_nodes_that_have_the_value() {
     assert_eq!(document["reserved"], json!([{"id": "2.vm", "start": 4600}]));
     assert_eq!(
         document["waiting"],
-        json!([{"id": "2.vm", "reason": "not enough processors on nodes with color=red: asks for 2, 1 free"}])
+        json!([{"id": "2.vm", "reason": "not enough processors: asks for 2 processors with color=red, 1 free"}])
     );
     assert_eq!(document["started"], json!(["3.vm"]));
     // one for a value that no node has is never promised a start
@@ -177,71 +177,71 @@ fn the_reason_names_what_is_short() {
         (
             both,
             "1:ncpus=3",
-            "not enough processors on one host: a chunk asks for 3, at most 2 free",
+            "not enough processors: asks for 3 processors on one host, at most 2 free",
         ),
         (both, "2:ncpus=2", "starts"),
         (
             both,
             "1:ncpus=9",
-            "can never run: a chunk asks for 9 processors, and no host has more than 8",
+            "can never run: asks for 9 processors on one host, at most 8 in all",
         ),
         (
             both,
             "3:ncpus=8",
-            "can never run: it asks for 24 processors, and the machine has 16",
+            "can never run: asks for 24 processors, 16 in all",
         ),
         // memory
         (
             memory,
             "1:ncpus=1:mem=50gb",
-            "not enough mem: asks for 50gb, 48gb free",
+            "not enough mem: asks for 50gb mem, 48gb free",
         ),
         (
             memory,
             "1:ncpus=1:mem=40gb",
-            "not enough mem on one host: a chunk asks for 40gb, at most 32gb free",
+            "not enough mem: asks for 40gb mem on one host, at most 32gb free",
         ),
         (
             memory,
             "1:ncpus=1:mem=65gb",
-            "can never run: a chunk asks for 65gb mem, and no host has more than 64gb",
+            "can never run: asks for 65gb mem on one host, at most 64gb in all",
         ),
         (
             memory,
             "4:ncpus=1:mem=25gb",
-            "can never run: it asks for 100gb mem, and the machine has 96gb",
+            "can never run: asks for 100gb mem, 96gb in all",
         ),
         // GPUs
         (
             gpus,
             "1:ncpus=1:ngpus=4",
-            "not enough ngpus: asks for 4, 2 free",
+            "not enough ngpus: asks for 4 ngpus, 2 free",
         ),
         (
             gpus,
             "3:ncpus=1:ngpus=1",
-            "not enough ngpus: asks for 3, 2 free",
+            "not enough ngpus: asks for 3 ngpus, 2 free",
         ),
         (
             gpus,
             "1:ncpus=1:ngpus=5",
-            "can never run: a chunk asks for 5 ngpus, and no host has more than 4",
+            "can never run: asks for 5 ngpus on one host, at most 4 in all",
         ),
         (
             ("2:ngpus=2", "(n0:ngpus=2)+(n1:ngpus=2)"),
             "1:ngpus=3",
-            "not enough ngpus on one host: a chunk asks for 3, at most 2 free",
+            "not enough ngpus: asks for 3 ngpus on one host, at most 2 free",
         ),
         // what a site has added to its nodes
         (
             ("1:fpga=2", "(n0:fpga=2)"),
             "1:ncpus=1:fpga=1",
-            "not enough fpga: asks for 1, 0 free",
+            "not enough fpga: asks for 1 fpga, 0 free",
         ),
         (
             red,
             "1:ncpus=1:fpga=3",
-            "can never run: it asks for 3 fpga, and the machine has 2",
+            "can never run: asks for 3 fpga, 2 in all",
         ),
         (
             ("1:scratch=60gb", "(n0:scratch=60gb)"),
@@ -251,51 +251,51 @@ fn the_reason_names_what_is_short() {
         (
             ("1:scratch=60gb", "(n0:scratch=60gb)"),
             "1:scratch=40961mb",
-            "not enough scratch: asks for 40gb, 40gb free",
+            "not enough scratch: asks for 40gb scratch, 40gb free",
         ),
         (
             red,
             "1:ncpus=1:licence=1",
-            "can never run: it asks for 1 licence, and the machine has 0",
+            "can never run: asks for 1 licence, 0 in all",
         ),
         // each somewhere
         (
             red,
             "1:ncpus=2:fpga=1",
-            "no host has 2 processors and 1 fpga free at once",
+            "no host has all at once that a chunk asks for",
         ),
         (both, "1:ncpus=8:mem=40gb:ngpus=1", "not enough processors"),
         (
             red,
             "1:ncpus=1:mem=48gb:fast=True",
-            "can never run: it asks for 48gb mem with fast=True, and these nodes have 32gb",
+            "can never run: asks for 48gb mem with fast=True, 32gb in all",
         ),
         // the nodes that have a value
         (
             red,
             "1:ncpus=2:color=red",
-            "not enough processors on nodes with color=red: asks for 2, 1 free",
+            "not enough processors: asks for 2 processors with color=red, 1 free",
         ),
         (
             red,
             "1:ncpus=2:host=n0",
-            "not enough processors on nodes with host=n0: asks for 2, 1 free",
+            "not enough processors: asks for 2 processors with host=n0, 1 free",
         ),
         (red, "1:ncpus=2:host=n1", "starts"),
         (
             ("1:ncpus=7", "(n1:ncpus=7)"),
             "1:ncpus=2:fast=True",
-            "not enough processors on nodes with fast=True: asks for 2, 1 free",
+            "not enough processors: asks for 2 processors with fast=True, 1 free",
         ),
         (
             gpus,
             "1:ncpus=1:ngpus=3:fast=True",
-            "not enough ngpus on nodes with fast=True: asks for 3, 2 free",
+            "not enough ngpus: asks for 3 ngpus with fast=True, 2 free",
         ),
         (
             red,
             "1:ncpus=1:fast=True:color=red",
-            "can never run: queue workq has no node with fast=True:color=red",
+            "can never run: asks for 1 processor with fast=True:color=red, 0 in all",
         ),
     ] {
         assert_eq!(
@@ -403,10 +403,10 @@ fn running_jobs_hold_what_the_server_and_their_queue_have() {
     let document = json(&queue.run(&[&options[..], &["--format", "json"]].concat()));
     assert_eq!(document["started"], json!(["4.vm", "7.vm"]));
     let expected = json!([
-        {"id": "2.vm", "reason": "not enough lic: the server has 5 (resources_available)"},
-        {"id": "3.vm", "reason": "can never run: it asks for 6 lic, and the server has 5 (resources_available)"},
-        {"id": "5.vm", "reason": "not enough qlic: queue workq has 2 (resources_available)"},
-        {"id": "6.vm", "reason": "can never run: it asks for 3 qlic, and queue workq has 2 (resources_available)"},
+        {"id": "2.vm", "reason": "not enough lic, the server has 5 (resources_available)"},
+        {"id": "3.vm", "reason": "can never run: asks for 6 lic, the server has 5 (resources_available)"},
+        {"id": "5.vm", "reason": "not enough qlic, queue workq has 2 (resources_available)"},
+        {"id": "6.vm", "reason": "can never run: asks for 3 qlic, queue workq has 2 (resources_available)"},
     ]);
     assert_eq!(document["waiting"], expected);
     assert!(

@@ -241,7 +241,7 @@ fn what_is_missing_or_cannot_be_read_is_named() {
     for expected in [
         "holidays`: line 6 has no effect",
         "dedicated_time`: line 1 has no effect",
-        "the time zone of the server's clock is not known and taken to be UTC",
+        "the time zone is not known and taken to be UTC",
     ] {
         assert!(warnings.contains(expected), "{expected}\n{warnings}");
     }

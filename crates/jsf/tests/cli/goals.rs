@@ -255,19 +255,19 @@ fn goals_about_what_the_log_does_not_have_are_refused_or_named() {
     for (text, expected) in [
         (
             of("queue = \"shrt\""),
-            "jsf: the goal `soon` is about no job: no job of the log has the queue `shrt`; did you mean `short`?\n",
+            "jsf: the goal `soon` is about no job of the log: none has the queue `shrt`; did you mean `short`?\n",
         ),
         (
             of("entity = \"eve\""),
-            "jsf: the goal `soon` is about no job: no job of the log has the entity `eve`\n",
+            "jsf: the goal `soon` is about no job of the log: none has the entity `eve`\n",
         ),
         (
             of("group = \"ida\""),
-            "jsf: the goal `soon` is about no job: no job of the log has the group `ida`\n",
+            "jsf: the goal `soon` is about no job of the log: none has the group `ida`\n",
         ),
         (
             of("jobs = \"ncpus > 5000\""),
-            "jsf: the goal `soon` is about no job: `ncpus > 5000` holds for no job of the log\n",
+            "jsf: the goal `soon` is about no job of the log: `ncpus > 5000` holds for none of its jobs\n",
         ),
         (
             of("jobs = \"walltme > 2\""),
@@ -290,7 +290,7 @@ fn goals_about_what_the_log_does_not_have_are_refused_or_named() {
     let two = of("queue = \"shrt\"") + &of("queue = \"short\"").replace("soon", "short");
     let output = judged(&two, &["-walltime"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let warning = "jsf: warning: the goal `soon` is about no job: no job of the log has the queue `shrt`; did you mean `short`?\n";
+    let warning = "jsf: warning: the goal `soon` is about no job of the log: none has the queue `shrt`; did you mean `short`?\n";
     assert_eq!(stderr(&output), warning);
     let text = stdout(&output);
     assert!(

@@ -158,7 +158,7 @@ fn a_job_that_is_promised_a_start_is_placed_around_a_reservation() {
         json!([{"id": "2.vm", "start": 9000}])
     );
     assert!(
-        stderr(&output).contains("the time zone of the times of reservations is not known"),
+        stderr(&output).contains("the time zone is not known and taken to be UTC, so these may be off by hours: reservations"),
         "{}",
         stderr(&output)
     );

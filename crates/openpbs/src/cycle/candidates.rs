@@ -1,59 +1,18 @@
 //! The waiting jobs in the order in which a cycle considers them.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 use std::collections::{HashMap, VecDeque};
 
-use super::Machine;
-use super::reservations::Reservations;
-
-/// Which candidates a cycle still asks for. A source may return others too, which do not start; it
-/// may leave out those that are not wanted where nobody needs to know why they wait.
-#[derive(Clone, Copy)]
-pub struct Wanted<'a> {
-    /// What of preemption comes before the order of jobs, if there is any.
-    pub(super) precedence: Option<&'a dyn Fn(u32) -> Precedence>,
-    /// What those leave that run or are promised a start, if only jobs are wanted that may start
-    /// now.
-    pub(super) room: Option<Room<'a>>,
-}
-
-/// What preemption orders a job by.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Precedence {
-    /// The higher level comes first.
-    pub(super) level: i64,
-    /// Of a level, those that gave way come first, the earliest first.
-    pub(super) preempted: Option<i64>,
-    pub(super) is_express: bool,
-    pub(super) is_normal: bool,
-}
-
-impl Precedence {
-    fn key(self) -> (Reverse<i64>, i64) {
-        (Reverse(self.level), self.preempted.unwrap_or(i64::MAX))
-    }
-
-    /// Whether it comes first under `by_queue`, whatever its queue.
-    fn is_urgent(self) -> bool {
-        self.is_express || self.preempted.is_some()
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Room<'a> {
-    pub(super) now: i64,
-    pub(super) machine: &'a Machine,
-    pub(super) reservations: &'a Reservations,
-}
+use super::Cycle;
 
 /// The most processors with which a job can start on a machine that is one count of processors.
 #[derive(Debug, Clone, Copy)]
 pub struct MostProcessors {
     /// For a job that ends before the first start that is promised.
-    free: i64,
+    pub(super) free: i64,
     /// For a job with at least this walltime.
-    overlapping: i64,
-    least_overlapping_walltime: i64,
+    pub(super) overlapping: i64,
+    pub(super) least_overlapping_walltime: i64,
 }
 
 impl MostProcessors {
@@ -75,37 +34,15 @@ impl MostProcessors {
     }
 }
 
-impl Wanted<'_> {
-    /// The most processors with which jobs are wanted: on a machine that is one count of processors
-    /// exactly those that can start, on another one no more than a bound. `None`: the next candidate
-    /// is wanted even if it cannot start.
-    pub fn most(&self) -> Option<MostProcessors> {
-        let Room {
-            now,
-            machine,
-            reservations,
-        } = self.room?;
-        let free = machine.free(0);
-        let (start, beside) = match reservations.first() {
-            Some(first) if machine.is_one_count() => first,
-            _ => (i64::MAX, free),
-        };
-        Some(MostProcessors {
-            free,
-            overlapping: free.min(beside),
-            least_overlapping_walltime: start.saturating_sub(now).saturating_add(1),
-        })
-    }
-}
-
 /// The waiting jobs in their order. Each is returned once, but an array as often as a subjob of it
 /// starts.
 pub trait Candidates {
-    /// The next job that has not been decided.
-    fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32>;
+    /// The next job that has not been decided. Jobs of more than [`Cycle::most_processors`] do not
+    /// start; they may be left out where nobody needs to know why they wait.
+    fn next(&mut self, cycle: &Cycle<'_>) -> Option<u32>;
 
     /// The job that was returned last starts, or a subjob of it.
-    fn started(&mut self, job: u32);
+    fn started(&mut self, _job: u32) {}
 
     /// The job that was returned last is promised a start.
     fn reserved(&mut self, _job: u32) {}
@@ -245,17 +182,13 @@ impl<O: JobOrder> SortedCandidates<O> {
         self.groups[group].queues[place].push_back(job);
     }
 
-    fn sort(&mut self, wanted: &Wanted<'_>) {
+    fn sort(&mut self, cycle: &Cycle<'_>) {
         for group in &mut self.groups {
             for list in &mut group.queues {
                 let list = list.make_contiguous();
-                let Some(precedence) = wanted.precedence else {
-                    list.sort_by(|&one, &other| self.order.compare(one, other));
-                    continue;
-                };
                 let mut keyed = Vec::with_capacity(list.len());
                 for &job in &*list {
-                    keyed.push((precedence(job).key(), job));
+                    keyed.push((cycle.precedence(job), job));
                 }
                 keyed.sort_by(|(key, job), (other_key, other)| {
                     let by_key = key.cmp(other_key);
@@ -270,21 +203,21 @@ impl<O: JobOrder> SortedCandidates<O> {
     }
 
     /// Takes the first job of an express queue, or that gave way, unless another one comes before.
-    fn next_urgent(&mut self, precedence: &dyn Fn(u32) -> Precedence) -> Option<u32> {
+    fn next_urgent(&mut self, cycle: &Cycle<'_>) -> Option<u32> {
         let mut first: Option<(usize, usize, usize, u32)> = None;
         for (group, queues) in self.groups.iter().enumerate() {
             for (queue, list) in queues.queues.iter().enumerate() {
-                let Some(place) = list.iter().position(|&job| {
-                    let precedence = precedence(job);
-                    precedence.is_urgent() || precedence.is_normal
-                }) else {
+                let mut jobs = list.iter();
+                let Some(place) =
+                    jobs.position(|&job| cycle.is_urgent(job) || cycle.is_normal(job))
+                else {
                     continue;
                 };
                 let job = list[place];
                 let is_first = match first {
                     None => true,
                     Some((.., other)) if self.urgent == UrgentJobs::OfAll => {
-                        let by_key = precedence(job).key().cmp(&precedence(other).key());
+                        let by_key = cycle.precedence(job).cmp(&cycle.precedence(other));
                         by_key.is_lt() || by_key.is_eq() && self.order.compare(job, other).is_lt()
                     }
                     Some(_) => false,
@@ -295,24 +228,22 @@ impl<O: JobOrder> SortedCandidates<O> {
             }
         }
         let (group, queue, place, job) = first?;
-        if !precedence(job).is_urgent() {
+        if !cycle.is_urgent(job) {
             return None;
         }
-        self.has_resumed = precedence(job).is_normal;
+        self.has_resumed = cycle.is_normal(job);
         self.last = (group, queue);
         self.groups[group].queues[queue].remove(place)
     }
 }
 
 impl<O: JobOrder> Candidates for SortedCandidates<O> {
-    fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
+    fn next(&mut self, cycle: &Cycle<'_>) -> Option<u32> {
         if !self.is_sorted {
-            self.sort(wanted);
+            self.sort(cycle);
         }
-        if let Some(precedence) = wanted.precedence
-            && self.urgent != UrgentJobs::None
-        {
-            if let Some(job) = self.next_urgent(precedence) {
+        if cycle.preemptive_levels().is_some() && self.urgent != UrgentJobs::None {
+            if let Some(job) = self.next_urgent(cycle) {
                 return Some(job);
             }
             self.urgent = UrgentJobs::None;

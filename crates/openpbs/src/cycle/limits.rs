@@ -114,7 +114,8 @@ pub(super) struct Counts(Vec<HashMap<u32, i64>>);
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
     limits: Vec<Limit>,
-    running: Counts,
+    /// What the running jobs use.
+    pub(super) running: Counts,
     has_server: bool,
 }
 
@@ -216,10 +217,6 @@ impl Limits {
     /// A job has ended.
     pub fn end(&mut self, job: &CycleJob<'_>) {
         self.running.add(&self.limits, job, -1);
-    }
-
-    pub(super) fn running(&self) -> &Counts {
-        &self.running
     }
 
     /// Adds a job to counts, or with -1 takes it away.

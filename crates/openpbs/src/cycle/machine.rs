@@ -22,7 +22,7 @@ pub struct Machine {
     total: Vec<i64>,
     /// Pool by pool, the amounts that are free now. Below 0 where running jobs hold more than there
     /// is.
-    free: Vec<i64>,
+    pub(super) free: Vec<i64>,
     /// Pool by pool, its host. A chunk may be split over the pools of one host.
     hosts: Vec<u32>,
     /// Whether each pool is a host.
@@ -39,9 +39,9 @@ pub struct Machine {
     /// How pools are ordered before each job is placed; empty if they are in their order.
     pub pool_order: Vec<PoolOrder>,
     /// The running jobs in the order in which their walltimes end.
-    ends: Vec<PlannedEnd>,
+    pub(super) ends: Vec<PlannedEnd>,
     /// The advance reservations that have not begun, the first one first.
-    advance: Vec<AdvanceReservation>,
+    pub(super) advance: Vec<AdvanceReservation>,
 }
 
 /// What is short of what a job asks for. The chunk is the first one that is concerned, by its
@@ -306,23 +306,10 @@ impl Machine {
         self.total.len() == 1
     }
 
-    /// The amounts that are free, pool by pool.
-    pub(super) fn free_amounts(&self) -> &[i64] {
-        &self.free
-    }
-
     /// Where a running job is.
     pub fn placement(&self, job: u32) -> Option<&Placement> {
         let end = self.ends.iter().find(|end| end.job == job)?;
         Some(&end.placement)
-    }
-
-    pub(super) fn ends(&self) -> &[PlannedEnd] {
-        &self.ends
-    }
-
-    pub(super) fn advance(&self) -> &[AdvanceReservation] {
-        &self.advance
     }
 
     /// The advance reservations whose time has come hold what they have until their ends.
@@ -831,7 +818,7 @@ impl Machine {
     /// time, or that of an advance reservation which begins before.
     pub fn end_next(
         &mut self,
-        jobs: &impl JobSource,
+        jobs: &dyn JobSource,
         mut ended: impl FnMut(&CycleJob<'_>),
     ) -> Option<i64> {
         let time = self.next_end()?;

@@ -2,8 +2,7 @@
 //! each other one waits.
 //!
 //! In: the [`Machine`] with the running jobs, the waiting jobs in their order ([`Candidates`]), the
-//! [`Limits`] and the [`CycleRules`]. Out: a [`Decision`] for each job that is considered, in
-//! order.
+//! [`Limits`] and the [`CycleRules`]. Out: what happens, [`CycleEvent`] by [`CycleEvent`].
 //!
 //! Source: the cycles of a real scheduler recorded in `tests/golden/cycles`, and the rules in its
 //! `SPEC.md`, whose sections the comments name.
@@ -15,30 +14,28 @@ mod placing;
 mod preemption;
 mod reservations;
 mod times;
-mod totals;
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::{HashMap, HashSet};
 
-pub use candidates::{Candidates, JobOrder, MostProcessors, SortedCandidates, UrgentJobs, Wanted};
+pub use candidates::{Candidates, JobOrder, MostProcessors, SortedCandidates, UrgentJobs};
 pub use limits::{Limit, LimitKind, Limits};
 pub use machine::{
     AdvanceReservation, Machine, Part, Placement, Request, RequestedChunks, Shortage,
 };
 pub use placing::{Arrangement, Exclusive, PlacementSets, Placing, PoolOrder, PoolValue, Sharing};
-pub use times::{QueueTime, TimeConflict, Times};
+pub use times::{MAX_CHANGES, QueueTime, Times};
 
 pub use preemption::{
     PreemptionJob, PreemptionLevels, PreemptionMethod, PreemptionStatus, RemainingMethods,
     SuspendedJob,
 };
 
-use candidates::{Precedence, Room};
+use limits::Counts;
 use preemption::Standing;
 use reservations::Reservations;
-use totals::Totals;
 
 /// The walltime of a job that asks for none: five years, in seconds.
 pub const UNLIMITED_WALLTIME: i64 = 157_680_000;
@@ -92,6 +89,8 @@ pub struct CycleRules {
     pub times: Times,
     /// The levels of jobs in preemption; `None` if no job is above another.
     pub levels: Option<PreemptionLevels>,
+    /// Whether it is found what is short of jobs for which too little is free.
+    pub explains: bool,
 }
 
 impl CycleRules {
@@ -118,17 +117,37 @@ impl Default for CycleRules {
             window: Self::DEFAULT_WINDOW,
             times: Times::default(),
             levels: None,
+            explains: false,
         }
     }
 }
 
-/// What becomes of a job in a cycle.
+/// What happens in a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
-    /// It starts, or a subjob of the array does.
-    Starts,
-    /// It does not start.
-    Waits(Refusal),
+pub enum CycleEvent {
+    /// A job starts, or a subjob of the array does.
+    Starts(u32),
+    /// A job does not start.
+    Waits {
+        /// The job.
+        job: u32,
+        /// Why.
+        refusal: Refusal,
+        /// Whether it is eligible (`accrue_type` 2): no limit of its user, its group or its project
+        /// holds it back, even if the jobs before it ran.
+        is_eligible: bool,
+        /// What is short if too little is free and [`CycleRules::explains`] is set.
+        shortage: Option<Shortage>,
+    },
+    /// The job that waits is promised a start.
+    Reserved {
+        /// The job.
+        job: u32,
+        /// When it starts, at the latest, as far as the walltimes tell.
+        start: i64,
+    },
+    /// A running job gives way to the one that starts or waits next.
+    GivesWay(u32, PreemptionMethod),
 }
 
 /// Why a job does not start.
@@ -136,52 +155,25 @@ pub enum Decision {
 pub enum Refusal {
     /// It asks for more than the machine has.
     TooLarge,
-    /// Too little is free, see [`CycleObserver::short`].
+    /// Too little is free.
     NotEnoughFree,
     /// A limit, by its index, see [`Limits::get`].
     Limit(usize),
     /// It would delay this job, which was promised a start, or run into this advance reservation.
     DelaysReservation(u32),
-    /// It may not run at this time, or not as long.
-    Time(TimeConflict),
+    /// It may not run at this time, or not as long: why, in words.
+    Time(&'static str),
     /// This job before it does not start, and there is no backfilling: at all, or in its queue.
     StrictOrdering(u32),
 }
 
-/// A job that is promised a start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reservation {
-    /// The job.
-    pub job: u32,
-    /// When it starts, at the latest, as far as the walltimes tell.
-    pub start: i64,
-}
-
-/// Follows a cycle.
-pub trait CycleObserver {
-    /// A job was considered. `is_eligible` tells whether it is eligible (`accrue_type` 2): no limit
-    /// of its user, its group or its project holds it back, even if the jobs before it ran.
-    fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool);
-
-    /// Before it is decided that a job waits for too little that is free: what
-    /// [`Machine::shortage_of_free`] it is can be asked.
-    fn short(&mut self, _job: u32, _machine: &Machine, _request: &Request<'_>) {}
-
-    /// A job was promised a start.
-    fn reserved(&mut self, _reservation: Reservation) {}
-
-    /// A running job gives way to the one that is decided next.
-    fn preempted(&mut self, _job: u32, _method: PreemptionMethod) {}
-}
-
 /// One cycle.
-#[derive(Debug)]
-pub struct Cycle<'a, S> {
+pub struct Cycle<'a> {
     now: i64,
     rules: &'a CycleRules,
     machine: &'a mut Machine,
     limits: &'a mut Limits,
-    jobs: &'a S,
+    jobs: &'a dyn JobSource,
     reservations: Reservations,
     levels: Option<&'a PreemptionLevels>,
     /// The soft limits, with what runs of them now.
@@ -198,23 +190,26 @@ pub struct Cycle<'a, S> {
     preemptions: usize,
     /// The classes of jobs of which one did not start, and why.
     refused_classes: HashMap<u32, Refusal>,
-    totals: Totals,
+    /// What the limits would count if all jobs ran that were considered so far. It comes into being,
+    /// as a copy of what runs, with the first job that is decided.
+    totals: Option<Counts>,
     /// How many jobs of the server's and of each queue's own depth are promised a start.
     server_reserved: u32,
     queue_reserved: Vec<u32>,
     /// The job that holds back all others, and those that hold back the others of their queues.
     blocked_by: Option<u32>,
     blocked_queues: HashMap<u32, u32>,
+    events: Vec<CycleEvent>,
 }
 
-impl<'a, S: JobSource> Cycle<'a, S> {
+impl<'a> Cycle<'a> {
     /// A cycle at a moment, in seconds. What starts in it is added to the machine and the limits.
     pub fn new(
         now: i64,
         rules: &'a CycleRules,
         machine: &'a mut Machine,
         limits: &'a mut Limits,
-        jobs: &'a S,
+        jobs: &'a dyn JobSource,
     ) -> Self {
         machine.postpone_overdue(now);
         machine.begin_reservations(now);
@@ -242,50 +237,61 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             suspended,
             preemptions: 0,
             refused_classes: HashMap::new(),
-            totals: Totals::default(),
+            totals: None,
             server_reserved: 0,
             queue_reserved: Vec::new(),
             blocked_by: None,
             blocked_queues: HashMap::new(),
+            events: Vec::new(),
         };
         cycle.find_standings();
         cycle
     }
 
-    /// Decides the candidates one after the other.
-    pub fn run(&mut self, candidates: &mut impl Candidates, observer: &mut impl CycleObserver) {
-        while let Some(index) = self.next(candidates) {
+    /// Decides the candidates one after the other. Returns what happens.
+    pub fn run(&mut self, candidates: &mut dyn Candidates) -> Vec<CycleEvent> {
+        while let Some(index) = candidates.next(self) {
             let job = self.job(index);
             if let Some(conflict) = self.rules.times.closes(job.queue, self.now) {
-                observer.decided(index, Decision::Waits(Refusal::Time(conflict)), true);
-                continue;
-            }
-            if let Some(blocking) = self.held_back_by(&job) {
+                self.waits(index, Refusal::Time(conflict), true);
+            } else if let Some(blocking) = self.held_back_by(&job) {
                 let is_eligible = !self.is_over_soft_limit(index);
-                let refusal = Refusal::StrictOrdering(blocking);
-                observer.decided(index, Decision::Waits(refusal), is_eligible);
-                continue;
-            }
-            match self.find_place(index, candidates, observer) {
-                Ok(placement) => {
-                    self.start(index, placement);
-                    if !self.soft_limits.is_empty() {
-                        candidates.sort_again();
+                self.waits(index, Refusal::StrictOrdering(blocking), is_eligible);
+            } else {
+                match self.find_place(index, candidates) {
+                    Ok(placement) => {
+                        self.start(index, placement);
+                        if !self.soft_limits.is_empty() {
+                            candidates.sort_again();
+                        }
+                        candidates.started(index);
+                        self.events.push(CycleEvent::Starts(index));
                     }
-                    candidates.started(index);
-                    observer.decided(index, Decision::Starts, true);
+                    Err(refusal) => self.refuse(index, refusal, candidates),
                 }
-                Err(refusal) => self.refused(index, refusal, candidates, observer),
             }
         }
+        std::mem::take(&mut self.events)
+    }
+
+    fn waits(&mut self, job: u32, refusal: Refusal, is_eligible: bool) {
+        let mut shortage = None;
+        if self.rules.explains && refusal == Refusal::NotEnoughFree {
+            shortage = self.machine.shortage_of_free(&self.job(job).request);
+        }
+        self.events.push(CycleEvent::Waits {
+            job,
+            refusal,
+            is_eligible,
+            shortage,
+        });
     }
 
     /// Where a job starts now, if need be because others give way.
     fn find_place(
         &mut self,
         index: u32,
-        candidates: &mut impl Candidates,
-        observer: &mut impl CycleObserver,
+        candidates: &mut dyn Candidates,
     ) -> Result<Placement, Refusal> {
         if let Some(refusal) = self.class_refusal(index)
             && !self.suspended.contains_key(&index)
@@ -296,26 +302,17 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         let Err(refusal) = placed else {
             return placed;
         };
-        self.preempt(index, candidates, observer).ok_or(refusal)
+        self.preempt(index, candidates).ok_or(refusal)
     }
 
     /// A job does not start.
-    fn refused(
-        &mut self,
-        index: u32,
-        refusal: Refusal,
-        candidates: &mut impl Candidates,
-        observer: &mut impl CycleObserver,
-    ) {
+    fn refuse(&mut self, index: u32, refusal: Refusal, candidates: &mut dyn Candidates) {
         let job = self.job(index);
-        if refusal == Refusal::NotEnoughFree {
-            observer.short(index, self.machine, &job.request);
-        }
         let is_eligible = self.is_eligible(&job, refusal) && !self.is_over_soft_limit(index);
-        observer.decided(index, Decision::Waits(refusal), is_eligible);
-        if let Some(reservation) = self.refuse(index, &job, refusal) {
+        self.waits(index, refusal, is_eligible);
+        if let Some(start) = self.promise(index, &job, refusal) {
             candidates.reserved(index);
-            observer.reserved(reservation);
+            self.events.push(CycleEvent::Reserved { job: index, start });
         }
         if let Some(class) = self.class(index)
             && !self.suspended.contains_key(&index)
@@ -342,39 +339,22 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         job
     }
 
-    fn next(&self, candidates: &mut impl Candidates) -> Option<u32> {
-        if self.preemptive_levels().is_none() {
-            return candidates.next(&self.wanted());
+    /// The most processors with which a job is still wanted: on a machine that is one count of
+    /// processors exactly those that can start, on another one no more than a bound.
+    pub fn most_processors(&self) -> MostProcessors {
+        if self.rules.strict_ordering && self.blocked_by.is_none() && self.may_reserve() {
+            return MostProcessors::ANY;
         }
-        let precedence = |job| {
-            let standing = self.standing(job);
-            Precedence {
-                level: standing.level,
-                preempted: self.preempted.get(&job).copied(),
-                is_express: standing.has(PreemptionStatus::ExpressQueue),
-                is_normal: standing.has(PreemptionStatus::Normal),
-            }
+        let free = self.machine.free(0);
+        let (start, beside) = match self.reservations.first() {
+            Some(first) if self.machine.is_one_count() => first,
+            _ => (i64::MAX, free),
         };
-        candidates.next(&Wanted {
-            precedence: Some(&precedence),
-            room: None,
-        })
-    }
-
-    /// Which candidates can still change anything.
-    fn wanted(&self) -> Wanted<'_> {
-        let mut wanted = Wanted {
-            precedence: None,
-            room: None,
-        };
-        if !self.rules.strict_ordering || self.blocked_by.is_some() || !self.may_reserve() {
-            wanted.room = Some(Room {
-                now: self.now,
-                machine: self.machine,
-                reservations: &self.reservations,
-            });
+        MostProcessors {
+            free,
+            overlapping: free.min(beside),
+            least_overlapping_walltime: start.saturating_sub(self.now).saturating_add(1),
         }
-        wanted
     }
 
     /// Whether a further job may be promised a start, or may hold back others.
@@ -395,7 +375,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     /// Section 3: where a job starts now, or why it does not.
     fn place_now(&self, index: u32) -> Result<Placement, Refusal> {
         let job = self.job(index);
-        let free = self.machine.free_amounts();
+        let free = &self.machine.free;
         let is_lacking = !self.suspended.contains_key(&index)
             && self.machine.lacking(free, &job.request).is_some();
         let placed = if is_lacking {
@@ -411,7 +391,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     }
 
     fn has_room(&self, index: u32, job: &CycleJob<'_>) -> bool {
-        let free = self.machine.free_amounts();
+        let free = &self.machine.free;
         match self.suspended.get(&index) {
             Some(suspended) => self.machine.has_room_at(free, &suspended.released),
             None => self.machine.place(free, &job.request).is_some(),
@@ -424,7 +404,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             return Err(refusal);
         }
         let job = self.job(index);
-        let free = self.machine.free_amounts();
+        let free = &self.machine.free;
         match self.reservations.place(self, index, &job, self.now, free) {
             Ok(placement) => match self.suspended.get(&index) {
                 Some(suspended) => Ok(suspended.placement.clone()),
@@ -438,11 +418,8 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     /// The first rule that forbids a job to start now, whatever is free.
     fn refused_by_rules(&self, index: u32) -> Option<Refusal> {
         let job = self.job(index);
-        let running = self.limits.running();
-        match self
-            .reservations
-            .passed_limit(self, &job, self.now, running)
-        {
+        let used = &self.limits.running;
+        match self.reservations.passed_limit(self, &job, self.now, used) {
             Some(limit) => Some(Refusal::Limit(limit)),
             None => self.rules.times.crossed(&job, self.now).map(Refusal::Time),
         }
@@ -463,7 +440,12 @@ impl<'a, S: JobSource> Cycle<'a, S> {
 
     fn start(&mut self, index: u32, placement: Placement) {
         let job = self.job(index);
-        self.totals.count_started(self.limits, &job);
+        if self.limits.has_personal() {
+            let totals = self
+                .totals
+                .get_or_insert_with(|| self.limits.running.clone());
+            self.limits.count(totals, &job, 1);
+        }
         let end = self.now + job.walltime;
         if let Some(suspended) = self.suspended.remove(&index) {
             self.machine
@@ -477,22 +459,29 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         self.count_soft_start(index);
     }
 
-    /// Section 6: whether time that the job waits from now on counts.
+    /// Section 6: whether time that the job waits from now on counts. It does not if the first limit
+    /// that the job would pass if all jobs ran that were considered is one of its user, its group or
+    /// its project.
     fn is_eligible(&mut self, job: &CycleJob<'_>, refusal: Refusal) -> bool {
-        // the first limit that would be passed counts before the one that holds the job back
-        let passed = match (self.totals.passed_limit(self.limits, job), refusal) {
-            (None, Refusal::Limit(limit)) => Some(limit),
-            (passed, _) => passed,
-        };
-        self.totals.count_refused(self.limits, job);
-        let limit = passed.and_then(|limit| self.limits.get(limit));
+        let limits = &*self.limits;
+        if !limits.has_personal() {
+            return true;
+        }
+        let nothing = Counts::none(limits);
+        let mut passed = limits.passed_by_jobs(self.totals.as_ref().unwrap_or(&nothing), job);
+        let totals = self.totals.get_or_insert_with(|| limits.running.clone());
+        limits.count_considered(totals, job);
+        // that limit counts before the one that holds the job back
+        if let (None, Refusal::Limit(limit)) = (passed, refusal) {
+            passed = Some(limit);
+        }
+        let limit = passed.and_then(|limit| limits.get(limit));
         limit.is_none_or(|limit| !limit.is_personal())
     }
 
-    /// Sections 4 and 5: what a job that does not start means for the others.
-    ///
-    /// A job that gave way is promised a start whatever the depth.
-    fn refuse(&mut self, index: u32, job: &CycleJob<'_>, refusal: Refusal) -> Option<Reservation> {
+    /// Sections 4 and 5: what a job that does not start means for the others. Returns
+    /// when it is promised a start, if it is. A job that gave way is, whatever the depth.
+    fn promise(&mut self, index: u32, job: &CycleJob<'_>, refusal: Refusal) -> Option<i64> {
         let is_strict = self.rules.strict_ordering;
         let is_preempted = self.preempted.contains_key(&index);
         let is_resumption =
@@ -529,6 +518,6 @@ impl<'a, S: JobSource> Cycle<'a, S> {
                 None => self.server_reserved += 1,
             }
         }
-        Some(Reservation { job: index, start })
+        Some(start)
     }
 }

@@ -8,10 +8,9 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::totals::Totals;
 use super::{
-    Candidates, Cycle, CycleJob, CycleObserver, JobSource, LimitKind, Limits, Machine, Placement,
-    Refusal, Shortage,
+    Candidates, Cycle, CycleEvent, CycleJob, LimitKind, Limits, Machine, Placement, Refusal,
+    Shortage,
 };
 
 /// What a job is in preemption.
@@ -308,7 +307,7 @@ impl Standing {
     }
 }
 
-impl<'a, S: JobSource> Cycle<'a, S> {
+impl<'a> Cycle<'a> {
     /// Finds the levels of all jobs, where they do not follow each change: those of limits of all
     /// users together.
     pub(super) fn find_standings(&mut self) {
@@ -333,6 +332,29 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             (None, Some(levels)) => self.standing_now(levels, index),
             (None, None) => Standing::default(),
         }
+    }
+
+    /// What comes before the order of jobs where there is preemption: the higher level, and of a
+    /// level those that gave way, the earliest first.
+    pub(super) fn precedence(&self, index: u32) -> (Reverse<i64>, i64) {
+        if self.preemptive_levels().is_none() {
+            return (Reverse(0), 0);
+        }
+        let preempted = self.preempted.get(&index).copied();
+        (
+            Reverse(self.standing(index).level),
+            preempted.unwrap_or(i64::MAX),
+        )
+    }
+
+    /// Whether a job comes first under `by_queue`, whatever its queue.
+    pub(super) fn is_urgent(&self, index: u32) -> bool {
+        self.preempted.contains_key(&index)
+            || self.standing(index).has(PreemptionStatus::ExpressQueue)
+    }
+
+    pub(super) fn is_normal(&self, index: u32) -> bool {
+        self.standing(index).has(PreemptionStatus::Normal)
     }
 
     pub(super) fn is_normal_or_higher(&self, index: u32) -> bool {
@@ -408,8 +430,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     pub(super) fn preempt(
         &mut self,
         index: u32,
-        candidates: &mut impl Candidates,
-        observer: &mut impl CycleObserver,
+        candidates: &mut dyn Candidates,
     ) -> Option<Placement> {
         let levels = self.preemptive_levels()?;
         let mut failed = Vec::new();
@@ -426,7 +447,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
                     continue;
                 };
                 let suspended = self.stop(&victim);
-                observer.preempted(victim.job, method);
+                self.events.push(CycleEvent::GivesWay(victim.job, method));
                 if method == PreemptionMethod::Delete {
                     continue;
                 }
@@ -457,7 +478,9 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             .change(self.machine, &victim.placement, victim.end, 1);
         self.machine.end(victim.job, victim.end);
         self.limits.end(&job);
-        self.totals.count_ended(self.limits, &job);
+        if let Some(totals) = &mut self.totals {
+            self.limits.count(totals, &job, -1);
+        }
         self.soft_limits.end(&job);
         self.started.remove(&victim.job);
         self.update_standings(victim.job);
@@ -572,7 +595,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     }
 
     /// A copy of the world.
-    fn trial<'t>(&'t self, machine: &'t mut Machine, limits: &'t mut Limits) -> Cycle<'t, S> {
+    fn trial<'t>(&'t self, machine: &'t mut Machine, limits: &'t mut Limits) -> Cycle<'t> {
         Cycle {
             machine,
             limits,
@@ -583,9 +606,10 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             preempted: self.preempted.clone(),
             suspended: self.suspended.clone(),
             refused_classes: self.refused_classes.clone(),
-            totals: Totals::default(),
+            totals: None,
             blocked_queues: HashMap::new(),
             queue_reserved: Vec::new(),
+            events: Vec::new(),
             ..*self
         }
     }
@@ -601,7 +625,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         let usable = self.usable_pools(index);
         let mut is_tried = false;
         let mut running = Vec::new();
-        for end in self.machine.ends() {
+        for end in &self.machine.ends {
             let standing = self.standing(end.job);
             let job = self.jobs.job(end.job);
             if standing.level >= own.level || job.is_reservation {

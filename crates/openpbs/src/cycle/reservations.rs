@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::limits::Counts;
 use super::machine::{Machine, Placement, holds};
-use super::{Cycle, CycleJob, JobSource};
+use super::{Cycle, CycleJob};
 
 /// The jobs that are promised a start.
 #[derive(Debug, Clone, Default)]
@@ -45,16 +45,16 @@ impl Reservations {
     /// The advance reservations of a machine, which are promised their starts before any job is.
     pub(super) fn new(machine: &Machine) -> Self {
         let mut made = Self::default();
-        for (index, reservation) in machine.advance().iter().enumerate() {
+        for (index, reservation) in machine.advance.iter().enumerate() {
             let start = reservation.start;
-            let mut free = machine.free_amounts().to_vec();
-            for running in machine.ends() {
+            let mut free = machine.free.to_vec();
+            for running in &machine.ends {
                 if running.time <= start {
                     machine.change(&mut free, &running.placement, 1);
                 }
             }
             // those before it that have not ended, and itself
-            for taken in &machine.advance()[..=index] {
+            for taken in &machine.advance[..=index] {
                 if taken.end > start {
                     machine.change(&mut free, &taken.placement, -1);
                 }
@@ -100,9 +100,9 @@ impl Reservations {
     /// reserved jobs their places (section 3): it fits at its start and at the start of each of
     /// them during its walltime. A suspended job goes on where it was. The error is the first of
     /// the reserved jobs that it would delay; `None` if it does not even fit at its start.
-    pub(super) fn place<S: JobSource>(
+    pub(super) fn place(
         &self,
-        cycle: &Cycle<'_, S>,
+        cycle: &Cycle<'_>,
         index: u32,
         job: &CycleJob<'_>,
         at: i64,
@@ -150,9 +150,9 @@ impl Reservations {
 
     /// The first limit that a job would pass if it ran from a time on, at which this much is used:
     /// the most that is used during its walltime counts (section 6).
-    pub(super) fn passed_limit<S: JobSource>(
+    pub(super) fn passed_limit(
         &self,
-        cycle: &Cycle<'_, S>,
+        cycle: &Cycle<'_>,
         job: &CycleJob<'_>,
         at: i64,
         used: &Counts,
@@ -179,11 +179,7 @@ impl Reservations {
 
     /// Promises a job a start (section 4): the first time at which it fits, as far as the walltimes
     /// tell. Returns that time, or `None` if it never fits.
-    pub(super) fn add<S: JobSource>(
-        cycle: &mut Cycle<'_, S>,
-        index: u32,
-        job: &CycleJob<'_>,
-    ) -> Option<i64> {
+    pub(super) fn add(cycle: &mut Cycle<'_>, index: u32, job: &CycleJob<'_>) -> Option<i64> {
         let reservations = &cycle.reservations;
         let (start, placement, mut free) = reservations.estimate(cycle, index, job)?;
         // from then on a suspended job counts with its whole walltime
@@ -201,15 +197,15 @@ impl Reservations {
     }
 
     /// When a job can start, where, and what is free then.
-    fn estimate<S: JobSource>(
+    fn estimate(
         &self,
-        cycle: &Cycle<'_, S>,
+        cycle: &Cycle<'_>,
         index: u32,
         job: &CycleJob<'_>,
     ) -> Option<(i64, Placement, Vec<i64>)> {
         let machine = &*cycle.machine;
-        let mut free = machine.free_amounts().to_vec();
-        let mut used = cycle.limits.running().clone();
+        let mut free = machine.free.to_vec();
+        let mut used = cycle.limits.running.clone();
         let mut events = self.events(machine).peekable();
         let changes = cycle.rules.times.changes_after(cycle.now);
         let mut changes = changes.into_iter().peekable();
@@ -246,7 +242,7 @@ impl Reservations {
 
     /// The ends of the running jobs, and the starts and ends of the reserved ones, in order.
     fn events<'e>(&'e self, machine: &'e Machine) -> impl Iterator<Item = Event> + 'e {
-        let ends = machine.ends().iter().enumerate();
+        let ends = machine.ends.iter().enumerate();
         let ends = ends.map(|(index, end)| Event {
             time: end.time,
             is_start: false,
@@ -263,16 +259,12 @@ impl Reservations {
     }
 
     /// The job of an event, and where it is placed.
-    fn subject<'c, S: JobSource>(
-        &'c self,
-        cycle: &'c Cycle<'_, S>,
-        event: Event,
-    ) -> (CycleJob<'c>, &'c Placement) {
+    fn subject<'c>(&'c self, cycle: &'c Cycle<'_>, event: Event) -> (CycleJob<'c>, &'c Placement) {
         if event.is_reserved {
             let reserved = &self.jobs[event.index];
             return (cycle.jobs.job(reserved.job), &reserved.placement);
         }
-        let end = &cycle.machine.ends()[event.index];
+        let end = &cycle.machine.ends[event.index];
         (cycle.jobs.job(end.job), &end.placement)
     }
 }

@@ -71,11 +71,9 @@ impl JobSource for Jobs<'_> {
 struct InOrder(VecDeque<u32>);
 
 impl Candidates for InOrder {
-    fn next(&mut self, _wanted: &Wanted<'_>) -> Option<u32> {
+    fn next(&mut self, _cycle: &Cycle<'_>) -> Option<u32> {
         self.0.pop_front()
     }
-
-    fn started(&mut self, _job: u32) {}
 }
 
 /// What a cycle decided.
@@ -89,23 +87,28 @@ struct Decided {
     preempted: Vec<(u32, PreemptionMethod)>,
 }
 
-impl CycleObserver for Decided {
-    fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool) {
-        match decision {
-            Decision::Starts => self.started.push(job),
-            Decision::Waits(refusal) => self.waiting.push((job, refusal)),
+impl Decided {
+    fn new(events: Vec<CycleEvent>) -> Self {
+        let mut decided = Self::default();
+        for event in events {
+            match event {
+                CycleEvent::Starts(job) => decided.started.push(job),
+                CycleEvent::Reserved { job, start } => decided.reserved.push((job, start)),
+                CycleEvent::GivesWay(job, method) => decided.preempted.push((job, method)),
+                CycleEvent::Waits {
+                    job,
+                    refusal,
+                    is_eligible,
+                    ..
+                } => {
+                    decided.waiting.push((job, refusal));
+                    if !is_eligible {
+                        decided.not_eligible.push(job);
+                    }
+                }
+            }
         }
-        if !is_eligible {
-            self.not_eligible.push(job);
-        }
-    }
-
-    fn reserved(&mut self, Reservation { job, start }: Reservation) {
-        self.reserved.push((job, start));
-    }
-
-    fn preempted(&mut self, job: u32, method: PreemptionMethod) {
-        self.preempted.push((job, method));
+        decided
     }
 }
 
@@ -177,16 +180,15 @@ impl Site {
             jobs,
             ..
         } = self;
-        let mut decided = Decided::default();
-        Cycle::new(0, &rules, &mut machine, &mut limits, &Jobs(&jobs))
-            .run(&mut InOrder(candidates), &mut decided);
+        let events = Cycle::new(0, &rules, &mut machine, &mut limits, &Jobs(&jobs))
+            .run(&mut InOrder(candidates));
         let Decided {
             started,
             reserved,
             waiting,
             not_eligible,
             preempted,
-        } = decided;
+        } = Decided::new(events);
         Decided {
             started: started.into_iter().map(|job| job - first).collect(),
             reserved: reserved
@@ -861,10 +863,10 @@ impl Random {
         let mut waiting: Vec<u32> = (0..jobs.len() as u32).collect();
         let mut now = 0;
         loop {
-            let mut decided = Decided::default();
             let candidates = &mut InOrder(waiting.iter().copied().collect());
-            Cycle::new(now, rules, &mut machine, &mut limits, &Jobs(jobs))
-                .run(candidates, &mut decided);
+            let events =
+                Cycle::new(now, rules, &mut machine, &mut limits, &Jobs(jobs)).run(candidates);
+            let decided = Decided::new(events);
             after(now, &decided, &machine);
             waiting.retain(|job| !decided.started.contains(job));
             match machine.end_next(&Jobs(jobs), |_| {}) {
@@ -881,7 +883,7 @@ fn nothing_is_placed_beyond_what_is_free() {
     for _ in 0..500 {
         let case = random(&mut generator, 4);
         case.run(|_, _, machine| {
-            let free = machine.free_amounts();
+            let free = &machine.free;
             let total: Vec<i64> = case.pools.concat();
             assert!(
                 free.iter()
@@ -958,7 +960,7 @@ fn a_queue_outside_of_its_time_holds_back_no_other_and_is_promised_nothing() {
     assert_eq!(decided.started, [1]);
     assert_eq!(
         decided.waiting,
-        [(0, Refusal::Time(TimeConflict::NonPrimeOnly))]
+        [(0, Refusal::Time("will run in non-prime time only"))]
     );
     assert_eq!((decided.reserved, decided.not_eligible), (vec![], vec![]));
 }

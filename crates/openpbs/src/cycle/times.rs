@@ -8,6 +8,9 @@ use std::ops::Range;
 use super::CycleJob;
 use crate::files::sched_config::ByTime;
 
+/// How many changes between prime time and the time outside it a cycle looks at: those of a month.
+pub const MAX_CHANGES: usize = 64;
+
 /// When the jobs of which queues may run. Times are in seconds since 1970. The default holds back
 /// no job.
 #[derive(Debug, Clone, Default)]
@@ -45,46 +48,25 @@ pub enum QueueTime {
     Reservation,
 }
 
-/// Why a job does not run at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TimeConflict {
-    /// Its queue is one of prime time, and it is not.
-    PrimeOnly,
-    /// Its queue is one of the time outside prime time.
-    NonPrimeOnly,
-    /// Its queue is one of dedicated time, and it is not.
-    DedicatedOnly,
-    /// It is dedicated time, and its queue is another one.
-    NotInDedicated,
-    /// It would run into dedicated time.
-    IntoDedicated,
-    /// It would run beyond dedicated time, in which its queue's jobs run.
-    BeyondDedicated,
-    /// It would run into prime time.
-    IntoPrime,
-    /// It would run into the time outside prime time.
-    IntoNonPrime,
-}
-
 impl Times {
-    /// Why the scheduler does not consider the jobs of a queue.
-    pub(super) fn closes(&self, queue: u32, at: i64) -> Option<TimeConflict> {
+    /// Why the scheduler does not consider the jobs of a queue, in words.
+    pub(super) fn closes(&self, queue: u32, at: i64) -> Option<&'static str> {
         let kind = self.kind(queue);
         let is_prime = self.is_prime_at(at);
         let is_dedicated = self.dedicated.iter().any(|time| time.contains(&at));
         match kind {
             QueueTime::Reservation => None,
-            QueueTime::Prime if !is_prime => Some(TimeConflict::PrimeOnly),
-            QueueTime::NonPrime if is_prime => Some(TimeConflict::NonPrimeOnly),
+            QueueTime::Prime if !is_prime => Some("will run in prime time only"),
+            QueueTime::NonPrime if is_prime => Some("will run in non-prime time only"),
             QueueTime::Dedicated if is_dedicated => None,
-            QueueTime::Dedicated => Some(TimeConflict::DedicatedOnly),
-            _ if is_dedicated => Some(TimeConflict::NotInDedicated),
+            QueueTime::Dedicated => Some("will run in dedicated time only"),
+            _ if is_dedicated => Some("will run outside dedicated time only"),
             _ => None,
         }
     }
 
     /// Why a job whose queue is considered does not start at a time: it would not end soon enough.
-    pub(super) fn crossed(&self, job: &CycleJob<'_>, at: i64) -> Option<TimeConflict> {
+    pub(super) fn crossed(&self, job: &CycleJob<'_>, at: i64) -> Option<&'static str> {
         let kind = self.kind(job.queue);
         if kind == QueueTime::Reservation {
             return None;
@@ -92,10 +74,10 @@ impl Times {
         let end = at.saturating_add(job.walltime);
         if let Some(time) = self.dedicated.iter().find(|time| time.end > at) {
             if time.start > at && end > time.start {
-                return Some(TimeConflict::IntoDedicated);
+                return Some("would run into dedicated time");
             }
             if time.start <= at && end > time.end {
-                return Some(TimeConflict::BeyondDedicated);
+                return Some("would run beyond the end of dedicated time");
             }
         }
         let is_prime = self.is_prime_at(at);
@@ -103,13 +85,14 @@ impl Times {
         if !self.backfill_prime.at(is_prime) || is_exempt {
             return None;
         }
-        let change = self.prime_changes.iter().find(|&&change| change > at)?;
+        let over = self.prime_changes.partition_point(|&change| change <= at);
+        let change = self.prime_changes.get(over)?;
         if end < change.saturating_add(*self.prime_spill.at(is_prime)) {
             None
         } else if is_prime {
-            Some(TimeConflict::IntoNonPrime)
+            Some("would run into non-prime time (backfill_prime)")
         } else {
-            Some(TimeConflict::IntoPrime)
+            Some("would run into prime time (backfill_prime)")
         }
     }
 
@@ -123,13 +106,19 @@ impl Times {
         self.prime_changes.is_empty() && self.dedicated.is_empty()
     }
 
-    /// When other jobs may start than at a time, in order.
-    pub fn changes_after(&self, at: i64) -> Vec<i64> {
-        let mut changes = self.prime_changes.clone();
+    /// When other jobs may start than at a time.
+    pub fn next_change(&self, at: i64) -> Option<i64> {
+        self.changes_after(at).first().copied()
+    }
+
+    /// When other jobs may start than at a time, in order, as far as [`MAX_CHANGES`] allows.
+    pub(super) fn changes_after(&self, at: i64) -> Vec<i64> {
+        let over = self.prime_changes.partition_point(|&change| change <= at);
+        let next = self.prime_changes[over..].iter().take(MAX_CHANGES);
+        let mut changes: Vec<i64> = next.copied().collect();
         for time in &self.dedicated {
-            changes.extend([time.start, time.end]);
+            changes.extend([time.start, time.end].iter().filter(|&&change| change > at));
         }
-        changes.retain(|&change| change > at);
         changes.sort_unstable();
         changes.dedup();
         changes

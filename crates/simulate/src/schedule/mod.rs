@@ -6,7 +6,6 @@ mod ordered_jobs;
 pub(crate) mod requested_jobs;
 pub(crate) mod simulation_rules;
 pub(crate) mod started_job;
-pub(crate) mod times_ahead;
 pub(crate) mod valued_jobs;
 pub(crate) mod waiting_jobs;
 
@@ -17,8 +16,7 @@ use std::ops::ControlFlow;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::rank::ColumnError;
 use jsf_openpbs::cycle::{
-    Cycle, CycleObserver, CycleRules, Decision, JobSource, Limits, Machine, PreemptionJob,
-    PreemptionMethod, Reservation,
+    Cycle, CycleEvent, CycleRules, JobSource, Limits, Machine, PreemptionJob, PreemptionMethod,
 };
 
 use crate::workload::{Workload, WorkloadJob};
@@ -27,7 +25,6 @@ use fairshare::{Fairshare, RunningJob};
 use requested_jobs::RequestedJobs;
 use simulation_rules::SimulationRules;
 use started_job::{Preemptions, StartedJob};
-use times_ahead::TimesAhead;
 use waiting_jobs::WaitingJobs;
 
 /// Stands for a job that has not started.
@@ -180,12 +177,11 @@ pub fn simulate(
         };
         levels.jobs = vec![job; count];
     }
-    let times_ahead = TimesAhead::new(&mut cycle.times);
     let mut simulation = Simulation {
         now: 0,
+        is_prime: true,
         rules,
         cycle,
-        times_ahead,
         notes_eligible,
         machine: rules.machine.clone(),
         limits,
@@ -216,10 +212,11 @@ struct Simulation<'a> {
     rules: &'a SimulationRules,
     /// The rules of a cycle, with what the last one has left of preemption.
     cycle: CycleRules,
-    times_ahead: TimesAhead,
     /// Whether it is noted which waiting jobs are eligible.
     notes_eligible: bool,
     now: i64,
+    /// Whether the rules are those of prime time.
+    is_prime: bool,
     machine: Machine,
     limits: Limits,
     /// When the running jobs end.
@@ -240,9 +237,6 @@ impl Simulation<'_> {
         if let (Some(fairshare), Some(first)) = (&mut self.fairshare, self.jobs.jobs.first()) {
             fairshare.begin(first.submit);
         }
-        if !self.cycle.times.begins_in_prime {
-            self.change_settings();
-        }
         for event in 1_u64.. {
             let mut now = self.next_change().unwrap_or(NEVER);
             if let Some(job) = self.jobs.jobs.get(submitted) {
@@ -255,9 +249,7 @@ impl Simulation<'_> {
                 break;
             }
             self.now = now;
-            if self.times_ahead.advance(&mut self.cycle.times, now) {
-                self.change_settings();
-            }
+            self.change_settings();
             if let Some(fairshare) = &mut self.fairshare {
                 fairshare.advance(now, &self.running);
             }
@@ -284,24 +276,27 @@ impl Simulation<'_> {
 
     /// When other jobs may start than now, if some wait.
     fn next_change(&self) -> Option<i64> {
-        if self.cycle.times.is_empty() || !self.waiting.valued.has_waiting() {
+        if !self.waiting.valued.has_waiting() {
             return None;
         }
-        self.cycle.times.changes_after(self.now).first().copied()
+        self.cycle.times.next_change(self.now)
     }
 
-    /// Takes the settings of prime time, or those of the time outside it.
+    /// Takes the settings of prime time, or those of the time outside it, if these others begin.
     fn change_settings(&mut self) {
-        let Some(non_prime) = &self.rules.non_prime else {
-            return;
-        };
-        let (cycle, order) = if self.cycle.times.begins_in_prime {
-            (&self.rules.cycle, &self.rules.order)
-        } else {
-            (&non_prime.cycle, &non_prime.order)
-        };
-        self.cycle.strict_ordering = cycle.strict_ordering;
-        self.waiting.set_order(order);
+        let is_prime = self.cycle.times.is_prime_at(self.now);
+        if let Some(non_prime) = &self.rules.non_prime
+            && is_prime != self.is_prime
+        {
+            let (cycle, order) = if is_prime {
+                (&self.rules.cycle, &self.rules.order)
+            } else {
+                (&non_prime.cycle, &non_prime.order)
+            };
+            self.is_prime = is_prime;
+            self.cycle.strict_ordering = cycle.strict_ordering;
+            self.waiting.set_order(order);
+        }
     }
 
     /// The first job from this one on that the machine is large enough for. The submission of a job
@@ -351,12 +346,6 @@ impl Simulation<'_> {
                 levels.jobs[job as usize].place = place;
             }
         }
-        let mut outcome = Outcome {
-            now: self.now,
-            events: Vec::new(),
-            decided: self.notes_eligible.then(Vec::new),
-            observer,
-        };
         let mut cycle = Cycle::new(
             self.now,
             &self.cycle,
@@ -364,8 +353,8 @@ impl Simulation<'_> {
             &mut self.limits,
             &self.jobs,
         );
-        self.waiting
-            .decide(&mut cycle, preempts, self.fairshare.as_ref(), &mut outcome);
+        let fairshare = self.fairshare.as_ref();
+        let events = self.waiting.decide(&mut cycle, preempts, fairshare);
         let (soft_limits, suspended, _) = cycle.into_preemption();
         if let Some(levels) = &mut self.cycle.levels {
             self.jobs.left.clear();
@@ -378,29 +367,31 @@ impl Simulation<'_> {
             levels.soft_limits = soft_limits;
             levels.suspended = suspended;
         }
-        let Outcome {
-            events,
-            decided,
-            observer,
-            ..
-        } = outcome;
-        for &(job, event) in &events {
+        let mut started = Vec::new();
+        let mut waiting = Vec::new();
+        for event in events {
             match event {
-                None => {
+                CycleEvent::Starts(job) => {
                     observer.started(self.now, job as usize, &self.machine);
                     self.start(job);
+                    started.push(job);
                 }
-                Some(method) => {
+                CycleEvent::GivesWay(job, method) => {
                     observer.preempted(self.now, job as usize, method);
                     self.give_way(job, method);
                 }
+                CycleEvent::Reserved { job, start } => {
+                    observer.reserved(self.now, job as usize, start);
+                }
+                CycleEvent::Waits {
+                    job, is_eligible, ..
+                } => waiting.push((job, is_eligible)),
             }
         }
-        if let Some(decided) = decided {
-            self.waiting.set_eligible(self.now, &decided);
+        if self.notes_eligible {
+            self.waiting.set_eligible(self.now, &waiting);
         }
         if !preempts {
-            let started: Vec<u32> = events.iter().map(|(job, _)| *job).collect();
             self.waiting.remove(&started);
         }
         Ok(())
@@ -481,34 +472,5 @@ impl Simulation<'_> {
                 processors,
             });
         }
-    }
-}
-
-/// What a cycle decides.
-pub(crate) struct Outcome<'o> {
-    now: i64,
-    /// The jobs that start, and those that give way and how, in this order.
-    events: Vec<(u32, Option<PreemptionMethod>)>,
-    /// Whether each job that waits on is eligible, where that is asked for.
-    decided: Option<Vec<(u32, bool)>>,
-    observer: &'o mut dyn Observer,
-}
-
-impl CycleObserver for Outcome<'_> {
-    fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool) {
-        match (decision, &mut self.decided) {
-            (Decision::Starts, _) => self.events.push((job, None)),
-            (Decision::Waits(_), Some(decided)) => decided.push((job, is_eligible)),
-            (Decision::Waits(_), None) => {}
-        }
-    }
-
-    fn preempted(&mut self, job: u32, method: PreemptionMethod) {
-        self.events.push((job, Some(method)));
-    }
-
-    fn reserved(&mut self, reservation: Reservation) {
-        self.observer
-            .reserved(self.now, reservation.job as usize, reservation.start);
     }
 }

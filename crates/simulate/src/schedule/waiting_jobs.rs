@@ -4,16 +4,12 @@ use std::cmp::Ordering;
 
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::rank::{ColumnError, double_key};
-use jsf_openpbs::cycle::{
-    Candidates, Cycle, JobOrder, MostProcessors, SortedCandidates, UrgentJobs, Wanted,
-};
+use jsf_openpbs::cycle::{Candidates, Cycle, CycleEvent, JobOrder, SortedCandidates, UrgentJobs};
 use jsf_openpbs::share_tree::SharePaths;
 
-use super::Outcome;
 use super::evaluation_errors::EvaluationErrors;
 use super::fairshare::Fairshare;
-use super::ordered_jobs::OrderedJobs;
-use super::requested_jobs::RequestedJobs;
+use super::ordered_jobs::{OrderedCandidates, OrderedJobs};
 use super::simulation_rules::{OrderRules, SimulationRules};
 use super::valued_jobs::ValuedJobs;
 use crate::workload::{Workload, WorkloadJob};
@@ -139,17 +135,16 @@ impl<'p> WaitingJobs<'p> {
     /// Lets a cycle decide the jobs.
     pub(crate) fn decide(
         &self,
-        cycle: &mut Cycle<'_, RequestedJobs<'_>>,
+        cycle: &mut Cycle<'_>,
         has_levels: bool,
         fairshare: Option<&Fairshare>,
-        outcome: &mut Outcome<'_>,
-    ) {
+    ) -> Vec<CycleEvent> {
         if self.order.changes_in_cycle() || has_levels {
-            return cycle.run(&mut self.sorted_candidates(fairshare, has_levels), outcome);
+            return cycle.run(&mut self.sorted_candidates(fairshare, has_levels));
         }
         match &self.ordered {
-            Some(ordered) => cycle.run(&mut ordered.candidates(), outcome),
-            None => cycle.run(&mut ValuedCandidates::new(self), outcome),
+            Some(ordered) => cycle.run(&mut OrderedCandidates(ordered, 0)),
+            None => cycle.run(&mut ValuedCandidates::new(self)),
         }
     }
 
@@ -311,19 +306,17 @@ impl<'c> ValuedCandidates<'c> {
 }
 
 impl Candidates for ValuedCandidates<'_> {
-    fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
+    fn next(&mut self, cycle: &Cycle<'_>) -> Option<u32> {
         let key = match &mut self.all {
             Some(all) => all.pop(),
             None => {
-                let most = wanted.most().unwrap_or(MostProcessors::ANY);
+                let most = cycle.most_processors();
                 self.waiting.valued.first_key(self.last, most)
             }
         };
         self.last = key;
         Some(self.waiting.job_of(key?))
     }
-
-    fn started(&mut self, _job: u32) {}
 }
 
 /// The order of the waiting jobs of a queue, which fair share changes in a cycle.

@@ -1,20 +1,17 @@
 //! What a cycle decides about each job, and when jobs start that are asked for.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::rank::Scores;
 use jsf_ingest::QueuedJob;
 use jsf_openpbs::array_id::{ArrayIndices, array_and_index};
-use jsf_openpbs::cycle::{
-    Cycle, CycleObserver, Decision, Machine, PreemptionMethod, Refusal, Request, Reservation,
-    Shortage,
-};
+use jsf_openpbs::cycle::{Cycle, CycleEvent, PreemptionMethod, Refusal, Shortage};
 use jsf_openpbs::order::{NotConsidered, Order};
 
 use crate::next_cycle::reserved_nodes::Reservations;
 use crate::next_cycle::site_machine::CycleMachine;
-use crate::next_cycle::waiting_reasons::{JobInWords, method_in_words, reason_not_considered};
+use crate::next_cycle::waiting_reasons::JobInWords;
 use crate::{EstimatedStart, PreemptedJob, RankedQueue, ReservedJob, Site, WaitingJob};
 
 /// The most cycles that are run to estimate when a job starts.
@@ -52,11 +49,11 @@ pub(crate) fn find_asked(
                 }
             }
             Err(why) => {
-                let found = find_subjobs(table, queued, id);
-                if found.is_none() {
+                let subjobs = find_subjobs(table, queued, id);
+                if subjobs.is_empty() {
                     unmatched.push(why);
                 }
-                for subjob in found.unwrap_or_default() {
+                for subjob in subjobs {
                     match subjob {
                         Ok(job) => jobs.push(job),
                         Err(why) => unmatched.push(why),
@@ -70,55 +67,34 @@ pub(crate) fn find_asked(
     (jobs, unmatched)
 }
 
-/// A subjob in each array of its name, or why it does not wait; `None` without such an array.
-fn find_subjobs(
-    table: &JobTable,
-    queued: &[QueuedJob],
-    id: &str,
-) -> Option<Vec<Result<AskedJob, String>>> {
-    let (array, index) = array_and_index(id)?;
+/// A subjob in each array of its name, or why it does not wait.
+fn find_subjobs(table: &JobTable, queued: &[QueuedJob], id: &str) -> Vec<Result<AskedJob, String>> {
     let mut found = Vec::new();
-    for row in table.find_jobs(&array).ok()? {
-        if let Some(job) = queued.get(row) {
-            found.push(waiting_subjob(table, row, job, index));
-        }
-    }
-    Some(found)
-}
-
-/// A subjob that waits, or why it does not.
-fn waiting_subjob(
-    table: &JobTable,
-    row: usize,
-    job: &QueuedJob,
-    index: u32,
-) -> Result<AskedJob, String> {
-    let array = table.id(row);
-    if let Some(submitted) = &job.submitted_subjobs
-        && submitted.position(index).is_none()
-    {
-        return Err(format!("the array `{array}` has no subjob {index}"));
-    }
-    if let Some(waiting) = &job.queued_subjobs
-        && let Some(position) = waiting.position(index)
-    {
-        return Ok(AskedJob {
-            row,
-            id: array.replacen("[]", &format!("[{index}]"), 1),
-            position: Some(position),
+    let Some((array, index)) = array_and_index(id) else {
+        return found;
+    };
+    for row in table.find_jobs(&array).unwrap_or_default() {
+        let array = table.id(row);
+        let Some(job) = queued.get(row) else { continue };
+        let is_missing =
+            matches!(&job.submitted_subjobs, Some(all) if all.position(index).is_none());
+        let waiting = job.queued_subjobs.as_ref();
+        found.push(match waiting.and_then(|waiting| waiting.position(index)) {
+            _ if is_missing => Err(format!("the array `{array}` has no subjob {index}")),
+            Some(position) => Ok(AskedJob {
+                row,
+                id: array.replacen("[]", &format!("[{index}]"), 1),
+                position: Some(position),
+            }),
+            None => Err(format!(
+                "the subjob {index} of `{array}` does not wait any more"
+            )),
         });
     }
-    let ended = if job.running_subjobs == 0 {
-        "it has ended"
-    } else {
-        "it runs or has ended"
-    };
-    Err(format!(
-        "the subjob {index} of `{array}` does not wait any more: {ended}"
-    ))
+    found
 }
 
-/// When a job that is asked for starts.
+/// What is to be found out of a job that is asked for.
 pub(crate) struct Estimate {
     row: usize,
     /// How many starts of its row are left up to its own: of an array, the subjobs start one after
@@ -137,15 +113,6 @@ pub(crate) struct OrderedQueue<'a> {
     pub charges: Vec<f64>,
 }
 
-/// By row, how many subjobs of an array have started.
-struct Starts(Vec<usize>);
-
-impl CycleObserver for Starts {
-    fn decided(&mut self, job: u32, decision: Decision, _is_eligible: bool) {
-        self.0[job as usize] += usize::from(decision == Decision::Starts);
-    }
-}
-
 impl OrderedQueue<'_> {
     /// Lets one cycle decide these rows.
     pub(crate) fn decide(
@@ -154,8 +121,7 @@ impl OrderedQueue<'_> {
         rows: &[usize],
         subjobs: &mut [u32],
         machine: &mut CycleMachine,
-        observer: &mut impl CycleObserver,
-    ) {
+    ) -> Vec<CycleEvent> {
         let (rows, charges) = (rows.iter().copied(), self.charges.clone());
         let order = &self.order;
         let mut candidates = order.candidates(self.scores, self.table, rows, charges, subjobs);
@@ -166,7 +132,7 @@ impl OrderedQueue<'_> {
             rules,
             ..
         } = machine;
-        Cycle::new(at, rules, machine, limits, jobs).run(&mut candidates, observer);
+        Cycle::new(at, rules, machine, limits, jobs).run(&mut candidates)
     }
 
     /// Runs the cycles after that of a time, at the ends of the running jobs, until all jobs that
@@ -179,6 +145,7 @@ impl OrderedQueue<'_> {
         machine: &mut CycleMachine,
         estimates: &mut [Estimate],
     ) {
+        machine.rules.explains = false;
         let mut decisions = 0;
         for _ in 0..MAX_LATER_CYCLES {
             rows.retain(|&row| subjobs[row] > 0);
@@ -191,24 +158,21 @@ impl OrderedQueue<'_> {
                 return;
             };
             at = next;
-            let mut begun = Starts(vec![0; self.table.len()]);
-            self.decide(at, &rows, subjobs, machine, &mut begun);
-            for Estimate { row, starts, found } in &mut *estimates {
-                *starts = starts.saturating_sub(begun.0[*row]);
-                if *starts == 0 && found.start.is_none() {
-                    found.start = Some(at);
+            for event in self.decide(at, &rows, subjobs, machine) {
+                let CycleEvent::Starts(job) = event else {
+                    continue;
+                };
+                for Estimate { row, starts, found } in &mut *estimates {
+                    if *row == job as usize {
+                        *starts -= usize::from(*starts > 0);
+                    }
+                    if *starts == 0 && found.start.is_none() {
+                        found.start = Some(at);
+                    }
                 }
             }
         }
     }
-}
-
-/// A running job that gives way.
-pub(crate) struct GaveWay {
-    job: u32,
-    pub(crate) method: PreemptionMethod,
-    /// The id of the job to which it gives way; empty until that is decided.
-    by: String,
 }
 
 /// What the cycle decides about each job.
@@ -217,11 +181,10 @@ pub(crate) struct Decisions<'t> {
     jobs: &'t [QueuedJob],
     pub started: Vec<(u32, String)>,
     pub reserved: Vec<(u32, ReservedJob)>,
-    pub preempted: Vec<GaveWay>,
+    /// To which job one gives way is empty until that is decided.
+    pub preempted: Vec<(u32, PreemptedJob)>,
     /// In the order in which the scheduler looks at them.
-    refused: Vec<(u32, Refusal)>,
-    /// By row, what was short of those for which too little was free.
-    pub short: HashMap<usize, Shortage>,
+    refused: Vec<(u32, Refusal, Option<Shortage>)>,
     /// The waiting jobs that it does not look at, and why.
     set_aside: Vec<(usize, String)>,
     /// By row: whether the job was found eligible.
@@ -239,7 +202,6 @@ impl<'t> Decisions<'t> {
             reserved: Vec::new(),
             preempted: Vec::new(),
             refused: Vec::new(),
-            short: HashMap::new(),
             set_aside: Vec::new(),
             eligible: vec![None; table.len()],
             begun: vec![0; table.len()],
@@ -271,10 +233,18 @@ impl<'t> Decisions<'t> {
             }
         }
         for (row, why) in &ranked.not_considered {
-            if matches!(why, NotConsidered::UnderThreshold { .. }) {
-                self.eligible[*row] = Some(false);
-            }
-            self.set_aside.push((*row, reason_not_considered(why)));
+            let reason = match why {
+                NotConsidered::NoShares => {
+                    "can never run: its fair-share entity has no shares".to_owned()
+                }
+                NotConsidered::UnderThreshold { value, threshold } => {
+                    self.eligible[*row] = Some(false);
+                    format!(
+                        "its value {value} does not exceed job_sort_formula_threshold {threshold}"
+                    )
+                }
+            };
+            self.set_aside.push((*row, reason));
         }
         for row in 0..self.table.len() {
             let reason = match (self.table.state(row), self.table.exclusion(row)) {
@@ -312,7 +282,7 @@ impl<'t> Decisions<'t> {
     /// What is to be found out of a job that neither starts nor is promised a start.
     pub(crate) fn estimated(&self, job: &AskedJob) -> Option<Estimate> {
         let mut refused = self.refused.iter();
-        let is_refused = refused.any(|(row, _)| *row as usize == job.row);
+        let is_refused = refused.any(|(row, ..)| *row as usize == job.row);
         let mut reserved = self.reserved.iter();
         let (is_reserved, starts) = match job.position {
             None => (reserved.any(|(row, _)| *row as usize == job.row), 1),
@@ -337,7 +307,7 @@ impl<'t> Decisions<'t> {
     /// The jobs that wait, and why.
     pub(crate) fn waiting(&self, site: &Site, machine: &CycleMachine) -> Vec<WaitingJob> {
         let mut waiting = Vec::new();
-        for &(job, refusal) in &self.refused {
+        for &(job, refusal, shortage) in &self.refused {
             let row = job as usize;
             let words = JobInWords {
                 site,
@@ -345,10 +315,10 @@ impl<'t> Decisions<'t> {
                 row,
                 job: &self.jobs[row],
             };
-            let mut reason = words.refusal(refusal, self);
+            let mut reason = words.refusal(refusal, shortage, self);
             // how and for which job it gave way in this cycle
-            if let Some(one) = self.preempted.iter().rfind(|one| one.job == job) {
-                reason = format!("{} for {}: {reason}", method_in_words(one.method), one.by);
+            if let Some((_, one)) = self.preempted.iter().rfind(|(other, _)| *other == job) {
+                reason = format!("{} for {}: {reason}", one.method, one.by);
             }
             let id = self.table.id(row).to_owned();
             waiting.push(WaitingJob { id, reason });
@@ -360,18 +330,6 @@ impl<'t> Decisions<'t> {
             });
         }
         waiting
-    }
-
-    pub(crate) fn preempted_jobs(&self) -> Vec<PreemptedJob> {
-        let mut preempted = Vec::new();
-        for one in &self.preempted {
-            preempted.push(PreemptedJob {
-                id: self.table.id(one.job as usize).to_owned(),
-                method: method_in_words(one.method),
-                by: one.by.clone(),
-            });
-        }
-        preempted
     }
 
     /// The accrue type of every job after the cycle.
@@ -409,49 +367,59 @@ impl<'t> Decisions<'t> {
     }
 }
 
-impl CycleObserver for Decisions<'_> {
-    fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool) {
-        let row = job as usize;
-        let id = self.id_of_next(row);
-        for one in self.preempted.iter_mut().rev() {
+impl Decisions<'_> {
+    /// Notes what happens in the cycle.
+    pub(crate) fn note(&mut self, events: Vec<CycleEvent>) {
+        for event in events {
+            match event {
+                CycleEvent::Starts(job) => {
+                    let id = self.id_of_job_preempted_for(job);
+                    self.started.push((job, id));
+                    self.begun[job as usize] += 1;
+                    if self.preempted.iter().any(|(other, _)| *other == job) {
+                        self.eligible[job as usize] = None;
+                    }
+                }
+                CycleEvent::Waits {
+                    job,
+                    refusal,
+                    is_eligible,
+                    shortage,
+                } => {
+                    self.id_of_job_preempted_for(job);
+                    self.refused.push((job, refusal, shortage));
+                    self.eligible[job as usize] = Some(is_eligible);
+                }
+                CycleEvent::GivesWay(job, method) => {
+                    self.eligible[job as usize] = Some(true);
+                    let gives_way = PreemptedJob {
+                        id: self.table.id(job as usize).to_owned(),
+                        method: match method {
+                            PreemptionMethod::Suspend => "suspended",
+                            PreemptionMethod::Requeue => "requeued",
+                            PreemptionMethod::Delete => "deleted",
+                        },
+                        by: String::new(),
+                    };
+                    self.preempted.push((job, gives_way));
+                }
+                CycleEvent::Reserved { job, start } => {
+                    let id = self.id_of_next(job as usize);
+                    self.reserved.push((job, ReservedJob { id, start }));
+                }
+            }
+        }
+    }
+
+    /// The id of a job that is decided, for which those gave way that did so just before.
+    fn id_of_job_preempted_for(&mut self, job: u32) -> String {
+        let id = self.id_of_next(job as usize);
+        for (_, one) in self.preempted.iter_mut().rev() {
             if !one.by.is_empty() {
                 break;
             }
             one.by.clone_from(&id);
         }
-        match decision {
-            Decision::Starts => {
-                self.started.push((job, id));
-                self.begun[row] += 1;
-                if self.preempted.iter().any(|one| one.job == job) {
-                    self.eligible[row] = None;
-                }
-            }
-            Decision::Waits(refusal) => {
-                self.refused.push((job, refusal));
-                self.eligible[row] = Some(is_eligible);
-            }
-        }
-    }
-
-    fn short(&mut self, job: u32, machine: &Machine, request: &Request<'_>) {
-        if let Some(shortage) = machine.shortage_of_free(request) {
-            self.short.insert(job as usize, shortage);
-        }
-    }
-
-    fn preempted(&mut self, job: u32, method: PreemptionMethod) {
-        let row = job as usize;
-        self.eligible[row] = Some(true);
-        self.preempted.push(GaveWay {
-            job,
-            method,
-            by: String::new(),
-        });
-    }
-
-    fn reserved(&mut self, Reservation { job, start }: Reservation) {
-        let id = self.id_of_next(job as usize);
-        self.reserved.push((job, ReservedJob { id, start }));
+        id
     }
 }

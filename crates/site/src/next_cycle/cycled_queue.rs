@@ -9,20 +9,19 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use jsf_ingest::CycleJobs;
 use jsf_openpbs::array_id::array_and_index;
-use jsf_openpbs::cycle::Times;
+use jsf_openpbs::cycle::{MAX_CHANGES, Times};
 use jsf_openpbs::order::Criterion;
 use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::wall_clock::Time;
+use jsf_openpbs::words::counted;
 use serde::Serialize;
 
 use crate::jobs::site_jobs::ColumnsRequest;
+use crate::next_cycle::LeftOut;
 use crate::next_cycle::cycle_decisions::{Decisions, OrderedQueue, find_asked};
-use crate::next_cycle::left_out::LeftOut;
-use crate::next_cycle::prime_and_dedicated::MAX_CHANGES;
 use crate::next_cycle::queue_rules::starts_in_words;
 use crate::next_cycle::site_machine::CycleMachine;
 use crate::opening::role::Role;
-use crate::opening::site_files::SiteFiles;
 use crate::ranking::rule::by_heading;
 use crate::shares::applied_tree::AppliedTree;
 use crate::{JobsToRank, RankedQueue, Rule, SharesRequest, Site, SiteError};
@@ -170,11 +169,14 @@ impl CycledQueue {
                 each.push(format!("{} ({})", one.id, one.method));
             }
         }
-        match each.len() {
-            0 => None,
-            1 => Some(format!("1 job: {}", each[0])),
-            many => Some(format!("{many} jobs: {}", each.join(", "))),
+        if each.is_empty() {
+            return None;
         }
+        Some(format!(
+            "{}: {}",
+            counted(each.len(), "job", "jobs"),
+            each.join(", ")
+        ))
     }
 
     /// The row of a job, or of the array of a subjob that has no row.
@@ -267,12 +269,7 @@ impl Site {
         let cycle = read.jobs.cycle.take().unwrap_or_default();
         let warnings = &mut read.jobs.warnings;
         warnings.extend(far_moment(&cycle, at));
-        warnings.extend(uncertain_clock(&cycle, &self.files));
-        if matches!(request.at, Some(Time::Wall(_))) && !cycle.clock.is_known() {
-            warnings.push(
-                "the time zone of the moment of the cycle is not known and taken to be UTC".into(),
-            );
-        }
+        warnings.extend(uncertain_clock(&cycle, request, self));
         age(&mut read.jobs.table, &cycle, at);
         let has_formula = request.formula.is_some();
         let threshold = if has_formula { self.threshold() } else { None };
@@ -300,7 +297,7 @@ impl Site {
         let mut subjobs = machine.subjobs();
         let mut decided = Decisions::new(table, &cycle.jobs);
         let rows = decided.set_aside(self, &ranked, &subjobs, &machine.reservations, at);
-        queue.decide(at, &rows, &mut subjobs, &mut machine, &mut decided);
+        decided.note(queue.decide(at, &rows, &mut subjobs, &mut machine));
         let (asked, unknown) = find_asked(table, &cycle.jobs, &request.asked);
         let mut estimates = Vec::new();
         for job in &asked {
@@ -311,34 +308,6 @@ impl Site {
         for row in table.considered_rows() {
             considered.extend(cycle.jobs.get(row));
         }
-        let mut left_out = self.left_out_of_cycle(table);
-
-        left_out.extend(machine.left_out_of_preemption(self, &rows, &decided.preempted));
-        left_out.extend(machine.pools.left_out(self, &considered));
-        left_out.extend(machine.reservations.left_out(table, &machine.pools.nodes));
-        Ok(CycledQueue {
-            at,
-            processors,
-            waiting: decided.waiting(self, &machine),
-            preempted: decided.preempted_jobs(),
-            accrue_types: decided.accrue_types(),
-            started: decided.started.into_iter().map(|(_, id)| id).collect(),
-            reserved: decided.reserved.into_iter().map(|(_, one)| one).collect(),
-            asked: asked.into_iter().map(|job| job.id).collect(),
-            unknown,
-            estimates: estimates.into_iter().map(|one| one.found).collect(),
-            rules: [
-                Rule::new("order", self.order_in_words(table, tree, has_formula)),
-                Rule::new("starts", starts_in_words(&machine.rules)).notable_if(true),
-            ],
-            left_out,
-            not_counted: machine.pools.not_counted(self, &considered),
-            ranked,
-        })
-    }
-
-    /// What of the settings a cycle does without, with the numbers of jobs that it concerns.
-    fn left_out_of_cycle(&self, table: &JobTable) -> Vec<LeftOut> {
         let mut queues = Vec::new();
         for queue in table.queues() {
             queues.push((&**queue, 0));
@@ -352,7 +321,28 @@ impl Site {
                 left_out.push(of_times);
             }
         }
-        left_out
+        left_out.extend(machine.left_out_of_preemption(self, &rows, &decided.preempted));
+        left_out.extend(machine.pools.left_out(self, &considered));
+        left_out.extend(machine.reservations.left_out(table, &machine.pools.nodes));
+        Ok(CycledQueue {
+            at,
+            processors,
+            waiting: decided.waiting(self, &machine),
+            accrue_types: decided.accrue_types(),
+            preempted: decided.preempted.into_iter().map(|(_, one)| one).collect(),
+            started: decided.started.into_iter().map(|(_, id)| id).collect(),
+            reserved: decided.reserved.into_iter().map(|(_, one)| one).collect(),
+            asked: asked.into_iter().map(|job| job.id).collect(),
+            unknown,
+            estimates: estimates.into_iter().map(|one| one.found).collect(),
+            rules: [
+                Rule::new("order", self.order_in_words(table, tree, has_formula)),
+                Rule::new("starts", starts_in_words(&machine.rules)).notable_if(true),
+            ],
+            left_out,
+            not_counted: machine.pools.not_counted(self, &considered),
+            ranked,
+        })
     }
 
     /// What orders the jobs, in words.
@@ -407,34 +397,42 @@ fn far_moment(cycle: &CycleJobs, at: i64) -> Option<Message> {
     let times = of_jobs.flat_map(|job| [job.stime, job.qtime, job.etime]);
     let times = times.chain([cycle.timestamp]).flatten();
     let nearest = times.map(|time| time.abs_diff(at)).min()?;
-    let years = match nearest / FAR {
-        _ if nearest <= FAR => return None,
-        1 => "a year".to_owned(),
-        years => format!("{years} years"),
-    };
-    let found = format!(
-        "the moment of the cycle is more than {years} from every time in the document of jobs"
-    );
+    if nearest <= FAR {
+        return None;
+    }
+    let days = nearest / 86400;
+    let found =
+        format!("the moment of the cycle is {days} days from every time in the document of jobs");
     Some(found.into())
 }
 
-/// A warning if times on qstat's clock count and its distance from UTC is not known: those of
-/// running jobs, and those in files of the site.
-fn uncertain_clock(cycle: &CycleJobs, files: &SiteFiles) -> Option<Message> {
-    let has_running = cycle.jobs.iter().any(|job| job.stime.is_some());
+/// A warning if times on the server's clock count and its distance from UTC is not known: that of
+/// the cycle, those of running jobs, and those in files of the site.
+fn uncertain_clock(cycle: &CycleJobs, request: &CycleRequest<'_>, site: &Site) -> Option<Message> {
     let is_known = cycle.clock.is_known();
-    let has_times = files.has(Role::Holidays) || files.has(Role::DedicatedTime);
-    let (whose, what) = if has_running && !cycle.is_time_zone_known {
-        ("start times of running jobs", "the times of reservations")
-    } else if files.has(Role::Reservations) && !is_known {
-        ("times of reservations", "the times of reservations")
-    } else if has_times && !is_known {
-        ("server's clock", "prime time and dedicated time")
-    } else {
+    let has_running = cycle.jobs.iter().any(|job| job.stime.is_some());
+    let mut uncertain = Vec::new();
+    if has_running && !cycle.is_time_zone_known {
+        uncertain.push("start times of running jobs");
+    }
+    if matches!(request.at, Some(Time::Wall(_))) && !is_known {
+        uncertain.push("the moment of the cycle");
+    }
+    for (role, times) in [
+        (Role::Reservations, "reservations"),
+        (Role::Holidays, "prime time"),
+        (Role::DedicatedTime, "dedicated time"),
+    ] {
+        if site.files.has(role) && !is_known {
+            uncertain.push(times);
+        }
+    }
+    if uncertain.is_empty() {
         return None;
-    };
+    }
+    let times = uncertain.join(", ");
     let found = format!(
-        "the time zone of the {whose} is not known and taken to be UTC: {what} may be off by hours"
+        "the time zone is not known and taken to be UTC, so these may be off by hours: {times}"
     );
     Some(found.into())
 }

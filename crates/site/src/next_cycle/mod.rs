@@ -5,7 +5,6 @@
 
 pub(crate) mod cycle_decisions;
 pub(crate) mod cycled_queue;
-pub(crate) mod left_out;
 pub(crate) mod node_pools;
 pub(crate) mod placement_left_out;
 pub(crate) mod places;
@@ -15,3 +14,41 @@ pub(crate) mod queue_rules;
 pub(crate) mod reserved_nodes;
 pub(crate) mod site_machine;
 pub(crate) mod waiting_reasons;
+
+use serde::Serialize;
+
+/// Something that the site has and a cycle or a simulation does without.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// What it is, in words.
+    pub what: String,
+    /// The number of jobs that it concerns.
+    pub jobs: usize,
+}
+
+impl LeftOut {
+    /// Those of what was found that concern jobs.
+    pub(crate) fn of_some_jobs(
+        found: impl IntoIterator<Item = (impl Into<String>, usize)>,
+    ) -> Vec<Self> {
+        let mut left_out = Vec::new();
+        for (what, jobs) in found {
+            if jobs > 0 {
+                let what = what.into();
+                left_out.push(Self { what, jobs });
+            }
+        }
+        left_out
+    }
+
+    /// What was found concerns all jobs.
+    pub(crate) fn of_all_jobs(found: Vec<String>, jobs: usize) -> Vec<Self> {
+        let mut left_out = Vec::new();
+        if jobs > 0 {
+            for what in found {
+                left_out.push(Self { what, jobs });
+            }
+        }
+        left_out
+    }
+}

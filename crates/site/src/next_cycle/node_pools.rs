@@ -290,15 +290,6 @@ impl Pools {
         }
         order
     }
-
-    /// A value that a chunk of a job asks for and no node has.
-    pub(crate) fn on_no_node(&self, site: &Site, job: &QueuedJob) -> Option<WantedValue> {
-        if self.nodes.is_empty() {
-            return None;
-        }
-        let mut all = self.wanted(site, job).into_iter();
-        all.find(|wanted| !self.nodes.iter().any(|node| has(site, node, wanted)))
-    }
 }
 
 /// The resources of nodes that chunks ask for and no node has: these are 0, but for those that

@@ -7,7 +7,7 @@ use job_sort_formula::schema::InputType;
 use jsf_ingest::QueuedJob;
 
 use crate::Site;
-use crate::next_cycle::left_out::LeftOut;
+use crate::next_cycle::LeftOut;
 use crate::next_cycle::node_pools::PROCESSORS;
 use crate::next_cycle::node_pools::{Pools, amount_of};
 use crate::opening::role::Role;

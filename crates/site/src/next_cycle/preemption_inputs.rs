@@ -12,10 +12,10 @@ use jsf_openpbs::cycle::{
 use jsf_openpbs::files::limits::whole_amount;
 use jsf_openpbs::share_tree::PbsTree;
 
-use crate::Site;
-use crate::next_cycle::cycle_decisions::{GaveWay, OrderedQueue};
-use crate::next_cycle::left_out::LeftOut;
+use crate::next_cycle::LeftOut;
+use crate::next_cycle::cycle_decisions::OrderedQueue;
 use crate::next_cycle::site_machine::CycleMachine;
+use crate::{PreemptedJob, Site};
 
 /// The resource of a job that names the jobs that it may preempt.
 const TARGETS: &str = "preempt_targets";
@@ -80,7 +80,7 @@ impl CycleMachine {
         &self,
         site: &Site,
         waiting: &[usize],
-        preempted: &[GaveWay],
+        preempted: &[(u32, PreemptedJob)],
     ) -> Vec<LeftOut> {
         let levels = match &self.rules.levels {
             Some(levels) if levels.is_preemptive => levels,
@@ -88,7 +88,7 @@ impl CycleMachine {
         };
         let order = site.server.preempt_order();
         let mut by_checkpoint = 0;
-        for one in preempted {
+        for (_, one) in preempted {
             by_checkpoint += usize::from(tries_checkpoint(order, one.method));
         }
         let requeued = levels.preempted.len() - levels.suspended.len();
@@ -162,26 +162,18 @@ impl CycleMachine {
     }
 }
 
-/// Whether `preempt_order` tries a checkpoint before a method.
-fn tries_checkpoint(order: &str, method: PreemptionMethod) -> bool {
+/// Whether `preempt_order` tries a checkpoint before a method, whose letter is its first one.
+fn tries_checkpoint(order: &str, method: &str) -> bool {
+    let method = method[..1].to_uppercase();
     for word in order.split_ascii_whitespace() {
         if let Some(checkpoint) = word.find('C')
-            && let Some(taken) = word.find(letter(method))
+            && let Some(taken) = word.find(&method)
             && checkpoint < taken
         {
             return true;
         }
     }
     false
-}
-
-/// The letter of a method in `preempt_order`.
-fn letter(method: PreemptionMethod) -> char {
-    match method {
-        PreemptionMethod::Suspend => 'S',
-        PreemptionMethod::Requeue => 'R',
-        PreemptionMethod::Delete => 'D',
-    }
 }
 
 #[derive(PartialEq, Eq, Hash)]

@@ -9,14 +9,12 @@ use jsf_openpbs::files::dedicated_time;
 use jsf_openpbs::files::holidays::Holidays;
 use jsf_openpbs::files::sched_config::ByTime;
 
-use crate::next_cycle::left_out::LeftOut;
+use crate::next_cycle::LeftOut;
 use crate::next_cycle::reserved_nodes::Reservations;
 use crate::opening::file_warnings::in_file;
 use crate::opening::role::Role;
 use crate::{Site, SiteError};
 
-/// How many changes between prime time and the time outside it a cycle looks at: those of a month.
-pub(crate) const MAX_CHANGES: usize = 64;
 /// How many dedicated times are looked at, the first ones that are not over.
 const MAX_DEDICATED: usize = 500;
 

@@ -11,6 +11,7 @@ use jsf_openpbs::cycle::{
 use jsf_openpbs::files::limits::{RunLimit, RunLimits};
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;
+use jsf_simulate::OrderRules;
 
 use crate::Site;
 use crate::opening::role::Role;
@@ -23,14 +24,6 @@ pub(crate) struct LimitedNames<'n> {
     pub projects: &'n [Box<str>],
     /// The resources that are counted, in the order of the machine's amounts.
     pub amounts: &'n [Box<str>],
-}
-
-/// The places of queues in the order of a cycle.
-pub(crate) struct QueuePlaces {
-    /// By queue: the place; jobs at an earlier place come first.
-    pub places: Vec<u32>,
-    /// By queue: its turn at its place, under `round_robin`.
-    pub turns: Vec<u32>,
 }
 
 impl Site {
@@ -62,46 +55,44 @@ impl Site {
         self.files.has(Role::SchedConfig)
     }
 
-    /// The places of queues: by priority under `by_queue` and `round_robin`, else only express
-    /// queues before the others.
-    pub(crate) fn queue_places(&self, queues: &[Box<str>]) -> QueuePlaces {
+    /// What orders the jobs of queues: their places, by priority under `by_queue` and
+    /// `round_robin`, else only express queues before the others.
+    pub(crate) fn queue_order(&self, queues: &[Box<str>]) -> OrderRules {
         let config = &self.config;
+        let (by_queue, takes_turns) = (config.by_queue.prime, config.round_robin.prime);
         let mut keys = Vec::new();
-        let mut turns = Vec::new();
+        let mut priorities = Vec::new();
+        let mut rules = OrderRules {
+            takes_turns,
+            ..OrderRules::default()
+        };
         for queue in queues {
             let priority = self.priority_of(queue);
             let position = self.queues.position(queue).unwrap_or(usize::MAX);
-            turns.push(u32::try_from(position).unwrap_or(u32::MAX));
             let is_express =
                 config.preemptive_sched.prime && priority >= config.preempt_queue_prio.into();
-            keys.push(match (config.round_robin.prime, config.by_queue.prime) {
+            keys.push(match (takes_turns, by_queue) {
                 (true, _) => (Reverse(priority), 0),
                 (false, true) => (Reverse(priority), position),
                 (false, false) => (Reverse(is_express.into()), 0),
             });
+            priorities.push(Reverse(priority));
+            let turn = u32::try_from(position).unwrap_or(u32::MAX);
+            rules.turns.push(turn);
         }
-        QueuePlaces {
-            places: places_of(&keys),
-            turns,
+        rules.places = places_of(&keys);
+        if rules.places.iter().all(|&place| place == 0) {
+            rules.places.clear();
         }
+        if by_queue || takes_turns {
+            rules.groups = places_of(&priorities);
+        }
+        rules
     }
 
     /// The priority of a queue, 0 if it has none.
     fn priority_of(&self, queue: &str) -> i64 {
         self.queues.priority(queue).unwrap_or(0)
-    }
-
-    /// By queue, the group of the queues of its priority, the highest first, where queues follow each
-    /// other; empty if they do not.
-    pub(crate) fn queue_groups(&self, queues: &[Box<str>]) -> Vec<u32> {
-        if !(self.config.by_queue.prime || self.config.round_robin.prime) {
-            return Vec::new();
-        }
-        let mut priorities = Vec::new();
-        for queue in queues {
-            priorities.push(Reverse(self.priority_of(queue)));
-        }
-        places_of(&priorities)
     }
 
     /// Whether the scheduler looks at a resource (`resources` in `sched_config`).

@@ -167,6 +167,7 @@ impl CycleMachine {
         machine.begin_reservations(at);
         let rules = CycleRules {
             levels,
+            explains: true,
             ..site.cycle_rules(&queues)
         };
         let mut made = Self {
@@ -198,7 +199,7 @@ impl CycleMachine {
     /// that when after this time other jobs may start.
     pub(crate) fn end_next(&mut self, at: i64) -> Option<i64> {
         let end = self.machine.next_end();
-        if let Some(&change) = self.rules.times.changes_after(at).first()
+        if let Some(change) = self.rules.times.next_change(at)
             && end.is_none_or(|end| change < end)
         {
             return Some(change);
@@ -248,10 +249,9 @@ impl CycleMachine {
             ("exec_vnode", without_place, "is where there is room"),
         ] {
             let Some(first) = jobs.first() else { continue };
-            let each = if jobs.len() == 1 { "it" } else { "each" };
-            let jobs = counted(jobs.len(), "running job has", "running jobs have");
+            let jobs = counted(jobs.len(), "running job", "running jobs");
             let found = format!(
-                "{jobs} no `{attribute}` (first `{first}`): {each} is taken as if it {assumption}"
+                "no `{attribute}` of {jobs} (first `{first}`): each is taken as if it {assumption}"
             );
             warnings.push(found.into());
         }
@@ -373,7 +373,7 @@ fn unlisted_subjobs(
         }
     }
     let mut unlisted = Vec::new();
-    let mut arrays = Vec::new();
+    let mut first = None;
     for (row, job) in cycle.jobs.iter().enumerate() {
         let known = known.get(table.id(row)).copied().unwrap_or(0);
         let count = job.running_subjobs.saturating_sub(known).min(MAX_SUBJOBS);
@@ -382,18 +382,14 @@ fn unlisted_subjobs(
             unlisted.push(Unplaced { row, end });
         }
         if count > 0 {
-            arrays.push(table.id(row));
+            first.get_or_insert(table.id(row));
         }
     }
-    if let Some(first) = arrays.first() {
+    if let Some(first) = first {
         let subjobs = counted(unlisted.len(), "running subjob", "running subjobs");
-        let of = match arrays.len() {
-            1 => format!("`{first}`"),
-            count => format!("{count} arrays (first `{first}`)"),
-        };
         let found = format!(
-            "the document does not list {subjobs} of {of}: each holds what its array asks for, and is taken to have started \
-             just now"
+            "the document does not list {subjobs} (first of `{first}`): each holds what its array asks for, and is taken \
+             to have started just now"
         );
         warnings.push(found.into());
     }

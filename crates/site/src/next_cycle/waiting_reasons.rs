@@ -2,16 +2,12 @@
 
 use job_sort_formula::schema::InputType;
 use jsf_ingest::QueuedJob;
-use jsf_openpbs::cycle::{
-    JobSource, Limit, LimitKind, PreemptionMethod, Refusal, Shortage, TimeConflict,
-};
-use jsf_openpbs::order::NotConsidered;
+use jsf_openpbs::cycle::{JobSource, Limit, LimitKind, Refusal, Shortage};
 use jsf_openpbs::words::counted;
 
 use crate::Site;
 use crate::next_cycle::cycle_decisions::Decisions;
-use crate::next_cycle::node_pools::PROCESSORS;
-use crate::next_cycle::node_pools::wanted;
+use crate::next_cycle::node_pools::{PROCESSORS, wanted};
 use crate::next_cycle::site_machine::CycleMachine;
 
 /// A job that waits.
@@ -25,19 +21,31 @@ pub(crate) struct JobInWords<'m> {
 
 impl JobInWords<'_> {
     /// Why a cycle with these decisions does not start it.
-    pub(crate) fn refusal(self, refusal: Refusal, decided: &Decisions<'_>) -> String {
+    pub(crate) fn refusal(
+        self,
+        refusal: Refusal,
+        shortage: Option<Shortage>,
+        decided: &Decisions<'_>,
+    ) -> String {
         match refusal {
-            Refusal::TooLarge => format!("can never run{}", self.too_large()),
-            Refusal::NotEnoughFree => match decided.short.get(&self.row) {
-                Some(shortage) => self.not_enough(*shortage),
-                None => String::new(),
+            Refusal::TooLarge => {
+                let machine = &self.machine.machine;
+                let request = self.machine.jobs.job(self.row as u32).request;
+                match machine.shortage(&request) {
+                    Some(shortage) => format!("can never run: {}", self.short(shortage, "in all")),
+                    None => "can never run".to_owned(),
+                }
+            }
+            Refusal::NotEnoughFree => match shortage {
+                Some(shortage) => self.not_enough(shortage),
+                None => "not enough is free where it was suspended".to_owned(),
             },
             Refusal::Limit(limit) => match self.machine.limits.get(limit) {
                 Some(limit) => self.limit(limit),
                 None => String::new(),
             },
             Refusal::DelaysReservation(delayed) => self.delays(delayed, decided),
-            Refusal::Time(conflict) => conflict_in_words(conflict).to_owned(),
+            Refusal::Time(why) => why.to_owned(),
             Refusal::StrictOrdering(blocking) => {
                 let blocking = decided.table.id(blocking as usize);
                 format!("strict_ordering: {blocking} comes first and does not start")
@@ -60,52 +68,28 @@ impl JobInWords<'_> {
         format!("would delay {id}, which is promised a start")
     }
 
-    /// Why the job can never run, as it asks for more than there is.
-    fn too_large(self) -> String {
-        let machine = &self.machine.machine;
-        if let Some((name, value)) = self.machine.pools.on_no_node(self.site, self.job) {
-            return format!(": no node has `{name}={value}`");
-        }
-        let request = self.machine.jobs.job(self.row as u32).request;
-        let mut lists = request.pool_lists.iter();
-        if let Some(chunk) = lists.position(|&list| machine.pool_list(list).is_empty()) {
-            let with = self.with_values(chunk);
-            return format!(": queue {} has no node{with}", self.job.queue);
-        }
-        match machine.shortage(&request) {
-            None => String::new(),
-            Some(Shortage::Amount {
-                chunk,
-                amount,
-                asked,
-                available,
-                is_on_host,
-            }) => {
-                let asked = counted_in_words(self.site, self.name(amount), asked);
-                let there = amount_in_words(self.site, self.name(amount), available);
-                match (is_on_host, &*self.with_values(chunk)) {
-                    (false, "") => format!(": it asks for {asked}, and the machine has {there}"),
-                    (false, with) => {
-                        format!(": it asks for {asked}{with}, and these nodes have {there}")
-                    }
-                    (true, with) => format!(
-                        ": a chunk asks for {asked}, and no host{with} has more than {there}"
-                    ),
-                }
-            }
-            Some(Shortage::Together { chunk }) => format!(
-                ": no host{} has {}",
-                self.with_values(chunk),
-                self.all_counted(chunk)
-            ),
-            Some(Shortage::Placing) => {
-                ": the machine has no room as the job is to be placed".to_owned()
-            }
-        }
-    }
-
     /// Why the job waits, as too little is free.
     fn not_enough(self, shortage: Shortage) -> String {
+        let short = self.short(shortage, "free");
+        let Shortage::Amount {
+            chunk,
+            amount,
+            is_on_host,
+            ..
+        } = shortage
+        else {
+            return short;
+        };
+        let name = self.name(amount);
+        // how many processors of all are free is said once, above the jobs
+        if !is_on_host && name == PROCESSORS && self.with_values(chunk).is_empty() {
+            return "not enough processors".to_owned();
+        }
+        format!("not enough {}: {short}", resource_in_words(name))
+    }
+
+    /// What is short of all that there is, or of what is free.
+    fn short(self, shortage: Shortage, of: &str) -> String {
         match shortage {
             Shortage::Amount {
                 chunk,
@@ -115,27 +99,20 @@ impl JobInWords<'_> {
                 is_on_host,
             } => {
                 let name = self.name(amount);
-                let short = resource_in_words(name);
+                let asked = counted_in_words(self.site, name, asked);
+                let available = amount_in_words(self.site, name, available);
+                let host = if is_on_host {
+                    " on one host, at most"
+                } else {
+                    ","
+                };
                 let with = self.with_values(chunk);
-                // how many processors of all are free is said once, above the jobs
-                if !is_on_host && name == PROCESSORS && with.is_empty() {
-                    return format!("not enough {short}");
-                }
-                let asked = amount_in_words(self.site, name, asked);
-                let free = amount_in_words(self.site, name, available);
-                if is_on_host {
-                    return format!(
-                        "not enough {short} on one host{with}: a chunk asks for {asked}, at most {free} free"
-                    );
-                }
-                let on_nodes = if with.is_empty() { "" } else { " on nodes" };
-                format!("not enough {short}{on_nodes}{with}: asks for {asked}, {free} free")
+                format!("asks for {asked}{with}{host} {available} {of}")
             }
-            Shortage::Together { chunk } => format!(
-                "no host{} has {} free at once",
-                self.with_values(chunk),
-                self.all_counted(chunk)
-            ),
+            Shortage::Together { chunk } => {
+                let with = self.with_values(chunk);
+                format!("no host{with} has all at once that a chunk asks for")
+            }
             Shortage::Placing => "no room as the job is to be placed".to_owned(),
         }
     }
@@ -155,20 +132,6 @@ impl JobInWords<'_> {
             return String::new();
         }
         format!(" with {}", values.join(":"))
-    }
-
-    /// All amounts of a chunk, such as `4 processors and 1 ngpus`.
-    fn all_counted(self, chunk: usize) -> String {
-        let Some(chunk) = self.job.chunks.get(chunk) else {
-            return "all that it asks for".to_owned();
-        };
-        let mut counted = Vec::new();
-        for (name, amount) in &chunk.amounts {
-            if self.machine.pools.names.contains(name) {
-                counted.push(counted_in_words(self.site, name, *amount));
-            }
-        }
-        counted.join(" and ")
     }
 
     fn name(&self, amount: usize) -> &str {
@@ -212,45 +175,13 @@ impl JobInWords<'_> {
         let most = limit.generic.unwrap_or(0);
         let asked = self.machine.jobs.job(self.row as u32).counted[amount];
         let available = amount_in_words(self.site, name, most);
-        if asked > most {
+        let why = if asked > most {
             let asked = counted_in_words(self.site, name, asked);
-            return format!(
-                "can never run: it asks for {asked}, and {owner} has {available} (resources_available)"
-            );
-        }
-        let name = resource_in_words(name);
-        format!("not enough {name}: {owner} has {available} (resources_available)")
-    }
-}
-
-pub(crate) fn method_in_words(method: PreemptionMethod) -> &'static str {
-    match method {
-        PreemptionMethod::Suspend => "suspended",
-        PreemptionMethod::Requeue => "requeued",
-        PreemptionMethod::Delete => "deleted",
-    }
-}
-
-pub(crate) fn reason_not_considered(why: &NotConsidered) -> String {
-    match why {
-        NotConsidered::NoShares => "can never run: its fair-share entity has no shares".to_owned(),
-        NotConsidered::UnderThreshold { value, threshold } => {
-            format!("its value {value} does not exceed job_sort_formula_threshold {threshold}")
-        }
-    }
-}
-
-/// Why a job does not start, in words.
-fn conflict_in_words(conflict: TimeConflict) -> &'static str {
-    match conflict {
-        TimeConflict::PrimeOnly => "will run in prime time only",
-        TimeConflict::NonPrimeOnly => "will run in non-prime time only",
-        TimeConflict::DedicatedOnly => "will run in dedicated time only",
-        TimeConflict::NotInDedicated => "will run outside dedicated time only",
-        TimeConflict::IntoDedicated => "would run into dedicated time",
-        TimeConflict::BeyondDedicated => "would run beyond the end of dedicated time",
-        TimeConflict::IntoPrime => "would run into prime time (backfill_prime)",
-        TimeConflict::IntoNonPrime => "would run into non-prime time (backfill_prime)",
+            format!("can never run: asks for {asked}")
+        } else {
+            format!("not enough {}", resource_in_words(name))
+        };
+        format!("{why}, {owner} has {available} (resources_available)")
     }
 }
 

@@ -7,7 +7,7 @@ use jsf_openpbs::chunks::Chunk;
 use jsf_openpbs::resource_amount::AmountSource;
 use jsf_simulate::{PlacedRequests, Workload};
 
-use crate::next_cycle::left_out::LeftOut;
+use crate::next_cycle::LeftOut;
 use crate::next_cycle::node_pools::{PROCESSORS, Pools};
 use crate::next_cycle::places::{Places, totals_of};
 use crate::next_cycle::reserved_nodes::Reservations;

@@ -5,7 +5,7 @@ use jsf_ingest::Clock;
 use jsf_openpbs::cycle::Times;
 use jsf_simulate::Workload;
 
-use crate::next_cycle::left_out::LeftOut;
+use crate::next_cycle::LeftOut;
 use crate::next_cycle::reserved_nodes::Reservations;
 use crate::opening::role::Role;
 use crate::{Site, SiteError};

@@ -13,9 +13,9 @@ use jsf_simulate::{
 };
 use serde::Serialize;
 
-use crate::next_cycle::left_out::LeftOut;
+use crate::next_cycle::LeftOut;
 use crate::next_cycle::node_pools::{PROCESSORS, amount_on};
-use crate::next_cycle::queue_rules::{LimitedNames, QueuePlaces, starts_in_words};
+use crate::next_cycle::queue_rules::{LimitedNames, starts_in_words};
 use crate::next_cycle::reserved_nodes::Reservations;
 use crate::opening::role::Role;
 use crate::simulation::site_simulation::is_always_known;
@@ -259,10 +259,6 @@ impl Site {
     /// In which order a cycle considers the jobs of a workload.
     fn simulated_order(&self, workload: &Workload) -> OrderRules {
         let queues = workload.queues();
-        let QueuePlaces { mut places, turns } = self.queue_places(queues);
-        if places.iter().all(|&place| place == 0) {
-            places.clear();
-        }
         let mut stopped = Vec::new();
         for queue in queues {
             stopped.push(!self.queues.is_started(queue));
@@ -271,13 +267,10 @@ impl Site {
             stopped.clear();
         }
         OrderRules {
-            places,
-            groups: self.queue_groups(queues),
-            turns,
-            takes_turns: self.config.round_robin.prime,
             ties: self.ties(workload),
             by_fair_share: self.config.fair_share.prime && self.tree.is_some(),
             stopped,
+            ..self.queue_order(queues)
         }
     }
 

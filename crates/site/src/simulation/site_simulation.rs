@@ -23,7 +23,7 @@ use jsf_simulate::{
 use jsf_slurm::priority::AGE;
 use serde::Deserialize;
 
-use crate::next_cycle::left_out::LeftOut;
+use crate::next_cycle::LeftOut;
 use crate::opening::file_source::{FileSource, OpenedFile};
 use crate::opening::role::{Role, unexpected};
 use crate::shares::policy_selection::PolicyName;
@@ -540,15 +540,14 @@ fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Wor
 
 /// Why a log has no job: how many lines are left out for each reason, and the first that is named.
 fn reasons(faults: &Faults) -> String {
-    let mut first = String::new();
+    let mut reasons = String::new();
+    if let Some(counts) = faults.summary([]) {
+        reasons = format!(": {counts}");
+    }
     if let Some(fault) = faults.messages().first() {
-        first = format!("; {fault}");
+        reasons += &format!("; {fault}");
     }
-    match faults.summary([]) {
-        // of a single fault the message says all
-        Some(counts) if faults.count() != 1 || first.is_empty() => format!(": {counts}{first}"),
-        _ => first,
-    }
+    reasons
 }
 
 fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), SiteError> {
@@ -561,13 +560,10 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
             .faults()
             .add("it is empty", format_args!("`{name}`"));
     } else if !is_log {
-        let advice = match sacct_advice(&String::from_utf8_lossy(&head)) {
-            Some(advice) => format!("; {advice}"),
-            None => String::new(),
-        };
-        let expected = format!(
-            "a log of jobs: Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON{advice}"
-        );
+        let mut expected = "a log of jobs: Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON".to_owned();
+        if let Some(advice) = sacct_advice(&String::from_utf8_lossy(&head)) {
+            expected += &format!("; {advice}");
+        }
         return Err(unexpected(kind, &name, kind.description(), &expected));
     }
     Ok(())
@@ -580,34 +576,29 @@ fn too_large(workload: &Workload, schedule: &Schedule, processors: u32) -> Optio
     }
     let list = first_names(schedule.too_large.iter().map(|&job| workload.id(job)));
     let jobs = counted(schedule.too_large.len(), "job asks", "jobs ask");
-    let machine = match processors {
-        1 => "processor".to_owned(),
-        _ => format!("{processors} processors"),
-    };
     Some(format!(
-        "{jobs} for more than the {machine} and can never start, so the simulation leaves out {list}"
+        "{jobs} for more than there is ({processors} processors) and can never start, so the simulation leaves out {list}"
     ))
 }
 
 /// The warnings about jobs that never start although the machine is large enough.
 fn never_started(workload: &Workload, schedule: &Schedule) -> Vec<String> {
-    let (mut held, mut deleted) = (Vec::new(), Vec::new());
-    for job in schedule.never_start() {
-        if schedule.deleted.contains(&job) {
-            deleted.push(workload.id(job));
-        } else {
-            held.push(workload.id(job));
-        }
-    }
-    let why =
-        "jobs that never start, because a limit, a threshold or a stopped queue lets none run";
+    let mut held = schedule.never_start().collect::<Vec<_>>();
+    held.retain(|job| !schedule.deleted.contains(job));
     let mut warnings = Vec::new();
-    for (names, what) in [
-        (held, why),
-        (deleted, "jobs that are deleted to make room for others"),
+    for (jobs, what) in [
+        (
+            &held,
+            "jobs that never start, because a limit, a threshold or a stopped queue lets none run",
+        ),
+        (
+            &schedule.deleted,
+            "jobs that are deleted to make room for others",
+        ),
     ] {
-        if !names.is_empty() {
-            warnings.push(format!("{what}: {}", first_names(names)));
+        if !jobs.is_empty() {
+            let names = first_names(jobs.iter().map(|&job| workload.id(job)));
+            warnings.push(format!("{what}: {names}"));
         }
     }
     warnings

@@ -153,40 +153,23 @@ fn no_job(goal: &Goal, workload: &Workload) -> Option<String> {
     if goal.concerns_any(workload) {
         return None;
     }
+    let mut why = match &goal.condition {
+        Some(condition) => format!("`{}` holds for none of its jobs", condition.formula.text()),
+        None => String::new(),
+    };
+    if let Some((member, of)) = &goal.member
+        && member.index(of, workload).is_none()
+    {
+        let names = member.names(workload).iter();
+        why = if workload.is_anonymous() && *member != Member::Queue {
+            format!("none has its {member}")
+        } else {
+            let similar = did_you_mean(of, names.map(|name| &**name));
+            format!("none has the {member} `{of}`{similar}")
+        };
+    }
     let name = &goal.name;
-    let condition = match &goal.condition {
-        Some(condition) => condition.formula.text(),
-        None => "",
-    };
-    let Some((member, of)) = &goal.member else {
-        return Some(format!(
-            "the goal `{name}` is about no job: `{condition}` holds for no job of the log"
-        ));
-    };
-    let which = member_in_words(*member, of, workload);
-    if member.index(of, workload).is_some() {
-        return Some(format!(
-            "the goal `{name}` is about no job: `{condition}` holds for no job of {which} of the log"
-        ));
-    }
-    let similar = if hides_names(*member, workload) {
-        String::new()
-    } else {
-        did_you_mean(of, member.names(workload).iter().map(|name| &**name))
-    };
     Some(format!(
-        "the goal `{name}` is about no job: no job of the log has {which}{similar}"
+        "the goal `{name}` is about no job of the log: {why}"
     ))
-}
-
-fn hides_names(member: Member, workload: &Workload) -> bool {
-    workload.is_anonymous() && member != Member::Queue
-}
-
-/// What the jobs of a goal have in common, with its name unless the names of the log are hidden.
-fn member_in_words(member: Member, of: &str, workload: &Workload) -> String {
-    if hides_names(member, workload) {
-        return format!("its {member}");
-    }
-    format!("the {member} `{of}`")
 }
