@@ -607,7 +607,9 @@ fn processors_of_torque() {
     );
     assert_eq!(
         read.notes,
-        ["jobs without `ncpus` have that of `nodes`: the nodes times `ppn`"]
+        [
+            "jobs without `ncpus` have that of `nodes` (the nodes times `ppn`) or `procs`, whichever is larger"
+        ]
     );
     let other = read_all(job(1, &nodes("4:ppn=8")).as_bytes(), &["mem"]);
     assert!(other.notes.is_empty(), "the formula does not need it");
