@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::diagnostic::Severity;
+use super::Severity;
 
 /// Defines the enumeration and its table from one list. A second severity is the greatest, unless
 /// `--deny` makes it an error.

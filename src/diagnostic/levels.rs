@@ -3,7 +3,7 @@
 
 use thiserror::Error;
 
-use crate::diagnostic::{Code, Diagnostic, Severity};
+use super::{Code, Diagnostic, Severity};
 
 /// The prefix of the codes of syntax errors. A formula with one has no other findings.
 const SYNTAX: &str = "JSF1";

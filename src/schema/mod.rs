@@ -226,8 +226,10 @@ impl Schema {
                 InputType::Ratio.range(),
             );
         }
-        for &(name, input_type) in openpbs::BUILT_IN_RESOURCES {
-            schema.insert(name, input_type, Origin::Standard, input_type.range());
+        for (input_type, names) in openpbs::BUILT_IN_RESOURCES {
+            for name in names.split(' ') {
+                schema.insert(name, input_type, Origin::Standard, input_type.range());
+            }
         }
         if let Some(entry) = schema.entries.get_mut(openpbs::DEPRECATED_NAME) {
             entry.replaced_by = Some(openpbs::CURRENT_NAME);

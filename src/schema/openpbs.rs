@@ -1,6 +1,6 @@
 //! The names that OpenPBS defines.
 
-use crate::schema::{InputType, Range};
+use super::{InputType, Range};
 
 /// The range of the `Priority` of a job or a queue; the server refuses values outside this range
 /// (pbs_job_attributes(7B), pbs_queue_attributes(7B)).
@@ -73,58 +73,29 @@ pub fn current_name(name: &str) -> &str {
     }
 }
 
-/// The resources that a server has before the site adds any: those in its resource table
+/// The resources that a server has before the site adds any, by their types: those in its resource table
 /// (`master_resc_def_all.xml` in OpenPBS), and `exec_host`, which is not in the table but which the
 /// server treats in the same way.
-pub(super) const BUILT_IN_RESOURCES: &[(&str, InputType)] = &[
-    ("accelerator", InputType::Bool),
-    ("accelerator_group", InputType::Text),
-    ("accelerator_memory", InputType::Size),
-    ("accelerator_model", InputType::Text),
-    ("aoe", InputType::Text),
-    ("arch", InputType::Text),
-    ("cpupercent", InputType::Count),
-    ("cput", InputType::Duration),
-    ("energy", InputType::Float),
-    ("eoe", InputType::Text),
-    ("exec_host", InputType::Text),
-    ("exec_vnode", InputType::Text),
-    ("file", InputType::Size),
-    ("hbmem", InputType::Size),
-    ("host", InputType::Text),
-    ("hpm", InputType::Count),
-    ("max_walltime", InputType::Duration),
-    ("mem", InputType::Size),
-    ("min_walltime", InputType::Duration),
-    ("mpiprocs", InputType::Count),
-    ("naccelerators", InputType::Count),
-    ("nchunk", InputType::Count),
-    ("ncpus", InputType::Count),
-    ("nice", InputType::Count),
-    ("nodect", InputType::Count),
-    ("nodemask", InputType::Text),
-    ("nodes", InputType::Text),
-    ("ompthreads", InputType::Count),
-    ("partition", InputType::Text),
-    ("pcap_accelerator", InputType::Count),
-    ("pcap_node", InputType::Count),
-    ("pcput", InputType::Duration),
-    ("pgov", InputType::Text),
-    ("place", InputType::Text),
-    ("pmem", InputType::Size),
-    ("preempt_targets", InputType::Text),
-    ("pstate", InputType::Text),
-    ("pvmem", InputType::Size),
-    ("resc", InputType::Text),
-    ("select", InputType::Text),
-    ("site", InputType::Text),
-    ("soft_walltime", InputType::Duration),
-    ("software", InputType::Text),
-    ("ssinodes", InputType::Count),
-    ("start_time", InputType::Count),
-    ("tolerate_node_failures", InputType::Text),
-    ("vmem", InputType::Size),
-    ("vnode", InputType::Text),
-    ("vntype", InputType::Text),
-    ("walltime", InputType::Duration),
+pub(super) const BUILT_IN_RESOURCES: [(InputType, &str); 6] = [
+    (
+        InputType::Count,
+        "cpupercent hpm mpiprocs naccelerators nchunk ncpus nice nodect ompthreads \
+         pcap_accelerator pcap_node ssinodes start_time",
+    ),
+    (
+        InputType::Size,
+        "accelerator_memory file hbmem mem pmem pvmem vmem",
+    ),
+    (
+        InputType::Duration,
+        "cput max_walltime min_walltime pcput soft_walltime walltime",
+    ),
+    (InputType::Float, "energy"),
+    (InputType::Bool, "accelerator"),
+    (
+        InputType::Text,
+        "accelerator_group accelerator_model aoe arch eoe exec_host exec_vnode host \
+         nodemask nodes partition pgov place preempt_targets pstate resc select site \
+         software tolerate_node_failures vnode vntype",
+    ),
 ];

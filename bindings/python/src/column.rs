@@ -46,19 +46,19 @@ pub struct Column {
 
 impl Column {
     pub fn new(values: Values, nulls: Option<NullBuffer>) -> Self {
-        let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
-        let Some(nulls) = nulls else {
-            return Self { values, nulls };
+        if nulls.as_ref().is_none_or(|nulls| nulls.null_count() == 0) {
+            return Self {
+                values,
+                nulls: None,
+            };
+        }
+        let rows: Vec<usize> = (0..values.len()).collect();
+        // what is in a null row may be anything, and would take any time to compute with
+        let column = Self {
+            values,
+            nulls: None,
         };
-        // what is there may be anything, and would take any time to compute with
-        let mut known = Vec::with_capacity(nulls.len());
-        for row in 0..nulls.len() {
-            known.push(if nulls.is_valid(row) { Some(row) } else { None });
-        }
-        Self {
-            values: values.picked(&known),
-            nulls: Some(nulls),
-        }
+        column.at(&rows, nulls.as_ref())
     }
 
     /// A column in which every row is null.

@@ -1,13 +1,13 @@
-//! The errors of the library as Python's exceptions.
+//! The errors of the library as Python's exceptions, with the arguments and files that give what a
+//! message asks for, and the errors of arguments.
 
 use std::path::Path;
 
-use job_sort_formula::diagnostic::{Diagnostic, Message, Span};
+use job_sort_formula::diagnostic::{Diagnostic, Message, Need, Span};
 use jsf_site::SiteError;
-use pyo3::exceptions::{PyOSError, PySyntaxError, PyValueError};
-use pyo3::{PyErr, create_exception};
-
-use crate::need::in_python;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyOSError, PySyntaxError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
 
 create_exception!(
     job_sort_formula,
@@ -91,4 +91,73 @@ pub fn site_error(error: SiteError) -> PyErr {
     let text = reason.to_string();
     let text = text.replace(&format!(" (os error {code})"), "");
     PyOSError::new_err((code, text, path.display().to_string()))
+}
+
+/// What is asked for, and how this package takes it.
+pub fn in_python(need: Need) -> String {
+    format!("{need} ({})", source(need))
+}
+
+fn source(need: Need) -> String {
+    match need {
+        Need::ActiveEntities => "which only the command `jsf shares` takes",
+        Need::Entity => "which only the command `jsf explain` takes",
+        Need::CommandOutput => "as `qmgr_print_server.txt` in the site's folder",
+        Need::Formula => "the argument `formula`, or `qmgr_print_server.txt` in the site's folder",
+        Need::OpenPbsNumbers => "`Site.open(…, numbers=\"openpbs\")`",
+        Need::Policy(name) => return format!("`Site.open(…, policy=\"{name}\")`"),
+        Need::PolicyOfRelease(name, _) => {
+            return format!(
+                "`Site.open(…, policy=\"{name}\")`; the release is that of `scontrol_show_config.txt` in the site's folder"
+            );
+        }
+        Need::Processors => "as `pbsnodes.json` in the site's folder, or as `processors`",
+        Need::Moment => "as `at`",
+        Need::Python => "`Formula(…, python=\"X.Y\")`, `Site.open(…, python=\"X.Y\")`",
+        Need::PythonNumbers => "`Site.open(…, numbers=\"decimal\")`",
+        Need::Queue => "as `qstat.json` in the site's folder",
+        Need::Queues => "as `queues.txt` in the site's folder",
+        Need::ResourceType => "`Formula(…, resources={name: type})`, where there is no site",
+        Need::Resources => "as `qmgr_print_resource.txt` in the site's folder",
+        Need::SchedConfig => "as `sched_priv/sched_config` in the site's folder",
+        Need::ServerSettings => "as `qmgr_print_server.txt` in the site's folder",
+        Need::Site => "`Site.open`",
+        Need::SlurmConf => "as `slurm.conf` in the site's folder",
+        Need::Threshold => "`Site.open(…, threshold=…)`",
+        Need::Sshare => "as `sshare.txt` in the site's folder",
+        Need::Tree => "as `sched_priv` or `sshare.json` in the site's folder",
+    }
+    .to_owned()
+}
+
+/// A number.
+pub fn number(what: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> {
+    if let Ok(number) = given.extract() {
+        return Ok(number);
+    }
+    let given = match given.repr() {
+        Ok(repr) => repr.to_string(),
+        Err(_) => String::from("an object"),
+    };
+    Err(PyTypeError::new_err(format!(
+        "{what} is {given}, expected a number"
+    )))
+}
+
+/// The value that one of two words means.
+pub fn one_of<T: Copy>(name: &str, given: &str, words: [(&str, T); 2]) -> PyResult<T> {
+    for (word, meaning) in words {
+        if word == given {
+            return Ok(meaning);
+        }
+    }
+    let [(first, _), (second, _)] = words;
+    Err(PyValueError::new_err(format!(
+        "{name} is `{given}`, expected `{first}` or `{second}`"
+    )))
+}
+
+/// A number of things, in words.
+pub fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }

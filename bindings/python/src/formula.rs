@@ -5,7 +5,8 @@ use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
 use job_sort_formula::formula::program::CompileError;
 use job_sort_formula::python::PythonVersion;
-use job_sort_formula::rank::{ColumnError, ScorePrecision};
+use job_sort_formula::rank::{ColumnError, Consequence, ScoreError, ScorePrecision, top_rows};
+use job_sort_formula::schema::suggestions::did_you_mean;
 use job_sort_formula::schema::{InputType, current_name};
 use job_sort_formula::{Formula as Parsed, Program, Schema};
 use jsf::requests::advice;
@@ -16,13 +17,12 @@ use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyTuple};
 
-use crate::argument::{counted, one_of};
 use crate::capsule;
 use crate::column::{Input, Inputs, MAX_ROWS, is_text};
-use crate::error::{FormulaError, characters, path_advice, syntax_error};
+use crate::error::{
+    FormulaError, characters, counted, in_python, one_of, path_advice, syntax_error,
+};
 use crate::evaluate::{Columns, UnscoredRows};
-use crate::need::in_python;
-use crate::ranked::RankedRows;
 use crate::scores::Scores;
 
 /// A formula, compiled for the names of OpenPBS and the resources of a site:
@@ -379,24 +379,92 @@ impl Formula {
         } = self;
         let declared = format!("Formula(…, resources={{\"{name}\": \"float\"}})");
         let resource = resources.iter().find(|(resource, _)| resource == name);
-        let mut similar = Vec::new();
-        for near in schema.suggestions(name) {
-            similar.push(format!("`{near}`"));
-        }
         PyValueError::new_err(if let Some((_, kind)) = resource {
             format!(
                 "`{name}` is declared as `{kind}`, but a formula reads only numbers: `{declared}`"
             )
         } else if schema.entry(name).is_some() {
             format!("a formula cannot read `{name}`, which is no number in OpenPBS")
-        } else if similar.is_empty() {
-            format!("`{name}` is not a resource of OpenPBS: declare it, as in `{declared}`")
         } else {
-            let similar = similar.join(" or ");
+            let similar = did_you_mean(name, schema.suggestions(name).into_iter());
             format!(
-                "`{name}` is not a resource of OpenPBS; did you mean {similar}? Else declare it, as in `{declared}`"
+                "`{name}` is not a resource of OpenPBS: declare it, as in `{declared}`{similar}"
             )
         })
+    }
+}
+
+/// The values of a table's rows, and what orders them.
+struct RankedRows {
+    scores: Vec<f64>,
+    unscored: UnscoredRows,
+    precision: ScorePrecision,
+    /// The rows by the time of their submission.
+    submitted: Vec<usize>,
+    limit: usize,
+}
+
+impl RankedRows {
+    /// The columns of the ranked rows, and then of those with a null among their inputs, up to the
+    /// limit.
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Self {
+            scores,
+            unscored: UnscoredRows { errors, null_rows },
+            precision,
+            submitted,
+            limit,
+        } = self;
+        let mut submitted = submitted.clone();
+        submitted.retain(|row| null_rows.binary_search(row).is_err());
+        let mut in_order = Vec::with_capacity(submitted.len());
+        for &row in &submitted {
+            in_order.push(scores[row]);
+        }
+        let (mut ranks, mut values, mut exact, mut texts) = (vec![], vec![], vec![], vec![]);
+        let mut rows = Vec::new();
+        for index in top_rows(&in_order, None, *precision, *limit) {
+            let row = submitted[index];
+            rows.push(row);
+            ranks.push(Some(rows.len()));
+            values.push(Some(precision.round(scores[row])));
+            if let Ok(place) = errors.binary_search_by_key(&row, |(failed, _)| *failed) {
+                exact.push(None);
+                texts.push(Some(errors[place].1.to_string()));
+            } else {
+                exact.push(Some(scores[row]));
+                texts.push(None);
+            }
+        }
+        for &row in null_rows {
+            if rows.len() < *limit {
+                rows.push(row);
+                ranks.push(None);
+                values.push(None);
+                exact.push(None);
+                texts.push(None);
+            }
+        }
+        let columns = PyDict::new(py);
+        columns.set_item("rank", ranks)?;
+        columns.set_item("row", rows)?;
+        columns.set_item("score", values)?;
+        columns.set_item("exact", exact)?;
+        columns.set_item("error", texts)?;
+        Ok(columns)
+    }
+
+    /// That rows have the value 0 only because it cannot be computed here, if there are any.
+    fn warnings(&self) -> Vec<String> {
+        let mut unknown: Vec<&(usize, ScoreError)> = self.unscored.errors.iter().collect();
+        unknown.retain(|(_, error)| error.consequence() == Consequence::Unknown);
+        let Some((row, error)) = unknown.first() else {
+            return Vec::new();
+        };
+        let rows = counted(unknown.len(), "row");
+        vec![format!(
+            "{rows} with 0 cannot be computed here, and the scheduler may do so: row {row}: {error}"
+        )]
     }
 }
 

@@ -6,15 +6,12 @@
 //! Unsafe code is in [`capsule`], for Arrow's C data interface, and in [`numpy`], for the memory of
 //! arrays.
 
-mod argument;
 mod capsule;
 mod column;
 mod error;
 mod evaluate;
 mod formula;
-mod need;
 mod numpy;
-mod ranked;
 mod scores;
 mod site;
 mod table;

@@ -18,13 +18,6 @@ struct Owner(#[allow(dead_code, reason = "it is kept, not read")] Py<PyAny>);
 impl UnwindSafe for Owner {}
 impl RefUnwindSafe for Owner {}
 
-/// The elements of a one-dimensional array, which follow each other in memory.
-struct Elements<'a, 'py> {
-    array: &'a Bound<'py, PyAny>,
-    address: usize,
-    rows: usize,
-}
-
 /// The classes of numpy, once it is imported: `ndarray`, and `generic`, of which its scalars are.
 static CLASSES: PyOnceLock<[Py<PyAny>; 2]> = PyOnceLock::new();
 
@@ -121,16 +114,11 @@ pub fn column(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Column>> 
             &as_type.call1((array, format!("{native}{converted}"), "C", "unsafe", false))?,
         );
     }
-    let elements = Elements {
-        array,
-        address,
-        rows,
-    };
     let values = match kind {
-        "i4" => Values::I32(elements.borrowed()),
-        "i8" => Values::I64(elements.borrowed()),
-        "u8" => Values::I64(unsigned(name, &elements.borrowed(), None)?),
-        "f8" => Values::F64(elements.borrowed()),
+        "i4" => Values::I32(borrowed(array, address, rows)),
+        "i8" => Values::I64(borrowed(array, address, rows)),
+        "u8" => Values::I64(unsigned(name, &borrowed(array, address, rows), None)?),
+        "f8" => Values::F64(borrowed(array, address, rows)),
         _ => {
             let dtype = match array.getattr("dtype") {
                 Ok(dtype) => dtype.to_string(),
@@ -144,21 +132,21 @@ pub fn column(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Column>> 
     Ok(Some(Column::new(values, None)))
 }
 
-impl Elements<'_, '_> {
-    /// The elements where they are.
-    fn borrowed<T: ArrowNativeType>(&self) -> ScalarBuffer<T> {
-        let Some(start) = NonNull::new(self.address as *mut u8) else {
-            return Vec::new().into();
-        };
-        if self.rows == 0 {
-            return Vec::new().into();
-        }
-        let owner = Arc::new(Owner(self.array.clone().unbind()));
-        let bytes = self.rows * size_of::<T>();
-        // SAFETY: numpy says that the array has its elements here, next to each other and aligned,
-        // and `owner` keeps it alive. If another thread writes to it meanwhile, the scores of these
-        // rows mean nothing, as with numpy's own functions.
-        let buffer = unsafe { Buffer::from_custom_allocation(start, bytes, owner) };
-        ScalarBuffer::new(buffer, 0, self.rows)
-    }
+/// The elements of a one-dimensional array where they are.
+fn borrowed<T: ArrowNativeType>(
+    array: &Bound<'_, PyAny>,
+    address: usize,
+    rows: usize,
+) -> ScalarBuffer<T> {
+    let start = match NonNull::new(address as *mut u8) {
+        Some(start) if rows > 0 => start,
+        _ => return Vec::new().into(),
+    };
+    let owner = Arc::new(Owner(array.clone().unbind()));
+    let bytes = rows * size_of::<T>();
+    // SAFETY: numpy says that the array has its elements here, next to each other and aligned, and
+    // `owner` keeps it alive. If another thread writes to it meanwhile, the scores of these rows
+    // mean nothing, as with numpy's own functions.
+    let buffer = unsafe { Buffer::from_custom_allocation(start, bytes, owner) };
+    ScalarBuffer::new(buffer, 0, rows)
 }

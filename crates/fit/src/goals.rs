@@ -5,10 +5,8 @@
 //! in force by more than chance.
 
 mod constant_search;
-mod exclusions;
 mod held_out;
 mod score;
-mod sensitivity;
 mod simulator;
 mod split;
 
@@ -22,17 +20,13 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 pub use constant_search::EvaluatedPoint;
-pub use exclusions::Exclusion;
 pub use held_out::{HeldOut, HeldOutFormula};
 pub use score::{GoalValue, Score};
 pub use split::Split;
 
-use crate::constant::serialize_ends;
-use crate::{FittedConstant, starts};
-use constant_search::Search;
-use exclusions::{best_value, exclusions};
+use crate::{FittedConstant, serialize_ends, starts};
+use constant_search::{Search, reserve};
 use held_out::{FIRST_COME_FIRST_SERVED, reason};
-use sensitivity::reserve;
 use simulator::{Part, Run, Simulator};
 use split::{MIN_JOBS, MIN_WEEKS};
 
@@ -456,6 +450,56 @@ fn fitted_objective(
 /// By how much a value grows, if both are known.
 fn growth(from: Option<f64>, to: Option<f64>) -> Option<f64> {
     Some(to? - from?)
+}
+
+/// Two goals that no evaluated constants meet together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Exclusion {
+    /// The place of the goal that is met.
+    pub met: usize,
+    /// The place of the other goal.
+    pub other: usize,
+    /// The best value of the other goal where the first one is met.
+    pub best: f64,
+}
+
+/// Whether a point meets a goal.
+fn meets(point: &EvaluatedPoint, goal: usize) -> bool {
+    point.goals[goal].missed == 0.0
+}
+
+/// Which goals exclude each other, if no point meets all. The best value of each goal beside each
+/// other one that can be met.
+fn exclusions(goals: &Goals, points: &[EvaluatedPoint]) -> Vec<Exclusion> {
+    let mut excluded = Vec::new();
+    let places = 0..goals.goals.len();
+    for met in places.clone() {
+        let mut meeting = Vec::from_iter(points);
+        meeting.retain(|point| meets(point, met));
+        for other in places.clone() {
+            if other != met
+                && !meeting.iter().any(|point| meets(point, other))
+                && points.iter().any(|point| meets(point, other))
+                && let Some(best) = best_value(goals, other, meeting.iter().copied())
+            {
+                excluded.push(Exclusion { met, other, best });
+            }
+        }
+    }
+    excluded
+}
+
+/// The best value that a goal has at some points.
+fn best_value<'p>(
+    goals: &Goals,
+    goal: usize,
+    points: impl IntoIterator<Item = &'p EvaluatedPoint>,
+) -> Option<f64> {
+    let values = points
+        .into_iter()
+        .filter_map(|point| point.goals[goal].value);
+    let is_most = goals.goals[goal].limit.is_most;
+    values.reduce(if is_most { f64::min } else { f64::max })
 }
 
 #[cfg(test)]

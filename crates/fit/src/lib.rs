@@ -6,17 +6,62 @@
 
 #![forbid(unsafe_code)]
 
-mod constant;
+mod cma_es;
 pub mod goals;
-mod scale;
-pub mod search;
+mod space;
 pub mod wishes;
 
-pub use constant::FittedConstant;
-pub use scale::is_scale_free;
+use job_sort_formula::formula::{Template, TemplateConstant};
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+pub use space::is_scale_free;
 
 /// The constants of a template with which a search begins.
-pub fn starts(template: &job_sort_formula::formula::Template) -> Vec<f64> {
+pub fn starts(template: &Template) -> Vec<f64> {
     let constants = template.constants().iter();
     constants.map(|constant| constant.start).collect()
+}
+
+/// A constant that was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FittedConstant {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// The values that it may have.
+    #[serde(skip)]
+    pub range: TemplateConstant,
+    /// The least and the greatest value that do as well, all others being fixed: meet the same
+    /// wishes, or are within one standard error on the searched part. `None` where that was not
+    /// tried.
+    #[serde(flatten, serialize_with = "serialize_ends")]
+    pub within: Option<[f64; 2]>,
+    /// Whether all values of the range do as well.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hardly_matters: bool,
+}
+
+impl FittedConstant {
+    /// A constant of a template with a value.
+    fn new(range: &TemplateConstant, value: f64, within: Option<[f64; 2]>) -> Self {
+        Self {
+            name: range.name.to_string(),
+            value,
+            range: range.clone(),
+            within,
+            hardly_matters: false,
+        }
+    }
+}
+
+/// Serialises the ends of an interval as `low` and `high`, which are null where it is not known.
+fn serialize_ends<S: Serializer>(
+    ends: &Option<[f64; 2]>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut members = serializer.serialize_struct("Ends", 2)?;
+    members.serialize_field("low", &ends.map(|[low, _]| low))?;
+    members.serialize_field("high", &ends.map(|[_, high]| high))?;
+    members.end()
 }

@@ -12,22 +12,99 @@
 //! the formula exactly, its constants are found.
 
 mod circle;
-mod fit_wishes;
 mod shorten;
-mod wish_fit;
 mod wish_list;
 mod wish_search;
 mod wished_queue;
 
 use std::fmt;
+use std::ops::ControlFlow;
 
 use job_sort_formula::diagnostic::Message;
-use jsf_site::SiteError;
+use job_sort_formula::formula::Template;
+use jsf_site::{Site, SiteError};
+use serde::Serialize;
 use thiserror::Error;
 
-pub use fit_wishes::{WishOptions, WishProgress, fit_wishes};
-pub use wish_fit::{WishFit, WishesMet};
+use crate::FittedConstant;
+use circle::shortest_circle;
+use shorten::Kept;
 pub use wish_list::Wishes;
+use wish_search::search;
+use wished_queue::{WishedQueue, count};
+
+/// By how much a mean deviation from scores may grow for the sake of few digits: a part of the
+/// median, which wrong scores hardly change, and of the scores.
+const PART_OF_MEDIAN: f64 = 0.1;
+const PART_OF_SCORES: f64 = 1e-9;
+
+/// How constants are searched.
+#[derive(Debug, Clone)]
+pub struct WishOptions {
+    /// The seed of a search; equal seeds give equal constants.
+    pub seed: u64,
+    /// How often a search ranks the jobs at most. Rounding takes some more.
+    pub evaluations: usize,
+}
+
+impl Default for WishOptions {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            evaluations: 4000,
+        }
+    }
+}
+
+/// How far a search has come.
+#[derive(Debug, Clone, Copy)]
+pub struct WishProgress {
+    /// How often the jobs were ranked.
+    pub evaluations: usize,
+    /// The most wishes that were met.
+    pub met: usize,
+    /// The number of wishes.
+    pub total: usize,
+}
+
+/// The constants that were found, and the wishes that they meet.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WishFit {
+    /// The formula with the constants.
+    pub formula: String,
+    /// Whether all wishes are met.
+    #[serde(rename = "feasible")]
+    pub is_feasible: bool,
+    /// The constants, in the order of the template; between the ends of each, the same wishes are met
+    /// by all that were tried, the other constants being as they are.
+    pub parameters: Vec<FittedConstant>,
+    /// The wishes that are met and that are not.
+    #[serde(skip)]
+    pub wishes: WishesMet,
+    /// How often the jobs were ranked.
+    pub evaluations: usize,
+    /// The seed of the search.
+    pub seed: u64,
+    /// Whether the search came to its end and was not interrupted.
+    #[serde(rename = "complete")]
+    pub is_complete: bool,
+}
+
+/// Which wishes the jobs' order meets.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct WishesMet {
+    /// The number of wishes: pairs of jobs of which one is wished before the other one.
+    pub total: usize,
+    /// How many of them are met.
+    pub met: usize,
+    /// The others: the ids of the two jobs.
+    pub violated: Vec<(String, String)>,
+    /// The fewest wishes that contradict each other, in a circle of jobs; empty if none do.
+    pub conflict: Vec<(String, String)>,
+    /// The mean absolute deviation of the values from the wished scores, if there are scores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_deviation: Option<f64>,
+}
 
 /// Wishes that cannot be read, or that do not fit to the queue.
 #[derive(Debug, Error)]
@@ -84,4 +161,86 @@ impl fmt::Display for Place {
 struct Wish {
     above: usize,
     below: usize,
+}
+
+/// Finds the constants of a template that put the jobs of a site into a wished order. `progress` is
+/// called after each ranking of the jobs, and may end the search; what was found until then is
+/// returned.
+///
+/// # Errors
+/// A wish is about a job that is unknown or is not considered, nothing is wished, or the jobs
+/// cannot be ranked.
+pub fn fit_wishes(
+    site: &Site,
+    template: &Template,
+    wishes: &Wishes,
+    options: &WishOptions,
+    progress: &mut dyn FnMut(WishProgress) -> ControlFlow<()>,
+) -> Result<WishFit, WishError> {
+    let mut queue = WishedQueue::new(site, template, wishes, progress)?;
+    let found = search(&mut queue, options);
+    let values = short(&mut queue, &found);
+    let parameters = parameters(&mut queue, &values);
+    let conflict = shortest_circle(queue.wishes());
+    queue.restore_all_jobs();
+    let met = queue.met(&values);
+    Ok(WishFit {
+        formula: template.fill(&values),
+        is_feasible: !met.contains(&false),
+        parameters,
+        wishes: wishes_met(&queue, &met, &conflict),
+        evaluations: queue.evaluations,
+        seed: options.seed,
+        is_complete: !queue.is_interrupted,
+    })
+}
+
+/// The constants with few digits, which meet the same wishes, or give jobs nearly the same
+/// deviation from their scores.
+fn short(queue: &mut WishedQueue<'_>, values: &[f64]) -> Vec<f64> {
+    let mut kept = Kept::new(queue, values);
+    let mut deviations = kept.queue.deviations();
+    deviations.sort_by(f64::total_cmp);
+    if let Some(mean) = kept.queue.mean_deviation() {
+        let median = deviations[deviations.len() / 2];
+        let mut largest = 0.0_f64;
+        for (_, score) in &kept.queue.wished.scores {
+            largest = largest.max(score.abs());
+        }
+        kept.most_deviation = Some(mean + PART_OF_MEDIAN * median + PART_OF_SCORES * largest);
+    }
+    let mut found = values.to_vec();
+    kept.take_starts(&mut found);
+    if kept.most_deviation.is_none() {
+        kept.move_inside(&mut found);
+    }
+    kept.shortened(&found)
+}
+
+fn parameters(queue: &mut WishedQueue<'_>, values: &[f64]) -> Vec<FittedConstant> {
+    let mut kept = Kept::new(queue, values);
+    let mut parameters = Vec::new();
+    for (index, constant) in kept.constants.iter().enumerate() {
+        let ends = kept.range_of(index, values);
+        parameters.push(FittedConstant::new(constant, values[index], Some(ends)));
+    }
+    parameters
+}
+
+fn wishes_met(queue: &WishedQueue<'_>, met: &[bool], conflict: &[usize]) -> WishesMet {
+    let mut wishes = WishesMet {
+        total: met.len(),
+        met: count(met),
+        mean_deviation: queue.mean_deviation(),
+        ..WishesMet::default()
+    };
+    for (index, is_met) in met.iter().enumerate() {
+        if !is_met {
+            wishes.violated.push(queue.ids_of_wish(index));
+        }
+    }
+    for &index in conflict {
+        wishes.conflict.push(queue.ids_of_wish(index));
+    }
+    wishes
 }

@@ -527,7 +527,7 @@ impl AskedSite<'_> {
         };
         let mut wishes = Wishes::default();
         for [above, below] in &asked.prefer {
-            wishes.prefer(above, below).map_err(refused)?;
+            wishes.prefer(above, below);
         }
         match &asked.wishes {
             None => {}

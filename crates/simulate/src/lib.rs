@@ -26,7 +26,6 @@ pub use logs::left_out::{Fault, Faults, LeftOutReason};
 pub use logs::log_rules::{AssumedWalltimes, Cancelled, LogRules, Overrun, ProcessorsOf};
 pub use logs::read_workload;
 pub use logs::sacct::sacct_advice;
-pub use results::Results;
 pub use results::difference::{Difference, GroupDifference, MeanChange};
 pub use results::distribution::{Distribution, Whole};
 pub use results::fairness::{EntityUse, Fairness};
@@ -35,12 +34,11 @@ pub use results::goals::{
     Objective, in_one_line,
 };
 pub use results::job_classes::ByKind;
-pub use results::start_values::StartValues;
 pub use results::statistics::{
-    GroupStatistics, Period, Statistics, Summary, bounded_slowdown, wait_of,
+    GroupStatistics, Period, StartValues, Statistics, Summary, bounded_slowdown, wait_of,
 };
 pub use results::validate::Validation;
-pub use results::warm_up::WarmUp;
+pub use results::{Results, WarmUp};
 pub use schedule::evaluation_errors::{ErrorKind, EvaluationErrors};
 pub use schedule::fairshare::{Decay, Fairshare, FairsharePolicy, UsageMeasure};
 pub use schedule::simulation_rules::{

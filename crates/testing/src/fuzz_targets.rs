@@ -198,34 +198,11 @@ pub fn verdict(data: &[u8]) {
     let _ = set_command_for("server", &text);
 }
 
-const NEEDED: [&[&str]; 4] = [
-    &[
-        "ncpus",
-        "mem",
-        "walltime",
-        "eligible_time",
-        "queue_priority",
-        "score",
-        "fair_share_perc",
-    ],
-    &[
-        "job_priority",
-        "fairshare_perc",
-        "boost",
-        "size",
-        "accrue_type",
-        "share",
-        "mem",
-    ],
-    &[],
-    &[
-        "ncpus",
-        "fair_share_perc",
-        "fairshare_perc",
-        "fairshare_factor",
-        "fairshare_tree_usage",
-        "eligible_time",
-    ],
+const NEEDED: [&str; 4] = [
+    "ncpus mem walltime eligible_time queue_priority score fair_share_perc",
+    "job_priority fairshare_perc boost size accrue_type share mem",
+    "",
+    "ncpus fair_share_perc fairshare_perc fairshare_factor fairshare_tree_usage eligible_time",
 ];
 
 /// The fast reader gives the table of the reference reader, in chunks and options that the input
@@ -244,6 +221,7 @@ pub fn jobs(data: &[u8]) {
         "queues",
         &Objects::read(r#"{"Queue":{"workq":{"Priority":5},"express":{"Priority":200}}}"#),
     );
+    let needed: Vec<&str> = NEEDED[choice % 4].split_whitespace().collect();
     let options = ReadOptions {
         numbers: [NumberMode::OpenPbs, NumberMode::Exact, NumberMode::Decimal][choice % 3],
         entity: [
@@ -256,7 +234,7 @@ pub fn jobs(data: &[u8]) {
         strict: choice.is_multiple_of(11),
         record_origins: true,
         chunk_size: 1 << 22,
-        ..ReadOptions::new(&schema, NEEDED[choice % 4])
+        ..ReadOptions::new(&schema, &needed)
     };
     let whole = outcome(read_jobs(data, &options));
     let chunk = [1, 64, 500, 1 << 20][choice / 16 % 4];
@@ -276,10 +254,11 @@ pub fn jobs(data: &[u8]) {
 /// same.
 pub fn qstat(data: &[u8]) {
     let schema = Schema::openpbs();
+    let needed: Vec<&str> = NEEDED[0].split_whitespace().collect();
     let options = ReadOptions {
         cycle_jobs: true,
         record_origins: true,
-        ..ReadOptions::new(&schema, NEEDED[0])
+        ..ReadOptions::new(&schema, &needed)
     };
     let whole = outcome(read_jobs(data, &options));
     let stream = read_jobs_from(Trickle(data, 1 + data.len() % 70), &options);
@@ -361,9 +340,9 @@ pub fn tree_json(data: &[u8]) {
     use_tree(data);
 }
 
-/// Opens a site with a tree and two jobs, under every policy of Slurm.
+/// Opens a site with a tree and two jobs, under every policy.
 fn use_tree(data: &[u8]) {
-    use_site(queue_with(Role::Tree, data), &POLICIES);
+    use_site(queue_with(Role::Tree, data), &PolicyName::ALL);
 }
 
 /// A site with two jobs and another file.
@@ -420,14 +399,6 @@ pub fn replay(data: &[u8]) {
         let _ = site.replay(path, &formula);
     });
 }
-
-const POLICIES: [PolicyName; 5] = [
-    PolicyName::Classic,
-    PolicyName::DepthOblivious,
-    PolicyName::TicketBased,
-    PolicyName::FairTree,
-    PolicyName::WeightedWalk,
-];
 
 const QUEUE: &[u8] =
     br#"{"jobs":[{"id":"1.vm","entity":"Bob","queue":"workq","resources":{"ncpus":4},"eligible_time":120},

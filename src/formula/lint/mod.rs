@@ -17,16 +17,14 @@ mod version_differences;
 use std::collections::BTreeMap;
 
 use crate::diagnostic::{Code, Diagnostic, sort_by_span};
-use crate::formula::lint::parents::Parents;
 use crate::formula::syntax::Expr;
 use crate::schema::Schema;
+use parents::Parents;
 
-pub use crate::formula::lint::findings::{lint_values, sampled_parts};
-pub use crate::formula::lint::ranges::{
-    Fact, Facts, Interval, Known, NumberType, Ranges, analyze_ranges,
-};
-pub use crate::formula::lint::slope::{Slope, slope};
-pub use crate::formula::lint::version_differences::{VersionDifference, version_differences};
+pub use findings::{lint_values, sampled_parts};
+pub use ranges::{Fact, Facts, Interval, Known, NumberType, Ranges, analyze_ranges};
+pub use slope::{Slope, slope};
+pub use version_differences::{VersionDifference, version_differences};
 
 /// The most findings of one code that [`lint`] returns.
 pub const MAX_OF_A_CODE: usize = 1000;

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
+use super::non_arithmetic::{is_math_module, is_resource_list};
+use super::parents::{Parents, attribute_of};
 use crate::diagnostic::{Applicability, Code, Diagnostic, Message, Need, Span};
-use crate::formula::lint::non_arithmetic::{is_math_module, is_resource_list};
-use crate::formula::lint::parents::{Parents, attribute_of};
 use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, ExprId, ExprKind, is_identifier};
 use crate::python::{Function, constant};
@@ -46,13 +46,11 @@ fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
     });
     let mut unknown: Vec<Diagnostic> = unknown.collect();
     unknown.sort_by_key(|found| found.span.start);
-    let by_span: HashMap<Span, &str> = named(expr).into_iter().collect();
     let mut seen = HashSet::new();
     let mut names = Vec::new();
     for found in &unknown {
-        if let Some(&name) = by_span.get(&found.span)
-            && seen.insert(name)
-        {
+        let name = found.span.slice(expr.text());
+        if seen.insert(name) {
             names.push(format!("`{name}`"));
         }
     }
@@ -258,27 +256,23 @@ fn undefined(name: &str, span: Span, is_callee: bool, similar: &SimilarNames<'_>
             )
             .replaced_by("job_priority", Applicability::Unsafe);
     }
-    match begun(name, similar.schema).as_slice() {
-        [one] => {
-            return found
-                .with_label(format!("did you mean `{one}`?"))
-                .replaced_by(*one, Applicability::Unsafe);
+    let mut meant = begun(name, similar.schema);
+    if meant.is_empty() {
+        let near = similar.nearest(name);
+        match near.iter().find(|near| is_identifier(near)) {
+            Some(near) => meant.push(near),
+            None => {
+                return match near.first() {
+                    Some(near) => found.with_help(not_an_identifier(near)),
+                    None => found.with_help(how_to_declare()),
+                };
+            }
         }
-        [others @ .., last] => {
-            let others = others.join("`, `");
-            return found.with_label(format!("did you mean `{others}` or `{last}`?"));
-        }
-        [] => {}
     }
-    let near = similar.nearest(name);
-    if let Some(&near) = near.iter().find(|near| is_identifier(near)) {
-        return found
-            .with_label(format!("did you mean `{near}`?"))
-            .replaced_by(near, Applicability::Unsafe);
-    }
-    match near.first() {
-        Some(near) => found.with_help(not_an_identifier(near)),
-        None => found.with_help(how_to_declare()),
+    let found = found.with_label(format!("did you mean `{}`?", meant.join("` or `")));
+    match *meant {
+        [one] => found.replaced_by(one, Applicability::Unsafe),
+        _ => found,
     }
 }
 

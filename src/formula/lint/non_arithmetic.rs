@@ -1,8 +1,8 @@
 //! Valid Python that is not arithmetic: constructs and builtins that serve no purpose in a formula,
 //! those that give access to the interpreter, and results that are not numbers.
 
+use super::parents::attribute_of;
 use crate::diagnostic::{Applicability, Code, Diagnostic, Span};
-use crate::formula::lint::parents::attribute_of;
 use crate::formula::name_resolution::{Resolution, is_listed};
 use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, LiteralKind, Node};
 use crate::python::{Function, constant};

@@ -1,8 +1,8 @@
 //! Punctuation that means something else in Python: `0,5` and `10%` for numbers, `2(x)` for a
 //! product.
 
+use super::parents::Parents;
 use crate::diagnostic::{Applicability, Code, Diagnostic, Fix, Span};
-use crate::formula::lint::parents::Parents;
 use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Node};
 use crate::python::{BinaryOperator, Function, UnaryOperator, Value};

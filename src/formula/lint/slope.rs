@@ -5,8 +5,8 @@
 //! [`Slope`], which bounds the difference between any two values of the formula over the range,
 //! including the rounding errors of its operations.
 
-use crate::formula::lint::parents::aggregated;
-use crate::formula::lint::ranges::{Facts, Interval, NumberType, is_monotonic, widened};
+use super::parents::aggregated;
+use super::ranges::{Facts, Interval, NumberType, is_monotonic, widened};
 use crate::formula::syntax::{Expr, ExprId, ExprKind};
 use crate::python::{BinaryOperator, ComparisonOperator, Function, MAX_EXACT_FLOAT, UnaryOperator};
 use crate::schema::Range;

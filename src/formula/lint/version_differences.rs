@@ -1,7 +1,7 @@
 //! Where a formula depends on the version of Python.
 
+use super::ranges::{Facts, Interval, NumberType, Ranges, analyze_ranges, is_taken};
 use crate::diagnostic::Span;
-use crate::formula::lint::ranges::{Facts, Interval, NumberType, Ranges, analyze_ranges, is_taken};
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword};
 use crate::python::{BinaryOperator, Function, PythonVersion};
 use crate::schema::Schema;

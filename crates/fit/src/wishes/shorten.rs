@@ -21,9 +21,20 @@ pub(super) struct Kept<'q, 'a> {
     pub(super) met: Vec<bool>,
     /// The most that the values may deviate from the scores.
     pub(super) most_deviation: Option<f64>,
+    pub(super) constants: &'a [TemplateConstant],
 }
 
-impl Kept<'_, '_> {
+impl<'q, 'a> Kept<'q, 'a> {
+    /// What these constants keep.
+    pub(super) fn new(queue: &'q mut WishedQueue<'a>, values: &[f64]) -> Self {
+        Self {
+            met: queue.met(values),
+            most_deviation: None,
+            constants: queue.template.constants(),
+            queue,
+        }
+    }
+
     /// Whether constants are good. Nothing is tried after an interruption.
     fn is_good(&mut self, values: &[f64]) -> bool {
         if self.queue.is_interrupted {
@@ -37,49 +48,39 @@ impl Kept<'_, '_> {
         self.most_deviation.is_none() || self.queue.mean_deviation() <= self.most_deviation
     }
 
-    /// Each constant as it begins, if that is good beside the others.
-    pub(super) fn with_starts(
-        &mut self,
-        values: &[f64],
-        constants: &[TemplateConstant],
-    ) -> Vec<f64> {
-        let mut found = values.to_vec();
-        for (index, constant) in constants.iter().enumerate() {
-            self.try_value(&mut found, index, constant.start);
+    /// Gives each constant the value with which it begins, if that is good beside the others.
+    pub(super) fn take_starts(&mut self, values: &mut [f64]) {
+        for (index, constant) in self.constants.iter().enumerate() {
+            self.try_value(values, index, constant.start);
         }
-        found
     }
 
-    /// Each constant that does not begin so a little inside of the values that are good, at the end
-    /// where it begins.
-    pub(super) fn inside(&mut self, values: &[f64], constants: &[TemplateConstant]) -> Vec<f64> {
-        let mut found = values.to_vec();
-        for (index, constant) in constants.iter().enumerate() {
+    /// Moves each constant that does not begin so a little inside of the values that are good, at
+    /// the end where it begins.
+    pub(super) fn move_inside(&mut self, values: &mut [f64]) {
+        for (index, constant) in self.constants.iter().enumerate() {
             if values[index] == constant.start {
                 continue;
             }
-            let [low, high] = self.range_of(index, &found, constant);
-            let [near, far] = if constant.start <= low {
-                [low, high]
-            } else {
-                [high, low]
-            };
+            let [mut near, mut far] = self.range_of(index, values);
+            if constant.start > near {
+                (near, far) = (far, near);
+            }
             let mut value = near + INSIDE * (far - near);
             if constant.is_int {
                 value = value.round();
             }
-            self.try_value(&mut found, index, value);
+            self.try_value(values, index, value);
         }
-        found
     }
 
     /// Each constant with as few digits as are good.
-    pub(super) fn shortened(&mut self, exact: &[f64], constants: &[TemplateConstant]) -> Vec<f64> {
+    pub(super) fn shortened(&mut self, exact: &[f64]) -> Vec<f64> {
         let mut found = exact.to_vec();
         // all with so many digits first: one after the other they may leave each other no room
         for digits in FEW_DIGITS..ALL_DIGITS {
             let mut rounded = Vec::new();
-            for (value, constant) in exact.iter().zip(constants) {
+            for (value, constant) in exact.iter().zip(self.constants) {
                 rounded.push(to_digits(*value, digits, constant));
             }
             if self.is_good(&rounded) {
@@ -87,7 +88,7 @@ impl Kept<'_, '_> {
                 break;
             }
         }
-        for (index, constant) in constants.iter().enumerate() {
+        for (index, constant) in self.constants.iter().enumerate() {
             for digits in FEW_DIGITS..ALL_DIGITS {
                 let value = to_digits(exact[index], digits, constant);
                 if self.try_value(&mut found, index, value) {
@@ -110,12 +111,8 @@ impl Kept<'_, '_> {
 
     /// The least and the greatest value of a constant up to which those that were tried are good,
     /// the others being as they are.
-    pub(super) fn range_of(
-        &mut self,
-        index: usize,
-        values: &[f64],
-        constant: &TemplateConstant,
-    ) -> [f64; 2] {
+    pub(super) fn range_of(&mut self, index: usize, values: &[f64]) -> [f64; 2] {
+        let constant = &self.constants[index];
         [constant.low, constant.high].map(|end| self.farthest(index, values, end, constant.is_int))
     }
 

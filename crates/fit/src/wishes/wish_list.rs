@@ -6,8 +6,6 @@ use jsf_site::RankedQueue;
 
 use super::{Place, Wish, WishError};
 
-/// The most bytes of a document with wishes.
-const MAX_BYTES: usize = 4 << 20;
 /// The most wishes; two groups of equals have as many as the product of their sizes.
 const MAX_WISHES: usize = 20_000;
 
@@ -18,7 +16,7 @@ const MAX_WISHES: usize = 20_000;
 /// use jsf_fit::wishes::Wishes;
 ///
 /// let mut wishes = Wishes::default();
-/// wishes.prefer("12.vm", "9.vm")?;
+/// wishes.prefer("12.vm", "9.vm");
 /// wishes.read("wishes.txt", "7  # first\n8\n\n5\n6\n")?;
 /// # Ok::<(), jsf_fit::wishes::WishError>(())
 /// ```
@@ -64,25 +62,14 @@ impl WishedRows {
 
 impl Wishes {
     /// Wishes that a job is before another one. The server's name may be left out of the ids.
-    ///
-    /// # Errors
-    /// Both are the same job.
-    pub fn prefer(&mut self, above: &str, below: &str) -> Result<(), WishError> {
-        let place = Place::default();
-        if above == below {
-            return Err(WishError::at(
-                &place,
-                format!("`{above}` cannot be before itself"),
-            ));
-        }
+    pub fn prefer(&mut self, above: &str, below: &str) {
         let mut pair = Vec::new();
         for id in [above, below] {
             let id = id.to_owned();
-            let place = place.clone();
+            let place = Place::default();
             pair.push(vec![Named { id, place }]);
         }
         self.lists.push(pair);
-        Ok(())
     }
 
     /// Reads a document: a list of ids, best first, one on each line, or lines `id,score`, of which
@@ -94,18 +81,12 @@ impl Wishes {
     /// use `name`.
     ///
     /// # Errors
-    /// A line is neither, a job is there twice, or the document is too large.
+    /// A line is neither.
     pub fn read(&mut self, name: &str, text: &str) -> Result<(), WishError> {
         let whole = Place {
             document: name.to_owned(),
             line: 1,
         };
-        if text.len() > MAX_BYTES {
-            return Err(WishError::at(
-                &whole,
-                format!("more than {MAX_BYTES} bytes of wishes"),
-            ));
-        }
         let text = text.trim_start_matches('\u{feff}');
         let mut lines = Vec::new();
         for (text, line) in text.lines().zip(1..) {
@@ -115,7 +96,6 @@ impl Wishes {
         if lines.iter().all(|line| line.text.is_empty()) {
             return Err(WishError::at(&whole, "no job is wished anywhere"));
         }
-        check_repeated(&lines)?;
         if lines.iter().any(|line| line.text.contains(',')) {
             self.read_scores(&lines)
         } else {
@@ -158,33 +138,24 @@ impl Wishes {
                 "scores cannot be fitted together with an order of jobs",
             ));
         }
-        let mut rows = Rows {
-            queue,
-            found: HashMap::new(),
-        };
         let mut wished = WishedRows::default();
         for list in &self.lists {
+            let mut seen = HashMap::new();
             let mut groups = Vec::new();
-            let mut named_rows = Vec::new();
             for group in list {
-                let mut found = Vec::new();
+                let mut rows = Vec::new();
                 for named in group {
-                    let row = rows.find(named)?;
-                    found.push(row);
-                    named_rows.push((named, row));
+                    rows.push(distinct_row(queue, named, &mut seen)?);
                 }
-                groups.push(found);
+                groups.push(rows);
             }
-            check_distinct(&named_rows)?;
             wished.lists.push(groups);
         }
-        let mut named_rows = Vec::new();
+        let mut seen = HashMap::new();
         for (named, score) in &self.scores {
-            let row = rows.find(named)?;
+            let row = distinct_row(queue, named, &mut seen)?;
             wished.scores.push((row, *score));
-            named_rows.push((named, row));
         }
-        check_distinct(&named_rows)?;
         if !wished.scores.is_empty() {
             wished.lists.push(by_score(&wished.scores));
         }
@@ -281,36 +252,25 @@ fn groups(lines: &[Line<'_>]) -> Result<Vec<Vec<Named>>, WishError> {
     Ok(groups)
 }
 
-fn check_repeated(lines: &[Line<'_>]) -> Result<(), WishError> {
-    let mut seen: HashMap<&str, usize> = HashMap::new();
-    for line in lines {
-        let id = unquoted(line.text.split(',').next().unwrap_or_default());
-        if !line.text.is_empty()
-            && let Some(first) = seen.insert(id, line.place.line)
-        {
-            let message = format!("`{id}` is there twice, first on line {first}");
-            return Err(WishError::at(&line.place, message));
-        }
-    }
-    Ok(())
-}
-
-/// Two names may mean one job: `12` and `12.vm`.
-fn check_distinct(named_rows: &[(&Named, usize)]) -> Result<(), WishError> {
-    let mut seen: HashMap<usize, &Named> = HashMap::new();
-    for (named, row) in named_rows {
-        if let Some(first) = seen.insert(*row, named) {
-            let message = match first.place.line {
-                0 => format!("`{}` and `{}` are the same job", first.id, named.id),
-                line => format!(
-                    "`{}` is the same job as `{}` on line {line}",
-                    named.id, first.id
-                ),
-            };
-            return Err(WishError::at(&named.place, message));
-        }
-    }
-    Ok(())
+/// The row of a job that was not named before: two names may mean one job, `12` and `12.vm`.
+fn distinct_row<'n>(
+    queue: &RankedQueue,
+    named: &'n Named,
+    seen: &mut HashMap<usize, &'n Named>,
+) -> Result<usize, WishError> {
+    let row = match row_of(queue, &named.id) {
+        Ok(row) => row,
+        Err(message) => return Err(WishError::at(&named.place, message)),
+    };
+    let Some(first) = seen.insert(row, named) else {
+        return Ok(row);
+    };
+    let line = match first.place.line {
+        0 => String::new(),
+        line => format!(" on line {line}"),
+    };
+    let message = format!("`{}` is the same job as `{}`{line}", named.id, first.id);
+    Err(WishError::at(&named.place, message))
 }
 
 /// The rows in groups of equal scores, the highest first.
@@ -324,52 +284,28 @@ fn by_score(scores: &[(usize, f64)]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// The rows of the jobs that were looked for.
-struct Rows<'a> {
-    queue: &'a RankedQueue,
-    found: HashMap<String, usize>,
-}
-
-impl Rows<'_> {
-    fn find(&mut self, named: &Named) -> Result<usize, WishError> {
-        if let Some(row) = self.found.get(&named.id) {
-            return Ok(*row);
-        }
-        let table = &self.queue.table;
-        let rows = match table.find_jobs(&named.id) {
-            Ok(rows) => rows,
-            Err(message) => return Err(WishError::at(&named.place, message)),
-        };
-        let &[row] = &rows[..] else {
-            let message = format!(
-                "{} jobs are called `{}`; add the server's name",
-                rows.len(),
-                named.id
-            );
-            return Err(WishError::at(&named.place, message));
-        };
-        if let Some(why) = self.not_considered(row) {
-            let message = format!("the scheduler does not consider `{}`: {why}", table.id(row));
-            return Err(WishError::at(&named.place, message));
-        }
-        self.found.insert(named.id.clone(), row);
-        Ok(row)
-    }
-
-    /// Why the scheduler does not consider a job.
-    fn not_considered(&self, row: usize) -> Option<String> {
-        let RankedQueue {
-            table,
-            not_considered,
-            ..
-        } = self.queue;
-        if let Some((_, reason)) = not_considered.iter().find(|(other, _)| *other == row) {
-            return Some(reason.to_string());
-        }
-        match table.exclusion(row) {
-            _ if table.is_considered(row) => None,
-            Some(_) => Some("it is invalid".to_owned()),
-            None => Some(format!("its state is {}", table.state(row).letter())),
-        }
-    }
+/// The row of a job that the scheduler considers.
+fn row_of(queue: &RankedQueue, id: &str) -> Result<usize, String> {
+    let table = &queue.table;
+    let rows = table.find_jobs(id)?;
+    let &[row] = &rows[..] else {
+        return Err(format!(
+            "{} jobs are called `{id}`; add the server's name",
+            rows.len()
+        ));
+    };
+    let mut not_considered = queue.not_considered.iter();
+    let reason = if let Some((_, reason)) = not_considered.find(|(other, _)| *other == row) {
+        reason.to_string()
+    } else if table.is_considered(row) {
+        return Ok(row);
+    } else if table.exclusion(row).is_some() {
+        "it is invalid".to_owned()
+    } else {
+        format!("its state is {}", table.state(row).letter())
+    };
+    Err(format!(
+        "the scheduler does not consider `{}`: {reason}",
+        table.id(row)
+    ))
 }

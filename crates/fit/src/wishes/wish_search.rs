@@ -9,11 +9,10 @@ use std::ops::ControlFlow;
 
 use job_sort_formula::formula::TemplateConstant;
 
-use super::Wish;
-use super::fit_wishes::WishOptions;
 use super::wished_queue::{WishedQueue, count};
-use crate::search::Space;
-use crate::search::cma_es::{self, FIRST_SIGMA, Settings};
+use super::{Wish, WishOptions};
+use crate::cma_es::{self, FIRST_SIGMA, Settings};
+use crate::space::Space;
 
 /// What a pair in the wrong order costs in any case: jobs with equal values may be in the wrong
 /// order too.

@@ -137,8 +137,8 @@ fn the_versions_that_give_other_values_are_named_unless_the_version_is_known() {
     let site = write_site(folder.path());
     let site: Vec<&str> = site.iter().map(String::as_str).collect();
     let found = on_versions(sum, &site);
-    let expected = "`sum` of floats gives another last digit since Python 3.12: the value differs for 1 of 1 jobs; the values by \
-                    which jobs are ordered are the same";
+    let expected = "`sum` of floats gives another last digit since Python 3.12: the value differs for 1 of 1 jobs, the one \
+                    by which jobs are ordered for 0";
     assert_eq!(found[0]["message"], expected);
     // of these jobs no value differs
     assert_eq!(
@@ -146,7 +146,7 @@ fn the_versions_that_give_other_values_are_named_unless_the_version_is_known() {
         [Value::Null; 0]
     );
     let found = on_versions("gcd(ncpus, 12, 6)", &site);
-    let expected = "`gcd` with these arguments is a `TypeError` before Python 3.9: the value differs for 1 of 1 jobs";
+    let expected = "`gcd` with these arguments is a `TypeError` before Python 3.9: the value differs for 1 of 1 jobs, the one by which jobs are ordered for 1";
     assert_eq!(
         (&found[0]["message"], &found[0]["severity"]),
         (&json!(expected), &json!("warning"))

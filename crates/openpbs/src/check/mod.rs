@@ -21,7 +21,7 @@ use crate::files::queues::Queues;
 use crate::files::sched_config::SchedConfig;
 use crate::files::server::ServerSettings;
 use crate::order::NotConsidered;
-use crate::qmgr::{self, NotSettable};
+use crate::qmgr;
 use crate::qmgr_validation::{Validation, validate};
 use crate::share_tree::PbsTree;
 use crate::submission::FormulaSubmission;
@@ -369,27 +369,14 @@ fn rows_under_threshold(not_considered: &[(usize, NotConsidered)]) -> Vec<usize>
 /// which is then wrong anyway.
 fn not_passed_on(text: &str, found: &[Diagnostic]) -> Option<Diagnostic> {
     let refusal = qmgr::refusal(text)?;
-    let (span, help) = match refusal {
-        NotSettable::Character { character, span } => {
-            let help = match character {
-                '&' => "in arithmetic, write `%` or `//`; in a comment, `and`",
-                _ => "write printable ASCII only, also in a comment",
-            };
-            (span, help)
-        }
-        NotSettable::BothQuotes { single, .. } => {
-            (single, "write one kind of quotes, also in a comment")
-        }
-        NotSettable::SecondLine { span } => (span, "write one line"),
-        NotSettable::TooLong => (Span::new(0, text.len()), "write a shorter formula"),
-    };
+    let span = refusal.span;
     for error in found {
         let is_about_text = error.severity == Severity::Error && error.code < Code::FailingJobs;
         if is_about_text && error.span.start < span.end && span.start < error.span.end {
             return None;
         }
     }
-    Some(Diagnostic::new(Code::NotPassedOn, refusal.to_string(), span).with_help(help))
+    Some(Diagnostic::new(Code::NotPassedOn, refusal.to_string(), span).with_help(refusal.help))
 }
 
 /// The finding on a single quote in a comment, which makes the server's script invalid: the script

@@ -12,7 +12,7 @@ use job_sort_formula::python::{BinaryOperator, Function, PythonVersion, Value};
 use job_sort_formula::rank::{ScoreError, Scores, score};
 use job_sort_formula::schema::Schema;
 
-use crate::check::ScoredQueue;
+use super::ScoredQueue;
 use crate::files::python_version::systems_with;
 use crate::qmgr_validation::validate;
 
@@ -83,10 +83,8 @@ fn differences(
         let mut refusals = Vec::new();
         for &(version, answer) in answers {
             let schema = schema.clone().with_python(version);
-            if !matches!(
-                Resolution::from_schema(name, &schema),
-                Resolution::Undefined
-            ) {
+            let resolution = Resolution::from_schema(name, &schema);
+            if !matches!(resolution, Resolution::Undefined) {
                 since = since.or(Some(version));
                 is_accepted |= !is_refusal(answer);
             } else if is_refusal(answer) {
@@ -97,7 +95,7 @@ fn differences(
             && is_accepted
             && !refusals.is_empty()
         {
-            let refused = refused(&refusals);
+            let refused = in_words(&refusals);
             let message = format!("`{name}` exists since Python {since}: {refused}");
             let alternative = match alternative_in_words(name) {
                 Some(text) => format!("{text}; "),
@@ -107,8 +105,8 @@ fn differences(
         }
     }
     if findings.is_empty() {
-        let groups = in_groups(answers);
-        let message = format!("the server's answer depends on its Python: {groups}");
+        let answers = in_words(answers);
+        let message = format!("the server's answer depends on its Python: {answers}");
         findings.push(found(message, Span::new(0, length), "", schema));
     }
     findings
@@ -158,43 +156,9 @@ fn is_refusal(answer: Option<u32>) -> bool {
     !matches!(answer, None | Some(0))
 }
 
-/// Which servers refuse the formula, by their codes.
-fn refused(refusals: &[Answer]) -> String {
-    let mut words = Vec::new();
-    for (answer, versions) in groups(refusals) {
-        let mut servers = systems_with(&versions);
-        if servers.is_empty() {
-            servers = in_ranges(&versions);
-        }
-        words.push(format!("on {servers} {}", verb(answer)));
-    }
-    format!("servers {}", words.join(", "))
-}
-
-/// Each answer with its versions and their systems.
-fn in_groups(answers: &[Answer]) -> String {
-    let mut words = Vec::new();
-    for (answer, versions) in groups(answers) {
-        let mut servers = in_ranges(&versions);
-        let systems = systems_with(&versions);
-        if !systems.is_empty() {
-            servers += &format!(" ({systems})");
-        }
-        words.push(format!("those with {servers} {}", verb(answer)));
-    }
-    words.join("; ")
-}
-
-fn verb(answer: Option<u32>) -> String {
-    match answer {
-        Some(0) => "accept the formula".to_owned(),
-        Some(code) => format!("refuse the formula ({code})"),
-        None => "may accept or refuse the formula".to_owned(),
-    }
-}
-
-/// The answers with their versions, in the order of the oldest version of each.
-fn groups(answers: &[Answer]) -> Vec<(Option<u32>, Vec<PythonVersion>)> {
+/// Each answer with the versions that give it, and their systems, in the order of the oldest version
+/// of each.
+fn in_words(answers: &[Answer]) -> String {
     let mut groups: Vec<(Option<u32>, Vec<PythonVersion>)> = Vec::new();
     for (version, answer) in answers {
         match groups.iter_mut().find(|(known, _)| known == answer) {
@@ -202,7 +166,21 @@ fn groups(answers: &[Answer]) -> Vec<(Option<u32>, Vec<PythonVersion>)> {
             None => groups.push((*answer, vec![*version])),
         }
     }
-    groups
+    let mut words = Vec::new();
+    for (answer, versions) in groups {
+        let answer = match answer {
+            Some(0) => "accept the formula".to_owned(),
+            Some(code) => format!("refuse the formula ({code})"),
+            None => "may accept or refuse the formula".to_owned(),
+        };
+        let mut servers = in_ranges(&versions);
+        let systems = systems_with(&versions);
+        if !systems.is_empty() {
+            servers += &format!(" ({systems})");
+        }
+        words.push(format!("servers with {servers} {answer}"));
+    }
+    words.join("; ")
 }
 
 /// `Python 3.6 to 3.8, 3.11`.
@@ -318,11 +296,15 @@ fn differing_values(
         let mut is_warning = difference.is_error;
         let mut message = difference.text.to_string();
         if let Some(queue) = queue {
-            let Some(jobs) = DifferingJobs::count(formula, schema, &queue, versions) else {
+            let Some([differing, ordered]) = differing_jobs(formula, schema, &queue, versions)
+            else {
                 continue;
             };
-            is_warning |= jobs.ordered > 0;
-            message += &jobs.in_words(queue.table.len());
+            is_warning |= ordered > 0;
+            message += &format!(
+                ": the value differs for {differing} of {} jobs, the one by which jobs are ordered for {ordered}",
+                queue.table.len()
+            );
         }
         let severity = if is_warning {
             Severity::Warning
@@ -336,47 +318,26 @@ fn differing_values(
     findings
 }
 
-/// How many jobs two versions give different values.
-struct DifferingJobs {
-    unrounded: usize,
-    /// Those that differ in the value that jobs are ordered by.
-    ordered: usize,
-}
-
-impl DifferingJobs {
-    /// `None` if there is no such job.
-    fn count(
-        formula: &Formula,
-        schema: &Schema,
-        queue: &ScoredQueue<'_>,
-        versions: [PythonVersion; 2],
-    ) -> Option<Self> {
-        let before = scores(formula, schema, queue, versions[0])?;
-        let since = scores(formula, schema, queue, versions[1])?;
-        let mut jobs = Self {
-            unrounded: 0,
-            ordered: 0,
-        };
-        for (row, old) in before.iter() {
-            let Some(new) = since.get(row) else { continue };
-            jobs.unrounded += usize::from(!is_same(&old.unrounded, &new.unrounded));
-            jobs.ordered += usize::from(old.value.to_bits() != new.value.to_bits());
-        }
-        if jobs.unrounded == 0 {
-            return None;
-        }
-        Some(jobs)
+/// How many jobs two versions give different values, and how many of them differ in the value that
+/// jobs are ordered by; `None` if there is no such job.
+fn differing_jobs(
+    formula: &Formula,
+    schema: &Schema,
+    queue: &ScoredQueue<'_>,
+    versions: [PythonVersion; 2],
+) -> Option<[usize; 2]> {
+    let before = scores(formula, schema, queue, versions[0])?;
+    let since = scores(formula, schema, queue, versions[1])?;
+    let (mut differing, mut ordered) = (0, 0);
+    for (row, old) in before.iter() {
+        let Some(new) = since.get(row) else { continue };
+        differing += usize::from(!is_same(&old.unrounded, &new.unrounded));
+        ordered += usize::from(old.value.to_bits() != new.value.to_bits());
     }
-
-    fn in_words(&self, total: usize) -> String {
-        let Self { unrounded, ordered } = self;
-        let ordered = match ordered {
-            0 => "; the values by which jobs are ordered are the same".to_owned(),
-            _ if ordered == unrounded => String::new(),
-            _ => format!("; the values by which jobs are ordered differ for {ordered}"),
-        };
-        format!(": the value differs for {unrounded} of {total} jobs{ordered}")
+    if differing == 0 {
+        return None;
     }
+    Some([differing, ordered])
 }
 
 /// The values of the jobs under a version.
@@ -433,19 +394,19 @@ mod tests {
         assert_eq!(
             messages(&since(11, 15124), &["ncpus", "cbrt"]),
             [
-                "`cbrt` exists since Python 3.11: servers on Red Hat 8 and 9, SLES 15, Debian 11, Ubuntu 20.04 and 22.04 refuse \
-              the formula (15124)"
+                "`cbrt` exists since Python 3.11: servers with Python 3.6 to 3.10 (Red Hat 8 and 9, SLES 15, Debian 11, \
+              Ubuntu 20.04 and 22.04) refuse the formula (15124)"
             ]
         );
         // whose absence is never reached
         assert!(messages(&since(0, 15124), &["cbrt"]).is_empty());
         let found = messages(&since(9, 15124), &["lcm", "prod"]);
         assert!(found[0].starts_with(
-            "`lcm` exists since Python 3.9: servers on Red Hat 8, SLES 15, Ubuntu 20.04 refuse"
+            "`lcm` exists since Python 3.9: servers with Python 3.6 to 3.8 (Red Hat 8, SLES 15, Ubuntu 20.04) refuse"
         ));
         assert!(
             found[1].starts_with(
-                "`prod` exists since Python 3.8: servers on Red Hat 8, SLES 15 refuse"
+                "`prod` exists since Python 3.8: servers with Python 3.6 to 3.7 (Red Hat 8, SLES 15) refuse"
             )
         );
     }
@@ -457,8 +418,8 @@ mod tests {
         assert_eq!(
             messages(&answers, &["ncpus"]),
             [
-                "the server's answer depends on its Python: those with Python 3.6 to 3.7 (Red Hat 8, SLES 15) refuse the formula \
-              (15123); those with Python 3.8, 3.10 to 3.14 (Debian 12, Ubuntu 20.04, 22.04 and 24.04) accept the formula; those \
+                "the server's answer depends on its Python: servers with Python 3.6 to 3.7 (Red Hat 8, SLES 15) refuse the formula \
+              (15123); servers with Python 3.8, 3.10 to 3.14 (Debian 12, Ubuntu 20.04, 22.04 and 24.04) accept the formula; servers \
               with Python 3.9 (Red Hat 9, Debian 11) may accept or refuse the formula"
             ]
         );

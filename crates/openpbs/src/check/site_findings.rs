@@ -442,13 +442,13 @@ impl RoundedValue {
     }
 }
 
-/// A finding for each kind of error that jobs have, with the span and the operands of its first
-/// job.
+/// A finding for each kind of error that jobs have.
 pub fn error_findings(table: &JobTable, ranking: &Ranking) -> Vec<Diagnostic> {
     error_findings_of(table, ranking, |_| true)
 }
 
-/// Like [`error_findings`], but only for the rows for which `is_asked_for` holds.
+/// A finding for each kind of error that the jobs in rows for which `is_asked_for` holds have, with
+/// the span and the operands of its first job.
 pub fn error_findings_of(
     table: &JobTable,
     ranking: &Ranking,

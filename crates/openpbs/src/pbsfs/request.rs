@@ -1,6 +1,6 @@
 //! The arguments of `pbsfs`, parsed as glibc's `getopt` and `pbsfs` parse them.
 
-use crate::pbsfs::FAILED;
+use super::FAILED;
 
 /// One call of `pbsfs`. Names are bytes, as the shell passes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,8 +48,8 @@ impl Request {
     /// # Errors
     /// [`InvalidArguments`]: too many operands or too few, or a request that changes the usage file.
     pub fn parse(program: &[u8], arguments: &[&[u8]]) -> Result<Arguments, InvalidArguments> {
-        let parsed = ParsedOptions::parse(arguments);
-        let stderr = parsed.messages(program);
+        let parsed = ParsedOptions::parse(program, arguments);
+        let stderr = parsed.stderr;
         let mut action = b'p';
         let mut scheduler = None;
         for (letter, value) in parsed.options {
@@ -97,12 +97,12 @@ struct ParsedOptions<'a> {
     options: Vec<(u8, Option<&'a [u8]>)>,
     /// The other arguments.
     operands: Vec<&'a [u8]>,
-    /// What glibc's `getopt` reports of the options that it skips, in the order given.
-    errors: Vec<(&'static str, u8)>,
+    /// What glibc's `getopt` reports of the options that it skips.
+    stderr: Vec<u8>,
 }
 
 impl<'a> ParsedOptions<'a> {
-    fn parse(arguments: &[&'a [u8]]) -> Self {
+    fn parse(program: &[u8], arguments: &[&'a [u8]]) -> Self {
         let mut parsed = Self::default();
         let mut rest = arguments.iter().copied();
         while let Some(argument) = rest.next() {
@@ -112,7 +112,7 @@ impl<'a> ParsedOptions<'a> {
                     break;
                 }
                 [b'-', cluster @ ..] if !cluster.is_empty() => {
-                    parsed.parse_cluster(cluster, &mut rest);
+                    parsed.parse_cluster(program, cluster, &mut rest);
                 }
                 operand => parsed.operands.push(operand),
             }
@@ -120,38 +120,31 @@ impl<'a> ParsedOptions<'a> {
         parsed
     }
 
-    /// The messages about the options that are skipped.
-    fn messages(&self, program: &[u8]) -> Vec<u8> {
-        let mut messages = Vec::new();
-        for (words, letter) in &self.errors {
-            let parts = [
-                program,
-                b": ",
-                words.as_bytes(),
-                b" -- '",
-                &[*letter],
-                b"'\n",
-            ];
-            messages.extend(parts.concat());
-        }
-        messages
+    fn skip(&mut self, program: &[u8], fault: &[u8], letter: u8) {
+        let message = [program, b": ", fault, b" -- '", &[letter], b"'\n"];
+        self.stderr.extend(message.concat());
     }
 
     /// Parses the options of one argument, such as `-sg` or `-Iname`.
-    fn parse_cluster(&mut self, cluster: &'a [u8], rest: &mut impl Iterator<Item = &'a [u8]>) {
+    fn parse_cluster(
+        &mut self,
+        program: &[u8],
+        cluster: &'a [u8],
+        rest: &mut impl Iterator<Item = &'a [u8]>,
+    ) {
         for (at, &letter) in cluster.iter().enumerate() {
             if b"I-".contains(&letter) {
                 let joined = Some(&cluster[at + 1..]).filter(|joined| !joined.is_empty());
                 match joined.or_else(|| rest.next()) {
                     Some(value) => self.options.push((letter, Some(value))),
-                    None => self.errors.push(("option requires an argument", letter)),
+                    None => self.skip(program, b"option requires an argument", letter),
                 }
                 return;
             }
             if b"sgptdce".contains(&letter) {
                 self.options.push((letter, None));
             } else {
-                self.errors.push(("invalid option", letter));
+                self.skip(program, b"invalid option", letter);
             }
         }
     }
@@ -227,7 +220,7 @@ mod tests {
             .iter()
             .map(|argument| argument.as_bytes())
             .collect();
-        ParsedOptions::parse(&arguments)
+        ParsedOptions::parse(b"pbsfs", &arguments)
     }
 
     #[test]
@@ -241,7 +234,7 @@ mod tests {
         ];
         assert_eq!(parsed.options, expected);
         assert_eq!(parsed.operands, [&b"Bob"[..], b"-", b"5", b"-5"]);
-        assert!(parsed.errors.is_empty());
+        assert!(parsed.stderr.is_empty());
     }
 
     #[test]
@@ -249,7 +242,7 @@ mod tests {
         let parsed = options(&["-5s", "-I"]);
         assert_eq!(parsed.options, [(b's', None)]);
         assert_eq!(
-            parsed.messages(b"pbsfs"),
+            parsed.stderr,
             b"pbsfs: invalid option -- '5'\npbsfs: option requires an argument -- 'I'\n"
         );
     }

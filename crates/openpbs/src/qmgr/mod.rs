@@ -15,37 +15,26 @@ const SERVER: &str = "server";
 /// The longest single argument that Linux passes to a command, in bytes.
 const MAX_ARGUMENT_BYTES: usize = 128 * 1024 - 1;
 
-/// Why a formula cannot be set with `qmgr`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NotSettable {
-    /// A character that `qmgr` accepts in no value: `&`, a control character, or a character beyond
-    /// ASCII.
-    #[error("qmgr does not accept {} in a value, quoted or not", shown(*.character))]
-    Character {
-        /// The character.
-        character: char,
-        /// Where it first occurs.
-        span: Span,
-    },
-    /// Both kinds of quotes: `qmgr` can quote a value only with a quote that does not occur in it.
-    #[error("qmgr accepts a value with `\"` or with `'`, not with both")]
-    BothQuotes {
-        /// The first double quote.
-        double: Span,
-        /// The first single quote.
-        single: Span,
-    },
-    /// More than one line: OpenPBS keeps only the first.
-    #[error("OpenPBS keeps only the first line of a formula")]
-    SecondLine {
-        /// The end of the first line.
-        span: Span,
-    },
-    /// Longer than an argument may be.
-    #[error(
-        "the directive is longer than {MAX_ARGUMENT_BYTES} bytes, the most that Linux accepts as one argument"
-    )]
-    TooLong,
+/// Why a formula cannot be set with `qmgr`: a character that it accepts in no value, both kinds of
+/// quotes, a second line, or more than an argument may have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct NotSettable {
+    message: String,
+    /// Where it is.
+    pub span: Span,
+    /// What to write instead.
+    pub help: &'static str,
+}
+
+impl NotSettable {
+    fn new(message: impl Into<String>, start: usize, length: usize, help: &'static str) -> Self {
+        Self {
+            message: message.into(),
+            span: Span::new(start, start + length),
+            help,
+        }
+    }
 }
 
 /// The character in backticks; with its number if it is beyond ASCII, and escaped if it cannot be
@@ -159,34 +148,46 @@ pub fn is_of_name(character: char) -> bool {
 pub fn set_directive(object: &str, formula: &str) -> Result<String, NotSettable> {
     let formula = formula.trim_end_matches('\n');
     if let Some(start) = formula.find('\n') {
-        return Err(NotSettable::SecondLine {
-            span: Span::new(start, start + 1),
-        });
+        let message = "OpenPBS keeps only the first line of a formula";
+        return Err(NotSettable::new(message, start, 1, "write one line"));
     }
     for (start, character) in formula.char_indices() {
         if !is_accepted(character) {
-            return Err(NotSettable::Character {
-                character,
-                span: Span::new(start, start + character.len_utf8()),
-            });
+            let character_shown = shown(character);
+            let message =
+                format!("qmgr does not accept {character_shown} in a value, quoted or not");
+            let help = match character {
+                '&' => "in arithmetic, write `%` or `//`; in a comment, `and`",
+                _ => "write printable ASCII only, also in a comment",
+            };
+            let length = character.len_utf8();
+            return Err(NotSettable::new(message, start, length, help));
         }
     }
-    let quote = match (formula.find('"'), formula.find('\'')) {
-        (Some(double), Some(single)) => {
-            return Err(NotSettable::BothQuotes {
-                double: Span::new(double, double + 1),
-                single: Span::new(single, single + 1),
-            });
+    let mut quote = '"';
+    if formula.contains('"') {
+        quote = '\'';
+        if let Some(single) = formula.find('\'') {
+            // it can quote a value only with a quote that does not occur in it
+            let message = "qmgr accepts a value with `\"` or with `'`, not with both";
+            let help = "write one kind of quotes, also in a comment";
+            return Err(NotSettable::new(message, single, 1, help));
         }
-        (Some(_), None) => '\'',
-        _ => '"',
-    };
+    }
     let directive = format!("set {object} job_sort_formula={quote}{formula}{quote}");
     if directive.len() > MAX_ARGUMENT_BYTES {
-        Err(NotSettable::TooLong)
-    } else {
-        Ok(directive)
+        let message = format!(
+            "the directive is longer than {MAX_ARGUMENT_BYTES} bytes, the most that Linux accepts as one argument"
+        );
+        let length = formula.len();
+        return Err(NotSettable::new(
+            message,
+            0,
+            length,
+            "write a shorter formula",
+        ));
     }
+    Ok(directive)
 }
 
 /// Why `qmgr` rejects the first line of a formula, which is all that OpenPBS keeps.

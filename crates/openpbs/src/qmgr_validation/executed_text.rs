@@ -7,8 +7,8 @@
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::SyntaxErrorKind;
 
+use super::Uncertainty;
 use crate::python_string_literal::{InvalidLiteralKind, PythonStringLiteral};
-use crate::qmgr_validation::Uncertainty;
 
 /// What the server's script executes.
 #[derive(Debug, PartialEq, Eq)]

@@ -25,7 +25,7 @@ use job_sort_formula::formula::syntax::{Expr, SyntaxErrorKind, parse_for};
 use job_sort_formula::schema::Schema;
 
 use crate::qmgr;
-use crate::qmgr_validation::executed_text::ExecutedText;
+use executed_text::ExecutedText;
 
 /// The server's answer to a formula.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]

@@ -9,7 +9,7 @@ use job_sort_formula::formula::syntax::{Expr, ExprKind};
 use job_sort_formula::python::{ErrorKind, KnownOrType, Python, Value, WithComplex};
 use job_sort_formula::schema::Schema;
 
-use crate::qmgr_validation::{Uncertainty, Validation};
+use super::{Uncertainty, Validation};
 
 /// The server's answer to an expression that Python parses.
 pub(super) fn answer(expr: &Arc<Expr>, schema: &Schema) -> Result<Validation, Uncertainty> {

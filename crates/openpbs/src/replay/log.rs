@@ -137,30 +137,11 @@ pub fn formulas_set(log: &[u8]) -> Vec<String> {
     formulas
 }
 
-/// What is wrong with a text that the scheduler cannot have printed as a value; `None` for a
-/// number, `inf` and `nan`.
-pub(super) fn broken_number(text: &str) -> Option<String> {
-    const EXPECTED: &str = "expected a decimal number such as 0.8843";
+/// Whether the scheduler can have printed a text as a value: a number, `inf` or `nan`.
+pub(super) fn is_value(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
-    if matches!(unsigned, "inf" | "nan") {
-        return None;
-    }
     let (whole, decimals) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
-    if is_digits(whole) && is_digits(decimals) {
-        return None;
-    }
-    let mut has_point = false;
-    let end = unsigned.find(|character: char| match character {
-        '.' => std::mem::replace(&mut has_point, true),
-        other => !other.is_ascii_digit(),
-    });
-    let end = end.unwrap_or(unsigned.len());
-    let (read, rest) = text.split_at(end + text.len() - unsigned.len());
-    Some(match (read, rest) {
-        (read, "") => format!("{EXPECTED}, found `{read}`, which lacks digits"),
-        ("", rest) => format!("{EXPECTED}, found `{rest}`"),
-        (read, rest) => format!("{EXPECTED}, found `{rest}` after `{read}`"),
-    })
+    matches!(unsigned, "inf" | "nan") || is_digits(whole) && is_digits(decimals)
 }
 
 /// Whether a text is digits, at least one.

@@ -7,16 +7,14 @@
 //! formula, `eligible_time` of another moment, and usage of another moment. Each must give more
 //! than half of them.
 
-mod causes;
 mod hypotheses;
 mod log;
 
+use std::collections::HashMap;
 use std::fmt;
 
-use causes::Causes;
-pub use causes::{Cause, CauseKind};
 use hypotheses::{Digits, Hypotheses, Hypothesis};
-use log::{Cycle, broken_number, for_each_cycle};
+use log::{Cycle, for_each_cycle, is_value};
 pub use log::{LoggedValue, formulas_set, logged_values};
 
 use crate::number_format::logged;
@@ -165,6 +163,112 @@ impl Serialize for Explanation {
     }
 }
 
+/// Why a value differs, as far as it has that in common with others.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CauseKind {
+    /// The formula in the log is another one that the site has or had.
+    Formula {
+        /// The source of the formula.
+        origin: String,
+        /// The formula.
+        text: String,
+    },
+    /// `eligible_time` is of another moment.
+    EligibleTime,
+    /// All usage has decayed this many times more.
+    Decayed(i32),
+    /// The job is no longer waiting.
+    NotWaiting,
+    /// The file that would give an input is missing.
+    NotCaptured(NotCaptured),
+    /// The logged text is not a number.
+    NotANumber,
+    /// No other formula and no other moment gives the value.
+    Nothing,
+}
+
+impl CauseKind {
+    /// Its name in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Formula { .. } => "formula",
+            Self::EligibleTime => "eligible_time",
+            Self::Decayed(_) => "decay",
+            Self::NotWaiting => "state",
+            Self::NotCaptured(_) => "not captured",
+            Self::NotANumber => "not a number",
+            Self::Nothing => "unknown",
+        }
+    }
+
+    /// Whether a value that differs for this reason is explained.
+    pub fn explains(&self) -> bool {
+        match self {
+            Self::Formula { .. } | Self::EligibleTime | Self::Decayed(_) | Self::NotWaiting => true,
+            Self::NotCaptured(_) | Self::NotANumber | Self::Nothing => false,
+        }
+    }
+}
+
+impl From<&Explanation> for CauseKind {
+    fn from(explanation: &Explanation) -> Self {
+        match explanation {
+            Explanation::Formula { origin, text } => Self::Formula {
+                origin: origin.clone(),
+                text: text.clone(),
+            },
+            Explanation::EligibleTime(_) => Self::EligibleTime,
+            Explanation::Decayed(times) => Self::Decayed(*times),
+            Explanation::NotWaiting(_) => Self::NotWaiting,
+        }
+    }
+}
+
+/// Why values differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cause {
+    /// What they have in common.
+    pub kind: CauseKind,
+    /// The number of values.
+    pub lines: usize,
+    /// For [`CauseKind::EligibleTime`]: by how many seconds the `eligible_time` of the cycles is
+    /// later than that of the queue, the least and the greatest.
+    pub seconds: Option<(i64, i64)>,
+}
+
+/// The causes of the values that differ, as they are counted.
+#[derive(Default)]
+struct Causes(HashMap<CauseKind, Cause>);
+
+impl Causes {
+    /// Counts a value; `shift` is the change of `eligible_time` in its cycle.
+    fn count(&mut self, kind: CauseKind, shift: Option<i64>) {
+        let is_of_time = kind == CauseKind::EligibleTime;
+        let cause = self.0.entry(kind.clone()).or_insert(Cause {
+            kind,
+            lines: 0,
+            seconds: None,
+        });
+        cause.lines += 1;
+        if let Some(shift) = shift
+            && is_of_time
+        {
+            let (least, most) = cause.seconds.unwrap_or((shift, shift));
+            cause.seconds = Some((least.min(shift), most.max(shift)));
+        }
+    }
+
+    /// The causes, that of the most lines first.
+    fn into_sorted(self) -> Vec<Cause> {
+        let mut causes: Vec<Cause> = self.0.into_values().collect();
+        causes.sort_by(|one, other| {
+            let by_lines = other.lines.cmp(&one.lines);
+            by_lines.then_with(|| one.kind.cmp(&other.kind))
+        });
+        causes
+    }
+}
+
 /// The result of comparing a log with a queue.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Replay {
@@ -290,7 +394,7 @@ impl<'a> Comparison<'a> {
                 self.replay.equal += 1;
                 continue;
             }
-            if ours.is_some() && broken_number(&value.digits).is_none() {
+            if ours.is_some() && is_value(&value.digits) {
                 compared.push((row, &value.digits));
             }
             different.push((value, row));
@@ -309,39 +413,43 @@ impl<'a> Comparison<'a> {
     fn add_difference(&mut self, value: &LoggedValue<'_>, row: usize, found: &[Hypothesis<'a>]) {
         let digits = &value.digits;
         let ours = self.digits(row);
-        let broken = broken_number(digits);
+        let is_value = is_value(digits);
         let mut explanations = Vec::new();
         let mut shift = None;
         for one in found {
             if let Hypothesis::EligibleTime(seconds) = one {
                 shift = shift.or(Some(*seconds));
             }
-            if ours.is_some() && broken.is_none() {
+            if ours.is_some() && is_value {
                 explanations.extend(self.hypotheses.explain(*one, (row, digits)));
             }
         }
-        if ours.is_none() && broken.is_none() {
+        if ours.is_none() && is_value {
             let exclusion = self.queue.table.exclusion(row);
             explanations.extend(exclusion.and_then(explain_exclusion));
         }
-        let mut not_captured = None;
-        if explanations.is_empty() {
-            not_captured = self.hypotheses.not_captured(row);
+        let kind = if let Some(first) = explanations.first() {
+            first.into()
+        } else {
             self.replay.unexplained += 1;
-        }
-        let kind = match (explanations.first(), &broken, not_captured) {
-            (Some(first), ..) => first.into(),
-            (None, Some(_), _) => CauseKind::NotANumber,
-            (None, None, Some(missing)) => CauseKind::NotCaptured(missing),
-            (None, None, None) => CauseKind::Nothing,
+            match self.hypotheses.not_captured(row) {
+                _ if !is_value => CauseKind::NotANumber,
+                Some(missing) => CauseKind::NotCaptured(missing),
+                None => CauseKind::Nothing,
+            }
+        };
+        let remark = match &kind {
+            CauseKind::NotANumber => Some(format!(
+                "expected a decimal number such as 0.8843, found `{digits}`"
+            )),
+            CauseKind::NotCaptured(missing) => Some(format!("not verified, because {missing}")),
+            _ => None,
         };
         self.causes.count(kind, shift);
         if self.replay.different.len() >= MAX_LISTED {
             self.replay.not_listed += 1;
             return;
         }
-        let missing = not_captured.map(|missing| format!("not verified, because {missing}"));
-        let remark = broken.or(missing);
         self.replay.different.push(Difference {
             line: value.line,
             job: value.job.to_string(),

@@ -13,9 +13,9 @@ use job_sort_formula::fairshare::{
 };
 use thiserror::Error;
 
+use super::PbsTree;
 use crate::files::resource_group::{ResourceGroup, TREE_ROOT, UNKNOWN_GROUP};
 use crate::files::usage::{MIN_USAGE, UsageFile};
-use crate::share_tree::PbsTree;
 
 /// The cgroup of the group `unknown`.
 const UNKNOWN_CGROUP: i32 = 1;
@@ -142,7 +142,7 @@ impl<'a> PbsTreeBuilder<'a> {
         let mut charges = Vec::new();
         for (node, &id) in document.nodes.iter().zip(&assembler.ids) {
             if let Some(usage) = node.usage
-                && !assembler.is_parent(id)
+                && !assembler.has_children[id.index()]
             {
                 charges.push(assembler.charge(id, usage));
             }
@@ -309,12 +309,8 @@ impl PbsTreeAssembler {
         Charge {
             node,
             usage,
-            is_leaf: !self.is_parent(node),
+            is_leaf: !self.has_children[node.index()],
         }
-    }
-
-    fn is_parent(&self, node: NodeId) -> bool {
-        self.has_children[node.index()]
     }
 }
 

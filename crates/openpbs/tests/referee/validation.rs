@@ -168,9 +168,8 @@ fn wrong_odd_verdicts(script: &Script) -> Vec<String> {
             ..
         } = validate(formula, &schema);
         let is_too_deep = version < PythonVersion::V3_9 && uncertainty == Some(Uncertainty::Size);
-        let may_be_untold = is_too_deep || recorded::is_outside_language(formula);
-        untold += usize::from(ours.is_none() && index >= odd.len());
-        if ours != *code && !(ours.is_none() && may_be_untold) {
+        untold += usize::from(ours.is_none() && index >= odd.len() && !is_too_deep);
+        if ours != *code && ours.is_some() {
             wrong.push(format!("{version} {formula:.200}: {ours:?}, not {code:?}"));
         }
     }
@@ -179,6 +178,8 @@ fn wrong_odd_verdicts(script: &Script) -> Vec<String> {
         answers.len(),
         records.len()
     );
+    // those that are not arithmetic, as in `tests/qmgr_validation.rs`
+    assert!(untold <= 55, "{untold} formulas are untold");
     wrong
 }
 

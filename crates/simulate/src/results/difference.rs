@@ -33,15 +33,17 @@
 //! "Batch Size Effects in the Analysis of Simulation Output", 1982 (few long batches); W. Whitt,
 //! "Planning Queueing Simulations", 1989 (the relaxation time); E. Lazarus, D. J. Lewis, J. H.
 //! Stock, M. W. Watson, "HAR Inference: Recommendations for Practice", 2018 (the power 2/3); Y.
-//! Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", 1995.
+//! Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", 1995; M. Abramowitz, I. A.
+//! Stegun, "Handbook of Mathematical Functions", 1964, formulas 26.7.3 and 26.7.4 (Student's
+//! t-distribution with a whole number of degrees of freedom).
 
 use std::collections::BTreeMap;
+use std::f64::consts::FRAC_2_PI;
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::job_classes::{ByKind, Class, KINDS, Kind};
-use super::student_t;
 use crate::schedule::Schedule;
 use crate::workload::{Workload, WorkloadJob};
 
@@ -123,7 +125,7 @@ impl MeanChange {
     }
 
     fn quantile(&self) -> f64 {
-        student_t::quantile(LEVEL, self.degrees())
+        quantile(LEVEL, self.degrees())
     }
 
     /// Whether the jobs are of so many users that something can be claimed.
@@ -152,10 +154,7 @@ impl MeanChange {
         if change == 0.0 {
             return Some(1.0);
         }
-        Some(student_t::two_sided_p(
-            change / standard_error,
-            self.degrees(),
-        ))
+        Some(two_sided_p(change / standard_error, self.degrees()))
     }
 
     /// The standard error of the change; `None` without an interval.
@@ -569,6 +568,56 @@ impl Weighted {
     }
 }
 
+/// A bisection ends after so many steps.
+const BISECTIONS: usize = 64;
+
+/// The probability that `t` is at least so far from 0, on either side. Below 1e-12 it is a rounding
+/// error.
+fn two_sided_p(t: f64, degrees: usize) -> f64 {
+    let angle = libm::atan(t.abs() / libm::sqrt(degrees as f64));
+    let sine = libm::sin(angle);
+    let cosine = libm::cos(angle);
+    let is_odd = degrees % 2 == 1;
+    let first = if is_odd { cosine } else { 1.0 };
+    let terms = degrees / 2;
+    let mut term = first;
+    let mut sum = 0.0;
+    for index in 1..=terms {
+        sum += term;
+        let even = 2.0 * index as f64;
+        let ratio = if is_odd {
+            even / (even + 1.0)
+        } else {
+            (even - 1.0) / even
+        };
+        term *= cosine * cosine * ratio;
+    }
+    let within = if is_odd {
+        FRAC_2_PI * (angle + sine * sum)
+    } else {
+        sine * sum
+    };
+    (1.0 - within).clamp(0.0, 1.0)
+}
+
+/// The distance from 0 that `t` exceeds, on either side, with this probability.
+fn quantile(two_sided: f64, degrees: usize) -> f64 {
+    let mut low = 0.0;
+    let mut high = 1.0;
+    while two_sided_p(high, degrees) > two_sided {
+        high *= 2.0;
+    }
+    for _ in 0..BISECTIONS {
+        let middle = (low + high) / 2.0;
+        if two_sided_p(middle, degrees) > two_sided {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    (low + high) / 2.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -690,5 +739,36 @@ mod tests {
         // with others that are significant it is
         assert_eq!(level(&[change(0.1), change(0.2)]), 0.05);
         assert_eq!(level(&[change(0.1), change(9.0), change(9.0)]), 0.0125);
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        // the handbook's table 26.10, and the normal distribution for many degrees
+        let cases = [
+            (1, 12.706),
+            (2, 4.303),
+            (5, 2.571),
+            (6, 2.447),
+            (29, 2.045),
+            (120, 1.980),
+            (100_000, 1.960),
+        ];
+        for (degrees, expected) in cases {
+            let found = quantile(0.05, degrees);
+            assert!((found - expected).abs() < 6e-4, "{degrees}: {found}");
+        }
+        assert!((quantile(0.001, 5) - 6.869).abs() < 6e-4);
+    }
+
+    #[test]
+    fn probabilities_are_those_of_the_quantiles() {
+        for degrees in [1, 2, 3, 8, 51] {
+            for p in [0.9, 0.05, 1e-6] {
+                let found = two_sided_p(quantile(p, degrees), degrees);
+                assert!((found - p).abs() < 1e-10, "{degrees}: {found}");
+            }
+        }
+        assert_eq!(two_sided_p(0.0, 4), 1.0);
+        assert_eq!(two_sided_p(f64::INFINITY, 4), 0.0);
     }
 }

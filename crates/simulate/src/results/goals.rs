@@ -292,11 +292,6 @@ impl Goals {
     /// The text is not TOML, has an unknown key, or a value that is not what the key expects: says
     /// the line and what is expected.
     pub fn parse(name: &str, text: &str, schema: &Schema) -> Result<Self, GoalsError> {
-        if text.len() > MAX_GOALS_BYTES {
-            return Err(GoalsError(format!(
-                "`{name}` is larger than {MAX_GOALS_BYTES} bytes, the limit for goals"
-            )));
-        }
         let file: File = match toml::from_str(text) {
             Ok(file) => file,
             Err(error) => {
@@ -643,18 +638,9 @@ pub fn in_one_line(found: &Diagnostic) -> String {
 
 fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
     let whole = goal.span();
-    let GoalTable {
-        name,
-        jobs,
-        queue,
-        entity,
-        group,
-        measure,
-        statistic,
-        at_most,
-        at_least,
-    } = goal.into_inner();
-    let condition = match jobs {
+    let table = goal.into_inner();
+    let name = table.name;
+    let condition = match table.jobs {
         Some(jobs) => match Condition::parse(jobs.get_ref(), schema) {
             Ok(condition) => Some(condition),
             Err(message) => return fault(jobs.span(), message),
@@ -663,9 +649,9 @@ fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
     };
     let mut member = None;
     for (kind, named) in [
-        (Member::Queue, queue),
-        (Member::Entity, entity),
-        (Member::Group, group),
+        (Member::Queue, table.queue),
+        (Member::Entity, table.entity),
+        (Member::Group, table.group),
     ] {
         if let Some(named) = named
             && member.replace((kind, named)).is_some()
@@ -675,12 +661,12 @@ fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
             return fault(whole, message);
         }
     }
-    let measure = measure_of(&measure, statistic.as_ref())?;
+    let measure = measure_of(&table.measure, table.statistic.as_ref())?;
     if measure.is_of_run() && (condition.is_some() || member.is_some()) {
         let message = format!("goal `{name}` measures the whole run, which is not of some jobs");
         return fault(whole, message);
     }
-    let (is_most, limit) = match (at_most, at_least) {
+    let (is_most, limit) = match (table.at_most, table.at_least) {
         (Some(limit), None) => (true, limit),
         (None, Some(limit)) => (false, limit),
         _ => {
@@ -722,7 +708,7 @@ fn measure_of(
     statistic: Option<&Spanned<StatisticValue>>,
 ) -> Result<Measure, Fault> {
     let (span, name) = (name.span(), name.get_ref());
-    if let Some(measure) = RunMeasure::from_name(name) {
+    if let Some(measure) = named(&RUN_MEASURES, name) {
         return match statistic {
             Some(statistic) => {
                 let message = format!("`{name}` is one number, without a statistic");
@@ -731,7 +717,7 @@ fn measure_of(
             None => Ok(Measure::OfRun(measure)),
         };
     }
-    let Some(of_jobs) = JobMeasure::from_name(name) else {
+    let Some(of_jobs) = named(&JOB_MEASURES, name) else {
         return fault(
             span,
             format!(
@@ -824,48 +810,34 @@ impl LimitNumber {
     }
 }
 
-impl JobMeasure {
-    fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "wait" => Some(Self::Wait),
-            "bounded_slowdown" => Some(Self::BoundedSlowdown),
-            "turnaround" => Some(Self::Turnaround),
-            _ => None,
-        }
-    }
+/// The measures of jobs by their names; in sentences they have blanks.
+const JOB_MEASURES: [(&str, JobMeasure); 3] = [
+    ("wait", JobMeasure::Wait),
+    ("bounded_slowdown", JobMeasure::BoundedSlowdown),
+    ("turnaround", JobMeasure::Turnaround),
+];
+const RUN_MEASURES: [(&str, RunMeasure); 5] = [
+    ("utilisation", RunMeasure::Utilisation),
+    ("jain", RunMeasure::Jain),
+    ("hoover", RunMeasure::Hoover),
+    ("makespan", RunMeasure::Makespan),
+    ("mean_queue", RunMeasure::MeanQueue),
+];
 
-    /// Its name in sentences.
-    fn words(self) -> &'static str {
-        match self {
-            Self::Wait => "wait",
-            Self::BoundedSlowdown => "bounded slowdown",
-            Self::Turnaround => "turnaround",
-        }
-    }
+/// What a table has under a name.
+fn named<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
+    let (_, measure) = table.iter().find(|(known, _)| *known == name)?;
+    Some(*measure)
 }
 
-impl RunMeasure {
-    fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "utilisation" => Some(Self::Utilisation),
-            "jain" => Some(Self::Jain),
-            "hoover" => Some(Self::Hoover),
-            "makespan" => Some(Self::Makespan),
-            "mean_queue" => Some(Self::MeanQueue),
-            _ => None,
+/// The name of a measure in sentences.
+fn words<T: PartialEq>(table: &[(&str, T)], measure: &T) -> String {
+    for (name, known) in table {
+        if known == measure {
+            return name.replace('_', " ");
         }
     }
-
-    /// Its name in sentences.
-    fn words(self) -> &'static str {
-        match self {
-            Self::Utilisation => "utilisation",
-            Self::Jain => "jain",
-            Self::Hoover => "hoover",
-            Self::Makespan => "makespan",
-            Self::MeanQueue => "mean queue",
-        }
-    }
+    String::new()
 }
 
 impl Measure {
@@ -907,16 +879,16 @@ impl Measure {
 impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (of_jobs, statistic) = match self {
-            Self::OfRun(measure) => return f.write_str(measure.words()),
-            Self::OfJobs(measure, statistic) => (*measure, statistic),
+            Self::OfRun(measure) => return f.write_str(&words(&RUN_MEASURES, measure)),
+            Self::OfJobs(measure, statistic) => (measure, statistic),
         };
-        let measure = of_jobs.words();
+        let measure = words(&JOB_MEASURES, of_jobs);
         match statistic {
             Statistic::Mean => write!(f, "mean {measure}"),
             Statistic::Median => write!(f, "median {measure}"),
             Statistic::Percentile(100) => write!(f, "longest {measure}"),
             Statistic::Percentile(percentage) => write!(f, "p{percentage} {measure}"),
-            Statistic::Within(limit) if of_jobs == JobMeasure::BoundedSlowdown => {
+            Statistic::Within(limit) if *of_jobs == JobMeasure::BoundedSlowdown => {
                 write!(f, "{measure} within {limit}")
             }
             Statistic::Within(limit) => write!(f, "{measure} within {}", time_in_words(*limit)),

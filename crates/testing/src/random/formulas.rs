@@ -26,38 +26,112 @@ pub fn schema() -> Schema {
     schema
 }
 
-const COMPARISONS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
+/// The grammar: the alternatives of each rule, divided by `;`, each after the number of times that
+/// it counts. Words in upper case are rules, those of [`Writer::hook`] or of this table.
+const RULES: [(&str, &str); 21] = [
+    ("FORMULA", "48 EXPR; 1 EXPR , EXPR; 1 EXPR , EXPR , EXPR"),
+    ("EXPR", "18 TEST; 1 TEST if ANY else EXPR"),
+    (
+        "TEST",
+        "28 COMPARED; 1 not COMPARED; 1 not not COMPARED; 1 COMPARED and TEST; 1 COMPARED or TEST",
+    ),
+    (
+        "COMPARED",
+        "48 SUM; 4 SUM COMPARE SUM; 2 SUM COMPARE ANY_SUM; 1 SUM COMPARE SUM COMPARE SUM; 1 SUM in SEQUENCE; 1 SUM not in SEQUENCE",
+    ),
+    ("COMPARE", "1 ==; 1 !=; 1 <; 1 <=; 1 >; 1 >="),
+    (
+        "SUM",
+        "24 OPERAND; 14 OPERAND ADD SUM; 6 OPERAND DIVIDE SUM; 2 OPERAND ** EXPONENT; 3 BITS",
+    ),
+    ("ADD", "2 +; 2 *; 1 -; 1 /"),
+    ("DIVIDE", "2 %; 2 //; 1 /"),
+    // most are small, because Python computes any power, however long it takes
+    (
+        "EXPONENT",
+        "2 2; 2 3; 2 -1; 2 0; 2 0.5; 2 -2; 2 1.5; 2 7; 2 1e3; 2 0x10; 2 -0.25; 5 INTEGER_NAME; 5 NAME; 10 OPERAND",
+    ),
+    ("BITWISE", "2 OPERAND BIT SUM; 1 OPERAND SHIFT SHIFTED"),
+    ("BIT", "3 &; 3 |; 3 ^; 1 @"),
+    ("SHIFT", "1 <<; 1 >>"),
+    (
+        "SHIFTED",
+        "2 0; 2 1; 2 3; 2 31; 2 63; 2 64; 2 100; 2 -1; 8 INTEGER_NAME; 8 OPERAND",
+    ),
+    ("OPERAND", "36 ATOM; 3 - OPERAND; 1 + OPERAND; 1 INVERTED"),
+    ("ATOM", "6 LEAF; 4 CALL; 2 ( EXPR )"),
+    ("LEAF", "3 LITERAL; 2 NAME; 1 WORD"),
+    (
+        "SEQUENCE",
+        "1 ( ); 1 [ ]; 2 [ ITEMS ]; 1 [ ITEMS , ]; 2 ( ITEMS , EXPR ); 2 ( ITEMS , )",
+    ),
+    (
+        "ITEMS",
+        "4 EXPR; 4 EXPR , EXPR; 3 EXPR , EXPR , EXPR; 1 SEQUENCE , EXPR",
+    ),
+    ("SMALL", "1 0; 1 1; 1 2; 1 5; 1 9; 1 ncpus%20; 1 33"),
+    (
+        "DIGITS",
+        "2 0; 2 1; 1 2; 1 5; 1 -1; 1 -2; 1 -3; 1 10; 1 17; 1 400; 1 ncpus%9; 2 None; 1 3.0",
+    ),
+    (
+        "KEY",
+        "1 abs; 1 None; 1 floor; 1 sqrt; 1 int; 1 bool; 1 max; 1 ncpus",
+    ),
+];
 
-/// The numbers of which an expression consists.
-#[derive(Clone, Copy, PartialEq)]
-enum Operands {
-    Integer,
-    Any,
-}
+/// What is written only where a formula may get deeper.
+const DEEPER: [&str; 6] = ["CALL", "EXPR", "ITEMS", "SEQUENCE", "SUM", "TEST"];
+
+/// The arguments of functions that need others than as many numbers as they take.
+const ARGUMENTS: [(&str, &str); 12] = [
+    ("all any len fsum sum prod", "1 SEQUENCE"),
+    ("max min", "3 ITEMS; 1 SEQUENCE"),
+    ("hypot", "1 ITEMS"),
+    ("dist", "1 ( EXPR , EXPR ) , ( EXPR , EXPR )"),
+    ("gcd lcm", "1 INTEGER; 2 INTEGER , INTEGER; 1"),
+    ("isqrt", "1 INTEGER"),
+    // Python computes the factorial of a number of seven digits for minutes
+    (
+        "factorial",
+        "1 0; 1 5; 1 12; 1 13.0; 1 25; 1 170; 1 400; 1 ncpus%40; 1 -1",
+    ),
+    ("comb perm", "1 INTEGER , SMALL"),
+    ("ldexp", "1 EXPR , INTEGER"),
+    ("round", "1 EXPR; 1 EXPR , DIGITS"),
+    ("log", "1 EXPR; 1 EXPR , EXPR"),
+    ("gamma lgamma", "4 EXPR; 1 ncpus/3; 1 2.5; 1 ncpus; 1 171.5"),
+];
+
+/// Words that are no numbers of a formula, or names of several kinds.
+const WORDS: [&str; 10] = [
+    "None", "sqrt", "unknown", "exit", "int", "max", "größe", "eⅷ", "True", "False",
+];
+/// The functions that give integers.
+const INTEGER_FUNCTIONS: &str =
+    "abs int round floor ceil trunc max min sum prod gcd lcm isqrt comb perm factorial";
 
 /// Writes one formula, token by token.
 pub struct Writer<'g> {
     pub random: &'g mut Generator,
     pub tokens: Vec<String>,
+    /// Whether the numbers of which an expression consists are integers.
+    is_integer: bool,
 }
 
 impl<'g> Writer<'g> {
     pub fn formula(random: &'g mut Generator) -> Self {
+        let depth = random.below(5);
         let mut writer = Self {
+            is_integer: random.below(3) == 0,
             random,
             tokens: Vec::new(),
         };
-        let depth = writer.random.below(5);
-        let operands = writer.operands();
-        if writer.chance(50) {
-            writer.several(2, depth, operands)
-        } else {
-            writer.expression(depth, operands)
-        }
+        writer.rule("FORMULA", depth);
         writer
     }
 
-    pub fn chance(&mut self, one_in: u64) -> bool {
+    fn chance(&mut self, one_in: u64) -> bool {
         self.random.below(one_in) == 0
     }
 
@@ -65,377 +139,206 @@ impl<'g> Writer<'g> {
         self.tokens.push(token.into());
     }
 
-    fn pick(&mut self, tokens: &[&'static str]) {
-        let token = self.random.pick(tokens);
-        self.push(token);
+    /// Writes what a rule stands for.
+    fn rule(&mut self, name: &str, depth: u64) {
+        for (rule, alternatives) in RULES {
+            if rule == name {
+                return self.one_of(alternatives, depth);
+            }
+        }
+        self.hook(name, depth);
     }
 
-    fn operands(&mut self) -> Operands {
-        if self.chance(3) {
-            Operands::Integer
-        } else {
-            Operands::Any
+    /// Writes one of the alternatives; the first one is there in any depth.
+    fn one_of(&mut self, alternatives: &str, depth: u64) {
+        let mut weighted = Vec::new();
+        for alternative in alternatives.split(';') {
+            let mut words = alternative.split_whitespace();
+            let count = words.next().and_then(|count| count.parse().ok());
+            let words: Vec<&str> = words.collect();
+            let is_deeper = words.iter().any(|word| DEEPER.contains(word));
+            if depth > 0 || weighted.is_empty() || !is_deeper {
+                weighted.extend(vec![words; count.expect("a weight")]);
+            }
         }
-    }
-
-    fn expression(&mut self, depth: u64, operands: Operands) {
-        if !self.chance(9) || depth == 0 {
-            return self.disjunction(depth, operands);
-        }
-        self.disjunction(depth - 1, operands);
-        self.push("if");
-        let asked = self.operands();
-        self.disjunction(depth - 1, asked);
-        self.push("else");
-        self.expression(depth - 1, operands);
-    }
-
-    fn disjunction(&mut self, depth: u64, operands: Operands) {
-        self.inversion(depth, operands);
-        while self.chance(9) && depth > 0 {
-            self.pick(&["and", "or"]);
-            self.inversion(depth - 1, operands);
-        }
-    }
-
-    fn inversion(&mut self, depth: u64, operands: Operands) {
-        while self.chance(25) {
-            self.push("not");
-        }
-        self.arithmetic(depth, operands);
-        if self.chance(25) {
-            self.membership(depth, operands);
-        }
-        while self.chance(8) && depth > 0 {
-            self.pick(&COMPARISONS);
-            let other = if self.chance(4) {
-                Operands::Any
+        let at = self.random.below(weighted.len() as u64) as usize;
+        let words = weighted.swap_remove(at);
+        let inner = depth.saturating_sub(u64::from(words.len() > 1));
+        for word in words {
+            if word.starts_with(|first: char| first.is_ascii_uppercase()) && word != "None" {
+                self.rule(word, inner);
             } else {
-                operands
-            };
-            self.arithmetic(depth - 1, other);
-        }
-    }
-
-    fn membership(&mut self, depth: u64, operands: Operands) {
-        if self.chance(2) {
-            self.push("not");
-        }
-        self.push("in");
-        self.sequence(depth.saturating_sub(1), operands);
-    }
-
-    fn arithmetic(&mut self, depth: u64, operands: Operands) {
-        self.operand(depth, operands);
-        let mut more = 2;
-        while depth > 0 && self.chance(more) {
-            more = 3;
-            match self.random.below(24) {
-                0..=12 => self.pick(&["+", "-", "*", "/", "+", "*"]),
-                13..=17 => self.pick(&["%", "//"]),
-                18 | 19 => return self.power(depth, operands),
-                20..=22 if operands == Operands::Integer => match self.random.below(3) {
-                    0 => return self.shift(depth, operands),
-                    _ => self.pick(&["&", "|", "^"]),
-                },
-                23 if self.chance(12) => self.pick(&["@", "&", "|", "^", "<<", ">>"]),
-                _ => self.pick(&["-", "/"]),
-            }
-            self.operand(depth - 1, operands);
-        }
-    }
-
-    /// Most exponents are small, because Python computes any power, however long it takes.
-    fn power(&mut self, depth: u64, operands: Operands) {
-        self.push("**");
-        match self.random.below(8) {
-            0..=3 => self.pick(&[
-                "2", "3", "-1", "0", "0.5", "-2", "1.5", "7", "1e3", "0x10", "-0.25",
-            ]),
-            4 => self.pick(&INTEGERS),
-            5 => self.pick(&NUMBERS),
-            _ => self.operand(depth - 1, operands),
-        }
-    }
-
-    fn shift(&mut self, depth: u64, operands: Operands) {
-        self.pick(&["<<", ">>"]);
-        match self.random.below(4) {
-            0 => self.operand(depth - 1, operands),
-            1 => self.pick(&INTEGERS),
-            _ => self.pick(&["0", "1", "3", "31", "63", "64", "100", "-1"]),
-        }
-    }
-
-    fn operand(&mut self, depth: u64, operands: Operands) {
-        while self.chance(8) {
-            match self.random.below(5) {
-                0 if operands == Operands::Integer => self.push("~"),
-                1 => self.push("+"),
-                _ => self.push("-"),
-            }
-        }
-        match self.random.below(12) {
-            0..=3 if depth > 0 => self.call(depth - 1, operands),
-            4 | 5 if depth > 0 => self.bracketed(depth - 1, operands),
-            6..=8 => self.literal(operands),
-            9 => self.word(depth, operands),
-            _ => self.name(operands),
-        }
-    }
-
-    fn bracketed(&mut self, depth: u64, operands: Operands) {
-        self.push("(");
-        self.expression(depth, operands);
-        self.push(")");
-    }
-
-    fn name(&mut self, operands: Operands) {
-        match operands {
-            Operands::Integer => self.pick(&INTEGERS),
-            Operands::Any if self.chance(3) => self.pick(&INTEGERS),
-            // the inputs `gamma` and `len` are rare
-            Operands::Any if self.chance(12) => self.pick(&NUMBERS),
-            Operands::Any => self.pick(&NUMBERS[..4]),
-        }
-    }
-
-    fn word(&mut self, depth: u64, operands: Operands) {
-        match self.random.below(40) {
-            0 => self.pick(&[
-                "None", "sqrt", "unknown", "exit", "int", "max", "größe", "eⅷ", "True", "False",
-            ]),
-            1 => self.sequence(depth.saturating_sub(1), operands),
-            2..=9 => self.pick(&["True", "False"]),
-            _ if operands == Operands::Integer => self.name(operands),
-            10..=12 => self.pick(&["inf", "nan"]),
-            _ => self.pick(&["pi", "e", "tau"]),
-        }
-    }
-
-    fn sequence(&mut self, depth: u64, operands: Operands) {
-        let (open, close) = if self.chance(2) {
-            ("(", ")")
-        } else {
-            ("[", "]")
-        };
-        let count = self.random.below(5);
-        self.push(open);
-        self.items(count, depth, operands);
-        if (count == 1 && open == "(") || (count > 0 && self.chance(5)) {
-            self.push(",");
-        }
-        self.push(close);
-    }
-
-    fn items(&mut self, count: u64, depth: u64, operands: Operands) {
-        for index in 0..count {
-            if index > 0 {
-                self.push(",");
-            }
-            if self.chance(20) && depth > 0 {
-                self.sequence(depth - 1, operands)
-            } else {
-                self.expression(depth, operands)
+                self.push(word);
             }
         }
     }
 
-    fn several(&mut self, least: u64, depth: u64, operands: Operands) {
-        let count = least + self.random.below(3);
-        self.items(count, depth, operands);
+    /// Writes a rule that depends on what was written before, or on numbers.
+    fn hook(&mut self, name: &str, depth: u64) {
+        let before = self.is_integer;
+        match name {
+            "INTEGER" => {
+                self.is_integer = true;
+                self.rule("EXPR", depth);
+            }
+            "ANY" | "ANY_SUM" => {
+                self.is_integer = self.chance(3);
+                self.rule(if name == "ANY" { "TEST" } else { "SUM" }, depth);
+            }
+            "BITS" if depth > 0 && (before || self.chance(12)) => self.rule("BITWISE", depth - 1),
+            "BITS" => self.rule("OPERAND", depth),
+            "INVERTED" => {
+                self.push(if before { "~" } else { "-" });
+                self.rule("OPERAND", depth);
+            }
+            "INTEGER_NAME" => {
+                let name = self.random.pick(&INTEGERS);
+                self.push(name);
+            }
+            "NAME" => {
+                // the inputs `gamma` and `len` are rare
+                let rare = if self.chance(12) { 6 } else { 4 };
+                let name = if before || self.chance(3) {
+                    self.random.pick(&INTEGERS)
+                } else {
+                    self.random.pick(&NUMBERS[..rare])
+                };
+                self.push(name);
+            }
+            "WORD" => match self.random.below(40) {
+                0 => {
+                    let word = self.random.pick(&WORDS);
+                    self.push(word);
+                }
+                1 => self.rule("SEQUENCE", depth),
+                2..=9 => {
+                    let word = self.random.pick(&["True", "False"]);
+                    self.push(word);
+                }
+                _ if before => self.hook("NAME", depth),
+                _ => {
+                    let word = self
+                        .random
+                        .pick(&["inf", "nan", "pi", "e", "tau", "pi", "e"]);
+                    self.push(word);
+                }
+            },
+            "LITERAL" => {
+                let text = if before || self.chance(3) {
+                    self.integer()
+                } else {
+                    self.float()
+                };
+                self.push(text);
+            }
+            "CALL" => self.call(depth),
+            other => panic!("`{other}` is no rule"),
+        }
+        self.is_integer = before;
     }
 
-    // ---- calls
-    // ------------------------------------------------------------------------------------------------
-
-    fn call(&mut self, depth: u64, operands: Operands) {
-        let function = self.function(operands);
+    fn call(&mut self, depth: u64) {
+        let depth = depth.saturating_sub(1);
+        let mut functions = Function::ALL.to_vec();
+        if self.is_integer {
+            functions.retain(|function| has(INTEGER_FUNCTIONS, function.name()));
+        }
+        let function = self.random.pick(&functions);
         if self.chance(60) {
-            self.bracketed(depth, operands); // `(1 + 2)(3)` is a call as well
+            // `(1 + 2)(3)` is a call as well
+            self.one_of("1 ( EXPR )", depth);
         } else {
             self.push(function.name());
         }
         self.push("(");
         let first = self.tokens.len();
-        if self.chance(40) {
-            let count = self.random.below(4);
-            self.items(count, depth, operands);
-        } else {
-            self.arguments(function, depth, operands);
+        let arity = function.arity(PythonVersion::NEWEST).0;
+        let mut arguments = format!("1 {}", vec!["EXPR"; arity].join(" , "));
+        for (functions, special) in ARGUMENTS {
+            if has(functions, function.name()) {
+                arguments = special.to_owned();
+            }
         }
-        self.keywords(function, first, depth, operands);
+        if self.chance(40) {
+            arguments = "1; 1 EXPR; 1 EXPR , EXPR; 1 EXPR , EXPR , EXPR".to_owned();
+        }
+        self.one_of(&arguments, depth);
+        let known = function.keywords(PythonVersion::NEWEST);
+        while self.chance(if known.is_empty() { 100 } else { 5 }) {
+            if self.tokens.len() > first {
+                self.push(",");
+            }
+            let name = if self.chance(12) || known.is_empty() {
+                self.random.pick(&[
+                    "key", "start", "base", "ndigits", "default", "zzz", "x", "a",
+                ])
+            } else {
+                self.random.pick(&known)
+            };
+            self.push(name);
+            self.push("=");
+            let value = match name {
+                "key" => "KEY",
+                "ndigits" | "base" => "DIGITS",
+                _ => "EXPR",
+            };
+            self.rule(value, depth);
+        }
         if self.tokens.len() > first && self.chance(30) {
             self.push(",");
         }
         self.push(")");
     }
 
-    fn function(&mut self, operands: Operands) -> Function {
-        use Function as F;
-        match operands {
-            Operands::Integer => self.random.pick(&[
-                F::Abs,
-                F::Int,
-                F::Round,
-                F::Floor,
-                F::Ceil,
-                F::Trunc,
-                F::Max,
-                F::Min,
-                F::Sum,
-                F::Prod,
-                F::Gcd,
-                F::Lcm,
-                F::Isqrt,
-                F::Comb,
-                F::Perm,
-                F::Factorial,
-            ]),
-            Operands::Any => self.random.pick(F::ALL),
-        }
-    }
-
-    fn arguments(&mut self, function: Function, depth: u64, operands: Operands) {
-        use Function as F;
-        match function {
-            F::All | F::Any | F::Len | F::Fsum | F::Sum | F::Prod => self.sequence(depth, operands),
-            F::Max | F::Min if self.chance(4) => self.sequence(depth, operands),
-            F::Max | F::Min | F::Hypot => self.several(1, depth, operands),
-            F::Dist => {
-                self.point(depth);
-                self.push(",");
-                self.point(depth);
-            }
-            F::Gcd | F::Lcm => self.several(0, depth, Operands::Integer),
-            F::Isqrt => self.items(1, depth, Operands::Integer),
-            // Python computes the factorial of a number of seven digits for minutes
-            F::Factorial => {
-                self.pick(&["0", "5", "12", "13.0", "25", "170", "400", "ncpus%40", "-1"])
-            }
-            F::Comb | F::Perm => {
-                self.expression(depth, Operands::Integer);
-                self.push(",");
-                self.pick(&["0", "1", "2", "5", "9", "ncpus%20", "33"]);
-            }
-            F::Ldexp => {
-                self.expression(depth, operands);
-                self.push(",");
-                self.expression(depth, Operands::Integer);
-            }
-            F::Round if self.chance(2) => {
-                self.expression(depth, operands);
-                self.push(",");
-                self.pick(&[
-                    "0", "1", "2", "5", "-1", "-3", "17", "400", "ncpus%9", "None",
-                ]);
-            }
-            F::Log if self.chance(2) => self.items(2, depth, operands),
-            F::Gamma | F::Lgamma if self.chance(2) => {
-                self.pick(&["ncpus/3", "2.5", "ncpus", "171.5"])
-            }
-            _ => self.items(
-                function.arity(PythonVersion::NEWEST).0 as u64,
-                depth,
-                operands,
-            ),
-        }
-    }
-
-    fn point(&mut self, depth: u64) {
-        self.push("(");
-        self.items(2, depth, Operands::Any);
-        self.push(")");
-    }
-
-    fn keywords(&mut self, function: Function, first: usize, depth: u64, operands: Operands) {
-        let known = function.keywords(PythonVersion::NEWEST);
-        let one_in = if known.is_empty() { 100 } else { 5 };
-        while self.chance(one_in) {
-            if self.tokens.len() > first {
-                self.push(",");
-            }
-            if self.chance(12) || known.is_empty() {
-                self.pick(&[
-                    "key", "start", "base", "ndigits", "default", "zzz", "x", "a",
-                ])
-            } else {
-                self.pick(&known)
-            }
-            let name = self.tokens.last().cloned().unwrap_or_default();
-            self.push("=");
-            match &*name {
-                "key" => self.pick(&[
-                    "abs", "None", "floor", "sqrt", "int", "bool", "max", "ncpus",
-                ]),
-                "ndigits" | "base" => self.pick(&["0", "1", "-2", "None", "10", "3.0"]),
-                _ => self.expression(depth, operands),
-            }
-        }
-    }
-
-    // ---- numbers
-    // ----------------------------------------------------------------------------------------------
-
-    fn literal(&mut self, operands: Operands) {
-        let text = if operands == Operands::Integer || self.chance(3) {
-            self.integer()
-        } else {
-            self.float()
-        };
-        self.push(text);
-    }
-
     fn integer(&mut self) -> String {
         let value = self.random.next() >> self.random.below(64);
         match self.random.below(30) {
             0..=14 => self.random.below(20).to_string(),
-            15 => "1024".to_owned(),
-            16 => (value % 100_000).to_string(),
-            17 => self.underscored(&value.to_string()),
-            18 => self.underscored(&format!("0x_{value:x}")),
-            19 => format!("0X{value:X}"),
-            20 => self.underscored(&format!("0o{value:o}")),
-            21 => format!("0B{:b}", value & 0xfff),
-            22 => "0_0".to_owned(),
-            23 => "000".to_owned(),
-            24 => format!("{value}{}", self.random.next()),
-            25 if self.chance(5) => format!("1{}", "0".repeat(self.random.below(700) as usize)),
-            26 => (1_u64 << 53).wrapping_add(self.random.below(3)).to_string(),
-            27 => "9223372036854775807".to_owned(),
+            15 => (value % 100_000).to_string(),
+            16 => self.underscored(&value.to_string()),
+            17 => self.underscored(&format!("0x_{value:x}")),
+            18 => format!("0X{value:X}"),
+            19 => self.underscored(&format!("0o{value:o}")),
+            20 => format!("0B{:b}", value & 0xfff),
+            21 => format!("{value}{}", self.random.next()),
+            22 if self.chance(5) => format!("1{}", "0".repeat(self.random.below(700) as usize)),
+            23 => (1_u64 << 53).wrapping_add(self.random.below(3)).to_string(),
+            24 => {
+                let odd = ["0_0", "000", "1024", "9223372036854775807"];
+                self.random.pick(&odd).to_owned()
+            }
             _ => self.random.below(1000).to_string(),
         }
     }
 
     fn float(&mut self) -> String {
+        const ODD: [&str; 11] = [
+            "1e400",
+            "1e-400",
+            "5e-324",
+            "2.4703282292062327e-324",
+            "1.7976931348623157e308",
+            "0.1",
+            "0.0",
+            "0.5",
+            "1e-9",
+            "1.0",
+            "2.5",
+        ];
         let whole = self.random.below(1000);
         let rest = self.random.next() >> self.random.below(64);
         let sign = self.random.pick(&["", "+", "-"]);
-        match self.random.below(16) {
+        match self.random.below(15) {
             0..=3 => format!("{whole}.{}", rest % 1000),
             4 => format!("{whole}."),
             5 => format!(".{rest}"),
             6 => format!("{whole}e{sign}{}", rest % 20),
             7 => format!("0{whole}.{rest}E{sign}0{}", rest % 330),
-            8 => format!(".5e{sign}{}", rest % 5),
-            9 => self.underscored(&format!("{whole}000.25")),
-            10 => format!("{rest}.{}e{sign}1_0", self.random.next()),
-            11 => format!("{:?}", f64::from_bits(self.random.next() >> 2)),
-            12 => self
-                .random
-                .pick(&[
-                    "1e400",
-                    "1e-400",
-                    "5e-324",
-                    "2.4703282292062327e-324",
-                    "1.7976931348623157e308",
-                ])
-                .to_owned(),
-            13 => self
-                .random
-                .pick(&["0.1", "0.0", "0.5", "1e-9", "1.0", "2.5"])
-                .to_owned(),
-            14 => format!("0.{}{}{}", rest, self.random.next(), self.random.next()),
+            8 => self.underscored(&format!("{whole}000.25")),
+            9 => format!("{rest}.{}e{sign}1_0", self.random.next()),
+            10 => format!("{:?}", f64::from_bits(self.random.next() >> 2)),
+            11 | 12 => self.random.pick(&ODD).to_owned(),
+            13 => format!("0.{rest}{}{}", self.random.next(), self.random.next()),
             _ => format!("0.{}", rest % 100),
         }
     }
@@ -444,16 +347,18 @@ impl<'g> Writer<'g> {
     fn underscored(&mut self, digits: &str) -> String {
         let mut text = String::new();
         for digit in digits.chars() {
-            let between = text
-                .chars()
-                .last()
-                .is_some_and(|last| last.is_ascii_hexdigit())
-                && digit.is_ascii_hexdigit();
-            if between && !text.ends_with("0b") && self.chance(3) {
+            let is_between =
+                text.ends_with(|last: char| last.is_ascii_hexdigit()) && digit.is_ascii_hexdigit();
+            if is_between && !text.ends_with("0b") && self.chance(3) {
                 text.push('_');
             }
             text.push(digit);
         }
         text
     }
+}
+
+/// Whether a word is one of these.
+fn has(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
 }

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
+use super::Analysis;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::formula::lint::findings::Analysis;
 use crate::formula::lint::ranges::{Interval, Rounded, comparison};
 use crate::formula::syntax::{ExprId, ExprKind};
 use crate::python::{BooleanOperator, ComparisonOperator};
@@ -72,17 +72,14 @@ fn never_evaluated(
     is_true: bool,
 ) -> Diagnostic {
     let message = format!("{} is never evaluated", analysis.quoted(branch));
-    let finding = analysis.finding(Code::DeadBranch, message, branch);
     let label = if is_true {
         "always true"
     } else {
         "always false"
     };
-    with_range(
-        analysis,
-        finding.with_secondary_label(analysis.span(condition), label),
-        condition,
-    )
+    let finding = analysis.finding(Code::DeadBranch, message, branch);
+    let finding = finding.with_secondary_label(analysis.span(condition), label);
+    with_range(analysis, finding, condition)
 }
 
 /// The finding on the branch `b` of `a if ncpus > 4 else b if ncpus > 8 else c`: the condition

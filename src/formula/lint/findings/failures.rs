@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::Analysis;
+use super::sampling::Sample;
 use crate::diagnostic::{Applicability, Code, Diagnostic, Fix, Severity, Span};
-use crate::formula::lint::findings::Analysis;
-use crate::formula::lint::findings::sampling::Sample;
 use crate::formula::lint::ranges::Known;
 use crate::formula::program::EvalError;
 use crate::formula::syntax::{ExprId, ExprKind};
@@ -84,23 +84,19 @@ fn all_failures<'c>(analysis: &'c Analysis<'_>) -> Vec<Failure<'c>> {
 }
 
 fn finding(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {
-    let finding = match failure.kind {
-        ErrorKind::ZeroDivision => division(analysis, failure),
-        ErrorKind::Value => domain(analysis, failure),
-        ErrorKind::Overflow => overflow(analysis, failure),
-        ErrorKind::Complex => complex(analysis, failure),
-        ErrorKind::Type => {
-            let caret = power_by_caret(analysis, failure.node, true);
-            return match caret {
-                Some(finding) => Some(finding),
-                None => wrong_type(analysis, failure),
-            };
-        }
-        ErrorKind::Limit => too_large(analysis, failure)?,
+    match failure.kind {
+        ErrorKind::ZeroDivision => Some(division(analysis, failure)),
+        ErrorKind::Value => Some(domain(analysis, failure)),
+        ErrorKind::Overflow => Some(overflow(analysis, failure)),
+        ErrorKind::Complex => Some(complex(analysis, failure)),
+        ErrorKind::Type => match power_by_caret(analysis, failure.node, true) {
+            Some(finding) => Some(finding),
+            None => wrong_type(analysis, failure),
+        },
+        ErrorKind::Limit => too_large(analysis, failure),
         // unknown names have findings of their own
-        _ => return None,
-    };
-    Some(finding)
+        _ => None,
+    }
 }
 
 /// An error if the operation fails for every job, else a warning with the inputs of a sample job.
@@ -170,23 +166,15 @@ fn domain(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
     else {
         return finding.with_help(VALUE_ON_ERROR);
     };
+    let function = analysis.facts.function(*callee);
+    let name = analysis.text(*callee);
     let argument = match positional.first() {
         Some(&argument) if !failure.is_certain => analysis.text(argument),
         _ => "…",
     };
-    let domain = match analysis.facts.function(*callee) {
+    let domain = match function {
         Some(Function::Log | Function::Log2 | Function::Log10) => {
-            let name = analysis.text(*callee);
-            let mut least = "1e-7";
-            if let Some(&argument) = positional.first()
-                && let Some(input) = analysis.input(argument)
-                && let Some(bound) = analysis.positive_bound(input)
-            {
-                least = bound;
-            }
-            format!(
-                "`{name}` requires a number above 0; write `{name}({argument} + 1)` or `{name}(max({argument}, {least}))`"
-            )
+            format!("`{name}` requires a number above 0; write `{name}({argument} + 1)`")
         }
         Some(Function::Sqrt) => {
             format!("`sqrt` requires a number of at least 0; write `sqrt(max({argument}, 0))`")
@@ -237,19 +225,17 @@ fn too_large(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnosti
 }
 
 fn wrong_type(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {
-    let what = match analysis.kind(failure.node) {
-        ExprKind::Binary { op, .. } => format!("`{}` does not support these operands", op.symbol()),
-        ExprKind::Unary { op, .. } => format!("`{}` does not support this operand", op.symbol()),
-        ExprKind::Comparison { .. } => "these operands cannot be compared".to_owned(),
+    let operation = match analysis.kind(failure.node) {
+        ExprKind::Binary { op, .. } => op.symbol(),
+        ExprKind::Unary { op, .. } => op.symbol(),
+        ExprKind::Comparison { operators, .. } => operators[0].symbol(),
         ExprKind::Call { callee, .. } if analysis.facts.function(*callee).is_some() => {
-            format!(
-                "`{}` does not support these arguments",
-                analysis.text(*callee)
-            )
+            analysis.text(*callee)
         }
         // a callee that is not a function has a finding of its own
         _ => return None,
     };
+    let what = format!("`{operation}` does not support these operands");
     let mut finding = diagnostic(
         analysis,
         failure,
@@ -301,17 +287,12 @@ fn power_by_caret(analysis: &Analysis<'_>, node: ExprId, fails: bool) -> Option<
         analysis.quoted(node)
     );
     let span = analysis.span(node);
-    let finding = Diagnostic::new(Code::CaretForPower, message, span);
-    let finding = if always {
-        finding.with_severity(Severity::Error)
-    } else {
-        finding
-    };
-    let help = if always {
-        "it fails for every job; write `**` for a power"
-    } else {
-        "write `**` for a power"
-    };
+    let mut finding = Diagnostic::new(Code::CaretForPower, message, span);
+    let mut help = "write `**` for a power";
+    if always {
+        finding.severity = Severity::Error;
+        help = "it fails for every job; write `**` for a power";
+    }
     let finding = finding.with_help(help);
     let between = analysis.span(left).end as usize..analysis.span(right).start as usize;
     let caret = between.start + caret_outside_comments(analysis.expr.text().get(between)?)?;

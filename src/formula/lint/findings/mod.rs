@@ -10,13 +10,13 @@ mod sampling;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::ranges::{Facts, Ranges, Rounded, analyze_ranges};
 use crate::diagnostic::{Code, Diagnostic, Span, sort_by_span};
-use crate::formula::lint::findings::sampling::{Sample, Samples};
-use crate::formula::lint::ranges::{Facts, Ranges, Rounded, analyze_ranges};
 use crate::formula::program::Program;
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Node};
 use crate::python::Value;
 use crate::schema::{FairshareInput, InputType, Origin, Schema};
+use sampling::{Sample, Samples};
 
 /// The most findings that are returned. A formula of 64 KiB can have thousands, all alike.
 const MAX_FINDINGS: usize = 100;

@@ -1,12 +1,12 @@
 //! Lost precision: terms that are absorbed when the value is rounded to a C `float`, and integers
 //! that are rounded to a double.
 
+use super::Analysis;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::formula::lint::findings::Analysis;
 use crate::formula::lint::ranges::{Interval, NumberType, Rounded};
 use crate::formula::program::literal_value;
 use crate::formula::syntax::{ExprId, ExprKind};
-use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Function, Python, Value};
+use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Python, Value};
 use crate::schema::Range;
 
 /// Findings on lost precision.
@@ -24,37 +24,26 @@ fn absorbed_terms(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     if terms.len() == 1 {
         return Vec::new();
     }
-    let mut least = 0.0;
-    let mut most = 0.0;
+    let (mut least, mut most) = (0.0, 0.0);
     for (_, values) in &terms {
         least += values.low;
         most += values.high;
     }
-    let mut absorbed = Vec::new();
+    let mut findings = Vec::new();
+    // several terms can change the value together, though each alone cannot
+    let (mut total_width, mut least_spacing) = (0.0, f64::INFINITY);
     for (term, values) in terms {
         let others = Range::new(least - values.low, most - values.high);
-        absorbed.extend(absorbed_term(analysis, term, values, others));
+        if let Some((finding, spacing)) = absorbed_term(analysis, term, values, others) {
+            findings.push(finding);
+            total_width += values.high - values.low;
+            least_spacing = f64::min(spacing, least_spacing);
+        }
     }
-    // several terms can change the value together, though each alone cannot
-    let mut total_width = 0.0;
-    let mut least_spacing = f64::INFINITY;
-    for term in &absorbed {
-        total_width += term.width;
-        least_spacing = term.spacing.min(least_spacing);
+    if findings.len() > 1 && total_width >= least_spacing / 2.0 {
+        findings.clear();
     }
-    if absorbed.len() > 1 && total_width >= least_spacing / 2.0 {
-        return Vec::new();
-    }
-    absorbed.into_iter().map(|term| term.finding).collect()
-}
-
-/// A term that is absorbed.
-struct Absorbed {
-    finding: Diagnostic,
-    /// The difference between its greatest and its least value.
-    width: f64,
-    /// The distance between adjacent `float`s of the size of the sum.
-    spacing: f64,
+    findings
 }
 
 /// The terms of the outermost sum with their signed values; `None` if one may be anything but a
@@ -90,13 +79,14 @@ fn summands(analysis: &Analysis<'_>) -> Option<Vec<(ExprId, Interval)>> {
     Some(terms)
 }
 
-/// A term that varies by less than the precision of a `float` of the size of the others.
+/// The finding on a term that varies by less than the precision of a `float` of the size of the
+/// others, and the distance between adjacent `float`s of that size.
 fn absorbed_term(
     analysis: &Analysis<'_>,
     term: ExprId,
     values: Interval,
     others: Range,
-) -> Option<Absorbed> {
+) -> Option<(Diagnostic, f64)> {
     let Range { least, most } = others;
     // the least magnitude that the others have; not positive if they can be 0
     let size = if least > 0.0 { least } else { -most };
@@ -116,19 +106,15 @@ fn absorbed_term(
     }
     // if the other terms are constant, this can be computed; if they vary, the term can still
     // change the rounding
-    let is_absorbed = if least == most {
-        (least + values.low) as f32 == (least + values.high) as f32
+    let (is_absorbed, verb) = if least == most {
+        let is_absorbed = (least + values.low) as f32 == (least + values.high) as f32;
+        (is_absorbed, "never changes the value")
     } else {
-        width < spacing / 2.0
+        (width < spacing / 2.0, "hardly ever changes the value")
     };
     if !is_absorbed {
         return None;
     }
-    let verb = if least == most {
-        "never changes the value"
-    } else {
-        "hardly ever changes the value"
-    };
     let message = format!("{} {verb}", analysis.quoted(term));
     let finding = analysis.finding(Code::AbsorbedTerm, message, term);
     let finding = finding.with_label(format!("varies by at most {}", Rounded(width)));
@@ -137,11 +123,7 @@ fn absorbed_term(
         Rounded(size),
         Rounded(spacing)
     ));
-    Some(Absorbed {
-        finding,
-        width,
-        spacing,
-    })
+    Some((finding, spacing))
 }
 
 /// The distance between adjacent C `float`s of this size.
@@ -184,21 +166,16 @@ fn inexact_integer(analysis: &Analysis<'_>, node: ExprId) -> Option<String> {
         return None;
     };
     let value = literal_value(*kind, text, analysis.schema.python()).ok()?;
-    let message = format!(
-        "{} is rounded when it is combined with a float",
-        analysis.quoted(node)
-    );
-    let python = Python::new();
-    let double = python
-        .call(
-            &Value::Function(Function::Float),
-            std::slice::from_ref(&value),
-            &[],
-        )
-        .ok()?;
     // exact, as Python compares an integer with a float
-    let is_exact = python
+    let double = Value::Float(value.to_f64()?);
+    let is_exact = Python::new()
         .compare(ComparisonOperator::Equal, &double, &value)
         .ok()?;
-    (!is_exact).then_some(message)
+    if is_exact {
+        return None;
+    }
+    Some(format!(
+        "{} is rounded when it is combined with a float",
+        analysis.quoted(node)
+    ))
 }

@@ -3,14 +3,14 @@
 
 use std::cmp::Ordering;
 
+use super::Analysis;
+use super::sampling::{FUEL, Sample};
 use crate::diagnostic::{Code, Diagnostic, Severity};
-use crate::formula::lint::findings::Analysis;
-use crate::formula::lint::findings::sampling::{FUEL, Sample};
 use crate::formula::lint::ranges::Known;
 use crate::formula::lint::slope::slope;
 use crate::formula::program::{EvalError, Program};
 use crate::formula::syntax::ExprKind;
-use crate::python::{Arithmetic, ErrorKind, Function, Python, Value};
+use crate::python::{ErrorKind, Python, Value};
 use crate::schema::{FairshareInput, current_name};
 
 /// The finding on the result of the formula. `on_operations` are the findings on its operations.
@@ -91,35 +91,26 @@ fn object_name(result: &Result<Value, EvalError>) -> Option<&'static str> {
 fn too_large(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     let span = analysis.span(analysis.expr.root());
     let help = "the scheduler crashes, because it converts the result to a double; use a float, as in `2.0 ** …`";
-    let samples = &analysis.samples.all;
-    if analysis.inputs(analysis.expr.root()).is_empty()
-        && samples.first().is_some_and(exceeds_doubles)
-    {
-        let message = "the result is an integer too large for a double for every job";
-        return Some(
-            Diagnostic::new(Code::TooLargeForDouble, message, span)
-                .with_severity(Severity::Error)
-                .with_help(help),
-        );
-    }
-    let sample = samples.iter().find(|sample| exceeds_doubles(sample))?;
-    let condition = analysis.condition(Some(sample), analysis.expr.root());
-    let message = format!("the result is an integer too large for a double {condition}");
-    Some(Diagnostic::new(Code::TooLargeForDouble, message, span).with_help(help))
+    let sample = analysis
+        .samples
+        .all
+        .iter()
+        .find(|sample| exceeds_doubles(sample))?;
+    let message = "the result is an integer too large for a double";
+    let root = analysis.expr.root();
+    let (message, severity) = if analysis.inputs(root).is_empty() {
+        (format!("{message} for every job"), Severity::Error)
+    } else {
+        let condition = analysis.condition(Some(sample), root);
+        (format!("{message} {condition}"), Severity::Warning)
+    };
+    let found = Diagnostic::new(Code::TooLargeForDouble, message, span);
+    Some(found.with_severity(severity).with_help(help))
 }
 
 /// Whether the result is an integer beyond the largest double.
 fn exceeds_doubles(sample: &Sample) -> bool {
-    let Ok(value @ Value::Big(_)) = &sample.result else {
-        return false;
-    };
-    Python::new()
-        .call(
-            &Value::Function(Function::Float),
-            std::slice::from_ref(value),
-            &[],
-        )
-        .is_err()
+    matches!(&sample.result, Ok(value @ Value::Big(_)) if value.to_f64().is_none())
 }
 
 fn constant(analysis: &Analysis<'_>) -> Option<Diagnostic> {

@@ -1,8 +1,8 @@
 //! Python's functions on intervals.
 
-use crate::formula::lint::ranges::Known;
-use crate::formula::lint::ranges::interval::{Interval, NumberType, library_error, widened};
-use crate::formula::lint::ranges::operators;
+use super::Known;
+use super::interval::{Interval, NumberType, library_error, widened};
+use super::operators;
 use crate::python::{BinaryOperator, ErrorKind, Function, real_function};
 use crate::schema::Range;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::formula::lint::ranges::interval::{Interval, NumberType};
+use super::interval::{Interval, NumberType};
 use crate::python::Value;
 use crate::schema::{InputType, Schema};
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use num_traits::ToPrimitive;
 
-use crate::formula::lint::ranges::Known;
+use super::Known;
 use crate::python::{Arithmetic, ComparisonOperator, MAX_EXACT_FLOAT, Python, Value};
 use crate::schema::Range;
 
@@ -94,21 +94,20 @@ impl Interval {
 
     /// The interval of results that are computed with these bounds, whose integers beyond 2^53 are
     /// rounded; `None` if a result may be too large, or none.
-    pub(super) fn rounded(kind: NumberType, low: f64, high: f64) -> Option<Self> {
-        let is_bounded = low.abs() <= MAX_BOUND && high.abs() <= MAX_BOUND && low <= high;
-        let has_integers = kind != NumberType::Float;
-        // a conversion to a double may have rounded it inwards
-        let low = if has_integers && low.abs() >= MAX_EXACT_FLOAT {
-            low.next_down()
-        } else {
-            low
-        };
-        let high = if has_integers && high.abs() >= MAX_EXACT_FLOAT {
-            high.next_up()
-        } else {
-            high
-        };
-        is_bounded.then(|| Self::new(kind, low, high))
+    pub(super) fn rounded(kind: NumberType, mut low: f64, mut high: f64) -> Option<Self> {
+        if !(low.abs() <= MAX_BOUND && high.abs() <= MAX_BOUND && low <= high) {
+            return None;
+        }
+        if kind != NumberType::Float {
+            // a conversion to a double may have rounded it inwards
+            if low.abs() >= MAX_EXACT_FLOAT {
+                low = low.next_down();
+            }
+            if high.abs() >= MAX_EXACT_FLOAT {
+                high = high.next_up();
+            }
+        }
+        Some(Self::new(kind, low, high))
     }
 
     /// The types of the numbers.
@@ -197,10 +196,8 @@ impl Interval {
 
     /// The truth values that a condition can have.
     pub(super) fn truth_values(truth: Option<bool>) -> Known {
-        let (low, high) = match truth {
-            Some(truth) => (f64::from(u8::from(truth)), f64::from(u8::from(truth))),
-            None => (0.0, 1.0),
-        };
+        let low = f64::from(u8::from(truth == Some(true)));
+        let high = f64::from(u8::from(truth != Some(false)));
         Known::Number(Self::new(NumberType::Int, low, high))
     }
 }

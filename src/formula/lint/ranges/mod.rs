@@ -10,13 +10,13 @@ mod input_ranges;
 mod interval;
 mod operators;
 
-pub(super) use crate::formula::lint::ranges::functions::is_monotonic;
-pub use crate::formula::lint::ranges::input_ranges::Ranges;
-pub use crate::formula::lint::ranges::interval::{Interval, NumberType};
-pub(super) use crate::formula::lint::ranges::interval::{Rounded, widened};
-pub(super) use crate::formula::lint::ranges::operators::comparison;
+pub(super) use functions::is_monotonic;
+pub use input_ranges::Ranges;
+pub use interval::{Interval, NumberType};
+pub(super) use interval::{Rounded, widened};
+pub(super) use operators::comparison;
 
-use crate::formula::lint::parents::aggregated;
+use super::parents::aggregated;
 use crate::formula::name_resolution::Resolution;
 use crate::formula::program::literal_value;
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword};

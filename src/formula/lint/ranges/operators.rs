@@ -2,10 +2,8 @@
 
 use std::ops::{Div, Mul};
 
-use crate::formula::lint::ranges::Known;
-use crate::formula::lint::ranges::interval::{
-    Interval, NumberType, library_error, widened, with_signs_of,
-};
+use super::Known;
+use super::interval::{Interval, NumberType, library_error, widened, with_signs_of};
 use crate::python::{
     BinaryOperator, ComparisonOperator, ErrorKind, MAX_EXACT_FLOAT, UnaryOperator,
 };
@@ -83,23 +81,19 @@ fn floor_quotient(kind: NumberType, x: Interval, y: Interval) -> Known {
 fn modulo(kind: NumberType, x: Interval, y: Interval) -> Known {
     // the remainder of integers is at least 1 less than the divisor
     let step = if kind == NumberType::Int { 1.0 } else { 0.0 };
+    let (mut least, mut most) = (0.0, 0.0);
     if y.low > 0.0 {
-        let below = y.high - step;
-        let most = if x.low >= 0.0 {
-            below.min(x.high)
-        } else {
-            below
-        };
-        Known::rounded(kind, 0.0, most)
+        most = y.high - step;
+        if x.low >= 0.0 {
+            most = x.high.min(most);
+        }
     } else {
-        let above = y.low + step;
-        let least = if x.high <= 0.0 {
-            above.max(x.low)
-        } else {
-            above
-        };
-        Known::rounded(kind, least, 0.0)
+        least = y.low + step;
+        if x.high <= 0.0 {
+            least = x.low.max(least);
+        }
     }
+    Known::rounded(kind, least, most)
 }
 
 /// `x ** y`; with `pow` of `math`, the result is always a float.

@@ -204,7 +204,7 @@ fn write(
 fn read_wishes(arguments: &FitArgs) -> Result<Wishes, CliError> {
     let mut wishes = Wishes::default();
     for pair in arguments.prefer.chunks_exact(2) {
-        wishes.prefer(&pair[0], &pair[1]).map_err(wish_error)?;
+        wishes.prefer(&pair[0], &pair[1]);
     }
     if let Some(path) = &arguments.wishes {
         let (name, text) = read_text(path, MAX_WISHES_BYTES)?;

@@ -12,7 +12,9 @@ use std::ops::ControlFlow;
 
 use jsf_simulate::Random;
 
-use super::Evaluate;
+/// A function that evaluates the points of a generation in their order, so that it may do so in
+/// parallel, or ends the search.
+type Evaluate<'a, S, E> = dyn FnMut(&[Vec<f64>]) -> ControlFlow<E, Vec<S>> + 'a;
 
 /// The standard deviation of the first points of a search of the whole cube, in parts of it.
 pub const FIRST_SIGMA: f64 = 0.3;
@@ -21,7 +23,7 @@ const MAX_CONDITION: f64 = 1e14;
 /// The sweeps after which a symmetric matrix is diagonal.
 const SWEEPS: usize = 30;
 
-/// How to search.
+/// How to search. Equal seeds give equal points, whatever the number of threads.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
     /// The most points.
