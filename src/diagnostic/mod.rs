@@ -235,17 +235,22 @@ impl Diagnostic {
 
     /// Sets a fix that replaces the place itself.
     pub fn replaced_by(self, replacement: impl Into<String>, applicability: Applicability) -> Self {
-        let fix = Fix {
-            span: self.span,
-            replacement: replacement.into(),
-            applicability,
-        };
-        self.with_fix(fix)
+        let span = self.span;
+        self.with_fix(span, replacement, applicability)
     }
 
     /// Sets the fix.
-    pub fn with_fix(mut self, fix: Fix) -> Self {
-        self.fix = Some(fix);
+    pub fn with_fix(
+        mut self,
+        span: Span,
+        replacement: impl Into<String>,
+        applicability: Applicability,
+    ) -> Self {
+        self.fix = Some(Fix {
+            span,
+            replacement: replacement.into(),
+            applicability,
+        });
         self
     }
 }
@@ -324,12 +329,8 @@ mod tests {
         applicability: Applicability,
     ) -> Diagnostic {
         let span = Span::new(start, end);
-        let fix = Fix {
-            span,
-            replacement: replacement.into(),
-            applicability,
-        };
-        Diagnostic::new(Code::UnknownName, "", span).with_fix(fix)
+        let found = Diagnostic::new(Code::UnknownName, "", span);
+        found.with_fix(span, replacement, applicability)
     }
 
     #[test]

@@ -30,12 +30,12 @@ pub fn limit_each_kind<M: ToString + From<String>>(
         }
     }
     if more > 0 {
-        let kinds = if more == 1 {
+        let kind = if more == 1 {
             "this kind"
         } else {
             "these kinds"
         };
-        kept.push(format!("and {more} more of {kinds}").into());
+        kept.push(format!("and {more} more of {kind}").into());
     }
     kept
 }

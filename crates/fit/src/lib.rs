@@ -65,3 +65,10 @@ fn serialize_ends<S: Serializer>(
     members.serialize_field("high", &ends.map(|[_, high]| high))?;
     members.end()
 }
+
+/// A value with so many significant digits: through its text, so that it is the double nearest to
+/// the decimal number.
+fn round(value: f64, digits: usize) -> f64 {
+    let decimals = digits - 1;
+    format!("{value:.decimals$e}").parse().unwrap_or(value)
+}

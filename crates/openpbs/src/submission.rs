@@ -3,7 +3,7 @@
 //! The text of the formula goes in. The parsed [`Formula`] or a [`Refusal`] comes out, and the
 //! mapping of findings back to the submitted text.
 
-use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Fix, Span};
+use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Span};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::SyntaxError;
 
@@ -167,11 +167,7 @@ fn literal_finding(error: &InvalidLiteral, text: &str) -> Diagnostic {
     match in_quotes(text) {
         Some(formula) => found
             .with_label("the quotes of a shell command are not part of the formula")
-            .with_fix(Fix {
-                span: Span::new(0, text.len()),
-                replacement: formula.to_owned(),
-                applicability: Applicability::Unsafe,
-            }),
+            .with_fix(Span::new(0, text.len()), formula, Applicability::Unsafe),
         None => found,
     }
 }

@@ -156,18 +156,20 @@ fn name(
             )
             .with_help("a formula can use resources of the types long, float, size and duration"),
         ),
-        Resolution::Undefined
-            if parents.is_local(name, node.span) || is_known_prefix(expr, id, parents) =>
-        {
-            None
+        Resolution::Undefined if parents.is_local(name, node.span) => None,
+        // an attribute is refused, whatever it is one of; that of a module or of the list of
+        // resources has a finding of its own
+        Resolution::Undefined if is_base(expr, id, parents) => {
+            if is_math_module(name) || is_resource_list(name) {
+                return None;
+            }
+            Some(unknown(name, node.span))
         }
-        Resolution::Undefined if is_callee && is_natural_logarithm(expr, id, parents) => Some(
+        Resolution::Undefined if is_natural_logarithm(expr, id, parents) => Some(
             unknown(name, node.span)
                 .with_label("Python's natural logarithm")
                 .replaced_by("log", Applicability::Safe),
         ),
-        // an attribute is refused, whatever it is one of
-        Resolution::Undefined if is_base(expr, id, parents) => Some(unknown(name, node.span)),
         Resolution::Undefined => Some(undefined(name, node.span, is_callee, similar)),
         Resolution::Input if is_callee && Resolution::is_builtin(name, schema.python()) => {
             let message = format!("`{name}` is a resource here, which hides the Python function");
@@ -189,15 +191,6 @@ fn name(
     }
 }
 
-/// Whether this is the `math` of `math.log` or the `Resource_List` of `Resource_List.ncpus`, which
-/// have findings of their own.
-fn is_known_prefix(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
-    match expr.node(id).name() {
-        Some(name) if is_base(expr, id, parents) => is_math_module(name) || is_resource_list(name),
-        _ => false,
-    }
-}
-
 /// Whether this is the `base` of `base.attribute`.
 fn is_base(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
     match parents.parent(id) {
@@ -211,14 +204,9 @@ fn is_natural_logarithm(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool 
     let (Some(call), Some(name)) = (parents.parent(id), expr.node(id).name()) else {
         return false;
     };
-    match &expr.node(call).kind {
-        ExprKind::Call {
-            positional,
-            keywords,
-            ..
-        } => positional.len() == 1 && keywords.is_empty() && name.eq_ignore_ascii_case("ln"),
-        _ => false,
-    }
+    matches!(&expr.node(call).kind, ExprKind::Call { callee, positional, keywords }
+        if *callee == id && positional.len() == 1 && keywords.is_empty())
+        && name.eq_ignore_ascii_case("ln")
 }
 
 fn unknown(name: &str, span: Span) -> Diagnostic {

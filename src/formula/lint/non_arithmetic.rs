@@ -70,11 +70,8 @@ fn attribute(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
         }
         _ => {}
     }
-    if is_dangerous_attribute(attribute) {
-        let message = format!("`.{attribute}` gives access to the interpreter, which runs as root");
-        return Some(
-            Diagnostic::new(Code::InterpreterAccess, message, node.span).with_help(ONLY_ARITHMETIC),
-        );
+    if attribute.starts_with('_') || is_listed(DANGEROUS_ATTRIBUTES, attribute) {
+        return Some(dangerous(&format!(".{attribute}"), node.span));
     }
     Some(useless(Construct::Attribute.description(), node.span))
 }
@@ -82,18 +79,14 @@ fn attribute(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
 /// `math.log`: a formula can use the functions of `math`, but not the module.
 fn module_attribute(module: &str, name: &str, span: Span) -> Diagnostic {
     let lower = name.to_ascii_lowercase();
-    let is_known =
-        Function::from_name(&lower).is_some_and(Function::is_math) || constant(&lower).is_some();
-    let found = Diagnostic::new(
-        Code::ModulePrefix,
-        format!("the module `{module}` is not available in a formula"),
-        span,
-    );
+    let function = Function::from_name(&lower);
+    let is_known = function.is_some_and(Function::is_math) || constant(&lower).is_some();
+    let message = format!("the module `{module}` is not available in a formula");
+    let found = Diagnostic::new(Code::ModulePrefix, message, span);
     if !is_known {
-        let help = format!(
+        return found.with_help(format!(
             "the functions of Python's `math` are available without a prefix; `{name}` is not one of them"
-        );
-        return found.with_help(help);
+        ));
     }
     let applicability = if module == "math" {
         Applicability::Safe
@@ -141,11 +134,15 @@ fn is_requested(list: &str) -> bool {
 }
 
 fn builtin(name: &str, span: Span) -> Diagnostic {
-    if is_dangerous_builtin(name) {
-        let message = format!("`{name}` gives access to the interpreter, which runs as root");
-        return Diagnostic::new(Code::InterpreterAccess, message, span).with_help(ONLY_ARITHMETIC);
+    if name.starts_with("__") || is_listed(DANGEROUS_BUILTINS, name) {
+        return dangerous(name, span);
     }
     useless(&format!("`{name}`"), span)
+}
+
+fn dangerous(what: &str, span: Span) -> Diagnostic {
+    let message = format!("`{what}` gives access to the interpreter, which runs as root");
+    Diagnostic::new(Code::InterpreterAccess, message, span).with_help(ONLY_ARITHMETIC)
 }
 
 fn useless(what: &str, span: Span) -> Diagnostic {
@@ -164,16 +161,6 @@ const DANGEROUS_BUILTINS: &str = "BaseException breakpoint compile delattr dir e
 /// Attributes without underscores that lead to frames, code objects or exceptions.
 const DANGEROUS_ATTRIBUTES: &str = "ag_code ag_frame cr_code cr_frame f_back f_builtins f_code f_globals f_locals format format_map gi_code \
      gi_frame mro send tb_frame tb_next throw with_traceback";
-
-/// Whether the builtin gives access to the interpreter.
-fn is_dangerous_builtin(name: &str) -> bool {
-    name.starts_with("__") || is_listed(DANGEROUS_BUILTINS, name)
-}
-
-/// Whether the attribute gives access to the interpreter.
-fn is_dangerous_attribute(name: &str) -> bool {
-    name.starts_with('_') || is_listed(DANGEROUS_ATTRIBUTES, name)
-}
 
 /// The builtins, other than those of arithmetic, that never return a number.
 const NEVER_A_NUMBER: &str = "ascii bin bytearray bytes chr classmethod compile complex delattr dict dir enumerate exec filter format \

@@ -2,7 +2,7 @@
 //! product.
 
 use super::parents::Parents;
-use crate::diagnostic::{Applicability, Code, Diagnostic, Fix, Span};
+use crate::diagnostic::{Applicability, Code, Diagnostic, Span};
 use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Node};
 use crate::python::{BinaryOperator, Function, UnaryOperator, Value};
@@ -57,15 +57,10 @@ fn decimal_comma(expr: &Expr, left: ExprId, right: ExprId) -> Option<Diagnostic>
             "write the thousands as `{before}{after}`, or the decimal number as `{before}.{after}`"
         )));
     }
-    let point = Fix {
-        span: comma,
-        replacement: ".".into(),
-        applicability: Applicability::Unsafe,
-    };
     Some(
         found
             .with_help("the decimal separator is `.`; digits can be grouped with `_`")
-            .with_fix(point),
+            .with_fix(comma, ".", Applicability::Unsafe),
     )
 }
 
@@ -156,15 +151,11 @@ fn called_number(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic
     if positional.len() != 1 || !keywords.is_empty() {
         return Some(found);
     }
-    let span = Span {
+    let behind = Span {
         start: called.span.end,
-        end: called.span.end,
+        ..called.span
     };
-    Some(found.with_fix(Fix {
-        span,
-        replacement: "*".into(),
-        applicability: Applicability::Unsafe,
-    }))
+    Some(found.with_fix(behind, "*", Applicability::Unsafe))
 }
 
 /// Whether the node is a number for every job.

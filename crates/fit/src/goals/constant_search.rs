@@ -16,15 +16,15 @@ use super::simulator::{Part, Run, Simulator};
 use super::split::Split;
 use super::{FitError, FitProgress};
 use crate::space::{Space, value_at};
-use crate::{FittedConstant, cma_es};
+use crate::{FittedConstant, cma_es, round};
 
 /// CMA-ES ends a run when its points differ by less than this part of the ranges: constants are
 /// rounded to two digits.
 const TOLERANCE: f64 = 1e-3;
 /// The digits of the values that are searched.
-const DIGITS: i32 = 6;
+const DIGITS: usize = 6;
 /// The digits to which constants are rounded, the fewest first.
-const FEW_DIGITS: [i32; 4] = [2, 3, 4, DIGITS];
+const FEW_DIGITS: [usize; 4] = [2, 3, 4, DIGITS];
 /// The most places of a range at which a constant is tried, and the least that say something.
 const MAX_PLACES: usize = 12;
 const MIN_PLACES: usize = 4;
@@ -182,20 +182,12 @@ impl<'a> Search<'a> {
                 None => is_complete = false,
             }
         }
+        // nothing is searched after an interruption, which leaves out some points of their places
         if !is_complete {
-            self.number_points();
             return Ok(None);
         }
         let scores = places.into_iter().map(|place| self.points[place].score);
         Ok(Some(scores.collect()))
-    }
-
-    /// Sets the place of each formula among the points, of which an interruption leaves some out.
-    fn number_points(&mut self) {
-        self.places.clear();
-        for (place, point) in self.points.iter().enumerate() {
-            self.places.insert(point.formula.clone(), place);
-        }
     }
 
     /// Simulates the formula with these constants; `None` after an interruption.
@@ -374,15 +366,8 @@ fn places(evaluations: usize, constants: usize) -> usize {
 }
 
 /// Values with so many significant digits.
-fn rounded(values: &[f64], digits: i32) -> Vec<f64> {
+fn rounded(values: &[f64], digits: usize) -> Vec<f64> {
     values.iter().map(|value| round(*value, digits)).collect()
-}
-
-/// A value with so many significant digits: through its text, so that it is the double nearest to
-/// the decimal number.
-fn round(value: f64, digits: i32) -> f64 {
-    let digits = usize::try_from(digits - 1).unwrap_or(0);
-    format!("{value:.digits$e}").parse().unwrap_or(value)
 }
 
 /// The values of a constant that are tried: equally far apart from one end of its range to the

@@ -3,6 +3,7 @@
 use job_sort_formula::formula::TemplateConstant;
 
 use super::wished_queue::WishedQueue;
+use crate::round;
 
 /// The digits to begin with, and those that distinguish every double.
 const FEW_DIGITS: usize = 2;
@@ -140,7 +141,7 @@ impl<'q, 'a> Kept<'q, 'a> {
         }
         let found = part_of_way(value, end, good, is_int);
         // with three digits, toward the value
-        let short: f64 = format!("{found:.2e}").parse().unwrap_or(found);
+        let short = round(found, 3);
         let is_between = short >= value.min(found) && short <= value.max(found);
         if is_between && !is_int { short } else { found }
     }
@@ -156,6 +157,5 @@ fn to_digits(value: f64, digits: usize, constant: &TemplateConstant) -> f64 {
     if value == constant.start || constant.is_int {
         return value;
     }
-    let rounded: f64 = format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
-    rounded.clamp(constant.low, constant.high)
+    round(value, digits).clamp(constant.low, constant.high)
 }

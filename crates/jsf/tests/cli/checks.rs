@@ -1622,7 +1622,7 @@ fn an_unknown_name_that_begins_others_suggests_them() {
     for name in ["fairshare", "fair_share", "FairShare"] {
         let message = stdout(&jsf(&["check", &format!("{name} + nosuchname")]));
         let expected =
-            "did you mean `fairshare_factor`, `fairshare_perc` or `fairshare_tree_usage`?";
+            "did you mean `fairshare_factor` or `fairshare_perc` or `fairshare_tree_usage`?";
         assert!(
             message.contains(expected) && message.contains("`nosuchname` is not a known"),
             "{message}"

@@ -6,7 +6,7 @@ use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::schema::Schema;
 
-use super::site_findings::{is_resource, whole_span};
+use super::site_findings::is_resource;
 use crate::files::queues::Queues;
 use crate::number_format;
 use crate::order::NotConsidered;
@@ -68,7 +68,7 @@ pub(super) fn without_walltime(expr: &Expr, table: &JobTable) -> Option<Diagnost
     let message = format!("{jobs} no `walltime`: first `{first}`");
     let help = "the scheduler expects such a job to run for five years, so that a place it promises to a waiting job can be as \
                 late; set `resources_default.walltime`";
-    Some(Diagnostic::new(Code::NoWalltime, message, whole_span(expr)).with_help(help))
+    Some(Diagnostic::new(Code::NoWalltime, message, expr.span()).with_help(help))
 }
 
 /// A finding if the document has fewer jobs than the server counts.
@@ -83,7 +83,7 @@ pub(super) fn missing_jobs(expr: &Expr, table: &JobTable, total: u64) -> Option<
     let message = format!("the document of jobs has {jobs}, and the server counts {total}");
     let help = "it is from another moment, or shows only some jobs, as `qstat -u` and a user without rights do: places are \
                 those among these jobs";
-    Some(Diagnostic::new(Code::MissingJobs, message, whole_span(expr)).with_help(help))
+    Some(Diagnostic::new(Code::MissingJobs, message, expr.span()).with_help(help))
 }
 
 /// A finding if jobs do not run because of the threshold that is in force where none is set.
@@ -107,7 +107,7 @@ pub(super) fn under_default_threshold(
         number_format::printed(threshold)
     );
     let help = "scale the formula down, or set `job_sort_formula_threshold` below its values";
-    Some(Diagnostic::new(Code::UnderDefaultThreshold, message, whole_span(expr)).with_help(help))
+    Some(Diagnostic::new(Code::UnderDefaultThreshold, message, expr.span()).with_help(help))
 }
 
 /// A finding for each name of the formula that the scheduler defines and the site declares as a

@@ -49,24 +49,18 @@ pub(super) fn truncated_shares(
             continue;
         };
         let mut truncated = Vec::new();
-        let mut first = 0.0;
+        let mut first = None;
         for entity in table.entities() {
-            let Some(shares) = backend.shares_of(entity) else {
-                continue;
-            };
-            let number = fairshare_number(input, &shares);
-            if number > 0.0 && number_format::fairshare(number) == 0.0 {
-                if truncated.is_empty() {
-                    first = number;
+            if let Some(shares) = backend.shares_of(entity) {
+                let number = fairshare_number(input, &shares);
+                if number > 0.0 && number_format::fairshare(number) == 0.0 {
+                    first = first.or(Some(number));
+                    truncated.push(entity);
                 }
-                truncated.push(entity);
             }
         }
-        if truncated.is_empty() {
-            continue;
-        }
-        let count = truncated.len();
-        let entities = counted(count, "entity", "entities");
+        let Some(first) = first else { continue };
+        let entities = counted(truncated.len(), "entity", "entities");
         let names = first_three(&truncated);
         let message = format!("the `{name}` of {entities} is printed as 0.000000: {names}");
         let help = "the scheduler passes fair-share numbers with six decimals; give such entities more shares, or bound the \
@@ -132,7 +126,7 @@ pub(super) fn one_value(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Opt
         number_format::logged(value)
     );
     let help = "the formula does not order this queue: later sort criteria decide, at last the order of submission";
-    Some(Diagnostic::new(Code::OneValueForAll, message, whole_span(expr)).with_help(help))
+    Some(Diagnostic::new(Code::OneValueForAll, message, expr.span()).with_help(help))
 }
 
 /// A queue with fewer pairs of neighbours says little about a summand.
@@ -217,12 +211,9 @@ fn idle_summand(
 ) -> Diagnostic {
     let text = shortened(&idle.text);
     let other = shortened(&widest.text);
-    let (count, consequence) = match decided {
-        0 => (
-            "none".to_owned(),
-            "without it the jobs would have the same order; ",
-        ),
-        some => (some.to_string(), ""),
+    let count = match decided {
+        0 => "none".to_owned(),
+        some => some.to_string(),
     };
     let message = format!(
         "`{text}` decides {count} of {pairs} pairs of neighbours: it ranges from {} to {}, `{other}` from {} to {}",
@@ -233,7 +224,7 @@ fn idle_summand(
     );
     let factor = short_number(one_digit(width(widest) / width(idle)));
     let help = format!(
-        "{consequence}unless it is to decide between equal values only, give it more weight: multiplied by {factor}, it has \
+        "unless it is to decide between equal values only, give it more weight: multiplied by {factor}, it has \
          about the range of `{other}`"
     );
     Diagnostic::new(Code::IdleSummand, message, idle.span).with_help(help)
@@ -289,7 +280,7 @@ pub(super) fn defects(expr: &Expr, server: &ServerSettings) -> Vec<Diagnostic> {
         let message = format!(
             "{effect}, a defect of OpenPBS that states the version {version} (openpbs issues {issues})"
         );
-        let found = Diagnostic::new(Code::DefectOfVersion, message, whole_span(expr));
+        let found = Diagnostic::new(Code::DefectOfVersion, message, expr.span());
         findings.push(found.with_help(*help));
     }
     findings
@@ -297,17 +288,27 @@ pub(super) fn defects(expr: &Expr, server: &ServerSettings) -> Vec<Diagnostic> {
 
 /// A finding for each scheduler setting that orders jobs after the formula.
 pub(super) fn other_orderings(expr: &Expr, config: &SchedConfig) -> Vec<Diagnostic> {
+    let fair_share = config.fair_share.prime || config.fair_share.non_prime;
+    let keys = &config.job_sort_key;
+    let has_keys = !(keys.prime.is_empty() && keys.non_prime.is_empty());
     let mut findings = Vec::new();
-    let span = whole_span(expr);
-    if config.fair_share.prime || config.fair_share.non_prime {
-        let help = "to have it count, use `fairshare_factor` in the formula";
-        let message = "`fair_share` is on: it decides only between jobs of the same value";
-        findings.push(Diagnostic::new(Code::OtherOrdering, message, span).with_help(help));
-    }
-    if !(config.job_sort_key.prime.is_empty() && config.job_sort_key.non_prime.is_empty()) {
-        let message = "`job_sort_key` is set: it decides only between jobs of the same value";
-        let help = "the scheduler logs that the two are incompatible and uses the formula";
-        findings.push(Diagnostic::new(Code::OtherOrdering, message, span).with_help(help));
+    for (is_set, setting, help) in [
+        (
+            fair_share,
+            "`fair_share` is on",
+            "to have it count, use `fairshare_factor` in the formula",
+        ),
+        (
+            has_keys,
+            "`job_sort_key` is set",
+            "the scheduler logs that the two are incompatible and uses the formula",
+        ),
+    ] {
+        if is_set {
+            let message = format!("{setting}: it decides only between jobs of the same value");
+            let found = Diagnostic::new(Code::OtherOrdering, message, expr.span());
+            findings.push(found.with_help(help));
+        }
     }
     findings
 }
@@ -326,16 +327,12 @@ pub(super) fn useless_threshold(
         (passing, []) => (passing, true),
         _ => return None,
     };
-    let mut values = Vec::with_capacity(rows.len());
-    for &row in rows {
-        let value = ranking.score(row).map_or(f64::NAN, |score| score.value);
-        values.push((value, row));
-    }
-    values.sort_by(|left, right| left.0.total_cmp(&right.0));
-    let (value, row) = *if passes {
-        values.first()?
+    let value_of = |row: &usize| ranking.score(*row).map_or(f64::NAN, |score| score.value);
+    let by_value = |left: &&usize, right: &&usize| value_of(left).total_cmp(&value_of(right));
+    let row = *if passes {
+        rows.iter().min_by(by_value)?
     } else {
-        values.last()?
+        rows.iter().max_by(by_value)?
     };
     let (which, extreme, severity, help) = if passes {
         let help = "it has no effect: to hold jobs back, choose it in the scale of the formula's values; else unset it";
@@ -347,11 +344,11 @@ pub(super) fn useless_threshold(
     let message = format!(
         "{which} of {} passes the threshold {bound}: the {extreme} value is {} (`{}`)",
         counted(rows.len(), "job", "jobs"),
-        number_format::logged(value),
+        number_format::logged(value_of(&row)),
         queue.table.id(row)
     );
     Some(
-        Diagnostic::new(Code::UselessThreshold, message, whole_span(expr))
+        Diagnostic::new(Code::UselessThreshold, message, expr.span())
             .with_severity(severity)
             .with_help(help),
     )
@@ -403,7 +400,7 @@ pub(super) fn rounding_ties(
     let jobs = counted(count, "job", "jobs");
     let (one, other) = (one.in_words(table, ranking), other.in_words(table, ranking));
     let message = format!("{jobs} {why}: {one} and {other}");
-    Some(Diagnostic::new(Code::RoundingTies, message, whole_span(expr)).with_help(help))
+    Some(Diagnostic::new(Code::RoundingTies, message, expr.span()).with_help(help))
 }
 
 impl RoundedValue {
@@ -537,9 +534,4 @@ fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
         }
     }
     finding.with_help(help)
-}
-
-/// The span of the whole formula.
-pub(super) fn whole_span(expr: &Expr) -> Span {
-    expr.span()
 }

@@ -8,7 +8,7 @@
 //! afterwards is another question.
 //!
 //! In: the text of a formula, and the [`Schema`]. Out: a [`Validation`]. `executed_text` finds the
-//! text that Python executes, and `passes` evaluates it in this crate's arithmetic. A formula with
+//! text that Python executes, which is evaluated in this crate's arithmetic. A formula with
 //! anything but numbers, names, operators, tuples, lists and calls of the functions of numbers is
 //! not followed: its answer is an [`Uncertainty`].
 //!
@@ -16,12 +16,14 @@
 //! and CPython 3.11, which the tests in `tests/referee` ask the same.
 
 mod executed_text;
-mod passes;
 
 use std::sync::Arc;
 
 use job_sort_formula::PythonVersion;
-use job_sort_formula::formula::syntax::{Expr, SyntaxErrorKind, parse_for};
+use job_sort_formula::formula::name_resolution::Resolution;
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::formula::syntax::{Expr, ExprKind, SyntaxErrorKind, parse_for};
+use job_sort_formula::python::{ErrorKind, KnownOrType, Python, Value, WithComplex};
 use job_sort_formula::schema::Schema;
 
 use crate::qmgr;
@@ -147,7 +149,7 @@ fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty>
         ExecutedText::Text(executed) => executed,
     };
     match parse(&executed, schema.python())? {
-        Some(expr) => passes::answer(&expr, schema),
+        Some(expr) => answer(&expr, schema),
         None => Ok(Validation::INVALID_FORMAT),
     }
 }
@@ -198,4 +200,117 @@ fn may_be_valid(text: &str) -> bool {
     let code = text.split('#').next().unwrap_or_default();
     let mut words = code.split(|character: char| !character.is_alphanumeric() && character != '_');
     code.contains(['"', '\'']) || words.any(|word| matches!(word, "lambda" | "for"))
+}
+
+/// The server's answer to an expression that Python parses.
+fn answer(expr: &Arc<Expr>, schema: &Schema) -> Result<Validation, Uncertainty> {
+    let mut pass = Pass {
+        schema,
+        is_first: true,
+        ans: KnownOrType::Known(Value::Int(0)),
+        e_is_deleted: false,
+    };
+    let refused = pass.compile(expr)?.refused().map(|raised| raised.kind);
+    // the parser up to 3.8 answers some formulas that are too deep as if they were no Python
+    if refused == Some(ErrorKind::Limit) && schema.python() < PythonVersion::V3_9 {
+        return Err(Uncertainty::Size);
+    }
+    if has_every_name(expr, schema) {
+        return Ok(Validation::ACCEPTED);
+    }
+    if refused.is_some() {
+        return Err(Uncertainty::Size);
+    }
+    match pass.execute(expr)? {
+        Err(ErrorKind::Name) => return Ok(Validation::INVALID_KEYWORD),
+        // an exception that the server ignores
+        Err(_) => pass.e_is_deleted = true,
+        Ok(value) => pass.ans = value,
+    }
+    pass.is_first = false;
+    match pass.execute(expr)? {
+        Err(ErrorKind::Name) => Ok(Validation::INVALID_RESOURCE_TYPE),
+        Ok(_) | Err(_) => Ok(Validation::ACCEPTED),
+    }
+}
+
+/// Whether every name has a value in both passes, so that nothing can raise a `NameError`. An
+/// exception in the first pass deletes `e`.
+fn has_every_name(expr: &Expr, schema: &Schema) -> bool {
+    for node in expr.nodes() {
+        if let ExprKind::Name(name) = &node.kind {
+            let resolution =
+                Resolution::resolve(name, schema.python(), |name| schema.is_numeric(name));
+            if **name == *"e" || !matches!(resolution, Resolution::Constant(_) | Resolution::Input)
+            {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// One execution of the formula in the server's script.
+struct Pass<'s> {
+    schema: &'s Schema,
+    is_first: bool,
+    /// The script's variable to which the formula is assigned.
+    ans: KnownOrType<Value>,
+    /// Whether the script's `except … as e` has deleted `math.e`.
+    e_is_deleted: bool,
+}
+
+impl Pass<'_> {
+    /// What the formula computes, or the kind of the exception that it raises.
+    fn execute(
+        &self,
+        expr: &Arc<Expr>,
+    ) -> Result<Result<KnownOrType<Value>, ErrorKind>, Uncertainty> {
+        let program = self.compile(expr)?;
+        let mut inputs = Vec::new();
+        for name in program.inputs() {
+            inputs.push(self.input(name));
+        }
+        let mut interpreter = program.interpreter(WithComplex(Python::new()));
+        match interpreter.evaluate(&inputs).map_err(|error| error.kind()) {
+            Err(ErrorKind::Limit | ErrorKind::Complex) => Err(Uncertainty::Limit),
+            result => Ok(result),
+        }
+    }
+
+    fn compile(&self, expr: &Arc<Expr>) -> Result<Program, Uncertainty> {
+        let resolve = |name: &str| self.resolve(name);
+        Program::compile_with(Arc::clone(expr), self.schema.python(), &resolve)
+            .map_err(|_| Uncertainty::NonArithmetic)
+    }
+
+    /// The script's variables, among which is `math`, come before the resources, and the builtins
+    /// come last.
+    fn resolve(&self, name: &str) -> Resolution {
+        match name {
+            "ans" | "errnum" | "errmsg" | "globals1" | "globals2" => Resolution::Input,
+            "e" if self.e_is_deleted && self.is_resource(name) => Resolution::Input,
+            "e" if self.e_is_deleted => Resolution::Undefined,
+            _ => Resolution::resolve(name, self.schema.python(), |name| self.is_resource(name)),
+        }
+    }
+
+    fn is_resource(&self, name: &str) -> bool {
+        if self.is_first {
+            self.schema.entry(name).is_some()
+        } else {
+            self.schema.is_numeric(name)
+        }
+    }
+
+    /// Every resource is 1.
+    fn input(&self, name: &str) -> KnownOrType<Value> {
+        match name {
+            "ans" => self.ans.clone(),
+            "errnum" => KnownOrType::Known(Value::Int(0)),
+            "errmsg" => KnownOrType::Type("str"),
+            "globals1" | "globals2" => KnownOrType::Type("dict"),
+            _ => KnownOrType::Known(Value::Int(1)),
+        }
+    }
 }

@@ -229,9 +229,9 @@ struct GoalTable {
     entity: Option<String>,
     group: Option<String>,
     measure: Spanned<String>,
-    statistic: Option<Spanned<StatisticValue>>,
-    at_most: Option<Spanned<LimitValue>>,
-    at_least: Option<Spanned<LimitValue>>,
+    statistic: Option<Spanned<Given>>,
+    at_most: Option<Spanned<Given>>,
+    at_least: Option<Spanned<Given>>,
 }
 
 #[derive(Deserialize)]
@@ -241,35 +241,29 @@ struct ObjectiveTable {
     maximise: Option<Spanned<String>>,
 }
 
+/// What is given for a statistic or a limit.
 #[derive(Deserialize)]
 #[serde(
     untagged,
-    expecting = "expected mean, median, p1 to p100, max or { within = \"1h\" }"
+    expecting = "expected a number, a duration or { old = 1.1 }; for a statistic, its name or { within = \"1h\" }"
 )]
-enum StatisticValue {
-    Name(String),
-    Within { within: LimitNumber },
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a number, a duration or { old = 1.1 }")]
-enum LimitValue {
-    Number(LimitNumber),
-    OfOld { old: f64 },
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a number or a duration")]
-enum LimitNumber {
+enum Given {
     Integer(i64),
     Float(f64),
     Text(String),
+    Within { within: Box<Self> },
+    OfOld { old: f64 },
 }
 
 /// The range of bytes of an item in the file.
 type Span = std::ops::Range<usize>;
 /// What is wrong, and where.
 type Fault = (Span, String);
+
+/// The fault of a message at a place.
+fn at(span: Span) -> impl FnOnce(String) -> Fault {
+    |message| (span, message)
+}
 
 fn fault<T>(span: Span, message: impl Into<String>) -> Result<T, Fault> {
     Err((span, message.into()))
@@ -641,10 +635,7 @@ fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
     let table = goal.into_inner();
     let name = table.name;
     let condition = match table.jobs {
-        Some(jobs) => match Condition::parse(jobs.get_ref(), schema) {
-            Ok(condition) => Some(condition),
-            Err(message) => return fault(jobs.span(), message),
-        },
+        Some(jobs) => Some(Condition::parse(jobs.get_ref(), schema).map_err(at(jobs.span()))?),
         None => None,
     };
     let mut member = None;
@@ -676,19 +667,13 @@ fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
     };
     let span = limit.span();
     let (number, is_of_old) = match limit.into_inner() {
-        LimitValue::OfOld { old } => (old, true),
-        LimitValue::Number(number) => {
-            let number = match number.value_of(measure) {
-                Ok(number) => number,
-                Err(message) => return fault(span, message),
-            };
-            if measure.is_fraction() && !(0.0..=1.0).contains(&number) {
-                let message = format!("{number} is not a fraction, expected 0 to 1, such as 0.7");
-                return fault(span, message);
-            }
-            (number, false)
-        }
+        Given::OfOld { old } => (old, true),
+        given => (given.value_of(measure).map_err(at(span.clone()))?, false),
     };
+    if !is_of_old && measure.is_fraction() && !(0.0..=1.0).contains(&number) {
+        let message = format!("{number} is not a fraction, expected 0 to 1, such as 0.7");
+        return fault(span, message);
+    }
     Ok(Goal {
         name,
         condition,
@@ -705,7 +690,7 @@ fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
 /// The measure of a name and, for one of jobs, a statistic.
 fn measure_of(
     name: &Spanned<String>,
-    statistic: Option<&Spanned<StatisticValue>>,
+    statistic: Option<&Spanned<Given>>,
 ) -> Result<Measure, Fault> {
     let (span, name) = (name.span(), name.get_ref());
     if let Some(measure) = named(&RUN_MEASURES, name) {
@@ -731,19 +716,18 @@ fn measure_of(
         return fault(span, message);
     };
     let parsed = match statistic.get_ref() {
-        StatisticValue::Name(name) => statistic_of(name),
-        StatisticValue::Within { within } => {
-            // a limit of the values themselves, and not of a fraction of the jobs
-            within
-                .value_of(Measure::OfJobs(of_jobs, Statistic::Mean))
-                .map(Statistic::Within)
-        }
+        // a limit of the values themselves, and not of a fraction of the jobs
+        Given::Within { within } => within
+            .value_of(Measure::OfJobs(of_jobs, Statistic::Mean))
+            .map(Statistic::Within),
+        Given::Text(name) => statistic_of(name),
+        _ => Err(format!("expected {STATISTICS}")),
     };
-    Ok(Measure::OfJobs(
-        of_jobs,
-        parsed.map_err(|message| (statistic.span(), message))?,
-    ))
+    let statistic = parsed.map_err(at(statistic.span()))?;
+    Ok(Measure::OfJobs(of_jobs, statistic))
 }
+
+const STATISTICS: &str = "mean, median, p1 to p100, max or { within = \"1h\" }";
 
 fn statistic_of(name: &str) -> Result<Statistic, String> {
     match name {
@@ -755,7 +739,7 @@ fn statistic_of(name: &str) -> Result<Statistic, String> {
     match name.strip_prefix('p').map(str::parse) {
         Some(Ok(percentage @ 1..=100)) => Ok(Statistic::Percentile(percentage)),
         _ => Err(format!(
-            "`{name}` is not a statistic, expected mean, median, p1 to p100, max or {{ within = \"1h\" }}"
+            "`{name}` is not a statistic, expected {STATISTICS}"
         )),
     }
 }
@@ -776,7 +760,7 @@ fn objective_of(objective: Spanned<ObjectiveTable>) -> Result<Objective, Fault> 
     let name = text.get_ref().trim().to_owned();
     let (statistic, measure) = match name.split_once(char::is_whitespace) {
         Some((statistic, measure)) => {
-            let statistic = StatisticValue::Name(statistic.to_owned());
+            let statistic = Given::Text(statistic.to_owned());
             (
                 Some(Spanned::new(text.span(), statistic)),
                 measure.trim().to_owned(),
@@ -792,7 +776,7 @@ fn objective_of(objective: Spanned<ObjectiveTable>) -> Result<Objective, Fault> 
     })
 }
 
-impl LimitNumber {
+impl Given {
     /// The number as a limit of a measure: a text is a duration, which only a measure of time has.
     fn value_of(&self, measure: Measure) -> Result<f64, String> {
         match self {
@@ -806,6 +790,9 @@ impl LimitNumber {
             Self::Float(number) if number.is_finite() => Ok(*number),
             Self::Float(number) => Err(format!("{number} is not a limit")),
             Self::Text(text) => parse_duration(text).map(|seconds| seconds as f64),
+            Self::Within { .. } | Self::OfOld { .. } => {
+                Err("expected a number, a duration or { old = 1.1 }".to_owned())
+            }
         }
     }
 }

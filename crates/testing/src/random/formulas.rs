@@ -28,7 +28,7 @@ pub fn schema() -> Schema {
 
 /// The grammar: the alternatives of each rule, divided by `;`, each after the number of times that
 /// it counts. Words in upper case are rules, those of [`Writer::hook`] or of this table.
-const RULES: [(&str, &str); 21] = [
+const RULES: [(&str, &str); 26] = [
     ("FORMULA", "48 EXPR; 1 EXPR , EXPR; 1 EXPR , EXPR , EXPR"),
     ("EXPR", "18 TEST; 1 TEST if ANY else EXPR"),
     (
@@ -69,6 +69,21 @@ const RULES: [(&str, &str); 21] = [
         "ITEMS",
         "4 EXPR; 4 EXPR , EXPR; 3 EXPR , EXPR , EXPR; 1 SEQUENCE , EXPR",
     ),
+    (
+        "INTEGER_NAME",
+        "1 ncpus; 1 eligible_time; 1 job_priority; 1 größe",
+    ),
+    // the inputs `len` and `gamma` are rare
+    (
+        "NUMBER",
+        "9 fairshare_factor; 9 walltime; 9 _x1; 9 mem; 1 len; 1 gamma",
+    ),
+    ("WORD", "4 True; 4 False; 1 SEQUENCE; 1 ODD; 30 CONSTANTS"),
+    ("CONSTANT", "2 inf; 2 nan; 3 pi; 3 e; 2 tau"),
+    (
+        "ODD",
+        "1 None; 1 sqrt; 1 unknown; 1 exit; 1 int; 1 max; 1 größe; 1 eⅷ; 1 True; 1 False",
+    ),
     ("SMALL", "1 0; 1 1; 1 2; 1 5; 1 9; 1 ncpus%20; 1 33"),
     (
         "DIGITS",
@@ -103,10 +118,6 @@ const ARGUMENTS: [(&str, &str); 12] = [
     ("gamma lgamma", "4 EXPR; 1 ncpus/3; 1 2.5; 1 ncpus; 1 171.5"),
 ];
 
-/// Words that are no numbers of a formula, or names of several kinds.
-const WORDS: [&str; 10] = [
-    "None", "sqrt", "unknown", "exit", "int", "max", "größe", "eⅷ", "True", "False",
-];
 /// The functions that give integers.
 const INTEGER_FUNCTIONS: &str =
     "abs int round floor ceil trunc max min sum prod gcd lcm isqrt comb perm factorial";
@@ -165,7 +176,11 @@ impl<'g> Writer<'g> {
         let words = weighted.swap_remove(at);
         let inner = depth.saturating_sub(u64::from(words.len() > 1));
         for word in words {
-            if word.starts_with(|first: char| first.is_ascii_uppercase()) && word != "None" {
+            if word.len() > 1
+                && word
+                    .bytes()
+                    .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+            {
                 self.rule(word, inner);
             } else {
                 self.push(word);
@@ -191,38 +206,10 @@ impl<'g> Writer<'g> {
                 self.push(if before { "~" } else { "-" });
                 self.rule("OPERAND", depth);
             }
-            "INTEGER_NAME" => {
-                let name = self.random.pick(&INTEGERS);
-                self.push(name);
-            }
-            "NAME" => {
-                // the inputs `gamma` and `len` are rare
-                let rare = if self.chance(12) { 6 } else { 4 };
-                let name = if before || self.chance(3) {
-                    self.random.pick(&INTEGERS)
-                } else {
-                    self.random.pick(&NUMBERS[..rare])
-                };
-                self.push(name);
-            }
-            "WORD" => match self.random.below(40) {
-                0 => {
-                    let word = self.random.pick(&WORDS);
-                    self.push(word);
-                }
-                1 => self.rule("SEQUENCE", depth),
-                2..=9 => {
-                    let word = self.random.pick(&["True", "False"]);
-                    self.push(word);
-                }
-                _ if before => self.hook("NAME", depth),
-                _ => {
-                    let word = self
-                        .random
-                        .pick(&["inf", "nan", "pi", "e", "tau", "pi", "e"]);
-                    self.push(word);
-                }
-            },
+            "NAME" if before || self.chance(3) => self.rule("INTEGER_NAME", depth),
+            "NAME" => self.rule("NUMBER", depth),
+            "CONSTANTS" if before => self.rule("NAME", depth),
+            "CONSTANTS" => self.rule("CONSTANT", depth),
             "LITERAL" => {
                 let text = if before || self.chance(3) {
                     self.integer()

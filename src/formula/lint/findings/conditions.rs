@@ -49,13 +49,12 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
             _ => {}
         }
     }
-    // a condition whose branch is reported needs no second finding
-    let comparisons = analysis.expr.iter().filter(|(node, part)| {
-        matches!(part.kind, ExprKind::Comparison { .. })
-            && analysis.facts.at(*node).reachable
-            && !reported.contains(node)
-    });
-    findings.extend(comparisons.filter_map(|(node, _)| constant_comparison(analysis, node)));
+    for (node, part) in analysis.reachable() {
+        // a condition whose branch is reported needs no second finding
+        if matches!(part.kind, ExprKind::Comparison { .. }) && !reported.contains(&node) {
+            findings.extend(constant_comparison(analysis, node));
+        }
+    }
     findings.extend(wrong_units(analysis));
     findings
 }
@@ -171,13 +170,18 @@ fn wrong_units(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
         else {
             continue;
         };
+        if constant_truth(analysis, node).is_some() {
+            continue;
+        }
         for (op, pair) in operators.iter().zip(operands.windows(2)) {
-            let is_order = !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn);
+            if matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn) {
+                continue;
+            }
             // the input may be on either side
-            let finding = wrong_unit(analysis, pair[0], pair[1])
-                .or_else(|| wrong_unit(analysis, pair[1], pair[0]));
-            findings
-                .extend(finding.filter(|_| is_order && constant_truth(analysis, node).is_none()));
+            match wrong_unit(analysis, pair[0], pair[1]) {
+                Some(finding) => findings.push(finding),
+                None => findings.extend(wrong_unit(analysis, pair[1], pair[0])),
+            }
         }
     }
     findings

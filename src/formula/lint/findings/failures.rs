@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Analysis;
 use super::sampling::Sample;
-use crate::diagnostic::{Applicability, Code, Diagnostic, Fix, Severity, Span};
+use crate::diagnostic::{Applicability, Code, Diagnostic, Severity, Span};
 use crate::formula::lint::ranges::Known;
 use crate::formula::program::EvalError;
 use crate::formula::syntax::{ExprId, ExprKind};
@@ -84,19 +84,45 @@ fn all_failures<'c>(analysis: &'c Analysis<'_>) -> Vec<Failure<'c>> {
 }
 
 fn finding(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {
-    match failure.kind {
-        ErrorKind::ZeroDivision => Some(division(analysis, failure)),
-        ErrorKind::Value => Some(domain(analysis, failure)),
-        ErrorKind::Overflow => Some(overflow(analysis, failure)),
-        ErrorKind::Complex => Some(complex(analysis, failure)),
-        ErrorKind::Type => match power_by_caret(analysis, failure.node, true) {
-            Some(finding) => Some(finding),
-            None => wrong_type(analysis, failure),
-        },
-        ErrorKind::Limit => too_large(analysis, failure),
+    let node = failure.node;
+    let (code, what, help) = match failure.kind {
+        ErrorKind::ZeroDivision => return Some(division(analysis, failure)),
+        ErrorKind::Value => return Some(domain(analysis, failure)),
+        ErrorKind::Type => {
+            return match power_by_caret(analysis, node, true) {
+                Some(finding) => Some(finding),
+                None => wrong_type(analysis, failure),
+            };
+        }
+        ErrorKind::Overflow => (
+            Code::Overflow,
+            "overflows",
+            "a float is at most 1.8e308, so scale the operands down; a job for which the formula fails gets the value 0",
+        ),
+        ErrorKind::Complex => (
+            Code::ComplexPower,
+            "is a complex number",
+            "limit the base to at least 0, as in `max(…, 0) ** 0.5`; the scheduler crashes if it is the result",
+        ),
+        // that a computation takes long does not prove that the integer is large
+        ErrorKind::Limit
+            if failure.is_certain || failure.sample?.1.raised.text.starts_with("an integer") =>
+        {
+            (
+                Code::HugeInteger,
+                "is an integer of more than 39000 digits",
+                "Python computes every digit and can use up the memory of the host; use a float, as in `2.0 ** …`",
+            )
+        }
         // unknown names have findings of their own
-        _ => None,
+        _ => return None,
+    };
+    let what = format!("{} {what}", analysis.quoted(node));
+    let mut finding = diagnostic(analysis, failure, code, &what, node).with_help(help);
+    if code == Code::ComplexPower {
+        finding.label = "a fractional power of a negative number".to_owned();
     }
+    Some(finding)
 }
 
 /// An error if the operation fails for every job, else a warning with the inputs of a sample job.
@@ -149,7 +175,7 @@ fn division(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
             let replacement = format!("max({name}, {least})");
             let help = format!("write `{replacement}`; {VALUE_ON_ERROR}");
             let span = analysis.span(divisor);
-            finding.with_help(help).with_fix(Fix { span, replacement, applicability: Applicability::Unsafe })
+            finding.with_help(help).with_fix(span, replacement, Applicability::Unsafe)
         }
         None => finding.with_help(format!(
             "give `{name}` a default on the server, or write `… / {name} if {name} else 0`; {VALUE_ON_ERROR}"
@@ -191,37 +217,6 @@ fn domain(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
         _ => return finding.with_help(VALUE_ON_ERROR),
     };
     finding.with_help(format!("{domain}; {VALUE_ON_ERROR}"))
-}
-
-fn overflow(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
-    let what = format!("{} overflows", analysis.quoted(failure.node));
-    diagnostic(analysis, failure, Code::Overflow, &what, failure.node).with_help(format!(
-        "a float is at most 1.8e308, so scale the operands down; {VALUE_ON_ERROR}"
-    ))
-}
-
-fn complex(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
-    let what = format!("{} is a complex number", analysis.quoted(failure.node));
-    diagnostic(analysis, failure, Code::ComplexPower, &what, failure.node)
-        .with_label("a fractional power of a negative number")
-        .with_help("limit the base to at least 0, as in `max(…, 0) ** 0.5`; the scheduler crashes if it is the result")
-}
-
-fn too_large(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {
-    // that a computation takes long does not prove that the integer is large
-    if !failure.is_certain && !failure.sample?.1.raised.text.starts_with("an integer") {
-        return None;
-    }
-    let what = format!(
-        "{} is an integer of more than 39000 digits",
-        analysis.quoted(failure.node)
-    );
-    let finding = diagnostic(analysis, failure, Code::HugeInteger, &what, failure.node);
-    Some(
-        finding.with_help(
-            "Python computes every digit and can use up the memory of the host; use a float, as in `2.0 ** …`",
-        ),
-    )
 }
 
 fn wrong_type(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {
@@ -296,12 +291,7 @@ fn power_by_caret(analysis: &Analysis<'_>, node: ExprId, fails: bool) -> Option<
     let finding = finding.with_help(help);
     let between = analysis.span(left).end as usize..analysis.span(right).start as usize;
     let caret = between.start + caret_outside_comments(analysis.expr.text().get(between)?)?;
-    let fix = Fix {
-        span: Span::new(caret, caret + 1),
-        replacement: "**".into(),
-        applicability: Applicability::Unsafe,
-    };
-    Some(finding.with_fix(fix))
+    Some(finding.with_fix(Span::new(caret, caret + 1), "**", Applicability::Unsafe))
 }
 
 /// Where the operator is between two operands: a comment there may contain a caret too.

@@ -5,16 +5,12 @@
 //! always fails, or nothing. The intervals are computed from the leaves to the root; conditions do
 //! not narrow them.
 
-mod functions;
-mod input_ranges;
 mod interval;
 mod operators;
 
-pub(super) use functions::is_monotonic;
-pub use input_ranges::Ranges;
-pub use interval::{Interval, NumberType};
+pub use interval::{Interval, NumberType, Ranges};
 pub(super) use interval::{Rounded, widened};
-pub(super) use operators::comparison;
+pub(super) use operators::{comparison, is_monotonic};
 
 use super::parents::aggregated;
 use crate::formula::name_resolution::Resolution;
@@ -452,9 +448,9 @@ impl Analysis<'_> {
             return Known::Anything;
         };
         if is_aggregate {
-            functions::call(function, &[], &numbers)
+            operators::call(function, &[], &numbers)
         } else {
-            functions::call(function, &numbers, &[])
+            operators::call(function, &numbers, &[])
         }
     }
 }
