@@ -134,68 +134,52 @@ fn read<T: DeserializeOwned>(request: Value) -> Result<T, RunError> {
     Ok(serde_json::from_value(request)?)
 }
 
+/// The name of a command, and what is asked of it.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RankAsked {
-    /// Absent: the formula in force.
-    formula: Option<String>,
-    /// Whether each job has the inputs of the formula.
-    #[serde(default)]
-    inputs: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CheckAsked {
-    formula: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ExplainAsked {
-    formula: Option<String>,
-    jobs: Vec<String>,
-    /// The rank for which the wait is looked for.
-    to: Option<usize>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TrajectoryAsked {
-    formula: Option<String>,
-    jobs: Vec<String>,
-    hours: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CompareAsked {
-    old: Option<String>,
-    new: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SharesAsked {
-    /// Absent: the policy in force.
-    policy: Option<PolicyName>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CycleAsked {
-    formula: Option<String>,
-    #[serde(default)]
-    jobs: Vec<String>,
-    processors: Option<u32>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ReplayAsked {
-    formula: Option<String>,
-    /// The scheduler's log.
-    log: PathBuf,
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum Question {
+    Rank {
+        /// Absent: the formula in force.
+        formula: Option<String>,
+        /// Whether each job has the inputs of the formula.
+        #[serde(default)]
+        inputs: bool,
+    },
+    Check {
+        formula: Option<String>,
+    },
+    Explain {
+        formula: Option<String>,
+        jobs: Vec<String>,
+        /// The rank for which the wait is looked for.
+        to: Option<usize>,
+    },
+    Trajectory {
+        formula: Option<String>,
+        jobs: Vec<String>,
+        hours: f64,
+    },
+    Compare {
+        old: Option<String>,
+        new: Option<String>,
+    },
+    Shares {
+        /// Absent: the policy in force.
+        policy: Option<PolicyName>,
+    },
+    Cycle {
+        formula: Option<String>,
+        #[serde(default)]
+        jobs: Vec<String>,
+        processors: Option<u32>,
+    },
+    Replay {
+        formula: Option<String>,
+        /// The scheduler's log.
+        log: PathBuf,
+    },
+    Simulate(SimulateAsked),
+    Fit(FitAsked),
 }
 
 #[derive(Deserialize)]
@@ -271,110 +255,110 @@ impl AskedSite<'_> {
     /// # Errors
     /// The request is wrong, or the formula cannot be ranked.
     pub fn answer(&self, command: &str, request: Value) -> Result<String, RunError> {
-        match command {
-            "rank" => self.rank(&read(request)?),
-            "check" => self.check(&read(request)?),
-            "explain" => self.explain(&read(request)?),
-            "trajectory" => self.trajectory(&read(request)?),
-            "compare" => self.compare(&read(request)?),
-            "shares" => self.shares(&read(request)?),
-            "cycle" => self.cycle(read(request)?),
-            "replay" => self.replay(&read(request)?),
-            "simulate" => self.simulate(&read(request)?),
-            "fit" => self.fit(&read(request)?),
-            _ => refused(format!(
-                "`{command}` is no command that is run here, expected `rank`, `check`, `explain`, `trajectory`, \
-                 `compare`, `shares`, `cycle`, `replay`, `simulate` or `fit`"
-            )),
+        let question = Map::from_iter([(command.to_owned(), request)]);
+        match read(question.into())? {
+            Question::Rank { formula, inputs } => self.rank(&self.formula(formula)?, inputs),
+            Question::Check { formula } => self.check(&self.text(formula)?),
+            Question::Explain { formula, jobs, to } => {
+                self.explain(&self.formula(formula)?, &jobs, to)
+            }
+            Question::Trajectory {
+                formula,
+                jobs,
+                hours,
+            } => self.trajectory(&self.formula(formula)?, &jobs, hours),
+            Question::Compare { old, new } => {
+                self.compare(&self.formula(old)?, &self.formula(new)?)
+            }
+            Question::Shares { policy } => self.shares(Vec::from_iter(policy)),
+            Question::Cycle {
+                formula,
+                jobs,
+                processors,
+            } => self.cycle(formula, jobs, processors),
+            Question::Replay { formula, log } => self.replay(&self.formula(formula)?, log),
+            Question::Simulate(asked) => self.simulate(&asked),
+            Question::Fit(asked) => self.fit(&asked),
         }
     }
 
-    fn rank(&self, asked: &RankAsked) -> Result<String, RunError> {
-        let formula = self.formula(asked.formula.as_deref())?;
-        let queue = self.ranked(&formula, false)?;
+    fn rank(&self, formula: &Asked, has_inputs: bool) -> Result<String, RunError> {
+        let queue = self.ranked(formula, false)?;
         let submitted = formula.source.submitted(self.site.numbers());
         let checked = self.site.check_ranked(&submitted, &queue);
-        let (rows, decides) = (all_rows(&queue.ranking), queue.decides());
+        let rows = all_rows(&queue.ranking);
         let report = RankReport {
-            has_inputs: asked.inputs,
-            ..RankReport::new(&formula.source.text, &queue, &rows, &decides)
+            has_inputs,
+            ..RankReport::new(&formula.source.text, &queue, &rows)
         };
         let mut found = self.doubts_of(&queue);
         found.extend(doubts(failures(&checked)));
         self.written(&report, found)
     }
 
-    fn check(&self, asked: &CheckAsked) -> Result<String, RunError> {
-        let source = self.text(asked.formula.as_deref())?;
+    fn check(&self, source: &FormulaText) -> Result<String, RunError> {
         let mut checked = self.site.check(&source.submitted(self.site.numbers()))?;
-        for found in std::mem::take(&mut checked.findings) {
-            checked.findings.push(found.worded(self.worded));
+        for found in &mut checked.findings {
+            *found = found.clone().worded(self.worded);
         }
         Ok(serde_json::to_string(&checked.document(&source.text))?)
     }
 
-    fn explain(&self, asked: &ExplainAsked) -> Result<String, RunError> {
-        let formula = self.formula(asked.formula.as_deref())?;
-        let queue = self.ranked(&formula, true)?;
+    fn explain(
+        &self,
+        formula: &Asked,
+        jobs: &[String],
+        to: Option<usize>,
+    ) -> Result<String, RunError> {
+        let queue = self.ranked(formula, true)?;
         let considered = queue.ranking.order().len();
-        if let Some(rank) = asked.to
+        if let Some(rank) = to
             && !(1..=considered).contains(&rank)
         {
-            return refused(format!(
-                "there is no rank {rank}: {considered} jobs are considered"
-            ));
+            return refused(format!("there is no rank {rank}, the last is {considered}"));
         }
         let options = ExplainOptions {
-            to: asked.to,
+            to,
             ..ExplainOptions::default()
         };
-        let rows = rows(self.site, &queue, &asked.jobs)?;
-        let explanations = self.site.explain(&queue, &rows, &options)?;
-        let decides = queue.decides();
+        let rows = rows(self.site, &queue, jobs)?;
         let report = ExplainReport {
             formula: &formula.source.text,
             queue: &queue,
-            explanations: &explanations,
+            explanations: &self.site.explain(&queue, &rows, &options)?,
             is_last_described: false,
             checked: None,
-            decides: &decides,
             preemption: &[],
         };
         self.written(&report, self.doubts_of(&queue))
     }
 
-    fn trajectory(&self, asked: &TrajectoryAsked) -> Result<String, RunError> {
+    fn trajectory(&self, formula: &Asked, jobs: &[String], hours: f64) -> Result<String, RunError> {
         if self.site.numbers() == NumberMode::Decimal {
             return refused("a trajectory computes with doubles, not with decimals");
         }
-        let seconds = asked.hours * 3600.0;
+        let seconds = hours * 3600.0;
         if !(60.0..=f64::from(MAX_FOLLOWED)).contains(&seconds) {
             return refused(format!(
-                "`hours` is {}, expected from a minute to 8784",
-                asked.hours
+                "`hours` is {hours}, expected from a minute to 8784"
             ));
         }
-        let formula = self.formula(asked.formula.as_deref())?;
-        let queue = self.ranked(&formula, false)?;
-        let mut rows = rows(self.site, &queue, &asked.jobs)?;
+        let queue = self.ranked(formula, false)?;
+        let mut rows = rows(self.site, &queue, jobs)?;
         rows.sort_unstable();
         rows.dedup();
-        let trajectory = self
-            .site
-            .trajectory(&queue, &rows, seconds.round() as i64, SEARCH_WORK);
+        let seconds = seconds.round() as i64;
         let report = TrajectoryReport {
             formula: &formula.source.text,
             queue: &queue,
-            trajectory: &trajectory,
+            trajectory: &(self.site).trajectory(&queue, &rows, seconds, SEARCH_WORK),
         };
         self.written(&report, self.doubts_of(&queue))
     }
 
-    fn compare(&self, asked: &CompareAsked) -> Result<String, RunError> {
-        let old = self.formula(asked.old.as_deref())?;
-        let new = self.formula(asked.new.as_deref())?;
+    fn compare(&self, old: &Asked, new: &Asked) -> Result<String, RunError> {
         let request = CompareRequest::new(&old.parsed, &new.parsed);
-        let compared = self.arithmetic(self.site.compare(request), [&old, &new])?;
+        let compared = self.arithmetic(self.site.compare(request), [old, new])?;
         let numbers = self.site.numbers();
         let [of_old, of_new] = [old.source.submitted(numbers), new.source.submitted(numbers)];
         let sides = &compared.sides;
@@ -400,9 +384,9 @@ impl AskedSite<'_> {
         self.written(&report, found)
     }
 
-    fn shares(&self, asked: &SharesAsked) -> Result<String, RunError> {
+    fn shares(&self, policies: Vec<PolicyName>) -> Result<String, RunError> {
         let request = SharesRequest {
-            policies: asked.policy.into_iter().collect(),
+            policies,
             ..SharesRequest::default()
         };
         let shares = self.site.shares(&request)?;
@@ -420,24 +404,25 @@ impl AskedSite<'_> {
         self.written(&report, notes)
     }
 
-    fn cycle(&self, asked: CycleAsked) -> Result<String, RunError> {
-        let mut request = CycleRequest {
-            processors: asked.processors,
-            asked: asked.jobs,
+    fn cycle(
+        &self,
+        formula: Option<String>,
+        asked: Vec<String>,
+        processors: Option<u32>,
+    ) -> Result<String, RunError> {
+        let mut found = None;
+        if formula.is_some() || self.site.formula_text().is_ok() {
+            found = Some(self.formula(formula)?);
+        }
+        let request = CycleRequest {
+            formula: found.as_ref().map(|found| &found.parsed),
+            processors,
+            asked,
             ..CycleRequest::default()
         };
-        let mut formula = None;
-        if asked.formula.is_some() || self.site.formula_text().is_ok() {
-            formula = Some(self.formula(asked.formula.as_deref())?);
-        }
-        let mut text = None;
-        if let Some(Asked { source, parsed }) = &formula {
-            request.formula = Some(parsed);
-            text = Some(&*source.text);
-        }
-        let cycle = self.arithmetic(self.site.cycle(&request), &formula)?;
+        let cycle = self.arithmetic(self.site.cycle(&request), &found)?;
         let report = CycleReport {
-            formula: text,
+            formula: found.as_ref().map(|found| &*found.source.text),
             cycle: &cycle,
             jobs: &[],
             entities: &[],
@@ -445,22 +430,24 @@ impl AskedSite<'_> {
         };
         let mut found = doubts(&cycle.ranked.findings);
         found.extend_from_slice(&cycle.ranked.warnings);
-        for unknown in &cycle.unknown {
-            found.push(unknown.clone().into());
-        }
+        found.extend(cycle.unknown.iter().cloned().map(Message::from));
         self.written(&report, found)
     }
 
-    fn replay(&self, asked: &ReplayAsked) -> Result<String, RunError> {
-        let formula = self.formula(asked.formula.as_deref())?;
-        let log = FileSource::Path(asked.log.clone());
-        let compared = self.arithmetic(self.site.replay(log, &formula.parsed), [&formula])?;
-        let (text, python) = (&formula.source.text, self.site.python().0);
-        json_of(&ReplayReport::new(text, python, "", &compared.replay), &[])
+    fn replay(&self, formula: &Asked, log: PathBuf) -> Result<String, RunError> {
+        let log = FileSource::Path(log);
+        let compared = self.arithmetic(self.site.replay(log, &formula.parsed), [formula])?;
+        let report = ReplayReport {
+            formula: &formula.source.text,
+            python: self.site.python().0,
+            python_in_words: "",
+            replay: &compared.replay,
+        };
+        json_of(&report, &[])
     }
 
     fn simulate(&self, asked: &SimulateAsked) -> Result<String, RunError> {
-        let formula = self.formula(asked.formula.as_deref())?;
+        let formula = self.formula(asked.formula.clone())?;
         let log = self.log(&asked.log, asked.goals.as_deref(), &[&formula.parsed])?;
         let options = asked.log.simulation(asked.usage);
         let given = asked.log.warm_up_seconds();
@@ -568,7 +555,7 @@ impl AskedSite<'_> {
                 "`held_out` is {held_out}, expected a part of the log from 0.1 to 0.8"
             ));
         }
-        let in_force = match asked.old.as_deref() {
+        let in_force = match asked.old.clone() {
             None => self.site.formula_text().ok().map(|formula| formula.text),
             old => Some(self.formula(old)?.source.text),
         };
@@ -682,14 +669,14 @@ impl AskedSite<'_> {
     }
 
     /// The formula that is asked about, else the one in force, as the site has it.
-    fn text(&self, formula: Option<&str>) -> Result<FormulaText, RunError> {
+    fn text(&self, formula: Option<String>) -> Result<FormulaText, RunError> {
         Ok(match formula {
-            Some(text) => FormulaText::new(text)?,
+            Some(text) => FormulaText::new(&text)?,
             None => self.site.formula_text()?,
         })
     }
 
-    fn formula(&self, formula: Option<&str>) -> Result<Asked, RunError> {
+    fn formula(&self, formula: Option<String>) -> Result<Asked, RunError> {
         let source = self.text(formula)?;
         let parsed = match source.submitted(self.site.numbers()).formula() {
             Ok(parsed) => parsed.clone(),
@@ -803,11 +790,10 @@ fn doubts<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Vec<Message
 
 /// What a finding advises, after a semicolon.
 pub fn advice(found: &Diagnostic) -> Message {
-    let label = if found.label.is_empty() {
-        String::new()
-    } else {
-        format!("; {}", found.label)
-    };
+    let mut label = String::new();
+    if !found.label.is_empty() {
+        label = format!("; {}", found.label);
+    }
     match &found.help {
         Some(help) => help.clone().after(label + "; "),
         None => label.into(),

@@ -137,7 +137,10 @@ fn a_request_that_does_not_say_what_is_asked_is_refused() {
         assert!(is_named, "{message}");
     }
     let message = refused("ranks", json!({}));
-    assert!(message.starts_with("`ranks` is no command"), "{message}");
+    assert!(
+        message.starts_with("unknown variant `ranks`, expected one of `rank`"),
+        "{message}"
+    );
     let message = refused("trajectory", json!({"jobs": [JOB], "hours": 0}));
     assert!(message.contains("`hours` is 0"), "{message}");
     assert!(refused("explain", json!({})).contains("missing field `jobs`"));

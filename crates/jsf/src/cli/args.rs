@@ -9,27 +9,13 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jsf_openpbs::wall_clock::{Time, seconds_of_ctime, seconds_of_date};
-use jsf_site::is_stdin;
+use jsf_site::{Site, is_stdin};
 
 use crate::answer::Format;
+use crate::cli::CliError;
 use crate::cli::args::site::{STDIN, SiteArgs, threshold};
 use crate::cli::output::format;
-use crate::commands::check::run::CheckArgs;
-use crate::commands::codes::CodesArgs;
-use crate::commands::compare::request::CompareArgs;
-use crate::commands::cycle::run::CycleArgs;
-use crate::commands::explain::run::ExplainArgs;
-use crate::commands::fit::request::FitArgs;
-use crate::commands::fmt::FmtArgs;
-use crate::commands::names::NamesArgs;
-use crate::commands::page::run::PageArgs;
-use crate::commands::pbsfs::PbsfsArgs;
-use crate::commands::rank::run::RankArgs;
-use crate::commands::replay::run::ReplayArgs;
-use crate::commands::shares::run::SharesArgs;
-use crate::commands::simulate::request::SimulateArgs;
-use crate::commands::trajectory::run::TrajectoryArgs;
-use crate::commands::translate::TranslateArgs;
+use crate::commands;
 use crate::view::csv_writer::Cells;
 
 pub mod log;
@@ -112,35 +98,35 @@ impl ColorArgs {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Check whether qmgr accepts a formula and whether it works for every job
-    Check(CheckArgs),
+    Check(commands::check::run::CheckArgs),
     /// Show the value and the rank of every job
-    Rank(RankArgs),
+    Rank(commands::rank::run::RankArgs),
     /// Show what another formula, tree, policy or threshold would change in the queue
-    Compare(CompareArgs),
+    Compare(commands::compare::request::CompareArgs),
     /// Show why jobs have their places in the queue
-    Explain(ExplainArgs),
+    Explain(commands::explain::run::ExplainArgs),
     /// Write a page for a browser on which you edit the formula and see the queue change
-    Page(PageArgs),
+    Page(commands::page::run::PageArgs),
     /// Show how ranks change while jobs wait, and which jobs overtake
-    Trajectory(TrajectoryArgs),
+    Trajectory(commands::trajectory::run::TrajectoryArgs),
     /// Show the fair-share tree with the values that a policy computes
-    Shares(SharesArgs),
+    Shares(commands::shares::run::SharesArgs),
     /// Show which jobs start next, and when and why the others wait
-    Cycle(CycleArgs),
+    Cycle(commands::cycle::run::CycleArgs),
     /// Simulate a log of jobs under a formula, and report how long they would wait
-    Simulate(SimulateArgs),
+    Simulate(commands::simulate::request::SimulateArgs),
     /// Find the numbers of a formula by wishes about jobs or by goals
-    Fit(FitArgs),
+    Fit(commands::fit::request::FitArgs),
     /// Compare the values in a scheduler's log with jsf's, and explain the differences
-    Replay(ReplayArgs),
+    Replay(commands::replay::run::ReplayArgs),
     /// Carry a formula over to Slurm or PBS
-    Translate(TranslateArgs),
+    Translate(commands::translate::TranslateArgs),
     /// Print a formula with normalised spaces
-    Fmt(FmtArgs),
+    Fmt(commands::fmt::FmtArgs),
     /// List the kinds of findings, or explain one
-    Codes(CodesArgs),
+    Codes(commands::codes::CodesArgs),
     /// Print what pbsfs prints, without root and without a server
-    Pbsfs(PbsfsArgs),
+    Pbsfs(commands::pbsfs::PbsfsArgs),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  jsf completions bash")]
     Completions {
@@ -148,7 +134,7 @@ pub enum Command {
         shell: clap_complete::Shell,
     },
     /// Print every name and function that a formula may use
-    Names(NamesArgs),
+    Names(commands::names::NamesArgs),
     /// Print a shell script that collects what --site reads
     #[command(after_help = "\
 Examples:
@@ -186,6 +172,13 @@ pub struct FormulaArgs {
     /// standard input
     #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "formula")]
     pub formula_file: Option<PathBuf>,
+}
+
+impl QueueArgs {
+    /// Opens the site.
+    pub(crate) fn open(&self) -> Result<Site, CliError> {
+        self.site.open(&self.formula, self.threshold)
+    }
 }
 
 impl FormulaArgs {
@@ -236,12 +229,9 @@ pub struct QueueArgs {
 /// The jobs of a queue that are shown; all of them if nothing is given.
 #[derive(Debug, Args)]
 pub struct FilterArgs {
-    /// Show only this job
-    ///
-    /// An id with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by
-    /// commas, or repeat the option
-    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = listed_name)]
-    pub job: Vec<String>,
+    /// The jobs.
+    #[command(flatten)]
+    pub jobs: JobArgs,
     /// Whose jobs are shown.
     #[command(flatten)]
     pub entities: EntityArgs,
@@ -268,8 +258,8 @@ pub struct EntityArgs {
 pub struct JobArgs {
     /// The job, such as 12 or 12.vm
     ///
-    /// With or without the server's name: 12 or 12.vm; an array is 12[]; separate several by
-    /// commas, or repeat the option
+    /// With or without the server's name: 12 or 12.vm; an array is 12[], and a subjob has its index
+    /// in the brackets; separate several by commas, or repeat the option
     #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = listed_name)]
     pub job: Vec<String>,
 }
@@ -299,6 +289,16 @@ pub struct AnswerArgs {
     /// The output format
     #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human")]
     pub format: Format,
+}
+
+/// A page beside the answer.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Also write the result as a page
+    ///
+    /// The page is for a browser, with charts
+    #[arg(long, value_name = "FILE", value_parser = page_path())]
+    pub report: Option<PathBuf>,
 }
 
 /// How CSV is written.

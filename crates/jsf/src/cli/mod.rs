@@ -23,17 +23,27 @@ use thiserror::Error;
 use crate::cli::args::{Cli, Command};
 use crate::commands;
 
+pub(crate) use crate::cli::args::{
+    AnswerArgs, CsvArgs, EntityArgs, FilterArgs, FormulaArgs, JobArgs, QueueArgs, ReportArgs,
+    listed_name, number_of_jobs,
+};
 pub(crate) use crate::cli::formula::{
     FormulaOptions, parsed_formula, read_formula, read_formula_of,
 };
 pub(crate) use crate::cli::messages::{
-    draw, draw_all, in_options, report, show_site, warn, warn_all, with_options,
+    Warnings, draw, draw_all, in_options, report, report_errors, show_site, warn, warn_all,
+    with_options,
 };
+pub(crate) use crate::cli::output::{Output, format};
 pub use crate::cli::parse::{parse, print_answer};
 pub use crate::cli::process::{
     exit_on_abort, exit_on_panic, ignore_limit_of_file_size, with_enough_stack,
 };
 pub(crate) use crate::cli::progress::Progress;
+pub(crate) use crate::cli::queue::{
+    MAX_UNKNOWN, OpenedQueue, check_and_report, draw_submitted, select_rows_or_warn,
+    unknown_jobs_error,
+};
 
 /// Runs a command.
 pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
@@ -126,8 +136,8 @@ impl CliError {
         matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self::Usage(message.into())
+    pub(crate) fn usage(message: impl ToString) -> Self {
+        Self::Usage(message.to_string())
     }
 
     pub(crate) fn content(message: impl ToString) -> Self {

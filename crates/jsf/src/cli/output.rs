@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jsf_site::Site;
-use terminal_size::{Height, Width, terminal_size_of};
+use terminal_size::{Height, terminal_size_of};
 
 use crate::answer::{Answer, Format, write_json};
 use crate::cli::CliError;
@@ -19,7 +19,11 @@ use crate::view::document::{self, Document, Section, TerminalStyle, write_markdo
 pub(crate) struct Output<'a> {
     format: Format,
     /// How much of it people see.
-    shown: Shown,
+    text: TextArgs,
+    /// Whether the number of rows was asked for: people see all of them.
+    has_asked_rows: bool,
+    /// The width of tables where there is no terminal.
+    piped_width: Option<usize>,
     cells: Cells,
     /// The warnings about what it is computed from, which are a part of it.
     warnings: &'a [String],
@@ -34,10 +38,12 @@ struct Page<'a> {
 }
 
 impl<'a> Output<'a> {
-    pub(crate) fn new(format: Format, shown: impl Into<Shown>, warnings: &'a [String]) -> Self {
+    pub(crate) fn new(format: Format, text: TextArgs, warnings: &'a [String]) -> Self {
         Self {
             format,
-            shown: shown.into(),
+            text,
+            has_asked_rows: false,
+            piped_width: None,
             cells: Cells::Plain,
             warnings,
             page: None,
@@ -51,6 +57,18 @@ impl<'a> Output<'a> {
 
     pub(crate) fn with_cells(mut self, cells: Cells) -> Self {
         self.cells = cells;
+        self
+    }
+
+    pub(crate) fn with_asked_rows(mut self, has_asked_rows: bool) -> Self {
+        self.has_asked_rows = has_asked_rows;
+        self
+    }
+
+    /// For an answer whose cells may be very long: the width of its tables where there is no
+    /// terminal.
+    pub(crate) fn with_piped_width(mut self, width: usize) -> Self {
+        self.piped_width = Some(width);
         self
     }
 
@@ -87,14 +105,35 @@ impl<'a> Output<'a> {
             write_page_file(path, &page)?;
         }
         match self.format {
-            Format::Human => write_text(&self.warned(answer.document()), self.shown, out)?,
+            Format::Human => self.style().write(&self.warned(answer.document()), out)?,
             Format::Markdown => {
-                write_as_markdown(&self.warned(answer.document()), self.shown, out)?
+                let document = self.warned(answer.document());
+                write_markdown(&document, &command_line(), self.text.full, out)?;
             }
             Format::Json => write_json(answer, self.warnings, out)?,
             other => answer.write_as(other, self.cells, out)?,
         }
         Ok(out.flush()?)
+    }
+
+    /// On a terminal one screen or in full, elsewhere all rows, since another program reads them.
+    fn style(&self) -> TerminalStyle {
+        let TextArgs { full, wide } = self.text;
+        let width = if wide { None } else { terminal_width() };
+        let mut height = screen_height().unwrap_or(usize::MAX);
+        if self.has_asked_rows {
+            height = usize::MAX;
+        }
+        TerminalStyle {
+            table_width: if wide {
+                None
+            } else {
+                width.or(self.piped_width)
+            },
+            prose_width: width,
+            height: if full { None } else { Some(height) },
+            coloured: anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never,
+        }
     }
 }
 
@@ -109,72 +148,6 @@ const SCREEN_LINES: usize = 24;
 /// The lines of a screen that the answer leaves free: for the note about the site, and for the
 /// prompt.
 const FREE_LINES: usize = 2;
-/// The width of a table of a command whose cells may be very long, where standard output is not a
-/// terminal.
-pub(crate) const PIPED_WIDTH: usize = 120;
-
-/// How much of a document is shown.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Shown {
-    /// What the options say.
-    pub(crate) text: TextArgs,
-    /// Whether the number of rows was asked for: all of them are shown.
-    pub(crate) has_asked_rows: bool,
-    /// The width of tables where there is no terminal.
-    pub(crate) piped_width: Option<usize>,
-}
-
-impl From<TextArgs> for Shown {
-    fn from(text: TextArgs) -> Self {
-        Self {
-            text,
-            has_asked_rows: false,
-            piped_width: None,
-        }
-    }
-}
-
-/// Writes a document as text: on a terminal one screen or in full, elsewhere with all rows, since
-/// another program reads them.
-pub(crate) fn write_text(
-    document: &Document<'_>,
-    shown: impl Into<Shown>,
-    out: &mut impl Write,
-) -> Result<(), CliError> {
-    let Shown {
-        text: TextArgs { full, wide },
-        has_asked_rows,
-        piped_width,
-    } = shown.into();
-    let width = if wide { None } else { terminal_width() };
-    let height = if has_asked_rows {
-        usize::MAX
-    } else {
-        screen_height().unwrap_or(usize::MAX)
-    };
-    let style = TerminalStyle {
-        table_width: if wide { None } else { width.or(piped_width) },
-        prose_width: width,
-        height: if full { None } else { Some(height) },
-        coloured: anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never,
-    };
-    Ok(style.write(document, out)?)
-}
-
-/// Writes a document for a mail or a ticket.
-pub(crate) fn write_as_markdown(
-    document: &Document<'_>,
-    shown: impl Into<Shown>,
-    out: &mut impl Write,
-) -> Result<(), CliError> {
-    Ok(write_markdown(
-        document,
-        &command_line(),
-        shown.into().text.full,
-        out,
-    )?)
-}
-
 /// The command line of this process as a shell takes it.
 pub(crate) fn command_line() -> String {
     let mut words = vec!["jsf".to_owned()];
@@ -205,29 +178,23 @@ pub(crate) fn is_on_screen() -> bool {
 /// screen; `None` if standard output is not a terminal. LINES does not count, since shells export
 /// it to what is piped too.
 fn screen_height() -> Option<usize> {
-    let lines = positive_variable("JSF_LINES").or_else(terminal_lines)?;
+    let lines = match (
+        positive_variable("JSF_LINES"),
+        terminal_size_of(io::stdout()),
+    ) {
+        (Some(lines), _) => lines,
+        _ if !io::stdout().is_terminal() => return None,
+        (None, Some((_, Height(lines)))) => SCREEN_LINES.min(lines.into()),
+        (None, None) => SCREEN_LINES,
+    };
     Some(lines.saturating_sub(FREE_LINES).max(1))
-}
-
-fn terminal_lines() -> Option<usize> {
-    if !io::stdout().is_terminal() {
-        return None;
-    }
-    Some(match terminal_size_of(io::stdout()) {
-        Some((_, Height(lines))) => SCREEN_LINES.min(lines.into()),
-        None => SCREEN_LINES,
-    })
 }
 
 /// The number of characters in a line: what the environment variable COLUMNS says, else the
 /// terminal's; `None` if standard output is not a terminal.
 fn terminal_width() -> Option<usize> {
-    let columns = positive_variable("COLUMNS");
-    if columns.is_some() {
-        return columns;
-    }
-    let (Width(columns), _) = terminal_size_of(io::stdout())?;
-    Some(columns.into())
+    let of_terminal = || Some(terminal_size_of(io::stdout())?.0.0.into());
+    positive_variable("COLUMNS").or_else(of_terminal)
 }
 
 /// The value of an environment variable that is a positive number.

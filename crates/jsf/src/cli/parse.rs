@@ -73,20 +73,14 @@ pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
 /// The error, with a tip if an argument is probably a formula, or a part of one that the shell has
 /// split.
 fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
-    let is_of_formula = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(argument)) => !argument.starts_with("--"),
-        _ => false,
-    };
-    let has_tip = error.get(ContextKind::Suggested).is_some();
     if error.kind() == ErrorKind::UnknownArgument
-        && is_of_formula
-        && !has_tip
+        && error.get(ContextKind::Suggested).is_none()
+        && let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg)
+        && !argument.starts_with("--")
         && let Some(tip) = tip_for(arguments)
     {
-        error.insert(
-            ContextKind::Suggested,
-            ContextValue::StyledStrs(vec![tip.into()]),
-        );
+        let tip = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tip);
     }
     error
 }
@@ -99,14 +93,13 @@ fn tip_for(arguments: &[OsString]) -> Option<String> {
     let mut words = arguments.iter().filter_map(|argument| argument.to_str());
     let command = words.find_map(|word| cli.find_subcommand(word))?;
     let mut takes_formula = false;
-    let mut takes_new = false;
     let mut known = Vec::new();
     for argument in command.get_arguments() {
         takes_formula |= argument.is_positional() && argument.get_id() == "formula";
-        takes_new |= argument.get_id() == "new";
         known.extend(argument.get_long_and_visible_aliases().unwrap_or_default());
     }
     if !takes_formula {
+        let takes_new = known.contains(&"new");
         return takes_new.then(|| "give the new formula with --new, in single quotes".to_owned());
     }
     // what begins with a hyphen may be a formula, so clap takes the first unknown option for it
@@ -114,11 +107,10 @@ fn tip_for(arguments: &[OsString]) -> Option<String> {
         let option = word.trim_start_matches('-');
         let name = option.split('=').next().unwrap_or_default();
         if looks_like_an_option(word) && !known.contains(&name) {
-            return Some(match option {
-                "formula" => {
-                    "the formula has no option: give it by itself, in single quotes".to_owned()
-                }
-                _ => format!("there is no option --{option}"),
+            return Some(if option == "formula" {
+                "the formula has no option: give it by itself, in single quotes".to_owned()
+            } else {
+                format!("there is no option --{option}")
             });
         }
     }

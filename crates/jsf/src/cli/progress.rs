@@ -9,8 +9,6 @@ use std::time::{Duration, Instant};
 
 /// How long work takes before it is shown, and how often the line is rewritten.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// The number of characters of a bar.
-const BAR: usize = 30;
 /// Erases the line of the cursor.
 const ERASE_LINE: &[u8] = b"\r\x1b[K";
 
@@ -36,14 +34,11 @@ impl Progress {
         Self { thread, per_cent }
     }
 
-    /// Shows a bar with how much of the work is done.
+    /// Shows how much of the work is done.
     pub(crate) fn show_fraction(&self, done: usize, all: usize) {
-        self.per_cent.store(
-            done.saturating_mul(100)
-                .checked_div(all)
-                .unwrap_or(usize::MAX),
-            Ordering::Relaxed,
-        );
+        let per_cent = done.saturating_mul(100).checked_div(all);
+        self.per_cent
+            .store(per_cent.unwrap_or(usize::MAX), Ordering::Relaxed);
     }
 }
 
@@ -56,13 +51,7 @@ fn show(what: &str, receiver: &Receiver<()>, per_cent: &AtomicUsize) {
         let _ = out.write_all(ERASE_LINE);
         let _ = write!(out, "jsf: {what}, {} s", begin.elapsed().as_secs());
         if let done @ 0..=100 = per_cent.load(Ordering::Relaxed) {
-            let filled = done * BAR / 100;
-            let _ = write!(
-                out,
-                " [{}{}] {done} %",
-                "#".repeat(filled),
-                "-".repeat(BAR - filled)
-            );
+            let _ = write!(out, ", {done} %");
         }
         let _ = out.flush();
         is_shown = true;

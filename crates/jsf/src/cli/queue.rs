@@ -5,10 +5,7 @@ use job_sort_formula::jobs::FoundJobs;
 use job_sort_formula::{Formula, JobTable};
 use jsf_openpbs::check::FAILURE_CODES;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_openpbs::words::counted;
-use jsf_site::{
-    DescribedJob, FormulaText, JobsToRank, RankRequest, RankedQueue, Rule, Site, SiteError,
-};
+use jsf_site::{FormulaText, JobsToRank, RankRequest, RankedQueue, Rule, Site, SiteError};
 
 use crate::cli::args::{FilterArgs, JobArgs, QueueArgs};
 use crate::cli::messages::Warnings;
@@ -26,26 +23,27 @@ pub(crate) struct OpenedQueue {
     pub(crate) site: Site,
     pub(crate) source: FormulaText,
     pub(crate) formula: Formula,
-    /// Whether people read the answer.
-    is_document: bool,
 }
 
 impl OpenedQueue {
     /// Opens the site and reads the formula, then says what was found there; of a formula that does
     /// not parse only its finding is shown.
-    pub(crate) fn open(arguments: &QueueArgs, is_document: bool) -> Result<Self, CliError> {
-        let site = arguments
-            .site
-            .open(&arguments.formula, arguments.threshold)?;
+    pub(crate) fn open(
+        arguments: &QueueArgs,
+        is_document: bool,
+    ) -> Result<(Self, Warnings), CliError> {
+        let site = arguments.open()?;
         let source = read_formula(&arguments.formula, Some(&site))?;
         let formula = parsed_formula(&source, &source.submitted(site.numbers()))?.clone();
         show_site(&arguments.site, &site, is_document);
-        Ok(Self {
+        let mut warnings = Warnings::new(is_document);
+        warnings.add_site(&site, &site.warnings_for(&formula.names()));
+        let opened = Self {
             site,
             source,
             formula,
-            is_document,
-        })
+        };
+        Ok((opened, warnings))
     }
 
     /// The formula as Python reads it.
@@ -62,85 +60,68 @@ impl OpenedQueue {
         &self,
         request: &RankRequest<'_>,
         least_drawn: Option<Severity>,
-    ) -> Result<QueueToRank<'_>, CliError> {
-        let mut warnings = Warnings::new(self.is_document);
-        let of_names = self.site.warnings_for(&request.formula.names());
-        warnings.add_site(&self.site, &of_names);
+        warnings: &mut Warnings,
+    ) -> Result<JobsToRank, CliError> {
         let progress = Progress::start("reading the jobs");
         let mut read = self.site.read_jobs_to_rank(request)?;
         drop(progress);
         warnings.show(&std::mem::take(&mut read.jobs.warnings));
+        let is_arithmetic = read.program.is_some();
         let mut drawn = read.findings.clone();
-        if read.program.is_some() {
-            match least_drawn {
-                Some(least) => drawn.retain(|found| found.severity >= least),
-                None => drawn.clear(),
-            }
-        }
+        drawn.retain(|found| !is_arithmetic || least_drawn.is_some_and(|it| found.severity >= it));
         draw_submitted(&self.source, &self.submitted(), drawn);
-        if read.program.is_none() {
-            return Err(CliError::Findings);
+        if is_arithmetic {
+            Ok(read)
+        } else {
+            Err(CliError::Findings)
         }
-        Ok(QueueToRank {
-            opened: self,
-            read,
-            warnings,
-        })
     }
-}
 
-/// The queue of a command, read to be ranked.
-pub(crate) struct QueueToRank<'a> {
-    opened: &'a OpenedQueue,
-    read: JobsToRank,
-    warnings: Warnings,
-}
+    /// Ranks the jobs.
+    pub(crate) fn rank(
+        &self,
+        read: JobsToRank,
+        warnings: &mut Warnings,
+    ) -> Result<RankedQueue, CliError> {
+        let progress = Progress::start("ranking the jobs");
+        let mut queue = self.site.rank_read_jobs(read)?;
+        drop(progress);
+        if let Some(at) = self.site.priorities_at() {
+            queue.rules.push(Rule::new("ages at", clock_time(at)));
+        }
+        warnings.show(&queue.warnings);
+        Ok(queue)
+    }
 
-impl QueueToRank<'_> {
     /// The rows of jobs, each once, in the order in which they are given; none if none is. Warns of
     /// those that do not exist.
     ///
     /// # Errors
     /// None of them exists.
-    pub(crate) fn find_or_warn(&self, named: &JobArgs) -> Result<Vec<usize>, CliError> {
-        if named.job.is_empty() {
-            return Ok(Vec::new());
-        }
-        let OpenedQueue { site, .. } = self.opened;
-        let given: Vec<&str> = named.job.iter().map(|id| site.job_id(id)).collect();
-        let FoundJobs { rows, unmatched } = self.read.jobs.table.find_all_jobs(&given);
-        let unmatched = with_hints(unmatched, &given, site, &self.read.jobs.table);
-        if rows.is_empty() {
+    pub(crate) fn find_or_warn(
+        &self,
+        named: &JobArgs,
+        table: &JobTable,
+    ) -> Result<Vec<usize>, CliError> {
+        let given = job_ids(&named.job, &self.site);
+        let FoundJobs { rows, unmatched } = table.find_all_jobs(&given);
+        let unmatched = with_ended(unmatched, &given, &self.site);
+        if rows.is_empty() && !given.is_empty() {
             return Err(unknown_jobs_error(unmatched).into());
         }
         warn_all(&unmatched);
-        warn_of_job_id(&self.opened.source.text, &named.job, &self.read.jobs.table);
+        warn_of_job_id(&self.source.text, &named.job, table);
         Ok(rows)
-    }
-
-    /// Adds a job that is only described, and returns its row.
-    pub(crate) fn add(&mut self, described: &DescribedJob) -> Result<usize, CliError> {
-        Ok(self.opened.site.add_described(&mut self.read, described)?)
-    }
-
-    /// Ranks the jobs.
-    pub(crate) fn rank_and_warn(mut self) -> Result<(RankedQueue, Warnings), CliError> {
-        let progress = Progress::start("ranking the jobs");
-        let mut queue = self.opened.site.rank_read_jobs(self.read)?;
-        drop(progress);
-        let at = self.opened.site.priorities_at();
-        if let Some(at) = at {
-            queue.rules.push(Rule::new("ages at", clock_time(at)));
-        }
-        self.warnings.show(&queue.warnings);
-        Ok((queue, self.warnings))
     }
 }
 
 /// Warns if the formula is the number of a job, which was to be one more `--job`.
 fn warn_of_job_id(formula: &str, given: &[String], table: &JobTable) {
     let formula = formula.trim();
-    if formula.bytes().all(|byte| byte.is_ascii_digit()) && table.find_jobs(formula).is_ok() {
+    if !given.is_empty()
+        && formula.bytes().all(|byte| byte.is_ascii_digit())
+        && table.find_jobs(formula).is_ok()
+    {
         let jobs = given.join(",");
         warn(format_args!(
             "`{formula}` is taken as the formula, and a job has this number; for both: --job {jobs},{formula}"
@@ -191,7 +172,7 @@ impl FilterArgs {
     /// The filter of a report.
     pub(crate) fn filter(&self) -> JobFilter<'_> {
         JobFilter {
-            jobs: &self.job,
+            jobs: &self.jobs.job,
             entities: &self.entities.entity,
             queues: &self.queue_name,
         }
@@ -211,22 +192,17 @@ pub(crate) fn select_rows_or_warn(
     if filter.is_empty() {
         return Ok(rows);
     }
-    let tree = if filter.entities.is_empty() {
-        None
-    } else {
-        site.tree_of_jobs(table)?
+    let tree = match filter.entities {
+        [] => None,
+        _ => site.tree_of_jobs(table)?,
     };
-    let jobs: Vec<String> = filter
-        .jobs
-        .iter()
-        .map(|id| site.job_id(id).to_owned())
-        .collect();
+    let jobs = job_ids(filter.jobs, site);
     let filter = JobFilter {
         jobs: &jobs,
         ..filter
     };
     let mut filtered = filter.select(rows, table, tree.as_ref());
-    filtered.unmatched = with_hints(filtered.unmatched, &jobs, site, table);
+    filtered.unmatched = with_ended(filtered.unmatched, &jobs, site);
     if !filtered.has_known && !filter.queues.iter().any(|name| site.has_queue(name)) {
         return Err(unknown_jobs_error(filtered.unmatched).into());
     }
@@ -234,33 +210,23 @@ pub(crate) fn select_rows_or_warn(
     Ok(filtered.rows)
 }
 
-/// What is said of ids that no job has: that the job has ended, or how jobs are called.
-fn with_hints<S: AsRef<str>>(
-    unmatched: Vec<String>,
-    given: &[S],
-    site: &Site,
-    table: &JobTable,
-) -> Vec<String> {
-    let mut hinted = Vec::new();
-    let has_several = unmatched.len() > 1;
-    for message in unmatched {
-        let mut ids = given.iter().map(AsRef::as_ref);
+/// The ids as the jobs of the site have them.
+fn job_ids(given: &[String], site: &Site) -> Vec<String> {
+    given.iter().map(|id| site.job_id(id).to_owned()).collect()
+}
+
+/// What is said of ids that no job has; of a job that has ended, that it has.
+fn with_ended(mut unmatched: Vec<String>, given: &[String], site: &Site) -> Vec<String> {
+    for message in &mut unmatched {
+        let mut ids = given.iter();
         let id = ids.find(|id| message.starts_with(&format!("no job is called `{id}`")));
         if let Some(id) = id
             && let Some(ended) = site.ended_job(id)
         {
-            hinted.push(ended);
-        } else if has_several || id.is_none() || message.ends_with('?') || table.is_empty() {
-            hinted.push(message);
-        } else {
-            let jobs = count(table.len(), "job");
-            hinted.push(format!(
-                "{message}; there are {jobs}, such as `{}`",
-                table.id(0)
-            ));
+            *message = ended;
         }
     }
-    hinted
+    unmatched
 }
 
 /// The error if nothing that is asked for exists.
@@ -268,12 +234,7 @@ pub(crate) fn unknown_jobs_error(mut unknown: Vec<String>) -> SiteError {
     let more = unknown.len().saturating_sub(MAX_UNKNOWN);
     unknown.truncate(MAX_UNKNOWN);
     if more > 0 {
-        let names = counted(
-            more,
-            "more name that does not exist",
-            "more names that do not exist",
-        );
-        unknown.push(format!("and {names}"));
+        unknown.push(format!("and {}", count(more, "more name")));
     }
     SiteError::Missing(unknown.join("; ").into())
 }

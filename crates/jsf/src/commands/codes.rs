@@ -6,39 +6,45 @@ use clap::Args;
 use job_sort_formula::diagnostic::{Code, Severity};
 use serde::Serialize;
 
-use crate::answer::{Answer, Format};
-use crate::cli::args::TextArgs;
-use crate::cli::output::{Output, format};
-use crate::cli::{CliError, Outcome};
+use crate::answer::Answer;
+use crate::cli::{AnswerArgs, CliError, Outcome, Output};
 use crate::view::document::{Cell, Column, Document, Section, Table, cells};
 use crate::view::verdict::severity_word;
 
 /// `jsf codes`
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  jsf codes\n  jsf codes JSF301")]
+#[command(
+    after_help = "Examples:\n  jsf codes\n  jsf codes JSF301",
+    mut_arg("format", |format| format.conflicts_with("code"))
+)]
 pub struct CodesArgs {
     /// The finding whose page to print
     pub code: Option<String>,
-    /// How much is shown to people.
+    /// How the list is written.
     #[command(flatten)]
-    pub text: TextArgs,
-    /// The output format of the list
-    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human", conflicts_with = "code")]
-    pub format: Format,
+    pub answer: AnswerArgs,
 }
 
 pub(crate) fn run(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    match &arguments.code {
-        Some(name) => {
-            let Some(code) = Code::find(name) else {
-                return Err(CliError::usage(format!(
-                    "`{name}` is not a known code; `jsf codes` lists all codes"
-                )));
-            };
-            write!(out, "{}", code.page())?;
+    let Some(name) = &arguments.code else {
+        let mut codes = Vec::new();
+        for &code in Code::ALL {
+            codes.push(FindingKind {
+                code,
+                severity: code.severity(),
+                most_severe: code.most_severe(),
+                title: code.title(),
+            });
         }
-        None => Output::new(arguments.format, arguments.text, &[]).write(&Codes::all(), out)?,
-    }
+        Output::of(arguments.answer, &[]).write(&Codes { codes }, out)?;
+        return Ok(Outcome::Fine);
+    };
+    let Some(code) = Code::find(name) else {
+        return Err(CliError::usage(format!(
+            "`{name}` is not a known code; `jsf codes` lists all codes"
+        )));
+    };
+    write!(out, "{}", code.page())?;
     Ok(Outcome::Fine)
 }
 
@@ -58,22 +64,6 @@ struct FindingKind {
     title: &'static str,
 }
 
-impl Codes {
-    /// Every kind of findings that `jsf` knows.
-    fn all() -> Self {
-        let mut codes = Vec::new();
-        for &code in Code::ALL {
-            codes.push(FindingKind {
-                code,
-                severity: code.severity(),
-                most_severe: code.most_severe(),
-                title: code.title(),
-            });
-        }
-        Self { codes }
-    }
-}
-
 impl Answer for Codes {
     fn document(&self) -> Document<'_> {
         let columns = [
@@ -83,8 +73,12 @@ impl Answer for Codes {
         ];
         let mut rows = Vec::new();
         for kind in &self.codes {
+            let mut severity = severity_word(kind.severity).to_owned();
+            if kind.severity != kind.most_severe {
+                severity += &format!(" or {}", severity_word(kind.most_severe));
+            }
             let title = Cell::prose(kind.title);
-            rows.push(cells![kind.code.name(), severities(kind), title]);
+            rows.push(cells![kind.code.name(), severity, title]);
         }
         Document {
             command: "jsf codes",
@@ -98,13 +92,4 @@ impl Answer for Codes {
             read_on: "",
         }
     }
-}
-
-/// How severe a kind of findings is.
-fn severities(kind: &FindingKind) -> String {
-    let least = severity_word(kind.severity);
-    if kind.severity == kind.most_severe {
-        return least.to_owned();
-    }
-    format!("{least} or {}", severity_word(kind.most_severe))
 }

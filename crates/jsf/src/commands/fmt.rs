@@ -6,9 +6,8 @@ use clap::Args;
 use job_sort_formula::Formula;
 use jsf_openpbs::resource_amount::NumberMode;
 
-use crate::cli::args::FormulaArgs;
 use crate::cli::formula::printable_formula;
-use crate::cli::{CliError, Outcome, parsed_formula, read_formula, report};
+use crate::cli::{CliError, FormulaArgs, Outcome, parsed_formula, read_formula, report};
 
 /// `jsf fmt`
 #[derive(Debug, Args)]

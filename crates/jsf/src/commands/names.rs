@@ -1,20 +1,17 @@
 //! `jsf names`: every name and function that a formula may use, and the resources that none can use.
 
-use std::borrow::Cow;
 use std::io::Write;
 
 use clap::Args;
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::python::{Function, PythonVersion, constant};
 use job_sort_formula::schema::{Entry, InputType, NameError, Origin, Schema, slurm_source};
-use jsf_site::{Role, Site};
+use jsf_site::Role;
 use serde::{Serialize, Serializer};
 
 use crate::answer::Answer;
-use crate::cli::args::AnswerArgs;
 use crate::cli::args::site::SiteArgs;
-use crate::cli::output::Output;
-use crate::cli::{CliError, Outcome, show_site, warn_all};
+use crate::cli::{AnswerArgs, CliError, Outcome, Output, show_site, warn_all};
 use crate::view::document::{Cell, Column, Document, Section, Table, cells};
 
 /// `jsf names`
@@ -41,29 +38,24 @@ pub struct NamesArgs {
 
 pub(crate) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = arguments.site.open_for_shares()?;
-    show_site(
-        &arguments.site,
-        &site,
-        arguments.answer.format.is_document(),
-    );
+    let is_document = arguments.answer.format.is_document();
+    show_site(&arguments.site, &site, is_document);
     warn_all(&site.warnings());
-    let names = Names::new(&*schema_with_jobs(&site)?);
-    Output::of(arguments.answer, &[]).write(&names, out)?;
+    let mut schema = site.schema().clone();
+    // the names that only jobs have
+    if site.files().has(Role::Queue) {
+        let jobs = site.jobs(&[])?;
+        warn_all(&jobs.warnings);
+        schema = jobs.schema;
+    }
+    let names = names(&schema).into_iter();
+    let (names, unusable) = names.partition(|name| name.unusable.is_none());
+    Output::of(arguments.answer, &[]).write(&Names { names, unusable }, out)?;
     Ok(Outcome::Fine)
 }
 
-/// The site's names, and with a queue those that only its jobs have.
-fn schema_with_jobs(site: &Site) -> Result<Cow<'_, Schema>, CliError> {
-    if !site.files().has(Role::Queue) {
-        return Ok(Cow::Borrowed(site.schema()));
-    }
-    let jobs = site.jobs(&[])?;
-    warn_all(&jobs.warnings);
-    Ok(Cow::Owned(jobs.schema))
-}
-
 /// A name that a formula may use; a function ends with `()`.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Name {
     #[serde(serialize_with = "without_brackets")]
     name: String,
@@ -82,33 +74,11 @@ fn without_brackets<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S
     serializer.serialize_str(name.trim_end_matches("()"))
 }
 
-impl Name {
-    fn of_python(name: String, kind: &'static str, origin: &'static str) -> Self {
-        Self {
-            name,
-            kind,
-            unit: None,
-            origin,
-            since: None,
-            unusable: None,
-        }
-    }
-}
-
 /// What the command answers.
 #[derive(Serialize)]
 struct Names {
     names: Vec<Name>,
     unusable: Vec<Name>,
-}
-
-impl Names {
-    /// The names of a site.
-    fn new(schema: &Schema) -> Self {
-        let names = names(schema).into_iter();
-        let (names, unusable) = names.partition(|name| name.unusable.is_none());
-        Self { names, unusable }
-    }
 }
 
 /// The inputs, those of the scheduler first, then those of the site, then Python's constants and
@@ -118,11 +88,15 @@ fn names(schema: &Schema) -> Vec<Name> {
     let mut entries = Vec::from_iter(schema.iter());
     entries.sort_by_key(|(_, entry)| order(entry.origin));
     for (name, entry) in entries {
-        let (kind, unit) = kind(entry.input_type);
+        let is_ratio = entry.input_type == InputType::Ratio;
         names.push(Name {
             name: name.to_owned(),
-            kind,
-            unit,
+            kind: kind(entry.input_type),
+            unit: if is_ratio {
+                Some("0..1")
+            } else {
+                entry.input_type.unit()
+            },
             origin: match entry.origin {
                 Origin::Slurm => slurm_source(name),
                 Origin::Special => "the scheduler",
@@ -130,13 +104,18 @@ fn names(schema: &Schema) -> Vec<Name> {
                 Origin::Site => "declared by the site",
                 _ => "listed by the site's documents, not declared",
             },
-            since: None,
             unusable: unusable(name, entry, schema),
+            ..Name::default()
         });
     }
     for name in ["e", "inf", "nan", "pi", "tau"] {
         if constant(name).is_some() {
-            names.push(Name::of_python(name.into(), "constant", "Python's math"));
+            names.push(Name {
+                name: name.to_owned(),
+                kind: "constant",
+                origin: "Python's math",
+                ..Name::default()
+            });
         }
     }
     for function in Function::ALL {
@@ -145,16 +124,18 @@ fn names(schema: &Schema) -> Vec<Name> {
         if is_hidden || !function.exists_in(schema.python()) {
             continue;
         }
-        let origin = if function.is_math() {
-            "Python's math"
-        } else {
-            "Python's builtins"
-        };
-        let mut name = Name::of_python(format!("{}()", function.name()), "function", origin);
-        if function.since() != PythonVersion::OLDEST {
-            name.since = Some(function.since());
-        }
-        names.push(name);
+        let since = function.since();
+        names.push(Name {
+            name: format!("{}()", function.name()),
+            kind: "function",
+            origin: if function.is_math() {
+                "Python's math"
+            } else {
+                "Python's builtins"
+            },
+            since: (since != PythonVersion::OLDEST).then_some(since),
+            ..Name::default()
+        });
     }
     names
 }
@@ -173,16 +154,16 @@ fn unusable(name: &str, entry: &Entry, schema: &Schema) -> Option<&'static str> 
     }
 }
 
-/// The kind of an input, and the unit in which it reaches the formula.
-fn kind(input_type: InputType) -> (&'static str, Option<&'static str>) {
+/// The kind of an input.
+fn kind(input_type: InputType) -> &'static str {
     match input_type {
-        InputType::Count => ("count", None),
-        InputType::Size => ("size", Some("kb")),
-        InputType::Duration => ("duration", Some("s")),
-        InputType::Float => ("float", None),
-        InputType::Ratio => ("ratio", Some("0..1")),
-        InputType::Bool => ("boolean", None),
-        _ => ("string", None),
+        InputType::Count => "count",
+        InputType::Size => "size",
+        InputType::Duration => "duration",
+        InputType::Float => "float",
+        InputType::Ratio => "ratio",
+        InputType::Bool => "boolean",
+        _ => "string",
     }
 }
 
@@ -224,16 +205,13 @@ fn names_table<'a>(names: &'a [Name], heading: &str) -> Table<'a> {
     let mut has_since = false;
     let mut rows = Vec::new();
     for name in names {
-        let since = match name.since {
-            Some(since) => since.to_string(),
-            None => String::new(),
-        };
-        has_since |= !since.is_empty();
+        let since = name.since.map(|since| since.to_string());
+        has_since |= since.is_some();
         rows.push(cells![
             &*name.name,
             name.kind,
             Cell::prose(name.unit.unwrap_or_default()),
-            Cell::prose(since),
+            Cell::prose(since.unwrap_or_default()),
             Cell::prose(name.unusable.unwrap_or(name.origin)),
         ]);
     }

@@ -10,14 +10,13 @@ use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::cli::args::site::SiteArgs;
-use crate::cli::args::{AnswerArgs, FormulaArgs};
-use crate::cli::messages::Warnings;
-use crate::cli::output::Output;
-use crate::cli::queue::draw_submitted;
-use crate::cli::{CliError, Outcome, parsed_formula, read_formula, show_site};
+use crate::cli::{
+    AnswerArgs, CliError, FormulaArgs, Outcome, Output, Warnings, draw_submitted, parsed_formula,
+    read_formula, show_site,
+};
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::exchange_rates::{WORTH, rates_line};
-use crate::view::words::{count, grouped_number, significant};
+use crate::view::words::{count, grouped, significant};
 
 /// `jsf translate`
 #[derive(Debug, Args)]
@@ -57,12 +56,9 @@ pub enum Scheduler {
 }
 
 pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let is_document = arguments.answer.format.is_document();
     let site = arguments.site.open(&arguments.formula, None)?;
-    show_site(
-        &arguments.site,
-        &site,
-        arguments.answer.format.is_document(),
-    );
+    show_site(&arguments.site, &site, is_document);
     let source = match read_formula(&arguments.formula, Some(&site)) {
         Err(CliError::Site(SiteError::Missing(_))) if arguments.to == Scheduler::Pbs => {
             site.slurm_priority()?
@@ -75,7 +71,7 @@ pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Out
     errors.retain(|found| found.severity == Severity::Error);
     let outcome = Outcome::fine_if(errors.is_empty());
     draw_submitted(&source, &submitted, errors);
-    let mut warnings = Warnings::new(arguments.answer.format.is_document());
+    let mut warnings = Warnings::new(is_document);
     warnings.add_site(&site, &site.warnings_for(&formula.names()));
     let translation = match arguments.to {
         Scheduler::Slurm => site.translate_to_slurm(formula)?,
@@ -86,8 +82,7 @@ pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Out
         source: source.text.trim_end(),
         translation,
     };
-    let warnings = warnings.into_answer();
-    Output::of(arguments.answer, &warnings).write(&answer, out)?;
+    Output::of(arguments.answer, &warnings.into_answer()).write(&answer, out)?;
     Ok(outcome)
 }
 
@@ -116,35 +111,24 @@ impl Answer for TranslateAnswer<'_> {
             Scheduler::Slurm => "slurm.conf",
             Scheduler::Pbs => "commands of qmgr",
         };
-        let mut sections = vec![Section::new(what).list(translation.settings.clone())];
-        if !translation.not_expressed.is_empty() {
-            let columns = [Column::code("part", 9), Column::wrapped("why", 8)];
-            let mut rows = Vec::new();
-            for part in &translation.not_expressed {
-                rows.push(cells![&*part.text, Cell::prose(&*part.why)]);
-            }
-            let table = Table::from_rows(columns, rows);
-            sections.push(Section::new("what is not expressed").table(table));
+        let mut rows = Vec::new();
+        for part in &translation.not_expressed {
+            rows.push(cells![&*part.text, Cell::Missing, Cell::prose(&*part.why)]);
         }
-        if !translation.parts.is_empty() {
-            let mut has_notes = false;
-            let mut rows = Vec::new();
-            for part in &translation.parts {
-                has_notes |= !part.note.is_empty();
-                rows.push(cells![
-                    &*part.text,
-                    &*part.becomes,
-                    Cell::prose(&*part.note)
-                ]);
-            }
-            let columns = [
-                Column::code("part", 9),
-                Column::code("becomes", 8),
-                Column::wrapped("note", 7).shown_if(has_notes),
-            ];
-            let table = Table::from_rows(columns, rows);
-            sections.push(Section::new("what becomes of it").table(table));
+        for part in &translation.parts {
+            let note = Cell::prose(&*part.note);
+            rows.push(cells![&*part.text, &*part.becomes, note]);
         }
+        let columns = [
+            Column::code("part", 9),
+            Column::code("becomes", 8),
+            Column::wrapped("note", 7),
+        ];
+        let table = Table::from_rows(columns, rows);
+        let sections = vec![
+            Section::new(what).list(translation.settings.clone()),
+            Section::new("what becomes of it").table(table),
+        ];
         Document {
             command: "jsf translate",
             title: "A formula for another scheduler".to_owned(),
@@ -183,12 +167,8 @@ impl TranslateAnswer<'_> {
 
 /// What the size of the largest job is worth, if large jobs are preferred.
 fn largest_job(LargestJob { nodes, cpus, wait }: LargestJob) -> Option<Fact> {
-    let is_preferred = wait > 0.0;
-    let text = format!(
-        "a job of {} nodes and {} processors counts {} h of waiting",
-        grouped_number(nodes as usize),
-        grouped_number(cpus as usize),
-        significant(wait / 3600.0)
-    );
-    is_preferred.then(|| Fact::new("largest", text))
+    let hours = significant(wait / 3600.0);
+    let size = grouped(&format!("a job of {nodes} nodes and {cpus} processors"));
+    let fact = Fact::new("largest", format!("{size} counts {hours} h of waiting"));
+    if wait > 0.0 { Some(fact) } else { None }
 }

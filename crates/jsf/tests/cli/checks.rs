@@ -305,7 +305,7 @@ fn options_without_effect_are_named() {
                 &tree[..],
             ]
             .concat(),
-            "--on-error and --threshold have no effect without jobs: give --queue FILE",
+            "--on-error has no effect without jobs: give --queue FILE",
         ),
         (
             [
@@ -320,7 +320,7 @@ fn options_without_effect_are_named() {
                 &queue[..],
             ]
             .concat(),
-            "--policy and --slurm-release have no effect without a fair-share tree: give --sched-priv DIR or --tree FILE",
+            "--policy has no effect without a fair-share tree: give --sched-priv DIR or --tree FILE",
         ),
         (
             [&["shares", "--slurm-release", "22.05"], &sched_priv[..]].concat(),

@@ -207,7 +207,7 @@ fn a_rank_that_does_not_exist_is_a_usage_error() {
     .concat());
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
     assert!(
-        stderr(&output).ends_with("there is no rank 34: 33 jobs are considered\n"),
+        stderr(&output).ends_with("there is no rank 34, the last is 33\n"),
         "{}",
         stderr(&output)
     );
@@ -436,7 +436,6 @@ fn with_report<T>(
         explanations: &explanations,
         is_last_described: false,
         checked: None,
-        decides: &[],
         preemption: &[],
     })
 }

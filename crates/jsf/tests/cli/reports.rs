@@ -194,8 +194,8 @@ fn the_numbers_of_shares_are_those_of_json() {
     // the part of the usage is not in JSON
     let names = [
         (0, "name"),
-        (1, "shares"),
-        (2, "perc"),
+        (2, "shares"),
+        (3, "perc"),
         (4, "usage"),
         (5, "tree_usage"),
         (6, "factor"),

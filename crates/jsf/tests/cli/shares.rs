@@ -189,7 +189,7 @@ fn a_tree_is_drawn_or_printed_as_json() {
         "documented",
     ]));
     assert!(
-        drawn.contains("│  ├─ Bob        50   0.2         8.33 %    100       0.125   0.648"),
+        drawn.contains("│  ├─ Bob           8.33 %      50   0.2    100       0.125   0.648"),
         "{drawn}"
     );
     let one = stdout(&jsf(&[
@@ -773,7 +773,7 @@ fn jobs_without_an_entity_are_named_in_the_tree() {
     ];
     let output = jsf(&[&["shares", "--full"], &site[..]].concat());
     assert!(
-        stdout(&output).contains("│  └─ (no entity)         1   0.0225"),
+        stdout(&output).contains("│  └─ (no entity)         0.0072 %       1   0.0225"),
         "{}",
         stdout(&output)
     );

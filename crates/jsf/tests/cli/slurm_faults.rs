@@ -411,10 +411,7 @@ fn jobs_are_found_by_what_squeue_prints() {
         assert!(text.starts_with("`16` is "), "{jobs}: {text}");
         success(&cluster.run("rank", &["--job", "16_1"]));
         let said = stderr(&cluster.run("rank", &["--job", "999"]));
-        assert!(
-            said.contains("no job is called `999`; there are 15 jobs, such as `"),
-            "{said}"
-        );
+        assert!(said.contains("no job is called `999`"), "{said}");
     }
     let cluster = Cluster::with_jobs("scontrol_show_job.txt");
     for command in ["rank", "explain"] {

@@ -309,9 +309,11 @@ pub fn threshold(text: &str) -> Result<f64, String> {
 
 /// Parses a release of Slurm. One that was not recorded is assigned to one that was.
 fn release(text: &str) -> Result<Release, String> {
-    let mut parts = text.split('.');
-    let is_release = is_two_digits(parts.next()) && is_two_digits(parts.next());
     let newest = Release::default().as_str();
+    let (year, rest) = text.split_once('.').unwrap_or_default();
+    let month = rest.split('.').next().unwrap_or_default();
+    let mut parts = [year, month].into_iter();
+    let is_release = parts.all(|part| part.len() == 2 && part.parse::<u8>().is_ok());
     match Release::from_version(text) {
         _ if is_release && text.get(..newest.len()) > Some(newest) => Err(format!(
             "`{text}` is newer than {newest}, the newest release whose rules are known"
@@ -321,13 +323,6 @@ fn release(text: &str) -> Result<Release, String> {
             "`{text}` is not a release of Slurm, expected its year and month such as 24.05"
         )),
     }
-}
-
-fn is_two_digits(part: Option<&str>) -> bool {
-    matches!(
-        part.unwrap_or_default().as_bytes(),
-        [b'0'..=b'9', b'0'..=b'9']
-    )
 }
 
 /// Parses a version of Python.
@@ -399,35 +394,35 @@ impl SiteArgs {
     pub fn report_idle_options(&self, site: &Site, threshold: Option<f64>) {
         let files = site.files();
         if self.files.has(Role::Tree) && self.files.has(Role::SchedPriv) {
-            note(
+            report(
+                "note",
                 "--tree gives the fair-share tree: resource_group and usage in --sched-priv have no effect",
             );
         }
-        let of_jobs = [
-            ("--on-error", self.on_error != OnError::ZeroLikePbs),
-            ("--threshold", threshold.is_some()),
-        ];
         if !files.has(Role::Queue) {
+            let of_jobs = [
+                ("--on-error", self.on_error != OnError::ZeroLikePbs),
+                ("--threshold", threshold.is_some()),
+            ];
             note_idle(&of_jobs, "without jobs: give --queue FILE");
         }
-        let of_slurm = [
+        let has_tree = files.has(Role::Tree) || files.has(Role::ResourceGroup);
+        let is_pbs = site.policy() == PolicyName::Pbs && self.policy != Some(PolicyArg::All);
+        let sets_weights = self.files.has(Role::SlurmConf) && site.formula_in_force().is_some();
+        let idle = [
+            ("--policy", !has_tree && self.policy.is_some()),
+            ("--rules", !has_tree && self.rules != PolicyRules::Scheduler),
             (
                 "--slurm-conf",
-                self.files.has(Role::SlurmConf) && site.formula_in_force().is_none(),
+                self.files.has(Role::SlurmConf) && !sets_weights,
             ),
             ("--slurm-release", self.slurm_release.is_some()),
         ];
-        let of_policy = [
-            ("--policy", self.policy.is_some()),
-            ("--rules", self.rules != PolicyRules::Scheduler),
-        ];
-        if !files.has(Role::Tree) && !files.has(Role::ResourceGroup) {
-            note_idle(
-                &[of_policy, of_slurm].concat(),
-                "without a fair-share tree: give --sched-priv DIR or --tree FILE",
-            );
-        } else if site.policy() == PolicyName::Pbs && self.policy != Some(PolicyArg::All) {
-            note_idle(&of_slurm, "under the policy pbs");
+        if !has_tree {
+            let reason = "without a fair-share tree: give --sched-priv DIR or --tree FILE";
+            note_idle(&idle, reason);
+        } else if is_pbs {
+            note_idle(&idle, "under the policy pbs");
         }
     }
 
@@ -478,36 +473,19 @@ impl SiteArgs {
 
 /// Says that those of the options that are given have no effect, and why.
 pub fn note_idle(options: &[(&str, bool)], reason: &str) {
-    if let Some(given) = given_with_verb(options) {
-        note(format_args!("{given} no effect {reason}"));
+    for (option, is_given) in options {
+        if *is_given {
+            report("note", format_args!("{option} has no effect {reason}"));
+        }
     }
 }
 
 /// Refuses those of the options that are given, since they would have no effect.
 pub fn refuse_idle(options: &[(&str, bool)], reason: &str) -> Result<(), CliError> {
-    match given_with_verb(options) {
-        Some(given) => Err(CliError::usage(format!("{given} no effect {reason}"))),
+    match options.iter().find(|(_, is_given)| *is_given) {
+        Some((given, _)) => Err(CliError::usage(format!("{given} has no effect {reason}"))),
         None => Ok(()),
     }
-}
-
-/// The options that are given, with `has` or `have`.
-fn given_with_verb(options: &[(&str, bool)]) -> Option<String> {
-    let mut given = Vec::new();
-    for (option, is_given) in options {
-        if *is_given {
-            given.push(*option);
-        }
-    }
-    match given.as_slice() {
-        [] => None,
-        [one] => Some(format!("{one} has")),
-        [first @ .., last] => Some(format!("{} and {last} have", first.join(", "))),
-    }
-}
-
-fn note(message: impl std::fmt::Display) {
-    report("note", message);
 }
 
 /// The path that means standard input.

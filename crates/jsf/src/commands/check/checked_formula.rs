@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use job_sort_formula::diagnostic::{Code, Diagnostic, FixedText, Levels, Severity};
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::qmgr_validation::AnsweredBy;
-use jsf_openpbs::resource_amount::NumberMode;
 use jsf_site::{FormulaText, Role, Site};
 
 use crate::cli::{CliError, Progress, report};
@@ -15,7 +14,6 @@ use crate::view::words;
 /// A formula with the findings that are shown.
 pub(crate) struct CheckedFormula {
     pub(crate) source: FormulaText,
-    pub(crate) numbers: NumberMode,
     pub(crate) checked: Checked,
     /// The codes of the errors that are not shown.
     hidden: Vec<&'static str>,
@@ -24,14 +22,9 @@ pub(crate) struct CheckedFormula {
 }
 
 impl CheckedFormula {
-    pub(crate) fn new(
-        site: &Site,
-        source: FormulaText,
-        numbers: NumberMode,
-        levels: &Levels,
-    ) -> Result<Self, CliError> {
+    pub(crate) fn new(site: &Site, source: FormulaText, levels: &Levels) -> Result<Self, CliError> {
         let progress = Progress::start("checking the formula");
-        let mut checked = site.check(&source.submitted(numbers))?;
+        let mut checked = site.check(&source.submitted(site.numbers()))?;
         drop(progress);
         // a site without jobs is warned of only: nothing was given to try the formula on
         let is_untried = site.files().has(Role::Queue)
@@ -44,7 +37,6 @@ impl CheckedFormula {
         let hidden = errors.difference(&error_codes(&checked)).copied().collect();
         Ok(Self {
             source,
-            numbers,
             checked,
             hidden,
             is_untried,
@@ -79,8 +71,8 @@ impl CheckedFormula {
 }
 
 /// The names in a formula; none of one that does not parse.
-pub(crate) fn names(source: &FormulaText, numbers: NumberMode) -> Vec<String> {
-    match source.submitted(numbers).formula() {
+pub(crate) fn names(source: &FormulaText, site: &Site) -> Vec<String> {
+    match source.submitted(site.numbers()).formula() {
         Ok(formula) => formula.names().into_iter().map(str::to_owned).collect(),
         Err(_) => Vec::new(),
     }
@@ -115,8 +107,7 @@ pub(crate) fn apply_fixes(
             break;
         };
         report_fixes(&source.text, &fixed.applied);
-        let numbers = formula.numbers;
-        formula = CheckedFormula::new(site, source.clone().with_text(fixed.text), numbers, levels)?;
+        formula = CheckedFormula::new(site, source.clone().with_text(fixed.text), levels)?;
     }
     Ok(formula)
 }

@@ -6,26 +6,27 @@ use clap::Args;
 use job_sort_formula::diagnostic::Levels;
 
 use crate::answer::Format;
-use crate::cli::args::{QueueArgs, TextArgs};
 use crate::cli::formula::printable_formula;
-use crate::cli::messages::Warnings;
-use crate::cli::output::{Output, format};
-use crate::cli::{CliError, Outcome, draw_all, in_options, read_formula, show_site};
+use crate::cli::{
+    AnswerArgs, CliError, Outcome, Output, QueueArgs, Warnings, draw_all, format, in_options,
+    read_formula, show_site,
+};
 use crate::commands::check::checked_formula::{CheckedFormula, apply_fixes, names};
 use crate::commands::check::qmgr::write_qmgr_commands;
 use crate::commands::check::view::CheckReport;
 
+const FORMATS: [Format; 4] = [Format::Human, Format::Markdown, Format::Json, Format::Sarif];
+
 /// `jsf check`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit codes: 0 no finding is an error, 1 a finding is an error, 2 usage error, or a file that cannot be read.
-
 Examples:
   jsf check '2^-(fairshare_tree_usage/fairshare_perc)'
   jsf check -f examples/formulas/alcf.txt --queue examples/site/qstat.json \\
       --sched-priv examples/site/sched_priv
   jsf check --deny warnings --allow JSF6 --format sarif 'fair_share_perc * 100'
-  jsf check --fix --qmgr 'math.log(NCPUS + 1)'")]
+  jsf check --fix --qmgr 'math.log(NCPUS + 1)'",
+mut_arg("format", |given| given.value_parser(format(&FORMATS))))]
 pub struct CheckArgs {
     /// The formula, and the queue on which it is tried.
     #[command(flatten)]
@@ -68,30 +69,28 @@ pub struct CheckArgs {
     /// Given as for --deny
     #[arg(long, value_name = "CODE")]
     pub select: Vec<String>,
-    /// How much is shown to people.
+    /// How the answer is written.
     #[command(flatten)]
-    pub text: TextArgs,
-    /// The output format
-    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json, Format::Sarif]), default_value = "human")]
-    pub format: Format,
+    pub answer: AnswerArgs,
 }
 
 pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let levels = Levels::new(&arguments.deny, &arguments.allow, &arguments.select)
-        .map_err(|error| CliError::usage(error.to_string()))?;
+        .map_err(CliError::usage)?;
     let QueueArgs {
         formula,
-        site: given,
-        threshold,
+        site: site_given,
+        ..
     } = &arguments.queue;
-    let site = given.open(formula, *threshold)?;
+    let site = arguments.queue.open()?;
     let source = read_formula(formula, Some(&site))?;
-    show_site(given, &site, arguments.format.is_document());
+    let is_document = arguments.answer.format.is_document();
+    show_site(site_given, &site, is_document);
     let is_fixed = arguments.fix || arguments.unsafe_fixes;
-    let mut warnings = Warnings::new(arguments.qmgr || arguments.format.is_document() && !is_fixed);
-    let numbers = given.numbers;
-    warnings.add_site(&site, &site.warnings_for(&names(&source, numbers)));
-    let mut formula = CheckedFormula::new(&site, source, numbers, &levels)?;
+    let mut warnings = Warnings::new(arguments.qmgr || is_document && !is_fixed);
+    let numbers = site.numbers();
+    warnings.add_site(&site, &site.warnings_for(&names(&source, &site)));
+    let mut formula = CheckedFormula::new(&site, source, &levels)?;
     warnings.show(&formula.checked.warnings);
     if is_fixed {
         formula = apply_fixes(formula, &site, &levels, arguments.unsafe_fixes)?;
@@ -108,11 +107,9 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         let Ok(parsed) = submitted.formula() else {
             return Ok(Outcome::Findings);
         };
-        writeln!(
-            out,
-            "{}",
-            printable_formula(&formula.source, formula.source.text.trim(), parsed, numbers)?
-        )?;
+        let text = formula.source.text.trim();
+        let fixed = printable_formula(&formula.source, text, parsed, numbers)?;
+        writeln!(out, "{fixed}")?;
     } else {
         for found in &mut formula.checked.findings {
             *found = found.clone().worded(in_options);
@@ -121,8 +118,7 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
             source: &formula.source,
             checked: &formula.checked,
         };
-        Output::new(arguments.format, arguments.text, &warnings.into_answer())
-            .write(&report, out)?;
+        Output::of(arguments.answer, &warnings.into_answer()).write(&report, out)?;
     }
     // a hidden error counts only if it prevents the command from being printed
     let is_fine = !formula.checked.has_errors() && formula.reaches_server();

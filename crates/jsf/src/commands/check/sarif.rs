@@ -70,23 +70,14 @@ struct Source<'a> {
     formula: &'a FormulaText,
     /// The text of the document.
     whole: String,
-    /// Where the formula begins.
-    start: Position,
 }
 
 impl<'a> Source<'a> {
     fn new(formula: &'a FormulaText) -> Self {
-        let mut start = Position {
-            line: 1,
-            column: 1,
-            characters: 0,
-        };
-        start.pass(&formula.before);
         Self {
             uri: uri(&formula.origin),
             formula,
             whole: format!("{}{}", formula.before, formula.written),
-            start,
         }
     }
 
@@ -142,7 +133,7 @@ impl<'a> Source<'a> {
     /// from 0.
     fn region(&self, span: Span) -> Value {
         let Range { start, end } = range_in_written(self.formula, span);
-        let [first, last] = [start, end].map(|at| self.position(at));
+        let [first, last] = [start, end].map(|at| self.place(at));
         json!({
             "startLine": first.line,
             "startColumn": first.column,
@@ -155,33 +146,23 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// The position of a byte of the formula as the document has it.
-    fn position(&self, at: usize) -> Position {
-        let mut position = self.start;
-        position.pass(self.formula.written.get(..at).unwrap_or_default());
-        position
+    /// The place of a byte of the formula as the document has it.
+    fn place(&self, at: usize) -> Place {
+        let at = self.formula.before.len() + at;
+        let before = self.whole.get(..at).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        Place {
+            line: 1 + before.matches('\n').count(),
+            column: 1 + line.chars().count(),
+            characters: before.chars().count(),
+        }
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Position {
+struct Place {
     line: usize,
     column: usize,
     characters: usize,
-}
-
-impl Position {
-    /// Moves behind a text.
-    fn pass(&mut self, text: &str) {
-        for character in text.chars() {
-            self.characters += 1;
-            self.column += 1;
-            if character == '\n' {
-                self.line += 1;
-                self.column = 1;
-            }
-        }
-    }
 }
 
 /// A path as a relative URI: the characters that RFC 3986 reserves are percent-encoded.

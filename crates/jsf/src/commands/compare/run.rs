@@ -20,7 +20,6 @@ use crate::cli::args::site::require_one_reader;
 use crate::cli::messages::Warnings;
 use crate::cli::messages::report_errors;
 use crate::cli::output::Output;
-use crate::cli::output::Shown;
 use crate::cli::queue::{draw_submitted, select_rows_or_warn};
 use crate::cli::{
     CliError, FormulaOptions, Outcome, Progress, page_file, parsed_formula, read_formula_of,
@@ -232,13 +231,10 @@ impl<'a> Opened<'a> {
             },
             page: page.as_ref(),
         };
-        let shown = Shown {
-            has_asked_rows: arguments.top.is_some(),
-            ..arguments.text.into()
-        };
         let sites = vec![&self.old_site, new_site];
         let files = arguments.old_file.iter().chain(&arguments.new_file);
-        Output::new(arguments.format, shown, warnings)
+        Output::new(arguments.format, arguments.text, warnings)
+            .with_asked_rows(arguments.top.is_some())
             .with_cells(arguments.csv.cells())
             .with_page(arguments.report.as_deref(), sites, files.collect())
             .write(&report, out)

@@ -3,7 +3,7 @@
 use job_sort_formula::jobs::JobState;
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::check::Checked;
-use jsf_site::{CycledQueue, EstimatedStart, ReservedJob, WaitingJob};
+use jsf_site::{CycledQueue, ReservedJob, WaitingJob};
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -11,7 +11,7 @@ use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells}
 use crate::view::rule_facts::facts_of;
 use crate::view::verdict::{brief_findings, verdict_sentence};
 use crate::view::without::{without_most, without_words};
-use crate::view::words::{count, duration, moment};
+use crate::view::words::{duration, first_names, moment};
 
 /// A cycle, and what is shown of it.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -38,7 +38,7 @@ impl Answer for CycleReport<'_> {
     }
 }
 
-/// The most entities that the headline names.
+/// The most entities or jobs that the headline names.
 const MAX_NAMED: usize = 3;
 
 impl<'a> CycleReport<'a> {
@@ -79,16 +79,10 @@ impl<'a> CycleReport<'a> {
             facts.push(Fact::new("formula", formula.trim_end()));
         }
         facts.push(Fact::new("at", moment(cycle.at)));
-        let free = cycle.processors.free;
-        let total = cycle.processors.total;
-        let free = match free {
-            0.. => format!("{free} of {total} free before the cycle"),
-            _ => format!(
-                "none of {total} free before the cycle; the running jobs hold {} more than there are",
-                -free
-            ),
-        };
-        facts.push(Fact::new("processors", free));
+        // the running jobs may hold more than there are
+        let (free, total) = (cycle.processors.free.max(0), cycle.processors.total);
+        let text = format!("{free} of {total} free before the cycle");
+        facts.push(Fact::new("processors", text));
         facts.extend(facts_of(&cycle.rules));
         if !cycle.left_out.is_empty() {
             facts.push(Fact::new("without", without_words(&cycle.left_out)));
@@ -99,9 +93,8 @@ impl<'a> CycleReport<'a> {
             && self.jobs.is_empty()
             && let Some(findings) = brief_findings(checked)
         {
-            // the headline says the worst, and the screen is for what the cycle does
-            let is_said = has_effect && self.verdict().is_some();
-            sections.push(findings.in_full_if(is_said));
+            // the screen is for what the cycle does
+            sections.push(findings.in_full_if(has_effect));
         }
         for section in [self.starting_section(), self.waiting_section()] {
             if !section.blocks.is_empty() {
@@ -183,11 +176,14 @@ impl<'a> CycleReport<'a> {
 
     /// The verdict on the formula, then what the cycle does.
     fn headline(&self) -> String {
-        match (self.verdict(), self.has_effect()) {
-            (Some(verdict), false) => verdict,
-            (Some(verdict), true) => format!("{verdict} {}", self.headline_of_cycle()),
-            (None, _) => self.headline_of_cycle(),
+        let mut sentences = Vec::from_iter(self.verdict());
+        if self.has_effect() {
+            sentences.push(match self.jobs {
+                [job] => self.headline_of(job),
+                _ => self.headline_of_cycle(),
+            });
         }
+        sentences.join(" ")
     }
 
     /// The verdict on the formula. That it fails for other jobs is no answer about one.
@@ -206,52 +202,25 @@ impl<'a> CycleReport<'a> {
     }
 
     fn headline_of_cycle(&self) -> String {
-        if let [job] = self.jobs {
-            return self.headline_of(job);
-        }
         let cycle = self.cycle;
-        let waiting = count(cycle.waiting.len(), "job");
-        let waits = if cycle.waiting.len() == 1 {
-            "waits"
-        } else {
-            "wait"
+        let mut of = String::new();
+        if !self.entities.is_empty() {
+            of = format!(" of {}", first_names(self.entities.iter(), MAX_NAMED));
+        }
+        let mut words = format!("Starting now{of}: ");
+        words += &match &cycle.started[..] {
+            [] => "none".to_owned(),
+            started => first_names(started.iter(), MAX_NAMED),
         };
-        let of = match self.entities {
-            [] => String::new(),
-            entities if entities.len() <= MAX_NAMED => format!(" of {}", entities.join(" or ")),
-            entities => format!(" of {} entities", entities.len()),
-        };
-        let started = match cycle.started.as_slice() {
-            [] => format!("No job{of} starts now"),
-            [only] => format!("{only} starts now"),
-            [first, others @ ..] => {
-                format!("{} jobs{of} start now, {first} first", 1 + others.len())
-            }
-        };
-        let reserved = match cycle.reserved.iter().min_by_key(|reserved| reserved.start) {
-            None => String::new(),
-            Some(first) => {
-                let others = match cycle.reserved.len() {
-                    1 => String::new(),
-                    many => format!(" and {} more", many - 1),
-                };
-                format!(
-                    ", of which {}{others} {} promised a start, the earliest in {}",
-                    first.id,
-                    if cycle.reserved.len() == 1 {
-                        "is"
-                    } else {
-                        "are"
-                    },
-                    duration_of(first.start - cycle.at)
-                )
-            }
-        };
-        let of_waiting = if cycle.started.len() == 1 { &*of } else { "" };
-        format!(
-            "{started}; {waiting}{of_waiting} {waits}{reserved}{}.",
-            self.concerns()
-        )
+        words += &format!("; waiting: {}", cycle.waiting.len());
+        let mut reserved = Vec::from_iter(&cycle.reserved);
+        reserved.sort_by_key(|reserved| reserved.start);
+        if let Some(first) = reserved.first() {
+            let names = first_names(reserved.iter().map(|reserved| &reserved.id), MAX_NAMED);
+            let after = duration_of(first.start - cycle.at);
+            words += &format!("; promised a start: {names}, the first in {after}");
+        }
+        format!("{words}{}.", self.concerns())
     }
 
     /// When one job starts.
@@ -291,17 +260,14 @@ impl<'a> CycleReport<'a> {
             );
         }
         let mut estimates = self.cycle.estimates.iter();
-        match estimates.find(|estimate| estimate.id == job) {
-            Some(EstimatedStart {
-                start: Some(start), ..
-            }) => format!(
+        let estimate = estimates.find(|estimate| estimate.id == job);
+        match estimate.map(|estimate| estimate.start) {
+            Some(Some(start)) => format!(
                 "; without further submissions, and if every job takes its walltime, it starts in about {}, at {}",
                 duration_of(start - now),
-                moment(*start)
+                moment(start)
             ),
-            Some(EstimatedStart { start: None, .. }) => {
-                "; no end of a running job is found that would let it start".to_owned()
-            }
+            Some(None) => "; no end of a running job is found that would let it start".to_owned(),
             None => String::new(),
         }
     }
@@ -309,10 +275,8 @@ impl<'a> CycleReport<'a> {
     /// Whether a job runs before the cycle.
     fn runs(&self, job: &str) -> bool {
         let table = &self.cycle.ranked.table;
-        match table.row(job) {
-            Some(row) => table.state(row) == JobState::Running,
-            None => false,
-        }
+        let row = table.row(job);
+        row.is_some_and(|row| table.state(row) == JobState::Running)
     }
 
     /// What the cycle does without, if it concerns more than a tenth of the waiting jobs.

@@ -1,7 +1,6 @@
 //! Why jobs have their places in the queue, for people and as JSON.
 
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::SummandAgreement;
 use jsf_openpbs::check::Checked;
 use jsf_site::{
     Explanation, Explanations, Neighbour, PolicyShares, RankReached, RankedQueue, Wait,
@@ -32,8 +31,6 @@ pub struct ExplainReport<'a> {
     pub is_last_described: bool,
     /// The result of checking the formula, for people.
     pub checked: Option<&'a Checked>,
-    /// What each summand decides of the order.
-    pub decides: &'a [SummandAgreement],
     /// Which running jobs would give way to the jobs, and to which jobs they would themselves.
     pub preemption: &'a [String],
 }
@@ -82,7 +79,7 @@ impl Serialize for ExplainReport<'_> {
         for job in &self.explanations.jobs {
             jobs.push(explained_job(self, job));
         }
-        object! { formula: self.formula, jobs, decides: self.decides }.serialize(serializer)
+        object! { formula: self.formula, jobs, decides: self.queue.decides() }.serialize(serializer)
     }
 }
 

@@ -97,32 +97,23 @@ fn failure(report: &ExplainReport<'_>, job: &Explanation, error: &ScoreError) ->
     }
 }
 
-/// The scheduler's comparison of a NaN, and the inputs from which it comes.
-fn not_a_number(job: &Explanation) -> String {
-    let mut inputs = Vec::new();
-    for input in &job.inputs {
-        if let Some(Value::Float(value)) = input.value
-            && value.is_nan()
-        {
-            inputs.push(&*input.name);
-        }
-    }
-    let cause = match inputs.as_slice() {
-        [] => String::new(),
-        [one] => format!(", as its `{one}` is"),
-        _ => format!(", as its {} are", quoted(inputs)),
-    };
-    format!(
-        "its value is not a number{cause}, which the scheduler takes to be equal to every other"
-    )
-}
-
 /// What moves the job most, and what moves it most the other way. A job of the worse half of the
 /// queue is compared with the jobs just ahead, and what costs it comes first; a job of the better
 /// half with the median, else with the jobs just behind, and what helps it comes first.
 fn reason(report: &ExplainReport<'_>, job: &Explanation, rank: usize) -> Option<String> {
     if job.score.is_some_and(f64::is_nan) {
-        return Some(not_a_number(job));
+        let mut words = "its value is not a number".to_owned();
+        for input in &job.inputs {
+            if input
+                .value
+                .as_ref()
+                .and_then(nearest_double)
+                .is_some_and(f64::is_nan)
+            {
+                words += &format!(", as its `{}` is", input.name);
+            }
+        }
+        return Some(words + ", which the scheduler takes to be equal to every other");
     }
     let is_ahead = rank * 2 <= report.considered() || rank == 1;
     let compared: &[Against] = if is_ahead {
@@ -216,11 +207,11 @@ fn values_in_words(job: &Explanation, cause: &Cause, values: &[Value]) -> String
 
 /// What the fair-share numbers of a cause come from; `None` if they do not come from the tree.
 fn usage_words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> Option<String> {
-    for name in &cause.inputs {
-        let mut inputs = job.inputs.iter();
-        let is_from_tree =
-            inputs.any(|input| input.name == *name && input.origin == InputOrigin::FairShareTree);
-        if FairshareInput::from_name(name).is_none() || !is_from_tree {
+    for input in &job.inputs {
+        if cause.inputs.contains(&input.name)
+            && (FairshareInput::from_name(&input.name).is_none()
+                || input.origin != InputOrigin::FairShareTree)
+        {
             return None;
         }
     }

@@ -1,7 +1,6 @@
 //! `jsf explain`: its arguments, and what it does.
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{ArgGroup, Args};
@@ -9,31 +8,31 @@ use job_sort_formula::diagnostic::Severity;
 use jsf_openpbs::duration_notation::parse_duration;
 use jsf_site::{CycleRequest, DescribedJob, ExplainOptions, RankRequest};
 
-use crate::cli::args::{AnswerArgs, JobArgs, QueueArgs, listed_name, page_path};
-use crate::cli::messages::report_errors;
-use crate::cli::output::{Output, PIPED_WIDTH, Shown};
-use crate::cli::queue::{OpenedQueue, select_rows_or_warn};
-use crate::cli::{CliError, Outcome, Progress};
+use crate::cli::{
+    AnswerArgs, CliError, EntityArgs, JobArgs, OpenedQueue, Outcome, Output, Progress, QueueArgs,
+    ReportArgs, report_errors, select_rows_or_warn,
+};
 use crate::commands::explain::answer::ExplainReport;
 use crate::job_filter::{JobFilter, all_rows};
 
+/// The width of the tables, whose cells may be very long, where standard output is no terminal.
+const PIPED_WIDTH: usize = 120;
 /// The longest wait that can be asked for, in seconds: ten years.
 const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
 
 /// `jsf explain`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-For each job of the queue that is asked for (--job, --user), or for one that is only described (--as): why it has its place, in one sentence; the formula with the value of every part that was evaluated; its \
-terms, the summands of the formula; the inputs with their units and where they come from; the path from the \
-root of the fair-share tree to its entity; the five jobs ahead and the five behind with the terms that \
-differ most, or the criterion that orders jobs of equal value; and which change of a single input would give a better \
-rank: first what the user can honestly do (ask for less, if the job needs no more; another queue), then what only the site \
-can change. Asking for more is never among them.
+For each job (--job, --user), or one that is only described (--as): why it has its place, in one sentence; the formula with the \
+value of every part; its terms, the summands of the formula; the inputs, their units and origins; the path through the \
+fair-share tree; five jobs ahead and five behind, with the terms that differ most, or the criterion that orders jobs of equal \
+value; and which change of a single input would give a better rank, first what the user can do: ask for less, if the job needs \
+no more, or another queue. Asking for more is never among them.
 
 All searches for one job share a fixed amount of work; what it does not suffice for is said to be unknown.
 
-The origin of an input is Resource_List (what the job requests), job (another attribute of the job), queue (its priority), \
-fair-share tree, inputs (given directly in jsf's own JSON), or unset (the job lacks it, so it is 0).
+The origin of an input is Resource_List, job (another attribute of the job), queue (its priority), fair-share tree, inputs \
+(given in jsf's own JSON), or unset (the job lacks it, so it is 0).
 
 Examples:
   jsf explain --site examples/site --job 184598
@@ -43,6 +42,7 @@ Examples:
       --site examples/site --job 184598,184127 --format json
   jsf explain 'eligible_time / 3600 + 1000 * fairshare_factor + ncpus' \\
       --site examples/site --as 'queue=workq,ncpus=12,walltime=4h' --entity mquispe",
+mut_arg("entity", |entity| entity.help("The entity whose jobs to explain")),
 group(ArgGroup::new("explained").args(["job", "described", "entity"]).required(true).multiple(true)))]
 pub struct ExplainArgs {
     /// The queue and the formula.
@@ -55,17 +55,14 @@ pub struct ExplainArgs {
     ///
     /// A job as if it were submitted now, such as 'queue=gpu,ncpus=12,walltime=4h': its queue (else
     /// the default one), what it requests in all, and what else the formula reads, such as
-    /// fairshare_factor=0.4 or eligible_time=2h; what it does not request it has by the defaults of
+    /// fairshare_factor=0.4 or eligible_time=2h; its entity is that of --entity; what it does not request it has by the defaults of
     /// its queue and the server. At a site of Slurm the queue is the partition, and qos=NAME the
     /// QOS
     #[arg(long = "as", value_name = "DESCRIPTION", value_parser = DescribedJob::from_str)]
     pub described: Option<DescribedJob>,
-    /// The entity whose jobs to explain
-    ///
-    /// The jobs of this fair-share entity, or of all entities below this group; separate several by
-    /// commas, or repeat the option; with --as the entity of the described job
-    #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
-    pub entity: Vec<String>,
+    /// Whose jobs to explain.
+    #[command(flatten)]
+    pub entities: EntityArgs,
     /// Also say when the job reaches rank N
     ///
     /// If all considered jobs keep waiting and nothing else changes
@@ -79,11 +76,9 @@ pub struct ExplainArgs {
     /// How the answer is written.
     #[command(flatten)]
     pub answer: AnswerArgs,
-    /// Also write the result as a page
-    ///
-    /// The page is for a browser, with charts
-    #[arg(long, value_name = "FILE", value_parser = page_path())]
-    pub report: Option<PathBuf>,
+    /// A page.
+    #[command(flatten)]
+    pub page: ReportArgs,
 }
 
 /// Parses the rank that a job is to reach.
@@ -102,55 +97,50 @@ fn within(text: &str) -> Result<u64, String> {
 
 pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.answer.format.is_document();
+    let page = arguments.page.report.as_deref();
     let mut described = arguments.described.clone();
-    match (&mut described, arguments.entity.as_slice()) {
-        (Some(described), [entity]) => described.entity.clone_from(entity),
-        (Some(_), [_, _, ..]) => {
-            return Err(CliError::usage(
-                "a described job (--as) has one entity (--entity)",
-            ));
+    let mut entities = arguments.entities.entity.as_slice();
+    if let Some(described) = &mut described {
+        match entities {
+            [] => {}
+            [entity] => described.entity.clone_from(entity),
+            _ => {
+                let message = "a described job (--as) has one entity (--entity)";
+                return Err(CliError::usage(message));
+            }
         }
-        _ => {}
+        entities = &[];
     }
-    let opened = OpenedQueue::open(&arguments.queue, is_document)?;
-    let OpenedQueue { site, source, .. } = &opened;
+    let (opened, mut warnings) = OpenedQueue::open(&arguments.queue, is_document)?;
+    let site = &opened.site;
     let request = RankRequest {
         record_origins: true,
         ..RankRequest::from(&opened.formula)
     };
-    let mut read = opened.read_jobs(&request, Some(Severity::Error))?;
-    let entities: &[String] = match described {
-        Some(_) => &[],
-        None => &arguments.entity,
-    };
-    let mut rows = if entities.is_empty() {
-        read.find_or_warn(&arguments.jobs)?
-    } else {
-        Vec::new()
-    };
-    if let Some(described) = &described {
-        rows.push(read.add(described)?);
+    let mut read = opened.read_jobs(&request, Some(Severity::Error), &mut warnings)?;
+    let mut rows = Vec::new();
+    if entities.is_empty() {
+        rows = opened.find_or_warn(&arguments.jobs, &read.jobs.table)?;
     }
-    let (queue, warnings) = read.rank_and_warn()?;
+    if let Some(described) = &described {
+        rows.push(site.add_described(&mut read, described)?);
+    }
+    let queue = opened.rank(read, &mut warnings)?;
+    let (table, ranking) = (&queue.table, &queue.ranking);
     if !entities.is_empty() {
         let filter = JobFilter {
             jobs: &arguments.jobs.job,
             entities,
             ..JobFilter::default()
         };
-        rows = select_rows_or_warn(filter, all_rows(&queue.ranking), site, &queue.table)?;
+        rows = select_rows_or_warn(filter, all_rows(ranking), site, table)?;
     }
-    let considered = queue.ranking.order().len();
+    let considered = ranking.order().len();
     if let Some(rank) = arguments.to
         && rank as usize > considered
     {
-        let jobs = if considered == 1 {
-            "1 job is"
-        } else {
-            &format!("{considered} jobs are")
-        };
         return Err(CliError::usage(format!(
-            "there is no rank {rank}: {jobs} considered"
+            "there is no rank {rank}, the last is {considered}"
         )));
     }
     let options = ExplainOptions {
@@ -162,14 +152,13 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     let explanations = site.explain(&queue, &rows, &options)?;
     drop(progress);
     let mut checked = None;
-    if is_document || arguments.report.is_some() {
+    if is_document || page.is_some() {
         checked = Some(site.check_ranked(&opened.submitted(), &queue));
     }
-    let decides = queue.decides();
     let mut ids = Vec::new();
     let mut fails = false;
     for job in &explanations.jobs {
-        ids.push(queue.table.id(job.row));
+        ids.push(table.id(job.row));
         fails |= matches!(job.result, Some(Err(_)));
     }
     let request = CycleRequest {
@@ -177,32 +166,21 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         at: arguments.queue.site.at,
         ..CycleRequest::default()
     };
-    let preemption = site.preemption_of(&request, &ids);
     let report = ExplainReport {
-        formula: &source.text,
+        formula: &opened.source.text,
         queue: &queue,
         explanations: &explanations,
-        is_last_described: arguments.described.is_some(),
+        is_last_described: described.is_some(),
         checked: checked.as_ref(),
-        decides: &decides,
-        preemption: &preemption,
+        preemption: &site.preemption_of(&request, &ids),
     };
-    let warnings = warnings.into_answer();
-    let shown = Shown {
-        piped_width: Some(PIPED_WIDTH),
-        ..arguments.answer.text.into()
-    };
-    let output = Output::new(arguments.answer.format, shown, &warnings);
-    let output = output.with_page(arguments.report.as_deref(), vec![site], Vec::new());
-    output.write(&report, out)?;
+    Output::of(arguments.answer, &warnings.into_answer())
+        .with_piped_width(PIPED_WIDTH)
+        .with_page(page, vec![site], Vec::new())
+        .write(&report, out)?;
     // of a job that fails itself the explanation says how many others do
     if !fails {
-        report_errors(
-            arguments.queue.site.on_error,
-            "the formula",
-            &queue.table,
-            &queue.ranking,
-        );
+        report_errors(arguments.queue.site.on_error, "the formula", table, ranking);
     }
-    Ok(Outcome::of_ranking(&queue.findings, &queue.ranking))
+    Ok(Outcome::of_ranking(&queue.findings, ranking))
 }

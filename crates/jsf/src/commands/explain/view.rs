@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::iter;
 
+use job_sort_formula::rank::SummandAgreement;
 use job_sort_formula::rank::explain::{NodeValue, nearest_double};
-use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::number_format;
 use jsf_openpbs::order::Criterion;
 use jsf_site::{
@@ -40,6 +40,7 @@ const MAX_NAMED: usize = 10;
 /// The document of one or more explanations.
 pub(crate) fn explain_document<'a>(report: ExplainReport<'a>) -> Document<'a> {
     let jobs = &report.explanations.jobs;
+    let decides = report.queue.decides();
     let mut sections = vec![Section::formulas(report.formula, report.formula)];
     for job in jobs {
         let mut of = String::new();
@@ -49,14 +50,19 @@ pub(crate) fn explain_document<'a>(report: ExplainReport<'a>) -> Document<'a> {
             sections.push(Section::new(id).prose(sentence).in_full());
             of = format!(" of {id}");
         }
-        let of = &*of;
-        sections.extend(ExplainedJob { report, job, of }.sections());
+        let explained = ExplainedJob {
+            report,
+            job,
+            of: &of,
+            decides: &decides,
+        };
+        sections.extend(explained.sections());
     }
     Document {
         command: "jsf explain",
         title: "Why a job has its place".to_owned(),
         headline: headline(report),
-        facts: facts(report),
+        facts: facts(report, &decides),
         sections,
         read_on: "jsf trajectory --job ID",
     }
@@ -82,7 +88,7 @@ fn headline(report: ExplainReport<'_>) -> String {
 }
 
 /// The formula, what decides the order, what waiting is worth, and, in full, the rules.
-fn facts(report: ExplainReport<'_>) -> Vec<Fact> {
+fn facts(report: ExplainReport<'_>, decides: &[SummandAgreement]) -> Vec<Fact> {
     let jobs = &report.explanations.jobs;
     let mut facts = rule_facts(report.formula, &report.queue.rules);
     if report.is_last_described
@@ -94,22 +100,12 @@ fn facts(report: ExplainReport<'_>) -> Vec<Fact> {
     if !report.preemption.is_empty() {
         facts.push(Fact::new("cycle", report.preemption.join("; ")));
     }
-    facts.extend(decides_fact(report.decides));
-    let mut worth = Vec::new();
-    for job in jobs {
-        let of = if jobs.len() > 1 {
-            format!("`{}`: ", report.table().id(job.row))
-        } else {
-            String::new()
-        };
+    facts.extend(decides_fact(decides));
+    if let [job] = &jobs[..] {
         let rates = rates_line(&job.rates, "at this job");
         if !rates.is_empty() {
-            worth.push(format!("{of}{rates} (in waiting)"));
+            facts.push(Fact::new("worth", format!("{rates} (in waiting)")));
         }
-    }
-    if !worth.is_empty() {
-        let worth = Fact::with_lines("worth", worth);
-        facts.push(worth.in_full_if(jobs.len() > 1));
     }
     facts
 }
@@ -121,11 +117,15 @@ struct ExplainedJob<'a, 'o> {
     job: &'a Explanation,
     /// What names it in the headings of its sections, if there are several jobs.
     of: &'o str,
+    /// What each summand decides of the order.
+    decides: &'o [SummandAgreement],
 }
 
 impl<'a> ExplainedJob<'a, '_> {
     fn sections(self) -> Vec<Section<'a>> {
-        let Self { report, job, of } = self;
+        let Self {
+            report, job, of, ..
+        } = self;
         let mut sections = Vec::new();
         if let Some(reached) = job.reached {
             let mut sentence = waiting_sentence(job, reached);
@@ -250,7 +250,9 @@ impl<'a> ExplainedJob<'a, '_> {
 
     /// The jobs ahead and behind, with the job itself between them.
     fn neighbours(self) -> Option<Section<'a>> {
-        let Self { report, job, of } = self;
+        let Self {
+            report, job, of, ..
+        } = self;
         let rank = job.rank?;
         if job.above.is_empty() && job.below.is_empty() {
             return None;
@@ -292,7 +294,7 @@ impl<'a> ExplainedJob<'a, '_> {
         ];
         let parts = terms.parts();
         let texts = shown.iter().map(|&index| parts[index].1).collect();
-        columns.extend(summand_columns(texts, report.decides, 9));
+        columns.extend(summand_columns(texts, self.decides, 9));
         columns.push(Column::wrapped("note", 7));
         let mut table = Table::from_rows(columns, rows);
         table.focus = Some(job.above.len());
@@ -301,7 +303,9 @@ impl<'a> ExplainedJob<'a, '_> {
 
     /// How much the job lacks to a rank, and which changes of one input give it.
     fn changes(self, goal: usize) -> Section<'a> {
-        let Self { report, job, of } = self;
+        let Self {
+            report, job, of, ..
+        } = self;
         let mut shown = Vec::from_iter(&job.changes.found);
         // all other jobs wait too
         shown.retain(|change| change.means != Means::Wait && is_plausible(report, change));
@@ -343,16 +347,17 @@ impl<'a> ExplainedJob<'a, '_> {
         let value = report.value(other).unwrap_or(f64::NAN);
         let lacking = value - report.value(job.row).unwrap_or(f64::NAN);
         let id = report.table().id(other);
-        let there = format!("rank {goal} is `{id}` with {}", score_in_words(value));
-        if !(lacking > 0.0 && lacking.is_finite()) {
-            return there;
+        let mut there = format!("rank {goal} is `{id}` with {}", score_in_words(value));
+        if lacking > 0.0 && lacking.is_finite() {
+            // a whole number has all its digits
+            let lacking = if lacking.fract() == 0.0 {
+                score_in_words(lacking)
+            } else {
+                number_format::logged(lacking)
+            };
+            there += &format!(": {lacking} more are needed");
         }
-        let lacking = if lacking.fract() == 0.0 {
-            score_in_words(lacking)
-        } else {
-            number_format::logged(lacking)
-        };
-        format!("{there}: {lacking} more are needed")
+        there
     }
 }
 
@@ -404,11 +409,7 @@ fn changed_by(change: &SmallestChange) -> String {
             let queues = first_names(queues, MAX_NAMED);
             format!("the user: another queue that takes the job: {queues}")
         }
-        _ if &*change.name == "queue_priority" => "the site: the priority of the queue".to_owned(),
-        _ if FairshareInput::from_name(&change.name).is_some() => {
-            "the site: usage and shares".to_owned()
-        }
-        _ => "the job's own attribute".to_owned(),
+        _ => "the site".to_owned(),
     }
 }
 
@@ -432,12 +433,9 @@ fn waiting_sentence(job: &Explanation, reached: RankReached) -> String {
             } else {
                 "the formula does not read `eligible_time`"
             };
-            let ahead = match now - 1 {
-                1 => "the job".to_owned(),
-                jobs => format!("one of the {}", count(jobs, "job")),
-            };
             format!(
-                "Waiting overtakes nobody, as {because}; it moves up when {ahead} ahead starts."
+                "Waiting overtakes nobody, as {because}; it moves up when one of the {} jobs ahead starts.",
+                now - 1
             )
         }
         Wait::Until(Reached { wait: 0, .. }) => format!("it has {} now", at_most(rank)),

@@ -8,10 +8,11 @@ use jsf_openpbs::qmgr::object_or_server;
 use jsf_site::{SiteError, is_stdin};
 
 use crate::cli::args::site::require_one_reader;
-use crate::cli::args::{FormulaArgs, QueueArgs};
 use crate::cli::page_file::{require_page_file, write_page_file};
-use crate::cli::queue::check_and_report;
-use crate::cli::{CliError, Outcome, Progress, read_formula, show_site, warn_all};
+use crate::cli::{
+    CliError, FormulaArgs, Outcome, Progress, QueueArgs, check_and_report, read_formula, show_site,
+    warn_all,
+};
 use crate::commands::page::what_if::WhatIfPage;
 
 /// `jsf page`

@@ -1,6 +1,5 @@
 //! A ranking for programs: JSON, one JSON object per line, or CSV; and its jobs one by one.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::iter;
@@ -9,8 +8,8 @@ use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::program::{Program, Summand};
 use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
+use job_sort_formula::rank::ScoreError;
 use job_sort_formula::rank::explain::{inputs, nearest_double};
-use job_sort_formula::rank::{ScoreError, SummandAgreement};
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::number_format;
 use jsf_openpbs::order::NotConsidered;
@@ -40,12 +39,10 @@ pub struct RankReport<'a> {
     pub has_inputs: bool,
     /// The summands of the formula to show with each job, if they are shown.
     pub terms: Option<TermColumns<'a>>,
-    /// What each summand decides of the order.
-    pub decides: &'a [SummandAgreement],
     /// The result of checking the formula, for people.
-    pub checked: Option<&'a Checked>,
+    pub checked: Option<Checked>,
     /// What only a page shows; `None` if none is written.
-    pub page: Option<&'a RankPageParts>,
+    pub page: Option<RankPageParts>,
 }
 
 /// A job of a ranking.
@@ -169,11 +166,7 @@ fn sprio_value(program: &Program, table: &JobTable, row: usize) -> Option<Value>
 
 impl Answer for RankReport<'_> {
     fn document(&self) -> Document<'_> {
-        rank_document(self, None)
-    }
-
-    fn page(&self) -> Document<'_> {
-        rank_document(self, self.page)
+        rank_document(self)
     }
 
     fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
@@ -190,7 +183,7 @@ impl Serialize for RankReport<'_> {
             formula: self.formula,
             jobs: Each(|| self.rows.iter().map(|&row| self.job(row))),
             summary: self.summary(),
-            decides: self.decides,
+            decides: self.queue.decides(),
         };
         report.serialize(serializer)
     }
@@ -198,12 +191,7 @@ impl Serialize for RankReport<'_> {
 
 impl<'a> RankReport<'a> {
     /// These rows of a ranking.
-    pub fn new(
-        formula: &'a str,
-        queue: &'a RankedQueue,
-        rows: &'a [usize],
-        decides: &'a [SummandAgreement],
-    ) -> Self {
+    pub fn new(formula: &'a str, queue: &'a RankedQueue, rows: &'a [usize]) -> Self {
         let mut ranks = vec![0; queue.table.len()];
         for (place, &row) in queue.ranking.order().iter().enumerate() {
             ranks[row] = place + 1;
@@ -216,7 +204,6 @@ impl<'a> RankReport<'a> {
             rows,
             has_inputs: false,
             terms: None,
-            decides,
             checked: None,
             page: None,
         }
@@ -432,79 +419,56 @@ const HEADER: &str =
     "rank,id,entity,queue,state,score,exact,logged,error,considered,excluded,reason";
 
 /// Writes comma-separated values as in RFC 4180.
-///
-/// # Errors
-/// `out` cannot be written.
-pub(crate) fn write_csv(
-    report: &RankReport<'_>,
-    cells: Cells,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut header: Vec<_> = HEADER.split(',').map(Cow::Borrowed).collect();
+fn write_csv(report: &RankReport<'_>, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+    let mut header: Vec<String> = HEADER.split(',').map(str::to_owned).collect();
     for name in report.inputs() {
-        header.push(guarded(name, cells));
+        header.push(guarded(name, cells).into_owned());
     }
-    let terms = report.term_texts();
-    for text in &terms {
-        header.push(guarded(text, cells));
+    for text in report.term_texts() {
+        header.push(guarded(text, cells).into_owned());
     }
     let mut first_line = Vec::new();
-    write_record(header, &mut csv::Writer::from_writer(&mut first_line));
+    csv::Writer::from_writer(&mut first_line).write_record(&header)?;
     out.write_all(&first_line)?;
     write_in_order(report.rows, out, |rows, text| {
         let mut writer = csv::Writer::from_writer(text);
         for &row in rows {
-            write_record(fields(report.job(row), cells), &mut writer);
+            // a text in memory can be written
+            _ = writer.write_record(fields(report.job(row), cells));
         }
     })
 }
 
-/// Appends a line to a text in memory, which cannot fail.
-fn write_record(fields: Vec<Cow<'_, str>>, writer: &mut csv::Writer<&mut Vec<u8>>) {
-    _ = writer.write_record(fields.iter().map(|field| field.as_bytes()));
-}
-
-fn fields(job: Job<'_>, cells: Cells) -> Vec<Cow<'_, str>> {
+fn fields(job: Job<'_>, cells: Cells) -> Vec<String> {
+    let text = |text: &str| guarded(text, cells).into_owned();
     let mut fields = vec![
-        job.rank
-            .map(|rank| rank.to_string())
-            .unwrap_or_default()
-            .into(),
-        guarded(job.id, cells),
-        guarded(job.entity, cells),
-        guarded(job.queue, cells),
-        job.state.into(),
-        match job.score {
-            Some(score) if score.is_finite() => number(Some(Value::Float(score))),
-            // an infinite value is ordered, and CSV has no number for it
-            _ => "".into(),
-        },
-        job.exact.unwrap_or_default().into(),
-        job.logged.unwrap_or_default().into(),
-        sentence(job.error.map(ToString::to_string), cells),
-        if job.considered { "true" } else { "false" }.into(),
-        job.excluded.unwrap_or_default().into(),
-        sentence(job.reason, cells),
+        job.rank.map(|rank| rank.to_string()).unwrap_or_default(),
+        text(job.id),
+        text(job.entity),
+        text(job.queue),
+        job.state.to_owned(),
+        // an infinite value is ordered, and CSV has no number for it
+        repr(
+            job.score
+                .filter(|score| score.is_finite())
+                .map(Value::Float),
+        ),
+        job.exact.unwrap_or_default(),
+        job.logged.unwrap_or_default(),
+        text(&job.error.map(ToString::to_string).unwrap_or_default()),
+        job.considered.to_string(),
+        job.excluded.unwrap_or_default().to_owned(),
+        text(&job.reason.unwrap_or_default()),
     ];
     for (_, value) in job.inputs {
-        fields.push(number(value));
+        fields.push(repr(value));
     }
     for term in job.terms.unwrap_or_default() {
-        fields.push(number(term.value));
+        fields.push(repr(term.value));
     }
     fields
 }
 
-fn number(value: Option<Value>) -> Cow<'static, str> {
-    match value {
-        Some(value) => value.repr().into(),
-        None => "".into(),
-    }
-}
-
-/// A sentence as a cell; empty without a sentence.
-fn sentence(text: Option<String>, cells: Cells) -> Cow<'static, str> {
-    guarded(&text.unwrap_or_default(), cells)
-        .into_owned()
-        .into()
+fn repr(value: Option<Value>) -> String {
+    value.map(|value| value.repr()).unwrap_or_default()
 }

@@ -1,7 +1,6 @@
 //! `jsf rank`: its arguments, and what it does.
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use clap::Args;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
@@ -11,14 +10,21 @@ use jsf_openpbs::resource_amount::NumberMode;
 use jsf_site::{RankRequest, RankedQueue};
 
 use crate::answer::Format;
-use crate::cli::args::{CsvArgs, FilterArgs, QueueArgs, TextArgs, number_of_jobs, page_path};
-use crate::cli::messages::report_errors;
-use crate::cli::output::{Output, Shown, format};
-use crate::cli::queue::{OpenedQueue, draw_submitted, select_rows_or_warn};
-use crate::cli::{CliError, Outcome, page_file};
+use crate::cli::{
+    AnswerArgs, CliError, CsvArgs, FilterArgs, OpenedQueue, Outcome, Output, QueueArgs, ReportArgs,
+    draw_submitted, format, number_of_jobs, page_file, report_errors, select_rows_or_warn,
+};
 use crate::commands::rank::answer::{RankReport, TermColumns};
 use crate::commands::rank::view::RankPageParts;
 use crate::job_filter::all_rows;
+
+const FORMATS: [Format; 5] = [
+    Format::Human,
+    Format::Markdown,
+    Format::Json,
+    Format::Csv,
+    Format::Ndjson,
+];
 
 /// `jsf rank`
 #[derive(Debug, Args)]
@@ -41,7 +47,8 @@ Examples:
   jsf rank 'eligible_time / 3600 + ncpus' --queue - --top 20 --inputs \\
       < examples/site/qstat.json
   jsf rank -f examples/formulas/pp718.txt --queue examples/site/qstat.json \\
-      --sched-priv examples/site/sched_priv --entity lnovak --format csv")]
+      --sched-priv examples/site/sched_priv --entity lnovak --format csv",
+mut_arg("format", |given| given.value_parser(format(&FORMATS))))]
 pub struct RankArgs {
     /// The queue and the formula.
     #[command(flatten)]
@@ -60,20 +67,15 @@ pub struct RankArgs {
     /// With their signs, as `sprio -l` does: added up they are the value
     #[arg(long)]
     pub terms: bool,
-    /// How much is shown to people.
+    /// How the answer is written.
     #[command(flatten)]
-    pub text: TextArgs,
-    /// The output format
-    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json, Format::Csv, Format::Ndjson]), default_value = "human")]
-    pub format: Format,
+    pub answer: AnswerArgs,
     /// How CSV is written.
     #[command(flatten)]
     pub csv: CsvArgs,
-    /// Also write the result as a page
-    ///
-    /// The page is for a browser, with charts
-    #[arg(long, value_name = "FILE", value_parser = page_path())]
-    pub report: Option<PathBuf>,
+    /// A page.
+    #[command(flatten)]
+    pub page: ReportArgs,
 }
 
 pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -82,83 +84,78 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
             "terms follow Python's arithmetic: do not choose decimal numbers (--numbers decimal)",
         ));
     }
-    let is_document = arguments.format.is_document();
-    let opened = OpenedQueue::open(&arguments.queue, is_document)?;
+    let AnswerArgs { text, format } = arguments.answer;
+    let report = arguments.page.report.as_deref();
+    let is_document = format.is_document();
+    let (opened, mut warnings) = OpenedQueue::open(&arguments.queue, is_document)?;
     let OpenedQueue { site, source, .. } = &opened;
     let submitted = opened.submitted();
-    let has_summary = is_document || arguments.format == Format::Json || arguments.report.is_some();
     let is_filtered = !arguments.filter.filter().is_empty();
+    let has_lines_only = matches!(format, Format::Csv | Format::Ndjson);
     let request = RankRequest {
         // all ranks if jobs are searched for among them, or if a summary counts them
         limit: match arguments.top {
-            Some(top) if !is_filtered && !has_summary => top,
+            Some(top) if !is_filtered && has_lines_only && report.is_none() => top,
             _ => usize::MAX,
         },
         sprio_columns: arguments.terms,
         ..RankRequest::from(&opened.formula)
     };
     // people see the findings in the answer
-    let is_brief = is_document && !arguments.text.full;
-    let read = opened.read_jobs(&request, (!is_brief).then_some(Severity::Note))?;
-    let (ranked, warnings) = read.rank_and_warn()?;
-    let mut rows = select_rows_or_warn(
-        arguments.filter.filter(),
-        all_rows(&ranked.ranking),
-        site,
-        &ranked.table,
-    )?;
+    let is_brief = is_document && !text.full;
+    let least_drawn = (!is_brief).then_some(Severity::Note);
+    let read = opened.read_jobs(&request, least_drawn, &mut warnings)?;
+    let ranked = opened.rank(read, &mut warnings)?;
+    let (table, ranking) = (&ranked.table, &ranked.ranking);
+    let filter = arguments.filter.filter();
+    let mut rows = select_rows_or_warn(filter, all_rows(ranking), site, table)?;
     rows.truncate(arguments.top.unwrap_or(usize::MAX));
-    let mut checked = None;
-    if is_document || arguments.report.is_some() {
-        let mut found = site.check_ranked(&submitted, &ranked);
-        // with a filter, what is found in jobs that are not shown is no finding
-        if is_filtered {
-            let findings = &mut found.findings;
-            findings.retain(|found| !FAILURE_CODES.contains(&found.code));
-            findings.extend(shown_errors(&ranked, &rows));
-        }
-        checked = Some(found);
+    let has_text = is_document || report.is_some();
+    let mut errors = Vec::new();
+    if has_text {
+        errors = shown_errors(&ranked, &rows);
     }
-    let decides = if has_summary {
-        ranked.decides()
-    } else {
-        Vec::new()
-    };
-    let page = match &arguments.report {
-        Some(_) => Some(page_parts(&opened, &ranked, &rows)?),
-        None => None,
-    };
-    let report = RankReport {
+    let mut answer = RankReport {
         has_inputs: arguments.inputs,
         terms: arguments.terms.then(|| TermColumns::of(&ranked)),
-        checked: checked.as_ref(),
-        page: page.as_ref(),
-        ..RankReport::new(&source.text, &ranked, &rows, &decides)
+        ..RankReport::new(&source.text, &ranked, &rows)
     };
-    let warnings = warnings.into_answer();
-    let shown = Shown {
-        has_asked_rows: arguments.top.is_some(),
-        ..arguments.text.into()
-    };
-    let output = Output::new(arguments.format, shown, &warnings)
-        .with_cells(arguments.csv.cells())
-        .with_page(arguments.report.as_deref(), vec![site], Vec::new());
-    output.write(&report, out)?;
-    match arguments.format {
-        Format::Csv | Format::Ndjson => {
-            report_errors(
-                arguments.queue.site.on_error,
-                "the formula",
-                &ranked.table,
-                &ranked.ranking,
-            );
+    if has_text {
+        let mut checked = site.check_ranked(&submitted, &ranked);
+        // with a filter, what is found in jobs that are not shown is no finding
+        if is_filtered {
+            let findings = &mut checked.findings;
+            findings.retain(|found| !FAILURE_CODES.contains(&found.code));
+            findings.extend_from_slice(&errors);
         }
-        _ if is_document && arguments.text.full => {
-            draw_submitted(source, &submitted, shown_errors(&ranked, &rows));
-        }
-        _ => {}
+        answer.checked = Some(checked);
     }
-    Ok(Outcome::of_ranking(&ranked.findings, &ranked.ranking))
+    if report.is_some() {
+        let findings = [&*ranked.findings, &errors].concat();
+        let tree = page_file::tree(site)?;
+        let side = ComparedRanking {
+            table,
+            ranking,
+            under_threshold: Vec::new(),
+            tree: tree.as_ref(),
+        };
+        answer.page = Some(RankPageParts {
+            findings: page_file::draw_on_page(source, &submitted, &findings),
+            groups: Comparison::new(&side, &side),
+            tree,
+        });
+    }
+    Output::of(arguments.answer, &warnings.into_answer())
+        .with_asked_rows(arguments.top.is_some())
+        .with_cells(arguments.csv.cells())
+        .with_page(report, vec![site], Vec::new())
+        .write(&answer, out)?;
+    if has_lines_only {
+        report_errors(arguments.queue.site.on_error, "the formula", table, ranking);
+    } else if is_document && text.full {
+        draw_submitted(source, &submitted, errors);
+    }
+    Ok(Outcome::of_ranking(&ranked.findings, ranking))
 }
 
 /// The findings about the jobs that are shown; the summary counts the errors of all jobs.
@@ -168,27 +165,4 @@ fn shown_errors(ranked: &RankedQueue, rows: &[usize]) -> Vec<Diagnostic> {
         is_shown[row] = true;
     }
     error_findings_of(&ranked.table, &ranked.ranking, |row| is_shown[row])
-}
-
-/// What only a page shows.
-fn page_parts(
-    opened: &OpenedQueue,
-    ranked: &RankedQueue,
-    rows: &[usize],
-) -> Result<RankPageParts, CliError> {
-    let findings = [&*ranked.findings, &shown_errors(ranked, rows)].concat();
-    let tree = page_file::tree(&opened.site)?;
-    let RankedQueue { table, ranking, .. } = ranked;
-    let side = ComparedRanking {
-        table,
-        ranking,
-        under_threshold: Vec::new(),
-        tree: tree.as_ref(),
-    };
-    let groups = Comparison::new(&side, &side);
-    Ok(RankPageParts {
-        findings: page_file::draw_on_page(&opened.source, &opened.submitted(), &findings),
-        groups,
-        tree,
-    })
 }

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use job_sort_formula::fairshare::AssessedTree;
-use job_sort_formula::rank::Comparison;
 use job_sort_formula::rank::explain::nearest_double;
+use job_sort_formula::rank::{Comparison, SummandAgreement};
 use jsf_openpbs::number_format;
 use jsf_site::RankedQueue;
 
@@ -37,15 +37,13 @@ pub struct RankPageParts {
     pub tree: Option<AssessedTree>,
 }
 
-/// The document of a ranking; `page` is what only a page shows.
-pub fn rank_document<'a>(
-    report: &'a RankReport<'_>,
-    page: Option<&'a RankPageParts>,
-) -> Document<'a> {
+/// The document of a ranking.
+pub(crate) fn rank_document<'a>(report: &'a RankReport<'_>) -> Document<'a> {
+    let decides = report.queue.decides();
     let mut sections = vec![Section::formulas(report.formula, report.formula)];
-    sections.extend(report.checked.and_then(brief_findings));
-    if let Some(page) = page {
-        sections.extend(Section::findings(&page.findings));
+    sections.extend(report.checked.as_ref().and_then(brief_findings));
+    if let Some(page) = &report.page {
+        sections.extend(Section::findings(&page.findings).map(Section::on_page));
     }
     let has_effect = has_effect(report);
     let mut section = Section::new("jobs");
@@ -53,19 +51,18 @@ pub fn rank_document<'a>(
     if report.queue.ranking.order().len() > 1 {
         section = section.chart(|| Chart::new(values_chart(report.queue), &[]));
     }
-    let section = section.table(jobs(report));
+    let section = section.table(jobs(report, &decides));
     sections.push(section.in_full_if(!has_effect));
-    if let Some(page) = page {
+    if let Some(page) = &report.page {
         let groups = group_sections(&page.groups, true).into_iter();
         sections.extend(groups.map(Section::on_page));
-        let tree = page.tree.as_ref();
-        sections.extend(tree.map(tree_section));
+        sections.extend(page.tree.as_ref().map(tree_section));
     }
     Document {
         command: "jsf rank",
         title: "Ranking of a queue".to_owned(),
         headline: headline(report),
-        facts: facts(report, has_effect),
+        facts: facts(report, has_effect, &decides),
         sections,
         read_on: "jsf explain --job ID",
     }
@@ -73,13 +70,13 @@ pub fn rank_document<'a>(
 
 /// Whether the formula orders jobs: without that, their ranks say nothing of it.
 fn has_effect(report: &RankReport<'_>) -> bool {
-    let checked = report.checked;
+    let checked = report.checked.as_ref();
     checked.is_none_or(|checked| checked.verdict.has_effect())
 }
 
 /// The verdict on the formula, then which job is first, then how many jobs are ranked.
 fn headline(report: &RankReport<'_>) -> String {
-    let checked = report.checked;
+    let checked = report.checked.as_ref();
     let verdict = checked.and_then(|checked| verdict_sentence(checked, "the formula"));
     if !has_effect(report) {
         return verdict.unwrap_or_default();
@@ -87,7 +84,7 @@ fn headline(report: &RankReport<'_>) -> String {
     let mut sentences = Vec::from_iter(verdict);
     sentences.extend(report.queue.contradiction.clone());
     sentences.extend(first_job(report.queue));
-    sentences.push(job_counts(report.queue));
+    sentences.push(job_counts(report));
     sentences.join(" ")
 }
 
@@ -107,8 +104,7 @@ fn first_job(queue: &RankedQueue) -> Option<String> {
     {
         let ahead = first.value - second.value;
         if ahead > 0.0 && ahead.is_finite() {
-            let points = if ahead == 1.0 { "point" } else { "points" };
-            lead = format!(", {} {points} ahead", significant(ahead));
+            lead = format!(", {} points ahead", significant(ahead));
         } else if ahead == 0.0 {
             let scores = order.iter().map_while(|&row| ranking.score(row));
             let tied = scores.take_while(|score| score.value == first.value);
@@ -119,26 +115,18 @@ fn first_job(queue: &RankedQueue) -> Option<String> {
 }
 
 /// How many jobs are ranked, and what the others are.
-fn job_counts(queue: &RankedQueue) -> String {
-    let RankedQueue { table, ranking, .. } = queue;
+fn job_counts(report: &RankReport<'_>) -> String {
+    let RankedQueue { table, ranking, .. } = report.queue;
     let mut others: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut is_counted = vec![false; table.len()];
-    for &row in ranking.order() {
-        is_counted[row] = true;
-    }
-    for &(row, _) in &queue.not_considered {
-        is_counted[row] = true;
-        *others
-            .entry("below the threshold or without shares")
-            .or_default() += 1;
-    }
-    for (row, is_counted) in is_counted.into_iter().enumerate() {
-        if is_counted {
+    for row in 0..table.len() {
+        let why = if report.ranks[row] > 0 {
             continue;
-        }
-        let why = match table.exclusion(row) {
-            Some(_) => "ignored",
-            None => state_words(table.state(row)),
+        } else if report.not_considered.contains_key(&row) {
+            "below the threshold or without shares"
+        } else if table.exclusion(row).is_some() {
+            "ignored"
+        } else {
+            state_words(table.state(row))
         };
         *others.entry(why).or_default() += 1;
     }
@@ -158,11 +146,11 @@ fn job_counts(queue: &RankedQueue) -> String {
 
 /// The rules, what decides the order, how many pairs of neighbours the formula does not order, and
 /// how many jobs have an error of each kind.
-fn facts(report: &RankReport<'_>, has_effect: bool) -> Vec<Fact> {
+fn facts(report: &RankReport<'_>, has_effect: bool, decides: &[SummandAgreement]) -> Vec<Fact> {
     let ranking = &report.queue.ranking;
     let mut facts = rule_facts(report.formula, &report.queue.rules);
     if has_effect {
-        facts.extend(decides_fact(report.decides));
+        facts.extend(decides_fact(decides));
         if ranking.ties() > 0 {
             let text = format!(
                 "{} of {} neighbouring pairs have equal values",
@@ -221,7 +209,7 @@ fn values_chart(queue: &RankedQueue) -> ChartSvg {
 }
 
 /// The jobs, in the order of the report.
-fn jobs<'a>(report: &'a RankReport<'_>) -> Table<'a> {
+fn jobs<'a>(report: &'a RankReport<'_>, decides: &[SummandAgreement]) -> Table<'a> {
     let mut columns = vec![
         Column::number("rank", 9),
         Column::id("job", DECIDES),
@@ -238,7 +226,7 @@ fn jobs<'a>(report: &'a RankReport<'_>) -> Table<'a> {
         };
         columns.push(Column::number(heading, 4));
     }
-    columns.extend(summand_columns(report.term_texts(), report.decides, 7));
+    columns.extend(summand_columns(report.term_texts(), decides, 7));
     columns.push(Column::wrapped("note", 6));
     let mut jobs = Table::new(columns, report.rows.len(), move |index| {
         cells(report.job(report.rows[index]))

@@ -2,88 +2,83 @@
 
 use job_sort_formula::PythonVersion;
 use jsf_openpbs::replay::{Cause, CauseKind, Difference, NotCaptured, Replay};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, object};
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::words::{capitalised, count, grouped_count, grouped_number, waiting_time};
 
 /// The values in a log against those of a formula.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct ReplayReport<'a> {
-    formula: &'a str,
+    /// The formula's text.
+    pub formula: &'a str,
     /// The version of Python that computes it.
-    python: PythonVersion,
-    /// The same with what says so.
-    #[serde(skip)]
-    python_in_words: &'a str,
-    #[serde(flatten)]
-    replay: &'a Replay,
-    summary: String,
-    causes: Vec<CauseInWords<'a>>,
+    pub python: PythonVersion,
+    /// The same with what says so, for people.
+    pub python_in_words: &'a str,
+    /// The comparison.
+    pub replay: &'a Replay,
 }
 
-/// A cause of differences.
-#[derive(Debug, Serialize)]
-struct CauseInWords<'a> {
-    kind: &'static str,
-    lines: usize,
-    explains: bool,
-    why: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<(i64, i64)>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    formula: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    advice: Option<String>,
-}
-
-impl<'a> ReplayReport<'a> {
-    /// The answer about a formula that a version of Python computes; `python_in_words` also says
-    /// why it is this one.
-    pub fn new(
-        formula: &'a str,
-        python: PythonVersion,
-        python_in_words: &'a str,
-        replay: &'a Replay,
-    ) -> Self {
-        let causes = replay
-            .causes
-            .iter()
-            .map(|cause| CauseInWords::new(cause, replay))
-            .collect();
-        Self {
-            formula,
-            python,
-            python_in_words,
-            replay,
-            summary: headline(replay),
+impl Serialize for ReplayReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut causes = Vec::new();
+        for cause in &self.replay.causes {
+            let formula = match &cause.kind {
+                CauseKind::Formula { text, .. } => Some(object! { formula: text }),
+                _ => None,
+            };
+            causes.push(object! {
+                kind: cause.kind.name(),
+                lines: cause.lines,
+                explains: cause.kind.explains(),
+                why: sentence(cause),
+                #[serde(flatten)]
+                seconds: cause.seconds.map(|seconds| object! { seconds }),
+                #[serde(flatten)]
+                formula,
+                #[serde(flatten)]
+                advice: advice(cause, self.replay).map(|advice| object! { advice }),
+            });
+        }
+        let report = object! {
+            formula: self.formula,
+            python: self.python,
+            #[serde(flatten)]
+            replay: self.replay,
+            summary: headline(self.replay),
             causes,
-        }
-    }
-}
-
-impl<'a> CauseInWords<'a> {
-    fn new(cause: &'a Cause, replay: &Replay) -> Self {
-        let formula = match &cause.kind {
-            CauseKind::Formula { text, .. } => Some(&**text),
-            _ => None,
         };
-        Self {
-            kind: cause.kind.name(),
-            lines: cause.lines,
-            explains: cause.kind.explains(),
-            why: sentence(cause),
-            seconds: cause.seconds,
-            formula,
-            advice: advice(cause, replay),
-        }
+        report.serialize(serializer)
     }
 }
 
 impl Answer for ReplayReport<'_> {
     fn document(&self) -> Document<'_> {
-        replay_document(self.replay, self.formula, self.python_in_words)
+        let replay = self.replay;
+        let mut sections = Vec::new();
+        if !replay.causes.is_empty() {
+            let mut section = Section::new("causes");
+            for line in causes(replay) {
+                section = section.prose(line);
+            }
+            sections.push(section);
+        }
+        if !replay.different.is_empty() {
+            sections.push(differences(replay));
+        }
+        Document {
+            command: "jsf replay",
+            title: "A scheduler's log against the values here".to_owned(),
+            headline: capitalised(&headline(replay)) + ".",
+            facts: vec![
+                Fact::new("formula", self.formula.trim_end()),
+                Fact::new("python", self.python_in_words),
+            ],
+            sections,
+            read_on: "",
+        }
     }
 }
 
@@ -92,33 +87,6 @@ impl Answer for ReplayReport<'_> {
 const MAX_SHOWN: usize = 10;
 /// The most causes that the text lists.
 const MAX_CAUSES: usize = 5;
-
-/// The document of a comparison: the answer, the causes that many differences have in common, and
-/// the differences. `python` is the version of Python with what says so.
-pub(super) fn replay_document<'a>(replay: &'a Replay, formula: &str, python: &str) -> Document<'a> {
-    let mut sections = Vec::new();
-    if !replay.causes.is_empty() {
-        let mut section = Section::new("causes");
-        for line in causes(replay) {
-            section = section.prose(line);
-        }
-        sections.push(section);
-    }
-    if !replay.different.is_empty() {
-        sections.push(differences(replay));
-    }
-    Document {
-        command: "jsf replay",
-        title: "A scheduler's log against the values here".to_owned(),
-        headline: capitalised(&headline(replay)) + ".",
-        facts: vec![
-            Fact::new("formula", formula.trim_end()),
-            Fact::new("python", python),
-        ],
-        sections,
-        read_on: "",
-    }
-}
 
 /// A row for each difference: first those that nothing explains.
 fn differences(replay: &Replay) -> Section<'_> {
@@ -143,12 +111,12 @@ fn differences(replay: &Replay) -> Section<'_> {
             Cell::prose(why(different)),
         ]);
     }
-    let section = Section::new("differences").table(Table::from_rows(columns, rows));
-    if more == 0 {
-        return section;
+    let mut section = Section::new("differences").table(Table::from_rows(columns, rows));
+    if more > 0 {
+        let more = grouped_number(more);
+        section = section.prose(format!("and {more} more; `--format json` lists more"));
     }
-    let more = grouped_number(more);
-    section.prose(format!("and {more} more; `--format json` lists more"))
+    section
 }
 
 fn why(different: &Difference) -> String {
@@ -160,7 +128,7 @@ fn why(different: &Difference) -> String {
 }
 
 /// The answer, in one sentence.
-pub(super) fn headline(replay: &Replay) -> String {
+fn headline(replay: &Replay) -> String {
     let compared = replay.lines - replay.unknown_jobs;
     if compared == 0 {
         return "nothing was compared: no job of the log is in the queue".to_owned();
@@ -203,17 +171,15 @@ fn causes(replay: &Replay) -> Vec<String> {
             lines.push(format!("  help: {advice}"));
         }
     }
-    if replay.causes.len() > MAX_CAUSES {
-        lines.push(format!(
-            "and {} more",
-            count(replay.causes.len() - MAX_CAUSES, "cause")
-        ));
+    let more = replay.causes.len().saturating_sub(MAX_CAUSES);
+    if more > 0 {
+        lines.push(format!("and {}", count(more, "more cause")));
     }
     lines
 }
 
 /// What the values have in common.
-pub(super) fn sentence(cause: &Cause) -> String {
+fn sentence(cause: &Cause) -> String {
     match &cause.kind {
         CauseKind::Formula { origin, text } => {
             format!(
@@ -242,42 +208,37 @@ pub(super) fn sentence(cause: &Cause) -> String {
 /// When the queue was captured, by the changes of `eligible_time` in seconds: the least and the
 /// greatest.
 fn moment((least, most): (i64, i64)) -> String {
-    let low = waiting_time(least.saturating_abs());
-    let high = waiting_time(most.saturating_abs());
+    let [low, high] = [least, most].map(|seconds| {
+        let side = if seconds > 0 { "before" } else { "after" };
+        format!("{} {side}", waiting_time(seconds.saturating_abs()))
+    });
     if least == most {
-        format!("captured {high} {} the log", side(most))
+        format!("captured {high} the log")
     } else {
-        format!(
-            "captured between {low} {} and {high} {} the cycles of the log",
-            side(least),
-            side(most)
-        )
+        format!("captured between {low} and {high} the cycles of the log")
     }
 }
 
-fn side(seconds: i64) -> &'static str {
-    if seconds > 0 { "before" } else { "after" }
-}
-
 /// What to do about it.
-pub(super) fn advice(cause: &Cause, replay: &Replay) -> Option<String> {
+fn advice(cause: &Cause, replay: &Replay) -> Option<String> {
     let differ_mostly = 2 * cause.lines > replay.lines - replay.unknown_jobs;
-    Some(match &cause.kind {
+    let what = match &cause.kind {
         CauseKind::NotCaptured(NotCaptured::Usage) => {
-            "copy `sched_priv/usage`, which only root can read, at the moment of the cycle, and compare again".to_owned()
+            "`sched_priv/usage`, which only root can read"
         }
-        CauseKind::NotCaptured(NotCaptured::Queues) => {
-            "save the output of `qstat -Qf -F json`, and compare again".to_owned()
-        }
-        CauseKind::NotCaptured(NotCaptured::EligibleTime) => {
-            "save the output of `qstat -f -F json` of the moment of the cycle, and compare again".to_owned()
-        }
+        CauseKind::NotCaptured(NotCaptured::Queues) => "the output of `qstat -Qf -F json`",
+        CauseKind::NotCaptured(NotCaptured::EligibleTime) => "the output of `qstat -f -F json`",
         CauseKind::Nothing if differ_mostly => {
-            "probably the log has another formula, or the files are of another moment. The scheduler's log does not name \
-             its formula, the server's does (`grep 'job_sort_formula = ' server_logs/*`): compare with that one; or \
-             capture again during a cycle, with `usage`"
-                .to_owned()
+            return Some(
+                "probably the log has another formula, or the files are of another moment. The scheduler's log does not name \
+                 its formula, the server's does (`grep 'job_sort_formula = ' server_logs/*`): compare with that one; or \
+                 capture again during a cycle, with `usage`"
+                    .to_owned(),
+            );
         }
         _ => return None,
-    })
+    };
+    Some(format!(
+        "copy {what} at the moment of the cycle, and compare again"
+    ))
 }

@@ -7,27 +7,22 @@ use clap::Args;
 use jsf_site::is_stdin;
 
 use crate::cli::args::site::{SiteArgs, require_one_reader};
-use crate::cli::args::{AnswerArgs, FormulaArgs};
-use crate::cli::output::Output;
-use crate::cli::queue::check_and_report;
-use crate::cli::{CliError, Outcome, parsed_formula, read_formula, report, show_site, warn_all};
+use crate::cli::{
+    AnswerArgs, CliError, FormulaArgs, Outcome, Output, check_and_report, parsed_formula,
+    read_formula, report, show_site, warn_all,
+};
 use crate::commands::replay::answer::ReplayReport;
 
 /// `jsf replay`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Lines such as `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843` give the value that the scheduler computed for \
-a job. Its digits are compared with those that OpenPBS would log for the value that the formula gives to this job of \
---queue; other lines are skipped. For the differences of a cycle, jsf tries three explanations: another formula of the \
-site's files, or of lines of the server's log in LOG; an eligible_time that is later or earlier by the same time, \
-because the queue was captured at another moment; usage that has decayed more or less often. Each must give more than \
-half of the differing values.
+Lines such as `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843` have the value that the scheduler computed for a job. Its \
+digits are compared with those that OpenPBS would log for the value of this job of --queue. For the differences of a cycle, \
+jsf tries three explanations: another formula of the site's files, or of the server's log in LOG; another eligible_time, because \
+the queue was captured at another moment; usage that has decayed more or less often. Each must give more than half of the \
+differing values.
 
-The first line is the answer, then one line for each cause that differences have in common, then the first ten \
-differences, and the counts.
-
-Exit codes: 0 all compared values are equal or explained, 1 a difference is unexplained, or no job of the log is in \
-the queue, 2 usage error, or a file that cannot be read.
+Exit code 1: a difference is unexplained, or no job of the log is in the queue.
 
 Examples:
   jsf replay examples/site/sched.log --sched-priv examples/site/sched_priv \\
@@ -59,22 +54,18 @@ pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
     let source = read_formula(&arguments.formula, Some(&site))?;
     let submitted = source.submitted(arguments.site.numbers);
     let formula = parsed_formula(&source, &submitted)?;
-    show_site(
-        &arguments.site,
-        &site,
-        arguments.answer.format.is_document(),
-    );
+    let is_document = arguments.answer.format.is_document();
+    show_site(&arguments.site, &site, is_document);
     warn_all(&site.warnings());
     let outcome = check_and_report(&site, &source, &submitted)?;
     let compared = site.replay(&arguments.log, formula)?;
     warn_all(&compared.warnings);
-    let python_in_words = site.python_in_words();
-    let answer = ReplayReport::new(
-        &source.text,
-        site.python().0,
-        &python_in_words,
-        &compared.replay,
-    );
+    let answer = ReplayReport {
+        formula: &source.text,
+        python: site.python().0,
+        python_in_words: &site.python_in_words(),
+        replay: &compared.replay,
+    };
     Output::of(arguments.answer, &[]).write(&answer, out)?;
     if compared.replay.is_empty() {
         report(
@@ -86,11 +77,8 @@ pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
             ),
         );
     }
-    Ok(
-        if compared.replay.unexplained > 0 || compared.replay.is_empty() {
-            Outcome::Findings
-        } else {
-            outcome
-        },
-    )
+    if compared.replay.unexplained > 0 || compared.replay.is_empty() {
+        return Ok(Outcome::Findings);
+    }
+    Ok(outcome)
 }

@@ -7,9 +7,7 @@ use std::iter;
 use job_sort_formula::fairshare::{
     AssessedTree, AssociationShares, NodeId, NodeKind, ShareTree, Shares,
 };
-use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::Comparison;
-use jsf_site::{PolicyName, PolicyShares, UsageChange};
+use jsf_site::{ComparedQueue, PolicyName, PolicyShares, UsageChange};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -66,11 +64,6 @@ impl<'a> PolicyView<'a> {
     /// Whether the policy is OpenPBS's, whose numbers differ from those of Slurm.
     pub(crate) fn is_pbs(&self) -> bool {
         self.policy.policy == PolicyName::Pbs
-    }
-
-    /// How much more of the machine a node has used than its share.
-    pub(crate) fn excess(&self, node: NodeId) -> f64 {
-        usage_part(self.assessed, node) - share_part(self.assessed, node)
     }
 
     /// The factor of a node's jobs, or the number that the policy computes for an account.
@@ -170,10 +163,8 @@ pub struct SharesReport<'a> {
 pub struct Places<'a> {
     /// The formula that gives them.
     pub formula: &'a str,
-    /// The jobs.
-    pub table: &'a JobTable,
-    /// The places.
-    pub comparison: &'a Comparison,
+    /// The queue before and after.
+    pub queue: &'a ComparedQueue,
 }
 
 impl Answer for SharesReport<'_> {
@@ -233,21 +224,17 @@ fn assumptions(changes: &[UsageChange]) -> impl Serialize {
     object! { decay, charges }
 }
 
-fn places_won(places: Places<'_>) -> impl Serialize {
-    let Places {
-        formula,
-        table,
-        comparison,
-    } = places;
+fn places_won(Places { formula, queue }: Places<'_>) -> impl Serialize {
+    let table = queue.table();
     let mut entities = Vec::new();
-    for entity in &comparison.entities {
+    for entity in &queue.comparison.entities {
         if entity.jobs > 0 {
             let (name, jobs, won) = (&entity.name, entity.jobs, entity.won());
             entities.push(object! { name, jobs, won });
         }
     }
     let mut jobs = Vec::new();
-    for job in comparison.moves() {
+    for job in queue.comparison.moves() {
         jobs.push(object! {
             id: table.id(job.row),
             entity: table.entity(job.row),
@@ -357,6 +344,11 @@ pub(crate) fn usage_part(assessed: &AssessedTree, node: NodeId) -> f64 {
     } else {
         0.0
     }
+}
+
+/// How much more of the machine a node has used than its share.
+pub(crate) fn excess(assessed: &AssessedTree, node: NodeId) -> f64 {
+    usage_part(assessed, node) - share_part(assessed, node)
 }
 
 /// The second number minus the first; `None` if either is missing or infinite.

@@ -1,8 +1,8 @@
 //! The part of the usage of each entity beside its share of the machine.
 
-use job_sort_formula::fairshare::{AssessedTree, NodeKind};
+use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind};
 
-use crate::commands::shares::answer::{share_part, usage_part};
+use crate::commands::shares::answer::{excess, share_part, usage_part};
 use crate::commands::shares::view::shown_name;
 use crate::view::charts::intervals::{Intervals, Row};
 use crate::view::document::ChartSvg;
@@ -18,50 +18,61 @@ const SMALLEST: f64 = 1e-5;
 /// The meaning of the marks.
 pub(crate) const LEGEND: [(&str, &str); 2] = [("old", "share"), ("new", "part of the usage")];
 
-/// An entity: its share of the machine, and its part of the usage, both from 0 to 1.
-pub(crate) struct Entity<'a> {
-    name: &'a str,
-    share: f64,
-    used: f64,
-}
-
 /// The entities without shares, and those farthest above and farthest below their shares, in this
 /// order.
-pub(crate) fn farthest_entities(assessed: &AssessedTree) -> Vec<Entity<'_>> {
+pub(crate) fn farthest_entities(assessed: &AssessedTree) -> Vec<NodeId> {
     let tree = assessed.tree();
-    let (mut without, mut above) = (Vec::new(), Vec::new());
-    for node in tree.nodes() {
-        if tree.kind(node) == NodeKind::Entity {
-            let entity = Entity {
-                name: shown_name(tree, node),
-                share: share_part(assessed, node),
-                used: usage_part(assessed, node),
-            };
-            if entity.share > 0.0 {
-                above.push(entity);
-            } else {
-                without.push(entity);
-            }
-        }
-    }
-    without.sort_by(|one, other| other.used.total_cmp(&one.used));
+    let entities = entities_by_excess(assessed, tree.nodes().collect());
+    let mut without = entities.clone();
+    without.retain(|&node| share_part(assessed, node) <= 0.0);
     without.truncate(MAX_WITHOUT);
-    above.sort_by(|one, other| (other.used - other.share).total_cmp(&(one.used - one.share)));
-    let mut below = above.split_off(above.partition_point(|entity| entity.used > entity.share));
-    above.truncate(MAX_SIDE);
-    without.extend(above);
-    without.extend(below.split_off(below.len().saturating_sub(MAX_SIDE)));
+    without.extend(farthest_with_shares(assessed, entities, MAX_SIDE));
     without
 }
 
-pub(crate) fn draw(entities: &[Entity<'_>]) -> ChartSvg {
+/// The entities among nodes, those that use most more than their shares first.
+pub(crate) fn entities_by_excess(assessed: &AssessedTree, mut nodes: Vec<NodeId>) -> Vec<NodeId> {
+    nodes.retain(|&node| assessed.tree().kind(node) == NodeKind::Entity);
+    nodes.sort_by(|&one, &other| excess(assessed, other).total_cmp(&excess(assessed, one)));
+    nodes
+}
+
+/// Of entities in this order those with shares: so many above their shares, and so many below.
+pub(crate) fn farthest_with_shares(
+    assessed: &AssessedTree,
+    mut entities: Vec<NodeId>,
+    most: usize,
+) -> Vec<NodeId> {
+    entities.retain(|&node| share_part(assessed, node) > 0.0);
+    let above = entities.partition_point(|&node| excess(assessed, node) > 0.0);
+    let mut below = entities.split_off(above);
+    entities.truncate(most);
+    entities.extend(below.split_off(below.len().saturating_sub(most)));
+    entities
+}
+
+pub(crate) fn draw(assessed: &AssessedTree, entities: &[NodeId]) -> ChartSvg {
     let mut least: f64 = 1.0;
-    for entity in entities {
-        for part in [entity.share, entity.used] {
+    let mut rows = Vec::new();
+    for &node in entities {
+        let name = shown_name(assessed.tree(), node);
+        let [share, used] = [share_part(assessed, node), usage_part(assessed, node)];
+        for part in [share, used] {
             if part >= SMALLEST {
                 least = least.min(part);
             }
         }
+        let mut words = vec![percent(share), percent(used)];
+        if share <= 0.0 {
+            "none".clone_into(&mut words[0]);
+        }
+        rows.push(Row {
+            name: name.into(),
+            line: Some(([share, used], "between")),
+            marks: vec![(share, "old"), (used, "new")],
+            title: format!("{name}: share {}, part of the usage {}", words[0], words[1]),
+            words,
+        });
     }
     // the power of ten at which the axis begins
     let first = (least.log10().floor() as i32).min(-1);
@@ -75,30 +86,9 @@ pub(crate) fn draw(entities: &[Entity<'_>]) -> ChartSvg {
         ticks,
         directions: ["", ""],
         columns: vec!["share", "usage"],
-        rows: entities.iter().map(Entity::row).collect(),
+        rows,
     };
     intervals.chart("Each entity's share of the machine, and its part of the usage")
-}
-
-impl Entity<'_> {
-    fn row(&self) -> Row<'_> {
-        let Self { name, share, used } = *self;
-        let words = [
-            if share > 0.0 {
-                percent(share)
-            } else {
-                "none".to_owned()
-            },
-            percent(used),
-        ];
-        Row {
-            name: name.into(),
-            line: Some(([share, used], "between")),
-            marks: vec![(share, "old"), (used, "new")],
-            title: format!("{name}: share {}, part of the usage {}", words[0], words[1]),
-            words: words.into(),
-        }
-    }
 }
 
 /// Where a part is on a logarithmic axis that begins at a power of ten, with 0 left of it.
@@ -146,7 +136,10 @@ mod tests {
             .unwrap();
         let tree = AssessedTree::new(builder.finish(), &FairTree::new(PolicyRules::Scheduler));
         let entities = farthest_entities(&tree);
-        let names: Vec<&str> = entities.iter().map(|entity| entity.name).collect();
+        let names: Vec<&str> = entities
+            .iter()
+            .map(|&node| tree.tree().name(node))
+            .collect();
         assert_eq!(names.len(), 32);
         assert_eq!(
             (names[0], names[1], names[2], names[31]),
@@ -155,7 +148,7 @@ mod tests {
         let ChartSvg {
             wide: chart,
             narrow,
-        } = draw(&entities);
+        } = draw(&tree, &entities);
         assert_eq!(narrow.matches("<circle").count(), 64);
         assert_eq!(chart.matches("<circle").count(), 64);
         assert!(chart.contains("none: share none, part of the usage ") && !chart.contains("NaN"));

@@ -12,31 +12,27 @@ use jsf_site::{
 };
 
 use crate::cli::args::site::{PolicyArg, SiteArgs, note_idle};
-use crate::cli::args::{AnswerArgs, FormulaArgs, listed_name, page_path};
-use crate::cli::messages::{Warnings, report_errors};
-use crate::cli::output::Output;
-use crate::cli::queue::{MAX_UNKNOWN, draw_submitted, unknown_jobs_error};
 use crate::cli::{
-    CliError, FormulaOptions, Outcome, parsed_formula, read_formula_of, show_site, warn, warn_all,
+    AnswerArgs, CliError, FormulaArgs, FormulaOptions, MAX_UNKNOWN, Outcome, Output, ReportArgs,
+    Warnings, draw_submitted, listed_name, parsed_formula, read_formula_of, report_errors,
+    show_site, unknown_jobs_error, warn, warn_all,
 };
 use crate::commands::shares::answer::{Places, PolicyView, SharesReport};
 
 /// `jsf shares`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Columns under pbs: shares among the siblings; perc, the fraction of the machine that they give, 0 to 1; usage, in the \
-unit of fairshare_usage_res, including that of all members; tree_usage, the fraction of all usage that is charged to the \
-node, 0 to 1; \
-factor, 2^-(tree_usage/perc), 0 to 1, 0.5 on target.
-Columns under a policy of Slurm, as in `sshare -l`: shares; norm_shares, 0 to 1; raw_usage, in TRES-seconds (billing); \
-norm_usage, its fraction of all usage, 0 to 1; effective_usage, the fraction that is charged to the node, 0 to 1; level_fs, shares divided \
-by usage among the siblings, from 0 to inf, 1 on target; fairshare, the factor, 0 to 1; tickets, a count.
+Columns under pbs: shares among the siblings; perc, the part of the machine that they give; usage, in the unit of \
+fairshare_usage_res, with that of all members; tree_usage, the part of all usage that is charged to the node; factor, \
+2^-(tree_usage/perc), 0.5 on target.
+Columns under a policy of Slurm, as in `sshare -l`: shares; norm_shares; raw_usage, in TRES-seconds (billing); norm_usage, its \
+part of all usage; effective_usage, the part that is charged to the node; level_fs, shares divided by usage among the \
+siblings, from 0 to inf, 1 on target; fairshare, the factor, 0 to 1; tickets, a count.
 
-With --charge or --decay, which act in the order in which they are given, the output shows what changes: each number before and after, and the difference; with --queue \
-also the places that jobs gain (before minus after). In JSON, `nodes` has the numbers after, `changes` has `before`, \
-`after` and `difference` of each node that changes, and `places` has the formula, the jobs and the entities.
-JSON also has the settings in force: `release`, `half_life` in seconds and `dampening_factor` (Slurm), `decay_factor` \
-and `decay_time` in seconds (pbs).
+With --charge or --decay, in the order in which they are given, the output shows each number before and after; with --queue \
+also the places that jobs gain. In JSON, `nodes` has the numbers after, `changes` has `before`, `after` and `difference` of \
+each node that changes, and `places` has the formula, the jobs and the entities. JSON also has the settings in force: `release`, \
+`half_life` in seconds and `dampening_factor` (Slurm), `decay_factor` and `decay_time` in seconds (pbs).
 
 Examples:
   jsf shares --sched-priv examples/site/sched_priv
@@ -74,11 +70,9 @@ pub struct SharesArgs {
     /// How the answer is written.
     #[command(flatten)]
     pub answer: AnswerArgs,
-    /// Also write the result as a page
-    ///
-    /// The page is for a browser, with charts
-    #[arg(long, value_name = "FILE", value_parser = page_path())]
-    pub report: Option<PathBuf>,
+    /// A page.
+    #[command(flatten)]
+    pub page: ReportArgs,
 }
 
 /// The options that assume another usage.
@@ -154,20 +148,19 @@ fn parse_decay(text: &str) -> Result<UsageChange, String> {
 }
 
 pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let is_document = arguments.answer.format.is_document();
+    let has_all = arguments.site.policy == Some(PolicyArg::All);
+    let given = FormulaArgs::of(&arguments.formula, &arguments.formula_file);
     let site = arguments.site.open_for_shares()?;
-    show_site(
-        &arguments.site,
-        &site,
-        arguments.answer.format.is_document(),
-    );
-    let mut warnings = Warnings::new(arguments.answer.format.is_document());
+    show_site(&arguments.site, &site, is_document);
+    let mut warnings = Warnings::new(is_document);
     warnings.add_site(&site, &site.warnings_of_shares());
     let mut request = SharesRequest {
         policies: Vec::new(),
         active: arguments.active.clone(),
         changes: arguments.assumed.changes.clone(),
     };
-    if arguments.site.policy == Some(PolicyArg::All) {
+    if has_all {
         request.policies = PolicyName::ALL.to_vec();
     }
     let shares = site.shares(&request)?;
@@ -180,16 +173,25 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     for one in &shares {
         warnings.show(&one.notes);
     }
-    let places = if ranks_jobs(&site, arguments, &request)? {
-        Some(places(&site, arguments, &request, &mut warnings)?)
+    let mut places = None;
+    if !request.assumes_usage() || !site.files().has(Role::Queue) {
+        let reason =
+            "without --charge or --decay, and --queue: only then are the jobs ranked by a formula";
+        note_idle(&[("--python", arguments.site.python.is_some())], reason);
+        if given.is_given() {
+            return Err(CliError::usage(
+                "a formula is used only with --charge or --decay, and with --queue",
+            ));
+        }
+    } else if has_all {
+        warn("the places of the jobs are not shown: they need one policy, not `all` of them");
     } else {
-        None
-    };
-    // a table shows entities together with their paths
-    let with_paths = arguments.answer.format.is_document();
+        places = Some(places_of_jobs(&site, &given, &request, &mut warnings)?);
+    }
     let mut views = Vec::new();
     for one in &shares {
-        let nodes = one.nodes(&arguments.entity, with_paths);
+        // a table shows entities together with their paths
+        let nodes = one.nodes(&arguments.entity, is_document);
         views.push(PolicyView::new(one, nodes));
     }
     // of the tree of another scheduler, OpenPBS's policy changes the usage: at least 1, and a group
@@ -201,24 +203,24 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         views: &views,
         shown: &shown,
         changes: &request.changes,
-        places: places.as_ref().map(|(formula, places)| Places {
-            formula,
-            table: places.table(),
-            comparison: &places.comparison,
-        }),
+        places: (places.as_ref()).map(|(formula, queue)| Places { formula, queue }),
     };
-    let warnings = warnings.into_answer();
-    let output = Output::of(arguments.answer, &warnings);
+    let page = arguments.page.report.as_deref();
     let read_files = arguments.formula_file.iter().collect();
-    output
-        .with_page(arguments.report.as_deref(), vec![&site], read_files)
+    Output::of(arguments.answer, &warnings.into_answer())
+        .with_page(page, vec![&site], read_files)
         .write(&answer, out)?;
-    Ok(match &places {
-        Some((_, places)) => {
-            Outcome::of_ranking(&places.sides.new.findings, &places.sides.new.ranking)
-        }
-        None => Outcome::Fine,
-    })
+    let Some((_, places)) = &places else {
+        return Ok(Outcome::Fine);
+    };
+    let side = &places.sides.new;
+    report_errors(
+        arguments.site.on_error,
+        "the formula",
+        places.table(),
+        &side.ranking,
+    );
+    Ok(Outcome::of_ranking(&side.findings, &side.ranking))
 }
 
 /// Warns of each entity that no tree has: OpenPBS's also has those that only jobs have.
@@ -242,67 +244,28 @@ fn require_known(names: &[String], shares: &[PolicyShares]) -> Result<(), CliErr
     Ok(())
 }
 
-/// Whether the jobs are ranked: there are a queue, and usage that is assumed.
-fn ranks_jobs(
-    site: &Site,
-    arguments: &SharesArgs,
-    request: &SharesRequest,
-) -> Result<bool, CliError> {
-    if !request.assumes_usage() || !site.files().has(Role::Queue) {
-        let reason =
-            "without --charge or --decay, and --queue: only then are the jobs ranked by a formula";
-        note_idle(&[("--python", arguments.site.python.is_some())], reason);
-        if given_formula(arguments).is_given() {
-            return Err(CliError::usage(
-                "a formula is used only with --charge or --decay, and with --queue",
-            ));
-        }
-        return Ok(false);
-    }
-    let has_all = arguments.site.policy == Some(PolicyArg::All);
-    if has_all {
-        warn("the places of the jobs are not shown: they need one policy, not `all` of them");
-    }
-    Ok(!has_all)
-}
-
-/// The options that give the formula.
-const FORMULA: FormulaOptions = FormulaOptions {
-    text: "--formula",
-    file: "-f",
-};
-
-fn given_formula(arguments: &SharesArgs) -> FormulaArgs {
-    FormulaArgs::of(&arguments.formula, &arguments.formula_file)
-}
-
 /// The formula that orders the queue, and the places before and after the assumed usage.
-fn places(
+fn places_of_jobs(
     site: &Site,
-    arguments: &SharesArgs,
+    given: &FormulaArgs,
     request: &SharesRequest,
     warnings: &mut Warnings,
 ) -> Result<(String, ComparedQueue), CliError> {
-    let given = given_formula(arguments);
+    let options = FormulaOptions {
+        text: "--formula",
+        file: "-f",
+    };
     let source = if given.is_given() {
-        read_formula_of(FORMULA, &given, None)?
+        read_formula_of(options, given, None)?
     } else {
         let in_force = site.formula_text();
         in_force.or(FormulaText::new("fairshare_factor"))?
     };
-    let submitted = source.submitted(arguments.site.numbers);
-    let formula = parsed_formula(&source, &submitted)?;
-    let places = site.places(formula, request)?;
+    let submitted = source.submitted(site.numbers());
+    let places = site.places(parsed_formula(&source, &submitted)?, request)?;
     warnings.show(&places.warnings);
     let mut errors = places.sides.new.findings.clone();
     errors.retain(|found| found.severity == Severity::Error);
     draw_submitted(&source, &submitted, errors);
-    let ranking = &places.sides.new.ranking;
-    report_errors(
-        arguments.site.on_error,
-        "the formula",
-        places.table(),
-        ranking,
-    );
     Ok((source.text.clone(), places))
 }

@@ -5,23 +5,25 @@
 use std::iter;
 
 use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, ShareTree};
-use job_sort_formula::rank::{Comparison, JobMove};
+use job_sort_formula::rank::JobMove;
 use jsf_openpbs::files::resource_group::UNKNOWN_GROUP;
 use jsf_openpbs::files::usage::MIN_USAGE;
-use jsf_site::UsageChange;
+use jsf_site::ComparedQueue;
 use serde_json::Value;
 
 use crate::commands::shares::answer::{
-    Change, Places, PolicyView, SharesReport, depths, difference, end_of_path, share_part, shares,
-    usage_part,
+    Change, Places, PolicyView, SharesReport, depths, difference, end_of_path, excess, share_part,
+    shares, usage_part,
 };
-use crate::commands::shares::chart::{LEGEND, draw, farthest_entities};
+use crate::commands::shares::chart::{
+    LEGEND, draw, entities_by_excess, farthest_entities, farthest_with_shares,
+};
 use crate::view::branches::{MAX_LEVELS, branches};
 use crate::view::document::{Cell, Chart, Column, Document, Fact, Section, Table, cells};
 use crate::view::groups::{group_sections, move_cells, move_columns};
 use crate::view::words::{
-    capitalised, count, first_names, grouped, grouped_count, grouped_number, percent,
-    signed_significant, significant,
+    count, first_names, grouped, grouped_count, grouped_number, percent, signed_significant,
+    significant,
 };
 
 /// A tree of at most so many nodes is on the first screen; of a larger one the entities farthest
@@ -69,7 +71,7 @@ pub(crate) fn shares_document<'a>(report: &SharesReport<'a>) -> Document<'a> {
     } else {
         document.facts.extend(entity_facts(first));
         if is_brief {
-            sections.extend(over_and_under_section(views));
+            sections.extend(over_and_under_section(first));
         }
         sections.push(nodes_section(views).in_full_if(is_brief));
     }
@@ -87,7 +89,7 @@ fn headline(report: &SharesReport<'_>, view: &PolicyView<'_>) -> String {
     if let Some(before) = view.before() {
         return assumed_headline(report, view, &before);
     }
-    let entities = entities_by_excess(view);
+    let entities = entities_by_excess(view.assessed, view.nodes.clone());
     let least = if view.is_pbs() { MIN_USAGE } else { 0.0 };
     if total_usage(view.tree()) <= least {
         return "No entity has any usage.".to_owned();
@@ -95,21 +97,14 @@ fn headline(report: &SharesReport<'_>, view: &PolicyView<'_>) -> String {
     let [Some(&first), Some(&last)] = [entities.first(), entities.last()] else {
         return "The tree has no entities.".to_owned();
     };
-    let (of, farthest) = match entities.len() {
-        1 => (String::new(), ""),
-        several => (
-            format!("Of {} entities ", grouped_number(several)),
-            "farthest ",
-        ),
-    };
     let mut clauses = Vec::new();
     for (node, side, is_so) in [
-        (first, "over", view.excess(first) > 0.0),
-        (last, "under", view.excess(last) < 0.0),
+        (first, "over", excess(view.assessed, first) > 0.0),
+        (last, "under", excess(view.assessed, last) < 0.0),
     ] {
         if is_so {
             clauses.push(format!(
-                "`{}` is {farthest}{side} its share ({} of the usage, {} of the shares)",
+                "`{}` is farthest {side} its share ({} of the usage, {} of the shares)",
                 shown_name(view.tree(), node),
                 percent(usage_part(view.assessed, node)),
                 percent(share_part(view.assessed, node))
@@ -119,11 +114,11 @@ fn headline(report: &SharesReport<'_>, view: &PolicyView<'_>) -> String {
     if clauses.is_empty() {
         clauses.push("the usage is as the shares are".to_owned());
     }
-    capitalised(&format!("{of}{}.", clauses.join(", ")))
+    let of = grouped_number(entities.len());
+    format!("Of {of} entities {}.", clauses.join(", "))
 }
 
-/// What becomes of the entity that is charged, who gains and who loses most by the assumed usage,
-/// and how many jobs move.
+/// Who gains and who loses most by the assumed usage, and how many jobs move.
 fn assumed_headline(
     report: &SharesReport<'_>,
     view: &PolicyView<'_>,
@@ -136,59 +131,36 @@ fn assumed_headline(
         }
     }
     changed.sort_by(|one, other| (other.2 - other.1).total_cmp(&(one.2 - one.1)));
-    let mut told = Vec::new();
-    if let Some(&(node, old, new)) = changed.first()
-        && new > old
-    {
-        told.push((node, old, new, "gains most"));
-    }
-    if let Some(&(node, old, new)) = changed.last()
-        && new < old
-    {
-        told.push((node, old, new, "loses most"));
-    }
-    for &(node, old, new) in &changed {
-        if told.iter().all(|known| known.0 != node) && is_charged(view.tree(), node, report.changes)
-        {
-            told.insert(0, (node, old, new, "changes"));
-            break;
-        }
-    }
     let mut clauses = Vec::new();
-    for (node, old, new, verb) in told {
-        let name = shown_name(view.tree(), node);
-        let [old, new] = [old, new].map(significant);
-        // what looks equal is no change
-        if old != new {
-            clauses.push(format!("`{name}` {verb} (factor {old} → {new})"));
+    for (most, sign, verb) in [
+        (changed.first(), 1.0, "gains"),
+        (changed.last(), -1.0, "loses"),
+    ] {
+        if let Some(&(node, old, new)) = most
+            && (new - old) * sign > 0.0
+        {
+            let name = shown_name(view.tree(), node);
+            let [old, new] = [old, new].map(significant);
+            // what looks equal is no change
+            if old != new {
+                clauses.push(format!("`{name}` {verb} most (factor {old} → {new})"));
+            }
         }
     }
     if clauses.is_empty() {
         clauses.push("no factor is known to change".to_owned());
     }
-    if let Some(Places { comparison, .. }) = report.places {
-        let moved = grouped_number(moved_jobs(comparison).len());
-        let all = grouped_count(comparison.moves().len(), "job");
+    if let Some(Places { queue, .. }) = report.places {
+        let moved = grouped_number(moved_jobs(queue).len());
+        let all = grouped_count(queue.comparison.moves().len(), "job");
         clauses.push(format!("{moved} of {all} moved"));
     }
     let assumed = grouped(&view.policy.assumed);
     format!("If {assumed}: {}.", clauses.join(", "))
 }
 
-/// Whether usage is added to an entity, which is named by its name or its path.
-fn is_charged(tree: &ShareTree, node: NodeId, changes: &[UsageChange]) -> bool {
-    for change in changes {
-        if let UsageChange::Charge { name, .. } = change
-            && (tree.name(node) == name || short_path(tree, node) == *name)
-        {
-            return true;
-        }
-    }
-    false
-}
-
-fn moved_jobs(places: &Comparison) -> Vec<JobMove> {
-    let mut moves = Vec::from_iter(places.moves());
+fn moved_jobs(queue: &ComparedQueue) -> Vec<JobMove> {
+    let mut moves = Vec::from_iter(queue.comparison.moves());
     moves.retain(|job| job.old != job.new);
     moves
 }
@@ -236,82 +208,36 @@ fn entities(view: &PolicyView<'_>) -> Vec<NodeId> {
     nodes
 }
 
-/// The same, those that use most more than their shares first.
-fn entities_by_excess(view: &PolicyView<'_>) -> Vec<NodeId> {
-    let mut entities = entities(view);
-    entities.sort_by(|&one, &other| view.excess(other).total_cmp(&view.excess(one)));
-    entities
-}
-
 /// The entities that use most more than their shares, and those that use most less, in this order.
-fn over_and_under_section<'a>(views: &'a [PolicyView<'a>]) -> Option<Section<'a>> {
-    let first = views.first()?;
-    let mut over = entities_by_excess(first);
-    over.retain(|&node| share_part(first.assessed, node) > 0.0 && first.excess(node) != 0.0);
-    let mut under = over.split_off(over.partition_point(|&node| first.excess(node) > 0.0));
-    over.truncate(MOST_OF_EACH);
-    over.extend(under.split_off(under.len().saturating_sub(MOST_OF_EACH)));
+fn over_and_under_section<'a>(first: &PolicyView<'a>) -> Option<Section<'a>> {
+    let entities = entities_by_excess(first.assessed, first.nodes.clone());
+    let over = farthest_with_shares(first.assessed, entities, MOST_OF_EACH);
     if over.is_empty() {
         return None;
     }
-    let mut columns = vec![
+    let columns = [
         Column::text("entity", 9),
         Column::text("group", 3),
         Column::number("share", 8),
         Column::number("part of usage", 8),
         Column::number("points", 8),
+        Column::number("factor", 7).shown_if(first.policy.has_factors),
     ];
-    let mut factors = Vec::new();
-    for view in views {
-        if view.policy.has_factors {
-            let heading = match views.len() {
-                1 if view.is_pbs() => "factor",
-                1 => "fairshare",
-                _ => view.name(),
-            };
-            columns.push(Column::number(heading, 7));
-            factors.push(Factors::new(first, view));
-        }
-    }
     let mut rows = Vec::new();
     for node in over {
-        let points = first.excess(node) * 100.0;
-        let mut cells = cells![
+        let points = excess(first.assessed, node) * 100.0;
+        rows.push(cells![
             shown_name(first.tree(), node),
             group(first.tree(), node),
             Cell::Share(share_part(first.assessed, node)),
             Cell::Share(usage_part(first.assessed, node)),
             Cell::Written(signed_significant(points), Some(points)),
-        ];
-        cells.extend(factors.iter().map(|factors| factors.cell(node)));
-        rows.push(cells);
+            first.factor(node).map(Cell::significant),
+        ]);
     }
-    let mut table = Table::from_rows(columns, rows);
-    table.names_dropped = views.len() > 1;
+    let table = Table::from_rows(columns, rows);
     let section = Section::new("farthest over and under their shares").in_text();
     Some(section.table(table))
-}
-
-/// The factors of the nodes of one tree under a policy, whose tree may differ.
-struct Factors<'a> {
-    view: &'a PolicyView<'a>,
-    /// The node of its tree with the path of each node, by index.
-    nodes: Vec<Option<NodeId>>,
-}
-
-impl<'a> Factors<'a> {
-    fn new(first: &PolicyView<'_>, view: &'a PolicyView<'a>) -> Self {
-        let nodes = counterparts(first.tree(), view.tree());
-        Self { view, nodes }
-    }
-
-    fn cell(&self, node: NodeId) -> Cell<'static> {
-        let node = self.nodes[node.index()];
-        match node.and_then(|node| self.view.factor(node)) {
-            Some(factor) => Cell::significant(factor),
-            None => Cell::Missing,
-        }
-    }
 }
 
 /// The entities whose usage is farthest from their shares as a chart, and the tree as a table.
@@ -324,7 +250,7 @@ pub(crate) fn tree_section(assessed: &AssessedTree) -> Section<'_> {
                 "The entities without shares (40 at most), and those farthest above and farthest below their shares \
                  (15 at most of each).",
             )
-            .chart(move || Chart::new(draw(&entities), &LEGEND));
+            .chart(move || Chart::new(draw(assessed, &entities), &LEGEND));
     }
     section.table(parts_table(assessed).folded("The tree as a table"))
 }
@@ -416,37 +342,28 @@ fn nodes_section<'a>(views: &'a [PolicyView<'a>]) -> Section<'a> {
 pub(crate) fn shares_table<'a>(view: &PolicyView<'a>, has_part: bool) -> Table<'a> {
     let mut rows = Vec::new();
     for (&node, name) in iter::zip(&view.nodes, name_cells(view)) {
-        let part = Cell::Share(usage_part(view.assessed, node));
-        rows.push((name, part, view.numbers(node)));
+        rows.push((node, name, view.numbers(node)));
     }
-    let mut columns = vec![Column::name("name", 9)];
+    let mut columns = vec![
+        Column::name("name", 9),
+        Column::number("part of usage", 7).shown_if(has_part),
+    ];
     if let Some((.., numbers)) = rows.first() {
         for (index, &(heading, _)) in numbers.iter().enumerate() {
             // factors that are not known have a column that says so
             let is_unknown = matches!(heading, "fairshare" | "tickets") && !view.policy.has_factors;
             let is_used = is_unknown || rows.iter().any(|(.., row)| !row[index].1.is_null());
             columns.push(Column::number(heading, importance(heading)).shown_if(is_used));
-            if is_share(heading) {
-                columns.push(Column::number("part of usage", 7).shown_if(has_part && is_used));
-            }
         }
     }
+    let assessed = view.assessed;
     Table::new(columns, rows.len(), move |index| {
-        let (name, part, numbers) = &rows[index];
-        let mut cells = vec![name.clone()];
-        for (heading, value) in numbers {
-            cells.push(number_cell(value));
-            if is_share(heading) {
-                cells.push(part.clone());
-            }
-        }
+        let (node, name, numbers) = &rows[index];
+        let part = Cell::Share(usage_part(assessed, *node));
+        let mut cells = vec![name.clone(), part];
+        cells.extend(numbers.iter().map(|(_, value)| number_cell(value)));
         cells
     })
-}
-
-/// Whether a column is beside that of the part of the usage.
-fn is_share(heading: &str) -> bool {
-    matches!(heading, "perc" | "norm_shares")
 }
 
 fn number_cell(value: &Value) -> Cell<'static> {
@@ -464,10 +381,11 @@ fn factors_table<'a>(first: &'a PolicyView<'a>, views: &'a [PolicyView<'a>]) -> 
         Column::number("shares", 6),
         Column::number("usage", 7),
     ];
-    let mut factors = Vec::new();
+    // the trees of several policies may differ
+    let mut counterparts_of = Vec::new();
     for view in views {
         columns.push(Column::number(view.name(), 6));
-        factors.push(Factors::new(first, view));
+        counterparts_of.push((view, counterparts(tree, view.tree())));
     }
     let names = name_cells(first);
     Table::new(columns, names.len(), move |row| {
@@ -477,7 +395,10 @@ fn factors_table<'a>(first: &'a PolicyView<'a>, views: &'a [PolicyView<'a>]) -> 
             number_cell(&shares(tree.shares(node))),
             Cell::significant(tree.usage(node)),
         ];
-        cells.extend(factors.iter().map(|factors| factors.cell(node)));
+        for (view, counterparts) in &counterparts_of {
+            let factor = counterparts[node.index()].and_then(|node| view.factor(node));
+            cells.push(factor.map(Cell::significant).into());
+        }
         cells
     })
 }
@@ -550,18 +471,13 @@ fn effect(change: &Change) -> f64 {
 }
 
 /// The places of the jobs of each entity, and then the jobs that move.
-fn places_sections(places: Places<'_>) -> Vec<Section<'_>> {
-    let Places {
-        formula,
-        table,
-        comparison,
-    } = places;
+fn places_sections(Places { formula, queue }: Places<'_>) -> Vec<Section<'_>> {
     let mut sections = vec![Section::new("places").prose(format!("by `{}`", formula.trim_end()))];
-    let moved = moved_jobs(comparison);
+    let moved = moved_jobs(queue);
     if !moved.is_empty() {
-        sections.extend(group_sections(comparison, false).into_iter().next());
+        sections.extend(group_sections(&queue.comparison, false).into_iter().next());
         let jobs = Table::new(move_columns(), moved.len(), move |row| {
-            move_cells(table, &moved[row])
+            move_cells(queue.table(), &moved[row])
         });
         sections.push(Section::new("places of jobs").table(jobs).in_full());
     }
@@ -579,8 +495,7 @@ fn shown_number(value: &Value) -> String {
     }
 }
 
-/// The node of another tree that has the path of each node, by index: the trees of several policies
-/// may differ.
+/// The node of another tree that has the path of each node, by index.
 fn counterparts(tree: &ShareTree, other: &ShareTree) -> Vec<Option<NodeId>> {
     let mut found: Vec<Option<NodeId>> = Vec::with_capacity(tree.len());
     for node in tree.nodes() {
@@ -601,7 +516,7 @@ mod tests {
     use super::*;
     use crate::view::document::TerminalStyle;
     use job_sort_formula::fairshare::{AssessedTree, FairTree, Member, PolicyRules, TreeBuilder};
-    use jsf_site::{PolicyName, PolicyShares};
+    use jsf_site::{PolicyName, PolicyShares, UsageChange};
 
     /// The lines of the tables, as they are and with a charge, in a terminal of this width.
     fn drawn(width: Option<usize>) -> [String; 2] {

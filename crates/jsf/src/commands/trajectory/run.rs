@@ -10,27 +10,30 @@ use jsf_openpbs::resource_amount::NumberMode;
 use jsf_site::RankRequest;
 
 use crate::answer::Format;
-use crate::cli::args::{CsvArgs, JobArgs, QueueArgs, TextArgs};
-use crate::cli::messages::report_errors;
-use crate::cli::output::{Output, format};
-use crate::cli::queue::OpenedQueue;
-use crate::cli::{CliError, Outcome, Progress, report};
+use crate::cli::{
+    AnswerArgs, CliError, CsvArgs, JobArgs, OpenedQueue, Outcome, Output, Progress, QueueArgs,
+    format, report, report_errors, warn,
+};
 use crate::commands::trajectory::answer::{MAX_FOLLOWED, TrajectoryReport};
+
+const FORMATS: [Format; 5] = [
+    Format::Human,
+    Format::Markdown,
+    Format::Json,
+    Format::Csv,
+    Format::Svg,
+];
 
 /// `jsf trajectory`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The eligible_time of all considered jobs grows at the same rate, and nothing else changes: no job starts, ends or is submitted, and \
-no usage grows or decays. Scores are given at 61 evenly spaced times. The times at which a job overtakes \
-another one are exact to the second; they include the jobs that are not listed.
+The eligible_time of all considered jobs grows alike, and nothing else changes: no job starts, ends or is submitted, and no \
+usage grows or decays. Scores are given at 61 evenly spaced times. The times at which a job overtakes another one are exact to \
+the second; they include the jobs that are not listed. A job that does not wait for the scheduler is left out, with a warning.
 
 In JSON, `points` has the score and the rank of each job over time, `ranks` the times at which its rank changes, and \
 `crossings` which job overtakes which; `wait` is the time from now in seconds. A job is followed as far as a fixed amount of \
-work goes (`known_until`); later points have no rank and say so (`known`, also in CSV). CSV contains only the points; use JSON for the \
-crossings.
-
-Exit codes: 0 success, 1 the formula is invalid, 2 usage error, a file that cannot be read, or none of the given jobs \
-exists. A job that does not wait for the scheduler is left out, with a warning.
+work goes (`known_until`); later points have no rank and say so (`known`). CSV contains only the points.
 
 Examples:
   jsf trajectory 'eligible_time / 3600 + ncpus' \\
@@ -38,7 +41,8 @@ Examples:
   jsf trajectory 'ncpus * eligible_time' --site examples/site \\
       --job 184598,184127 --hours 3d --format csv
   jsf trajectory --site examples/site --job 184277 --format markdown",
-mut_arg("job", |job| job.required(true)))]
+mut_arg("job", |job| job.required(true)),
+mut_arg("format", |given| given.value_parser(format(&FORMATS))))]
 pub struct TrajectoryArgs {
     /// The queue and the formula.
     #[command(flatten)]
@@ -52,12 +56,9 @@ pub struct TrajectoryArgs {
     /// minute to a year (8784 hours)
     #[arg(long, value_name = "H", default_value = "24", value_parser = followed_seconds, allow_negative_numbers = true)]
     pub hours: u32,
-    /// How much is shown to people.
+    /// How the answer is written.
     #[command(flatten)]
-    pub text: TextArgs,
-    /// The output format
-    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json, Format::Csv, Format::Svg]), default_value = "human")]
-    pub format: Format,
+    pub answer: AnswerArgs,
     /// How CSV is written.
     #[command(flatten)]
     pub csv: CsvArgs,
@@ -87,60 +88,49 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
             "a trajectory follows Python's arithmetic: do not choose decimal numbers (--numbers decimal)",
         ));
     }
-    let is_document = arguments.format.is_document();
-    let opened = OpenedQueue::open(&arguments.queue, is_document)?;
-    let OpenedQueue { site, source, .. } = &opened;
+    let format = arguments.answer.format;
+    let is_document = format.is_document();
+    let (opened, mut warnings) = OpenedQueue::open(&arguments.queue, is_document)?;
     let request = RankRequest::from(&opened.formula);
-    let read = opened.read_jobs(&request, Some(Severity::Note))?;
-    let mut rows = read.find_or_warn(&arguments.jobs)?;
+    let read = opened.read_jobs(&request, Some(Severity::Note), &mut warnings)?;
+    let mut rows = opened.find_or_warn(&arguments.jobs, &read.jobs.table)?;
     rows.sort_unstable();
-    let (ranked, warnings) = read.rank_and_warn()?;
+    let ranked = opened.rank(read, &mut warnings)?;
     let progress = Progress::start("following the jobs");
     let seconds = i64::from(arguments.hours);
-    let trajectory = site.trajectory(&ranked, &rows, seconds, SEARCH_WORK);
+    let trajectory = (opened.site).trajectory(&ranked, &rows, seconds, SEARCH_WORK);
     drop(progress);
+    let mut inputs = ranked.program.inputs().iter();
     if !trajectory.jobs.is_empty()
-        && ranked
-            .program
-            .inputs()
-            .iter()
-            .all(|input| !matches!(&**input, "eligible_time" | "age_factor"))
+        && !inputs.any(|input| matches!(&**input, "eligible_time" | "age_factor"))
     {
         report(
             "note",
-            format_args!("the formula does not read `eligible_time`, so no wait changes the order"),
+            "the formula does not read `eligible_time`, so no wait changes the order",
         );
     }
     for row in rows {
-        if trajectory.jobs.iter().any(|job| job.row == row) {
-            continue;
+        if !trajectory.jobs.iter().any(|job| job.row == row) {
+            let id = ranked.table.id(row);
+            warn(format_args!(
+                "job `{id}` does not wait for the scheduler, so it is left out"
+            ));
         }
-        let id = ranked.table.id(row);
-        report(
-            "warning",
-            format_args!("job `{id}` does not wait for the scheduler, so it is left out"),
-        );
     }
     let report = TrajectoryReport {
-        formula: &source.text,
+        formula: &opened.source.text,
         queue: &ranked,
         trajectory: &trajectory,
     };
-    let has_picture = is_document || arguments.format == Format::Svg;
     let warnings = warnings.into_answer();
     // of no job there is nothing to see, and a message says why
-    if !(has_picture && trajectory.jobs.is_empty()) {
-        let output = Output::new(arguments.format, arguments.text, &warnings);
-        output
+    if !trajectory.jobs.is_empty() || !is_document && format != Format::Svg {
+        Output::of(arguments.answer, &warnings)
             .with_cells(arguments.csv.cells())
             .write(&report, out)?;
     }
-    report_errors(
-        arguments.queue.site.on_error,
-        "the formula",
-        &ranked.table,
-        &ranked.ranking,
-    );
+    let on_error = arguments.queue.site.on_error;
+    report_errors(on_error, "the formula", &ranked.table, &ranked.ranking);
     Ok(Outcome::of_ranking(&ranked.findings, &ranked.ranking))
 }
 

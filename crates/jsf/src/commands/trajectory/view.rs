@@ -61,8 +61,7 @@ impl<'a> TrajectoryReport<'a> {
         )
     }
 
-    /// A row for each of several jobs: its rank now and at the end, and when the end is if work ran
-    /// out before.
+    /// A row for each of several jobs: its rank now and at the end, as far as that is known.
     fn ranks_section(self) -> Option<Section<'a>> {
         let jobs = &self.trajectory.jobs;
         let mut is_cut = false;
@@ -71,12 +70,8 @@ impl<'a> TrajectoryReport<'a> {
             let is_complete = self.is_complete(job);
             let [now, later] = ends(job);
             is_cut |= !is_complete;
-            rows.push(cells![
-                self.id(job.row),
-                now,
-                if is_complete { later } else { None },
-                Cell::Duration(job.known_until as f64),
-            ]);
+            let later = if is_complete { later } else { None };
+            rows.push(cells![self.id(job.row), now, later]);
         }
         if jobs.len() < 2 && !is_cut {
             return None;
@@ -86,15 +81,12 @@ impl<'a> TrajectoryReport<'a> {
             Column::id("job", 9),
             Column::number("rank now", 8),
             Column::number(format!("in {end}"), 8),
-            Column::number("followed for", 7).shown_if(is_cut),
         ];
-        let note = if is_cut {
-            "What comes later takes more work than one trajectory may do."
-        } else {
-            ""
-        };
-        let table = Table::from_rows(columns, rows);
-        Some(Section::new("ranks").prose(note).table(table))
+        let mut section = Section::new("ranks");
+        if is_cut {
+            section = section.prose("What is missing takes more work than one trajectory may do.");
+        }
+        Some(section.table(Table::from_rows(columns, rows)))
     }
 
     fn overtakings_section(self) -> Option<Section<'a>> {
