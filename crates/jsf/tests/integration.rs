@@ -8,4 +8,5 @@ mod fuzzing;
 mod pbsfs;
 mod report;
 mod requests;
+mod screens;
 mod site;

@@ -1,6 +1,5 @@
 //! What people see: the text of every command in terminals of 80 and 120 columns, and the Markdown,
-//! as files in `screens/`. They run in the root of the repository, which is why they are a binary
-//! of their own. `JSF_WRITE_SCREENS=1 cargo test -p jsf --test screens` rewrites the files.
+//! as files in `screens/`, which `JSF_WRITE_SCREENS=1 cargo test -p jsf screens::` rewrites.
 
 use std::fs;
 use std::path::PathBuf;
@@ -96,26 +95,36 @@ fn commands() -> Vec<(&'static str, Vec<&'static str>)> {
 }
 
 #[test]
-fn every_screen_is_that_of_its_file() {
+fn every_screen_of_80_columns_is_that_of_its_file() {
+    assert_screens("80.txt", 80, &[]);
+}
+
+#[test]
+fn every_screen_of_120_columns_is_that_of_its_file() {
+    assert_screens("120.txt", 120, &[]);
+}
+
+#[test]
+fn every_markdown_is_that_of_its_file() {
+    assert_screens("md", 100, &["--format", "markdown"]);
+}
+
+/// Compares what the commands print in a terminal of so many columns with the files that end with
+/// `suffix`.
+fn assert_screens(suffix: &str, columns: usize, more: &[&str]) {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/screens");
     let is_written = std::env::var_os("JSF_WRITE_SCREENS").is_some();
     let mut different = Vec::new();
     for (name, arguments) in commands() {
-        for (suffix, columns, more) in [
-            ("80.txt", 80, &[][..]),
-            ("120.txt", 120, &[]),
-            ("md", 100, &["--format", "markdown"]),
-        ] {
-            let text = output(&[&arguments[..], more].concat(), columns);
-            if more.is_empty() {
-                assert_fits(name, &text, columns);
-            }
-            let file = folder.join(format!("{name}.{suffix}"));
-            if is_written {
-                fs::write(&file, &text).expect("a file is written");
-            } else if fs::read_to_string(&file).ok().as_deref() != Some(&text) {
-                different.push(format!("{}:\n{text}", file.display()));
-            }
+        let text = output(&[&arguments[..], more].concat(), columns);
+        if more.is_empty() {
+            assert_fits(name, &text, columns);
+        }
+        let file = folder.join(format!("{name}.{suffix}"));
+        if is_written {
+            fs::write(&file, &text).expect("a file is written");
+        } else if fs::read_to_string(&file).ok().as_deref() != Some(&text) {
+            different.push(format!("{}:\n{text}", file.display()));
         }
     }
     assert!(different.is_empty(), "{}", different.join("\n"));
