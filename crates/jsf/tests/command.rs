@@ -14,6 +14,23 @@ pub fn command() -> Command {
     command
 }
 
+/// The words of a line, of which some are quoted as in a shell.
+pub fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = line.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let (word, after) = match first {
+            '\'' | '"' => rest[1..]
+                .split_once(first)
+                .expect("a closed quotation mark"),
+            _ => rest.split_once(' ').unwrap_or((rest, "")),
+        };
+        words.push(word);
+        rest = after.trim_start();
+    }
+    words
+}
+
 pub fn jsf(arguments: &[&str]) -> Output {
     jsf_with_input(arguments, "")
 }

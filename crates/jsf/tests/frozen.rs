@@ -1,20 +1,20 @@
 //! What each command prints on recorded sites, damaged files and wrong options, in each format:
 //! `frozen/NAME.txt` has the command lines, and a compressed snapshot their standard output,
-//! standard error and exit code. They run in the root of the repository, which is why they are a
-//! binary of their own. `INSTA_UPDATE=always cargo test --test frozen` rewrites the snapshots; a
-//! commit that changes one says which lines change, and why.
+//! standard error and exit code. `INSTA_UPDATE=always cargo test -p jsf frozen::` rewrites the
+//! snapshots; a commit that changes one says which lines change, and why.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::process::Stdio;
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
+use crate::command::{command, words};
 
 /// The placeholder in a command line for a file that it writes, whose content is part of the snapshot.
 const REPORT: &str = "{report}";
@@ -23,7 +23,6 @@ const SHOWN: usize = 12;
 
 #[test]
 fn every_command_prints_what_it_printed() {
-    std::env::set_current_dir(jsf_testing::ROOT).expect("the root of the repository");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/frozen");
     let lists = fs::read_dir(&folder)
         .expect("the lists")
@@ -43,7 +42,7 @@ fn every_command_prints_what_it_printed() {
         let text = fs::read_to_string(&list).expect("a list");
         let lines: Vec<&str> = text.lines().collect();
         compared += lines.len();
-        let transcripts = transcripts(&lines).concat();
+        let transcripts: String = lines.par_iter().map(|line| transcript(line)).collect();
         show_difference(&stored(&folder, &name), &transcripts);
         printed.push((name, transcripts));
     }
@@ -61,28 +60,6 @@ fn every_command_prints_what_it_printed() {
     });
 }
 
-/// The command lines with what they print, run on all cores.
-fn transcripts(lines: &[&str]) -> Vec<String> {
-    let next = AtomicUsize::new(0);
-    let run = || {
-        let mut done = Vec::new();
-        while let Some(line) = lines.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push((*line, transcript(line)));
-        }
-        done
-    };
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let mut done: Vec<(&str, String)> = thread::scope(|scope| {
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
-        running
-            .into_iter()
-            .flat_map(|thread| thread.join().expect("no panic"))
-            .collect()
-    });
-    done.sort_by_key(|(line, _)| lines.iter().position(|other| other == line));
-    done.into_iter().map(|(_, transcript)| transcript).collect()
-}
-
 /// A command line with its standard output, standard error and exit code.
 fn transcript(line: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
@@ -91,14 +68,11 @@ fn transcript(line: &str) -> String {
     let arguments = words(line)
         .into_iter()
         .map(|word| word.replace(REPORT, &path));
-    let mut command = Command::new(env!("CARGO_BIN_EXE_jsf"));
-    command
+    let output = command()
         .args(arguments)
         .stdin(Stdio::null())
         .env("NO_COLOR", "1")
-        .env("TZ", "UTC");
-    let output = command
-        .env_remove("JSF_SITE")
+        .env("TZ", "UTC")
         .env_remove("COLUMNS")
         .output()
         .expect("jsf runs");
@@ -114,23 +88,6 @@ fn transcript(line: &str) -> String {
         writeln!(text, "--- report\n{page}").expect("a string");
     }
     text
-}
-
-/// The words of a command line, of which some are quoted as in a shell.
-fn words(line: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut rest = line.trim_start();
-    while let Some(first) = rest.chars().next() {
-        let (word, after) = match first {
-            '\'' | '"' => rest[1..]
-                .split_once(first)
-                .expect("a closed quotation mark"),
-            _ => rest.split_once(' ').unwrap_or((rest, "")),
-        };
-        words.push(word.to_owned());
-        rest = after.trim_start();
-    }
-    words
 }
 
 fn compressed(text: &str) -> Vec<u8> {

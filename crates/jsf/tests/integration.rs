@@ -4,6 +4,7 @@ mod ci_recipes;
 mod cli;
 mod command;
 mod finding_pages;
+mod frozen;
 mod fuzzing;
 mod pbsfs;
 mod report;

@@ -7,6 +7,7 @@ use clap::CommandFactory;
 use jsf::cli::args::Cli;
 use serde_json::Value;
 
+use crate::cli::help;
 use crate::command::{command, jsf, jsf_with_input, json, stderr, stdout};
 
 const QSTAT: &str = "tests/golden/openpbs/qstat";
@@ -571,21 +572,10 @@ fn a_closed_pipe_is_success() {
 /// joins and hyphenates them.
 #[test]
 fn man_pages_keep_the_lines_of_examples() {
-    for command in [
-        "check",
-        "rank",
-        "explain",
-        "compare",
-        "trajectory",
-        "replay",
-        "shares",
-        "fmt",
-        "man",
-        "codes",
-    ] {
+    for command in help::commands() {
         let (page, help) = (
-            stdout(&jsf(&["man", command])),
-            stdout(&jsf(&[command, "--help"])),
+            stdout(&jsf(&["man", &command])),
+            stdout(&jsf(&[&command, "--help"])),
         );
         let (_, examples) = page
             .split_once(".SH EXAMPLES\n.nf\n")

@@ -3,7 +3,8 @@
 use std::ffi::OsStr;
 use std::process::Output;
 
-use crate::command::{command, jsf, stderr, stdout};
+use crate::cli::calls::WITH_SITE;
+use crate::command::{command, jsf, stderr, stdout, words};
 
 const SITE: &str = "examples/site";
 
@@ -15,36 +16,10 @@ fn with_site(site: impl AsRef<OsStr>, arguments: &[&str]) -> Output {
         .expect("jsf runs")
 }
 
-const SIMULATE: &[&str] = &[
-    "simulate",
-    "--workload",
-    "examples/site/accounting.gz",
-    "--processors",
-    "256",
-    "--format",
-    "json",
-];
-
-/// A call of every command that takes a site.
-pub(crate) const CALLS: &[&[&str]] = &[
-    &["check", "ncpus + base_score"],
-    &["rank"],
-    &["rank", "--format", "json"],
-    &["explain", "--job", "184598"],
-    &["compare", "--new", "ncpus"],
-    &["trajectory", "--job", "184598"],
-    &["shares"],
-    &["names"],
-    &["replay", "examples/site/sched.log"],
-    &["cycle", "ncpus"],
-    &["fit", "{a=1:0..9}*ncpus", "--prefer", "184208", "184127"],
-    &["translate", "ncpus", "--to", "slurm"],
-    SIMULATE,
-];
-
 #[test]
 fn every_command_with_a_site_takes_it_from_the_environment() {
-    for &call in CALLS {
+    for call in WITH_SITE {
+        let call = &words(call)[..];
         let (given, found) = (
             jsf(&[call, &["--site", SITE]].concat()),
             with_site(SITE, call),
@@ -72,8 +47,9 @@ fn every_command_with_a_site_takes_it_from_the_environment() {
         );
     }
     let formats = ["human", "json"].map(|format| {
-        let arguments = [&SIMULATE[..6], &[format]].concat();
-        stderr(&with_site(SITE, &arguments))
+        let arguments =
+            format!("simulate --workload examples/site/accounting.gz --format {format}");
+        stderr(&with_site(SITE, &words(&arguments)))
             .contains("jsf: site: JSF_SITE: found in `examples/site`: ")
     });
     assert_eq!(formats, [true, false]);

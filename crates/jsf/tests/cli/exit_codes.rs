@@ -8,129 +8,8 @@ use std::time::Duration;
 
 use jsf_testing::skipped;
 
-use crate::command::{command, jsf, stderr, stdout};
-
-const SITE: &str = "examples/site";
-const WORKLOAD: &str = "tests/golden/simulate/w1.swf";
-const FORMULA: &str = "fairshare_factor + ncpus";
-
-/// A call of every command, and of what clap prints by itself.
-pub(crate) const CALLS: &[&[&str]] = &[
-    &["--help"],
-    &["--version"],
-    &["help"],
-    &["rank", "--help"],
-    &["check", FORMULA, "--site", SITE],
-    &["check", "ncpu +", "--site", SITE],
-    &["check", FORMULA, "--site", SITE, "--format", "json"],
-    &["check", FORMULA, "--site", SITE, "--format", "sarif"],
-    &["check", FORMULA, "--qmgr"],
-    &["translate", FORMULA, "--to", "slurm", "--site", SITE],
-    &["rank", FORMULA, "--site", SITE],
-    &["rank", FORMULA, "--site", SITE, "--format", "json"],
-    &["rank", FORMULA, "--site", SITE, "--format", "csv"],
-    &["rank", FORMULA, "--site", SITE, "--format", "ndjson"],
-    &[
-        "compare", "--old", "ncpus", "--new", FORMULA, "--site", SITE,
-    ],
-    &[
-        "compare", "--old", "ncpus", "--new", FORMULA, "--site", SITE, "--format", "json",
-    ],
-    &["page", FORMULA, "--site", SITE, "-o", "-"],
-    &["explain", FORMULA, "--site", SITE, "--job", "184127"],
-    &[
-        "explain", FORMULA, "--site", SITE, "--job", "184127", "--format", "json",
-    ],
-    &["trajectory", FORMULA, "--site", SITE, "--job", "184127"],
-    &[
-        "trajectory",
-        FORMULA,
-        "--site",
-        SITE,
-        "--job",
-        "184127",
-        "--format",
-        "svg",
-    ],
-    &["shares", "--site", SITE],
-    &["shares", "--site", SITE, "--policy", "all"],
-    &["shares", "--site", SITE, "--format", "json"],
-    &["cycle", FORMULA, "--site", SITE],
-    &["cycle", FORMULA, "--site", SITE, "--job", "184127"],
-    &["cycle", FORMULA, "--site", SITE, "--format", "json"],
-    &[
-        "simulate",
-        "ncpus",
-        "--workload",
-        WORKLOAD,
-        "--processors",
-        "64",
-    ],
-    &[
-        "simulate",
-        "ncpus",
-        "--workload",
-        WORKLOAD,
-        "--processors",
-        "64",
-        "--format",
-        "json",
-    ],
-    &[
-        "simulate",
-        "ncpus",
-        "--workload",
-        WORKLOAD,
-        "--processors",
-        "64",
-        "--format",
-        "csv",
-    ],
-    &[
-        "fit",
-        "{a=1:0..9}*ncpus + fairshare_factor",
-        "--site",
-        SITE,
-        "--prefer",
-        "184208",
-        "184127",
-    ],
-    &[
-        "fit",
-        "{a=1:0..9}*ncpus",
-        "--site",
-        SITE,
-        "--prefer",
-        "184208",
-        "184127",
-        "--format",
-        "json",
-    ],
-    &["replay", "examples/site/sched.log", FORMULA, "--site", SITE],
-    &["fmt", "ncpus  *2"],
-    &["fmt", "ncpus  *2", "--check"],
-    &["codes"],
-    &["codes", "JSF301"],
-    &["pbsfs", "-p", "--sched-priv", "examples/site/sched_priv"],
-    &["pbsfs", "-t", "--sched-priv", "examples/site/sched_priv"],
-    &[
-        "pbsfs",
-        "-g",
-        "nobody",
-        "--sched-priv",
-        "examples/site/sched_priv",
-    ],
-    &["completions", "bash"],
-    &["completions", "zsh"],
-    &["names"],
-    &["names", "--site", SITE],
-    &["capture"],
-    &["man"],
-    &["man", "rank"],
-    &["rank", "--no-such-option"],
-    &["rank", FORMULA, "--queue", "/nonexistent"],
-    &["no-such-command"],
-];
+use crate::cli::calls::OF_EVERY_COMMAND;
+use crate::command::{command, jsf, stderr, stdout, words};
 
 fn full_device() -> Option<Stdio> {
     OpenOptions::new()
@@ -159,7 +38,8 @@ fn run(call: &[&str], stdout: Stdio, stderr: Stdio) -> Output {
 
 #[test]
 fn output_that_cannot_be_written_is_exit_code_2() {
-    for call in CALLS {
+    for call in OF_EVERY_COMMAND {
+        let call = &words(call)[..];
         let normal = jsf(call);
         let Some(full) = full_device() else {
             return skipped::on_this_system("/dev/full");
@@ -178,7 +58,8 @@ fn output_that_cannot_be_written_is_exit_code_2() {
 
 #[test]
 fn a_reader_that_has_gone_is_no_error() {
-    for call in CALLS {
+    for call in OF_EVERY_COMMAND {
+        let call = &words(call)[..];
         let normal = jsf(call);
         let output = run(call, closed_pipe(), Stdio::piped());
         let text = stderr(&output);
@@ -194,7 +75,8 @@ fn a_reader_that_has_gone_is_no_error() {
 
 #[test]
 fn messages_that_cannot_be_written_change_nothing_else() {
-    for call in CALLS {
+    for call in OF_EVERY_COMMAND {
+        let call = &words(call)[..];
         let normal = jsf(call);
         for stream in [full_device(), Some(closed_pipe())].into_iter().flatten() {
             let output = run(call, Stdio::piped(), stream);

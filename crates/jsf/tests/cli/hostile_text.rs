@@ -8,7 +8,8 @@ use std::process::Output;
 
 use tempfile::TempDir;
 
-use crate::command::{command, jsf, json, success};
+use crate::cli::calls::{WITH_HOSTILE_ARGUMENTS, WITH_HOSTILE_FILES};
+use crate::command::{command, jsf, json, success, words};
 
 /// C0 (a window title, colours, a cursor), DEL, C1, the controls of bidirectional text, and
 /// invisible characters.
@@ -116,139 +117,19 @@ impl Files {
 
     /// Runs the words of a line, with `@name` for the path of a file and `%` for the hostile text.
     fn run(&self, line: &str) -> Output {
-        let words = line
-            .split_whitespace()
-            .map(|word| match word.strip_prefix('@') {
-                Some(name) => self.path(name).into_os_string(),
-                None => OsString::from(word.replace('%', HOSTILE)),
-            });
+        let words = words(line).into_iter();
+        let words = words.map(|word| match word.strip_prefix('@') {
+            Some(name) => self.path(name).into_os_string(),
+            None => OsString::from(word.replace('%', HOSTILE)),
+        });
         command().args(words).output().expect("jsf starts")
     }
 }
 
-/// Every command with hostile text in its files.
-pub(crate) const CALLS: [&str; 57] = [
-    "rank ncpus --queue @jobs",
-    "rank ncpus --queue @jobs --inputs --wide",
-    "rank ncpus --queue @jobs --on-error fail",
-    "rank ncpus --queue @jobs --tree @tree",
-    "rank fairshare_factor --queue @jobs --tree @tree --entity g",
-    "rank fairshare_factor --queue @jobs --tree @sshare",
-    "rank fairshare_factor --queue @jobs --tree @sacctmgr",
-    "rank fairshare_factor --queue @jobs --resource-group @resource_group --usage @usage --sched-config @sched_config",
-    "rank queue_priority --queue @jobs --queues @queues --server @server --resources @resources",
-    "rank ncpus --queue @qstat",
-    "rank -f @formula --queue @jobs",
-    "rank --server @server --queue @jobs",
-    "check ncpus --queue @jobs",
-    "check -f @formula",
-    "check -f @comment",
-    "check -f @formula --fix",
-    "check -f @comment --fix",
-    "check -f @comment --qmgr",
-    "check -f @formula --queue @jobs --tree @tree",
-    "check ncpus --server @server --queues @queues --resources @resources --queue @jobs",
-    "check fairshare_perc --queue @jobs --resource-group @resource_group --usage @usage --sched-config @sched_config",
-    "fmt -f @formula",
-    "fmt -f @comment",
-    "fmt -f @comment --check",
-    "compare --old ncpus --new -ncpus --queue @jobs",
-    "compare --old ncpus --new-file @formula --queue @jobs",
-    "compare --old fairshare_factor --new ncpus --queue @jobs --tree @tree --wide",
-    "compare --old fairshare_factor --new fairshare_factor --queue @jobs --tree @tree --new-tree @sshare",
-    "shares --tree @tree",
-    "shares --tree @tree --policy all",
-    "shares --tree @tree --charge g=5 --queue @jobs",
-    "shares --tree @sshare --slurm-conf @slurm.conf",
-    "shares --tree @sacctmgr --slurm-conf @slurm.conf",
-    "shares --resource-group @resource_group --usage @usage --sched-config @sched_config",
-    "explain ncpus --queue @jobs --job 3.vm",
-    "explain ncpus+fairshare_factor --queue @jobs --tree @tree --job 3.vm --to 1",
-    "explain 1/(ncpus-3) --queue @jobs --job 3.vm",
-    "explain -f @formula --queue @jobs --job 3.vm",
-    "trajectory eligible_time*ncpus --queue @jobs --job 3.vm --hours 1",
-    "trajectory eligible_time*ncpus --queue @jobs --job 3.vm --hours 1 --format svg",
-    "replay @log ncpus --queue @jobs",
-    "replay @log ncpus --queue @jobs --tree @tree",
-    "names --queue @jobs --resources @resources --queues @queues --server @server",
-    "names --resources @resources",
-    "cycle ncpus --queue @jobs --processors 4 --at 5",
-    "cycle --queue @jobs --processors 1 --at 5 --job 3.vm",
-    "cycle ncpus --queue @qstat --processors 4 --at 5",
-    "cycle ncpus --queue @jobs --nodes @nodes --at 5 --full",
-    "cycle -f @formula --queue @jobs --processors 4 --at 5",
-    "cycle fairshare_factor --queue @jobs --processors 2 --at 5 --tree @tree --sched-config @sched_config --queues @queues --server @server",
-    "rank ncpus --queue @formula",
-    "shares --tree @log",
-    "translate -f @formula --to slurm",
-    "page ncpus --queue @jobs --tree @tree --out -",
-    "fit {a=1:0..9}*ncpus --queue @jobs --prefer 3.vm 1.vm",
-    "simulate -f @formula --workload @jobs --processors 4",
-    "pbsfs -p --sched-priv @sched_config",
-];
-
-/// Every command with hostile text in its arguments.
-pub(crate) const ARGUMENTS: [&str; 54] = [
-    "%",
-    "--%",
-    "-%",
-    "check %",
-    "check --%",
-    "check ncpus --format %",
-    "check ncpus --deny %",
-    "check ncpus --resource %",
-    "check ncpus --resource a=%",
-    "check ncpus --queue %",
-    "check ncpus --threshold %",
-    "check ncpus --site %",
-    "check -f %",
-    "rank ncpus --queue @jobs --job %",
-    "rank ncpus --queue @jobs --entity x%",
-    "rank ncpus --queue @jobs --queue-name x%",
-    "rank ncpus --queue @jobs --top %",
-    "rank ncpus --queue @jobs --on-error %",
-    "rank ncpus --queue @jobs --numbers %",
-    "rank % --queue @jobs",
-    "compare --old % --new ncpus --queue @jobs",
-    "compare --old ncpus --new % --queue @jobs",
-    "compare --old ncpus --new ncpus --new-policy % --queue @jobs",
-    "shares --tree % --policy %",
-    "shares --tree @tree --policy %",
-    "shares --tree @tree --charge %",
-    "shares --tree @tree --charge x%=5",
-    "shares --tree @tree --charge %=%",
-    "shares --tree @tree --decay %",
-    "shares --tree @tree --active %",
-    "shares --tree @tree --entity x%",
-    "shares --tree @tree --slurm-release %",
-    "explain ncpus --queue @jobs --job x%",
-    "explain ncpus --queue @jobs --job 3.vm --to %",
-    "trajectory ncpus --queue @jobs --job 3.vm --hours %",
-    "trajectory ncpus --queue @jobs --job x%",
-    "cycle % --queue @jobs --processors 4 --at 5",
-    "cycle --queue @jobs --processors 4 --at 5 --job x%",
-    "cycle --queue @jobs --processors % --at %",
-    "replay % ncpus --queue @jobs",
-    "names --%",
-    "codes %",
-    "completions %",
-    "man %",
-    "fmt %",
-    "translate % --to slurm",
-    "translate ncpus --to %",
-    "page % --queue @jobs --out -",
-    "fit % --queue @jobs",
-    "fit {a=1:0..9}*ncpus --queue @jobs --prefer x% 3.vm",
-    "simulate % --workload @jobs --processors 4",
-    "simulate ncpus --workload %",
-    "pbsfs -g %",
-    "capture %",
-];
-
 #[test]
 fn text_of_files_is_escaped() {
     let files = Files::new();
-    for line in CALLS {
+    for line in WITH_HOSTILE_FILES {
         assert_printable(line, &files.run(line));
     }
 }
@@ -256,7 +137,7 @@ fn text_of_files_is_escaped() {
 #[test]
 fn text_of_arguments_is_escaped() {
     let files = Files::new();
-    for line in ARGUMENTS {
+    for line in WITH_HOSTILE_ARGUMENTS {
         assert_printable(line, &files.run(line));
     }
     // a sequence that what leaves out styles leaves out too

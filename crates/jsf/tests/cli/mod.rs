@@ -1,6 +1,7 @@
 //! The command `jsf` as a user runs it.
 
 mod answer_warnings;
+mod calls;
 mod checks;
 mod commands;
 mod compare;

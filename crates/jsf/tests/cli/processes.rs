@@ -4,6 +4,7 @@
 //! `JSF_PROCESSES` is their number, `JSF_REFEREE_SEED` the seed.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,183 +12,14 @@ use std::process::{Command, Stdio};
 use jsf_testing::random::Xorshift;
 use jsf_testing::setting;
 
+use crate::cli::calls::WITH_DAMAGED_FILES;
+use crate::command::words;
+
 /// Runs a command with little memory; a process that works for a minute of processor time on one of
 /// the small files here, as in an endless loop, is killed and so has no exit code.
 const LIMITS: &str = "ulimit -v 2000000; ulimit -t 60; exec \"$@\"";
 /// The largest file that is damaged, in bytes.
 const MAX_BYTES: usize = 100_000;
-
-/// The file that a call reads, and its arguments after the path of that file.
-type Call = (&'static [&'static str], &'static [&'static str]);
-
-/// The recorded files of a kind, and the calls that read one.
-const CALLS: &[(&[&str], &[Call])] = &[
-    (
-        &[
-            "tests/golden/openpbs/qstat/qstat_f.json",
-            "tests/golden/openpbs/qstat/qstat_f.txt",
-            "tests/corpus/qstat",
-        ],
-        &[
-            (&["rank", "ncpus*2+eligible_time", "--queue"], &[]),
-            (
-                &["rank", "ncpus", "--format", "json", "--queue"],
-                &["--strict"],
-            ),
-            (&["check", "1/ncpus", "--format", "sarif", "--queue"], &[]),
-            (
-                &["compare", "--old", "ncpus", "--new", "mem", "--queue"],
-                &["--format", "json"],
-            ),
-            (
-                &[
-                    "rank",
-                    "fairshare_factor",
-                    "--site",
-                    "examples/site",
-                    "--queue",
-                ],
-                &[],
-            ),
-            (&["names", "--queue"], &[]),
-        ],
-    ),
-    (
-        &[
-            "examples/site/sched_priv/resource_group",
-            "tests/golden/openpbs/pbsfs/01_pp718/resource_group",
-        ],
-        &[
-            (&["shares", "--resource-group"], &[]),
-            (
-                &[
-                    "shares",
-                    "--policy",
-                    "all",
-                    "--format",
-                    "json",
-                    "--resource-group",
-                ],
-                &[],
-            ),
-            (
-                &[
-                    "rank",
-                    "fairshare_factor",
-                    "--queue",
-                    "examples/site/qstat.json",
-                    "--resource-group",
-                ],
-                &[],
-            ),
-        ],
-    ),
-    (
-        &[
-            "examples/site/sched_priv/usage",
-            "tests/golden/openpbs/pbsfs/67_version1/usage.initial",
-        ],
-        &[
-            (
-                &[
-                    "shares",
-                    "--resource-group",
-                    "examples/site/sched_priv/resource_group",
-                    "--usage",
-                ],
-                &[],
-            ),
-            (
-                &[
-                    "rank",
-                    "fairshare_tree_usage",
-                    "--site",
-                    "examples/site",
-                    "--usage",
-                ],
-                &["--format", "csv"],
-            ),
-        ],
-    ),
-    (
-        &[
-            "examples/site/sched_priv/sched_config",
-            "tests/golden/openpbs/qstat/sched_config",
-        ],
-        &[
-            (
-                &[
-                    "rank",
-                    "ncpus",
-                    "--queue",
-                    "examples/site/qstat.json",
-                    "--sched-config",
-                ],
-                &[],
-            ),
-            (
-                &[
-                    "compare",
-                    "--old",
-                    "1",
-                    "--new",
-                    "ncpus",
-                    "--site",
-                    "examples/site",
-                    "--new-sched-config",
-                ],
-                &[],
-            ),
-        ],
-    ),
-    (
-        &["tests/golden/openpbs/qstat"],
-        &[
-            (&["check", "ncpus", "--server"], &[]),
-            (&["names", "--queues"], &[]),
-            (&["names", "--format", "json", "--resources"], &[]),
-            (&["check", "-f"], &["--format", "json"]),
-            (&["fmt", "-f"], &[]),
-            (&["explain", "ncpus", "--job", "1", "--queue"], &[]),
-        ],
-    ),
-    (
-        &[
-            "tests/golden/slurm/files/t01a_doc_defaultroot",
-            "examples/site/tree.json",
-        ],
-        &[
-            (&["shares", "--tree"], &[]),
-            (
-                &["shares", "--policy", "all", "--tree"],
-                &["--format", "json"],
-            ),
-            (
-                &[
-                    "rank",
-                    "fairshare_factor",
-                    "--queue",
-                    "examples/site/qstat.json",
-                    "--tree",
-                ],
-                &[],
-            ),
-        ],
-    ),
-    (
-        &["examples/site/sched.log"],
-        &[(
-            &[
-                "replay",
-                "--site",
-                "examples/site",
-                "--formula-file",
-                "examples/formulas/pp718.txt",
-            ],
-            &[],
-        )],
-    ),
-];
 
 /// The content of the files, and of those in the folders.
 fn contents(paths: &[&str]) -> Vec<Vec<u8>> {
@@ -250,7 +82,7 @@ fn damaged(random: &mut Xorshift, mut bytes: Vec<u8>) -> Vec<u8> {
 fn damaged_files_end_no_process_otherwise_than_with_0_1_or_2() {
     let processes = setting("JSF_PROCESSES", 200);
     let mut random = Xorshift(setting("JSF_REFEREE_SEED", 0x5eed_0f0f_1234_5678) | 1);
-    let kinds: Vec<_> = CALLS
+    let kinds: Vec<_> = WITH_DAMAGED_FILES
         .iter()
         .map(|(paths, calls)| (contents(paths), *calls))
         .collect();
@@ -261,14 +93,17 @@ fn damaged_files_end_no_process_otherwise_than_with_0_1_or_2() {
         let (contents, calls) = &kinds[below(&mut random, kinds.len())];
         let content = contents[below(&mut random, contents.len())].clone();
         let content = damaged(&mut random, content);
-        let (before, after) = calls[below(&mut random, calls.len())];
+        let call = calls[below(&mut random, calls.len())];
+        let words = words(call).into_iter();
+        let arguments = words.map(|word| match word {
+            "@damaged" => file.as_os_str(),
+            word => OsStr::new(word),
+        });
         fs::write(&file, &content).expect("a file");
         let mut limited = Command::new("sh");
         limited.args(["-c", LIMITS, "sh", env!("CARGO_BIN_EXE_jsf")]);
         limited
-            .args(before)
-            .arg(&file)
-            .args(after)
+            .args(arguments)
             .current_dir(jsf_testing::ROOT)
             .stdin(Stdio::null());
         let output = limited.output().expect("sh runs");
@@ -278,9 +113,8 @@ fn damaged_files_end_no_process_otherwise_than_with_0_1_or_2() {
             fs::write(&kept, &content).expect("a file");
             let text = String::from_utf8_lossy(&output.stderr);
             panic!(
-                "{code:?}: jsf {before:?} {} {after:?}: {:.2000}",
-                kept.display(),
-                text
+                "{code:?}: jsf {call}, where @damaged is {}: {text:.2000}",
+                kept.display()
             );
         }
         *codes.entry(code).or_default() += 1;
