@@ -224,7 +224,7 @@ fn advice(cause: &Cause, replay: &Replay) -> Option<String> {
     let differ_mostly = 2 * cause.lines > replay.lines - replay.unknown_jobs;
     let what = match &cause.kind {
         CauseKind::NotCaptured(NotCaptured::Usage) => {
-            "`sched_priv/usage`, which only root can read"
+            "`sched_priv/usage`, which only root can read,"
         }
         CauseKind::NotCaptured(NotCaptured::Queues) => "the output of `qstat -Qf -F json`",
         CauseKind::NotCaptured(NotCaptured::EligibleTime) => "the output of `qstat -f -F json`",
