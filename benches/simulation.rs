@@ -50,6 +50,8 @@ fn run(program: &Program, workload: &Workload) -> (Schedule, f64) {
         FairsharePolicy::Other(Box::new(DocumentedOpenPbs)),
         Some(DECAY),
         workload.entities(),
+        1.0,
+        false,
     );
     let rules = SimulationRules::new(PROCESSORS, Backfill::Easy);
     let start = Instant::now();

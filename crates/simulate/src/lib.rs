@@ -22,36 +22,27 @@ mod results;
 mod schedule;
 mod workload;
 
-pub use logs::left_out::{Fault, Faults, LeftOutReason};
-pub use logs::log_rules::{AssumedWalltimes, Cancelled, LogRules, Overrun, ProcessorsOf};
+pub use logs::left_out::*;
+pub use logs::log_rules::*;
 pub use logs::read_workload;
 pub use logs::sacct::sacct_advice;
-pub use results::difference::{Difference, GroupDifference, MeanChange};
-pub use results::distribution::{Distribution, Whole};
-pub use results::fairness::{EntityUse, Fairness};
+pub use results::difference::*;
+pub use results::distribution::*;
+pub use results::fairness::*;
 pub use results::goals::{
     Goal, GoalState, Goals, GoalsError, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Measure, Member,
     Objective, in_one_line,
 };
 pub use results::job_classes::ByKind;
-pub use results::statistics::{
-    GroupStatistics, Period, StartValues, Statistics, Summary, bounded_slowdown, wait_of,
-};
+pub use results::statistics::*;
 pub use results::validate::Validation;
 pub use results::{Results, WarmUp};
-pub use schedule::evaluation_errors::{ErrorKind, EvaluationErrors};
-pub use schedule::fairshare::{Decay, Fairshare, FairsharePolicy, UsageMeasure};
-pub use schedule::simulation_rules::{
-    Backfill, NonPrimeRules, OrderRules, PlacedRequests, SimulationRules,
-};
-pub use schedule::started_job::Preemptions;
-pub use schedule::{Observer, Schedule, simulate};
-pub use workload::builder::{LogInputs, SlurmPriority, WorkloadBuilder};
-pub use workload::generate::{Random, WorkloadModel, generate};
-pub use workload::job_id::compare_ids;
-pub use workload::logged_job::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS};
-pub use workload::shake::{SHAKE_SECONDS, Shake, Spread};
-pub use workload::{
-    Amount, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, NameLists, Names, Workload,
-    WorkloadJob,
-};
+pub use schedule::evaluation_errors::*;
+pub use schedule::fairshare::*;
+pub use schedule::simulation_rules::*;
+pub use schedule::{Observer, Preemptions, Schedule, simulate};
+pub use workload::builder::*;
+pub use workload::generate::*;
+pub use workload::logged_job::*;
+pub use workload::shake::*;
+pub use workload::*;

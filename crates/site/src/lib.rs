@@ -54,8 +54,9 @@ pub use ranking::rule::Rule;
 pub use shares::policy_selection::PolicyName;
 pub use shares::policy_shares::{PolicyShares, SharesRequest, UsageChange};
 pub use simulation::simulation_rules::Processors;
-pub use simulation::site_simulation::{SimulatedQueue, SimulationOptions, StartingUsage};
-pub use simulation::warm_up::check_warm_up;
+pub use simulation::site_simulation::{
+    SimulatedQueue, SimulationOptions, StartingUsage, check_warm_up,
+};
 
 use formulas::formula_text::SiteFormulas;
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};

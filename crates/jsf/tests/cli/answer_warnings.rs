@@ -20,7 +20,7 @@ const JOBS: &str = r#"{"id":"1.vm","entity":"ada","queue":"workq","resources":{"
 {"id":"2.vm","entity":"bob","queue":"workq","select":"2:ncpus=1:licences=3:mpiprocs=2","walltime":3600}
 {"id":"3.vm","entity":"cy","queue":"workq","resources":{"ncpus":2,"ngpus":0,"nodect":1}}
 "#;
-const NOT_COUNTED: &str = "2 waiting jobs ask for";
+const NOT_COUNTED: &str = "waiting jobs ask for";
 
 /// The arguments of each command whose values or order a formula decides, and the formats besides
 /// those of all commands.
@@ -258,7 +258,7 @@ fn a_cycle_on_processors_alone_names_what_it_does_not_count() {
             "{format}: {answer}"
         );
     }
-    let expected = "the machine is a number of processors: 2 waiting jobs ask for `licences` and `ngpus` too, which is not \
+    let expected = "the machine is a number of processors: waiting jobs ask for `licences` and `ngpus` too, which is not \
                     counted, so none waits for it";
     assert_eq!(in_json(&cycle(&["--format", "json"])), [expected]);
     // what the scheduler does not look at, or what the server has as a whole, is not missing
@@ -278,10 +278,10 @@ fn a_cycle_on_processors_alone_names_what_it_does_not_count() {
     );
     for (checked, expected) in [
         ("ncpus", None),
-        ("ncpus, ngpus", Some("1 waiting job asks for `ngpus` too")),
+        ("ncpus, ngpus", Some("waiting jobs ask for `ngpus` too")),
         (
             "ncpus, ngpus, licences",
-            Some("1 waiting job asks for `ngpus` too"),
+            Some("waiting jobs ask for `ngpus` too"),
         ),
         ("ncpus, licences", None),
     ] {

@@ -57,20 +57,20 @@ fn a_chunk_runs_where_the_values_are_that_it_asks_for() {
         ("1:ncpus=4:fast=True", "starts"),
         (
             "2:ncpus=4:fast=True",
-            "can never run: asks for 8 processors with fast=True, 4 in all",
+            "can never run: not enough processors: asks for 8 with fast=True, 4 exist",
         ),
         // the others do not have it, or have not set it
         ("2:ncpus=4:fast=False", "starts"),
         ("3:ncpus=4:fast=False", "starts"),
         (
             "4:ncpus=4:fast=False",
-            "can never run: asks for 16 processors with fast=False, 12 in all",
+            "can never run: not enough processors: asks for 16 with fast=False, 12 exist",
         ),
         ("1:ncpus=4:color=blue", "starts"),
         ("1:ncpus=4:color=red+1:ncpus=4:color=green", "starts"),
         (
             "1:ncpus=1:color=purple",
-            "can never run: asks for 1 processor with color=purple, 0 in all",
+            "can never run: not enough processors: asks for 1 with color=purple, 0 exist",
         ),
         // a string that `resources` does not name is not compared
         ("1:ncpus=1:shape=round", "starts"),
@@ -78,25 +78,25 @@ fn a_chunk_runs_where_the_values_are_that_it_asks_for() {
         ("1:ncpus=8:host=h2", "starts"),
         (
             "1:ncpus=5:vnode=v2",
-            "can never run: asks for 5 processors with vnode=v2, 4 in all",
+            "can never run: not enough processors: asks for 5 with vnode=v2, 4 exist",
         ),
         (
             "1:ncpus=1:vnode=H2",
-            "can never run: asks for 1 processor with vnode=H2, 0 in all",
+            "can never run: not enough processors: asks for 1 with vnode=H2, 0 exist",
         ),
         (
             "1:ncpus=1:host=nowhere",
-            "can never run: asks for 1 processor with host=nowhere, 0 in all",
+            "can never run: not enough processors: asks for 1 with host=nowhere, 0 exist",
         ),
         // the two nodes of one host
         ("1:ncpus=8", "starts"),
         (
             "1:ncpus=9",
-            "can never run: asks for 9 processors on one host, at most 8 in all",
+            "can never run: not enough processors: asks for 9 on one host, at most 8 exist",
         ),
         (
             "1:ncpus=4:color=blue:host=n1",
-            "can never run: asks for 4 processors with color=blue:host=n1, 0 in all",
+            "can never run: not enough processors: asks for 4 with color=blue:host=n1, 0 exist",
         ),
     ] {
         assert_eq!(alone(select), expected, "{select}");
@@ -115,7 +115,7 @@ fn a_job_waits_for_the_nodes_that_have_the_value() {
     assert_eq!(document["reserved"], json!([{"id": "2.vm", "start": 4600}]));
     assert_eq!(
         document["waiting"],
-        json!([{"id": "2.vm", "reason": "not enough processors: asks for 2 processors with color=red, 1 free"}])
+        json!([{"id": "2.vm", "reason": "not enough processors: asks for 2 with color=red, 1 free"}])
     );
     assert_eq!(document["started"], json!(["3.vm"]));
     // one for a value that no node has is never promised a start
@@ -177,71 +177,71 @@ fn the_reason_names_what_is_short() {
         (
             both,
             "1:ncpus=3",
-            "not enough processors: asks for 3 processors on one host, at most 2 free",
+            "not enough processors: asks for 3 on one host, at most 2 free",
         ),
         (both, "2:ncpus=2", "starts"),
         (
             both,
             "1:ncpus=9",
-            "can never run: asks for 9 processors on one host, at most 8 in all",
+            "can never run: not enough processors: asks for 9 on one host, at most 8 exist",
         ),
         (
             both,
             "3:ncpus=8",
-            "can never run: asks for 24 processors, 16 in all",
+            "can never run: not enough processors: asks for 24, 16 exist",
         ),
         // memory
         (
             memory,
             "1:ncpus=1:mem=50gb",
-            "not enough mem: asks for 50gb mem, 48gb free",
+            "not enough mem: asks for 50gb, 48gb free",
         ),
         (
             memory,
             "1:ncpus=1:mem=40gb",
-            "not enough mem: asks for 40gb mem on one host, at most 32gb free",
+            "not enough mem: asks for 40gb on one host, at most 32gb free",
         ),
         (
             memory,
             "1:ncpus=1:mem=65gb",
-            "can never run: asks for 65gb mem on one host, at most 64gb in all",
+            "can never run: not enough mem: asks for 65gb on one host, at most 64gb exist",
         ),
         (
             memory,
             "4:ncpus=1:mem=25gb",
-            "can never run: asks for 100gb mem, 96gb in all",
+            "can never run: not enough mem: asks for 100gb, 96gb exist",
         ),
         // GPUs
         (
             gpus,
             "1:ncpus=1:ngpus=4",
-            "not enough ngpus: asks for 4 ngpus, 2 free",
+            "not enough ngpus: asks for 4, 2 free",
         ),
         (
             gpus,
             "3:ncpus=1:ngpus=1",
-            "not enough ngpus: asks for 3 ngpus, 2 free",
+            "not enough ngpus: asks for 3, 2 free",
         ),
         (
             gpus,
             "1:ncpus=1:ngpus=5",
-            "can never run: asks for 5 ngpus on one host, at most 4 in all",
+            "can never run: not enough ngpus: asks for 5 on one host, at most 4 exist",
         ),
         (
             ("2:ngpus=2", "(n0:ngpus=2)+(n1:ngpus=2)"),
             "1:ngpus=3",
-            "not enough ngpus: asks for 3 ngpus on one host, at most 2 free",
+            "not enough ngpus: asks for 3 on one host, at most 2 free",
         ),
         // what a site has added to its nodes
         (
             ("1:fpga=2", "(n0:fpga=2)"),
             "1:ncpus=1:fpga=1",
-            "not enough fpga: asks for 1 fpga, 0 free",
+            "not enough fpga: asks for 1, 0 free",
         ),
         (
             red,
             "1:ncpus=1:fpga=3",
-            "can never run: asks for 3 fpga, 2 in all",
+            "can never run: not enough fpga: asks for 3, 2 exist",
         ),
         (
             ("1:scratch=60gb", "(n0:scratch=60gb)"),
@@ -251,12 +251,12 @@ fn the_reason_names_what_is_short() {
         (
             ("1:scratch=60gb", "(n0:scratch=60gb)"),
             "1:scratch=40961mb",
-            "not enough scratch: asks for 40gb scratch, 40gb free",
+            "not enough scratch: asks for 40gb, 40gb free",
         ),
         (
             red,
             "1:ncpus=1:licence=1",
-            "can never run: asks for 1 licence, 0 in all",
+            "can never run: not enough licence: asks for 1, 0 exist",
         ),
         // each somewhere
         (
@@ -268,34 +268,34 @@ fn the_reason_names_what_is_short() {
         (
             red,
             "1:ncpus=1:mem=48gb:fast=True",
-            "can never run: asks for 48gb mem with fast=True, 32gb in all",
+            "can never run: not enough mem: asks for 48gb with fast=True, 32gb exist",
         ),
         // the nodes that have a value
         (
             red,
             "1:ncpus=2:color=red",
-            "not enough processors: asks for 2 processors with color=red, 1 free",
+            "not enough processors: asks for 2 with color=red, 1 free",
         ),
         (
             red,
             "1:ncpus=2:host=n0",
-            "not enough processors: asks for 2 processors with host=n0, 1 free",
+            "not enough processors: asks for 2 with host=n0, 1 free",
         ),
         (red, "1:ncpus=2:host=n1", "starts"),
         (
             ("1:ncpus=7", "(n1:ncpus=7)"),
             "1:ncpus=2:fast=True",
-            "not enough processors: asks for 2 processors with fast=True, 1 free",
+            "not enough processors: asks for 2 with fast=True, 1 free",
         ),
         (
             gpus,
             "1:ncpus=1:ngpus=3:fast=True",
-            "not enough ngpus: asks for 3 ngpus with fast=True, 2 free",
+            "not enough ngpus: asks for 3 with fast=True, 2 free",
         ),
         (
             red,
             "1:ncpus=1:fast=True:color=red",
-            "can never run: asks for 1 processor with fast=True:color=red, 0 in all",
+            "can never run: not enough processors: asks for 1 with fast=True:color=red, 0 exist",
         ),
     ] {
         assert_eq!(
@@ -403,10 +403,10 @@ fn running_jobs_hold_what_the_server_and_their_queue_have() {
     let document = json(&queue.run(&[&options[..], &["--format", "json"]].concat()));
     assert_eq!(document["started"], json!(["4.vm", "7.vm"]));
     let expected = json!([
-        {"id": "2.vm", "reason": "not enough lic, the server has 5 (resources_available)"},
-        {"id": "3.vm", "reason": "can never run: asks for 6 lic, the server has 5 (resources_available)"},
-        {"id": "5.vm", "reason": "not enough qlic, queue workq has 2 (resources_available)"},
-        {"id": "6.vm", "reason": "can never run: asks for 3 qlic, queue workq has 2 (resources_available)"},
+        {"id": "2.vm", "reason": "not enough lic: asks for 3, the server has 5 (resources_available)"},
+        {"id": "3.vm", "reason": "can never run: not enough lic: asks for 6, the server has 5 (resources_available)"},
+        {"id": "5.vm", "reason": "not enough qlic: asks for 2, queue workq has 2 (resources_available)"},
+        {"id": "6.vm", "reason": "can never run: not enough qlic: asks for 3, queue workq has 2 (resources_available)"},
     ]);
     assert_eq!(document["waiting"], expected);
     assert!(

@@ -1,7 +1,7 @@
 //! The waiting jobs in the order in which a cycle considers them.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::Cycle;
 
@@ -58,7 +58,7 @@ pub trait Candidates {
 pub struct SortedCandidates<O> {
     order: O,
     /// By queue: its group, and its place there.
-    places: Vec<(usize, usize)>,
+    places: Vec<(u32, u32)>,
     groups: Vec<QueueGroup>,
     /// The first group that is not empty.
     group: usize,
@@ -108,7 +108,7 @@ pub trait JobOrder {
 }
 
 /// The queues with the same priority.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct QueueGroup {
     queues: Vec<VecDeque<u32>>,
     /// The queue whose turn it is; without turns the first one that was not empty.
@@ -146,23 +146,16 @@ impl<O: JobOrder> SortedCandidates<O> {
         takes_turns: bool,
         urgent: UrgentJobs,
     ) -> Self {
-        let mut lists = queues.to_vec();
-        lists.sort_unstable();
-        lists.dedup();
         let mut groups: Vec<QueueGroup> = Vec::new();
-        let mut place_of: HashMap<(u32, u32), (usize, usize)> = HashMap::new();
-        for group in lists.chunk_by(|left, right| left.0 == right.0) {
-            for (place, list) in group.iter().enumerate() {
-                place_of.insert(*list, (groups.len(), place));
-            }
-            groups.push(QueueGroup {
-                queues: vec![VecDeque::new(); group.len()],
-                turn: 0,
-            });
+        for &(group, place) in queues {
+            let (group, place) = (group as usize, place as usize);
+            groups.resize_with(groups.len().max(group + 1), QueueGroup::default);
+            let lists = &mut groups[group].queues;
+            lists.resize_with(lists.len().max(place + 1), VecDeque::new);
         }
         let mut candidates = Self {
             order,
-            places: queues.iter().map(|queue| place_of[queue]).collect(),
+            places: queues.to_vec(),
             groups,
             group: 0,
             takes_turns,
@@ -179,13 +172,17 @@ impl<O: JobOrder> SortedCandidates<O> {
 
     fn push(&mut self, job: u32) {
         let (group, place) = self.places[self.order.queue(job)];
-        self.groups[group].queues[place].push_back(job);
+        self.groups[group as usize].queues[place as usize].push_back(job);
     }
 
     fn sort(&mut self, cycle: &Cycle<'_>) {
         for group in &mut self.groups {
             for list in &mut group.queues {
                 let list = list.make_contiguous();
+                if cycle.preemptive_levels().is_none() {
+                    list.sort_by(|&one, &other| self.order.compare(one, other));
+                    continue;
+                }
                 let mut keyed = Vec::with_capacity(list.len());
                 for &job in &*list {
                     keyed.push((cycle.precedence(job), job));

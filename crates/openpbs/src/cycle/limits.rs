@@ -39,23 +39,20 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// The limit of the subjobs that run at a time, by the array.
-    pub fn of_subjobs(named: HashMap<u32, i64>) -> Self {
+    /// A limit that bounds nobody yet.
+    pub fn new(queue: Option<u32>, kind: LimitKind, amount: Option<usize>) -> Self {
         Self {
-            queue: None,
-            kind: LimitKind::Subjobs,
-            amount: None,
+            queue,
+            kind,
+            amount,
             generic: None,
-            named,
+            named: HashMap::new(),
         }
     }
 
     /// The one of a job that the limit counts; `None` if the limit does not concern the job.
     fn subject(&self, job: &CycleJob<'_>) -> Option<u32> {
-        if job.is_reservation {
-            return None;
-        }
-        if !self.is_for_queue(job.queue) {
+        if job.is_reservation || !self.is_for_queue(job.queue) {
             return None;
         }
         Some(match self.kind {
@@ -113,7 +110,7 @@ pub(super) struct Counts(Vec<HashMap<u32, i64>>);
 /// them.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
-    limits: Vec<Limit>,
+    pub(super) limits: Vec<Limit>,
     /// What the running jobs use.
     pub(super) running: Counts,
     has_server: bool,
@@ -168,30 +165,10 @@ impl Limits {
         limits.any(|limit| limit.queue == Some(queue))
     }
 
-    /// Whether there is a limit of a kind.
-    pub(super) fn has(&self, kind: LimitKind) -> bool {
-        self.limits.iter().any(|limit| limit.kind == kind)
-    }
-
     /// Whether a queue or the server has a limit of a kind.
     pub fn has_kind(&self, kind: LimitKind, queue: u32) -> bool {
         let mut limits = self.limits.iter();
         limits.any(|limit| limit.kind == kind && limit.is_for_queue(queue))
-    }
-
-    /// Whether a limit counts two jobs together.
-    pub(super) fn counts_together(
-        &self,
-        limit: usize,
-        job: &CycleJob<'_>,
-        other: &CycleJob<'_>,
-    ) -> bool {
-        self.limits[limit].counts_with(job, other)
-    }
-
-    /// Whether a limit is that of the subjobs of an array.
-    pub(super) fn is_of_subjobs(&self, limit: usize) -> bool {
-        self.limits[limit].kind == LimitKind::Subjobs
     }
 
     /// The limits that allow less than what runs of those whose jobs are counted with a job; of an
@@ -217,11 +194,6 @@ impl Limits {
     /// A job has ended.
     pub fn end(&mut self, job: &CycleJob<'_>) {
         self.running.add(&self.limits, job, -1);
-    }
-
-    /// Adds a job to counts, or with -1 takes it away.
-    pub(super) fn count(&self, counts: &mut Counts, job: &CycleJob<'_>, sign: i64) {
-        counts.add(&self.limits, job, sign);
     }
 
     /// Adds a job that was considered to the totals of a cycle. Where the server has limits, those
@@ -262,7 +234,8 @@ impl Counts {
         Self(vec![HashMap::new(); limits.limits.len()])
     }
 
-    fn add(&mut self, limits: &[Limit], job: &CycleJob<'_>, sign: i64) {
+    /// Adds a job, or with -1 takes it away.
+    pub(super) fn add(&mut self, limits: &[Limit], job: &CycleJob<'_>, sign: i64) {
         for (limit, counts) in limits.iter().zip(&mut self.0) {
             add(limit, counts, job, sign);
         }

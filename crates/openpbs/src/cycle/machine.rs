@@ -17,9 +17,9 @@ use super::{
 #[derive(Debug, Clone)]
 pub struct Machine {
     /// The number of amounts in a pool.
-    amounts: usize,
+    pub(super) amounts: usize,
     /// Pool by pool, the amounts that exist.
-    total: Vec<i64>,
+    pub(super) total: Vec<i64>,
     /// Pool by pool, the amounts that are free now. Below 0 where running jobs hold more than there
     /// is.
     pub(super) free: Vec<i64>,
@@ -143,7 +143,7 @@ pub struct AdvanceReservation {
 }
 
 /// What a job asks for: chunks, each of which is placed on one host.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Request<'a> {
     /// How often each chunk is asked for.
     pub counts: &'a [u32],
@@ -299,11 +299,6 @@ impl Machine {
     pub fn of_first_pools(&self, pools: usize, amount: usize) -> [i64; 2] {
         let end = self.total.len().min(pools * self.amounts);
         [&self.total, &self.free].map(|all| self.sum(&all[..end], amount))
-    }
-
-    /// Whether the whole machine is one count of processors.
-    pub fn is_one_count(&self) -> bool {
-        self.total.len() == 1
     }
 
     /// Where a running job is.
@@ -474,27 +469,19 @@ impl Machine {
         None
     }
 
-    /// Whether a job may be in a pool beside those that are there.
+    /// Whether a job may be in a pool beside those that are there, of which each has taken a part of
+    /// its last amount.
     fn is_open(&self, available: &[i64], request: &Request<'_>, pool: u32) -> bool {
-        let Some(alone) = self.alone(request, pool) else {
-            return true;
-        };
-        match alone {
-            Alone::No => self.occupation_left(available, pool) > 0,
-            Alone::OnVnode => self.is_unoccupied(available, pool),
-            Alone::OnHost => self
-                .pools_of_host(pool)
-                .all(|pool| self.is_unoccupied(available, pool)),
+        let occupation_left = |pool: u32| self.of_pool(available, pool)[self.amounts - 1];
+        match self.alone(request, pool) {
+            None => true,
+            Some(Alone::No) => occupation_left(pool) > 0,
+            Some(Alone::OnVnode) => occupation_left(pool) == Self::UNOCCUPIED,
+            Some(Alone::OnHost) => {
+                let mut pools = self.pools_of_host(pool);
+                pools.all(|pool| occupation_left(pool) == Self::UNOCCUPIED)
+            }
         }
-    }
-
-    fn is_unoccupied(&self, available: &[i64], pool: u32) -> bool {
-        self.occupation_left(available, pool) == Self::UNOCCUPIED
-    }
-
-    /// What is left of the last amount of a pool, of which each job there has taken a part.
-    fn occupation_left(&self, available: &[i64], pool: u32) -> i64 {
-        self.of_pool(available, pool)[self.amounts - 1]
     }
 
     /// What a job has for itself in a pool; `None` if no job has any pool for itself.
@@ -688,11 +675,6 @@ impl Machine {
         taken.into_iter().collect()
     }
 
-    /// Whether a job has room in a certain place, where this much is available.
-    pub(super) fn has_room_at(&self, available: &[i64], placement: &Placement) -> bool {
-        holds(available, &self.taken(placement))
-    }
-
     /// Pool by pool, whether a chunk of a job could be placed there if nothing else was. A chunk may
     /// be split over the pools of a host, so that only their kind counts there.
     pub(super) fn usable_pools(&self, request: &Request<'_>) -> Vec<bool> {
@@ -704,34 +686,6 @@ impl Machine {
             }
         }
         usable
-    }
-
-    /// The pools that decide whether a job has room, if no more becomes available than this: of all
-    /// others no chunk gets anything.
-    pub(super) fn deciding_pools(&self, available: &[i64], request: &Request<'_>) -> Vec<u32> {
-        let mut deciding = Vec::new();
-        for pool in 0..self.pools() as u32 {
-            let room = self.of_pool(available, pool);
-            let mut chunks = request.chunks();
-            if self.shares_host(pool) || chunks.any(|chunk| has_room(room, chunk.amounts)) {
-                deciding.push(pool);
-            }
-        }
-        deciding
-    }
-
-    /// Lowers what is available in some pools to what there is at another time. Returns whether it
-    /// is less than before.
-    pub(super) fn lower(&self, available: &mut [i64], pools: &[u32], other: &[i64]) -> bool {
-        let mut is_less = false;
-        for &pool in pools {
-            let range = self.range(pool);
-            for (available, other) in available[range.clone()].iter_mut().zip(&other[range]) {
-                is_less |= other < available;
-                *available = (*available).min(*other);
-            }
-        }
-        is_less
     }
 
     /// A job gives back what it has in one place, and takes what it has in another one.
@@ -770,7 +724,7 @@ impl Machine {
     /// job accounts for, else where it has room, else where it had room on an empty machine.
     pub fn place_running(&self, unexplained: &mut [i64], request: &Request<'_>) -> Placement {
         if let Some(explained) = self.place(unexplained, request) {
-            self.change(unexplained, &explained, -1);
+            change(unexplained, self.amounts, &explained, -1);
             return explained;
         }
         for available in [&self.free, &self.total] {
@@ -830,11 +784,6 @@ impl Machine {
             ended(&job);
         }
         Some(time)
-    }
-
-    /// Adds what a job holds to what is free, or with -1 takes it away.
-    pub(super) fn change(&self, free: &mut [i64], placement: &Placement, sign: i64) {
-        change(free, self.amounts, placement, sign);
     }
 
     /// The pools in which a chunk may be placed, by the index of their list.
@@ -897,6 +846,17 @@ fn is_zero(amounts: &[i64]) -> bool {
     amounts.iter().all(|&amount| amount == 0)
 }
 
+/// Lowers what is available to what there is at another time. Returns whether it is less than
+/// before.
+pub(super) fn lower(available: &mut [i64], other: &[i64]) -> bool {
+    let mut is_less = false;
+    for (available, other) in available.iter_mut().zip(other) {
+        is_less |= other < available;
+        *available = (*available).min(*other);
+    }
+    is_less
+}
+
 /// Whether as much is available as [`Machine::taken`] says.
 pub(super) fn holds(available: &[i64], taken: &[(usize, i64)]) -> bool {
     let mut taken = taken.iter();
@@ -921,8 +881,8 @@ fn add(free: &mut [i64], amounts: &[i64], sign: i64) {
     }
 }
 
-/// [`Machine::change`], where a pool has this number of amounts.
-fn change(free: &mut [i64], amounts: usize, placement: &Placement, sign: i64) {
+/// Adds what a job holds to what is free, or with -1 takes it away. A pool has this number of amounts.
+pub(super) fn change(free: &mut [i64], amounts: usize, placement: &Placement, sign: i64) {
     for part in &*placement.0 {
         add(&mut free[range(amounts, part.pool)], &part.amounts, sign);
     }

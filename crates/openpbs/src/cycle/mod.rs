@@ -20,21 +20,13 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 
-pub use candidates::{Candidates, JobOrder, MostProcessors, SortedCandidates, UrgentJobs};
-pub use limits::{Limit, LimitKind, Limits};
-pub use machine::{
-    AdvanceReservation, Machine, Part, Placement, Request, RequestedChunks, Shortage,
-};
-pub use placing::{Arrangement, Exclusive, PlacementSets, Placing, PoolOrder, PoolValue, Sharing};
-pub use times::{MAX_CHANGES, QueueTime, Times};
+pub use candidates::*;
+pub use limits::*;
+pub use machine::*;
+pub use placing::*;
+pub use preemption::*;
+pub use times::*;
 
-pub use preemption::{
-    PreemptionJob, PreemptionLevels, PreemptionMethod, PreemptionStatus, RemainingMethods,
-    SuspendedJob,
-};
-
-use limits::Counts;
-use preemption::Standing;
 use reservations::Reservations;
 
 /// The walltime of a job that asks for none: five years, in seconds.
@@ -347,7 +339,7 @@ impl<'a> Cycle<'a> {
         }
         let free = self.machine.free(0);
         let (start, beside) = match self.reservations.first() {
-            Some(first) if self.machine.is_one_count() => first,
+            Some(first) if self.machine.total.len() == 1 => first,
             _ => (i64::MAX, free),
         };
         MostProcessors {
@@ -393,7 +385,7 @@ impl<'a> Cycle<'a> {
     fn has_room(&self, index: u32, job: &CycleJob<'_>) -> bool {
         let free = &self.machine.free;
         match self.suspended.get(&index) {
-            Some(suspended) => self.machine.has_room_at(free, &suspended.released),
+            Some(suspended) => holds(free, &self.machine.taken(&suspended.released)),
             None => self.machine.place(free, &job.request).is_some(),
         }
     }
@@ -444,7 +436,7 @@ impl<'a> Cycle<'a> {
             let totals = self
                 .totals
                 .get_or_insert_with(|| self.limits.running.clone());
-            self.limits.count(totals, &job, 1);
+            totals.add(&self.limits.limits, &job, 1);
         }
         let end = self.now + job.walltime;
         if let Some(suspended) = self.suspended.remove(&index) {

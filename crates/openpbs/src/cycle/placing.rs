@@ -100,17 +100,15 @@ impl Sharing {
 
     /// What a job has for itself on such a vnode.
     pub(super) fn alone(self, exclusive: Exclusive) -> Alone {
-        let of_job = match exclusive {
-            Exclusive::Unsaid | Exclusive::Shared => Alone::No,
-            Exclusive::Vnode => Alone::OnVnode,
-            Exclusive::Host => Alone::OnHost,
-        };
         match (self, exclusive) {
             (Self::IgnoreExcl, _) => Alone::No,
-            (Self::ForceExclhost, _) | (Self::DefaultExclhost, Exclusive::Unsaid) => Alone::OnHost,
-            (_, Exclusive::Host) => Alone::OnHost,
-            (Self::ForceExcl, _) | (Self::DefaultExcl, Exclusive::Unsaid) => Alone::OnVnode,
-            _ => of_job,
+            (Self::ForceExclhost, _)
+            | (Self::DefaultExclhost, Exclusive::Unsaid)
+            | (_, Exclusive::Host) => Alone::OnHost,
+            (Self::ForceExcl, _)
+            | (Self::DefaultExcl, Exclusive::Unsaid)
+            | (_, Exclusive::Vnode) => Alone::OnVnode,
+            (_, Exclusive::Unsaid | Exclusive::Shared) => Alone::No,
         }
     }
 }

@@ -13,20 +13,21 @@ use super::{
     Shortage,
 };
 
-/// What a job is in preemption.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PreemptionStatus {
+/// What a job is in preemption, as bits.
+pub mod status {
     /// `express_queue`: its queue has at least the priority `preempt_queue_prio`.
-    ExpressQueue = 1,
+    pub const EXPRESS_QUEUE: u8 = 1;
     /// `normal_jobs`: nothing else.
-    Normal = 2,
+    pub const NORMAL: u8 = 2;
     /// `server_softlimits`: more runs than a soft limit of the server allows.
-    ServerSoftLimits = 4,
+    pub const SERVER_SOFT_LIMITS: u8 = 4;
     /// `queue_softlimits`: the same of its queue.
-    QueueSoftLimits = 8,
+    pub const QUEUE_SOFT_LIMITS: u8 = 8;
     /// `fairshare`: its entity has used more than its share.
-    Fairshare = 16,
+    pub const FAIRSHARE: u8 = 16;
 }
+
+use status::{EXPRESS_QUEUE, FAIRSHARE, NORMAL, QUEUE_SOFT_LIMITS, SERVER_SOFT_LIMITS};
 
 /// The levels of a scheduler, and what preemption has to know of the jobs.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +36,7 @@ pub struct PreemptionLevels {
     /// limits still decide whether a job is eligible.
     pub is_preemptive: bool,
     /// From high to low; the statuses of an entry hold at once.
-    pub levels: Vec<Vec<PreemptionStatus>>,
+    pub levels: Vec<u8>,
     /// `preempt_queue_prio`
     pub express_priority: i64,
     /// The priority of each queue, by its index.
@@ -119,8 +120,8 @@ pub struct RemainingMethods {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Standing {
     /// A job of a higher level comes first.
-    pub(super) level: i64,
-    /// [`PreemptionStatus`]
+    level: i64,
+    /// See [`status`].
     statuses: u8,
     /// Whether the priority of the queue is part of the level.
     has_queue_priority: bool,
@@ -163,11 +164,21 @@ const MAX_PREEMPTIONS: usize = 4;
 impl PreemptionLevels {
     /// Reads `preempt_prio`, such as `express_queue, normal_jobs, server_softlimits+queue_softlimits`.
     /// An entry with a word that is not a status does not count.
-    pub fn read_levels(text: &str) -> Vec<Vec<PreemptionStatus>> {
+    pub fn read_levels(text: &str) -> Vec<u8> {
         let mut levels = Vec::new();
-        for entry in text.split(',') {
-            let words = entry.split('+').map(PreemptionStatus::from_name);
-            levels.extend(words.collect::<Option<Vec<_>>>());
+        'entries: for entry in text.split(',') {
+            let mut statuses = 0;
+            for word in entry.split('+') {
+                statuses |= match word.trim() {
+                    "express_queue" => EXPRESS_QUEUE,
+                    "normal_jobs" => NORMAL,
+                    "server_softlimits" => SERVER_SOFT_LIMITS,
+                    "queue_softlimits" => QUEUE_SOFT_LIMITS,
+                    "fairshare" => FAIRSHARE,
+                    _ => continue 'entries,
+                };
+            }
+            levels.push(statuses);
         }
         levels
     }
@@ -195,9 +206,8 @@ impl PreemptionLevels {
     }
 
     /// Whether one of these statuses has a level.
-    pub fn has_level_of(&self, statuses: &[PreemptionStatus]) -> bool {
-        let mut listed = self.levels.iter().flatten();
-        listed.any(|status| statuses.contains(status))
+    pub fn has_level_of(&self, statuses: u8) -> bool {
+        self.levels.iter().any(|level| level & statuses != 0)
     }
 
     /// What a job that is suspended gives back of what it has.
@@ -215,33 +225,30 @@ impl PreemptionLevels {
     /// The level of a job, if this much runs of the soft limits. Of the entries that hold those with
     /// the most statuses come first, then the first one.
     fn standing(&self, index: u32, job: &CycleJob<'_>, over_soft_limits: u8) -> Standing {
-        use PreemptionStatus::{ExpressQueue, Fairshare, Normal};
-
         let mut statuses = over_soft_limits;
         let queue_priority = *self.queue_priorities.get(job.queue as usize).unwrap_or(&0);
         if queue_priority >= self.express_priority {
-            statuses |= ExpressQueue as u8;
+            statuses |= EXPRESS_QUEUE;
         }
         if self.job(index).is_some_and(|job| job.is_over_share) {
-            statuses |= Fairshare as u8;
+            statuses |= FAIRSHARE;
         }
         if statuses == 0 {
-            statuses = Normal as u8;
+            statuses = NORMAL;
         }
         let mut standing = Standing {
             level: self.normal_level(),
-            statuses: Normal as u8,
+            statuses: NORMAL,
             has_queue_priority: false,
         };
-        let mut most = None;
-        for (level, entry) in self.levels_from_high() {
-            let holds = entry.iter().all(|status| statuses & *status as u8 != 0);
-            if holds && most < Some(entry.len()) {
-                most = Some(entry.len());
+        let mut most = 0;
+        for (place, &entry) in self.levels.iter().enumerate() {
+            if entry & statuses == entry && entry.count_ones() > most {
+                most = entry.count_ones();
                 standing = Standing {
-                    level,
+                    level: level_of(place),
                     statuses,
-                    has_queue_priority: entry.contains(&ExpressQueue),
+                    has_queue_priority: entry & EXPRESS_QUEUE != 0,
                 };
             }
         }
@@ -251,19 +258,9 @@ impl PreemptionLevels {
         standing
     }
 
-    /// The entries of `preempt_prio`, each with its level.
-    fn levels_from_high(&self) -> impl Iterator<Item = (i64, &[PreemptionStatus])> {
-        let levels = (0..).map(|place| HIGHEST - STEP * place);
-        levels.zip(self.levels.iter().map(Vec::as_slice))
-    }
-
     fn normal_level(&self) -> i64 {
-        for (level, entry) in self.levels_from_high() {
-            if entry == [PreemptionStatus::Normal] {
-                return level;
-            }
-        }
-        0
+        let place = self.levels.iter().position(|&entry| entry == NORMAL);
+        place.map_or(0, level_of)
     }
 
     /// The methods by which a running job may give way, in the order in which they are tried.
@@ -283,27 +280,14 @@ impl PreemptionLevels {
     }
 }
 
-impl PreemptionStatus {
-    fn from_name(name: &str) -> Option<Self> {
-        Some(match name.trim() {
-            "express_queue" => Self::ExpressQueue,
-            "normal_jobs" => Self::Normal,
-            "server_softlimits" => Self::ServerSoftLimits,
-            "queue_softlimits" => Self::QueueSoftLimits,
-            "fairshare" => Self::Fairshare,
-            _ => return None,
-        })
-    }
+/// The level of an entry of `preempt_prio`.
+fn level_of(place: usize) -> i64 {
+    HIGHEST - STEP * place as i64
 }
 
 impl Standing {
-    pub(super) fn has(self, status: PreemptionStatus) -> bool {
-        self.statuses & status as u8 != 0
-    }
-
-    /// Whether time that such a job waits does not count.
-    pub(super) fn is_over_soft_limit(self) -> bool {
-        self.has(PreemptionStatus::ServerSoftLimits) || self.has(PreemptionStatus::QueueSoftLimits)
+    fn has(self, statuses: u8) -> bool {
+        self.statuses & statuses != 0
     }
 }
 
@@ -313,7 +297,11 @@ impl<'a> Cycle<'a> {
     pub(super) fn find_standings(&mut self) {
         if let Some(levels) = self.preemptive_levels()
             && !levels.knows_ends
-            && self.soft_limits.has(LimitKind::All)
+            && self
+                .soft_limits
+                .limits
+                .iter()
+                .any(|limit| limit.kind == LimitKind::All)
         {
             for index in 0..levels.jobs.len() as u32 {
                 self.standings.push(self.standing_now(levels, index));
@@ -337,9 +325,6 @@ impl<'a> Cycle<'a> {
     /// What comes before the order of jobs where there is preemption: the higher level, and of a
     /// level those that gave way, the earliest first.
     pub(super) fn precedence(&self, index: u32) -> (Reverse<i64>, i64) {
-        if self.preemptive_levels().is_none() {
-            return (Reverse(0), 0);
-        }
         let preempted = self.preempted.get(&index).copied();
         (
             Reverse(self.standing(index).level),
@@ -349,12 +334,11 @@ impl<'a> Cycle<'a> {
 
     /// Whether a job comes first under `by_queue`, whatever its queue.
     pub(super) fn is_urgent(&self, index: u32) -> bool {
-        self.preempted.contains_key(&index)
-            || self.standing(index).has(PreemptionStatus::ExpressQueue)
+        self.preempted.contains_key(&index) || self.standing(index).has(EXPRESS_QUEUE)
     }
 
     pub(super) fn is_normal(&self, index: u32) -> bool {
-        self.standing(index).has(PreemptionStatus::Normal)
+        self.standing(index).has(NORMAL)
     }
 
     pub(super) fn is_normal_or_higher(&self, index: u32) -> bool {
@@ -372,8 +356,8 @@ impl<'a> Cycle<'a> {
                 || started.any(|&started| limit.counts_with(&self.jobs.job(started), &job))
             {
                 over |= match limit.queue {
-                    None => PreemptionStatus::ServerSoftLimits as u8,
-                    Some(_) => PreemptionStatus::QueueSoftLimits as u8,
+                    None => SERVER_SOFT_LIMITS,
+                    Some(_) => QUEUE_SOFT_LIMITS,
                 };
             }
         }
@@ -392,7 +376,7 @@ impl<'a> Cycle<'a> {
         if let Some(known) = self.standings.get_mut(index as usize) {
             *known = standing;
         }
-        standing.is_over_soft_limit()
+        standing.has(SERVER_SOFT_LIMITS | QUEUE_SOFT_LIMITS)
     }
 
     /// After the start or the end of a job, the levels of those change that limits count with it.
@@ -479,7 +463,7 @@ impl<'a> Cycle<'a> {
         self.machine.end(victim.job, victim.end);
         self.limits.end(&job);
         if let Some(totals) = &mut self.totals {
-            self.limits.count(totals, &job, -1);
+            totals.add(&self.limits.limits, &job, -1);
         }
         self.soft_limits.end(&job);
         self.started.remove(&victim.job);
@@ -526,7 +510,7 @@ impl<'a> Cycle<'a> {
         let refusals = self.refusals(index);
         let is_beyond_help = refusals.iter().any(|refusal| match refusal {
             Refusal::TooLarge | Refusal::Time(_) | Refusal::StrictOrdering(_) => true,
-            Refusal::Limit(limit) => self.limits.is_of_subjobs(*limit),
+            Refusal::Limit(limit) => self.limits.limits[*limit].kind == LimitKind::Subjobs,
             Refusal::NotEnoughFree | Refusal::DelaysReservation(_) => false,
         });
         if candidates.is_empty() || is_beyond_help {
@@ -632,7 +616,7 @@ impl<'a> Cycle<'a> {
                 continue;
             }
             // jobs of express queues alone are no reason for another job to try
-            is_tried |= own.has(PreemptionStatus::ExpressQueue) || !standing.has_queue_priority;
+            is_tried |= own.has(EXPRESS_QUEUE) || !standing.has_queue_priority;
             if let Some(targets) = targets
                 && targets.binary_search(&end.job).is_err()
             {
@@ -712,7 +696,7 @@ impl<'a> Cycle<'a> {
         match need {
             Need::Limit(limit) => {
                 let job = self.jobs.job(index);
-                self.limits.counts_together(limit, &job, &other)
+                self.limits.limits[limit].counts_with(&job, &other)
             }
             Need::Amount(amount) => other.request.total(amount) > 0,
             Need::Any => true,
@@ -729,7 +713,7 @@ impl<'a> Cycle<'a> {
     ) -> bool {
         let [job, other] = [index, victim.job].map(|index| self.jobs.job(index));
         match refusal {
-            Refusal::Limit(limit) => self.limits.counts_together(limit, &job, &other),
+            Refusal::Limit(limit) => self.limits.limits[limit].counts_with(&job, &other),
             Refusal::NotEnoughFree | Refusal::DelaysReservation(_) => {
                 placement.shares_pool(&victim.placement)
             }

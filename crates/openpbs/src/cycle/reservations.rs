@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::limits::Counts;
-use super::machine::{Machine, Placement, holds};
+use super::machine::{Machine, Placement, PlannedEnd, change, holds, lower};
 use super::{Cycle, CycleJob};
 
 /// The jobs that are promised a start.
@@ -11,8 +11,9 @@ use super::{Cycle, CycleJob};
 pub(super) struct Reservations {
     /// In the order in which they were made.
     jobs: Vec<Reserved>,
-    /// Their starts and ends, in order.
-    events: Vec<Event>,
+    /// Their starts and ends in order, each with its time, whether it is a start, and the index of
+    /// the job. Of those at the same time the ends come first.
+    events: Vec<(i64, bool, usize)>,
 }
 
 #[derive(Debug, Clone)]
@@ -24,19 +25,17 @@ struct Reserved {
     free: Vec<i64>,
 }
 
-/// A change of what is free. Of those at the same time the ends come first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Event {
+/// A change of what is free.
+struct Event<'e> {
     time: i64,
     is_start: bool,
-    /// The index among the planned ends, or that of a reserved job.
-    index: usize,
-    is_reserved: bool,
+    job: u32,
+    placement: &'e Placement,
 }
 
-impl Event {
+impl Event<'_> {
     /// How often its job holds from then on what it asks for, compared with before.
-    fn held(self) -> i64 {
+    fn held(&self) -> i64 {
         if self.is_start { 1 } else { -1 }
     }
 }
@@ -50,13 +49,13 @@ impl Reservations {
             let mut free = machine.free.to_vec();
             for running in &machine.ends {
                 if running.time <= start {
-                    machine.change(&mut free, &running.placement, 1);
+                    change(&mut free, machine.amounts, &running.placement, 1);
                 }
             }
             // those before it that have not ended, and itself
             for taken in &machine.advance[..=index] {
                 if taken.end > start {
-                    machine.change(&mut free, &taken.placement, -1);
+                    change(&mut free, machine.amounts, &taken.placement, -1);
                 }
             }
             let placement = reservation.placement.clone();
@@ -68,12 +67,7 @@ impl Reservations {
 
     fn push(&mut self, job: u32, time: Range<i64>, placement: Placement, free: Vec<i64>) {
         for (time, is_start) in [(time.start, true), (time.end, false)] {
-            self.events.push(Event {
-                time,
-                is_start,
-                index: self.jobs.len(),
-                is_reserved: true,
-            });
+            self.events.push((time, is_start, self.jobs.len()));
         }
         self.jobs.push(Reserved {
             job,
@@ -123,14 +117,12 @@ impl Reservations {
             return Ok(suspended.released.clone());
         }
         let mut placement = machine.place(free, request).ok_or(None)?;
-        let mut overlapping = self.starting_within(at, end).peekable();
-        if overlapping.peek().is_none() {
-            return Ok(placement);
-        }
-        let deciding = machine.deciding_pools(free, request);
-        let mut available = free.to_vec();
-        for reserved in overlapping {
-            if machine.lower(&mut available, &deciding, &reserved.free) {
+        let mut available = Vec::new();
+        for reserved in self.starting_within(at, end) {
+            if available.is_empty() {
+                available.extend_from_slice(free);
+            }
+            if lower(&mut available, &reserved.free) {
                 let placed = machine.place(&available, request);
                 placement = placed.ok_or(Some(reserved.job))?;
             }
@@ -143,7 +135,7 @@ impl Reservations {
     pub(super) fn change(&mut self, machine: &Machine, held: &Placement, end: i64, sign: i64) {
         for reserved in &mut self.jobs {
             if reserved.start < end {
-                machine.change(&mut reserved.free, held, sign);
+                change(&mut reserved.free, machine.amounts, held, sign);
             }
         }
     }
@@ -169,8 +161,8 @@ impl Reservations {
         let mut most = used.clone();
         for event in self.events(cycle.machine) {
             if is_within(event.time) {
-                let (job, _) = self.subject(cycle, event);
-                cycle.limits.count(&mut now, &job, event.held());
+                let job = cycle.jobs.job(event.job);
+                now.add(&cycle.limits.limits, &job, event.held());
                 most.max(&now);
             }
         }
@@ -185,10 +177,10 @@ impl Reservations {
         // from then on a suspended job counts with its whole walltime
         let end = start + cycle.jobs.job(index).walltime;
         let (machine, made) = (&*cycle.machine, &mut cycle.reservations);
-        machine.change(&mut free, &placement, -1);
+        change(&mut free, machine.amounts, &placement, -1);
         for other in &mut made.jobs {
             if (start..end).contains(&other.start) {
-                machine.change(&mut other.free, &placement, -1);
+                change(&mut other.free, machine.amounts, &placement, -1);
             }
         }
         made.push(index, start..end, placement, free);
@@ -221,9 +213,9 @@ impl Reservations {
             while let Some(event) = events.next_if(|event| event.time <= window_end) {
                 last = event.time;
                 has_end |= !event.is_start;
-                let (job, placement) = self.subject(cycle, event);
-                machine.change(&mut free, placement, -event.held());
-                cycle.limits.count(&mut used, &job, event.held());
+                let job = cycle.jobs.job(event.job);
+                change(&mut free, machine.amounts, event.placement, -event.held());
+                used.add(&cycle.limits.limits, &job, event.held());
             }
             while let Some(change) = changes.next_if(|&change| change <= window_end) {
                 last = last.max(change);
@@ -241,31 +233,34 @@ impl Reservations {
     }
 
     /// The ends of the running jobs, and the starts and ends of the reserved ones, in order.
-    fn events<'e>(&'e self, machine: &'e Machine) -> impl Iterator<Item = Event> + 'e {
-        let ends = machine.ends.iter().enumerate();
-        let ends = ends.map(|(index, end)| Event {
-            time: end.time,
-            is_start: false,
-            index,
-            is_reserved: false,
-        });
-        let mut ends = ends.peekable();
-        let mut reserved = self.events.iter().copied().peekable();
-        std::iter::from_fn(move || match (ends.peek(), reserved.peek()) {
-            (Some(end), Some(of_reserved)) if of_reserved < end => reserved.next(),
-            (Some(_), _) => ends.next(),
-            (None, _) => reserved.next(),
+    fn events<'e>(&'e self, machine: &'e Machine) -> impl Iterator<Item = Event<'e>> {
+        let mut ends = machine.ends.iter().peekable();
+        let mut reserved = self.events.iter().peekable();
+        std::iter::from_fn(move || {
+            if let Some(end) = ends.peek()
+                && reserved.peek().is_none_or(|event| end.time <= event.0)
+            {
+                let PlannedEnd {
+                    time,
+                    job,
+                    placement,
+                } = ends.next()?;
+                return Some(Event {
+                    time: *time,
+                    is_start: false,
+                    job: *job,
+                    placement,
+                });
+            }
+            let &(time, is_start, index) = reserved.next()?;
+            let Reserved { job, placement, .. } = &self.jobs[index];
+            Some(Event {
+                time,
+                is_start,
+                job: *job,
+                placement,
+            })
         })
-    }
-
-    /// The job of an event, and where it is placed.
-    fn subject<'c>(&'c self, cycle: &'c Cycle<'_>, event: Event) -> (CycleJob<'c>, &'c Placement) {
-        if event.is_reserved {
-            let reserved = &self.jobs[event.index];
-            return (cycle.jobs.job(reserved.job), &reserved.placement);
-        }
-        let end = &cycle.machine.ends[event.index];
-        (cycle.jobs.job(end.job), &end.placement)
     }
 }
 

@@ -7,7 +7,6 @@
 //! `tests/golden/openpbs/evaluate/orders.jsonl`.
 
 mod competition;
-mod criterion;
 mod cycle_order;
 mod sort_keys;
 
@@ -20,11 +19,11 @@ use crate::files::sched_config::{SchedConfig, SortFirst, SortKey};
 use crate::number_format;
 use crate::share_tree::PbsTree;
 pub use competition::Competition;
-pub use criterion::{Criterion, JobComparison};
 pub use cycle_order::CycleOrder;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Ranking, Scores};
 use sort_keys::SortKeys;
+pub use sort_keys::{Criterion, JobComparison};
 
 /// The threshold if `job_sort_formula_threshold` is not set: C's smallest `int`. A job whose value
 /// is minus infinity therefore does not run.
@@ -170,7 +169,13 @@ impl<'a> Order<'a> {
 
     /// Compares jobs by the criteria.
     pub fn comparison(&self, scores: &Scores, table: &'a JobTable) -> JobComparison<'a> {
-        JobComparison::new(self, scores, table)
+        JobComparison {
+            table,
+            sort_keys: SortKeys::new(self, scores, table),
+            queues: self.queue_places(table),
+            takes_turns: self.config.round_robin.prime,
+            chooses_queue_first: self.chooses_queue_first(),
+        }
     }
 
     /// Orders scored jobs.

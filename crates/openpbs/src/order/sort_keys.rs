@@ -1,14 +1,80 @@
-//! The keys that jobs are sorted by, computed once for all rows.
+//! The keys that jobs are sorted by, computed once for all rows, and which of them decides the order
+//! of two jobs.
 
 use std::cmp::Ordering;
+use std::fmt;
 
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Scores, higher_first, merge_sort, sort_listed_by_value};
 use job_sort_formula::schema::is_scheduler_input;
 
 use crate::files::sched_config::{SortFirst, SortKey};
-use crate::order::{Criterion, NotConsidered, Order};
+use crate::order::{NotConsidered, Order};
 use crate::share_tree::{PbsTree, SharePaths};
+
+/// A criterion by which jobs are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Criterion {
+    /// The queue, if `by_queue` or `round_robin` is on: by its priority, then in the server's
+    /// order.
+    Queue,
+    /// The turn of the queue, if `round_robin` is on.
+    RoundRobin,
+    /// Whether the scheduler considers the job.
+    Considered,
+    /// Whether the queue of the job is an express queue.
+    ExpressQueue,
+    /// The value of the formula.
+    Value,
+    /// Fair share, if `fair_share` is on.
+    FairShare,
+    /// A `job_sort_key`, counted from 1.
+    SortKey(usize),
+    /// The order of submission.
+    Submission,
+}
+
+impl fmt::Display for Criterion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Queue => "queue",
+            Self::RoundRobin => "round robin",
+            Self::Considered => "considered",
+            Self::ExpressQueue => "express queue",
+            Self::Value => "value",
+            Self::FairShare => "fair share",
+            Self::SortKey(number) => return write!(f, "sort key {number}"),
+            Self::Submission => "submission",
+        })
+    }
+}
+
+/// Compares the jobs of a table as they are sorted.
+pub struct JobComparison<'t> {
+    pub(super) table: &'t JobTable,
+    pub(super) sort_keys: SortKeys<'t>,
+    /// By queue of the table: the index of its group and its index in the group.
+    pub(super) queues: Vec<(u32, u32)>,
+    pub(super) takes_turns: bool,
+    pub(super) chooses_queue_first: bool,
+}
+
+impl<'t> JobComparison<'t> {
+    /// The criterion that decides the order of two jobs, and the order that it gives: `Less` if the
+    /// left one is first. It is `Equal` for queues that take turns: their order depends on the
+    /// other jobs in them.
+    pub fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
+        let of_left = self.queues[self.table.queue_index(left)];
+        let of_right = self.queues[self.table.queue_index(right)];
+        if !self.chooses_queue_first || of_left == of_right {
+            self.sort_keys.decide(left, right)
+        } else if self.takes_turns && of_left.0 == of_right.0 {
+            (Criterion::RoundRobin, Ordering::Equal)
+        } else {
+            (Criterion::Queue, of_left.cmp(&of_right))
+        }
+    }
+}
 
 /// The sort keys of every row.
 pub(super) struct SortKeys<'t> {
@@ -172,10 +238,7 @@ impl<'t> SortKeys<'t> {
                 for entity in table.entities() {
                     percs.push(perc(tree, entity).unwrap_or(0.0));
                 }
-                let entities = rows.map(|row| table.entity_index(row));
-                entities
-                    .map(|entity| percs.get(entity).copied().unwrap_or(0.0))
-                    .collect()
+                rows.map(|row| percs[table.entity_index(row)]).collect()
             }
             ("preempt_priority", ..) => rows.map(|row| f64::from(self.is_express(row))).collect(),
             (_, _, Some(column)) => rows.map(|row| column.nearest_double(row)).collect(),

@@ -21,7 +21,7 @@ use serde::{Serialize, Serializer};
 
 use super::time_shares::TimeShares;
 use crate::schedule::Schedule;
-use crate::schedule::started_job::StartedJob;
+use crate::schedule::StartedJob;
 use crate::workload::Workload;
 
 /// The longest block of a short schedule, in seconds, and the fewest blocks that one is divided

@@ -13,7 +13,7 @@ use super::job_classes::{
 };
 use super::time_shares::TimeShares;
 use crate::schedule::Schedule;
-use crate::schedule::started_job::StartedJob;
+use crate::schedule::StartedJob;
 use crate::workload::Workload;
 
 /// The shortest run time that the bounded slowdown divides by, in seconds.

@@ -54,41 +54,35 @@ impl EvaluationErrors {
 
     pub(crate) fn add(&mut self, job: u32, error: &ScoreError) {
         self.has_reached_limit |= error.kind() == PythonError::Limit;
-        if self.is_first_of(job) {
-            let kind = self.kinds.entry(error.kind().description());
-            // the text of an error is made for the first job of its kind
-            let kind = kind.or_insert_with(|| ErrorKind {
-                jobs: 0,
-                job: job as usize,
-                message: error.to_string(),
-                consequence: error.consequence(),
-                span: Some(error.span()),
-            });
-            kind.jobs += 1;
-        }
+        // the text of an error is made for the first job of its kind
+        self.note(job, error.kind().description(), || ErrorKind {
+            jobs: 0,
+            job: job as usize,
+            message: error.to_string(),
+            consequence: error.consequence(),
+            span: Some(error.span()),
+        });
     }
 
     pub(crate) fn add_nan(&mut self, job: u32) {
-        if self.is_first_of(job) {
-            let first = ErrorKind {
-                jobs: 0,
-                job: job as usize,
-                message: "the value is not a number (nan)".to_owned(),
-                consequence: Consequence::Zero,
-                span: None,
-            };
-            self.kinds.entry("not a number").or_insert(first).jobs += 1;
-        }
+        self.note(job, "not a number", || ErrorKind {
+            jobs: 0,
+            job: job as usize,
+            message: "the value is not a number (nan)".to_owned(),
+            consequence: Consequence::Zero,
+            span: None,
+        });
     }
 
-    /// Notes an error of a job, and says whether it is its first one.
-    fn is_first_of(&mut self, job: u32) -> bool {
+    /// Notes an error of a job if it is its first one.
+    fn note(&mut self, job: u32, kind: &'static str, first: impl FnOnce() -> ErrorKind) {
         let job = job as usize;
         if self.failed.len() <= job {
             self.failed.resize(job + 1, false);
         }
-        let is_first = !std::mem::replace(&mut self.failed[job], true);
-        self.jobs += usize::from(is_first);
-        is_first
+        if !std::mem::replace(&mut self.failed[job], true) {
+            self.jobs += 1;
+            self.kinds.entry(kind).or_insert_with(first).jobs += 1;
+        }
     }
 }

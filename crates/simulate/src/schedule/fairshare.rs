@@ -10,9 +10,6 @@ use serde::Serialize;
 
 use crate::workload::WorkloadJob;
 
-/// The usage that every entity starts with, and below which no decay brings it.
-const LEAST_USAGE: f64 = 1.0;
-
 /// How usage decays.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Decay {
@@ -55,7 +52,8 @@ impl UsageMeasure {
         }
     }
 
-    fn requested(self, job: &WorkloadJob) -> f64 {
+    /// What a job is charged in a cycle in which it starts or is promised a start.
+    pub(crate) fn requested(self, job: &WorkloadJob) -> f64 {
         match self {
             Self::CpuTime => 0.0,
             Self::ProcessorSeconds | Self::Seconds => self.charge(job.processors, job.walltime),
@@ -75,8 +73,8 @@ pub enum FairsharePolicy {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RunningJob {
     pub(crate) job: u32,
-    /// The index of its entity's node, see [`Fairshare::node_index`].
-    pub(crate) node: u32,
+    /// The node of its entity; `None` if the tree does not have it.
+    pub(crate) node: Option<NodeId>,
     pub(crate) processors: u32,
 }
 
@@ -96,14 +94,13 @@ pub struct Fairshare {
     /// What a running job is charged.
     pub measure: UsageMeasure,
     /// The node of every entity of the workload; `None` if the tree does not have it.
-    nodes: Vec<Option<NodeId>>,
+    pub nodes: Vec<Option<NodeId>>,
     /// The usage that is charged to each node itself.
     own_usage: Vec<f64>,
-    /// That in the tree to begin with.
-    usage_of_tree: Vec<f64>,
     /// The fraction of the whole machine that each node has by its shares.
     percs: Vec<f64>,
-    is_floored: Vec<bool>,
+    /// The usage that every entity starts with, and below which no decay brings it.
+    least_usage: f64,
     time: i64,
     /// Whether the numbers reach a formula with the decimals that OpenPBS prints.
     pub is_printed: bool,
@@ -111,89 +108,42 @@ pub struct Fairshare {
 }
 
 impl Fairshare {
-    /// A tree in which every entity has a usage of 1, whatever usage the tree has. `entities` are
-    /// those of the workload.
+    /// A tree in which every entity has at least a usage, and more if the usage of the tree is what
+    /// it begins with. `entities` are those of the workload.
     pub fn new(
         tree: ShareTree,
         policy: FairsharePolicy,
         decay: Option<Decay>,
         entities: &[Box<str>],
+        least_usage: f64,
+        begins_as_in_tree: bool,
     ) -> Self {
-        let recorded = tree.nodes().map(|node| recorded_usage(&tree, node));
-        let usage_of_tree = recorded.collect();
-        let tree = without_running_totals(tree);
-        let assessed = DocumentedOpenPbs.assess(&tree);
-        let mut percs = Vec::new();
-        let mut is_floored = Vec::new();
         let mut own_usage = Vec::new();
         for node in tree.nodes() {
-            let is_entity = tree.kind(node) == NodeKind::Entity;
-            is_floored.push(is_entity);
-            own_usage.push(if is_entity { LEAST_USAGE } else { 0.0 });
-            percs.push(assessed.get(node).unwrap_or_default().fairshare_perc);
+            let mut usage = 0.0;
+            if begins_as_in_tree {
+                usage = recorded_usage(&tree, node);
+            }
+            if tree.kind(node) == NodeKind::Entity {
+                usage = least_usage.max(usage);
+            }
+            own_usage.push(usage);
         }
-        let mut nodes = Vec::new();
-        let mut numbers = EntityNumbers::default();
-        for entity in entities {
-            let node = tree.resolve(entity);
-            nodes.push(node);
-            numbers.perc.push(match node {
-                Some(node) => percs[node.index()],
-                None => 0.0,
-            });
-            numbers.tree_usage.push(0.0);
-            numbers.factor.push(0.0);
-        }
-        let decay = decay.filter(|decay| decay.period > 0 && decay.factor < 1.0);
+        let tree = without_running_totals(tree);
+        let assessed = DocumentedOpenPbs.assess(&tree);
+        let of_node = |node| assessed.get(node).unwrap_or_default().fairshare_perc;
         Self {
+            decay: decay.filter(|decay| decay.period > 0 && decay.factor < 1.0),
+            measure: UsageMeasure::default(),
+            nodes: entities.iter().map(|entity| tree.resolve(entity)).collect(),
+            percs: tree.nodes().map(of_node).collect(),
             tree,
             policy,
-            decay,
-            measure: UsageMeasure::default(),
-            nodes,
             own_usage,
-            usage_of_tree,
-            percs,
-            is_floored,
+            least_usage,
             time: 0,
             is_printed: false,
-            numbers,
-        }
-    }
-
-    /// Without a least usage, as Slurm has none.
-    #[must_use]
-    pub fn from_nothing(mut self) -> Self {
-        self.is_floored.fill(false);
-        self.own_usage.fill(0.0);
-        self
-    }
-
-    /// With the usage that the tree has to begin with.
-    #[must_use]
-    pub fn with_usage_of_tree(mut self) -> Self {
-        for (own, of_tree) in self.own_usage.iter_mut().zip(&self.usage_of_tree) {
-            *own = of_tree.max(*own);
-        }
-        self
-    }
-
-    /// The entities of the workload that the tree does not have, by their indices.
-    pub fn unknown_entities(&self) -> Vec<usize> {
-        let mut unknown = Vec::new();
-        for (entity, node) in self.nodes.iter().enumerate() {
-            if node.is_none() {
-                unknown.push(entity);
-            }
-        }
-        unknown
-    }
-
-    /// The index of an entity's node, or one that no node has if the tree does not have the entity.
-    pub(crate) fn node_index(&self, entity: u32) -> u32 {
-        match self.nodes[entity as usize] {
-            Some(node) => node.index() as u32,
-            None => u32::MAX,
+            numbers: EntityNumbers::default(),
         }
     }
 
@@ -216,11 +166,6 @@ impl Fairshare {
             });
         }
         SharePaths(paths)
-    }
-
-    /// What a job is charged in a cycle in which it starts or is promised a start.
-    pub(crate) fn requested_usage(&self, job: &WorkloadJob) -> f64 {
-        self.measure.requested(job)
     }
 
     /// Begins at a time before which nothing ran.
@@ -265,8 +210,8 @@ impl Fairshare {
             for job in running {
                 // job by job, since floats that are added in another order may differ in their last
                 // bit
-                if let Some(usage) = self.own_usage.get_mut(job.node as usize) {
-                    *usage += measure.charge(job.processors, seconds);
+                if let Some(node) = job.node {
+                    self.own_usage[node.index()] += measure.charge(job.processors, seconds);
                 }
             }
         }
@@ -274,13 +219,11 @@ impl Fairshare {
     }
 
     fn decay_once(&mut self, factor: f64) {
-        for (usage, &is_floored) in self.own_usage.iter_mut().zip(&self.is_floored) {
-            let decayed = *usage * factor;
-            *usage = if is_floored && decayed < LEAST_USAGE {
-                LEAST_USAGE
-            } else {
-                decayed
-            };
+        for (usage, node) in self.own_usage.iter_mut().zip(self.tree.nodes()) {
+            *usage *= factor;
+            if self.tree.kind(node) == NodeKind::Entity {
+                *usage = self.least_usage.max(*usage);
+            }
         }
     }
 
@@ -304,7 +247,15 @@ impl Fairshare {
             }
             FairsharePolicy::Other(policy) => policy.assess(&self.tree),
         };
-        for (entity, node) in self.nodes.iter().enumerate() {
+        let EntityNumbers {
+            perc,
+            tree_usage,
+            factor,
+        } = &mut self.numbers;
+        for list in [&mut *perc, &mut *tree_usage, &mut *factor] {
+            list.clear();
+        }
+        for node in &self.nodes {
             let mut numbers = node.and_then(|node| shares.get(node)).unwrap_or_default();
             if self.is_printed {
                 for number in [
@@ -315,9 +266,9 @@ impl Fairshare {
                     *number = number_format::fairshare(*number);
                 }
             }
-            self.numbers.perc[entity] = numbers.fairshare_perc;
-            self.numbers.tree_usage[entity] = numbers.fairshare_tree_usage;
-            self.numbers.factor[entity] = numbers.fairshare_factor;
+            perc.push(numbers.fairshare_perc);
+            tree_usage.push(numbers.fairshare_tree_usage);
+            factor.push(numbers.fairshare_factor);
         }
     }
 }
@@ -364,6 +315,8 @@ mod tests {
             policy,
             decay,
             &["a", "b", "c", "d", "e", "nobody"].map(Box::from),
+            1.0,
+            false,
         )
     }
 
@@ -376,15 +329,10 @@ mod tests {
             .iter()
             .map(|&entity| RunningJob {
                 job: entity,
-                node: fairshare.node_index(entity),
+                node: fairshare.nodes[entity as usize],
                 processors: entity + 1,
             })
             .collect()
-    }
-
-    #[test]
-    fn entities_that_the_tree_does_not_have_are_known() {
-        assert_eq!(documented(None).unknown_entities(), [5]);
     }
 
     #[test]

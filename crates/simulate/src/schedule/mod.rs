@@ -5,12 +5,12 @@ pub(crate) mod fairshare;
 mod ordered_jobs;
 pub(crate) mod requested_jobs;
 pub(crate) mod simulation_rules;
-pub(crate) mod started_job;
 pub(crate) mod valued_jobs;
 pub(crate) mod waiting_jobs;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
+use std::iter;
 use std::ops::ControlFlow;
 
 use job_sort_formula::formula::program::Program;
@@ -19,12 +19,14 @@ use jsf_openpbs::cycle::{
     Cycle, CycleEvent, CycleRules, JobSource, Limits, Machine, PreemptionJob, PreemptionMethod,
 };
 
+use crate::results::statistics::bounded_slowdown;
 use crate::workload::{Workload, WorkloadJob};
+use serde::Serialize;
+
 use evaluation_errors::EvaluationErrors;
 use fairshare::{Fairshare, RunningJob};
 use requested_jobs::RequestedJobs;
 use simulation_rules::SimulationRules;
-use started_job::{Preemptions, StartedJob};
 use waiting_jobs::WaitingJobs;
 
 /// Stands for a job that has not started.
@@ -117,6 +119,54 @@ impl Schedule {
             0..0
         };
         jobs.filter(|job| self.start(*job).is_none() && self.too_large.binary_search(job).is_err())
+    }
+}
+
+/// What running jobs suffer that give way to jobs of a higher level.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Preemptions {
+    /// How often a job was suspended.
+    pub suspended: usize,
+    /// How often a job was queued again, to run from its beginning.
+    pub requeued: usize,
+    /// How many jobs were deleted.
+    pub deleted: usize,
+    /// The processors times seconds of the runs that were lost.
+    pub lost_core_seconds: u128,
+}
+
+/// A job that starts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StartedJob<'s> {
+    pub(crate) job: WorkloadJob,
+    /// When it started, the last time if it was queued again.
+    pub(crate) start: i64,
+    /// When it was suspended since, and when it went on.
+    pub(crate) pauses: &'s [(i64, i64)],
+}
+
+impl<'s> StartedJob<'s> {
+    pub(crate) fn wait(&self) -> i64 {
+        self.start - self.job.submit
+    }
+
+    pub(crate) fn end(&self) -> i64 {
+        let paused: i64 = self.pauses.iter().map(|(from, to)| to - from).sum();
+        self.start + self.job.duration() + paused
+    }
+
+    /// When it runs: from when to when.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (i64, i64)> + use<'s> {
+        let resumed = self.pauses.iter().map(|&(_, to)| to);
+        let suspended = self.pauses.iter().map(|&(from, _)| from);
+        let begins = iter::once(self.start).chain(resumed);
+        begins.zip(suspended.chain([self.end()]))
+    }
+
+    /// The time for which it is suspended counts as time that it waits.
+    pub(crate) fn slowdown(&self) -> f64 {
+        let run = self.job.duration();
+        bounded_slowdown(self.end() - run - self.job.submit, run)
     }
 }
 
@@ -276,7 +326,7 @@ impl Simulation<'_> {
 
     /// When other jobs may start than now, if some wait.
     fn next_change(&self) -> Option<i64> {
-        if !self.waiting.valued.has_waiting() {
+        if self.cycle.times.is_empty() || !self.waiting.valued.has_waiting() {
             return None;
         }
         self.cycle.times.next_change(self.now)
@@ -333,9 +383,9 @@ impl Simulation<'_> {
     /// One cycle of the scheduler. Where no waiting job fits, nothing is evaluated: no order could
     /// start one.
     fn cycle(&mut self, observer: &mut dyn Observer) -> Result<(), ColumnError> {
-        let fits = self.waiting.valued.least_processors() <= self.machine.free(0);
+        let fits = self.waiting.valued.least_processors <= self.machine.free(0);
         let preempts = self.cycle.levels.is_some();
-        if !fits && !preempts && !self.waiting.valued.has_accrual() {
+        if !fits && !preempts && !self.waiting.valued.has_accrual {
             return Ok(());
         }
         self.waiting
@@ -385,7 +435,8 @@ impl Simulation<'_> {
                 }
                 CycleEvent::Waits {
                     job, is_eligible, ..
-                } => waiting.push((job, is_eligible)),
+                } if self.notes_eligible => waiting.push((job, is_eligible)),
+                CycleEvent::Waits { .. } => {}
             }
         }
         if self.notes_eligible {
@@ -468,7 +519,7 @@ impl Simulation<'_> {
         if let Some(fairshare) = &self.fairshare {
             self.running.push(RunningJob {
                 job,
-                node: fairshare.node_index(entity),
+                node: fairshare.nodes[entity as usize],
                 processors,
             });
         }

@@ -149,7 +149,7 @@ impl OrderRules {
     }
 
     pub(crate) fn place(&self, queue: u32) -> u32 {
-        self.places.get(queue as usize).copied().unwrap_or(0)
+        at(&self.places, queue, 0)
     }
 
     /// The group of a queue, and its turn in it, where jobs have levels, which come first in a
@@ -165,15 +165,18 @@ impl OrderRules {
 
     /// The place of a queue in the order of all: its group, if there are any, and its turn.
     pub(crate) fn queue_place(&self, queue: u32) -> (u32, u32) {
-        let of = |list: &[u32]| list.get(queue as usize).copied().unwrap_or(0);
-        (of(&self.groups), of(&self.turns))
+        (at(&self.groups, queue, 0), at(&self.turns, queue, 0))
     }
 
     pub(crate) fn is_stopped(&self, queue: u32) -> bool {
-        self.stopped.get(queue as usize) == Some(&true)
+        at(&self.stopped, queue, false)
     }
 
     pub(crate) fn tie(&self, job: u32) -> u32 {
-        self.ties.get(job as usize).copied().unwrap_or(job)
+        at(&self.ties, job, job)
     }
+}
+
+fn at<T: Copy>(list: &[T], index: u32, otherwise: T) -> T {
+    list.get(index as usize).copied().unwrap_or(otherwise)
 }

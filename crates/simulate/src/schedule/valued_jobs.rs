@@ -99,24 +99,24 @@ pub(crate) struct ValuedJobs<'p> {
     precision: ScorePrecision,
     on_error: OnError,
     /// Whether the values of jobs change while they wait.
-    is_dynamic: bool,
+    pub(super) is_dynamic: bool,
     /// The row of each job of the workload.
     rows: Vec<u32>,
-    jobs: Vec<u32>,
+    pub(super) jobs: Vec<u32>,
     processors: Vec<i64>,
     /// The fewest of them; as many as possible if no job waits.
-    least_processors: i64,
+    pub(super) least_processors: i64,
     walltimes: Vec<i64>,
-    submits: Vec<i64>,
     entities: Vec<u32>,
     waits: Vec<i64>,
     ages: Vec<f64>,
-    /// Of every job; `None` if all that wait are eligible.
-    accruals: Option<Vec<Accrual>>,
+    /// Whether some waiting jobs may not be eligible.
+    pub(super) has_accrual: bool,
+    accruals: Vec<Accrual>,
     /// By the index of the input.
     logged: Vec<LoggedColumn>,
     /// Of the last evaluation; the jobs that came since have none.
-    values: Vec<f64>,
+    pub(super) values: Vec<f64>,
     /// What orders the jobs by these values.
     pub(super) keys: Vec<Key>,
     /// How many waiting jobs each entity has.
@@ -157,11 +157,11 @@ impl<'p> ValuedJobs<'p> {
             processors: Vec::new(),
             least_processors: i64::MAX,
             walltimes: Vec::new(),
-            submits: Vec::new(),
             entities: Vec::new(),
             waits: Vec::new(),
             ages: Vec::new(),
-            accruals: has_accrual.then(Vec::new),
+            has_accrual,
+            accruals: Vec::new(),
             logged,
             values: Vec::new(),
             keys: Vec::new(),
@@ -172,49 +172,15 @@ impl<'p> ValuedJobs<'p> {
         }
     }
 
-    /// Whether the values of jobs change while they wait.
-    pub(crate) fn is_dynamic(&self) -> bool {
-        self.is_dynamic
-    }
-
-    /// Whether some waiting jobs may not be eligible.
-    pub(crate) fn has_accrual(&self) -> bool {
-        self.accruals.is_some()
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.jobs.len()
-    }
-
-    /// The job of each row.
-    pub(crate) fn jobs(&self) -> &[u32] {
-        &self.jobs
-    }
-
     /// The row of a job, if it waits.
     pub(crate) fn row(&self, job: u32) -> Option<usize> {
         let row = self.rows[job as usize];
         (row != NO_ROW).then_some(row as usize)
     }
 
-    /// The values of the last evaluation, by row.
-    pub(crate) fn values(&self) -> &[f64] {
-        &self.values
-    }
-
-    /// What orders the jobs, by row.
-    pub(super) fn keys(&self) -> &[Key] {
-        &self.keys
-    }
-
     /// The value of a waiting job of the last evaluation.
     pub(crate) fn value(&self, job: u32) -> Option<f64> {
         self.values.get(self.row(job)?).copied()
-    }
-
-    /// The fewest processors that a waiting job asks for; as many as possible if none waits.
-    pub(crate) fn least_processors(&self) -> i64 {
-        self.least_processors
     }
 
     /// The first key after another one whose job asks for at most so much. All rows are looked at,
@@ -236,15 +202,12 @@ impl<'p> ValuedJobs<'p> {
         self.processors.push(of.processors.into());
         self.least_processors = self.least_processors.min(of.processors.into());
         self.walltimes.push(of.walltime);
-        self.submits.push(of.submit);
         self.entities.push(of.entity);
-        if let Some(accruals) = &mut self.accruals {
-            accruals.push(Accrual {
-                eligible_time: 0,
-                since: of.submit,
-                is_eligible: true,
-            });
-        }
+        self.accruals.push(Accrual {
+            eligible_time: 0,
+            since: of.submit,
+            is_eligible: true,
+        });
         for (column, amount) in self.logged.iter_mut().zip(self.workload.amounts(of)) {
             column.values.push(amount.value);
             column.is_int.push(amount.is_int);
@@ -265,13 +228,10 @@ impl<'p> ValuedJobs<'p> {
             }
             fewest = fewest.min(self.processors.swap_remove(row));
             self.walltimes.swap_remove(row);
-            self.submits.swap_remove(row);
             self.waiting_of_entity[self.entities.swap_remove(row) as usize] -= 1;
             self.values.swap_remove(row);
             self.keys.swap_remove(row);
-            if let Some(accruals) = &mut self.accruals {
-                accruals.swap_remove(row);
-            }
+            self.accruals.swap_remove(row);
             for column in &mut self.logged {
                 column.values.swap_remove(row);
                 column.is_int.swap_remove(row);
@@ -306,8 +266,8 @@ impl<'p> ValuedJobs<'p> {
 
     /// Notes whether the job of a row is eligible from now on.
     pub(crate) fn set_eligible(&mut self, row: usize, is_eligible: bool, now: i64) {
-        if let Some(accruals) = &mut self.accruals {
-            accruals[row].set(is_eligible, now);
+        if self.has_accrual {
+            self.accruals[row].set(is_eligible, now);
         }
     }
 
@@ -324,7 +284,7 @@ impl<'p> ValuedJobs<'p> {
         } else {
             self.values.len()
         };
-        self.values.resize(self.len(), 0.0);
+        self.values.resize(self.jobs.len(), 0.0);
         let (mut max_age, mut reads_waits, mut reads_fairshare) = (None, false, false);
         for input in &self.inputs {
             match input {
@@ -336,14 +296,11 @@ impl<'p> ValuedJobs<'p> {
         }
         if reads_waits || max_age.is_some() {
             self.waits.clear();
-            match &self.accruals {
-                Some(accruals) => self
-                    .waits
-                    .extend(accruals.iter().map(|accrual| accrual.eligible_time(now))),
-                None => self
-                    .waits
-                    .extend(self.submits.iter().map(|submit| now - submit)),
-            }
+            let waits = self
+                .accruals
+                .iter()
+                .map(|accrual| accrual.eligible_time(now));
+            self.waits.extend(waits);
         }
         if let Some(max_age) = max_age {
             self.ages.clear();

@@ -37,7 +37,7 @@ impl<'p> WaitingJobs<'p> {
         too_large: &[usize],
     ) -> Result<Self, ColumnError> {
         let mut waiting = Self::empty(program, workload, rules, has_accrual);
-        let changes = waiting.valued.is_dynamic()
+        let changes = waiting.valued.is_dynamic
             || has_accrual
             || rules.order.changes_in_cycle()
             || rules.cycle.levels.is_some()
@@ -120,7 +120,7 @@ impl<'p> WaitingJobs<'p> {
 
     /// Notes which jobs were found eligible or not by a cycle. One that is not considered is not.
     pub(crate) fn set_eligible(&mut self, now: i64, decided: &[(u32, bool)]) {
-        for row in 0..self.valued.len() {
+        for row in 0..self.valued.jobs.len() {
             if !self.is_considered(row) {
                 self.valued.set_eligible(row, false, now);
             }
@@ -193,7 +193,7 @@ impl<'p> WaitingJobs<'p> {
     pub(crate) fn in_order_of_giving_way(&self, fairshare: Option<&Fairshare>) -> Vec<u32> {
         let mut order = self.simulated_order(fairshare);
         let sorts_queues = !self.order.groups.is_empty();
-        let mut jobs = self.valued.jobs().to_vec();
+        let mut jobs = self.valued.jobs.to_vec();
         jobs.sort_by(|&left, &right| {
             match self.place_of_queue(left).cmp(&self.place_of_queue(right)) {
                 Ordering::Equal if sorts_queues => order.compare(left, right),
@@ -213,7 +213,7 @@ impl<'p> WaitingJobs<'p> {
     /// What orders the jobs that are considered.
     fn keys(&self) -> Vec<Key> {
         let mut keys = Vec::new();
-        for (row, key) in self.valued.keys().iter().enumerate() {
+        for (row, key) in self.valued.keys.iter().enumerate() {
             if self.is_considered(row) {
                 keys.push(*key);
             }
@@ -223,8 +223,7 @@ impl<'p> WaitingJobs<'p> {
 
     /// Whether the job of a row is considered: it neither runs, nor is it under the threshold.
     fn is_considered(&self, row: usize) -> bool {
-        self.valued.keys()[row] != NOT_CONSIDERED
-            && !self.valued.is_running(self.valued.jobs()[row])
+        self.valued.keys[row] != NOT_CONSIDERED && !self.valued.is_running(self.valued.jobs[row])
     }
 
     /// Computes the values of the waiting jobs, and what orders these by them.
@@ -243,7 +242,7 @@ impl<'p> WaitingJobs<'p> {
     fn set_keys(&mut self, first: usize) {
         let mut keys = std::mem::take(&mut self.valued.keys);
         keys.truncate(first);
-        for row in first..self.valued.values().len() {
+        for row in first..self.valued.values.len() {
             keys.push(self.key(row));
         }
         self.valued.keys = keys;
@@ -251,11 +250,11 @@ impl<'p> WaitingJobs<'p> {
 
     /// What orders the job of a row, if it waits.
     fn key(&self, row: usize) -> Key {
-        let value = self.valued.values()[row];
+        let value = self.valued.values[row];
         if Some(value) <= self.threshold {
             return NOT_CONSIDERED;
         }
-        let job = self.valued.jobs()[row];
+        let job = self.valued.jobs[row];
         let places = &self.order.places;
         let place = if places.is_empty() {
             0
@@ -290,9 +289,9 @@ struct ValuedCandidates<'c> {
 impl<'c> ValuedCandidates<'c> {
     fn new(waiting: &'c WaitingJobs<'c>) -> Self {
         let mut all = None;
-        if waiting.valued.has_accrual() {
+        if waiting.valued.has_accrual {
             // where eligibility is noted, it matters how each job is decided
-            let mut keys = waiting.valued.keys().to_vec();
+            let mut keys = waiting.valued.keys.to_vec();
             keys.retain(|key| *key != NOT_CONSIDERED);
             keys.sort_unstable_by(|left, right| right.cmp(left));
             all = Some(keys);
@@ -361,7 +360,7 @@ impl JobOrder for SimulatedOrder<'_> {
             return false;
         };
         let job = self.job(job);
-        let (entity, charge) = (job.entity as usize, fairshare.requested_usage(job));
+        let (entity, charge) = (job.entity as usize, fairshare.measure.requested(job));
         self.paths.charge(entity, charge)
     }
 }

@@ -9,11 +9,10 @@ use jsf_openpbs::resource_amount::{NumberMode, number};
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::PrioritySettings;
 
-use super::job_id::compare_ids;
 use super::logged_job::{Extent, LoggedJob};
 use super::{
     Amount, Input, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, NameLists, Names, UNKNOWN,
-    Workload, WorkloadJob, compare_submitted, id_in,
+    Workload, WorkloadJob, compare_ids, compare_submitted, id_in,
 };
 use crate::logs::complete::complete_from;
 use crate::logs::left_out::{Fault, Faults, LeftOutReason};
@@ -209,11 +208,8 @@ impl WorkloadBuilder {
     pub fn push(&mut self, job: &LoggedJob<'_>) -> Result<(), Fault> {
         let is_later_part = job.extent == Extent::Part && job.submit == UNKNOWN;
         if !is_later_part && !(-MAX_SECONDS..=MAX_SECONDS).contains(&job.submit) {
-            let fault = if job.submit > MAX_SECONDS {
-                "the time of submission is out of range (milliseconds in place of seconds?)"
-            } else {
-                "the time of submission is out of range"
-            };
+            let fault =
+                "the time of submission is out of range (milliseconds in place of seconds?)";
             return Err(Fault::from(fault).found(&job.submit.to_string()));
         }
         for seconds in [job.run, job.walltime.unwrap_or(0)] {

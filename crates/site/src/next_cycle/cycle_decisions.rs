@@ -9,9 +9,9 @@ use jsf_openpbs::array_id::{ArrayIndices, array_and_index};
 use jsf_openpbs::cycle::{Cycle, CycleEvent, PreemptionMethod, Refusal, Shortage};
 use jsf_openpbs::order::{NotConsidered, Order};
 
-use crate::next_cycle::reserved_nodes::Reservations;
-use crate::next_cycle::site_machine::CycleMachine;
-use crate::next_cycle::waiting_reasons::JobInWords;
+use super::reserved_nodes::Reservations;
+use super::site_machine::CycleMachine;
+use super::waiting_reasons::JobInWords;
 use crate::{EstimatedStart, PreemptedJob, RankedQueue, ReservedJob, Site, WaitingJob};
 
 /// The most cycles that are run to estimate when a job starts.

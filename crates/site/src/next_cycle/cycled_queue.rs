@@ -8,7 +8,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use jsf_ingest::CycleJobs;
-use jsf_openpbs::array_id::array_and_index;
+use jsf_openpbs::array_id::{ArrayIndices, array_and_index};
 use jsf_openpbs::cycle::{MAX_CHANGES, Times};
 use jsf_openpbs::order::Criterion;
 use jsf_openpbs::share_tree::PbsTree;
@@ -16,11 +16,11 @@ use jsf_openpbs::wall_clock::Time;
 use jsf_openpbs::words::counted;
 use serde::Serialize;
 
+use super::LeftOut;
+use super::cycle_decisions::{Decisions, OrderedQueue, find_asked};
+use super::queue_rules::starts_in_words;
+use super::site_machine::CycleMachine;
 use crate::jobs::site_jobs::ColumnsRequest;
-use crate::next_cycle::LeftOut;
-use crate::next_cycle::cycle_decisions::{Decisions, OrderedQueue, find_asked};
-use crate::next_cycle::queue_rules::starts_in_words;
-use crate::next_cycle::site_machine::CycleMachine;
 use crate::opening::role::Role;
 use crate::ranking::rule::by_heading;
 use crate::shares::applied_tree::AppliedTree;
@@ -139,26 +139,16 @@ pub struct WaitingJob {
 impl CycledQueue {
     /// Keeps what the cycle decides about these rows of its table.
     pub fn retain_rows(&mut self, rows: &HashSet<usize>) {
-        let Self {
-            ranked,
-            started,
-            reserved,
-            preempted,
-            waiting,
-            accrue_types,
-            estimates,
-            asked,
-            ..
-        } = self;
-        let is_kept =
-            |id: &String| row_of(&ranked.table, id).is_some_and(|row| rows.contains(&row));
-        started.retain(is_kept);
-        preempted.retain(|one| is_kept(&one.id) || is_kept(&one.by));
-        reserved.retain(|one| is_kept(&one.id));
-        waiting.retain(|one| is_kept(&one.id));
-        accrue_types.retain(|id, _| is_kept(id));
-        estimates.retain(|estimate| is_kept(&estimate.id));
-        asked.retain(is_kept);
+        let table = &self.ranked.table;
+        let is_kept = |id: &String| row_of(table, id).is_some_and(|row| rows.contains(&row));
+        self.started.retain(is_kept);
+        self.preempted
+            .retain(|one| is_kept(&one.id) || is_kept(&one.by));
+        self.reserved.retain(|one| is_kept(&one.id));
+        self.waiting.retain(|one| is_kept(&one.id));
+        self.accrue_types.retain(|id, _| is_kept(id));
+        self.estimates.retain(|estimate| is_kept(&estimate.id));
+        self.asked.retain(is_kept);
     }
 
     /// The running jobs that give way to a job, in words; `None` if none does.
@@ -294,7 +284,11 @@ impl Site {
             charges: self.charges(&cycle.jobs),
         };
         machine.add_preemption(self, &queue, &cycle.jobs, tree);
-        let mut subjobs = machine.subjobs();
+        let mut subjobs = Vec::with_capacity(cycle.jobs.len());
+        for job in &cycle.jobs {
+            let waiting = job.queued_subjobs.as_ref().map_or(1, ArrayIndices::len);
+            subjobs.push(u32::try_from(waiting).unwrap_or(u32::MAX));
+        }
         let mut decided = Decisions::new(table, &cycle.jobs);
         let rows = decided.set_aside(self, &ranked, &subjobs, &machine.reservations, at);
         decided.note(queue.decide(at, &rows, &mut subjobs, &mut machine));

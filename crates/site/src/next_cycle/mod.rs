@@ -6,7 +6,6 @@
 pub(crate) mod cycle_decisions;
 pub(crate) mod cycled_queue;
 pub(crate) mod node_pools;
-pub(crate) mod placement_left_out;
 pub(crate) mod places;
 pub(crate) mod preemption_inputs;
 pub(crate) mod prime_and_dedicated;
@@ -42,13 +41,7 @@ impl LeftOut {
     }
 
     /// What was found concerns all jobs.
-    pub(crate) fn of_all_jobs(found: Vec<String>, jobs: usize) -> Vec<Self> {
-        let mut left_out = Vec::new();
-        if jobs > 0 {
-            for what in found {
-                left_out.push(Self { what, jobs });
-            }
-        }
-        left_out
+    pub(crate) fn of_all_jobs(found: Vec<impl Into<String>>, jobs: usize) -> Vec<Self> {
+        Self::of_some_jobs(found.into_iter().map(|what| (what, jobs)))
     }
 }

@@ -1,9 +1,9 @@
 //! The nodes of a site as the pools of a scheduling cycle, and on which of them each chunk of a job
-//! may be placed.
+//! may be placed; and what jobs ask of placement and a cycle does without.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use job_sort_formula::diagnostic::Need;
+use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::schema::InputType;
 use jsf_ingest::QueuedJob;
 use jsf_openpbs::array_id::array_and_index;
@@ -15,7 +15,10 @@ use jsf_openpbs::files::nodes::{Node, Nodes};
 use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_openpbs::files::sched_config::{NodeAmount, NodeSortKey, SortFirst};
 
-use crate::next_cycle::reserved_nodes::Reservations;
+use super::LeftOut;
+use super::reserved_nodes::Reservations;
+use crate::opening::role::Role;
+use crate::words::first_names;
 use crate::{Site, SiteError};
 
 /// The resource that every machine counts.
@@ -50,6 +53,23 @@ pub(crate) struct Pools {
     /// The attributes that limit which jobs run on a node, and that are not read.
     pub(crate) other_attributes: BTreeSet<Box<str>>,
 }
+
+/// The amounts that OpenPBS defines and that no node has: jobs that run do not take from them.
+const NOT_CONSUMED: [&str; 13] = [
+    "cpupercent",
+    "energy",
+    "file",
+    "hpm",
+    "mpiprocs",
+    "nchunk",
+    "nice",
+    "nodect",
+    "ompthreads",
+    "pcap_accelerator",
+    "pcap_node",
+    "pmem",
+    "pvmem",
+];
 
 /// A resource that is not an amount, and the value that a chunk asks for.
 pub(crate) type WantedValue = (Box<str>, Box<str>);
@@ -246,16 +266,6 @@ impl Pools {
         self.pools.push(amounts);
     }
 
-    /// The values of resources that the chunks of a job ask for and the scheduler compares with
-    /// those of the nodes.
-    pub(crate) fn wanted(&self, site: &Site, job: &QueuedJob) -> Vec<WantedValue> {
-        let mut all = Vec::new();
-        for chunk in &job.chunks {
-            all.extend(wanted(site, chunk));
-        }
-        all
-    }
-
     /// The keys by which nodes are ordered before each job is placed (`node_sort_key`).
     pub(crate) fn order(&self, keys: &[NodeSortKey]) -> Vec<PoolOrder> {
         let of_nodes = &self.nodes[..self.of_nodes().min(self.nodes.len())];
@@ -290,6 +300,105 @@ impl Pools {
         }
         order
     }
+
+    /// What a cycle does without when it places jobs, with the number of jobs that it concerns.
+    pub(crate) fn left_out(&self, site: &Site, jobs: &[&QueuedJob]) -> Vec<LeftOut> {
+        let mut concerned: BTreeMap<String, usize> = BTreeMap::new();
+        for job in jobs {
+            // what jobs ask of nodes that are known is followed
+            if !self.nodes.is_empty() {
+                break;
+            }
+            for word in self.of_place(job) {
+                *concerned.entry(format!("place={word}")).or_default() += 1;
+            }
+            let mut names: BTreeSet<Box<str>> = BTreeSet::new();
+            for chunk in &job.chunks {
+                names.extend(wanted(site, chunk).into_iter().map(|(name, _)| name));
+            }
+            for name in names {
+                *concerned.entry(format!("{name} of nodes")).or_default() += 1;
+            }
+        }
+        for attribute in &self.other_attributes {
+            *concerned
+                .entry(format!("{attribute} of nodes"))
+                .or_default() += jobs.len();
+        }
+        LeftOut::of_some_jobs(concerned)
+    }
+
+    /// The words of `place` that could decide where a job runs.
+    fn of_place<'j>(&self, job: &'j QueuedJob) -> Vec<&'j str> {
+        // two chunks on one machine are together, unless it has no room for two
+        let mut asked: Vec<i64> = Vec::new();
+        for chunk in &job.chunks {
+            let processors = amount_of(&chunk.amounts, PROCESSORS);
+            asked.extend(std::iter::repeat_n(processors, chunk.count.min(2) as usize));
+        }
+        asked.sort_unstable();
+        let has_chunks = match *asked {
+            [first, second, ..] => first.saturating_add(second) <= self.pools[0][0],
+            _ => false,
+        };
+        let mut words: Vec<&str> = job.place.split(':').collect();
+        words.retain(|word| match *word {
+            "scatter" | "vscatter" => has_chunks,
+            "excl" | "exclhost" => true,
+            word => word.starts_with("group="),
+        });
+        words
+    }
+
+    /// The warning that jobs ask for amounts of nodes besides processors, such as GPUs, where a
+    /// number of processors is all that is known.
+    pub(crate) fn not_counted(&self, site: &Site, jobs: &[&QueuedJob]) -> Option<Message> {
+        if !self.nodes.is_empty() {
+            return None;
+        }
+        let names: BTreeSet<&str> = jobs.iter().flat_map(|job| site.consumed_by(job)).collect();
+        if names.is_empty() {
+            return None;
+        }
+        let found = format!(
+            "the machine is a number of processors: waiting jobs ask for {} too, which is not counted, so none waits for it",
+            first_names(names)
+        );
+        Some(found.into())
+    }
+}
+
+impl Site {
+    /// The amounts besides processors that a job takes from the nodes, by name. Without a
+    /// `sched_config` any may be looked at.
+    fn consumed_by<'j>(&self, job: &'j QueuedJob) -> BTreeSet<&'j str> {
+        let mut consumed: BTreeSet<&str> = BTreeSet::new();
+        for (name, amount) in job.chunks.iter().flat_map(|chunk| &chunk.amounts) {
+            if *amount > 0 {
+                consumed.insert(name);
+            }
+        }
+        if job.chunks.is_empty() {
+            for (name, amount) in &job.amounts {
+                if *amount > 0 {
+                    consumed.insert(name);
+                }
+            }
+        }
+        consumed.retain(|name| self.is_consumed(&job.queue, name));
+        consumed
+    }
+
+    /// Whether jobs of a queue take an amount from the nodes, and not from the server or the queue
+    /// as a whole.
+    fn is_consumed(&self, queue: &str, name: &str) -> bool {
+        let is_held = self.available("", name).is_some() || self.available(queue, name).is_some();
+        name != PROCESSORS
+            && self.schema.input_type(name) != Some(InputType::Duration)
+            && !NOT_CONSUMED.contains(&name)
+            && (!self.files.has(Role::SchedConfig) || self.is_checked(name))
+            && !is_held
+    }
 }
 
 /// The resources of nodes that chunks ask for and no node has: these are 0, but for those that
@@ -309,18 +418,12 @@ fn on_no_node(site: &Site, jobs: &[QueuedJob], on_nodes: &[Box<str>]) -> BTreeSe
 
 /// Whether a node or a job may have a node for itself.
 fn has_exclusive(nodes: &Nodes, jobs: &[QueuedJob]) -> bool {
-    for node in &nodes.nodes {
-        if Sharing::from_name(&node.sharing) != Sharing::default() {
-            return true;
-        }
-    }
-    for job in jobs {
-        let exclusive = Placing::from_words(&job.place).exclusive;
-        if !matches!(exclusive, Exclusive::Unsaid | Exclusive::Shared) {
-            return true;
-        }
-    }
-    false
+    let mut nodes = nodes.nodes.iter();
+    nodes.any(|node| Sharing::from_name(&node.sharing) != Sharing::default())
+        || jobs.iter().any(|job| {
+            let exclusive = Placing::from_words(&job.place).exclusive;
+            matches!(exclusive, Exclusive::Vnode | Exclusive::Host)
+        })
 }
 
 /// The nodes in their order, each with the number of its host; those of a host follow each other.

@@ -6,9 +6,8 @@ use jsf_ingest::QueuedJob;
 use jsf_openpbs::chunks::Chunk;
 use jsf_openpbs::cycle::{Machine, PlacementSets, Placing, RequestedChunks};
 
+use super::node_pools::{PROCESSORS, Pools, WantedValue, amount_of, amounts_of, has, wanted};
 use crate::Site;
-use crate::next_cycle::node_pools::PROCESSORS;
-use crate::next_cycle::node_pools::{Pools, WantedValue, amount_of, amounts_of, has, wanted};
 
 /// Where the jobs of some queues may be placed.
 pub(crate) struct Places<'a> {

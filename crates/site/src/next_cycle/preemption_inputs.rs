@@ -6,15 +6,14 @@ use std::sync::Arc;
 use job_sort_formula::jobs::{JobState, JobTable};
 use jsf_ingest::QueuedJob;
 use jsf_openpbs::cycle::{
-    JobSource, LimitKind, Placing, PreemptionJob, PreemptionLevels, PreemptionMethod, Request,
-    SuspendedJob,
+    JobSource, LimitKind, PreemptionJob, PreemptionLevels, PreemptionMethod, Request, SuspendedJob,
 };
 use jsf_openpbs::files::limits::whole_amount;
 use jsf_openpbs::share_tree::PbsTree;
 
-use crate::next_cycle::LeftOut;
-use crate::next_cycle::cycle_decisions::OrderedQueue;
-use crate::next_cycle::site_machine::CycleMachine;
+use super::LeftOut;
+use super::cycle_decisions::OrderedQueue;
+use super::site_machine::CycleMachine;
 use crate::{PreemptedJob, Site};
 
 /// The resource of a job that names the jobs that it may preempt.
@@ -134,12 +133,6 @@ impl CycleMachine {
         job: &'j QueuedJob,
     ) -> JobClass<'j> {
         let requested = self.jobs.job(row);
-        let Request {
-            counts,
-            amounts,
-            pool_lists,
-            placing,
-        } = requested.request;
         let queue = requested.queue;
         let (hard, soft) = (&self.limits, &levels.soft_limits);
         let is_limited = hard.has_queue(queue) || soft.has_queue(queue);
@@ -149,7 +142,7 @@ impl CycleMachine {
             (LimitKind::Project, requested.project),
         ];
         JobClass {
-            request: (counts, amounts, pool_lists, placing),
+            request: requested.request,
             counted: requested.counted,
             walltime: requested.walltime,
             targets: text(job, TARGETS),
@@ -178,7 +171,7 @@ fn tries_checkpoint(order: &str, method: &str) -> bool {
 
 #[derive(PartialEq, Eq, Hash)]
 struct JobClass<'j> {
-    request: (&'j [u32], &'j [i64], &'j [u32], Placing),
+    request: Request<'j>,
     counted: &'j [i64],
     walltime: i64,
     targets: Option<&'j str>,

@@ -2,14 +2,11 @@
 //! many jobs are promised a start.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use job_sort_formula::schema::InputType;
-use jsf_openpbs::cycle::{
-    CycleRules, Limit, LimitKind, Limits, PreemptionLevels, PreemptionStatus,
-};
-use jsf_openpbs::files::limits::{RunLimit, RunLimits};
-use jsf_openpbs::files::queues::Queues;
+use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind, Limits, PreemptionLevels, status};
+use jsf_openpbs::files::limits::RunLimit;
 use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;
 use jsf_simulate::OrderRules;
 
@@ -62,6 +59,7 @@ impl Site {
         let (by_queue, takes_turns) = (config.by_queue.prime, config.round_robin.prime);
         let mut keys = Vec::new();
         let mut priorities = Vec::new();
+        let mut positions = Vec::new();
         let mut rules = OrderRules {
             takes_turns,
             ..OrderRules::default()
@@ -77,9 +75,9 @@ impl Site {
                 (false, false) => (Reverse(is_express.into()), 0),
             });
             priorities.push(Reverse(priority));
-            let turn = u32::try_from(position).unwrap_or(u32::MAX);
-            rules.turns.push(turn);
+            positions.push(position);
         }
+        rules.turns = places_of(&positions);
         rules.places = places_of(&keys);
         if rules.places.iter().all(|&place| place == 0) {
             rules.places.clear();
@@ -153,18 +151,13 @@ impl Site {
 
     /// The limits of running jobs, of the server and of these queues.
     pub(crate) fn cycle_limits(&self, names: &LimitedNames<'_>) -> Vec<Limit> {
-        let mut limits = self.limits_of_jobs(names, Queues::run_limits);
+        let mut limits = self.limits_of_jobs(names, false);
         for (name, queue) in owners(names) {
             for (amount, resource) in names.amounts.iter().enumerate() {
                 let generic = self.available(name, resource);
                 if generic.is_some() {
-                    limits.push(Limit {
-                        queue,
-                        kind: LimitKind::Available,
-                        amount: Some(amount),
-                        generic,
-                        named: HashMap::new(),
-                    });
+                    let limit = Limit::new(queue, LimitKind::Available, Some(amount));
+                    limits.push(Limit { generic, ..limit });
                 }
             }
         }
@@ -174,10 +167,8 @@ impl Site {
     /// The levels of jobs in preemption, if jobs can have different ones or soft limits decide who
     /// is eligible.
     pub(crate) fn preemption_levels(&self, names: &LimitedNames<'_>) -> Option<PreemptionLevels> {
-        use PreemptionStatus::{Fairshare, QueueSoftLimits, ServerSoftLimits};
-
         let queues = names.queues.iter();
-        let soft_limits = self.limits_of_jobs(names, Queues::soft_limits);
+        let soft_limits = self.limits_of_jobs(names, true);
         let mut released = None;
         if let Some(listed) = self.queues.released_on_suspend() {
             let mut amounts = Vec::new();
@@ -200,10 +191,10 @@ impl Site {
             ..PreemptionLevels::default()
         };
         let has_soft_limits = !levels.soft_limits.is_empty()
-            && levels.has_level_of(&[ServerSoftLimits, QueueSoftLimits]);
+            && levels.has_level_of(status::SERVER_SOFT_LIMITS | status::QUEUE_SOFT_LIMITS);
         let mut priorities = levels.queue_priorities.iter();
         let is_used = priorities.any(|priority| *priority >= levels.express_priority)
-            || self.config.fair_share.prime && levels.has_level_of(&[Fairshare]);
+            || self.config.fair_share.prime && levels.has_level_of(status::FAIRSHARE);
         if has_soft_limits || is_used && levels.is_preemptive {
             Some(levels)
         } else {
@@ -212,14 +203,15 @@ impl Site {
     }
 
     /// The limits of the jobs of the server and of the queues.
-    fn limits_of_jobs<'s>(
-        &'s self,
-        names: &LimitedNames<'_>,
-        of: impl Fn(&'s Queues, &str) -> Option<&'s RunLimits>,
-    ) -> Vec<Limit> {
+    fn limits_of_jobs(&self, names: &LimitedNames<'_>, are_soft: bool) -> Vec<Limit> {
         let mut limits = Vec::new();
         for (name, queue) in owners(names) {
-            for entry in of(&self.queues, name).into_iter().flatten() {
+            let entries = if are_soft {
+                self.queues.soft_limits(name)
+            } else {
+                self.queues.run_limits(name)
+            };
+            for entry in entries.into_iter().flatten() {
                 add_limit(&mut limits, queue, entry, names);
             }
         }
@@ -269,19 +261,13 @@ fn add_limit(
     let is_same = |limit: &Limit| (limit.queue, limit.kind, limit.amount) == (queue, kind, amount);
     let index = limits.iter().position(is_same).unwrap_or(limits.len());
     if index == limits.len() {
-        limits.push(Limit {
-            queue,
-            kind,
-            amount,
-            generic: None,
-            named: HashMap::new(),
-        });
+        limits.push(Limit::new(queue, kind, amount));
     }
     let limit = &mut limits[index];
     let names = match kind {
         LimitKind::Group => names.groups,
         LimitKind::Project => names.projects,
-        LimitKind::User | LimitKind::All | LimitKind::Subjobs | LimitKind::Available => names.users,
+        _ => names.users,
     };
     match &entry.name {
         None => limit.generic = Some(entry.most),

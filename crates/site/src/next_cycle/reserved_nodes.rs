@@ -8,7 +8,7 @@ use jsf_openpbs::files::nodes::Node;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::reservations::{ListedReservation, read};
 
-use crate::next_cycle::LeftOut;
+use super::LeftOut;
 use crate::opening::role::Role;
 use crate::{Site, SiteError};
 

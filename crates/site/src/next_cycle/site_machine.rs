@@ -9,18 +9,17 @@ use job_sort_formula::python::Value;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{
-    AdvanceReservation, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Part, Placement,
-    RequestedChunks, UNLIMITED_WALLTIME,
+    AdvanceReservation, CycleJob, CycleRules, JobSource, Limit, LimitKind, Limits, Machine, Part,
+    Placement, RequestedChunks, UNLIMITED_WALLTIME,
 };
 use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_openpbs::words::counted;
 use jsf_simulate::Names;
 
-use crate::next_cycle::node_pools::PROCESSORS;
-use crate::next_cycle::node_pools::{Pools, amounts_of};
-use crate::next_cycle::places::{Places, totals_of};
-use crate::next_cycle::queue_rules::LimitedNames;
-use crate::next_cycle::reserved_nodes::Reservations;
+use super::node_pools::{PROCESSORS, Pools, amounts_of};
+use super::places::{Places, totals_of};
+use super::queue_rules::LimitedNames;
+use super::reserved_nodes::Reservations;
 use crate::{CycleProcessors, Site, SiteError};
 
 /// What a cycle runs on.
@@ -41,7 +40,6 @@ pub(crate) struct RequestedJobs(Vec<RequestedJob>);
 struct RequestedJob {
     chunks: RequestedChunks,
     counted: Vec<i64>,
-    subjobs: u32,
     /// The rest; its request is that of the chunks.
     job: CycleJob<'static>,
 }
@@ -52,7 +50,6 @@ impl RequestedJob {
         Self {
             chunks: RequestedChunks::default(),
             counted: Vec::new(),
-            subjobs: 0,
             job: CycleJob {
                 is_reservation: true,
                 walltime: reservation.end - reservation.start,
@@ -117,14 +114,9 @@ impl CycleMachine {
             [Names::default(), Names::default(), Names::default()];
         let mut jobs = Vec::with_capacity(cycle.jobs.len());
         for (row, job) in cycle.jobs.iter().enumerate() {
-            let subjobs = match &job.queued_subjobs {
-                Some(subjobs) => subjobs.len(),
-                None => 1,
-            };
             jobs.push(RequestedJob {
                 chunks: places.chunks(table.queue_index(row), job),
                 counted: totals_of(job, &amounts),
-                subjobs: u32::try_from(subjobs).unwrap_or(u32::MAX),
                 job: CycleJob {
                     walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
                     queue: table.queue_index(row) as u32,
@@ -188,11 +180,6 @@ impl CycleMachine {
     pub(crate) fn processors(&self) -> CycleProcessors {
         let [total, free] = self.machine.of_first_pools(self.pools.of_nodes(), 0);
         CycleProcessors { total, free }
-    }
-
-    /// How often each job can be started.
-    pub(crate) fn subjobs(&self) -> Vec<u32> {
-        self.jobs.0.iter().map(|job| job.subjobs).collect()
     }
 
     /// Ends the running jobs that end next, as far as the walltimes tell. Returns when, or before
@@ -416,5 +403,6 @@ fn limit_of_arrays(jobs: &[QueuedJob]) -> Option<Limit> {
     if named.is_empty() {
         return None;
     }
-    Some(Limit::of_subjobs(named))
+    let limit = Limit::new(None, LimitKind::Subjobs, None);
+    Some(Limit { named, ..limit })
 }

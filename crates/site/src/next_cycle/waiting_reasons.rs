@@ -5,10 +5,10 @@ use jsf_ingest::QueuedJob;
 use jsf_openpbs::cycle::{JobSource, Limit, LimitKind, Refusal, Shortage};
 use jsf_openpbs::words::counted;
 
+use super::cycle_decisions::Decisions;
+use super::node_pools::{PROCESSORS, wanted};
+use super::site_machine::CycleMachine;
 use crate::Site;
-use crate::next_cycle::cycle_decisions::Decisions;
-use crate::next_cycle::node_pools::{PROCESSORS, wanted};
-use crate::next_cycle::site_machine::CycleMachine;
 
 /// A job that waits.
 #[derive(Clone, Copy)]
@@ -32,12 +32,12 @@ impl JobInWords<'_> {
                 let machine = &self.machine.machine;
                 let request = self.machine.jobs.job(self.row as u32).request;
                 match machine.shortage(&request) {
-                    Some(shortage) => format!("can never run: {}", self.short(shortage, "in all")),
+                    Some(shortage) => format!("can never run: {}", self.short(shortage, "exist")),
                     None => "can never run".to_owned(),
                 }
             }
             Refusal::NotEnoughFree => match shortage {
-                Some(shortage) => self.not_enough(shortage),
+                Some(shortage) => self.short(shortage, "free"),
                 None => "not enough is free where it was suspended".to_owned(),
             },
             Refusal::Limit(limit) => match self.machine.limits.get(limit) {
@@ -68,27 +68,7 @@ impl JobInWords<'_> {
         format!("would delay {id}, which is promised a start")
     }
 
-    /// Why the job waits, as too little is free.
-    fn not_enough(self, shortage: Shortage) -> String {
-        let short = self.short(shortage, "free");
-        let Shortage::Amount {
-            chunk,
-            amount,
-            is_on_host,
-            ..
-        } = shortage
-        else {
-            return short;
-        };
-        let name = self.name(amount);
-        // how many processors of all are free is said once, above the jobs
-        if !is_on_host && name == PROCESSORS && self.with_values(chunk).is_empty() {
-            return "not enough processors".to_owned();
-        }
-        format!("not enough {}: {short}", resource_in_words(name))
-    }
-
-    /// What is short of all that there is, or of what is free.
+    /// What is short of all that exists, or of what is free.
     fn short(self, shortage: Shortage, of: &str) -> String {
         match shortage {
             Shortage::Amount {
@@ -99,15 +79,20 @@ impl JobInWords<'_> {
                 is_on_host,
             } => {
                 let name = self.name(amount);
-                let asked = counted_in_words(self.site, name, asked);
+                let resource = resource_in_words(name);
+                let with = self.with_values(chunk);
+                // how many processors of all are free is said once, above the jobs
+                if of == "free" && !is_on_host && name == PROCESSORS && with.is_empty() {
+                    return "not enough processors".to_owned();
+                }
+                let asked = amount_in_words(self.site, name, asked);
                 let available = amount_in_words(self.site, name, available);
                 let host = if is_on_host {
                     " on one host, at most"
                 } else {
                     ","
                 };
-                let with = self.with_values(chunk);
-                format!("asks for {asked}{with}{host} {available} {of}")
+                format!("not enough {resource}: asks for {asked}{with}{host} {available} {of}")
             }
             Shortage::Together { chunk } => {
                 let with = self.with_values(chunk);
@@ -174,14 +159,15 @@ impl JobInWords<'_> {
         let name = &*self.machine.amounts[amount];
         let most = limit.generic.unwrap_or(0);
         let asked = self.machine.jobs.job(self.row as u32).counted[amount];
-        let available = amount_in_words(self.site, name, most);
-        let why = if asked > most {
-            let asked = counted_in_words(self.site, name, asked);
-            format!("can never run: asks for {asked}")
-        } else {
-            format!("not enough {}", resource_in_words(name))
-        };
-        format!("{why}, {owner} has {available} (resources_available)")
+        let never = if asked > most { "can never run: " } else { "" };
+        let (asked, most) = (
+            amount_in_words(self.site, name, asked),
+            amount_in_words(self.site, name, most),
+        );
+        let name = resource_in_words(name);
+        format!(
+            "{never}not enough {name}: asks for {asked}, {owner} has {most} (resources_available)"
+        )
     }
 }
 
@@ -192,16 +178,6 @@ fn resource_in_words(name: &str) -> &str {
     } else {
         name
     }
-}
-
-/// An amount with its resource, such as `4 ngpus`.
-fn counted_in_words(site: &Site, name: &str, amount: i64) -> String {
-    let noun = if name == PROCESSORS && amount == 1 {
-        "processor"
-    } else {
-        resource_in_words(name)
-    };
-    format!("{} {noun}", amount_in_words(site, name, amount))
 }
 
 /// An amount, a size with its unit as PBS writes it.

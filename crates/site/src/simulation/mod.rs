@@ -3,9 +3,6 @@
 //! In: logs of jobs, and the machine, the limits and the times of a site. Out: the schedule, what
 //! the simulation leaves out, and what is found about a formula on these jobs.
 
-pub(crate) mod simulated_nodes;
-pub(crate) mod simulated_times;
 pub(crate) mod simulation_rules;
 pub(crate) mod site_simulation;
-pub(crate) mod warm_up;
 pub(crate) mod workload_findings;

@@ -3,22 +3,26 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use job_sort_formula::diagnostic::Need;
+use jsf_ingest::QueuedJob;
 use jsf_openpbs::array_id::array_and_index;
-use jsf_openpbs::cycle::{CycleRules, Limit, Machine, Times};
-use jsf_openpbs::files::nodes::{Node, Nodes};
+use jsf_openpbs::chunks::Chunk;
+use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind, Machine, Times};
+use jsf_openpbs::files::nodes::Node;
 use jsf_openpbs::files::sched_config::SortFirst;
+use jsf_openpbs::resource_amount::AmountSource;
 use jsf_simulate::{
     Backfill, MAX_RUN_SUBJOBS, NonPrimeRules, OrderRules, PlacedRequests, SimulationRules,
     UsageMeasure, Workload,
 };
 use serde::Serialize;
 
+use super::site_simulation::is_always_known;
 use crate::next_cycle::LeftOut;
-use crate::next_cycle::node_pools::{PROCESSORS, amount_on};
+use crate::next_cycle::node_pools::{PROCESSORS, Pools, amount_on};
+use crate::next_cycle::places::{Places, totals_of};
 use crate::next_cycle::queue_rules::{LimitedNames, starts_in_words};
 use crate::next_cycle::reserved_nodes::Reservations;
 use crate::opening::role::Role;
-use crate::simulation::site_simulation::is_always_known;
 use crate::{Site, SiteError};
 
 /// What of Slurm's scheduling is not simulated.
@@ -76,32 +80,6 @@ pub(crate) struct Counted {
     pub(crate) placed_jobs: usize,
     /// What of the nodes and of the chunks of jobs the simulation does without.
     pub(crate) left_out: Vec<LeftOut>,
-}
-
-impl Counted {
-    /// A machine of pools of which the hosts are not told apart.
-    fn of_pools(
-        site: &Site,
-        workload: &Workload,
-        names: Vec<Box<str>>,
-        machine: Machine,
-        source: ProcessorsSource,
-    ) -> Self {
-        let names = site.with_limited(names, workload.queues());
-        let requests = match names.len() {
-            1 => Vec::new(),
-            _ => requests(workload, &names),
-        };
-        Self {
-            names,
-            machine,
-            source,
-            requests,
-            placed: None,
-            placed_jobs: 0,
-            left_out: Vec::new(),
-        }
-    }
 }
 
 impl Site {
@@ -210,50 +188,56 @@ impl Site {
     }
 
     /// The machine: the number of processors that is given, else the site's nodes, else the machine
-    /// of the log.
+    /// of the log. The hosts of nodes are told apart only where the log has chunks.
     pub(crate) fn counted(
         &self,
         workload: &Workload,
         processors: Option<u32>,
     ) -> Result<Counted, SiteError> {
-        let (processors, source) = if let Some(processors) = processors {
-            (processors, ProcessorsSource::Given)
+        let queues = workload.queues();
+        let mut names: Vec<Box<str>> = vec![PROCESSORS.into()];
+        let mut left_out = Vec::new();
+        let one_count = |processors: u32| Machine::new(&[vec![processors.into()]]);
+        let (machine, source) = if let Some(processors) = processors {
+            (one_count(processors), ProcessorsSource::Given)
         } else if let Some(placed) = self.placed(workload)? {
             return Ok(placed);
         } else if let Some(nodes) = self.nodes()? {
-            return self.counted_nodes(workload, &nodes);
+            names.extend(self.counted_resources()?);
+            let usable = self.usable_nodes(&nodes, &Reservations::default());
+            if usable.iter().any(|node| node.host != usable[0].host) {
+                left_out.push(LeftOut {
+                    what: "the hosts of jobs without `select` in the log".to_owned(),
+                    jobs: workload.jobs().len(),
+                });
+            }
+            (machine(&usable, &names, queues), ProcessorsSource::Nodes)
         } else if let Some(slurm) = &self.slurm
             && let Some(processors) = slurm.cluster.usable_processors()
         {
-            (processors, ProcessorsSource::Nodes)
+            (one_count(processors), ProcessorsSource::Nodes)
         } else if let Some(processors) = workload.machine_processors {
-            (processors, ProcessorsSource::Log)
+            (one_count(processors), ProcessorsSource::Log)
         } else {
             return Err(SiteError::missing(
                 "the number of processors is not known: no log has `; MaxProcs: N` in its header; ",
                 Need::Processors,
             ));
         };
-        let machine = Machine::new(&[vec![processors.into()]]);
-        let names = vec![PROCESSORS.into()];
-        Ok(Counted::of_pools(self, workload, names, machine, source))
-    }
-
-    /// The machine of the site's nodes, of which the hosts are not told apart.
-    fn counted_nodes(&self, workload: &Workload, nodes: &Nodes) -> Result<Counted, SiteError> {
-        let mut names = vec![PROCESSORS.into()];
-        names.extend(self.counted_resources()?);
-        let usable = self.usable_nodes(nodes, &Reservations::default());
-        let machine = machine(&usable, &names, workload.queues());
-        let mut counted =
-            Counted::of_pools(self, workload, names, machine, ProcessorsSource::Nodes);
-        if usable.iter().any(|node| node.host != usable[0].host) {
-            counted.left_out.push(LeftOut {
-                what: "the hosts of jobs without `select` in the log".to_owned(),
-                jobs: workload.jobs().len(),
-            });
+        let names = self.with_limited(names, queues);
+        let mut requests = Vec::new();
+        if names.len() > 1 {
+            requests = self::requests(workload, &names);
         }
-        Ok(counted)
+        Ok(Counted {
+            names,
+            machine,
+            source,
+            requests,
+            placed: None,
+            placed_jobs: 0,
+            left_out,
+        })
     }
 
     /// In which order a cycle considers the jobs of a workload.
@@ -363,6 +347,98 @@ impl Site {
     }
 }
 
+impl Site {
+    /// The nodes as a machine on which the jobs of a workload are placed; `None` without nodes, and
+    /// if the log says of no job which chunks it asks for.
+    pub(crate) fn placed(&self, workload: &Workload) -> Result<Option<Counted>, SiteError> {
+        let jobs = workload.jobs().iter();
+        let without_chunks = jobs.filter(|job| workload.chunks(job).0.is_empty()).count();
+        if without_chunks == workload.jobs().len() || !self.files.has(Role::Nodes) {
+            return Ok(None);
+        }
+        let queues = workload.queues();
+        let amounts = self.with_limited(self.counted_resources()?, queues);
+        let (distinct, of_jobs) = self.queued_jobs(workload, &amounts);
+        let pools = Pools::new(self, &distinct, None, None, &Reservations::default())?;
+        let mut places = Places::new(self, &pools, queues);
+        let mut requests = Vec::with_capacity(distinct.len());
+        for job in &distinct {
+            let queue = queues.iter().position(|queue| *queue == job.queue);
+            requests.push(places.chunks(queue.unwrap_or(0), job));
+        }
+        let machine = places.machine();
+        let names = self.with_limited(pools.names.clone(), queues);
+        let mut counted = Vec::with_capacity(of_jobs.len() * names.len());
+        let mut jobs = Vec::with_capacity(of_jobs.len());
+        for &job in &of_jobs {
+            let job = &distinct[job as usize];
+            counted.extend(totals_of(job, &names));
+            jobs.push(job);
+        }
+        let mut left_out = pools.left_out(self, &jobs);
+        left_out.extend(LeftOut::of_some_jobs([(
+            "chunks of jobs without `select` in the log (each is placed as one)",
+            without_chunks,
+        )]));
+        Ok(Some(Counted {
+            names,
+            machine,
+            source: ProcessorsSource::Nodes,
+            requests: counted,
+            placed: Some(PlacedRequests { requests, of_jobs }),
+            placed_jobs: workload.jobs().len() - without_chunks,
+            left_out,
+        }))
+    }
+
+    /// The jobs of a log as a cycle reads them, those that are alike once; and job by job, which of
+    /// these it is.
+    fn queued_jobs(&self, workload: &Workload, amounts: &[Box<str>]) -> (Vec<QueuedJob>, Vec<u32>) {
+        let mut columns = Vec::new();
+        for name in amounts {
+            if **name != *PROCESSORS
+                && let Some(column) = workload.amounts_of(name)
+            {
+                columns.push((name, column));
+            }
+        }
+        let mut distinct = Vec::new();
+        let mut known: HashMap<(u32, u32, u32, Vec<i64>), u32> = HashMap::new();
+        let mut of_jobs = Vec::with_capacity(workload.jobs().len());
+        for (index, job) in workload.jobs().iter().enumerate() {
+            let mut amounts = Vec::with_capacity(columns.len());
+            for (_, column) in &columns {
+                amounts.push(column[index].ceil() as i64);
+            }
+            let key = (job.queue, job.chunks, job.processors, amounts);
+            let next = distinct.len() as u32;
+            of_jobs.push(*known.entry(key).or_insert_with_key(|(.., amounts)| {
+                let (select, place) = workload.chunks(job);
+                let mut named = BTreeMap::new();
+                for ((name, _), &amount) in columns.iter().zip(amounts) {
+                    if amount > 0 {
+                        named.insert((*name).clone(), amount);
+                    }
+                }
+                let mut chunks = Vec::new();
+                if !select.is_empty() {
+                    chunks = Chunk::read_select(select, AmountSource::Server, &self.schema);
+                }
+                distinct.push(QueuedJob {
+                    queue: workload.queues()[job.queue as usize].clone(),
+                    ncpus: Some(job.processors.into()),
+                    chunks,
+                    place: place.into(),
+                    amounts: named,
+                    ..QueuedJob::default()
+                });
+                next
+            }));
+        }
+        (distinct, of_jobs)
+    }
+}
+
 /// A machine of one pool for the nodes that no queue has for itself, and one for those of each
 /// queue that has some.
 fn machine(nodes: &[&Node], names: &[Box<str>], queues: &[Box<str>]) -> Machine {
@@ -428,7 +504,8 @@ fn limited_arrays(workload: &Workload) -> (Vec<Option<u32>>, Option<Limit>) {
     if named.is_empty() {
         return (of_jobs, None);
     }
-    (of_jobs, Some(Limit::of_subjobs(named)))
+    let limit = Limit::new(None, LimitKind::Subjobs, None);
+    (of_jobs, Some(Limit { named, ..limit }))
 }
 
 /// The name of a formula for what a key of `job_sort_key` orders by.

@@ -10,25 +10,23 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin};
 use jsf_ingest::FileKind;
-use jsf_openpbs::cycle::LimitKind;
 use jsf_openpbs::duration::seconds;
-use jsf_openpbs::files::limits::RunLimit;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::words::{counted, quoted};
 use jsf_simulate::{
     Backfill, Decay, Fairshare, FairsharePolicy, Faults, LogInputs, LogRules, MAX_RUN_SUBJOBS,
-    Observer, Results, Schedule, SlurmPriority, UsageMeasure, Workload, WorkloadBuilder,
+    Observer, Results, Schedule, SlurmPriority, UsageMeasure, WarmUp, Workload, WorkloadBuilder,
     read_workload, sacct_advice, simulate,
 };
 use jsf_slurm::priority::AGE;
 use serde::Deserialize;
 
+use super::simulation_rules::Processors;
 use crate::next_cycle::LeftOut;
 use crate::opening::file_source::{FileSource, OpenedFile};
 use crate::opening::role::{Role, unexpected};
 use crate::shares::policy_selection::PolicyName;
 use crate::shares::site_tree::SiteTree;
-use crate::simulation::simulation_rules::Processors;
 use crate::words::first_names;
 use crate::{Site, SiteError};
 
@@ -68,6 +66,9 @@ const MIN_JOBS: usize = 20;
 /// Where at most this part of the jobs waits, a formula decides nothing.
 const FEW_WAIT: f64 = 0.01;
 
+/// The usage of an entity that has run nothing.
+const FRESH: f64 = 1.0;
+
 /// A simulated workload.
 #[derive(Debug)]
 pub struct SimulatedQueue {
@@ -83,8 +84,7 @@ pub struct SimulatedQueue {
     pub policy: Option<PolicyName>,
     /// How usage decays.
     pub decay: Option<Decay>,
-    /// The limits of running jobs that matter to the workload, in words: the queue or the server,
-    /// and the limit.
+    /// The server and the queues that have limits of running jobs, in words.
     pub limits: Vec<String>,
     /// What the site has and the simulation does without.
     pub left_out: Vec<LeftOut>,
@@ -305,7 +305,7 @@ impl Site {
                 None
             },
             decay,
-            limits: self.run_limits(workload),
+            limits: self.limited_owners(workload),
             left_out,
             shares: self.entity_shares(workload)?,
             warnings,
@@ -315,25 +315,18 @@ impl Site {
         Ok(simulated)
     }
 
-    /// The limits of running jobs that matter to a workload, in words.
-    fn run_limits(&self, workload: &Workload) -> Vec<String> {
-        let mut owners = vec![("the server".to_owned(), "")];
+    /// The server and the queues of a workload that have limits of running jobs.
+    fn limited_owners(&self, workload: &Workload) -> Vec<String> {
+        let mut owners = Vec::new();
+        if self.queues.run_limits("").is_some() {
+            owners.push("the server".to_owned());
+        }
         for queue in workload.queues() {
-            if !queue.is_empty() {
-                owners.push((format!("queue {queue}"), queue));
+            if !queue.is_empty() && self.queues.run_limits(queue).is_some() {
+                owners.push(format!("queue {queue}"));
             }
         }
-        let mut described = Vec::new();
-        for (of, queue) in owners {
-            let mut words = Vec::new();
-            for limit in self.queues.run_limits(queue).into_iter().flatten() {
-                words.extend(limit_in_words(limit, workload));
-            }
-            if !words.is_empty() {
-                described.push(format!("{of}: {} at the same time", words.join(", ")));
-            }
-        }
-        described
+        owners
     }
 
     /// How usage decays: as the options say, else as in the `slurm.conf` or the `sched_config`.
@@ -453,31 +446,36 @@ impl Site {
             _ => FairsharePolicy::Other(self.policy.build_policy(name, &[])),
         };
         let simulated = self.simulated_tree(tree, workload)?;
-        let mut fairshare = Fairshare::new(simulated, policy, decay, in_log);
+        let is_documented = (name, rules) == (PolicyName::Pbs, PolicyRules::Documented);
+        let mut fairshare = Fairshare::new(
+            simulated,
+            policy,
+            decay,
+            in_log,
+            // Slurm has no least usage
+            if self.slurm.is_some() { 0.0 } else { 1.0 },
+            usage == StartingUsage::Tree && !is_documented,
+        );
         if self.files.has(Role::SchedConfig) {
             let measure = UsageMeasure::from_formula(&self.config.fairshare_usage_res);
             fairshare.measure = measure.unwrap_or_default();
         }
-        if self.slurm.is_some() {
-            fairshare = fairshare.from_nothing();
-        }
-        let is_documented = (name, rules) == (PolicyName::Pbs, PolicyRules::Documented);
-        if usage == StartingUsage::Tree && !is_documented {
-            fairshare = fairshare.with_usage_of_tree();
-        }
         fairshare.is_printed = self.rules.numbers == NumberMode::OpenPbs;
+        let known = match name {
+            PolicyName::Pbs => Some(tree.pbs_tree(PolicyRules::Scheduler, [])?),
+            _ => None,
+        };
+        let consequence = match known {
+            Some(_) => "they join the group `unknown`",
+            None => "their fair-share numbers are 0",
+        };
         let mut unknown = Vec::new();
-        let mut consequence = "their fair-share numbers are 0";
-        if name == PolicyName::Pbs {
-            consequence = "they join the group `unknown`";
-            let known = tree.pbs_tree(PolicyRules::Scheduler, [])?;
-            for (entity, name) in in_log.iter().enumerate() {
-                if known.tree().find(name).is_none() {
-                    unknown.push(&*workload.entities()[entity]);
-                }
-            }
-        } else {
-            for entity in fairshare.unknown_entities() {
+        for (entity, name) in in_log.iter().enumerate() {
+            let is_known = match &known {
+                Some(known) => known.tree().find(name).is_some(),
+                None => fairshare.nodes[entity].is_some(),
+            };
+            if !is_known {
                 unknown.push(&*workload.entities()[entity]);
             }
         }
@@ -494,6 +492,71 @@ impl Site {
         }
         Ok(Some(fairshare))
     }
+
+    /// How long after the first submission of a workload the jobs begin that count: under any
+    /// formula the same, so that the results of one are the same beside any other.
+    ///
+    /// # Errors
+    /// The tree cannot be built.
+    pub fn warm_up(
+        &self,
+        workload: &Workload,
+        options: &SimulationOptions,
+    ) -> Result<WarmUp, SiteError> {
+        let Some(period) = self.fresh_usage_decay(options)? else {
+            return Ok(WarmUp::None);
+        };
+        let period = i64::try_from(period).unwrap_or(i64::MAX).max(1);
+        let [first, .., last] = workload.jobs() else {
+            return Ok(WarmUp::None);
+        };
+        let until_decay = if self.decays_as_in_slurm_conf() && options.decay_period.is_none() {
+            period
+        } else {
+            // usage decays at every multiple of the period, wherever the log begins
+            period - first.submit.rem_euclid(period)
+        };
+        let is_short = until_decay > last.submit.saturating_sub(first.submit) / 2;
+        Ok(if is_short {
+            WarmUp::LogTooShort(until_decay)
+        } else {
+            WarmUp::UntilDecay(until_decay)
+        })
+    }
+
+    /// The time in which usage that starts fresh decays once, in seconds: until then it says who
+    /// ran first, and not who runs much. `None` without a tree, where the tree has usage to start
+    /// with, and where nothing decays.
+    fn fresh_usage_decay(&self, options: &SimulationOptions) -> Result<Option<u64>, SiteError> {
+        let Some(tree) = &self.tree else {
+            return Ok(None);
+        };
+        let tree = self.simulated_tree(tree, &Workload::default())?;
+        let mut nodes = tree.nodes();
+        let has_usage =
+            nodes.any(|node| tree.children(node).is_empty() && tree.usage(node) > FRESH);
+        if has_usage && options.usage != StartingUsage::Fresh {
+            return Ok(None);
+        }
+        Ok(self.decay_period(options.decay_period))
+    }
+}
+
+/// Checks that a warm-up leaves jobs of a workload that count.
+///
+/// # Errors
+/// The last job is submitted before the warm-up, in seconds after the first submission, is over.
+pub fn check_warm_up(workload: &Workload, warm_up: i64) -> Result<(), SiteError> {
+    let (Some(first), Some(last)) = (workload.jobs().first(), workload.jobs().last()) else {
+        return Ok(());
+    };
+    let length = last.submit.saturating_sub(first.submit);
+    if warm_up <= length {
+        return Ok(());
+    }
+    Err(SiteError::content(format!(
+        "the warm-up of {warm_up} s leaves no job: the last one is submitted {length} s after the first"
+    )))
 }
 
 fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Workload, SiteError> {
@@ -541,11 +604,14 @@ fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Wor
 /// Why a log has no job: how many lines are left out for each reason, and the first that is named.
 fn reasons(faults: &Faults) -> String {
     let mut reasons = String::new();
-    if let Some(counts) = faults.summary([]) {
-        reasons = format!(": {counts}");
-    }
     if let Some(fault) = faults.messages().first() {
-        reasons += &format!("; {fault}");
+        reasons = format!("; {fault}");
+    }
+    // of a single fault the message says all
+    if let Some(counts) = faults.summary([])
+        && (faults.count() != 1 || reasons.is_empty())
+    {
+        reasons.insert_str(0, &format!(": {counts}"));
     }
     reasons
 }
@@ -602,34 +668,6 @@ fn never_started(workload: &Workload, schedule: &Schedule) -> Vec<String> {
         }
     }
     warnings
-}
-
-/// A limit in words; `None` for one of somebody who has no job in the workload.
-fn limit_in_words(limit: &RunLimit, workload: &Workload) -> Option<String> {
-    let amount = match &limit.resource {
-        None => limit.most.to_string(),
-        Some(resource) => format!("{} {resource}", limit.most),
-    };
-    let (shown, in_log) = (workload.names(), workload.names_in_log());
-    let (each, shown, in_log) = match limit.kind {
-        LimitKind::Group => ("each group", &shown.unix_groups, &in_log.unix_groups),
-        LimitKind::Project => ("each project", &shown.projects, &in_log.projects),
-        LimitKind::User => ("each user", &shown.users, &in_log.users),
-        LimitKind::All | LimitKind::Subjobs | LimitKind::Available => {
-            return Some(format!("{amount} in all"));
-        }
-    };
-    let of = match &limit.name {
-        None => each.to_owned(),
-        Some(name) => shown_name(name, shown, in_log)?,
-    };
-    Some(format!("{amount} of {of}"))
-}
-
-/// What is shown for a name in the log.
-fn shown_name(name: &str, shown: &[Box<str>], in_log: &[Box<str>]) -> Option<String> {
-    let index = in_log.iter().position(|other| **other == *name)?;
-    Some(format!("`{}`", shown[index]))
 }
 
 /// Whether a simulation computes an input of every job, whatever the log says.

@@ -51,7 +51,13 @@ pub(crate) fn rules_in_words(
         facts.push(Fact::new("preemption", preemptions_in_words(preemptions)));
     }
     if !simulated.limits.is_empty() {
-        facts.push(Fact::new("limits", simulated.limits.join("; ")).in_full());
+        facts.push(
+            Fact::new(
+                "limits",
+                format!("running jobs of {}", simulated.limits.join(", ")),
+            )
+            .in_full(),
+        );
     }
     facts
 }
