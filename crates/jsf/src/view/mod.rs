@@ -12,6 +12,7 @@ pub mod groups;
 pub mod ordered_writer;
 pub mod printable;
 pub mod rule_facts;
+pub(crate) mod unit;
 pub mod verdict;
 pub mod without;
 pub mod words;

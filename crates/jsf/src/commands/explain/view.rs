@@ -164,7 +164,6 @@ impl<'a> ExplainedJob<'a, '_> {
             Column::code("term", 9),
             Column::number("value", 9).with_bar(),
             Column::number("part", 7),
-            Column::bar(2),
         ];
         let mut values = Vec::new();
         let mut total = 0.0;
@@ -181,7 +180,6 @@ impl<'a> ExplainedJob<'a, '_> {
                 Cell::Code(excerpt(&term.text, MAX_CODE)),
                 &term.value,
                 Cell::Written(format!("{:.0} %", part * 100.0), Some(part)),
-                Cell::Bar(part),
             ]);
         }
         Section::new(format!("terms{}", self.of))

@@ -22,8 +22,7 @@ use crate::view::branches::{MAX_LEVELS, branches};
 use crate::view::document::{Cell, Chart, Column, Document, Fact, Section, Table, cells};
 use crate::view::groups::{group_sections, move_cells, move_columns};
 use crate::view::words::{
-    count, first_names, grouped, grouped_count, grouped_number, percent, signed_significant,
-    significant,
+    count, first_names, grouped_count, grouped_number, percent, signed_significant, significant,
 };
 
 /// A tree of at most so many nodes is on the first screen; of a larger one the entities farthest
@@ -155,7 +154,7 @@ fn assumed_headline(
         let all = grouped_count(queue.comparison.moves().len(), "job");
         clauses.push(format!("{moved} of {all} moved"));
     }
-    let assumed = grouped(&view.policy.assumed);
+    let assumed = &view.policy.assumed;
     format!("If {assumed}: {}.", clauses.join(", "))
 }
 
