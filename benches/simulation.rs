@@ -14,7 +14,6 @@ use std::time::Instant;
 
 use job_sort_formula::fairshare::DocumentedOpenPbs;
 use job_sort_formula::{Formula, Program, Schema};
-use jsf::commands::simulate::answer::SimulatedJobs;
 use jsf_ingest::native_tree::read_tree;
 use jsf_simulate::{
     Backfill, Decay, Fairshare, FairsharePolicy, LoggedJob, Schedule, SimulationRules, Statistics,
@@ -146,16 +145,19 @@ fn peak_memory() -> Option<u64> {
 
 /// The seconds that the reference takes for a workload, and whether all starts are equal.
 fn reference(workload: &Workload, schedule: &Schedule) -> Option<(f64, bool)> {
-    let mut log = Vec::new();
-    let jobs = SimulatedJobs {
-        workload,
-        schedule: schedule.clone(),
-    };
-    jobs.write_swf(PROCESSORS, FORMULA, &mut log)
-        .expect("memory");
+    // as in the Standard Workload Format, with the users numbered from 1
+    let mut log = String::new();
+    for (index, job) in workload.jobs().iter().enumerate() {
+        let (id, user) = (workload.id(index), job.entity + 1);
+        let (submit, run) = (job.submit, job.duration());
+        let (processors, walltime) = (job.processors, job.walltime);
+        log += &format!(
+            "{id} {submit} 0 {run} {processors} -1 -1 {processors} {walltime} -1 1 {user} -1 -1 -1 -1 -1 -1\n"
+        );
+    }
     let numbered: serde_json::Value = serde_json::from_str(&numbered_tree(workload)).expect("JSON");
     let case = json!({
-        "workload": String::from_utf8(log).expect("UTF-8"), "processors": PROCESSORS, "formula": FORMULA,
+        "workload": log, "processors": PROCESSORS, "formula": FORMULA,
         "backfill": "easy", "tree": numbered, "decay": DECAY.period, "decay_factor": DECAY.factor,
     });
     let script = concat!(

@@ -366,7 +366,7 @@ fn jobs_that_never_start_meet_no_goal_about_waits_and_are_no_gain() {
         "The waits cannot be compared, as they are those of different jobs: 20 start under the old formula alone, 0 under the new one alone, and 20 jobs under both.",
         "warning under the new formula: jobs that never start",
         "∞          at most 100 d  no (20 jobs never started)",
-        "40 → 20 jobs",
+        "all 40 → 20 jobs",
     ] {
         assert!(text.contains(expected), "{expected}: {text}");
     }

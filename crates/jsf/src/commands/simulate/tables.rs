@@ -97,10 +97,10 @@ fn count_cell(count: usize) -> Cell<'static> {
 }
 
 /// The numbers of all jobs, and how close the use is to the shares.
-pub(crate) fn all_jobs_section<'a>(
+pub(crate) fn all_jobs_sections<'a>(
     sides: &[&SimulationReport<'_>],
     difference: Option<&Difference>,
-) -> Section<'a> {
+) -> [Section<'a>; 2] {
     let mut started = Vec::new();
     let (mut jain, mut hoover) = (Vec::new(), Vec::new());
     for side in sides {
@@ -111,7 +111,7 @@ pub(crate) fn all_jobs_section<'a>(
         }
     }
     started.dedup();
-    let mut heading = format!("{} jobs", started.join(" → "));
+    let mut heading = format!("all {} jobs", started.join(" → "));
     if difference.is_some_and(has_star) {
         heading += " (* more than chance)";
     }
@@ -137,7 +137,11 @@ pub(crate) fn all_jobs_section<'a>(
         rows.push(row(("Jain's index of shares", Number), &jain, difference));
         rows.push(row(("used by others (Hoover)", Part), &hoover, difference));
     }
-    Section::new("all jobs").table(Table::from_rows(columns, rows))
+    let table = Table::from_rows(columns, rows);
+    [
+        Section::new("").in_text().table(table.clone()),
+        Section::new("all jobs").on_page().table(table),
+    ]
 }
 
 /// Whether a change on the first screen is more than chance.

@@ -11,7 +11,7 @@ use crate::commands::simulate::effect_in_words::effect;
 use crate::commands::simulate::failures_in_words::is_fatal;
 use crate::commands::simulate::log_facts::log_facts;
 use crate::commands::simulate::tables::{
-    all_jobs_section, class_sections, difference_sections, interval_note, jobs_section,
+    all_jobs_sections, class_sections, difference_sections, interval_note, jobs_section,
     periods_section, shares_section, start_values_section,
 };
 use crate::view::document::{Document, Fact, Section};
@@ -50,7 +50,7 @@ pub(crate) fn simulation_document<'a>(report: &'a SimulationReport<'a>) -> Docum
     )));
     if has_waits(report) {
         sections.extend(goals_section(OldNew::new(&report.goals, &report.goals)));
-        sections.push(all_jobs_section(&[report], None));
+        sections.extend(all_jobs_sections(&[report], None));
         sections.extend(class_sections(report));
         sections.push(start_values_section("values at the start", report));
         sections.push(periods_section(&[report]));
@@ -96,7 +96,7 @@ pub(crate) fn simulated_change_document<'a>(report: &'a SimulatedChangeReport<'a
     if have_waits {
         let both: &[&SimulationReport<'_>] = &[old, new];
         sections.extend(goals_section(OldNew::new(&old.goals, &new.goals)));
-        sections.push(all_jobs_section(both, Some(difference)));
+        sections.extend(all_jobs_sections(both, Some(difference)));
         facts.push(Fact::new("intervals", interval_note(difference)).in_full());
         // the means of different jobs are not compared
         if difference.is_of_same_jobs() {

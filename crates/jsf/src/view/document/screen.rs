@@ -11,7 +11,7 @@ use crate::view::document::{Block, Document, Fact, Section};
 use crate::view::printable::printable;
 
 /// A table keeps at least so many rows, if it has them.
-const MIN_ROWS: usize = 2;
+const MIN_ROWS: usize = 3;
 /// A text of a fact keeps at least so many lines, if it has them.
 const MIN_LINES: usize = 2;
 
