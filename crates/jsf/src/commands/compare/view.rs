@@ -216,7 +216,13 @@ pub(crate) fn facts(report: CompareReport<'_>) -> Vec<Fact> {
         .sides
         .as_ref()
         .map(|side| facts_of(&side.rules));
-    facts.extend(Fact::of_sides(&rules.old, &rules.new));
+    // a side whose formula reads no fair share has no policy
+    let has_policy = |facts: &[Fact]| facts.iter().any(|fact| fact.heading == "policy");
+    let has_two_policies = has_policy(&rules.old) == has_policy(&rules.new);
+    for mut fact in Fact::of_sides(&rules.old, &rules.new) {
+        fact.is_in_full |= fact.heading == "policy" && !has_two_policies;
+        facts.push(fact);
+    }
     if has_effect(report) {
         facts.extend(fairness_fact(&report.compared.comparison));
     }

@@ -210,13 +210,13 @@ impl<'a> CycleReport<'a> {
         let mut words = format!("Starting now{of}: ");
         words += &match &cycle.started[..] {
             [] => "none".to_owned(),
-            started => first_names(started.iter(), MAX_NAMED),
+            started => first_names(started.iter(), 1),
         };
         words += &format!("; waiting: {}", cycle.waiting.len());
         let mut reserved = Vec::from_iter(&cycle.reserved);
         reserved.sort_by_key(|reserved| reserved.start);
         if let Some(first) = reserved.first() {
-            let names = first_names(reserved.iter().map(|reserved| &reserved.id), MAX_NAMED);
+            let names = first_names(reserved.iter().map(|reserved| &reserved.id), 1);
             let after = duration_of(first.start - cycle.at);
             words += &format!("; promised a start: {names}, the first in {after}");
         }

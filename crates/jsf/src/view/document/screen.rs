@@ -11,7 +11,7 @@ use crate::view::document::{Block, Document, Fact, Section};
 use crate::view::printable::printable;
 
 /// A table keeps at least so many rows, if it has them.
-const MIN_ROWS: usize = 3;
+const MIN_ROWS: usize = 2;
 /// A text of a fact keeps at least so many lines, if it has them.
 const MIN_LINES: usize = 2;
 
@@ -83,7 +83,10 @@ impl<'d, 'a> ShownSection<'d, 'a> {
         if !self.section.brief.is_empty() {
             self.lines.push(style.cut(&self.section.brief));
         }
-        label(&self.section.heading).to_owned()
+        match label(&self.section.heading) {
+            "" => "the rest".to_owned(),
+            heading => heading.to_owned(),
+        }
     }
 }
 
@@ -226,8 +229,11 @@ fn footer(sections: &[ShownSection<'_, '_>], hidden: &[String], read_on: &str) -
     let mut left_out: Vec<String> = Vec::new();
     for shown in sections {
         if shown.left_out > 0 {
-            let heading = label(&shown.section.heading);
-            left_out.push(format!("{heading}: {} more", shown.left_out));
+            let count = shown.left_out;
+            left_out.push(match label(&shown.section.heading) {
+                "" => format!("{count} more rows"),
+                heading => format!("{heading}: {count} more"),
+            });
         }
     }
     for name in hidden {
@@ -250,9 +256,6 @@ fn footer(sections: &[ShownSection<'_, '_>], hidden: &[String], read_on: &str) -
 
 /// A heading without what explains it.
 fn label(heading: &str) -> &str {
-    if heading.is_empty() {
-        return "rows";
-    }
     let (label, _) = heading.split_once(" (").unwrap_or((heading, ""));
     let (label, _) = label.split_once(", ").unwrap_or((label, ""));
     label
