@@ -24,11 +24,14 @@ use crate::parsed_job::{LAST_COUNTS, MAX_ENTRIES, ParsedJob};
 
 const NO_EUSER: &str = "jobs lack `euser`, which qstat shows only to administrators; \
                         their user is `Job_Owner` up to the `@`";
-const OF_NODES: &str = "jobs without `ncpus` have that of `nodes` (the nodes times `ppn`) or `procs`, whichever is larger";
+pub(super) const OF_NODES: &str =
+    "jobs without `ncpus` have that of `nodes`: the nodes times `ppn`";
+/// It says what [`OF_NODES`] does, too.
+pub(super) const OF_PROCS: &str = "jobs without `ncpus` have that of `nodes` (the nodes times `ppn`) or `procs`, whichever is larger";
 
 /// Jobs that were converted, until the table takes them.
 #[derive(Debug, Default)]
-pub struct ConvertedJobs {
+pub(super) struct ConvertedJobs {
     pub batch: Batch,
     /// Rows and reports in the order of the document.
     pub parts: Vec<Part>,
@@ -49,7 +52,7 @@ pub struct ConvertedJobs {
 
 /// A part of [`ConvertedJobs`].
 #[derive(Debug)]
-pub enum Part {
+pub(super) enum Part {
     /// Rows of the batch.
     Rows(Range<usize>),
     /// A job that a batch cannot hold.
@@ -70,7 +73,7 @@ pub enum Part {
 
 /// A job with its inputs, by column.
 #[derive(Debug)]
-pub struct ConvertedJob {
+pub(super) struct ConvertedJob {
     pub line: Option<usize>,
     pub id: String,
     pub entity: String,
@@ -84,7 +87,7 @@ pub struct ConvertedJob {
 }
 
 impl ConvertedJobs {
-    pub fn report(&mut self, line: Option<usize>, id: &str, problem: Problem) {
+    pub(super) fn report(&mut self, line: Option<usize>, id: &str, problem: Problem) {
         self.parts.push(Part::Problem {
             line,
             id: id.to_owned(),
@@ -102,7 +105,7 @@ impl ConvertedJobs {
     }
 
     /// Removes all jobs, and keeps the memory.
-    pub fn clear(&mut self, columns: usize) {
+    pub(super) fn clear(&mut self, columns: usize) {
         self.batch.clear(columns);
         self.parts.clear();
         self.undeclared.clear();
@@ -110,11 +113,11 @@ impl ConvertedJobs {
 }
 
 /// The most unknown keys that are counted by name. Later ones are not reported.
-pub const MAX_KEYS: usize = 10_000;
+pub(super) const MAX_KEYS: usize = 10_000;
 
 /// Converts job by job.
 #[derive(Debug)]
-pub struct JobConverter<'a> {
+pub(super) struct JobConverter<'a> {
     pub options: &'a ReadOptions<'a>,
     pub source: AmountSource,
     columns: Vec<RequestedColumn<'a>>,
@@ -133,7 +136,7 @@ pub struct JobConverter<'a> {
 }
 
 impl<'a> JobConverter<'a> {
-    pub fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
+    pub(super) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
         let mut converter = Self {
             options,
             source,
@@ -150,22 +153,22 @@ impl<'a> JobConverter<'a> {
     }
 
     /// Whether an unknown key needs no report, because there is one, or are too many.
-    pub fn has_reported(&self, key: &str) -> bool {
+    pub(super) fn has_reported(&self, key: &str) -> bool {
         self.reported_keys.len() >= MAX_KEYS || self.reported_keys.contains(key)
     }
 
     /// Removes the jobs that were converted.
-    pub fn clear_output(&mut self) {
+    pub(super) fn clear_output(&mut self) {
         self.output.clear(self.columns.len());
     }
 
     /// The column of this name.
-    pub fn column(&self, name: &str) -> Option<usize> {
+    pub(super) fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 
     /// What a key at the top of a job means. A special input that no column needs is unused.
-    pub fn job_key(&mut self, key: &str) -> JobKey {
+    pub(super) fn job_key(&mut self, key: &str) -> JobKey {
         let is_cycle = self.options.cycle_jobs;
         let meaning = match self.source {
             AmountSource::Server => JobKey::from_qstat(key),
@@ -190,7 +193,7 @@ impl<'a> JobConverter<'a> {
     }
 
     /// What a key in a list of a job means, other than in the list of resources.
-    pub fn listed_key(&self, list: &str, key: &str) -> JobKey {
+    pub(super) fn listed_key(&self, list: &str, key: &str) -> JobKey {
         if self.options.cycle_jobs && is_cycle_list(list) {
             JobKey::Unused.for_cycle(&format!("{list}.{key}"))
         } else {
@@ -199,7 +202,7 @@ impl<'a> JobConverter<'a> {
     }
 
     /// What a key in the list of resources means.
-    pub fn resource_key(&mut self, name: &str) -> JobKey {
+    pub(super) fn resource_key(&mut self, name: &str) -> JobKey {
         match self.name_index(name) {
             Some(index) => JobKey::Resource(index),
             None => JobKey::Unused,
@@ -208,7 +211,7 @@ impl<'a> JobConverter<'a> {
 
     /// The index of a resource or an input, which is added if it is new; `None` if there are too
     /// many.
-    pub fn name_index(&mut self, name: &str) -> Option<NameIndex> {
+    pub(super) fn name_index(&mut self, name: &str) -> Option<NameIndex> {
         if let Some(known) = self.known_name(name) {
             return Some(known);
         }
@@ -224,16 +227,16 @@ impl<'a> JobConverter<'a> {
     }
 
     /// The index of a name that was read before.
-    pub fn known_name(&self, name: &str) -> Option<NameIndex> {
+    pub(super) fn known_name(&self, name: &str) -> Option<NameIndex> {
         self.indices.get(name).copied()
     }
 
-    pub fn name(&self, index: NameIndex) -> &KnownName {
+    pub(super) fn name(&self, index: NameIndex) -> &KnownName {
         &self.names[index as usize]
     }
 
     /// Converts a job.
-    pub fn push(&mut self, job: &mut ParsedJob<'_>) {
+    pub(super) fn push(&mut self, job: &mut ParsedJob<'_>) {
         if self.source == AmountSource::Server && !job.has_resources() {
             job.problems.push(Problem::NoResources);
         }
@@ -275,13 +278,13 @@ impl<'a> JobConverter<'a> {
     }
 
     /// Reports a problem of a job that is not added, and discards its inputs.
-    pub fn skip(&mut self, job: &ParsedJob<'_>, problem: Problem) {
+    pub(super) fn skip(&mut self, job: &ParsedJob<'_>, problem: Problem) {
         self.output.report(job.line, job.id(), problem);
         self.abandon();
     }
 
     /// Discards the inputs of the current job.
-    pub fn abandon(&mut self) {
+    pub(super) fn abandon(&mut self) {
         self.output.batch.abandon();
         self.large_inputs.clear();
     }
@@ -392,7 +395,12 @@ impl<'a> JobConverter<'a> {
         let of_procs = Some(procs).filter(|procs| *procs > 0);
         if let Some(processors) = nodes.and_then(of_nodes).max(of_procs) {
             if self.column("ncpus").is_some() || self.options.cycle_jobs {
-                self.output.notes.insert(OF_NODES);
+                let note = if of_procs.is_some() {
+                    OF_PROCS
+                } else {
+                    OF_NODES
+                };
+                self.output.notes.insert(note);
             }
             let processors = JsonScalar::String(Cow::Owned(processors.to_string()));
             job.resources.push((ncpus, processors));

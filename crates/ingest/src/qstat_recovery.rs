@@ -2,11 +2,14 @@
 //! versions of qstat and several ways of saving its output produce them.
 //!
 //! Enters: the text of a document, of which qstat prints one attribute per line. Leaves: the rows
-//! of all jobs that can be read, and a problem for each repair and each job that cannot. The
-//! indentation of a line shows which object it belongs to, whether or not braces are missing. An
+//! of all jobs that can be read, and a problem for each repair and each job that cannot. An
 //! attribute that is not valid JSON is dropped. If the formula, the order or the fair-share entity
-//! needs it, the whole job is rejected: a value that cannot be read is never replaced by 0. Lines of
-//! another origin, such as what a shell printed, are left out with a note.
+//! needs it, the whole job is rejected: a value that cannot be read is never replaced by 0. If
+//! braces are missing, the indentation of a line shows which object it belongs to. Lines of another
+//! origin, such as what a shell printed, are left out with a note.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use job_sort_formula::jobs::Problem;
 use jsf_json::{JsonScalar, clipped};
@@ -17,57 +20,95 @@ use serde::de::IgnoredAny;
 
 use crate::attribute_values::integer;
 use crate::error::{ReadErrorKind, reason};
-use crate::job_converter::JobConverter;
 use crate::job_key::{JobKey, QSTAT_KEYS};
+use crate::json_reader::JsonReader;
+use crate::json_scanner::Scanner;
 use crate::options::{ParsedJobs, ReadOptions};
-use crate::parsed_job::ParsedJob;
+use crate::parsed_job::{MAX_PROBLEMS, ParsedJob};
 use crate::table_builder::TableBuilder;
 
 /// Reads the jobs of a document that is not valid JSON because of `error`.
 ///
 /// # Errors
-/// There are too many jobs, or the document is not indented as qstat indents it.
-pub fn read_damaged_qstat_json(
+/// There are too many jobs, or the document does not have one attribute or one job per line.
+pub(super) fn read_damaged_qstat_json(
     text: &str,
     error: &ReadErrorKind,
     options: &ReadOptions<'_>,
 ) -> Result<ParsedJobs, ReadErrorKind> {
     let mut recovery = Recovery {
-        converter: JobConverter::new(options, AmountSource::Server),
+        reader: JsonReader::new(options, AmountSource::Server),
         builder: TableBuilder::new(options),
-        indentation: Indentation::detect(text).ok_or_else(|| error.clone())?,
-        line: 0,
-        level: Level::Document,
+        indentation: Indentation::detect(text),
+        number: 0,
+        depth: 0,
         job: None,
         lists_of_jobs: 0,
         is_inside_string: false,
         had_comma: None,
         is_closed: true,
-        foreign: None,
+        foreign: ForeignLines::default(),
         notes: vec![note(error)],
     };
-    for line in text.lines() {
-        recovery.line += 1;
+    for (index, line) in text.lines().enumerate() {
+        recovery.number = index + 1;
         recovery.read_line(line);
-        recovery.builder.take_many(&mut recovery.converter);
+        recovery.builder.take_many(&mut recovery.reader.converter);
+    }
+    let has_jobs = recovery.job.is_some()
+        || recovery.builder.jobs_read() > 0
+        || !recovery.reader.converter.output.parts.is_empty();
+    if !has_jobs || recovery.foreign.has_attributes {
+        return Err(error.clone());
     }
     recovery.finish()
 }
 
+/// A line of the document, without white space around it and a comma at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line<'d> {
+    Empty,
+    /// So many `}` and nothing else.
+    Close(usize),
+    /// `"key": value`, or `"key": {`.
+    Entry(&'d str, &'d str),
+    /// None of these.
+    Other,
+}
+
+impl<'d> Line<'d> {
+    fn parse(text: &'d str) -> Self {
+        if text.is_empty() {
+            return Self::Empty;
+        }
+        let mut bytes = text.bytes();
+        if bytes.all(|byte| byte == b'}' || byte.is_ascii_whitespace()) {
+            return Self::Close(text.matches('}').count());
+        }
+        match key_and_value(text) {
+            Some((key, value)) if !value.is_empty() => Self::Entry(key, value),
+            _ => Self::Other,
+        }
+    }
+}
+
 /// Whether a key has the form of a job id: `12.server`, `12[].server`, `12[3].server`.
 fn is_job_id(key: &str) -> bool {
-    let Some((number, server)) = key.split_once('.') else {
+    let mut rest = key.trim_start_matches(|c: char| c.is_ascii_digit());
+    if rest.len() == key.len() {
         return false;
-    };
-    let (number, index) = match number.strip_suffix(']').and_then(|id| id.split_once('[')) {
-        Some((number, index)) => (number, index),
-        None => (number, ""),
-    };
-    let mut digits = number.bytes().chain(index.bytes());
-    !number.is_empty()
-        && digits.all(|byte| byte.is_ascii_digit())
-        && !server.is_empty()
-        && !server.contains(char::is_whitespace)
+    }
+    if let Some(index) = rest.strip_prefix('[') {
+        let index = index.trim_start_matches(|c: char| c.is_ascii_digit());
+        let Some(server) = index.strip_prefix(']') else {
+            return false;
+        };
+        rest = server;
+    }
+    match rest.strip_prefix('.') {
+        Some(server) => !server.is_empty() && !server.contains(char::is_whitespace),
+        None => false,
+    }
 }
 
 /// By how much the lines of jobs and of their attributes are indented, in characters, as most lines
@@ -83,6 +124,7 @@ struct Indentation {
 enum Level {
     Document,
     Job,
+    BelowJob,
     Attribute,
     /// In a list of a job.
     List,
@@ -91,32 +133,43 @@ enum Level {
 impl Indentation {
     /// `None` if the document is not indented.
     fn detect(text: &str) -> Option<Self> {
-        let mut of_jobs = Vec::new();
-        let mut of_attributes = Vec::new();
+        let mut of_jobs = HashMap::new();
+        let mut of_attributes = HashMap::new();
         for line in text.lines() {
-            match key_and_value(line.trim()) {
-                Some((key, "{")) if is_job_id(key) => of_jobs.push(indent(line)),
+            let counts = match key_and_value(line.trim()) {
+                Some((key, "{")) if is_job_id(key) => &mut of_jobs,
                 Some(("Job_Name" | "Job_Owner" | "job_state" | "queue" | "server", _)) => {
-                    of_attributes.push(indent(line));
+                    &mut of_attributes
                 }
-                _ => {}
-            }
+                _ => continue,
+            };
+            *counts.entry(indent(line)).or_insert(0_usize) += 1;
         }
-        of_jobs.sort_unstable();
-        of_attributes.sort_unstable();
-        let job = *of_jobs.get(of_jobs.len() / 2)?;
-        let attribute = *of_attributes.get(of_attributes.len() / 2)?;
-        (job < attribute).then_some(Self { job, attribute })
+        let (job, attribute) = (most_frequent(of_jobs)?, most_frequent(of_attributes)?);
+        if job >= attribute {
+            return None;
+        }
+        Some(Self { job, attribute })
     }
 
-    fn level(self, line: &str) -> Level {
-        match indent(line) {
-            depth if depth < self.job => Level::Document,
-            depth if depth == self.job => Level::Job,
-            depth if depth <= self.attribute => Level::Attribute,
-            _ => Level::List,
+    fn level(self, depth: usize) -> Level {
+        match depth.cmp(&self.attribute) {
+            Ordering::Greater => Level::List,
+            Ordering::Equal => Level::Attribute,
+            Ordering::Less => match depth.cmp(&self.job) {
+                Ordering::Greater => Level::BelowJob,
+                Ordering::Equal => Level::Job,
+                Ordering::Less => Level::Document,
+            },
         }
     }
+}
+
+/// The key with the greatest count; of several the least one.
+fn most_frequent(counts: HashMap<usize, usize>) -> Option<usize> {
+    let counts = counts.into_iter();
+    let (most, _) = counts.max_by_key(|&(key, count)| (count, usize::MAX - key))?;
+    Some(most)
 }
 
 fn indent(line: &str) -> usize {
@@ -126,23 +179,74 @@ fn indent(line: &str) -> usize {
 /// The job that is being read.
 #[derive(Debug, Default)]
 struct OpenJob<'d> {
-    /// What can be read of it; the id is empty if it is not known.
-    parsed: ParsedJob<'d>,
+    /// The number of its first line.
+    line: usize,
+    /// Empty if it is not known.
+    id: &'d str,
+    /// The entries that can be read, as JSON.
+    entries: String,
     /// The object inside the job that is being read.
     list: Option<&'d str>,
+    has_attributes: bool,
+    has_user: bool,
+    /// Whether `Job_Owner` was dropped.
+    has_lost_owner: bool,
+    /// What was repaired or dropped, and on which lines.
+    repairs: Vec<(usize, Problem)>,
     /// Why the job cannot be used, and on which line that is seen.
     rejected: Option<(usize, Problem)>,
+    /// Whether a `}` at the level of the document was read since the last attribute.
+    is_ended_by_document: bool,
+}
+
+impl<'d> OpenJob<'d> {
+    fn push_repair(&mut self, line: usize, problem: Problem) {
+        if self.repairs.len() < MAX_PROBLEMS {
+            self.repairs.push((line, problem));
+        }
+    }
+
+    fn reject(&mut self, line: usize, reason: &str) {
+        let reason = reason.to_owned();
+        let problem = Problem::Unreadable { reason };
+        self.rejected.get_or_insert((line, problem));
+    }
+
+    /// Adds an entry. No key that is read has an escape or a control character.
+    fn push(&mut self, key: &str, value: &str) {
+        if key.contains(|c: char| c == '\\' || c.is_control()) {
+            return;
+        }
+        if !self.entries.is_empty() && !self.entries.ends_with('{') {
+            self.entries.push(',');
+        }
+        self.entries += &format!("\"{key}\":{value}");
+    }
+
+    fn open_list(&mut self, key: &'d str) {
+        if self.list.is_none() {
+            self.list = Some(key);
+            self.push(key, "{");
+        }
+    }
+
+    fn close_list(&mut self) {
+        if self.list.take().is_some() {
+            self.entries.push('}');
+        }
+    }
 }
 
 /// The state of the reader at one line of the document.
 #[derive(Debug)]
 struct Recovery<'d, 'a> {
-    converter: JobConverter<'a>,
+    reader: JsonReader<'a>,
     builder: TableBuilder<'a>,
-    indentation: Indentation,
+    indentation: Option<Indentation>,
     /// The number of the line, counted from 1.
-    line: usize,
-    level: Level,
+    number: usize,
+    /// By how many characters the line is indented.
+    depth: usize,
     job: Option<OpenJob<'d>>,
     lists_of_jobs: usize,
     /// Whether the line before ends inside a string, so that a line that is not an attribute
@@ -150,139 +254,218 @@ struct Recovery<'d, 'a> {
     is_inside_string: bool,
     /// Whether the line before ended with a comma; `None` if a comma does not matter.
     had_comma: Option<bool>,
-    /// Whether a `}` of the document was read after the last line of a job.
+    /// Whether a `}` that is not the end of a job or of a list in it was read after the last job.
     is_closed: bool,
-    /// How many lines belong neither to a job nor to the document, and the first of them.
-    foreign: Option<(usize, String)>,
+    foreign: ForeignLines,
     notes: Vec<String>,
 }
 
+/// The lines that belong neither to a job nor to the document.
+#[derive(Debug, Default)]
+struct ForeignLines {
+    count: usize,
+    first: Option<(usize, String)>,
+    /// Whether one of them has several attributes.
+    has_attributes: bool,
+}
+
+impl ForeignLines {
+    fn push(&mut self, number: usize, text: &str) {
+        self.count += 1;
+        self.has_attributes |= text.matches("\":").count() > 3;
+        if self.first.is_none() {
+            self.first = Some((number, clipped(text).into_owned()));
+        }
+    }
+
+    fn note(&self) -> Option<String> {
+        let (number, text) = self.first.as_ref()?;
+        let lines = counted(self.count, "line is", "lines are");
+        Some(format!(
+            "{lines} not JSON and ignored, the first is line {number}: `{text}`"
+        ))
+    }
+}
+
 impl<'d> Recovery<'d, '_> {
-    fn read_line(&mut self, line: &'d str) {
-        self.level = self.indentation.level(line);
-        let text = line.trim();
+    /// How deep the line is; `None` if the document is not indented.
+    fn level(&self) -> Option<Level> {
+        Some(self.indentation?.level(self.depth))
+    }
+
+    fn read_line(&mut self, text: &'d str) {
+        self.depth = indent(text);
+        let text = text.trim();
         let content = text.strip_suffix(',').unwrap_or(text).trim_end();
         let has_comma = content.len() < text.len();
-        let entry = key_and_value(content).filter(|(_, value)| !value.is_empty());
-        let is_close =
-            content.starts_with('}') && content.trim_matches(['}', ' ', '\t']).is_empty();
-        if self.is_inside_string {
-            let ends_object = is_close && matches!(self.level, Level::Job | Level::Attribute);
-            if entry.is_none() && !ends_object && content != "{" {
-                self.is_inside_string = !ends_string(text);
-                self.had_comma = if self.is_inside_string {
-                    None
-                } else {
-                    Some(has_comma)
-                };
-                return;
-            }
-            self.is_inside_string = false;
+        let mut line = Line::parse(content);
+        if line == Line::Empty && has_comma {
+            line = Line::Other;
         }
-        if text.is_empty() {
+        if std::mem::take(&mut self.is_inside_string) && self.continues_string(line, content) {
+            if line == Line::Empty || !ends_string(text) {
+                self.is_inside_string = true;
+                self.had_comma = None;
+            } else {
+                self.had_comma = Some(has_comma);
+            }
+            return;
+        }
+        if line == Line::Empty {
             return;
         }
         let had_comma = self.had_comma.take();
-        if let Some((key, value)) = entry {
-            self.read_entry(key, value);
-            if value != "{" && self.job.is_some() {
-                self.had_comma = Some(has_comma);
+        match line {
+            Line::Close(braces) => {
+                if had_comma == Some(true) {
+                    self.record_repair("a comma is followed by `}`; an attribute may be missing");
+                }
+                for brace in 0..braces {
+                    self.close(brace == 0);
+                }
+                if braces == 1 && !self.is_closed {
+                    self.had_comma = Some(has_comma);
+                }
             }
-            if had_comma == Some(false) {
-                self.record_repair("the comma before this line is missing".to_owned());
+            Line::Entry(key, value) => {
+                self.read_entry(key, value);
+                if value != "{" && self.job.is_some() {
+                    self.had_comma = Some(has_comma);
+                }
+                if had_comma == Some(false) {
+                    self.record_repair("the comma before this line is missing");
+                }
             }
-        } else if is_close {
-            if had_comma == Some(true) {
-                let what = "a comma is followed by `}`; an attribute may be missing";
-                self.record_repair(what.to_owned());
-            }
-            self.close();
-            if self.level > Level::Document {
-                self.had_comma = Some(has_comma);
-            }
-        } else if content != "{" || self.level > Level::Job {
-            self.read_other(text);
-        } else if self.level == Level::Document {
-            // another document begins
-            self.finish_job();
+            // the document begins
+            _ if content == "{" => self.finish_job(),
+            _ => self.read_other(text),
+        }
+    }
+
+    /// Whether a line after one that ends inside a string is a part of the string.
+    fn continues_string(&self, line: Line<'_>, content: &str) -> bool {
+        match line {
+            Line::Empty => true,
+            Line::Other => content != "{",
+            Line::Close(_) => !matches!(self.level(), None | Some(Level::Job | Level::Attribute)),
+            Line::Entry(..) => false,
         }
     }
 
     fn read_entry(&mut self, key: &'d str, value: &'d str) {
-        let is_of_document = self.job.is_none() && self.level < Level::Attribute;
-        if is_job_id(key) || value == "{" && self.level == Level::Job {
-            self.start_job(key);
-            if value != "{" {
-                self.record_repair("`{` is missing after the job id".to_owned());
+        let is_at_job_level = self.level() == Some(Level::Job);
+        let is_id = is_job_id(key);
+        match value {
+            "{" if is_at_job_level || is_id => self.start_job(key),
+            "{" if key == "Jobs" => self.start_list_of_jobs(),
+            "{" => {
+                self.start_missing_job();
+                self.leave_unclosed_list(key);
+                if let Some(job) = &mut self.job {
+                    job.has_attributes = true;
+                    job.is_ended_by_document = false;
+                    job.open_list(key);
+                }
             }
-        } else if value == "{" && key == "Jobs" {
-            self.finish_job();
-            self.lists_of_jobs += 1;
-            if self.lists_of_jobs > 1 {
-                let line = self.line;
-                self.notes.push(format!(
-                    "`Jobs` begins again on line {line}; its jobs are added to the others"
-                ));
+            _ if is_id && value.starts_with('{') => {
+                self.start_job(key);
+                if let Some(job) = &mut self.job {
+                    job.has_attributes = true;
+                    let inside = value.strip_prefix('{').unwrap_or(value);
+                    let inside = inside.strip_suffix('}').unwrap_or(inside);
+                    inside.clone_into(&mut job.entries);
+                }
+                self.end_job();
             }
-        } else if !is_of_document {
-            self.read_attribute(key, value);
-        } else if key == "timestamp" {
-            self.converter.output.timestamp = integer(&JsonScalar::from_text(value));
+            _ if is_id && is_at_job_level => {
+                self.start_job(key);
+                self.record_repair("`{` is missing after the job id");
+            }
+            _ => self.read_attribute(key, value),
         }
     }
 
-    fn record_repair(&mut self, what: String) {
-        self.report(Problem::Repaired { what });
-    }
-
-    /// Reports a problem of the job that does not reject it.
-    fn report(&mut self, problem: Problem) {
-        if let Some(job) = &self.job {
-            let id = job.parsed.id();
-            self.converter.output.report(Some(self.line), id, problem);
-        }
-    }
-
-    fn reject(&mut self, reason: impl Into<String>) {
-        let reason = reason.into();
-        self.reject_for(Problem::Unreadable { reason });
-    }
-
-    fn reject_for(&mut self, problem: Problem) {
+    fn record_repair(&mut self, what: &str) {
         if let Some(job) = &mut self.job {
-            job.rejected.get_or_insert((self.line, problem));
+            let what = what.to_owned();
+            job.push_repair(self.number, Problem::Repaired { what });
+        }
+    }
+
+    fn reject(&mut self, reason: &str) {
+        if let Some(job) = &mut self.job {
+            job.reject(self.number, reason);
+        }
+    }
+
+    fn start_list_of_jobs(&mut self) {
+        self.finish_job();
+        self.lists_of_jobs += 1;
+        if self.lists_of_jobs > 1 {
+            self.notes.push(format!(
+                "`Jobs` begins again on line {}; its jobs are added to the others",
+                self.number
+            ));
         }
     }
 
     /// Starts a job, whose id is empty if it is not known.
     fn start_job(&mut self, id: &'d str) {
         self.finish_job();
-        let mut job = OpenJob::default();
-        job.parsed.set_id(id.into());
-        self.job = Some(job);
-        self.is_closed = false;
+        self.job = Some(OpenJob {
+            line: self.number,
+            id,
+            ..OpenJob::default()
+        });
     }
 
-    /// Ends a list whose `}` is missing.
-    fn end_unclosed_list(&mut self) {
-        if let Some(job) = &mut self.job
-            && let Some(list) = job.list.take()
-        {
-            let list = clipped(list);
-            self.record_repair(format!("the `}}` of `{list}` is missing before this line"));
+    /// An attribute after the end of a job starts one whose id is not known.
+    fn start_missing_job(&mut self) {
+        if self.job.is_none() && self.level() >= Some(Level::Attribute) {
+            self.start_job("");
+            self.reject("the line with the job id before this one is missing");
         }
     }
 
-    /// Reads a `}`.
-    fn close(&mut self) {
-        match (self.level, &mut self.job) {
-            (Level::Document, _) => self.is_closed = true,
-            (Level::Job, _) => {
+    /// Leaves a list whose `}` is missing, if the indentation or the key shows that the job goes
+    /// on.
+    fn leave_unclosed_list(&mut self, key: &str) {
+        let is_outside = match self.level() {
+            Some(level) => level <= Level::Attribute,
+            None => JobKey::from_qstat(key) != JobKey::Unused,
+        };
+        if is_outside {
+            self.end_unclosed_list();
+        }
+    }
+
+    fn end_unclosed_list(&mut self) {
+        if let Some(job) = &mut self.job
+            && let Some(list) = job.list
+        {
+            job.close_list();
+            let list = clipped(list);
+            self.record_repair(&format!("the `}}` of `{list}` is missing before this line"));
+        }
+    }
+
+    /// Reads a `}`, the first one of its line or another.
+    fn close(&mut self, is_first: bool) {
+        let level = if is_first { self.level() } else { None };
+        let Some(job) = &mut self.job else {
+            self.is_closed = true;
+            return;
+        };
+        match level {
+            Some(Level::List) => {}
+            Some(Level::Attribute) => job.close_list(),
+            Some(Level::Document) => job.is_ended_by_document = true,
+            Some(Level::Job) => {
                 self.end_unclosed_list();
                 self.end_job();
             }
-            (Level::Attribute, Some(job)) => job.list = None,
-            _ => {}
+            _ if job.list.is_some() => job.close_list(),
+            _ => self.end_job(),
         }
     }
 
@@ -291,133 +474,137 @@ impl<'d> Recovery<'d, '_> {
         let Some(mut job) = self.job.take() else {
             return;
         };
-        match job.rejected {
-            Some((line, problem)) => {
-                let id = job.parsed.id();
-                self.converter.output.report(Some(line), id, problem);
-            }
-            None => self.converter.push(&mut job.parsed),
+        self.is_closed = false;
+        job.close_list();
+        if !job.has_attributes {
+            job.reject(job.line, "the job has no attributes");
+        }
+        if job.has_lost_owner && !job.has_user {
+            let problem = Problem::DamagedInput {
+                attribute: "Job_Owner".to_owned(),
+                reason: "no `euser` replaces it".to_owned(),
+            };
+            job.rejected.get_or_insert((job.line, problem));
+        }
+        let output = &mut self.reader.converter.output;
+        for (line, problem) in job.repairs {
+            output.report(Some(line), job.id, problem);
+        }
+        if let Some((line, problem)) = job.rejected {
+            return output.report(Some(line), job.id, problem);
+        }
+        let text = format!("{}:{{{}}}", serde_json::Value::from(job.id), job.entries);
+        let mut scanner = Scanner::new(&text);
+        let read = self
+            .reader
+            .read_entry(&mut scanner, &mut ParsedJob::default());
+        if read.is_none() || !scanner.is_at_end() {
+            let reason = "the job on this line is not valid JSON".to_owned();
+            let problem = Problem::Unreadable { reason };
+            let output = &mut self.reader.converter.output;
+            output.report(Some(job.line), job.id, problem);
         }
     }
 
     /// Ends a job whose `}` is missing.
     fn finish_job(&mut self) {
-        self.record_repair("the `}` of the job is missing before this line".to_owned());
+        self.record_repair("the `}` of the job is missing before this line");
         self.end_job();
     }
 
     fn read_attribute(&mut self, key: &'d str, value: &'d str) {
-        if self.job.is_none() {
-            self.start_job("");
-            self.reject("the line with the job id before this one is missing");
+        let read = serde_json::from_str::<IgnoredAny>(value);
+        if self.job.is_none() && key == "timestamp" && read.is_ok() {
+            let timestamp = integer(&JsonScalar::from_text(value));
+            self.reader.converter.output.timestamp = timestamp;
         }
-        if self.level < Level::List {
-            self.end_unclosed_list();
-        }
-        self.is_closed = false;
-        let is_in_list = self.level == Level::List;
+        self.start_missing_job();
+        self.leave_unclosed_list(key);
+        let is_in_a_list = self.level() == Some(Level::List);
         let Some(job) = &mut self.job else { return };
+        if is_in_a_list && job.list.is_none() {
+            let reason = "this line belongs to a list whose first line is missing";
+            job.reject(self.number, reason);
+        }
+        job.has_attributes = true;
+        job.is_ended_by_document = false;
+        let converter = &mut self.reader.converter;
         let meaning = match job.list {
-            _ if key.contains('\\') => JobKey::Unused,
-            None => self.converter.job_key(key),
-            Some(RESOURCE_LIST) => self.converter.resource_key(key),
-            Some(list) => self.converter.listed_key(list, key),
+            None => converter.job_key(key),
+            Some(RESOURCE_LIST) => converter.resource_key(key),
+            Some(list) => converter.listed_key(list, key),
         };
-        if value == "{" {
-            if job.list.is_none() {
-                job.list = Some(key);
-                job.parsed.set(meaning, key, JsonScalar::OBJECT);
-            }
-            return;
-        }
-        if is_in_list && job.list.is_none() {
-            return self.reject("this line belongs to a list whose first line is missing");
-        }
         let is_name =
             meaning.is_name() || matches!(meaning, JobKey::Cycle("user" | "group" | "project"));
-        match serde_json::from_str::<IgnoredAny>(value) {
-            Ok(_) if meaning == JobKey::Resources => {
-                self.reject(format!(
-                    "the line cannot be read as a list: `{}`",
-                    clipped(value)
-                ));
-            }
-            Ok(_) => {
-                let scalar = JsonScalar::from_text(value);
-                if !scalar.is_null() || matches!(meaning, JobKey::Resource(_)) {
-                    job.parsed.set(meaning, key, scalar);
-                }
-            }
-            // qstat takes a name that looks like one for a number
-            Err(_) if is_name && is_bare_word(value) => {
-                job.parsed
-                    .set(meaning, key, JsonScalar::String(value.into()));
-                let (key, value) = (clipped(key), clipped(value));
-                self.record_repair(format!(
-                    "`{key}` is {value} without quotes, and is read as text"
-                ));
-            }
-            Err(error) => {
+        match read {
+            Err(error) if !is_name || !is_bare_word(value) => {
                 self.is_inside_string =
                     value.starts_with('"') && (value.len() == 1 || !ends_string(value));
-                self.drop_attribute(key, meaning, reason_in_words(&error));
+                return self.drop_attribute(key, meaning, reason_in_words(&error));
+            }
+            Ok(_) => job.push(key, value),
+            // qstat takes a name that looks like one for a number
+            Err(_) => {
+                job.push(key, &format!("\"{value}\""));
+                let what = format!(
+                    "`{}` is {} without quotes, and is read as text",
+                    clipped(key),
+                    clipped(value)
+                );
+                job.push_repair(self.number, Problem::Repaired { what });
             }
         }
+        job.has_user |= meaning == JobKey::User && value != "\"\"" && value != "null";
     }
 
     fn drop_attribute(&mut self, key: &str, meaning: JobKey, reason: String) {
-        let Some(job) = &self.job else { return };
+        let Some(job) = &mut self.job else { return };
+        let is_needed = match meaning {
+            JobKey::Unused | JobKey::Owner => false,
+            JobKey::Resource(_) => self.reader.converter.column(key).is_some(),
+            _ => true,
+        };
+        job.has_lost_owner |= meaning == JobKey::Owner;
         let attribute = match job.list {
             Some(list) => format!("{}.{}", clipped(list), clipped(key)),
             None => clipped(key).into_owned(),
         };
-        let is_needed = match meaning {
-            JobKey::Unused => false,
-            JobKey::Owner => job.parsed.text(JobKey::User).is_empty(),
-            JobKey::Resource(_) => self.converter.column(key).is_some(),
-            _ => true,
-        };
         if is_needed {
-            self.reject_for(Problem::DamagedInput { attribute, reason });
+            let problem = Problem::DamagedInput { attribute, reason };
+            job.rejected.get_or_insert((self.number, problem));
         } else {
-            self.report(Problem::DroppedAttribute { attribute, reason });
+            job.push_repair(self.number, Problem::DroppedAttribute { attribute, reason });
         }
     }
 
     /// Reads a line that is neither an attribute nor a brace.
     fn read_other(&mut self, text: &'d str) {
-        if self.level == Level::Job && text.starts_with('"') {
-            let id = text.split('"').nth(1).unwrap_or_default();
-            if is_job_id(id) {
+        if self.level() == Some(Level::Job) && text.starts_with('"') {
+            let id = text.trim_start_matches('"');
+            let id = id.split(['"', ':', ' ', '\t']).next().unwrap_or("");
+            if is_job_id(id) && text.starts_with(&format!("\"{id}\"")) {
                 self.start_job(id);
-                return self.record_repair("the line with the job id is damaged".to_owned());
+                return self.record_repair("the line with the job id is damaged");
             }
             self.start_job("");
             return self.reject("the job id on this line cannot be read");
         }
         let is_from_a_shell =
-            !text.starts_with('"') && (text.starts_with("qstat:") || self.level == Level::Document);
+            !text.starts_with('"') && (text.starts_with("qstat:") || self.depth == 0);
+        let is_foreign = is_from_a_shell && self.indentation.is_some();
+        let list = match &self.job {
+            Some(job) if !is_foreign => job.list.unwrap_or(RESOURCE_LIST),
+            _ => return self.foreign.push(self.number, text),
+        };
         let shown = clipped(text);
-        match &self.job {
-            Some(job) if !is_from_a_shell => {
-                let is_of_other_list = job.list.is_some_and(|list| list != RESOURCE_LIST);
-                if is_of_other_list || !self.may_be_needed(text) {
-                    self.record_repair(format!(
-                        "the line is not an attribute and is ignored: `{shown}`"
-                    ));
-                } else {
-                    self.reject(format!(
-                        "the line cannot be read as an attribute: `{shown}`"
-                    ));
-                }
-            }
-            _ => match &mut self.foreign {
-                Some((count, _)) => *count += 1,
-                None => {
-                    let first = format!("the first is line {}: `{shown}`", self.line);
-                    self.foreign = Some((1, first));
-                }
-            },
+        if list != RESOURCE_LIST || !self.may_be_needed(text) {
+            self.record_repair(&format!(
+                "the line is not an attribute and is ignored: `{shown}`"
+            ));
+        } else {
+            self.reject(&format!(
+                "the line cannot be read as an attribute: `{shown}`"
+            ));
         }
     }
 
@@ -427,31 +614,31 @@ impl<'d> Recovery<'d, '_> {
         let name = text.trim_start_matches('"');
         let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')));
         let name = &name[..end.unwrap_or(name.len())];
-        let columns = self.converter.options.needed;
+        let columns = self.reader.converter.options.needed;
         let mut needed = QSTAT_KEYS.iter().map(|(key, _)| key).chain(columns);
         name.len() < 3 || needed.any(|needed| needed.contains(name) || name.contains(needed))
     }
 
     fn finish(mut self) -> Result<ParsedJobs, ReadErrorKind> {
-        if !self.is_closed {
+        let is_cut_off = match &self.job {
+            Some(job) => !job.is_ended_by_document,
+            None => !self.is_closed,
+        };
+        if is_cut_off {
             self.reject("the document ends in the middle of the job");
             self.notes.push(CUT_OFF.to_owned());
         }
         self.finish_job();
-        if let Some((count, first)) = &self.foreign {
-            let lines = counted(*count, "line is", "lines are");
-            self.notes
-                .push(format!("{lines} not JSON and ignored, {first}"));
-        }
+        self.notes.extend(self.foreign.note());
         Ok(ParsedJobs {
             notes: self.notes,
-            ..self.builder.finish_with(self.converter.output)?
+            ..self.builder.finish_with(self.reader.converter.output)?
         })
     }
 }
 
 /// The note on a document that ends too early.
-pub const CUT_OFF: &str = "the document is cut off: the jobs after its end are missing, and ranks are not those of the queue";
+pub(super) const CUT_OFF: &str = "the document is cut off: the jobs after its end are missing, and ranks are not those of the queue";
 
 const RESOURCE_LIST: &str = "Resource_List";
 

@@ -8,7 +8,9 @@ use jsf_json::clipped;
 
 use crate::cycle_jobs::CycleJobsBuilder;
 use crate::error::ReadErrorKind;
-use crate::job_converter::{ConvertedJob, ConvertedJobs, JobConverter, MAX_KEYS, Part};
+use crate::job_converter::{
+    ConvertedJob, ConvertedJobs, JobConverter, MAX_KEYS, OF_NODES, OF_PROCS, Part,
+};
 use crate::names::{MAX_RESOURCES, RequestedColumn};
 use crate::options::{ParsedJobs, ReadOptions};
 
@@ -17,7 +19,7 @@ const MAX_PENDING: usize = 4096;
 
 /// Builds a table from jobs that were converted.
 #[derive(Debug)]
-pub struct TableBuilder<'a> {
+pub(super) struct TableBuilder<'a> {
     options: &'a ReadOptions<'a>,
     table: JobTable,
     cycle_jobs: Option<CycleJobsBuilder>,
@@ -33,7 +35,7 @@ pub struct TableBuilder<'a> {
 }
 
 impl<'a> TableBuilder<'a> {
-    pub fn new(options: &'a ReadOptions<'a>) -> Self {
+    pub(super) fn new(options: &'a ReadOptions<'a>) -> Self {
         let columns = RequestedColumn::all(options);
         let mut table = JobTable::new(columns.iter().map(|column| column.name));
         if options.record_origins {
@@ -55,7 +57,7 @@ impl<'a> TableBuilder<'a> {
 
     /// Takes the jobs that were converted one after the other, if they are many: what is reported
     /// of a job may take more memory than its text.
-    pub fn take_many(&mut self, converter: &mut JobConverter<'_>) {
+    pub(super) fn take_many(&mut self, converter: &mut JobConverter<'_>) {
         let output = &mut converter.output;
         if output.parts.len() + output.batch.rows() >= MAX_PENDING {
             self.append(output, 0);
@@ -64,12 +66,12 @@ impl<'a> TableBuilder<'a> {
     }
 
     /// How many jobs were read, those that were skipped included.
-    pub fn jobs_read(&self) -> usize {
+    pub(super) fn jobs_read(&self) -> usize {
         self.table.len() + self.problems.skipped()
     }
 
     /// Appends jobs, which begin on this line of the document.
-    pub fn append(&mut self, jobs: &mut ConvertedJobs, first_line: usize) {
+    pub(super) fn append(&mut self, jobs: &mut ConvertedJobs, first_line: usize) {
         for part in jobs.parts.drain(..) {
             match part {
                 Part::Rows(rows) => {
@@ -170,7 +172,7 @@ impl<'a> TableBuilder<'a> {
     }
 
     /// Whether there are more jobs than a table can hold, or more resources.
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.is_full || self.has_too_many_resources()
     }
 
@@ -182,7 +184,10 @@ impl<'a> TableBuilder<'a> {
     ///
     /// # Errors
     /// See [`finish`](Self::finish).
-    pub fn finish_with(mut self, mut last: ConvertedJobs) -> Result<ParsedJobs, ReadErrorKind> {
+    pub(super) fn finish_with(
+        mut self,
+        mut last: ConvertedJobs,
+    ) -> Result<ParsedJobs, ReadErrorKind> {
         self.append(&mut last, 0);
         self.finish()
     }
@@ -192,7 +197,7 @@ impl<'a> TableBuilder<'a> {
     /// # Errors
     /// There are too many jobs or resources, or the document is damaged or ambiguous and the options
     /// are strict.
-    pub fn finish(mut self) -> Result<ParsedJobs, ReadErrorKind> {
+    pub(super) fn finish(mut self) -> Result<ParsedJobs, ReadErrorKind> {
         let refusal = if self.is_full {
             Some(format!(
                 "contains more than {MAX_JOBS} jobs, the most that can be read; split it into several files"
@@ -208,6 +213,9 @@ impl<'a> TableBuilder<'a> {
             return Err(ReadErrorKind::Other(reason));
         }
         self.table.exclude_waiting_subjobs();
+        if self.notes.contains(OF_PROCS) {
+            self.notes.remove(OF_NODES);
+        }
         let cycle_jobs = self.cycle_jobs.map(CycleJobsBuilder::finish);
         Ok(ParsedJobs {
             table: self.table,

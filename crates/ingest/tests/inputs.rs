@@ -607,9 +607,7 @@ fn processors_of_torque() {
     );
     assert_eq!(
         read.notes,
-        [
-            "jobs without `ncpus` have that of `nodes` (the nodes times `ppn`) or `procs`, whichever is larger"
-        ]
+        ["jobs without `ncpus` have that of `nodes`: the nodes times `ppn`"]
     );
     let other = read_all(job(1, &nodes("4:ppn=8")).as_bytes(), &["mem"]);
     assert!(other.notes.is_empty(), "the formula does not need it");

@@ -8,7 +8,11 @@ pub fn is_space(byte: u8) -> bool {
 /// The whole token as a decimal number, read by `strtol`: it saturates at 64 bits. `None` if the
 /// token is anything else.
 pub fn whole_long(token: &[u8]) -> Option<i64> {
-    let (negative, digits) = split_sign(trim_start(token));
+    decimal(trim_start(token))
+}
+
+fn decimal(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = split_sign(text);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
@@ -61,19 +65,104 @@ fn saturating_decimal(digits: &[u8], negative: bool) -> i64 {
 /// The whole text as a double, read by `strtod`; 0 for an empty text. `None` if `strtod` would stop
 /// before the end.
 ///
-/// Optional white space and an optional sign precede a decimal number, `inf`, `infinity` or `nan`. A
-/// number beyond the range of a double is infinite. Hexadecimal numbers and the payload of `nan(…)`,
-/// which no setting has, are not read.
+/// Optional white space and an optional sign precede a decimal or hexadecimal number, `inf`,
+/// `infinity`, `nan` or `nan(…)`, whose payload is ignored. A number beyond the range of a double
+/// is infinite.
 pub fn whole_double(text: &[u8]) -> Option<f64> {
     if text.is_empty() {
         return Some(0.0);
     }
     let (negative, digits) = split_sign(trim_start(text));
-    if digits.starts_with(b"+") || digits.starts_with(b"-") {
+    let magnitude = match digits {
+        [b'0', b'x' | b'X', hex @ ..] => hexadecimal(hex)?,
+        [b'+' | b'-', ..] => return None,
+        _ if is_nan(digits) => f64::NAN.copysign(1.0),
+        _ => std::str::from_utf8(digits).ok()?.parse().ok()?,
+    };
+    Some(if negative { -magnitude } else { magnitude })
+}
+
+fn is_nan(text: &[u8]) -> bool {
+    let Some((word, payload)) = text.split_at_checked(3) else {
+        return false;
+    };
+    word.eq_ignore_ascii_case(b"nan")
+        && match payload {
+            [] => true,
+            [b'(', inner @ .., b')'] => {
+                let mut inner = inner.iter();
+                inner.all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+            }
+            _ => false,
+        }
+}
+
+/// The part after `0x`: digits with at most one point, and optionally `p` and a power of two.
+fn hexadecimal(text: &[u8]) -> Option<f64> {
+    let end = text.iter().position(|byte| matches!(byte, b'p' | b'P'));
+    let (digits, power) = text.split_at(end.unwrap_or(text.len()));
+    // beyond the bound, which exceeds every exponent of a double, a sum with the scale could
+    // overflow
+    let power = if power.is_empty() {
+        0
+    } else {
+        decimal(&power[1..])?.clamp(-1 << 40, 1 << 40)
+    };
+    let mut value = 0u64;
+    let mut lost = false;
+    let mut scale = 0i64;
+    let mut seen = false;
+    let mut after_point = false;
+    for &byte in digits {
+        if byte == b'.' && !after_point {
+            after_point = true;
+            continue;
+        }
+        let digit = u64::from(char::from(byte).to_digit(16)?);
+        seen = true;
+        if value >> 56 == 0 {
+            value = value << 4 | digit;
+            scale -= if after_point { 4 } else { 0 };
+        } else {
+            lost |= digit != 0;
+            scale += if after_point { 0 } else { 4 };
+        }
+    }
+    if !seen {
         return None;
     }
-    let magnitude: f64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
-    Some(if negative { -magnitude } else { magnitude })
+    Some(rounded(value, lost, power.saturating_add(scale)))
+}
+
+/// The double nearest to `value * 2^scale`, ties to even; `lost` means that the exact value is
+/// slightly larger.
+fn rounded(value: u64, lost: bool, scale: i64) -> f64 {
+    if value == 0 {
+        return 0.0;
+    }
+    let top = 63 - i64::from(value.leading_zeros());
+    let exponent = top.saturating_add(scale);
+    if exponent > 1023 {
+        return f64::INFINITY;
+    }
+    // subnormal numbers have fewer bits
+    let bits = (exponent + 1075).min(53);
+    if bits < 0 {
+        return 0.0;
+    }
+    let dropped = (top + 1 - bits).max(0) as u32;
+    let whole = value.checked_shr(dropped).unwrap_or(0);
+    let rest = value & 1u64.checked_shl(dropped).map_or(u64::MAX, |bit| bit - 1);
+    let half = if dropped == 0 {
+        0
+    } else {
+        1u64 << (dropped - 1)
+    };
+    let up = dropped > 0 && (rest > half || (rest == half && (lost || whole & 1 == 1)));
+    libm::ldexp(
+        (whole + u64::from(up)) as f64,
+        (scale + i64::from(dropped)) as i32,
+    )
 }
 
 #[cfg(test)]
@@ -117,18 +206,40 @@ mod tests {
             ("1e-400", 0.0),
             ("inf", f64::INFINITY),
             ("-Infinity", f64::NEG_INFINITY),
+            ("0x10", 16.0),
+            ("0X1.8p1", 3.0),
+            ("-0x.8", -0.5),
+            ("0x1p-1074", 5e-324),
+            ("0x1p-1075", 0.0),
+            ("0x1.8p-1075", 5e-324),
+            ("0x3p-1075", 1e-323),
+            ("0x1p1024", f64::INFINITY),
+            ("0x1.fffffffffffff8p1023", f64::INFINITY),
+            ("0x20000000000001", 9_007_199_254_740_992.0 + 1.0),
+            ("0x40000000000001", 18_014_398_509_481_984.0),
+            (
+                "0x400000000000010000000000000001p-56",
+                18_014_398_509_481_984.0 * 2f64.powi(8),
+            ),
+            (
+                "0x40000000000002000000000000001p-60",
+                18_014_398_509_481_984.0 + 4.0,
+            ),
+            ("0x0p99999999999999999999", 0.0),
+            ("0x1p99999999999999999999", f64::INFINITY),
+            ("0x1p-99999999999999999999", 0.0),
         ] {
             assert_eq!(bits(text), Some(value.to_bits()), "{text:?}");
         }
         assert_eq!(bits("nan"), Some(0x7ff8_0000_0000_0000));
-        assert_eq!(bits("-NaN"), Some(0xfff8_0000_0000_0000));
+        assert_eq!(bits("-NaN(x_1)"), Some(0xfff8_0000_0000_0000));
     }
 
     #[test]
     fn rejects_what_strtod_does_not_read_to_the_end() {
         for text in [
             " ", "abc", "1x", "1 ", "--1", "+-1", "1e", "1e+", "0x", "0x.", "0x1p", "0x1p+",
-            "0x1p1", "nan(", "1_0", "é",
+            "0x1.2.3", "nan(", "nan(-)", "1_0", "é",
         ] {
             assert_eq!(bits(text), None, "{text:?}");
         }

@@ -86,7 +86,7 @@ impl Cluster {
     /// with the state `FUTURE`, count as `slurm.conf` has them.
     pub fn add_nodes(&mut self, name: &str, text: &str, conf: &SlurmConf) -> Vec<String> {
         let problems;
-        (self.node_records, problems) = checked_records(name, text, "NodeName", "node", OF_NODES);
+        (self.node_records, problems) = checked_records(name, text, &NODES);
         self.nodes = totals(&conf.objects.nodes, &self.node_records);
         problems
     }
@@ -95,8 +95,7 @@ impl Cluster {
     /// the nodes before, from which the exact memory of the partitions follows.
     pub fn add_partitions(&mut self, name: &str, text: &str) -> Vec<String> {
         self.partitions.clear();
-        let (records, problems) =
-            checked_records(name, text, "PartitionName", "partition", OF_PARTITIONS);
+        let (records, problems) = checked_records(name, text, &PARTITIONS);
         self.add_partition_records(&records);
         problems
     }
@@ -307,35 +306,45 @@ fn read_priorities(
     (priorities, problems)
 }
 
-/// The forms of the values of nodes.
-const OF_NODES: &[(&str, Form)] = &[
-    ("CPUEfctv", Form::Count),
-    ("CPUTot", Form::Count),
-    ("RealMemory", Form::Number),
-];
-/// The forms of the values of partitions.
-const OF_PARTITIONS: &[(&str, Form)] = &[
-    ("PriorityJobFactor", Form::Count),
-    ("PriorityTier", Form::Count),
-    ("MaxTime", Form::Limit),
-    ("TRES", Form::Amounts),
-];
+/// What the records of a kind begin with, what they describe, which command prints them, and the
+/// forms of their values.
+struct RecordKind<'a> {
+    first: &'a str,
+    what: &'a str,
+    command: &'a str,
+    forms: &'a [(&'a str, Form)],
+}
 
-/// The records of a file that `scontrol show WHAT -a` prints, and what is wrong with it. Each
-/// begins with the key `first`.
-fn checked_records(
-    name: &str,
-    text: &str,
-    first: &str,
-    what: &str,
-    forms: &[(&str, Form)],
-) -> (Vec<Record>, Vec<String>) {
-    let command = format!("scontrol show {what} -a");
-    let (records, cut) = whole_records(text, first, what, &command);
+const NODES: RecordKind<'_> = RecordKind {
+    first: "NodeName",
+    what: "node",
+    command: "scontrol show node -a",
+    forms: &[
+        ("CPUEfctv", Form::Count),
+        ("CPUTot", Form::Count),
+        ("RealMemory", Form::Number),
+    ],
+};
+const PARTITIONS: RecordKind<'_> = RecordKind {
+    first: "PartitionName",
+    what: "partition",
+    command: "scontrol show partition -a",
+    forms: &[
+        ("PriorityJobFactor", Form::Count),
+        ("PriorityTier", Form::Count),
+        ("MaxTime", Form::Limit),
+        ("TRES", Form::Amounts),
+    ],
+};
+
+/// The records of a file that a command prints, and what is wrong with it.
+fn checked_records(name: &str, text: &str, kind: &RecordKind<'_>) -> (Vec<Record>, Vec<String>) {
+    let RecordKind { first, what, .. } = kind;
+    let (records, cut) = whole_records(text, first, what, kind.command);
     let mut problems = Vec::from_iter(cut);
     for record in &records {
         let of = format!("{what} `{}`", record.get(first).unwrap_or_default());
-        problems.extend(record.faults(forms, &of));
+        problems.extend(record.faults(kind.forms, &of));
     }
     for problem in &mut problems {
         *problem = format!("`{name}`: {problem}");

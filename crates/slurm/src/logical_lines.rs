@@ -3,14 +3,14 @@
 
 /// A line after joining, and its first line in the file.
 #[derive(Debug, PartialEq, Eq)]
-pub struct LogicalLine {
+pub(super) struct LogicalLine {
     /// The first line in the file, counted from 1.
-    pub number: usize,
-    pub text: String,
+    pub(super) number: usize,
+    pub(super) text: String,
 }
 
 /// The lines that are not blank.
-pub fn logical_lines(text: &str) -> Vec<LogicalLine> {
+pub(super) fn logical_lines(text: &str) -> Vec<LogicalLine> {
     let mut found = Vec::new();
     let mut lines = text.lines().enumerate();
     while let Some((index, first)) = lines.next() {

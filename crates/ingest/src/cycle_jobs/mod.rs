@@ -116,13 +116,13 @@ struct JobTimes {
 
 /// Collects the jobs of a document.
 #[derive(Debug, Default)]
-pub struct CycleJobsBuilder {
-    pub timestamp: Option<i64>,
-    pub jobs: Vec<CycleJob>,
+pub(super) struct CycleJobsBuilder {
+    pub(super) timestamp: Option<i64>,
+    pub(super) jobs: Vec<CycleJob>,
 }
 
 impl CycleJobsBuilder {
-    pub fn finish(self) -> CycleJobs {
+    pub(super) fn finish(self) -> CycleJobs {
         let clock = Clock::new(&self.jobs, self.timestamp);
         let mut is_time_zone_known = true;
         let mut jobs = Vec::with_capacity(self.jobs.len());
@@ -145,13 +145,13 @@ impl CycleJobsBuilder {
 
 /// A job, and its times, whose clock only all jobs together show.
 #[derive(Debug)]
-pub struct CycleJob {
+pub(super) struct CycleJob {
     job: QueuedJob,
     times: JobTimes,
 }
 
 impl CycleJob {
-    pub fn new(job: &ParsedJob<'_>, converter: &JobConverter<'_>, entity: &str) -> Self {
+    pub(super) fn new(job: &ParsedJob<'_>, converter: &JobConverter<'_>, entity: &str) -> Self {
         let reader = AttributeReader { job, converter };
         let mut job = reader.job();
         job.entity = entity.into();

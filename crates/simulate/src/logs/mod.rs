@@ -2,14 +2,14 @@
 
 mod accounting;
 mod alcf;
-pub mod complete;
+pub(crate) mod complete;
 mod fields;
-pub mod left_out;
-pub mod log_rules;
-pub mod mentions;
+pub(crate) mod left_out;
+pub(crate) mod log_rules;
+pub(crate) mod mentions;
 mod native;
 mod qstat;
-pub mod sacct;
+pub(crate) mod sacct;
 mod swf;
 
 use std::io::{self, BufRead, Read};

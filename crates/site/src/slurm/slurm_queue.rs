@@ -572,13 +572,21 @@ fn read_cluster(
         let of_conf = cluster.job_factors();
         problems.extend(cluster.add_partitions(&name, &text));
         let printed = cluster.job_factors();
+        let mut differing = Vec::new();
         for (partition, factor) in &of_conf {
             if let Some(used) = printed.get(partition)
                 && used != factor
             {
-                problems.push(format!(
+                differing.push(format!(
                     "PriorityJobFactor is {factor} for `{partition}` in the settings and {used} in `{name}`, which counts"
                 ));
+            }
+        }
+        match differing.as_slice() {
+            [] => {}
+            [only] => warnings.push(only.clone().into()),
+            [first, others @ ..] => {
+                warnings.push(format!("{first}; {} more differ", others.len()).into());
             }
         }
     }

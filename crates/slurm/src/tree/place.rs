@@ -14,7 +14,7 @@ pub enum Place {
 impl Place {
     /// A fault there that Slurm would neither write nor accept, in words that follow the name of the
     /// document.
-    pub fn fault(self, text: impl fmt::Display) -> String {
+    pub(super) fn fault(self, text: impl fmt::Display) -> String {
         format!(", {self}: {text}")
     }
 }

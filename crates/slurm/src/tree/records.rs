@@ -13,7 +13,7 @@ use job_sort_formula::fairshare::{NodeKind, Policy, PolicyRules, Release, ShareT
 use crate::non_empty;
 use crate::tree::{MAX_ASSOCIATIONS, MAX_NAME, Place, SlurmTree, TreeFormat};
 
-pub const ROOT: &str = "root";
+pub(super) const ROOT: &str = "root";
 /// The largest error of a number that the daemon sent and `sshare` printed with six decimals.
 const PRINTED_PRECISION: f64 = 1.5e-6;
 /// The first character of a partition that the document does not name. No real partition has it.
@@ -21,25 +21,25 @@ const UNNAMED_PARTITION: &str = "?";
 
 /// A row of a document.
 #[derive(Debug)]
-pub struct Record {
-    pub place: Place,
-    pub kind: NodeKind,
-    pub name: String,
+pub(super) struct Record {
+    pub(super) place: Place,
+    pub(super) kind: NodeKind,
+    pub(super) name: String,
     /// The account that it is in; `None` for the root.
-    pub parent: Option<String>,
+    pub(super) parent: Option<String>,
     /// Empty for an association with all partitions.
-    pub partition: String,
-    pub shares: Shares,
-    pub usage: f64,
+    pub(super) partition: String,
+    pub(super) shares: Shares,
+    pub(super) usage: f64,
     /// The normalised share in the document.
-    pub norm_shares: Option<f64>,
+    pub(super) norm_shares: Option<f64>,
     /// The fair-share factor in the document.
-    pub fairshare: Option<f64>,
+    pub(super) fairshare: Option<f64>,
 }
 
 impl Record {
     /// A row of a document without usage.
-    pub fn new(
+    pub(super) fn new(
         place: Place,
         kind: NodeKind,
         name: String,
@@ -75,25 +75,25 @@ impl Record {
 
 /// All rows of a document.
 #[derive(Debug)]
-pub struct Records {
-    pub format: TreeFormat,
-    pub cluster: Option<String>,
-    pub release: Option<Release>,
+pub(super) struct Records {
+    pub(super) format: TreeFormat,
+    pub(super) cluster: Option<String>,
+    pub(super) release: Option<Release>,
     /// Whether the document has usage; the usage of an account then includes that of its members.
-    pub usage_known: bool,
+    pub(super) usage_known: bool,
     /// Whether the document contains the partitions of associations.
-    pub has_partitions: bool,
+    pub(super) has_partitions: bool,
     /// Whether a name longer than its column ends in `+`.
-    pub names_are_cut: bool,
-    pub rows: Vec<Record>,
+    pub(super) names_are_cut: bool,
+    pub(super) rows: Vec<Record>,
     duplicates: Vec<String>,
-    pub warnings: Vec<String>,
+    pub(super) warnings: Vec<String>,
     /// The rows of other clusters: the place and the cluster of the first, and their number.
     other_clusters: Option<(Place, String, usize)>,
 }
 
 impl Records {
-    pub fn new(format: TreeFormat) -> Self {
+    pub(super) fn new(format: TreeFormat) -> Self {
         Self {
             format,
             cluster: None,
@@ -109,7 +109,7 @@ impl Records {
     }
 
     /// Checks the names of a row and the number of rows, and adds the row.
-    pub fn push(&mut self, row: Record) -> Result<(), String> {
+    pub(super) fn push(&mut self, row: Record) -> Result<(), String> {
         let parent = row.parent.as_deref().unwrap_or(ROOT);
         let longest = row.name.len().max(parent.len()).max(row.partition.len());
         if longest > MAX_NAME {
@@ -127,7 +127,12 @@ impl Records {
     }
 
     /// The shares that a text denotes, with a warning if Slurm stores another number.
-    pub fn shares(&mut self, place: Place, name: &str, text: &str) -> Result<Shares, String> {
+    pub(super) fn shares(
+        &mut self,
+        place: Place,
+        name: &str,
+        text: &str,
+    ) -> Result<Shares, String> {
         let Some((stored, is_exact)) = parse_shares(text) else {
             return Err(place.fault(format_args!(
                 "the shares of `{name}` are `{text}`, which Slurm rejects; expected a whole number or `parent`"
@@ -146,7 +151,7 @@ impl Records {
 
     /// Whether a row is of another cluster than the first row. Such a row must not be read; it is
     /// counted for a warning. The empty name counts as a cluster of its own.
-    pub fn is_of_other_cluster(&mut self, place: Place, cluster: &str) -> bool {
+    pub(super) fn is_of_other_cluster(&mut self, place: Place, cluster: &str) -> bool {
         let read = self.cluster.get_or_insert_with(|| cluster.to_owned());
         if read == cluster {
             return false;
@@ -159,7 +164,7 @@ impl Records {
     }
 
     /// Warns of the rows of other clusters.
-    pub fn finish_clusters(&mut self) {
+    pub(super) fn finish_clusters(&mut self) {
         self.cluster = self.cluster.take().and_then(non_empty);
         if let Some((place, cluster, rows)) = self.other_clusters.take() {
             self.warn_of_other_cluster(place, &cluster, rows);
@@ -167,25 +172,28 @@ impl Records {
     }
 
     /// Warns that rows, of which the first is in that place, are of other clusters than those read.
-    pub fn warn_of_other_cluster(&mut self, place: Place, cluster: &str, rows: usize) {
+    pub(super) fn warn_of_other_cluster(&mut self, place: Place, cluster: &str, rows: usize) {
         let read = self.cluster.as_deref().unwrap_or_default();
-        let text = format!(
-            "only cluster `{read}` is read; rows of others: {rows}, the first of cluster `{cluster}`"
-        );
-        self.warn_at(place, text);
+        let ignored = match rows {
+            1 => format!("1 row of cluster `{cluster}` is ignored"),
+            rows => format!(
+                "{rows} rows of other clusters are ignored, the first of cluster `{cluster}`"
+            ),
+        };
+        self.warn_at(place, format!("{ignored}: only cluster `{read}` is read"));
     }
 
     /// Warns of the whole document.
-    pub fn warn(&mut self, text: impl Into<String>) {
+    pub(super) fn warn(&mut self, text: impl Into<String>) {
         self.warnings.push(text.into());
     }
 
-    pub fn warn_at(&mut self, place: Place, text: impl Display) {
+    pub(super) fn warn_at(&mut self, place: Place, text: impl Display) {
         self.warn(format!("{place}: {text}"));
     }
 
     /// The tree of the rows.
-    pub fn build(mut self) -> Result<SlurmTree, String> {
+    pub(super) fn build(mut self) -> Result<SlurmTree, String> {
         if self.rows.is_empty() {
             return Err(String::from(" contains no associations; was it cut off?"));
         }
@@ -235,11 +243,15 @@ impl Records {
     }
 
     fn warn_of_cut_names(&mut self) {
-        let mut rows = self.rows.iter();
-        if let Some(first) = rows.find(|row| row.name.ends_with('+')) {
+        let mut cut = self.rows.iter().filter(|row| row.name.ends_with('+'));
+        if let Some(first) = cut.next() {
+            let others = match cut.count() {
+                0 => String::new(),
+                1 => ", as was one other".to_owned(),
+                more => format!(", as were {more} others"),
+            };
             let text = format!(
-                "`{}` was cut at the width of its column, as other names may be; with `-P`, `sshare` and `sacctmgr` print \
-                 names in full",
+                "`{}` was cut at the width of its column{others}; with `-P`, `sshare` and `sacctmgr` print names in full",
                 first.name
             );
             self.warn_at(first.place, text);
@@ -478,13 +490,16 @@ fn missing_rows(
     };
     let &(index, printed_share, computed_share) = found.first()?;
     let node = document.nodes.get(index)?;
+    let differing = match found.len() {
+        1 => "1 association differs".to_owned(),
+        count => format!("{count} associations differ"),
+    };
     let text = format!(
         "rows are missing: the normalised share of `{}` in `{}` is {printed_share:.6}, but {computed_share:.6} among \
-         the rows here (associations that differ: {}), so the shares computed here are wrong; print all rows with `sshare -a -l -P` (if \
+         the rows here ({differing}), so the shares computed here are wrong; print all rows with `sshare -a -l -P` (if \
          `PrivateData` hides other users, run it as an operator)",
         node.full_name(),
-        document.parent_name(node),
-        found.len()
+        document.parent_name(node)
     );
     Some(text)
 }
@@ -511,14 +526,14 @@ fn differences(
 }
 
 /// The fault of a usage that is not a number of at least 0.
-pub fn invalid_usage(place: Place, name: &str, text: &str) -> String {
+pub(super) fn invalid_usage(place: Place, name: &str, text: &str) -> String {
     place.fault(format_args!(
         "the usage of `{name}` is `{text}`, expected a number of at least 0"
     ))
 }
 
 /// The fault of an association without shares.
-pub fn no_shares(place: Place, name: &str) -> String {
+pub(super) fn no_shares(place: Place, name: &str) -> String {
     let fault = format_args!("`{name}` has no shares; was the line cut off?");
     place.fault(fault)
 }

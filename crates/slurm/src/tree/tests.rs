@@ -225,8 +225,7 @@ fn partitions_and_clusters_are_told_apart() {
         ["ann:gpu", "ann"]
     );
     let told = tree.warnings[0].to_string();
-    let expected =
-        "line 6: only cluster `one` is read; rows of others: 2, the first of cluster `two`";
+    let expected = "line 6: 2 rows of other clusters are ignored, the first of cluster `two`: only cluster `one` is read";
     assert_eq!(told, expected);
 }
 
@@ -315,8 +314,8 @@ fn cut_names_are_a_warning_and_must_be_different() {
     let text = format!(
         "{head}root                              5\n physi+                1        5\n  phys+  ann         1        5\n"
     );
-    let expected = "line 4: `physi+` was cut at the width of its column, as other names may be; with `-P`, `sshare` \
-                    and `sacctmgr` print names in full";
+    let expected = "line 4: `physi+` was cut at the width of its column; with `-P`, `sshare` and `sacctmgr` print names \
+                    in full";
     assert_eq!(warned(&text), [expected]);
     let twice = format!("{text} physi+                1        5\n");
     assert!(
@@ -344,7 +343,7 @@ fn accounts_without_parents_are_put_below_the_root_with_a_warning() {
     );
     let column = "Cluster|Account|Par Name|User|Share\nc|b|a||2\nc|root|||1\nc|b||ann|1\nc|a|root||5\nd|root|||1\n";
     assert_eq!(names(&tree(column)), ["root/a", "a/b", "b/ann"]);
-    assert!(warned(column)[0].ends_with("rows of others: 1, the first of cluster `d`"));
+    assert!(warned(column)[0].starts_with("line 6: 1 row of cluster `d` is ignored: only"));
     let cycle = "Account|Par Name|User|Share\nroot|||1\na|b||1\nb|a||1\n";
     assert_eq!(
         refused(cycle),
@@ -600,7 +599,7 @@ fn rows_that_sshare_does_not_print_are_missed() {
     assert!(
         told[0].starts_with(
             "rows are missing: the normalised share of `ann` in `a` is 0.500000, but 1.000000 among the rows here \
-             (associations that differ: 1)"
+             (1 association differs)"
         ),
         "{told:?}"
     );
@@ -609,7 +608,7 @@ fn rows_that_sshare_does_not_print_are_missed() {
     assert_eq!(read.is_fair_tree, Some(false));
     let told: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
     assert!(
-        told.len() == 1 && told[0].contains("(associations that differ: 2)"),
+        told.len() == 1 && told[0].contains("(2 associations differ)"),
         "{told:?}"
     );
 }
