@@ -107,6 +107,7 @@ impl Site {
         let tree = queue.pbs_tree();
         let threshold = self.threshold();
         let ordered = self.score_and_order(&program, &queue.table, tree, threshold, usize::MAX);
+        queue.rules = self.rules(&program, &queue.table, tree);
         queue.program = program;
         queue.ranking = ordered.ranking;
         queue.not_considered = ordered.not_considered;

@@ -49,8 +49,8 @@ impl Site {
             || inputs.any(|input| FairshareInput::from_name(input.as_ref()).is_some())
     }
 
-    /// Fills in the fair-share numbers of the jobs, if they are needed. Returns the tree if it is,
-    /// or in any case.
+    /// Fills in the fair-share numbers of the jobs, if they are needed, or in any case those of which
+    /// the table has columns. Returns the tree if it is applied.
     pub(crate) fn fill_shares(
         &self,
         inputs: &[Box<str>],
@@ -59,9 +59,12 @@ impl Site {
         in_any_case: bool,
         warnings: &mut Vec<Message>,
     ) -> Result<Option<AppliedTree>, SiteError> {
-        let is_needed = self.needs_shares(inputs);
+        let mut is_needed = self.needs_shares(inputs);
         if !is_needed && !in_any_case {
             return Ok(None);
+        }
+        for (name, _) in FairshareInput::NAMES {
+            is_needed |= table.column(name).is_some();
         }
         let tree = self.applied_tree(table, assumed)?;
         match &tree {

@@ -296,6 +296,7 @@ impl Site {
         let mut after = self.rank_assuming(read, request, threshold)?;
         // the shares and their groups are in the tree that is shown, and not compared once more
         (before.tree, after.tree) = (None, None);
+        before.warnings.clear();
         Ok(ComparedQueue::new(before, after))
     }
 
