@@ -421,9 +421,9 @@ def test_a_comparison_begins_with_who_gains_and_ends_with_the_rules(open_page, s
     page = open_page(path)
     headings = page.locator("h2").all_inner_texts()
     first = [heading for heading in headings if heading != "What decides"]
-    assert first[:3] == ["Who gains and loses", "Formulas", "Every job's place"]
+    assert first[:4] == ["Who gains and loses", "Every job's place", "Formulas", "Findings: new formula"]
     assert page.locator("section").last.locator("summary").inner_text() == "The rules"
-    findings = page.locator("body").inner_text()
+    findings = " ".join(page.locator("pre.finding").all_inner_texts())
     assert "JSF301" in findings and "JSF402" in findings
     assert "184,862" not in page.locator("body").inner_text()
     entities = column(region(page, "Entities"), "gained")

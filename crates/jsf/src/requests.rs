@@ -34,7 +34,8 @@ use crate::commands::compare::answer::{CompareReport, compared_rows};
 use crate::commands::compare::view::ListedJobs;
 use crate::commands::cycle::answer::CycleReport;
 use crate::commands::explain::answer::ExplainReport;
-use crate::commands::fit::answer::{GoalFitReport, WishFitReport};
+use crate::commands::fit::answer::{GoalFitReport, WishFitReport, not_advised, unmet_wishes};
+use crate::commands::fit::formula_to_set::FormulaToSet;
 use crate::commands::fit::search_options::SearchOptions;
 use crate::commands::rank::answer::RankReport;
 use crate::commands::replay::answer::ReplayReport;
@@ -378,7 +379,7 @@ impl AskedSite<'_> {
             decides: OldNew::new(&decides.old, &decides.new),
             checked: OldNew::default(),
             listed: ListedJobs::default(),
-            tree: None,
+            page: None,
         };
         self.written(&report, found)
     }
@@ -468,20 +469,21 @@ impl AskedSite<'_> {
             simulated.shares.as_deref(),
             OnError::default(),
         );
+        let results = simulated.results(&log.workload, warm_up);
+        let goals = results.judge(log.goals.as_ref(), &log.workload, &simulated.schedule, None);
         let mut report = SimulationReport::new(
             &formula.source.text,
             &log.workload,
             simulated,
-            warm_up,
-            log.goals.as_ref(),
-            None,
+            results,
+            goals,
         );
         let mut found: Vec<Message> = log.warnings.into_iter().map(Message::from).collect();
         found.extend(too_short(default).map(Message::from));
         found.extend(doubts(&self.site.lint(&formula.parsed, &log.workload)));
-        found.extend(report.simulated.warnings.drain(..).map(Message::from));
+        found.extend(report.warnings.drain(..).map(Message::from));
         found.extend(failing.map(|failing| failing.clause("the formula").into()));
-        report.simulated.warnings = self.warnings(found);
+        report.warnings = self.warnings(found);
         json_of(&report, &[])
     }
 
@@ -530,8 +532,13 @@ impl AskedSite<'_> {
             fit_wishes(self.site, template, &wishes, &options, &mut |_| end.poll())
         })?;
         let fit = fit.map_err(refused)?;
-        let mut report = WishFitReport::new(self.site, template, fit);
-        report.warnings = self.warnings(report.to_set.warning().map(Message::from));
+        let to_set = FormulaToSet::new(self.site, &fit.formula, unmet_wishes(&fit));
+        let report = WishFitReport {
+            template: template.text(),
+            fit: &fit,
+            to_set: &to_set,
+            warnings: self.warnings(to_set.warning().map(Message::from)),
+        };
         json_of(&report, &[])
     }
 
@@ -572,7 +579,7 @@ impl AskedSite<'_> {
                 &observer,
             )
         })?;
-        let fit = match fit {
+        let mut fit = match fit {
             Ok(fit) => fit,
             Err(FitError::Site(error)) => return Err(RunError::Site(error)),
             Err(error @ FitError::TooShort { .. }) => {
@@ -580,11 +587,16 @@ impl AskedSite<'_> {
             }
             Err(error) => return refused(error.to_string()),
         };
-        let mut report = GoalFitReport::new(self.site, template, fit);
+        let to_set = FormulaToSet::new(self.site, &fit.formula, not_advised(&fit));
         let mut found = log.warnings;
-        found.append(&mut report.fit.held_out.warnings);
-        found.extend(report.to_set.warning());
-        report.fit.held_out.warnings = self.warnings(found.into_iter().map(Message::from));
+        found.append(&mut fit.held_out.warnings);
+        found.extend(to_set.warning());
+        fit.held_out.warnings = self.warnings(found.into_iter().map(Message::from));
+        let report = GoalFitReport {
+            template: template.text(),
+            fit: &fit,
+            to_set: &to_set,
+        };
         json_of(&report, &[])
     }
 

@@ -83,7 +83,7 @@ use shares::site_tree::SiteTree;
 use slurm::slurm_queue::{SlurmQueue, different_clusters};
 
 /// The rules that apply to a site. The default is what the OpenPBS daemon does.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SiteOptions {
     /// The fair-share policy; `None`: the one in `slurm.conf`, else OpenPBS's.

@@ -16,7 +16,7 @@ use crate::cli::{
 };
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::exchange_rates::{WORTH, rates_line};
-use crate::view::words::{count, grouped_number, significant};
+use crate::view::words::{count, grouped, significant};
 
 /// `jsf translate`
 #[derive(Debug, Args)]
@@ -168,8 +168,7 @@ impl TranslateAnswer<'_> {
 /// What the size of the largest job is worth, if large jobs are preferred.
 fn largest_job(LargestJob { nodes, cpus, wait }: LargestJob) -> Option<Fact> {
     let hours = significant(wait / 3600.0);
-    let [nodes, cpus] = [nodes, cpus].map(grouped_number);
-    let size = format!("a job of {nodes} nodes and {cpus} processors");
+    let size = grouped(&format!("a job of {nodes} nodes and {cpus} processors"));
     let fact = Fact::new("largest", format!("{size} counts {hours} h of waiting"));
     if wait > 0.0 { Some(fact) } else { None }
 }

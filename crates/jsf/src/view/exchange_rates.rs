@@ -2,7 +2,7 @@
 
 use jsf_openpbs::exchange_rates::ExchangeRate;
 
-use crate::view::words::{significant, waiting_time};
+use crate::view::words::{five_digits, waiting_time};
 
 /// What the line is about.
 pub(crate) const WORTH: &str = "worth in waiting";
@@ -14,21 +14,23 @@ const MAX_RATES: usize = 8;
 /// The rates, those that hold for every job first; `place` says where the others hold. Empty if
 /// there are none.
 pub(crate) fn rates_line(rates: &[ExchangeRate], place: &str) -> String {
-    let mut known = rates.iter().filter(|rate| rate.is_constant);
-    let cores = known
-        .find(|rate| *rate.name == *CORES)
-        .map(|rate| rate.wait);
-    let (mut parts, mut others) = (Vec::new(), Vec::new());
+    let (mut cores, mut constant, mut others) = (None, Vec::new(), Vec::new());
     for rate in rates {
-        if rate.is_constant {
-            parts.push(words(rate, cores));
-        } else {
+        if !rate.is_constant {
             others.push(words(rate, None));
+        } else if *rate.name == *CORES {
+            cores = Some(rate.wait);
         }
     }
-    parts.truncate(MAX_RATES);
-    others.truncate(MAX_RATES - parts.len());
-    let more = rates.len() - parts.len() - others.len();
+    for rate in rates {
+        if rate.is_constant {
+            constant.push(words(rate, cores));
+        }
+    }
+    constant.truncate(MAX_RATES);
+    others.truncate(MAX_RATES - constant.len());
+    let more = rates.len() - constant.len() - others.len();
+    let mut parts = constant;
     if !others.is_empty() {
         parts.push(format!("not constant, {place}: {}", others.join("; ")));
     }
@@ -54,7 +56,7 @@ fn words(rate: &ExchangeRate, cores: Option<f64>) -> String {
         && rate.amount == 1.0
         && **name != *CORES
     {
-        words += &format!(" = {} `{CORES}`", significant(rate.wait / cores));
+        words += &format!(" = {} `{CORES}`", five_digits(rate.wait / cores));
     }
     words
 }
@@ -64,7 +66,7 @@ fn signed_time(seconds: f64) -> String {
     let sign = if seconds < 0.0 { "-" } else { "" };
     let magnitude = seconds.abs();
     match magnitude {
-        ..60.0 => format!("{sign}{} s", significant(magnitude)),
+        ..60.0 => format!("{sign}{} s", five_digits(magnitude)),
         _ => format!("{sign}{}", waiting_time(magnitude.round() as i64)),
     }
 }

@@ -4,11 +4,7 @@ use job_sort_formula::rank::OldNew;
 use jsf_simulate::{GoalState, JudgedGoal, Measure};
 
 use crate::view::document::{Cell, Column, Section, Table, cells};
-use crate::view::unit::Unit;
-use crate::view::words::{count, first_names, grouped_count};
-
-/// The most goals that a sentence names.
-const MAX_NAMES: usize = 2;
+use crate::view::words::{count, duration, grouped_count, percent, significant};
 
 /// The table of the goals of one formula, or of two; `None` without goals.
 pub(crate) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Section<'a>> {
@@ -27,13 +23,15 @@ pub(crate) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
             Some(old) => value_in_words(old.measure, old.value),
             None => String::new(),
         };
+        let bound = if goal.is_most { "at most" } else { "at least" };
+        let limit = value_in_words(goal.measure, goal.limit);
         rows.push(cells![
             &*goal.name,
             goal.jobs,
             goal.measure.to_string(),
             Cell::prose(old),
             value_in_words(goal.measure, goal.value),
-            bound_in_words(goal.measure, goal.is_most, goal.limit),
+            format!("{bound} {limit}"),
             met_in_words(goal),
         ]);
     }
@@ -59,36 +57,54 @@ pub(crate) fn unmet(goals: &[JudgedGoal]) -> Option<String> {
     for (state, what) in [
         (GoalState::Missed, "missed"),
         (GoalState::NoJobs, "about no job"),
-        (
-            GoalState::NoOldSide,
-            "not judged, which needs a comparison (--old F --new F)",
-        ),
     ] {
-        let mut names = Vec::new();
-        for goal in goals {
-            if goal.state == state {
-                names.push(format!("`{}`", goal.name));
-            }
-        }
-        if !names.is_empty() {
-            let (number, all) = (names.len(), count(goals.len(), "goal"));
-            let names = first_names(names.into_iter(), MAX_NAMES);
+        if let Some((number, names)) = names(goals, state) {
+            let all = count(goals.len(), "goal");
             return Some(format!("{number} of {all} {what}: {names}"));
         }
     }
-    None
+    not_judged(goals)
 }
 
-/// Whether a goal is met, and with how many jobs that never start it is missed.
-fn met_in_words(goal: &JudgedGoal) -> String {
-    if goal.state == GoalState::Missed && goal.never_start > 0 {
-        let jobs = grouped_count(goal.never_start, "job");
-        return format!("no ({jobs} never started)");
+/// Which goals refer to an old formula that there is not; `None` if there are none.
+pub(crate) fn not_judged(goals: &[JudgedGoal]) -> Option<String> {
+    let (number, names) = names(goals, GoalState::NoOldSide)?;
+    let all = count(goals.len(), "goal");
+    Some(format!(
+        "{number} of {all} not judged, which needs a comparison (--old F --new F): {names}"
+    ))
+}
+
+/// How many goals are in a state, and their names; `None` if there are none.
+fn names(goals: &[JudgedGoal], state: GoalState) -> Option<(usize, String)> {
+    let mut found = Vec::new();
+    for goal in goals {
+        if goal.state == state {
+            found.push(&*goal.name);
+        }
     }
-    state_in_words(goal.state).to_owned()
+    let names = match &found[..] {
+        [] => return None,
+        [one] => format!("`{one}`"),
+        [one, other] => format!("`{one}` and `{other}`"),
+        [first, others @ ..] => format!("`{first}` and {}", count(others.len(), "other")),
+    };
+    Some((found.len(), names))
 }
 
-/// Whether a goal is met: a dash where it cannot be judged.
+/// Whether a goal is met, in a cell, and how many jobs that never start it is missed with.
+fn met_in_words(goal: &JudgedGoal) -> String {
+    match (goal.state, goal.never_start) {
+        (GoalState::Missed, 1) => "no (1 job never starts)".to_owned(),
+        (GoalState::Missed, 2..) => format!(
+            "no ({} never start)",
+            grouped_count(goal.never_start, "job")
+        ),
+        (state, _) => state_in_words(state).to_owned(),
+    }
+}
+
+/// Whether a goal is met, in a cell: a dash where it cannot be judged.
 pub(crate) fn state_in_words(state: GoalState) -> &'static str {
     match state {
         GoalState::Missed => "no",
@@ -97,17 +113,13 @@ pub(crate) fn state_in_words(state: GoalState) -> &'static str {
     }
 }
 
-/// `at most 4 h`.
-pub(crate) fn bound_in_words(measure: Measure, is_most: bool, limit: Option<f64>) -> String {
-    let bound = if is_most { "at most" } else { "at least" };
-    format!("{bound} {}", value_in_words(measure, limit))
-}
-
 pub(crate) fn value_in_words(measure: Measure, value: Option<f64>) -> String {
     match value {
         None => "–".to_owned(),
         // jobs that never start
         Some(value) if value.is_infinite() => "∞".to_owned(),
-        Some(value) => Unit::of(measure).words(value),
+        Some(value) if measure.is_duration() => duration(value),
+        Some(value) if measure.is_fraction() => percent(value),
+        Some(value) => significant(value),
     }
 }

@@ -12,7 +12,6 @@ pub mod groups;
 pub mod ordered_writer;
 pub mod printable;
 pub mod rule_facts;
-pub(crate) mod unit;
 pub mod verdict;
 pub mod without;
 pub mod words;

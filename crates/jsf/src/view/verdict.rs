@@ -17,19 +17,21 @@ pub(crate) const NO_FORMULA_IN_SLURM: &str = "Slurm computes priorities from wei
 /// The verdict as a sentence about `subject`, such as `the new formula`; `None` for a formula that
 /// works.
 pub(crate) fn verdict_sentence(checked: &Checked, subject: &str) -> Option<String> {
-    let clause = match checked.verdict {
+    Some(match checked.verdict {
         Verdict::Works => return None,
-        Verdict::Refused => return Some(format!("qmgr refuses {subject}: {}.", refusal(checked))),
+        Verdict::Refused => format!("qmgr refuses {subject}: {}.", refusal(checked)),
         Verdict::Crashes => {
+            let mut why = String::new();
             let mut findings = checked.findings.iter();
-            let crash = findings.find(|found| CRASH_CODES.contains(&found.code));
-            let why = crash.map(|crash| format!(": {}", crash.message));
-            format!("crashes the scheduler{}", why.unwrap_or_default())
+            if let Some(crash) = findings.find(|found| CRASH_CODES.contains(&found.code)) {
+                why = format!(": {}", crash.message);
+            }
+            capitalised(&format!("{subject} crashes the scheduler{why}."))
         }
-        Verdict::CrashesAtStart { jobs, kind } => format!(
-            "fails for {} ({kind}) and would crash the scheduler at its next start",
+        Verdict::CrashesAtStart { jobs, kind } => capitalised(&format!(
+            "{subject} fails for {} ({kind}) and would crash the scheduler at its next start.",
             part_of_jobs(jobs, jobs)
-        ),
+        )),
         Verdict::Fails {
             failing,
             evaluated,
@@ -43,14 +45,15 @@ pub(crate) fn verdict_sentence(checked: &Checked, subject: &str) -> Option<Strin
             } else {
                 ""
             };
-            format!("fails for {jobs} ({kind}), {consequence}{crash}")
+            capitalised(&format!(
+                "{subject} fails for {jobs} ({kind}), {consequence}{crash}."
+            ))
         }
-        Verdict::Ties { jobs } => format!(
-            "orders nothing: {} have the same value",
+        Verdict::Ties { jobs } => capitalised(&format!(
+            "{subject} orders nothing: {} have the same value.",
             part_of_jobs(jobs, jobs)
-        ),
-    };
-    Some(capitalised(&format!("{subject} {clause}.")))
+        )),
+    })
 }
 
 /// Why the server or qmgr refuses a formula, in the words of the first finding that says so.
@@ -64,13 +67,17 @@ fn refusal(checked: &Checked) -> String {
 
 /// The errors and warnings about a formula, one line each.
 pub(crate) fn brief_findings<'a>(checked: &Checked) -> Option<Section<'a>> {
-    let lines = brief_lines(&checked.findings);
-    (!lines.is_empty()).then(|| Section::new("").in_text().list(lines))
+    section(brief_lines(checked))
 }
 
 /// The lines of the errors and warnings about a formula.
-pub(crate) fn brief_lines(findings: &[Diagnostic]) -> Vec<String> {
-    brief(findings.iter().map(|found| (found, "")).collect())
+pub(crate) fn brief_lines(checked: &Checked) -> Vec<String> {
+    brief(checked.findings.iter().map(|found| (found, "")).collect())
+}
+
+/// The errors and warnings about two formulas, one line each; one that both have is listed once.
+pub(crate) fn brief_findings_of_sides<'a>(checked: OldNew<&Checked>) -> Option<Section<'a>> {
+    section(brief_lines_of_sides(checked))
 }
 
 /// Whether findings have one with the same code and message.
@@ -79,9 +86,9 @@ fn has(findings: &[Diagnostic], found: &Diagnostic) -> bool {
     findings.any(|known| known.code == found.code && known.message == found.message)
 }
 
-/// The lines of the errors and warnings about two formulas; one that both have is listed once.
-pub(crate) fn brief_lines_of_sides(sides: OldNew<&[Diagnostic]>) -> Vec<String> {
-    let OldNew { old, new } = sides;
+/// The lines of the errors and warnings about two formulas.
+pub(crate) fn brief_lines_of_sides(checked: OldNew<&Checked>) -> Vec<String> {
+    let (old, new) = (&checked.old.findings, &checked.new.findings);
     let mut findings = Vec::new();
     for found in new {
         findings.push((found, if has(old, found) { " both:" } else { " new:" }));
@@ -108,6 +115,10 @@ pub(crate) fn severity_word(severity: Severity) -> &'static str {
 pub(crate) fn brief_finding(found: &Diagnostic, side: &str) -> String {
     let severity = severity_word(found.severity);
     format!("{severity}[{}]{side} {}", found.code, found.message)
+}
+
+fn section<'a>(lines: Vec<String>) -> Option<Section<'a>> {
+    (!lines.is_empty()).then(|| Section::new("").in_text().list(lines))
 }
 
 fn brief(mut findings: Vec<(&Diagnostic, &str)>) -> Vec<String> {

@@ -13,8 +13,7 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 
 /// A number of things, with the digits of a long one in groups: `12,345 jobs`.
 pub(crate) fn grouped_count(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped_number(number))
+    grouped(&count(number, noun))
 }
 
 /// What a state means for the job.
@@ -143,6 +142,18 @@ fn signed(change: f64, words: fn(f64) -> String) -> String {
     }
 }
 
+/// A number with at most five significant digits.
+pub(crate) fn five_digits(number: f64) -> String {
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-4..1e9).contains(&number.abs()) {
+        return format!("{number:.4e}");
+    }
+    let decimals = (4 - number.abs().log10().floor() as i32).clamp(0, 9) as usize;
+    without_zeros(&format!("{number:.decimals$}")).to_owned()
+}
+
 /// A number without the zeros at the end of its decimals.
 pub(crate) fn without_zeros(text: &str) -> &str {
     if text.contains('.') {
@@ -162,7 +173,7 @@ pub(crate) fn significant(number: f64) -> String {
         return format!("{number:.2e}");
     }
     let text = format!("{number:.*}", usize::try_from(2 - exponent).unwrap_or(0));
-    grouped_number(without_zeros(&text))
+    grouped(without_zeros(&text))
 }
 
 /// A change for people, with its sign and three significant digits.
@@ -233,22 +244,51 @@ pub fn too_short(warm_up: WarmUp) -> Option<String> {
     ))
 }
 
-/// A number with its digits in groups of three, if it has more than four before the point.
-pub(crate) fn grouped_number(number: impl Display) -> String {
-    let text = number.to_string();
-    let (whole, decimals) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let digits = whole.trim_start_matches(['+', '-']);
-    if digits.len() < 5 || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
-        return text;
-    }
-    let mut grouped = whole[..whole.len() - digits.len()].to_owned();
-    for (index, digit) in digits.char_indices() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
+/// The numbers of a text with their digits in groups of three, if they have more than four before
+/// the point. Digits that are a part of a name, such as those of `184127.server`, stay as they are.
+pub(crate) fn grouped(text: &str) -> String {
+    let mut grouped = String::with_capacity(text.len());
+    let mut before = None;
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let digits = rest
+            .find(|character: char| !character.is_ascii_digit())
+            .unwrap_or(rest.len());
+        let end = if digits > 0 { digits } else { first.len_utf8() };
+        let after = &rest[end..];
+        let is_number = !before.is_some_and(is_in_a_name) && !continues_a_name(after);
+        for (index, character) in rest[..end].char_indices() {
+            if digits > 4 && is_number && index > 0 && (digits - index).is_multiple_of(3) {
+                grouped.push(',');
+            }
+            grouped.push(character);
         }
-        grouped.push(digit);
+        before = rest[..end].chars().next_back();
+        rest = after;
     }
-    grouped + decimals
+    grouped
+}
+
+/// A number with the digits of a long one in groups.
+pub(crate) fn grouped_number(number: impl Display) -> String {
+    grouped(&number.to_string())
+}
+
+fn is_in_a_name(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '.' | '_' | '/' | '@' | '#')
+}
+
+/// Whether a text goes on with the rest of a name, such as `.server`, `[7].server` or `-a`.
+fn continues_a_name(text: &str) -> bool {
+    let mut characters = text.chars();
+    let first = characters.next();
+    let second = characters.next();
+    match first {
+        Some('.') => second.is_some_and(|second| second.is_alphabetic() || second == '_'),
+        Some('-' | ':') => second.is_some_and(char::is_alphanumeric),
+        Some(first) => first.is_alphabetic() || matches!(first, '_' | '[' | '/' | '@'),
+        None => false,
+    }
 }
 
 #[cfg(test)]
@@ -302,17 +342,34 @@ mod tests {
 
     #[test]
     fn long_numbers_are_grouped() {
-        for (number, expected) in [
-            ("1234", "1234"),
-            ("12345", "12,345"),
-            ("0.123456", "0.123456"),
-            ("21513473.625", "21,513,473.625"),
-            ("-601181", "-601,181"),
-            ("+123456", "+123,456"),
-            ("inf", "inf"),
-            ("1.5e-7", "1.5e-7"),
+        for (text, expected) in [
+            ("1234 12345 1234567", "1234 12,345 1,234,567"),
+            ("0.123456 21513473.625", "0.123456 21,513,473.625"),
+            (
+                "-60118114 a123456 7-00:00:00",
+                "-60,118,114 a123456 7-00:00:00",
+            ),
+            (
+                "184127.kestrel 184127[3].kestrel 184127_3 184127-a",
+                "184127.kestrel 184127[3].kestrel 184127_3 184127-a",
+            ),
+            ("10000, 20000. 30000", "10,000, 20,000. 30,000"),
+            ("", ""),
         ] {
-            assert_eq!(grouped_number(number), expected);
+            assert_eq!(grouped(text), expected);
+        }
+    }
+
+    #[test]
+    fn numbers_have_five_digits() {
+        for (number, words) in [
+            (0.0, "0"),
+            (-0.15351376, "-0.15351"),
+            (20000.0, "20000"),
+            (1.5e-7, "1.5000e-7"),
+            (12.5, "12.5"),
+        ] {
+            assert_eq!(five_digits(number), words);
         }
     }
 }

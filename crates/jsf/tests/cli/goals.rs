@@ -360,13 +360,13 @@ fn jobs_that_never_start_meet_no_goal_about_waits_and_are_no_gain() {
     let output = jsf(&[&of_goals[..], &["--old", "1000", "--new", "walltime"]].concat());
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let text = stdout(&output);
-    let headline = "20 of 40 jobs never start under the new formula. 3 of 4 goals missed: `soon`, `makespan` and 1 more. ";
+    let headline = "20 of 40 jobs never start under the new formula. 3 of 4 goals missed: `soon` and 2 others. ";
     assert!(text.starts_with(headline), "{text}");
     for expected in [
         "The waits cannot be compared, as they are those of different jobs: 20 start under the old formula alone, 0 under the new one alone, and 20 jobs under both.",
         "warning under the new formula: jobs that never start",
-        "∞          at most 100 d  no (20 jobs never started)",
-        "all 40 → 20 jobs",
+        "∞          at most 100 d  no (20 jobs never start)",
+        "of the jobs that start (40 → 20)",
     ] {
         assert!(text.contains(expected), "{expected}: {text}");
     }
@@ -400,9 +400,12 @@ fn jobs_that_never_start_meet_no_goal_about_waits_and_are_no_gain() {
         text.starts_with("40 of 40 jobs never start under the new formula. 20 of 40 jobs never start under the old formula. 4 of 4 goals missed"),
         "{text}"
     );
-    let mean = text.lines().find(|line| line.starts_with("mean wait "));
-    let words: Vec<&str> = mean.expect("a mean").split_whitespace().collect();
-    assert_eq!(words.join(" "), "mean wait 1 h 35 min - - -");
+    assert!(
+        text.contains(
+            "mean wait                        1 h 35 min    -           -                 -"
+        ),
+        "{text}"
+    );
     let document = json(&jsf(&[
         &simulate[..],
         &["walltime/100", "--format", "json"],

@@ -352,7 +352,7 @@ fn the_numbers_of_two_simulations_are_those_of_json() {
             assert_eq!(row[6].trim_end(), interval(&group["mean_wait"]), "{row:?}");
         }
     }
-    let summary = rows(&page, "All jobs");
+    let summary = [rows(&page, "All jobs"), rows(&page, "Further numbers")].concat();
     let keys = [
         "wait/mean",
         "mean_wait_per_core_hour",
@@ -408,6 +408,12 @@ fn the_numbers_of_two_simulations_are_those_of_json() {
         };
         shares.iter().map(entity).collect()
     };
+    assert_numbers(&shares, by_row("/old/entities").iter(), &uses);
+    let uses = [
+        (5, "/promised_core_seconds"),
+        (6, "/core_seconds"),
+        (7, "/used_of_promised"),
+    ];
     assert_numbers(&shares, by_row("/new/entities").iter(), &uses);
     let starts = |side: &str| -> std::collections::HashMap<String, (f64, f64)> {
         let wait = |job: &Value| {

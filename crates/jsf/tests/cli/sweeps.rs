@@ -276,7 +276,7 @@ fn a_name_without_values_is_asked_for() {
     let output = simulate(&["{a}*ncpus + {b}*walltime", "--param", "a=1,2"], "json");
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("a name in braces needs --param NAME=VALUES"),
+        stderr(&output).contains("`{b}` has no value: give --param b=VALUES"),
         "{}",
         stderr(&output)
     );

@@ -31,6 +31,11 @@ impl JobInWords<'_> {
             Refusal::TooLarge => {
                 let machine = &self.machine.machine;
                 let request = self.machine.jobs.job(self.row as u32).request;
+                let mut lists = request.pool_lists.iter();
+                if let Some(chunk) = lists.position(|&list| machine.pool_list(list).is_empty()) {
+                    let (queue, with) = (&self.job.queue, self.with_values(chunk));
+                    return format!("can never run: queue {queue} has no node{with}");
+                }
                 match machine.shortage(&request) {
                     Some(shortage) => format!("can never run: {}", self.short(shortage, "exist")),
                     None => "can never run".to_owned(),
@@ -38,7 +43,8 @@ impl JobInWords<'_> {
             }
             Refusal::NotEnoughFree => match shortage {
                 Some(shortage) => self.short(shortage, "free"),
-                None => "not enough is free where it was suspended".to_owned(),
+                None => "not enough was free when it, or a job that asks for the same, was tried"
+                    .to_owned(),
             },
             Refusal::Limit(limit) => match self.machine.limits.get(limit) {
                 Some(limit) => self.limit(limit),

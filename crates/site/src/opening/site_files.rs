@@ -26,7 +26,7 @@ use crate::opening::role::Role;
 /// let files = SiteFiles::default().with(Role::Queue, "qstat.json").with(Role::Tree, "sshare.txt");
 /// assert_eq!(files.first(Role::Tree), Some(&"sshare.txt".into()));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct SiteFiles {
     pub(crate) sources: BTreeMap<Role, Vec<FileSource>>,
     /// Resources that are declared without a document, with their types.

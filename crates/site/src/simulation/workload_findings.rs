@@ -153,9 +153,16 @@ fn no_job(goal: &Goal, workload: &Workload) -> Option<String> {
     if goal.concerns_any(workload) {
         return None;
     }
-    let mut why = match &goal.condition {
-        Some(condition) => format!("`{}` holds for none of its jobs", condition.formula.text()),
+    let whose = match &goal.member {
+        Some((member, of)) if !workload.is_anonymous() || *member == Member::Queue => {
+            format!(" of the {member} `{of}`")
+        }
+        Some((member, _)) => format!(" of its {member}"),
         None => String::new(),
+    };
+    let mut why = match &goal.condition {
+        Some(condition) => format!("`{}` holds for no job{whose}", condition.formula.text()),
+        None => format!("there is no job{whose}"),
     };
     if let Some((member, of)) = &goal.member
         && member.index(of, workload).is_none()

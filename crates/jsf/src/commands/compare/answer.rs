@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::{Comparison, GroupChange, OldNew, SummandAgreement, Transitions};
 use jsf_openpbs::check::Checked;
@@ -11,7 +10,7 @@ use jsf_site::{ComparedQueue, Rule};
 use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Each, Format, object};
-use crate::commands::compare::view::{ListedJobs, compare_document};
+use crate::commands::compare::view::{ComparePageParts, ListedJobs, compare_document};
 use crate::view::csv_writer::{Cells, CsvWriter, guarded_names};
 use crate::view::document::Document;
 
@@ -30,12 +29,19 @@ pub struct CompareReport<'a> {
     pub checked: OldNew<Option<&'a Checked>>,
     /// Which jobs are listed.
     pub listed: ListedJobs,
-    /// The fair-share tree of the new side with its numbers, which only a page shows.
-    pub tree: Option<&'a AssessedTree>,
+    /// What only a page shows; `None` if none is written.
+    pub page: Option<&'a ComparePageParts>,
 }
 
 impl Answer for CompareReport<'_> {
     fn document(&self) -> Document<'_> {
+        compare_document(Self {
+            page: None,
+            ..*self
+        })
+    }
+
+    fn page(&self) -> Document<'_> {
         compare_document(*self)
     }
 

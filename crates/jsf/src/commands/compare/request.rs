@@ -21,10 +21,11 @@ moved      the old rank minus the new rank: positive if the job gains places
 tau-b      Kendall's rank correlation of the two scores: 1 the same order, 0 no relation, -1 reversed
 footrule   the sum over all jobs of the number of places that they move
 overlap    the number of jobs that are among the first N under both formulas
-fairness   how evenly the first jobs (a tenth of the queue, at least 10) are divided by the shares of their entities: \
-Jain's index is 1, and the Gini coefficient 0, if all have their part
+fairness   for each entity with shares and jobs, the quotient of its fraction of the first jobs (a tenth of the queue, at \
+least 10) and its fraction of the machine. Jain's index is 1, and the Gini coefficient 0, if all quotients are equal. \
+Entities without shares are left out
 ties       the jobs whose value equals that of the next job in the order, so that later criteria decide
-errors     the jobs for which a formula fails, among all that are evaluated
+errors     the jobs for which a formula fails, among all jobs that are evaluated, including those that are not waiting
 
 These numbers are about the jobs that are considered under both formulas; ranks count from 1 among all jobs that are considered.
 

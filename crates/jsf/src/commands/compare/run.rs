@@ -1,11 +1,12 @@
 //! `jsf compare`
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use job_sort_formula::Diagnostic;
+use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::rank::OldNew;
-use jsf_openpbs::check::error_findings;
+use jsf_openpbs::check::{Checked, error_findings};
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{
     CompareRequest, ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles,
@@ -14,8 +15,10 @@ use jsf_site::{
 
 use crate::answer::Format;
 use crate::cli::args::FormulaArgs;
-use crate::cli::args::site::{PolicyArg, require_one_reader};
-use crate::cli::messages::{Warnings, report_errors};
+use crate::cli::args::site::PolicyArg;
+use crate::cli::args::site::require_one_reader;
+use crate::cli::messages::Warnings;
+use crate::cli::messages::report_errors;
 use crate::cli::output::Output;
 use crate::cli::queue::{draw_submitted, select_rows_or_warn};
 use crate::cli::{
@@ -24,7 +27,7 @@ use crate::cli::{
 };
 use crate::commands::compare::answer::{CompareReport, compared_rows};
 use crate::commands::compare::request::CompareArgs;
-use crate::commands::compare::view::ListedJobs;
+use crate::commands::compare::view::{ComparePageParts, ListedJobs};
 use crate::view::words::count;
 
 pub(crate) const NO_OLD_FORMULA: &str = "no formula to compare --new with: give --old FORMULA";
@@ -158,9 +161,12 @@ impl<'a> Opened<'a> {
         let is_document = self.arguments.format.is_document();
         if is_document && let Ok(compared) = &compared {
             let OldNew { old, new } = &compared.sides;
-            let [of_old, of_new] = [&mut findings.old, &mut findings.new];
-            of_old.extend(error_findings(&old.table, &old.ranking));
-            of_new.extend(error_findings(&new.table, &new.ranking));
+            findings
+                .old
+                .extend(error_findings(&old.table, &old.ranking));
+            findings
+                .new
+                .extend(error_findings(&new.table, &new.ranking));
         }
         if compared.is_err() || !is_document || self.arguments.text.full {
             self.draw(&findings);
@@ -193,31 +199,37 @@ impl<'a> Opened<'a> {
             rows.truncate(arguments.top.unwrap_or(usize::MAX));
         }
         let has_page = arguments.report.is_some();
-        let (mut checked, mut tree) = (OldNew::default(), None);
+        let (mut checked, mut page) = (None, None);
         if is_document || has_page {
+            let submitted = self.submitted();
             let OldNew { old, new } = &compared.sides;
-            let (old_site, submitted) = (&self.old_site, self.submitted());
-            checked.old = Some(old_site.check_ranked(&submitted.old, old));
-            checked.new = Some(new_site.check_ranked(&submitted.new, new));
-        }
-        if has_page {
-            tree = page_file::tree(new_site)?;
+            let both = OldNew::new(
+                self.old_site.check_ranked(&submitted.old, old),
+                new_site.check_ranked(&submitted.new, new),
+            );
+            if has_page {
+                page = Some(self.page_parts(&both)?);
+            }
+            checked = Some(both);
         }
         let mut decides = OldNew::default();
         if arguments.format != Format::Csv || has_page {
             decides = compared.decides();
         }
         let report = CompareReport {
-            formulas: self.sources.as_ref().map(|source| &*source.text),
+            formulas: OldNew::new(&self.sources.old.text, &self.sources.new.text),
             compared,
             rows: &rows,
-            decides: decides.as_ref().map(Vec::as_slice),
-            checked: checked.as_ref().map(Option::as_ref),
+            decides: OldNew::new(&decides.old, &decides.new),
+            checked: match &checked {
+                Some(both) => both.as_ref().map(Some),
+                None => OldNew::default(),
+            },
             listed: ListedJobs {
                 top: arguments.top,
                 is_filtered: !arguments.filter.filter().is_empty(),
             },
-            tree: tree.as_ref(),
+            page: page.as_ref(),
         };
         let sites = vec![&self.old_site, new_site];
         let files = arguments.old_file.iter().chain(&arguments.new_file);
@@ -249,14 +261,49 @@ impl<'a> Opened<'a> {
             draw_submitted(source, submitted, findings.iter().cloned());
         }
     }
+
+    /// What only a page shows.
+    fn page_parts(&self, checked: &OldNew<Checked>) -> Result<ComparePageParts, CliError> {
+        let submitted = self.submitted();
+        let mut drawn = OldNew {
+            old: Vec::new(),
+            new: drawn_on_page(&self.sources.new, &submitted.new, &checked.new),
+        };
+        if !self.is_one() {
+            drawn.old = drawn_on_page(&self.sources.old, &submitted.old, &checked.old);
+        }
+        Ok(ComparePageParts {
+            findings: drawn,
+            tree: page_file::tree(self.new_site())?,
+        })
+    }
+}
+
+/// The errors and warnings about a formula, as a page shows them.
+fn drawn_on_page(
+    source: &FormulaText,
+    submitted: &FormulaSubmission<'_>,
+    checked: &Checked,
+) -> Vec<String> {
+    let mut findings = checked.findings.clone();
+    findings.retain(|found| found.severity != Severity::Note);
+    page_file::draw_on_page(source, submitted, &findings)
 }
 
 /// A file that each side may have of its own.
 struct OwnFile<'a> {
-    /// Its role, and those of the files of a site that say the same.
-    roles: &'static [Role],
-    options: OldNew<&'static str>,
-    paths: OldNew<&'a Option<PathBuf>>,
+    role: Role,
+    /// The files of a site that are the same.
+    same_roles: &'static [Role],
+    /// The options that give it, and the paths.
+    sides: OldNew<(&'static str, Option<&'a Path>)>,
+}
+
+impl OwnFile<'_> {
+    /// Whether either side has it.
+    fn is_given(&self) -> bool {
+        self.sides.old.1.or(self.sides.new.1).is_some()
+    }
 }
 
 impl CompareArgs {
@@ -270,32 +317,38 @@ impl CompareArgs {
 
     /// The files besides those of the formulas.
     fn own_files(&self) -> [OwnFile<'_>; 3] {
-        [
-            OwnFile {
-                roles: &[Role::Tree, Role::ResourceGroup, Role::SchedPriv],
-                options: OldNew::new("--old-tree", "--new-tree"),
-                paths: OldNew::new(&self.old_tree, &self.new_tree),
+        let tree = OwnFile {
+            role: Role::Tree,
+            same_roles: &[Role::Tree, Role::ResourceGroup, Role::SchedPriv],
+            sides: OldNew {
+                old: ("--old-tree", self.old_tree.as_deref()),
+                new: ("--new-tree", self.new_tree.as_deref()),
             },
-            OwnFile {
-                roles: &[Role::SchedConfig, Role::SchedPriv],
-                options: OldNew::new("--old-sched-config", "--new-sched-config"),
-                paths: OldNew::new(&self.old_sched_config, &self.new_sched_config),
+        };
+        let config = OwnFile {
+            role: Role::SchedConfig,
+            same_roles: &[Role::SchedConfig, Role::SchedPriv],
+            sides: OldNew {
+                old: ("--old-sched-config", self.old_sched_config.as_deref()),
+                new: ("--new-sched-config", self.new_sched_config.as_deref()),
             },
-            OwnFile {
-                roles: &[Role::SlurmConf],
-                options: OldNew::new("--old-slurm-conf", "--new-slurm-conf"),
-                paths: OldNew::new(&self.old_slurm_conf, &self.new_slurm_conf),
+        };
+        let conf = OwnFile {
+            role: Role::SlurmConf,
+            same_roles: &[Role::SlurmConf],
+            sides: OldNew {
+                old: ("--old-slurm-conf", self.old_slurm_conf.as_deref()),
+                new: ("--new-slurm-conf", self.new_slurm_conf.as_deref()),
             },
-        ]
+        };
+        [tree, config, conf]
     }
 
     /// Whether a side has something else of its own than a formula.
     fn has_own_rules(&self) -> bool {
-        let mut is_given = self.has_own_fair_share();
-        for OwnFile { paths, .. } in self.own_files() {
-            is_given |= paths.old.is_some() || paths.new.is_some();
-        }
-        is_given || self.old_threshold.or(self.new_threshold).is_some()
+        self.own_files().iter().any(OwnFile::is_given)
+            || self.old_policy.or(self.new_policy).is_some()
+            || self.old_threshold.or(self.new_threshold).is_some()
     }
 
     fn has_own_fair_share(&self) -> bool {
@@ -318,14 +371,24 @@ fn require_one_file(
     arguments: &CompareArgs,
     formulas: &OldNew<FormulaArgs>,
 ) -> Result<(), CliError> {
-    let mut readers = vec![("--old", formulas.old.is_from_stdin())];
-    let mut of_new = vec![("--new", formulas.new.is_from_stdin())];
-    for OwnFile { options, paths, .. } in arguments.own_files() {
-        readers.push((options.old, paths.old.as_deref().is_some_and(is_stdin)));
-        of_new.push((options.new, paths.new.as_deref().is_some_and(is_stdin)));
+    let mut readers = vec![reader(&formulas.old, ["--old", "--old-file"])];
+    let mut of_new = vec![reader(&formulas.new, ["--new", "--new-file"])];
+    for OwnFile { sides, .. } in arguments.own_files() {
+        readers.push((sides.old.0, sides.old.1.is_some_and(is_stdin)));
+        of_new.push((sides.new.0, sides.new.1.is_some_and(is_stdin)));
     }
     readers.extend(of_new);
     require_one_reader(&[], &arguments.site, &readers)
+}
+
+/// The option of a formula, its text or its file, and whether it is standard input.
+fn reader(formula: &FormulaArgs, [text, file]: [&'static str; 2]) -> (&'static str, bool) {
+    let option = if formula.formula.is_some() {
+        text
+    } else {
+        file
+    };
+    (option, formula.file().is_some_and(is_stdin))
 }
 
 /// Opens the site of the old side, and that of the new one if it differs.
@@ -341,29 +404,26 @@ fn open_sites(
     }
     let of_site = arguments.site.files()?.kept()?;
     let [mut old_files, mut new_files] = [of_site.clone(), of_site.clone()];
-    // the new formula may be the old one, from standard input
-    let (of_old, of_new) = (formulas.old.file(), formulas.new.file());
-    let old = kept(of_old)?;
-    let new = if of_new == of_old {
-        old.clone()
-    } else {
-        kept(of_new)?
-    };
+    let (old, new) = kept_files(formulas.old.file(), formulas.new.file())?;
     old_files = with_file(old_files, Role::Formula, old)?;
     new_files = with_file(new_files, Role::Formula, new)?;
-    for OwnFile { roles, paths, .. } in arguments.own_files() {
-        let [mut old, mut new] = [kept(paths.old.as_deref())?, kept(paths.new.as_deref())?];
+    let mut is_same = old_files.all(Role::Formula) == new_files.all(Role::Formula);
+    for file in arguments.own_files() {
+        let (mut old, mut new) = kept_files(file.sides.old.1, file.sides.new.1)?;
         // what is given for one side only is used for both if the site has no such file
-        if !roles.iter().any(|role| of_site.has(*role)) {
+        if !file.same_roles.iter().any(|role| of_site.has(*role)) {
             old = old.or_else(|| new.clone());
             new = new.or_else(|| old.clone());
         }
-        old_files = with_file(old_files, roles[0], old)?;
-        new_files = with_file(new_files, roles[0], new)?;
+        old_files = with_file(old_files, file.role, old)?;
+        new_files = with_file(new_files, file.role, new)?;
+        for role in file.same_roles {
+            is_same &= old_files.all(*role) == new_files.all(*role);
+        }
     }
     let old_rules = arguments.rules(old_policy, arguments.old_threshold);
     let mut new_rules = arguments.rules(new_policy, arguments.new_threshold);
-    let is_same = old_files == new_files && old_rules == new_rules;
+    is_same &= old_rules.policy == new_rules.policy && old_rules.threshold == new_rules.threshold;
     let old = Site::from_files(old_files, old_rules)?;
     if is_same {
         return Ok((old, None));
@@ -374,12 +434,21 @@ fn open_sites(
     Ok((old, Some(new)))
 }
 
-/// A file whose content is kept if it is standard input, so that both sides have it.
-fn kept(path: Option<&Path>) -> Result<Option<FileSource>, SiteError> {
-    match path {
-        Some(path) => Ok(Some(FileSource::from(path).kept()?)),
-        None => Ok(None),
+/// Files whose content is kept if it is standard input, so that both sides have it.
+fn kept_files(
+    old: Option<&Path>,
+    new: Option<&Path>,
+) -> Result<(Option<FileSource>, Option<FileSource>), SiteError> {
+    let kept = kept(old)?;
+    if new == old {
+        return Ok((kept.clone(), kept));
     }
+    Ok((kept, self::kept(new)?))
+}
+
+fn kept(path: Option<&Path>) -> Result<Option<FileSource>, SiteError> {
+    let Some(path) = path else { return Ok(None) };
+    Ok(Some(FileSource::from(path).kept()?))
 }
 
 fn with_file(
@@ -404,21 +473,23 @@ fn read_formulas(
 ) -> Result<OldNew<FormulaText>, CliError> {
     let OldNew { old, new } = formulas;
     let is_given = old.is_given() || new.is_given();
-    let differ = arguments.has_own_rules();
+    let differ_otherwise = arguments.has_own_rules();
+    let differ_in_fair_share = !is_given && arguments.has_own_fair_share();
     let of_old = read_unless_missing(FormulaOptions::OLD, old, old_site)?;
     let of_new = read_unless_missing(FormulaOptions::NEW, new, new_site)?;
     let (old, new) = match (of_old, of_new) {
-        (Some(_), Some(_)) if !is_given && !differ => {
+        (Some(_), Some(_)) if !is_given && !differ_otherwise => {
             return Err(CliError::usage(
                 "nothing differs between the two sides: give --new FORMULA, --new-tree FILE, --new-policy POLICY, \
                  --new-sched-config FILE, --new-slurm-conf FILE or --new-threshold X",
             ));
         }
         (Some(old), Some(new)) => (old, new),
-        (Some(one), None) | (None, Some(one)) if differ => (one.clone(), one),
+        (None, Some(new)) if differ_otherwise => (new.clone(), new),
         (None, Some(_)) => return Err(no_formula(NO_OLD_FORMULA)),
+        (Some(old), None) if differ_in_fair_share => (old.clone(), old),
         (Some(_), None) => return Err(no_formula(NO_NEW_FORMULA)),
-        (None, None) if arguments.has_own_fair_share() => {
+        (None, None) if differ_in_fair_share => {
             let formula = FormulaText::new("fairshare_factor")?;
             (formula.clone(), formula)
         }

@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::iter;
 
+use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::rank::{Comparison, JobMove, OldNew, Transitions};
+use jsf_site::Rule;
 
 use crate::commands::compare::answer::CompareReport;
 use crate::commands::shares::view::tree_section;
@@ -16,8 +18,8 @@ use crate::view::groups::{
     KindOfGroup, by_gain, group_name, group_sections, group_table, move_cells, move_columns,
 };
 use crate::view::rule_facts::facts_of;
-use crate::view::verdict::{brief_lines, brief_lines_of_sides, verdict_sentence};
-use crate::view::words::{count, first_names, grouped_count, grouped_number, significant};
+use crate::view::verdict::{brief_findings, brief_findings_of_sides, verdict_sentence};
+use crate::view::words::{count, first_names, grouped, grouped_count, significant};
 
 /// The number of jobs in a list of those that gain or lose places.
 const MAX_MOVES: usize = 10;
@@ -32,6 +34,15 @@ const MAX_IDS: usize = 5;
 /// The heading of those who gain and lose most.
 const WHO: &str = "who gains and loses";
 
+/// What a page shows beside a comparison.
+#[derive(Debug)]
+pub struct ComparePageParts {
+    /// The findings about each formula, as they are drawn in a terminal.
+    pub findings: OldNew<Vec<String>>,
+    /// The fair-share tree of the new side with its numbers.
+    pub tree: Option<AssessedTree>,
+}
+
 /// Which jobs the text of a comparison lists.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ListedJobs {
@@ -45,28 +56,48 @@ pub struct ListedJobs {
 /// The document of a comparison. What only a page shows of it is in the order of the page, which
 /// begins with the answer.
 pub(crate) fn compare_document(report: CompareReport<'_>) -> Document<'_> {
-    let comparison = &report.compared.comparison;
+    let CompareReport { compared, page, .. } = report;
+    let comparison = &compared.comparison;
     let is_changed = comparison.moved() > 0 || !comparison.being_considered.is_empty();
-    let mut sections = Vec::new();
     let mut who = None;
     if is_changed && has_effect(report) {
         who = who_table(comparison);
     }
-    // a page begins with it
-    let on_page = who.clone();
-    sections.extend(on_page.map(|who| Section::new(WHO).on_page().table(who)));
+    let mut sections = Vec::new();
+    if let Some(who) = &who {
+        sections.push(Section::new(WHO).on_page().table(who.clone()));
+    }
     sections.extend(findings(report));
     sections.extend(decides_section(report.decides));
-    sections.extend(who.map(|who| Section::new("").in_text().table(who)));
+    if let Some(who) = who {
+        sections.push(Section::new("").in_text().table(who));
+    }
     sections.extend(listed_jobs(report));
-    sections.push(Section::formulas(report.formulas.old, report.formulas.new));
+    let formulas = Section::formulas(report.formulas.old, report.formulas.new);
+    match page {
+        None => sections.push(formulas),
+        Some(page) => {
+            let drawn = OldNew::new(&*page.findings.old, &*page.findings.new);
+            let findings = Section::findings_of_sides(report.formulas, drawn);
+            if is_changed {
+                let [places, displacements] = chart_sections(report);
+                sections.extend([places, formulas]);
+                sections.extend(findings);
+                sections.push(displacements);
+            } else {
+                sections.push(formulas);
+                sections.extend(findings);
+            }
+        }
+    }
     if is_changed {
-        sections.extend(chart_sections(report));
         let groups = group_sections(comparison, false).into_iter();
         sections.extend(groups.map(Section::in_full));
     }
-    sections.push(all_jobs(report));
-    sections.extend(report.tree.map(tree_section));
+    if let Some(page) = page {
+        sections.push(all_jobs(report));
+        sections.extend(page.tree.as_ref().map(tree_section));
+    }
     Document {
         command: "jsf compare",
         title: "Comparison of two formulas".to_owned(),
@@ -116,8 +147,10 @@ fn agreement_sentence(comparison: &Comparison) -> String {
     if moved == 0 {
         return "No job changes its place.".to_owned();
     }
-    let all = grouped_count(comparison.jobs, "job");
-    let mut moves = format!("{} of {all} moved", grouped_number(moved));
+    let mut moves = grouped(&format!(
+        "{moved} of {} moved",
+        count(comparison.jobs, "job")
+    ));
     let first = comparison.overlap.iter().find(|(first, _)| *first == FIRST);
     if let Some((first, shared)) = first
         && *first < comparison.jobs
@@ -211,16 +244,16 @@ pub(crate) fn facts(report: CompareReport<'_>) -> Vec<Fact> {
     if has_effect(report) && report.compared.comparison.moved() > 0 {
         facts.push(moves_fact(report));
     }
-    let rules = report
-        .compared
-        .sides
-        .as_ref()
-        .map(|side| facts_of(&side.rules));
-    // a side whose formula reads no fair share has no policy
-    let has_policy = |facts: &[Fact]| facts.iter().any(|fact| fact.heading == "policy");
-    let has_two_policies = has_policy(&rules.old) == has_policy(&rules.new);
-    for mut fact in Fact::of_sides(&rules.old, &rules.new) {
-        fact.is_in_full |= fact.heading == "policy" && !has_two_policies;
+    let OldNew { old, new } = &report.compared.sides;
+    let (old_rules, new_rules) = (&old.rules, &new.rules);
+    for mut fact in Fact::of_sides(&facts_of(old_rules), &facts_of(new_rules)) {
+        let old = rule(old_rules, &fact.heading);
+        let new = rule(new_rules, &fact.heading);
+        // a side whose formula has no fair share has no policy
+        let is_compared = fact.heading != "policy" || (old.is_some() && new.is_some());
+        if old != new && is_compared {
+            fact.is_in_full = false;
+        }
         facts.push(fact);
     }
     if has_effect(report) {
@@ -228,6 +261,10 @@ pub(crate) fn facts(report: CompareReport<'_>) -> Vec<Fact> {
     }
     facts.extend(transition_facts(report));
     facts
+}
+
+fn rule<'r>(rules: &'r [Rule], heading: &str) -> Option<&'r Rule> {
+    rules.iter().find(|rule| rule.heading == heading)
 }
 
 /// How far the jobs move, and how many neighbours the formulas do not order.
@@ -267,19 +304,21 @@ fn fairness_fact(comparison: &Comparison) -> Option<Fact> {
 
 /// The jobs that start and those that stop failing, passing the threshold and being considered.
 fn transition_facts(report: CompareReport<'_>) -> Vec<Fact> {
-    let (comparison, table) = (&report.compared.comparison, report.compared.table());
+    let comparison = &report.compared.comparison;
     let mut facts = Vec::new();
-    for (heading, rows) in [
-        ("start failing", &comparison.failing.start),
-        ("stop failing", &comparison.failing.stop),
-        ("start passing the threshold", &comparison.passing.start),
-        ("stop passing the threshold", &comparison.passing.stop),
-        ("start being considered", &comparison.being_considered.start),
-        ("stop being considered", &comparison.being_considered.stop),
+    for (Transitions { start, stop }, what) in [
+        (&comparison.failing, "failing"),
+        (&comparison.passing, "passing the threshold"),
+        (&comparison.being_considered, "being considered"),
     ] {
-        if !rows.is_empty() {
-            let ids = rows.iter().map(|&row| table.id(row as usize));
-            facts.push(Fact::new(heading, first_names(ids, MAX_IDS)).in_full());
+        for (rows, verb) in [(start, "start"), (stop, "stop")] {
+            if !rows.is_empty() {
+                let ids = rows
+                    .iter()
+                    .map(|&row| report.compared.table().id(row as usize));
+                let heading = format!("{verb} {what}");
+                facts.push(Fact::new(&heading, first_names(ids, MAX_IDS)).in_full());
+            }
         }
     }
     facts
@@ -288,13 +327,10 @@ fn transition_facts(report: CompareReport<'_>) -> Vec<Fact> {
 /// The findings about the formulas, one line each.
 fn findings<'a>(report: CompareReport<'_>) -> Option<Section<'a>> {
     let OldNew { old, new } = report.checked;
-    let (old, new) = (&*old?.findings, &*new?.findings);
-    let lines = if report.formulas.old == report.formulas.new {
-        brief_lines(new)
-    } else {
-        brief_lines_of_sides(OldNew { old, new })
-    };
-    (!lines.is_empty()).then(|| Section::new("").list(lines))
+    if report.formulas.old == report.formulas.new {
+        return brief_findings(new?);
+    }
+    brief_findings_of_sides(OldNew::new(old?, new?))
 }
 
 /// The entities, groups and queues, with those that gain and those that lose most at the ends.
@@ -311,29 +347,35 @@ fn who_table(comparison: &Comparison) -> Option<Table<'_>> {
 /// The jobs that gain and those that lose the most places, or all jobs of a filter.
 fn listed_jobs(report: CompareReport<'_>) -> Vec<Section<'_>> {
     let ListedJobs { top, is_filtered } = report.listed;
-    let all = moves_of(report);
-    let (mut lists, most);
-    if is_filtered {
-        (lists, most) = (vec![("", all)], top.unwrap_or(usize::MAX));
+    let mut all = moves_of(report);
+    let lists = if is_filtered {
+        all.truncate(top.unwrap_or(usize::MAX));
+        vec![("", all)]
     } else {
-        let (mut up, mut down) = (all.clone(), all);
-        up.retain(|job| job.moved() > Some(0));
-        down.retain(|job| matches!(job.moved(), Some(..=-1)));
-        up.sort_by_key(farthest_first);
-        down.sort_by_key(farthest_first);
-        lists = vec![
+        let (mut up, mut down) = (Vec::new(), Vec::new());
+        for job in all {
+            match job.moved() {
+                Some(1..) => up.push(job),
+                Some(..=-1) => down.push(job),
+                _ => {}
+            }
+        }
+        for moves in [&mut up, &mut down] {
+            moves.sort_by_key(farthest_first);
+            moves.truncate(top.unwrap_or(MAX_MOVES));
+        }
+        vec![
             ("jobs that gain most places", up),
             ("jobs that lose most places", down),
-        ];
-        most = top.unwrap_or(MAX_MOVES);
-    }
-    lists.retain(|(_, moves)| !moves.is_empty());
+        ]
+    };
     let mut sections = Vec::new();
-    for (heading, mut moves) in lists {
-        moves.truncate(most);
-        let table = table_of_moves(report, moves);
-        let section = Section::new(heading).in_text().table(table);
-        sections.push(section.in_full_if(top.is_none() && !is_filtered));
+    for (heading, moves) in lists {
+        if !moves.is_empty() {
+            let table = table_of_moves(report, moves);
+            let section = Section::new(heading).in_text().table(table);
+            sections.push(section.in_full_if(top.is_none() && !is_filtered));
+        }
     }
     sections
 }
@@ -413,19 +455,10 @@ fn new_order(report: CompareReport<'_>) -> Table<'_> {
     ];
     let mut rows = Vec::new();
     for job in moves {
-        let arrow = job.moved().map(arrow);
-        rows.push(cells![job.new, arrow, job_name(report, job.row), job.old]);
+        let moved = job.moved().map(Cell::Arrow);
+        rows.push(cells![job.new, moved, job_name(report, job.row), job.old]);
     }
     Table::from_rows(columns, rows)
-}
-
-fn arrow(places: i64) -> Cell<'static> {
-    let arrow = match places {
-        0 => "=".to_owned(),
-        1.. => format!("↑ {places}"),
-        _ => format!("↓ {}", places.unsigned_abs()),
-    };
-    Cell::Written(arrow, Some(places as f64))
 }
 
 /// Of the jobs in each band of the old order, how many are in which band of the new one.
@@ -477,7 +510,7 @@ fn band_of(bands: &[(usize, usize)], rank: Option<usize>) -> usize {
 }
 
 fn band_name((first, last): &(usize, usize)) -> String {
-    format!("{} to {}", grouped_number(first), grouped_number(last))
+    grouped(&format!("{first} to {last}"))
 }
 
 /// How many jobs move how far.
@@ -520,9 +553,11 @@ fn moves_of(report: CompareReport<'_>) -> Vec<JobMove> {
 }
 
 fn job_name(report: CompareReport<'_>, row: usize) -> String {
-    let table = report.compared.table();
-    let name = [table.id(row), table.entity(row)].join(" ");
-    name.trim_end().to_owned()
+    let names = [
+        report.compared.table().id(row),
+        report.compared.table().entity(row),
+    ];
+    names.join(" ").trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -552,5 +587,26 @@ mod tests {
             let mirrored = agreement(tau).replace("the old one", "the reverse of the old one");
             assert_eq!(agreement(-tau), mirrored, "{tau}");
         }
+    }
+
+    #[test]
+    fn findings_say_whose_they_are() {
+        let [one, none] = [vec!["error".to_owned()], Vec::new()];
+        let headings = |formulas, old, new| {
+            let sections = Section::findings_of_sides(formulas, OldNew { old, new });
+            let headings = sections.into_iter().map(|section| section.heading);
+            headings.collect::<Vec<_>>()
+        };
+        let two = OldNew { old: "a", new: "b" };
+        assert_eq!(
+            headings(two, &one, &one),
+            ["findings: old formula", "findings: new formula"]
+        );
+        assert_eq!(headings(two, &one, &none), ["findings: old formula"]);
+        assert_eq!(headings(two, &none, &one), ["findings: new formula"]);
+        assert_eq!(
+            headings(OldNew { old: "a", new: "a" }, &none, &one),
+            ["findings"]
+        );
     }
 }

@@ -5,6 +5,7 @@ use std::iter;
 
 use job_sort_formula::rank::SummandAgreement;
 use job_sort_formula::rank::explain::{NodeValue, nearest_double};
+use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::number_format;
 use jsf_openpbs::order::Criterion;
 use jsf_site::{
@@ -164,6 +165,7 @@ impl<'a> ExplainedJob<'a, '_> {
             Column::code("term", 9),
             Column::number("value", 9).with_bar(),
             Column::number("part", 7),
+            Column::bar(2),
         ];
         let mut values = Vec::new();
         let mut total = 0.0;
@@ -180,6 +182,7 @@ impl<'a> ExplainedJob<'a, '_> {
                 Cell::Code(excerpt(&term.text, MAX_CODE)),
                 &term.value,
                 Cell::Written(format!("{:.0} %", part * 100.0), Some(part)),
+                Cell::Bar(part),
             ]);
         }
         Section::new(format!("terms{}", self.of))
@@ -407,7 +410,12 @@ fn changed_by(change: &SmallestChange) -> String {
             let queues = first_names(queues, MAX_NAMED);
             format!("the user: another queue that takes the job: {queues}")
         }
-        _ => "the site".to_owned(),
+        _ if &*change.name == "queue_priority"
+            || FairshareInput::from_name(&change.name).is_some() =>
+        {
+            "the site".to_owned()
+        }
+        _ => "the job's own attribute".to_owned(),
     }
 }
 

@@ -1,9 +1,7 @@
 //! Constants that were found, and the command that sets the formula with them.
 
-use job_sort_formula::formula::Template;
 use jsf_fit::goals::{GoalFit, Recommendation};
 use jsf_fit::wishes::{WishFit, WishesMet};
-use jsf_site::Site;
 use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, object};
@@ -16,34 +14,16 @@ pub struct WishFitReport<'a> {
     /// The template.
     pub template: &'a str,
     /// The fit.
-    pub fit: WishFit,
-    /// The command that sets the formula, if it meets all wishes.
-    pub to_set: FormulaToSet,
+    pub fit: &'a WishFit,
+    /// The command that sets the formula, which is made with [`unmet_wishes`].
+    pub to_set: &'a FormulaToSet,
     /// What is doubtful about the answer.
     pub warnings: Vec<String>,
 }
 
-impl<'a> WishFitReport<'a> {
-    /// The answer about a fit at a site.
-    pub fn new(site: &Site, template: &'a Template, fit: WishFit) -> Self {
-        let WishesMet { total, met, .. } = fit.wishes;
-        let unmet = (!fit.is_feasible).then(|| {
-            let unmet = total.saturating_sub(met);
-            let are = if unmet == 1 { "is" } else { "are" };
-            format!("{unmet} of {total} wishes {are} not met")
-        });
-        Self {
-            template: template.text(),
-            to_set: FormulaToSet::new(site, &fit.formula, unmet),
-            fit,
-            warnings: Vec::new(),
-        }
-    }
-}
-
 impl Serialize for WishFitReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fit = &self.fit;
+        let fit = self.fit;
         let (recommendation, reason) = if fit.is_feasible {
             (Recommendation::Use, "wishes met")
         } else {
@@ -53,7 +33,7 @@ impl Serialize for WishFitReport<'_> {
             #[serde(flatten)]
             fit,
             #[serde(flatten)]
-            to_set: &self.to_set,
+            to_set: self.to_set,
             recommendation,
             reason,
             wishes: &fit.wishes,
@@ -72,36 +52,31 @@ impl Answer for WishFitReport<'_> {
     }
 }
 
+/// Why no command sets a formula that does not meet all wishes; `None` if it does.
+pub fn unmet_wishes(fit: &WishFit) -> Option<String> {
+    if fit.is_feasible {
+        return None;
+    }
+    let WishesMet { total, met, .. } = fit.wishes;
+    let unmet = total.saturating_sub(met);
+    let are = if unmet == 1 { "is" } else { "are" };
+    Some(format!("{unmet} of {total} wishes {are} not met"))
+}
+
 /// A fit to goals, and the command that sets its formula.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct GoalFitReport<'a> {
     /// The template.
     pub template: &'a str,
     /// The fit.
-    pub fit: GoalFit,
-    /// The command that sets the formula, if that is advised.
-    pub to_set: FormulaToSet,
-}
-
-impl<'a> GoalFitReport<'a> {
-    /// The answer about a fit at a site.
-    pub fn new(site: &Site, template: &'a Template, fit: GoalFit) -> Self {
-        let not_advised = match fit.reason.recommendation() {
-            Recommendation::Use => None,
-            Recommendation::Keep => Some("the advice is to keep the formula in force".to_owned()),
-            Recommendation::None => Some("no numbers meet all goals".to_owned()),
-        };
-        Self {
-            template: template.text(),
-            to_set: FormulaToSet::new(site, &fit.formula, not_advised),
-            fit,
-        }
-    }
+    pub fit: &'a GoalFit,
+    /// The command that sets the formula, which is made with [`not_advised`].
+    pub to_set: &'a FormulaToSet,
 }
 
 impl Serialize for GoalFitReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fit = &self.fit;
+        let fit = self.fit;
         let held_out = &fit.held_out;
         let recommendation = fit.reason.recommendation();
         let wait = &held_out.difference.wait;
@@ -129,7 +104,7 @@ impl Serialize for GoalFitReport<'_> {
             #[serde(flatten)]
             fit,
             #[serde(flatten)]
-            to_set: &self.to_set,
+            to_set: self.to_set,
             feasible: recommendation != Recommendation::None,
             recommendation,
             // a queue alone has wishes
@@ -166,5 +141,14 @@ impl Serialize for GoalFitReport<'_> {
 impl Answer for GoalFitReport<'_> {
     fn document(&self) -> Document<'_> {
         self.goals_document()
+    }
+}
+
+/// Why no command sets a formula that is not better; `None` if it is.
+pub fn not_advised(fit: &GoalFit) -> Option<String> {
+    match fit.reason.recommendation() {
+        Recommendation::Use => None,
+        Recommendation::Keep => Some("the advice is to keep the formula in force".to_owned()),
+        Recommendation::None => Some("no numbers meet all goals".to_owned()),
     }
 }

@@ -9,95 +9,103 @@ use jsf_fit::goals::FittedGoal;
 use crate::commands::fit::goals_view::{ends_in_words, limit_in_words};
 use crate::view::charts::intervals::{Intervals, Row};
 use crate::view::charts::plot::place_between;
-use crate::view::document::Chart;
+use crate::view::document::{Chart, ChartSvg};
 use crate::view::goals::value_in_words;
 use crate::view::words::significant;
 
-/// The marks of a goal, and their meanings.
-const GOAL_MARKS: [(&str, &str); 4] = [
-    ("same", "limit"),
-    ("old", "in force"),
-    ("hollow new", "fitted, on the days searched"),
-    ("new", "fitted, on the days held out"),
-];
-/// The marks of a constant, and their meanings.
-const CONSTANT_MARKS: [(&str, &str); 2] = [("new", "fitted"), ("old", "start")];
-
 /// Each goal on an axis of its own from 0.
 pub(crate) fn goals(goals: &[FittedGoal]) -> Chart {
-    let mut rows = Vec::new();
-    for goal in goals {
-        let values = [
-            goal.held_out.limit,
-            goal.held_out_current.value,
-            goal.train.value,
-            goal.held_out.value,
-        ];
-        let mut most: f64 = 0.0;
-        for value in values.into_iter().flatten() {
-            most = most.max(value);
-        }
-        let place = |value: f64| place_between([0.0, most], value);
-        let mut title = goal.name.clone();
-        let mut marks = Vec::new();
-        for (value, (class, meaning)) in iter::zip(values, GOAL_MARKS) {
-            title += &format!("; {meaning} {}", value_in_words(goal.measure, value));
-            marks.extend(value.map(|value| (place(value), class)));
-        }
-        let line = match values {
-            [.., Some(searched), Some(held_out)] => Some([searched, held_out].map(place)),
-            _ => None,
-        };
-        rows.push(Row {
-            name: goal.name.as_str().into(),
-            line: line.map(|ends| (ends, "between")),
-            marks,
-            title,
-            words: vec![limit_in_words(goal)],
-        });
+    let legend = [
+        ("same", "limit"),
+        ("old", "in force"),
+        ("hollow new", "fitted, on the days searched"),
+        ("new", "fitted, on the days held out"),
+    ];
+    Chart::new(
+        figure("The goals", "limit", goals.iter().map(goal_row).collect()),
+        &legend,
+    )
+}
+
+fn goal_row(goal: &FittedGoal) -> Row<'_> {
+    let values = [
+        goal.held_out.limit,
+        goal.held_out_current.value,
+        goal.train.value,
+        goal.held_out.value,
+    ];
+    let mut most = f64::MIN_POSITIVE;
+    for value in values.into_iter().flatten() {
+        most = most.max(value);
     }
-    chart("The goals", "limit", rows, &GOAL_MARKS)
+    let place = |value: f64| (value / most).clamp(0.0, 1.0);
+    let [_, in_force, searched, held_out] = values.map(|value| value_in_words(goal.measure, value));
+    let limit = limit_in_words(goal, goal.held_out.limit);
+    let mut marks = Vec::new();
+    for (value, class) in iter::zip(values, ["same", "old", "hollow new", "new"]) {
+        if let Some(value) = value {
+            marks.push((place(value), class));
+        }
+    }
+    let line = match (goal.train.value, goal.held_out.value) {
+        (Some(from), Some(to)) => Some(([place(from), place(to)], "between")),
+        _ => None,
+    };
+    Row {
+        name: goal.name.as_str().into(),
+        line,
+        marks,
+        title: format!(
+            "{}: {limit}; in force {in_force}, searched {searched}, held out {held_out}",
+            goal.name
+        ),
+        words: vec![limit],
+    }
 }
 
 /// Each constant between the ends of its range, with the values that do as well.
 pub(crate) fn constants(constants: &[FittedConstant]) -> Chart {
-    let mut rows = Vec::new();
-    for constant in constants {
-        let FittedConstant {
-            name, value, range, ..
-        } = constant;
-        let as_well = constant.within.unwrap_or([*value; 2]);
-        let place = |value: f64| place_in(range, value);
-        rows.push(Row {
-            name: name.as_str().into(),
-            line: Some((as_well.map(place), "same")),
-            marks: vec![(place(range.start), "old"), (place(*value), "new")],
-            title: format!(
-                "{name} = {value}, within the error {}, start {}",
-                ends_in_words(as_well),
-                significant(range.start)
-            ),
-            words: vec![ends_in_words([range.low, range.high])],
-        });
+    let rows = constants.iter().map(constant_row).collect();
+    Chart::new(
+        figure("The constants", "range", rows),
+        &[("new", "fitted"), ("old", "start")],
+    )
+}
+
+fn constant_row(constant: &FittedConstant) -> Row<'_> {
+    let FittedConstant {
+        name,
+        value,
+        range,
+        within,
+        ..
+    } = constant;
+    let place = |value: f64| place_in(range, value);
+    let as_well = within.unwrap_or([*value; 2]);
+    let start = significant(range.start);
+    Row {
+        name: name.as_str().into(),
+        line: Some((as_well.map(place), "same")),
+        marks: vec![(place(range.start), "old"), (place(*value), "new")],
+        title: format!(
+            "{name} = {value}, within the error {}, start {start}",
+            ends_in_words(as_well)
+        ),
+        words: vec![ends_in_words([range.low, range.high])],
     }
-    chart("The constants", "range", rows, &CONSTANT_MARKS)
 }
 
 /// Rows whose values are places on an axis of their own.
-fn chart(
-    name: &str,
-    column: &'static str,
-    rows: Vec<Row<'_>>,
-    legend: &[(&'static str, &'static str)],
-) -> Chart {
+fn figure(name: &str, column: &'static str, rows: Vec<Row<'_>>) -> ChartSvg {
+    let columns = vec![column];
     let intervals = Intervals {
         place: Box::new(|place| place),
         ticks: Vec::new(),
         directions: ["", ""],
-        columns: vec![column],
+        columns,
         rows,
     };
-    Chart::new(intervals.chart(name), legend)
+    intervals.chart(name)
 }
 
 /// Where a value is in a range, 0..=1.

@@ -41,17 +41,19 @@ impl FormulaToSet {
         let mut to_set = Self::default();
         let command = match site.check_text(formula) {
             Ok(checked) => {
-                let mut errors = checked.findings.clone();
-                errors.retain(|found| found.severity == Severity::Error);
-                let command = checked_command(site, formula, &checked, errors.first());
-                (to_set.errors, to_set.checked) = (errors, Some(checked));
+                to_set.errors.clone_from(&checked.findings);
+                to_set
+                    .errors
+                    .retain(|found| found.severity == Severity::Error);
+                let command = checked_command(site, formula, &checked, &to_set.errors);
+                to_set.checked = Some(checked);
                 command
             }
             Err(error) => Err(format!("the formula cannot be checked: {error}")),
         };
-        match (not_advised, command) {
-            (None, Ok(command)) => to_set.command = Some(command),
-            (Some(obstacle), _) | (None, Err(obstacle)) => to_set.obstacle = Some(obstacle),
+        match (command, not_advised) {
+            (_, Some(obstacle)) | (Err(obstacle), None) => to_set.obstacle = Some(obstacle),
+            (Ok(command), None) => to_set.command = Some(command),
         }
         to_set
     }
@@ -96,12 +98,15 @@ fn checked_command(
     site: &Site,
     formula: &str,
     checked: &Checked,
-    error: Option<&Diagnostic>,
+    errors: &[Diagnostic],
 ) -> Result<String, String> {
-    if let Some(error) = error {
-        let code = error.code;
+    if !errors.is_empty() {
+        let mut codes: Vec<&str> = errors.iter().map(|found| found.code.name()).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        let codes = codes.join(", ");
         return Err(format!(
-            "`jsf check` finds an error in the formula ({code})"
+            "`jsf check` finds an error in the formula ({codes})"
         ));
     }
     if is_refused(checked) {

@@ -1,48 +1,44 @@
 //! Constants that meet goals on a log, for people: the advice, the goals on the days that were
 //! searched and on those that were not, what else was tried, and who pays.
 
-use std::iter;
-
 use jsf_fit::FittedConstant;
-use jsf_fit::goals::{FittedGoal, GoalFit, HeldOutFormula, Reason, Recommendation};
-use jsf_simulate::{MeanChange, Measure, Validation};
+use jsf_fit::goals::{
+    FittedGoal, FittedObjective, GoalFit, HeldOut, HeldOutFormula, Reason, Recommendation,
+};
+use jsf_simulate::{GoalState, MeanChange, Measure};
 
 use crate::commands::fit::answer::GoalFitReport;
 use crate::commands::fit::chart;
-use crate::commands::simulate::charts::forest_chart;
-use crate::commands::simulate::effect_in_words::effect;
+use crate::commands::simulate::effect_in_words::{effect, interval_in_brackets};
 use crate::commands::simulate::view::{DOUBT, validation_fact, warning_lines, warning_sections};
-use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
-use crate::view::goals::{bound_in_words, state_in_words, value_in_words};
-use crate::view::unit::Unit;
-use crate::view::words::{count, duration, quoted, significant};
+use crate::view::charts::waits;
+use crate::view::charts::waits::FOREST_LEGEND;
+use crate::view::document::{Cell, Chart, Column, Document, Fact, RowLimit, Section, Table, cells};
+use crate::view::goals::{state_in_words, value_in_words};
+use crate::view::words::{
+    count, duration, quoted, signed_rough_duration, signed_significant, significant,
+};
 
-const WITHIN: &str = "Within the error, the other constants being fixed, the objective is worse by at most one standard error of what is \
-                      gained over the formula in force.";
+/// Intervals take six blocks of a week.
+const DAYS_TO_JUDGE: f64 = 42.0;
+/// The most groups of a chart.
+const MAX_GROUPS: usize = 20;
 
-impl GoalFitReport<'_> {
-    pub(super) fn goals_document(&self) -> Document<'_> {
-        let fit = &self.fit;
+impl<'a> GoalFitReport<'a> {
+    pub(super) fn goals_document(&self) -> Document<'a> {
+        let fit = self.fit;
         let mut sections = vec![Section::formulas(
             &fit.held_out.current.formula,
             &fit.formula,
         )];
         sections.extend(warning_sections(warning_lines(&fit.held_out.warnings)));
         sections.push(goals_section(fit));
-        if fit.reason.recommendation() == Recommendation::Use {
+        if self.fit.reason.recommendation() == Recommendation::Use {
             sections.push(self.to_set.section());
         }
-        let constants = Section::new("constants").in_full().prose(WITHIN);
-        let constants = constants.chart(|| chart::constants(&fit.constants));
-        sections.push(constants.table(constants_table(&fit.constants, "within the error")));
+        sections.push(constants_section(fit));
         sections.push(who_pays(fit));
-        let held_out = &fit.held_out;
-        let mut formulas = Vec::new();
-        for formula in iter::once(&held_out.current).chain(&held_out.baselines) {
-            formulas.push(format!("{}: `{}`", merits(fit, formula), formula.formula));
-        }
-        let others = Section::new("other formulas, on the days held out").in_full();
-        sections.push(others.list(formulas));
+        sections.push(baselines_section(fit));
         Document {
             command: "jsf fit",
             title: "Weights for a job_sort_formula".to_owned(),
@@ -54,16 +50,15 @@ impl GoalFitReport<'_> {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let fit = &self.fit;
-        let held_out = &fit.held_out;
-        let formula = &held_out.current.formula;
+        let fit = self.fit;
+        let formula = &fit.held_out.current.formula;
         let in_force = if fit.is_in_force_known {
             Fact::new("in force", formula).in_full()
         } else {
             let assumed = "first come, first served: no formula is known, --old gives one";
             Fact::new("in force", format!("{formula} ({assumed})"))
         };
-        let days = format!(
+        let held_out = format!(
             "the last {} d of the log; fitted on {} d; {} simulated",
             fit.split.held_out_days().round(),
             fit.split.searched_days().round(),
@@ -71,62 +66,46 @@ impl GoalFitReport<'_> {
         );
         let machine = format!(
             "{} {}",
-            count(held_out.processors.total as usize, "processor"),
-            held_out.processors.source_in_words()
+            count(fit.held_out.processors.total as usize, "processor"),
+            fit.held_out.processors.source_in_words()
         );
-        let wait = &held_out.difference.wait;
-        let longest = held_out.longest_waits;
-        let [old_longest, new_longest] = longest.map(|wait| duration(wait.unwrap_or_default()));
+        let machine = Fact::new("machine", machine).in_full_if(fit.held_out.processors.are_given());
+        let wait = &fit.held_out.difference.wait;
+        let [longest_old, longest_new] = fit.held_out.longest_waits;
         let waits = format!(
-            "held out: mean {} → {}, longest {old_longest} → {new_longest}",
+            "held out: mean {} → {}, longest {} → {}",
             duration(wait.old),
-            duration(wait.new)
+            duration(wait.new),
+            duration(longest_old.unwrap_or_default()),
+            duration(longest_new.unwrap_or_default())
         );
         let mut facts = vec![
             Fact::new("template", self.template.trim_end()).in_full(),
             in_force,
             Fact::new("formula", fit.formula.trim_end()),
-            Fact::new("held out", days),
-            Fact::new("machine", machine).in_full_if(held_out.processors.are_given()),
+            Fact::new("held out", held_out),
+            machine,
             Fact::new("waits", waits),
         ];
-        // how much of what was gained on the searched days is not gained on the others
-        if let Some(objective) = &fit.objective
-            && objective.gain() > 0.0
-            && let Some(lost @ 0.0..) = objective.optimism
-        {
-            let lost = value_in_words(objective.measure, Some(lost));
-            let text = format!(
-                "the gain in {} is smaller by {lost} on the days held out",
-                objective.name
-            );
-            facts.push(Fact::new("optimism", text));
-        }
-        let mut known = held_out.baselines.iter();
-        if let Some(mut best) = known.next() {
-            for other in known {
-                if merit(fit, other) > merit(fit, best) {
-                    best = other;
-                }
-            }
-            facts.push(Fact::new("simpler", merits(fit, best)));
-        }
+        facts.extend(fit.objective.as_ref().and_then(optimism));
         let mut within = Vec::new();
         for constant in &fit.constants {
-            if let Some(ends) = constant.within {
-                within.push(format!("{} {}", constant.name, ends_in_words(ends)));
+            if constant.within.is_some() {
+                within.push(format!("{} {}", constant.name, within_in_words(constant)));
             }
         }
-        if !within.is_empty() {
+        if !within.is_empty() && fit.reason != Reason::GoalsMissed {
             facts.push(Fact::new("within the error", within.join(", ")));
         }
+        facts.extend(simpler(fit));
         if !fit.is_complete {
             let text = "the best so far; the ranges of the constants are not known";
             facts.push(Fact::new("interrupted", text));
         }
-        let validation = held_out.validation.as_ref();
-        if validation.is_some_and(Validation::is_doubtful) {
-            facts.extend(validation_fact(validation, "the formula in force"));
+        if let Some(validation) = &fit.held_out.validation
+            && validation.is_doubtful()
+        {
+            facts.push(validation_fact(validation, "the formula in force"));
             facts.push(Fact::new("a hypothesis", DOUBT));
         }
         facts
@@ -134,28 +113,20 @@ impl GoalFitReport<'_> {
 
     /// The advice, and what is to be known before one follows it.
     fn headline(&self) -> String {
-        let fit = &self.fit;
         let mut sentences = vec![self.advice()];
-        match fit.reason.recommendation() {
+        match self.fit.reason.recommendation() {
             Recommendation::Keep => {
                 if let Some(names) = self.names(is_gained) {
-                    sentences.push(format!("But it misses {names}, which the other one meets."));
+                    sentences.push(format!(
+                        "But the formula in force misses {names}, which the other one meets."
+                    ));
                 }
             }
             Recommendation::Use => {
                 if let Some(names) = self.names(is_missed) {
                     sentences.push(format!("But it misses {names}."));
                 }
-                let mut worse = Vec::new();
-                for (name, change) in fit.held_out.difference.means() {
-                    if change.is_increase() {
-                        worse.push(name);
-                    }
-                }
-                if !worse.is_empty() {
-                    let worse = worse.join(", ");
-                    sentences.push(format!("But worse there by more than chance: {worse}."));
-                }
+                sentences.extend(self.worse());
                 sentences.extend(self.to_set.warning());
             }
             Recommendation::None => {}
@@ -174,14 +145,39 @@ impl GoalFitReport<'_> {
         (!names.is_empty()).then(|| quoted(names))
     }
 
+    /// Which means of all jobs get worse on the held-out days by more than chance.
+    fn worse(&self) -> Option<String> {
+        let mut worse = Vec::new();
+        for (name, change) in self.fit.held_out.difference.means() {
+            let is_wait = name.starts_with("mean wait");
+            let words = if is_wait { duration } else { significant };
+            if change.is_increase() {
+                let (old, new) = (words(change.old), words(change.new));
+                worse.push(format!("{name} {old} → {new}"));
+            }
+        }
+        if worse.is_empty() {
+            return None;
+        }
+        let worse = worse.join(", ");
+        Some(format!("But worse there by more than chance: {worse}."))
+    }
+
     fn advice(&self) -> String {
-        let fit = &self.fit;
+        let fit = self.fit;
         let chosen = chosen_values(&fit.constants);
         let unseen = "on the days that were not searched";
+        let days = fit.split.held_out_days();
         let keep = match fit.reason {
             Reason::Better => {
+                let met = goals_met(&fit.held_out.fitted);
+                let goals = if fit.goals.is_empty() {
+                    String::new()
+                } else {
+                    format!(" meets {met} goals and")
+                };
                 return format!(
-                    "Use {chosen}: {unseen} it is better than the formula in force by more than chance."
+                    "Use {chosen}: {unseen} it{goals} is better than the formula in force by more than chance."
                 );
             }
             Reason::GoalGained => {
@@ -196,7 +192,9 @@ impl GoalFitReport<'_> {
             Reason::GoalsMetInForce => "it meets all goals already".to_owned(),
             Reason::GoalLost => {
                 let lost = match (self.names(is_lost), &fit.objective) {
-                    (None, Some(objective)) => quoted([&*objective.name]),
+                    (None, Some(FittedObjective { name, .. })) => {
+                        format!("in `{name}` by more than chance")
+                    }
                     (lost, _) => lost.unwrap_or_default(),
                 };
                 format!("{unseen}, {chosen} loses {lost}")
@@ -204,37 +202,47 @@ impl GoalFitReport<'_> {
             Reason::WithinChance => {
                 format!("{unseen}, {chosen} is not better by more than chance")
             }
+            Reason::TooShortToJudge if days < DAYS_TO_JUDGE => format!(
+                "the {} d held out are too few to tell {chosen} from chance, which takes six weeks",
+                days as usize
+            ),
             Reason::TooShortToJudge => format!(
-                "the {} d held out cannot tell {chosen} from chance, which takes six weeks and something with an interval",
-                fit.split.held_out_days() as usize
+                "nothing that is wanted has an interval, so {chosen} cannot be told from chance"
             ),
         };
         format!("Keep the formula in force: {keep}.")
     }
 
-    /// Which goals exclude each other, or else which are missed.
+    /// Which goals exclude each other, or else which one is missed.
     fn infeasible(&self) -> String {
-        let fit = &self.fit;
+        let fit = self.fit;
         let mut reasons = Vec::new();
-        if let Some(exclusion) = fit.exclusions.first() {
+        let excluded = fit.exclusions.first();
+        if let Some(exclusion) = excluded {
             let [met, other] = [exclusion.met, exclusion.other].map(|goal| &fit.goals[goal]);
             let best = value_in_words(other.measure, Some(exclusion.best));
             reasons.push(format!(
                 "where `{}` is met, the best of `{}` that was tried is {best}",
                 met.name, other.name
             ));
-        } else {
-            for goal in fit.goals.iter().filter(|goal| goal.train.is_missed()) {
-                let best = value_in_words(goal.measure, goal.best);
-                let bound = bound_in_words(goal.measure, goal.is_most, goal.train.limit);
+        }
+        for (at, goal) in fit.goals.iter().enumerate() {
+            if goal.train.is_missed() && excluded.is_none_or(|exclusion| exclusion.other != at) {
+                let [best, limit] = distinct_words(goal.measure, [goal.best, goal.train.limit]);
+                let bound = if goal.is_most { "at most" } else { "at least" };
                 reasons.push(format!(
-                    "the best of `{}` that was tried is {best}, {bound} is asked for",
+                    "the best of `{}` that was tried is {best}, {bound} {limit} is asked for",
                     goal.name
                 ));
             }
         }
+        let early = if fit.is_complete {
+            ""
+        } else {
+            "Interrupted, and so far: "
+        };
         let reasons = reasons.join("; ");
-        format!("No weights meet all goals: {reasons}. Relax a goal, or add a term.")
+        format!("{early}No weights meet all goals: {reasons}. Relax a goal, or add a term.")
     }
 }
 
@@ -248,7 +256,7 @@ pub(crate) fn chosen_values(constants: &[FittedConstant]) -> String {
 }
 
 /// Whether a formula misses a goal on either part of the log.
-pub(crate) fn is_missed(goal: &FittedGoal) -> bool {
+fn is_missed(goal: &FittedGoal) -> bool {
     goal.held_out.is_missed() || goal.train.is_missed()
 }
 
@@ -262,29 +270,85 @@ fn is_lost(goal: &FittedGoal) -> bool {
     goal.held_out_current.is_met() && !goal.held_out.is_met()
 }
 
-/// By what formulas are compared: how many goals one meets, then its objective, where more is better.
-fn merit(fit: &GoalFit, formula: &HeldOutFormula) -> (usize, f64) {
-    let met = formula.goals.iter().filter(|goal| goal.is_met()).count();
-    let objective = match (&fit.objective, formula.objective) {
-        (Some(objective), Some(value)) if objective.is_minimised => -value,
-        (Some(_), Some(value)) => value,
-        _ => f64::NEG_INFINITY,
-    };
-    (met, objective)
+fn number_met(formula: &HeldOutFormula) -> usize {
+    formula.goals.iter().filter(|goal| goal.is_met()).count()
 }
 
-/// `shortest first: meets 4 of 5 goals, mean bounded_slowdown 25.7`.
-fn merits(fit: &GoalFit, formula: &HeldOutFormula) -> String {
+/// `4 of 5`.
+fn goals_met(formula: &HeldOutFormula) -> String {
+    format!("{} of {}", number_met(formula), formula.goals.len())
+}
+
+/// Two values in words, with all their digits where they would look alike.
+fn distinct_words(measure: Measure, [one, other]: [Option<f64>; 2]) -> [String; 2] {
+    let words = [value_in_words(measure, one), value_in_words(measure, other)];
+    let unit = if measure.is_duration() { " s" } else { "" };
+    match (one, other) {
+        (Some(one), Some(other)) if words[0] == words[1] && one != other => {
+            [format!("{one}{unit}"), format!("{other}{unit}")]
+        }
+        _ => words,
+    }
+}
+
+/// How much of what was gained on the searched days is not gained on the others.
+fn optimism(objective: &FittedObjective) -> Option<Fact> {
+    let lost = objective.optimism?;
+    let is_less = lost > 0.0 && objective.gain() > 0.0;
+    let words = value_in_words(objective.measure, Some(lost));
+    let text = format!(
+        "the gain is smaller by {words} on the days held out than on those searched ({})",
+        objective.name
+    );
+    is_less.then(|| Fact::new("optimism", text))
+}
+
+/// The best of the known formulas on the held-out days: it meets the most goals, or of several that
+/// do is the best in the objective.
+fn simpler(fit: &GoalFit) -> Option<Fact> {
+    let mut best = fit.held_out.baselines.first()?;
+    for other in &fit.held_out.baselines {
+        let order = number_met(best).cmp(&number_met(other));
+        let by_loss = loss(fit, other).total_cmp(&loss(fit, best));
+        if order.then(by_loss).is_lt() {
+            best = other;
+        }
+    }
+    if number_met(best) < number_met(&fit.held_out.current) {
+        return None;
+    }
     let mut words = Vec::new();
     if !fit.goals.is_empty() {
-        let (met, _) = merit(fit, formula);
-        words.push(format!("meets {met} of {}", count(fit.goals.len(), "goal")));
+        words.push(format!("meets {} goals", goals_met(best)));
     }
     if let Some(objective) = &fit.objective {
-        let value = value_in_words(objective.measure, formula.objective);
+        let value = value_in_words(objective.measure, best.objective);
         words.push(format!("{} {value}", objective.name));
     }
-    format!("{}: {}", formula.name, words.join(", "))
+    let text = format!("{}: {}", best.name, words.join(", "));
+    Some(Fact::new("simpler", text))
+}
+
+/// The objective of a formula, smaller for a better one.
+fn loss(fit: &GoalFit, formula: &HeldOutFormula) -> f64 {
+    match (&fit.objective, formula.objective) {
+        (Some(objective), Some(value)) if objective.is_minimised => value,
+        (Some(_), Some(value)) => -value,
+        _ => f64::INFINITY,
+    }
+}
+
+/// The values of a constant that do as well; a dash where that is not known.
+pub(crate) fn within_in_words(constant: &FittedConstant) -> String {
+    let Some(ends) = constant.within else {
+        return "–".to_owned();
+    };
+    let all = if constant.hardly_matters {
+        " (all of the range)"
+    } else {
+        ""
+    };
+    format!("{}{all}", ends_in_words(ends))
 }
 
 /// `25 to 70`; `100 alone` if no other value that was tried does as well.
@@ -296,42 +360,53 @@ pub(crate) fn ends_in_words(ends: [f64; 2]) -> String {
 }
 
 /// The limit in few characters.
-pub(crate) fn limit_in_words(goal: &FittedGoal) -> String {
+pub(crate) fn limit_in_words(goal: &FittedGoal, limit: Option<f64>) -> String {
     let sign = if goal.is_most { '≤' } else { '≥' };
-    format!(
-        "{sign} {}",
-        value_in_words(goal.measure, goal.held_out.limit)
-    )
+    format!("{sign} {}", value_in_words(goal.measure, limit))
 }
 
 /// The goals and the objective, under the formula in force and the fitted one.
 fn goals_section(fit: &GoalFit) -> Section<'_> {
     let mut rows = Vec::new();
+    let mut has_other_limits = false;
     for goal in &fit.goals {
         let measure = goal.measure;
+        // on the days searched it is another one if it refers to the formula in force
+        let mut searched_limit = String::new();
+        if goal.train.limit != goal.held_out.limit {
+            has_other_limits = true;
+            searched_limit = limit_in_words(goal, goal.train.limit);
+        }
+        let met = match goal.held_out.state {
+            GoalState::NoJobs => "no jobs",
+            state => state_in_words(state),
+        };
         rows.push(cells![
             &*goal.name,
-            limit_in_words(goal),
+            limit_in_words(goal, goal.held_out.limit),
             value_in_words(measure, goal.held_out_current.value),
             value_in_words(measure, goal.train.value),
             value_in_words(measure, goal.held_out.value),
-            change_in_words(measure, goal.change),
-            state_in_words(goal.held_out.state),
+            change_cell(measure, goal.change),
+            Cell::prose(searched_limit),
+            Cell::prose(met),
         ]);
     }
     if let Some(objective) = &fit.objective {
         let (measure, held_out) = (objective.measure, &objective.held_out);
+        let aim = if objective.is_minimised {
+            "small"
+        } else {
+            "large"
+        };
         rows.push(cells![
             &*objective.name,
-            if objective.is_minimised {
-                "small"
-            } else {
-                "large"
-            },
+            aim,
             value_in_words(measure, held_out.current),
             value_in_words(measure, objective.fitted),
             value_in_words(measure, held_out.fitted),
-            change_in_words(measure, held_out.change),
+            change_cell(measure, held_out.change),
+            Cell::prose(""),
             Cell::prose(""),
         ]);
     }
@@ -342,6 +417,7 @@ fn goals_section(fit: &GoalFit) -> Section<'_> {
         Column::number("searched", 7),
         Column::number("held out", 8),
         Column::text("held out - in force (95 %)", 2),
+        Column::text("limit searched", 1).shown_if(has_other_limits),
         Column::text("met", 3),
     ];
     let mut section = Section::new("goals");
@@ -352,45 +428,92 @@ fn goals_section(fit: &GoalFit) -> Section<'_> {
 }
 
 /// How what is wanted changes on the held-out days; what few jobs decide has no interval.
-fn change_in_words(measure: Measure, change: Option<MeanChange>) -> Option<String> {
-    let change = change?;
-    let unit = Unit::of(measure);
-    Some(unit.change(change.difference()) + &unit.interval_in_brackets(&change))
+fn change_cell<'a>(measure: Measure, change: Option<MeanChange>) -> Cell<'a> {
+    let Some(change) = change else {
+        return Cell::Missing;
+    };
+    let words = match measure {
+        _ if measure.is_duration() => signed_rough_duration,
+        _ if measure.is_fraction() => signed_points,
+        _ => signed_significant,
+    };
+    let interval = interval_in_brackets(&change, words);
+    (words(change.difference()) + &interval).into()
 }
 
-/// The constants with their values, and the values that do as well under the heading `within`.
-pub(super) fn constants_table<'a>(constants: &'a [FittedConstant], within: &str) -> Table<'a> {
+fn signed_points(change: f64) -> String {
+    format!("{} points", signed_significant(change * 100.0))
+}
+
+fn constants_section(fit: &GoalFit) -> Section<'_> {
     let columns = [
         Column::text("constant", 8),
         Column::number("value", 5),
-        Column::text(within, 10),
+        Column::text("within the error", 10),
         Column::text("searched", 8),
     ];
     let mut rows = Vec::new();
-    for constant in constants {
+    for constant in &fit.constants {
         rows.push(cells![
             &*constant.name,
             constant.value.to_string(),
-            constant.within.map(ends_in_words),
+            within_in_words(constant),
             ends_in_words([constant.range.low, constant.range.high]),
         ]);
     }
-    Table::from_rows(columns, rows)
+    let meaning = "Within the error are the values with which the objective is worse by at most one standard error of what is gained over \
+                   the formula in force, the other numbers being fixed: not as good as the answer, if that gain is large.";
+    Section::new("constants")
+        .in_full()
+        .prose(meaning)
+        .chart(|| chart::constants(&fit.constants))
+        .table(Table::from_rows(columns, rows))
 }
 
 /// Who wins and who pays on the held-out days.
 fn who_pays(fit: &GoalFit) -> Section<'_> {
-    let difference = &fit.held_out.difference;
     let mut section = Section::new("who pays, on the days held out")
-        .prose(effect(difference))
+        .prose(effect(&fit.held_out.difference))
         .in_full();
-    for (what, groups) in [
-        ("processors", &difference.classes.sizes),
-        ("entity", &difference.classes.entities),
-    ] {
+    let kinds = [
+        ("processors", &fit.held_out.difference.classes.sizes),
+        ("entity", &fit.held_out.difference.classes.entities),
+    ];
+    for (what, groups) in kinds {
         if groups.len() > 1 {
-            section = forest_chart(section, what, difference.wait, groups);
+            let (first, last) = RowLimit::Ends(MAX_GROUPS).shown_ends(groups.len());
+            let mut rows = vec![("all jobs", fit.held_out.difference.wait)];
+            let shown = groups[..first].iter().chain(&groups[last..]);
+            rows.extend(shown.map(|group| (&*group.name, group.wait)));
+            section = section.chart(move || Chart::new(waits::forest(what, &rows), &FOREST_LEGEND));
         }
     }
     section
+}
+
+/// The formulas that the answer is compared with.
+fn baselines_section(fit: &GoalFit) -> Section<'_> {
+    let HeldOut {
+        current,
+        fitted,
+        baselines,
+        ..
+    } = &fit.held_out;
+    let mut columns = vec![Column::text("formula", 12), Column::code("text", 20)];
+    if let Some(objective) = &fit.objective {
+        columns.push(Column::text(&*objective.name, 8));
+    }
+    columns.push(Column::text("goals met", 8).shown_if(!fit.goals.is_empty()));
+    let mut rows = Vec::new();
+    for formula in [current].into_iter().chain(baselines).chain([fitted]) {
+        let mut cells = cells![formula.name, Cell::Code((*formula.formula).into())];
+        if let Some(objective) = &fit.objective {
+            cells.push(value_in_words(objective.measure, formula.objective).into());
+        }
+        cells.push(goals_met(formula).into());
+        rows.push(cells);
+    }
+    Section::new("other formulas, on the days held out")
+        .in_full()
+        .table(Table::from_rows(columns, rows))
 }

@@ -1,9 +1,9 @@
 //! `jsf fit`
 
 use std::io::Write;
-use std::path::Path;
+use std::path::PathBuf;
 
-use job_sort_formula::diagnostic::Severity;
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::{Formula, Template};
 use jsf_fit::goals::{FitError, FitProgress, Recommendation, fit_goals, formulas_read};
 use jsf_fit::starts;
@@ -20,8 +20,8 @@ use crate::cli::{
     CliError, FormulaOptions, Outcome, Progress, draw, draw_all, read_formula, read_formula_of,
     show_site, warn, warn_all,
 };
-use crate::commands::fit::answer::{GoalFitReport, WishFitReport};
-use crate::commands::fit::goals_view::is_missed;
+use crate::commands::fit::answer::{GoalFitReport, WishFitReport, not_advised, unmet_wishes};
+use crate::commands::fit::formula_to_set::FormulaToSet;
 use crate::commands::fit::request::FitArgs;
 use crate::commands::simulate::interruption::{end_simulation_at_interrupt, until_interrupted};
 use crate::commands::simulate::log_facts::messages;
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &FitArgs, out: &mut impl Write) -> Result<Outcome, 
     })?;
     end_simulation_at_interrupt();
     match &arguments.goals {
-        Some(goals) => fit_log(arguments, &template, goals, out),
+        Some(_) => fit_log(arguments, &template, out),
         None => fit_queue(arguments, &template, out),
     }
 }
@@ -75,24 +75,32 @@ fn fit_queue(
         until_interrupted()
     });
     drop(progress);
-    let report = WishFitReport::new(&site, template, fit.map_err(wish_error)?);
-    warn_unless_complete(report.fit.is_complete);
+    let fit = fit.map_err(wish_error)?;
+    warn_if_interrupted(!fit.is_complete);
+    let to_set = FormulaToSet::new(&site, &fit.formula, unmet_wishes(&fit));
+    let report = WishFitReport {
+        template: template.text(),
+        fit: &fit,
+        to_set: &to_set,
+        warnings: Vec::new(),
+    };
     write(arguments, &site, &report, out)?;
-    let is_fine = report.fit.is_feasible && !report.to_set.has_errors();
-    Ok(Outcome::fine_if(is_fine))
+    Ok(Outcome::fine_if(fit.is_feasible && !to_set.has_errors()))
 }
 
 /// Finds the constants that meet goals about the waits of a log.
 fn fit_log(
     arguments: &FitArgs,
     template: &Template,
-    goals: &Path,
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
+    let Some(path) = &arguments.goals else {
+        return Err(CliError::usage("no goals: give a file"));
+    };
     let files = simulated_files(&arguments.site)?.for_workload();
     let site = Site::from_files(files, arguments.site.rules(None))?;
     require_working(arguments, &site, template)?;
-    let goals = read_goals(goals, &site)?;
+    let goals = read_goals(path, &site)?;
     let in_force = match &arguments.old {
         Some(old) => {
             let given = FormulaArgs {
@@ -128,21 +136,25 @@ fn fit_log(
     };
     let fit = fit_goals(&site, template, &workload, &goals, &options, &observer);
     drop(progress);
-    let report = GoalFitReport::new(&site, template, fit.map_err(fit_error)?);
-    let fit = &report.fit;
-    warn_unless_complete(fit.is_complete);
+    let fit = fit.map_err(fit_error)?;
+    warn_if_interrupted(!fit.is_complete);
     if !arguments.answer.format.is_document() {
         warn_all(&fit.held_out.warnings);
     }
-    write(arguments, &site, &report, out)?;
-    let is_fine = match fit.reason.recommendation() {
-        Recommendation::Use => !report.to_set.has_errors(),
-        Recommendation::Keep => true,
-        Recommendation::None => false,
+    let to_set = FormulaToSet::new(&site, &fit.formula, not_advised(&fit));
+    let report = GoalFitReport {
+        template: template.text(),
+        fit: &fit,
+        to_set: &to_set,
     };
-    Ok(Outcome::fine_if(
-        is_fine && !fit.goals.iter().any(is_missed),
-    ))
+    write(arguments, &site, &report, out)?;
+    let is_met = fit
+        .goals
+        .iter()
+        .all(|goal| !goal.train.is_missed() && !goal.held_out.is_missed());
+    let is_found = fit.reason.recommendation() != Recommendation::None;
+    let has_errors = fit.reason.recommendation() == Recommendation::Use && to_set.has_errors();
+    Ok(Outcome::fine_if(is_met && is_found && !has_errors))
 }
 
 /// The server must take the template with its start values, and know its names; what is wrong
@@ -153,12 +165,12 @@ fn require_working(arguments: &FitArgs, site: &Site, template: &Template) -> Res
     let source = FormulaText::new(template.fill(&starts(template)))?;
     let submitted = source.submitted(arguments.site.numbers);
     let checked = site.check(&submitted)?;
-    let is_refused = checked.verdict == Verdict::Refused;
-    let mut fatal = checked.findings;
-    fatal.retain(|found| {
-        let is_fatal = is_refused || found.code.name().starts_with(OF_NAMES);
-        is_fatal && found.severity == Severity::Error
-    });
+    let is_fatal = |found: &Diagnostic| {
+        found.severity == Severity::Error
+            && (checked.verdict == Verdict::Refused || found.code.name().starts_with(OF_NAMES))
+    };
+    let mut fatal = checked.findings.clone();
+    fatal.retain(is_fatal);
     draw_all(&source, &fatal);
     if fatal.is_empty() {
         Ok(())
@@ -167,8 +179,8 @@ fn require_working(arguments: &FitArgs, site: &Site, template: &Template) -> Res
     }
 }
 
-fn warn_unless_complete(is_complete: bool) {
-    if !is_complete {
+fn warn_if_interrupted(is_interrupted: bool) {
+    if is_interrupted {
         warn("interrupted: this is the best so far");
     }
 }
@@ -179,14 +191,13 @@ fn write(
     answer: &impl Answer,
     out: &mut impl Write,
 ) -> Result<(), CliError> {
-    let files = [
-        &arguments.formula.formula_file,
-        &arguments.wishes,
-        &arguments.goals,
-    ];
-    let files = files.into_iter().flatten().chain(&arguments.log.workload);
-    Output::of(arguments.answer, &[])
-        .with_page(arguments.report.as_deref(), vec![site], files.collect())
+    let output = Output::of(arguments.answer, &[]);
+    output
+        .with_page(
+            arguments.report.as_deref(),
+            vec![site],
+            read_files(arguments),
+        )
         .write(answer, out)
 }
 
@@ -228,4 +239,18 @@ fn require_one_file(arguments: &FitArgs) -> Result<(), CliError> {
         ("--goals", goals.is_some_and(is_stdin)),
     ];
     require_one_reader(&before, &arguments.site, &workload_readers(&arguments.log))
+}
+
+/// The files that are read besides those of the site.
+fn read_files(arguments: &FitArgs) -> Vec<&PathBuf> {
+    let single = [
+        &arguments.formula.formula_file,
+        &arguments.wishes,
+        &arguments.goals,
+    ];
+    single
+        .into_iter()
+        .flatten()
+        .chain(&arguments.log.workload)
+        .collect()
 }

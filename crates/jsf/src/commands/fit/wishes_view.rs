@@ -3,13 +3,13 @@
 use jsf_fit::wishes::WishFit;
 
 use crate::commands::fit::answer::WishFitReport;
-use crate::commands::fit::goals_view::{chosen_values, constants_table};
+use crate::commands::fit::goals_view::{chosen_values, within_in_words};
 use crate::view::document::{Column, Document, Fact, Section, Table, cells};
 use crate::view::words::significant;
 
-impl WishFitReport<'_> {
-    pub(super) fn wishes_document(&self) -> Document<'_> {
-        let fit = &self.fit;
+impl<'a> WishFitReport<'a> {
+    pub(super) fn wishes_document(&self) -> Document<'a> {
+        let fit = self.fit;
         let search = format!("a search (seed {}, {} rankings)", fit.seed, fit.evaluations);
         let mut facts = vec![
             Fact::new("template", self.template.trim_end()).in_full(),
@@ -19,11 +19,7 @@ impl WishFitReport<'_> {
         if !fit.is_complete {
             facts.push(Fact::new("interrupted", "the best so far"));
         }
-        let constants = constants_table(&fit.parameters, "the same wishes are met from");
-        let mut sections = vec![
-            Section::new("constants").table(constants),
-            self.to_set.section(),
-        ];
+        let mut sections = vec![constants_section(fit), self.to_set.section()];
         for (heading, pairs) in [
             ("wishes that contradict each other", &fit.wishes.conflict),
             (
@@ -40,10 +36,12 @@ impl WishFitReport<'_> {
                 sections.push(Section::new(heading).table(table));
             }
         }
+        let mut sentences = vec![headline(fit)];
+        sentences.extend(self.to_set.warning());
         Document {
             command: "jsf fit",
             title: "Weights for a job_sort_formula".to_owned(),
-            headline: headline(fit, self.to_set.warning()),
+            headline: sentences.join(" "),
             facts,
             sections,
             read_on: "jsf compare --new F --site DIR",
@@ -51,26 +49,37 @@ impl WishFitReport<'_> {
     }
 }
 
-fn headline(fit: &WishFit, warning: Option<String>) -> String {
+fn headline(fit: &WishFit) -> String {
     let wishes = &fit.wishes;
-    let mut sentences = vec![format!(
-        "{} meets {} of {} wishes.",
+    let conflict = match wishes.conflict.len() {
+        0 => String::new(),
+        pairs => format!(" {pairs} of them exclude each other."),
+    };
+    let deviation = match wishes.mean_deviation {
+        Some(deviation) => format!(
+            " The values differ from the scores by {} on average.",
+            significant(deviation)
+        ),
+        None => String::new(),
+    };
+    format!(
+        "{} meets {} of {} wishes.{conflict}{deviation}",
         chosen_values(&fit.parameters),
         wishes.met,
         wishes.total
-    )];
-    if !wishes.conflict.is_empty() {
-        sentences.push(format!(
-            "{} of them exclude each other.",
-            wishes.conflict.len()
-        ));
+    )
+}
+
+fn constants_section(fit: &WishFit) -> Section<'_> {
+    let columns = [
+        Column::text("constant", 8),
+        Column::number("value", 5),
+        Column::text("the same wishes are met from", 10),
+    ];
+    let mut rows = Vec::new();
+    for parameter in &fit.parameters {
+        let value = parameter.value.to_string();
+        rows.push(cells![&*parameter.name, value, within_in_words(parameter)]);
     }
-    if let Some(deviation) = wishes.mean_deviation {
-        sentences.push(format!(
-            "The values differ from the scores by {} on average.",
-            significant(deviation)
-        ));
-    }
-    sentences.extend(warning);
-    sentences.join(" ")
+    Section::new("constants").table(Table::from_rows(columns, rows))
 }

@@ -22,7 +22,8 @@ use crate::view::branches::{MAX_LEVELS, branches};
 use crate::view::document::{Cell, Chart, Column, Document, Fact, Section, Table, cells};
 use crate::view::groups::{group_sections, move_cells, move_columns};
 use crate::view::words::{
-    count, first_names, grouped_count, grouped_number, percent, signed_significant, significant,
+    count, first_names, grouped, grouped_count, grouped_number, percent, signed_significant,
+    significant,
 };
 
 /// A tree of at most so many nodes is on the first screen; of a larger one the entities farthest
@@ -96,6 +97,11 @@ fn headline(report: &SharesReport<'_>, view: &PolicyView<'_>) -> String {
     let [Some(&first), Some(&last)] = [entities.first(), entities.last()] else {
         return "The tree has no entities.".to_owned();
     };
+    let (mut of, mut farthest) = (String::new(), "");
+    if entities.len() > 1 {
+        of = format!("Of {} entities ", grouped_number(entities.len()));
+        farthest = " farthest";
+    }
     let mut clauses = Vec::new();
     for (node, side, is_so) in [
         (first, "over", excess(view.assessed, first) > 0.0),
@@ -103,7 +109,7 @@ fn headline(report: &SharesReport<'_>, view: &PolicyView<'_>) -> String {
     ] {
         if is_so {
             clauses.push(format!(
-                "`{}` is farthest {side} its share ({} of the usage, {} of the shares)",
+                "`{}` is{farthest} {side} its share ({} of the usage, {} of the shares)",
                 shown_name(view.tree(), node),
                 percent(usage_part(view.assessed, node)),
                 percent(share_part(view.assessed, node))
@@ -111,10 +117,9 @@ fn headline(report: &SharesReport<'_>, view: &PolicyView<'_>) -> String {
         }
     }
     if clauses.is_empty() {
-        clauses.push("the usage is as the shares are".to_owned());
+        clauses.push("usage is as the shares are".to_owned());
     }
-    let of = grouped_number(entities.len());
-    format!("Of {of} entities {}.", clauses.join(", "))
+    format!("{of}{}.", clauses.join(", "))
 }
 
 /// Who gains and who loses most by the assumed usage, and how many jobs move.
@@ -154,7 +159,7 @@ fn assumed_headline(
         let all = grouped_count(queue.comparison.moves().len(), "job");
         clauses.push(format!("{moved} of {all} moved"));
     }
-    let assumed = &view.policy.assumed;
+    let assumed = grouped(&view.policy.assumed);
     format!("If {assumed}: {}.", clauses.join(", "))
 }
 

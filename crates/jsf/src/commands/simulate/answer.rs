@@ -1,37 +1,74 @@
 //! A simulated queue: as JSON, CSV and in the Standard Workload Format.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use jsf_openpbs::check::Checked;
-use jsf_simulate::{Goals, JudgedGoal, Results, Shake, Summary, Validation, Workload, WorkloadJob};
-use jsf_site::SimulatedQueue;
+use jsf_simulate::{
+    Decay, Fairness, JudgedGoal, Preemptions, Results, Schedule, Shake, Statistics, Validation,
+    Workload, WorkloadJob,
+};
+use jsf_site::{LeftOut, PolicyName, Processors, SimulatedQueue};
 use serde::{Serialize, Serializer};
 
-use crate::answer::{Answer, Each, Format, object};
+use crate::answer::{Answer, Format};
 use crate::commands::simulate::failures_in_words::FailingJobs;
 use crate::commands::simulate::view::simulation_document;
 use crate::view::csv_writer::{Cells, CsvWriter, guarded_names};
 use crate::view::document::{Document, Fact};
 use crate::view::printable::printable;
 
-/// A log simulated under a formula.
-#[derive(Debug)]
+/// A log simulated under a formula, as its JSON has it.
+#[derive(Debug, Serialize)]
 pub struct SimulationReport<'a> {
     /// The formula's text.
     pub formula: String,
-    /// The jobs.
-    pub workload: &'a Workload,
-    /// When they start, and by which rules.
-    pub simulated: SimulatedQueue,
+    /// The jobs that start.
+    pub jobs: SimulatedJobs<'a>,
+    /// The machine.
+    pub processors: Processors,
+    /// The fair-share policy; `None` without a tree.
+    pub policy: Option<PolicyName>,
+    /// How usage decays.
+    pub decay: Option<Decay>,
+    /// The warnings about the simulation, a line each.
+    pub warnings: Vec<String>,
+    /// From when on a log that is cut by the end of its jobs is complete.
+    pub complete_from: Option<i64>,
     /// The numbers of the jobs.
-    pub results: Results,
+    #[serde(flatten)]
+    pub statistics: Statistics,
     /// The goals, as the schedule meets them.
     pub goals: Vec<JudgedGoal>,
+    /// How close the use is to the shares, if there is a fair-share tree.
+    pub fairness: Option<Fairness>,
+    /// The ids of the jobs that ask for more processors than there are.
+    pub too_large: Vec<String>,
+    /// How many jobs never start.
+    pub never_start: usize,
+    /// How often jobs gave way, if they may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preemptions: Option<Preemptions>,
+    /// How many jobs and lines are left out, for each reason.
+    pub left_out: BTreeMap<&'static str, usize>,
+    /// What the site has and the simulation does without.
+    pub without: Vec<LeftOut>,
+    /// The runs that end before they did in the log.
+    pub cut: CutRuns,
+    /// The errors of the formula, by kind.
+    pub errors: Vec<FormulaErrors>,
+    /// How many lines of the log are left out.
+    pub skipped_lines: usize,
+    /// Whether the simulation reached the end of the log.
+    pub complete: bool,
     /// How far the waits are from those in the log, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub validation: Option<Validation>,
     /// What moved submissions make of the means, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub shake: Option<Shake>,
     /// What is found about the formula.
+    #[serde(skip)]
     pub found: Found,
 }
 
@@ -43,98 +80,70 @@ pub struct Found {
     pub checked: Option<Checked>,
     /// The jobs for which it fails, if there are any.
     pub failing: Option<FailingJobs>,
+    /// Whether hardly any job waits; the first warning then says so.
+    pub has_no_waits: bool,
     /// What is shown above the tables.
     pub rules: Vec<Fact>,
+    /// The findings, as they are drawn in a terminal.
+    pub drawn: Vec<String>,
     /// Whether the formula works.
     pub is_fine: bool,
 }
 
 impl<'a> SimulationReport<'a> {
-    /// The answer about a simulated log without the jobs of the warm-up, which is judged by goals,
-    /// beside the old formula if there is one; and without what is found about the formula.
+    /// The answer about a simulated log, without what is found about the formula.
     pub fn new(
         formula: &str,
         workload: &'a Workload,
         simulated: SimulatedQueue,
-        warm_up: i64,
-        goals: Option<&Goals>,
-        old: Option<&SimulationReport<'_>>,
+        results: Results,
+        goals: Vec<JudgedGoal>,
     ) -> Self {
-        let results = simulated.results(workload, warm_up);
-        let old_goals = old.map(|old| &*old.goals);
+        let has_no_waits = simulated.no_waits(workload).is_some();
+        let SimulatedQueue {
+            schedule,
+            processors,
+            policy,
+            decay,
+            left_out,
+            warnings,
+            ..
+        } = simulated;
+        let jobs = SimulatedJobs { workload, schedule };
+        let too_large = &jobs.schedule.too_large;
+        let faults = workload.faults();
+        let mut counts_left_out = faults.by_reason();
+        counts_left_out.insert("too_large", too_large.len());
         Self {
             formula: formula.to_owned(),
-            workload,
-            goals: results.judge(goals, workload, &simulated.schedule, old_goals),
-            simulated,
-            results,
+            processors,
+            policy,
+            decay: decay.filter(|_| policy.is_some()),
+            warnings,
+            complete_from: workload.complete_from,
+            statistics: results.statistics,
+            goals,
+            fairness: results.fairness,
+            too_large: too_large
+                .iter()
+                .map(|&job| workload.id(job).to_owned())
+                .collect(),
+            never_start: jobs.schedule.never_start().count(),
+            preemptions: jobs.schedule.preemptions,
+            left_out: counts_left_out,
+            without: left_out,
+            cut: CutRuns::new(&jobs),
+            errors: formula_errors(&jobs),
+            skipped_lines: faults.count(),
+            complete: jobs.schedule.is_complete,
             validation: None,
             shake: None,
-            found: Found::default(),
+            found: Found {
+                has_no_waits,
+                ..Found::default()
+            },
+            jobs,
         }
-    }
-
-    /// The numbers of all jobs that count.
-    pub(crate) fn summary(&self) -> &Summary {
-        &self.results.statistics.summary
-    }
-
-    /// How many jobs never start.
-    pub(crate) fn never_start(&self) -> usize {
-        self.simulated.schedule.never_start().count()
-    }
-
-    /// Whether hardly any job waits; the first warning then says so.
-    pub(crate) fn has_no_waits(&self) -> bool {
-        self.simulated.no_waits(self.workload).is_some()
-    }
-}
-
-impl Serialize for SimulationReport<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (workload, simulated) = (self.workload, &self.simulated);
-        let schedule = &simulated.schedule;
-        let faults = workload.faults();
-        let mut left_out = faults.by_reason();
-        left_out.insert("too_large", schedule.too_large.len());
-        let mut too_large = Vec::new();
-        for &job in &schedule.too_large {
-            too_large.push(workload.id(job));
-        }
-        let mut errors = Vec::new();
-        for (kind, error) in schedule.errors.kinds() {
-            let job = workload.id(error.job);
-            errors.push(object! { kind, jobs: error.jobs, job, message: &error.message });
-        }
-        let report = object! {
-            formula: &self.formula,
-            // a list of them would take more memory than the schedule
-            jobs: Each(|| self.started().map(|(_, job)| job)),
-            processors: simulated.processors,
-            policy: simulated.policy,
-            decay: simulated.decay.filter(|_| simulated.policy.is_some()),
-            warnings: &simulated.warnings,
-            complete_from: workload.complete_from,
-            #[serde(flatten)]
-            statistics: &self.results.statistics,
-            goals: &self.goals,
-            fairness: &self.results.fairness,
-            too_large,
-            never_start: self.never_start(),
-            #[serde(flatten)]
-            preemptions: schedule.preemptions.map(|preemptions| object! { preemptions }),
-            left_out,
-            without: &simulated.left_out,
-            cut: CutRuns::of(self),
-            errors,
-            skipped_lines: faults.count(),
-            complete: schedule.is_complete,
-            #[serde(flatten)]
-            validation: self.validation.as_ref().map(|validation| object! { validation }),
-            #[serde(flatten)]
-            shake: self.shake.as_ref().map(|shake| object! { shake }),
-        };
-        report.serialize(serializer)
     }
 }
 
@@ -145,11 +154,21 @@ impl Answer for SimulationReport<'_> {
 
     fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         if format == Format::Swf {
-            self.write_swf(out)
+            self.jobs
+                .write_swf(self.processors.total, &self.formula, out)
         } else {
             self.write_csv(cells, out)
         }
     }
+}
+
+/// The jobs of a log, and when they start.
+#[derive(Debug)]
+pub struct SimulatedJobs<'a> {
+    /// The jobs.
+    pub workload: &'a Workload,
+    /// When they start.
+    pub schedule: Schedule,
 }
 
 /// The runs that end before they did in the log.
@@ -165,16 +184,39 @@ pub struct CutRuns {
 }
 
 impl CutRuns {
-    pub(crate) fn of(report: &SimulationReport<'_>) -> Self {
+    fn new(jobs: &SimulatedJobs<'_>) -> Self {
         let mut cut = Self::default();
-        for (index, _) in report.started() {
-            let job = &report.workload.jobs()[index];
+        for (index, _) in jobs.started() {
+            let job = &jobs.workload.jobs()[index];
             cut.jobs += usize::from(job.run > job.duration());
             cut.core_seconds += job.cut();
             cut.all_core_seconds += job.core_seconds() + job.cut();
         }
         cut
     }
+}
+
+/// Errors of one kind.
+#[derive(Debug, Serialize)]
+pub struct FormulaErrors {
+    kind: &'static str,
+    jobs: usize,
+    /// The id of the first of the jobs.
+    job: String,
+    message: String,
+}
+
+fn formula_errors(jobs: &SimulatedJobs<'_>) -> Vec<FormulaErrors> {
+    let mut listed = Vec::new();
+    for (kind, errors) in jobs.schedule.errors.kinds() {
+        listed.push(FormulaErrors {
+            kind,
+            jobs: errors.jobs,
+            job: jobs.workload.id(errors.job).to_owned(),
+            message: errors.message.clone(),
+        });
+    }
+    listed
 }
 
 /// A job that starts.
@@ -189,13 +231,20 @@ pub(crate) struct JobLine<'a> {
     pub(crate) end: i64,
 }
 
-impl<'a> SimulationReport<'a> {
+impl Serialize for SimulatedJobs<'_> {
+    /// One job after the other: a list of them would take more memory than the schedule.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.started().map(|(_, job)| job))
+    }
+}
+
+impl<'a> SimulatedJobs<'a> {
     /// The jobs that start, with their indices.
     pub(crate) fn started(&self) -> impl Iterator<Item = (usize, JobLine<'a>)> {
-        let (workload, schedule) = (self.workload, &self.simulated.schedule);
+        let workload = self.workload;
         let jobs = workload.jobs().iter().enumerate();
         jobs.filter_map(move |(index, job)| {
-            let start = schedule.start(index)?;
+            let start = self.schedule.start(index)?;
             let line = JobLine {
                 id: workload.id(index),
                 entity: &workload.entities()[job.entity as usize],
@@ -203,7 +252,7 @@ impl<'a> SimulationReport<'a> {
                 processors: job.processors,
                 submit: job.submit,
                 start,
-                end: schedule.end(workload, index)?,
+                end: self.schedule.end(workload, index)?,
             };
             Some((index, line))
         })
@@ -214,17 +263,16 @@ impl<'a> SimulationReport<'a> {
     ///
     /// # Errors
     /// `out` cannot be written.
-    fn write_swf(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write_swf(&self, processors: u32, formula: &str, out: &mut dyn Write) -> io::Result<()> {
         let workload = self.workload;
-        let processors = self.simulated.processors.total;
-        writeln!(out, "; Version: 2.2\n; MaxProcs: {processors}")?;
+        writeln!(out, "; Version: 2.2\n; MaxProcs: {}", processors)?;
         for line in &workload.clock {
             writeln!(out, "; {}", printable(line))?;
         }
         writeln!(
             out,
             "; Note: simulated by jsf under `{}`",
-            printable(self.formula.trim_end())
+            printable(formula.trim_end())
         )?;
         let are_numbers = (0..workload.jobs().len()).all(|job| is_number(workload.id(job)));
         let [entities, groups, queues] =
@@ -254,10 +302,12 @@ impl<'a> SimulationReport<'a> {
         }
         Ok(())
     }
+}
 
+impl SimulationReport<'_> {
     /// Whether a job with this time of submission is left out of the statistics.
     pub(crate) fn is_warm_up(&self, submit: i64) -> bool {
-        submit < self.workload.begin(self.results.statistics.warm_up)
+        submit < self.jobs.workload.begin(self.statistics.warm_up)
     }
 
     /// Writes comma-separated values as in RFC 4180: a line for each job.
@@ -267,7 +317,7 @@ impl<'a> SimulationReport<'a> {
     fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         let header = "id,entity,queue,processors,submit,start,end,wait,warm_up";
         let mut csv = CsvWriter::new(header, out)?;
-        for (_, job) in self.started() {
+        for (_, job) in self.jobs.started() {
             let names = guarded_names([job.id, job.entity, job.queue], cells);
             let times = [job.submit, job.start, job.end, job.start - job.submit];
             csv.write((names, job.processors, times, self.is_warm_up(job.submit)))?;

@@ -64,12 +64,12 @@ impl<'a> SimulatedChangeReport<'a> {
     /// The answer about two simulations of the same workload.
     pub fn new(sides: OldNew<SimulationReport<'a>>, shake: Option<Shake>) -> Self {
         let OldNew { old, new } = &sides;
-        let (workload, warm_up) = (old.workload, old.results.statistics.warm_up);
-        let [before, after] = [&old.simulated.schedule, &new.simulated.schedule];
+        let (workload, warm_up) = (old.jobs.workload, old.statistics.warm_up);
+        let [before, after] = [&old.jobs.schedule, &new.jobs.schedule];
         let schedules = Difference::new(workload, before, after, warm_up);
-        let mut warnings = old.simulated.warnings.clone();
-        warnings.retain(|warning| new.simulated.warnings.contains(warning));
-        let (of_old, of_new) = (&old.results.statistics, &new.results.statistics);
+        let mut warnings = old.warnings.clone();
+        warnings.retain(|warning| new.warnings.contains(warning));
+        let (of_old, of_new) = (&old.statistics, &new.statistics);
         let changes = schedules.classes.each_ref();
         let old_groups = of_old.classes.each_ref();
         let new_groups = of_new.classes.each_ref();
@@ -102,8 +102,8 @@ impl Answer for SimulatedChangeReport<'_> {
     fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         let OldNew { old, new } = &self.sides;
         let mut csv = CsvWriter::new(CSV_HEADER, out)?;
-        for (index, job) in old.started() {
-            let Some(new_start) = new.simulated.schedule.start(index) else {
+        for (index, job) in old.jobs.started() {
+            let Some(new_start) = new.jobs.schedule.start(index) else {
                 continue;
             };
             let names = guarded_names([job.id, job.entity, job.queue], cells);

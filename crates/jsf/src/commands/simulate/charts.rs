@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use jsf_simulate::{GroupDifference, GroupStatistics, MeanChange, Period};
+use jsf_simulate::{Distribution, GroupStatistics, MeanChange, Whole};
 
 use crate::commands::simulate::answer::SimulationReport;
 use crate::commands::simulate::change_answer::ComparedGroup;
@@ -11,23 +11,8 @@ use crate::view::charts::waits;
 use crate::view::charts::waits::{FOREST_LEGEND, SPREAD_LEGEND, SPREAD_LEGEND_OF_ONE};
 use crate::view::document::{Chart, RowLimit, Section};
 
-/// The most groups of a chart, half of them from either end.
-const DRAWN: RowLimit = RowLimit::Ends(20);
-
-/// The section with a chart of how the mean wait of all jobs and of some groups changes.
-pub(crate) fn forest_chart<'a>(
-    section: Section<'a>,
-    what: &'a str,
-    all: MeanChange,
-    groups: impl IntoIterator<Item = &'a GroupDifference>,
-) -> Section<'a> {
-    let groups = Vec::from_iter(groups);
-    let mut changes = vec![("all jobs", all)];
-    for index in DRAWN.rows(groups.len()) {
-        changes.push((shown_name(&groups[index].name), groups[index].wait));
-    }
-    section.chart(move || Chart::new(waits::forest(what, &changes), &FOREST_LEGEND))
-}
+/// The most groups of a chart.
+const MAX_DRAWN: usize = 20;
 
 /// The section with charts of how the waits of all jobs and of some groups change: the mean, and
 /// the waits of half and of 95 % of the jobs.
@@ -37,18 +22,33 @@ pub(crate) fn with_changes<'a>(
     all: MeanChange,
     groups: &'a [ComparedGroup],
 ) -> Section<'a> {
+    let (first, last) = RowLimit::Ends(MAX_DRAWN).shown_ends(groups.len());
+    let mut changes = vec![("all jobs", all)];
     let mut spreads = Vec::new();
-    for index in DRAWN.rows(groups.len()) {
-        let group = &groups[index];
-        let (half, most) = (group.median_wait, group.p95_wait);
-        let sides = vec![[half.old.0, most.old.0], [half.new.0, most.new.0]];
-        spreads.push((shown_name(&group.change.name), sides));
+    for group in groups[..first].iter().chain(&groups[last..]) {
+        let (median, p95) = (group.median_wait, group.p95_wait);
+        let spread = vec![
+            distribution(median.old, p95.old),
+            distribution(median.new, p95.new),
+        ];
+        let name = shown_name(&group.change.name);
+        changes.push((name, group.change.wait));
+        spreads.push((name, spread));
     }
-    let changes = groups.iter().map(|group| &group.change);
-    forest_chart(section, what, all, changes).chart(move || Chart {
-        summary: "How long half, and 95 % of the jobs wait at most, as a chart",
-        ..Chart::new(waits::spreads(what, &spreads), &SPREAD_LEGEND)
-    })
+    section
+        .chart(move || Chart::new(waits::forest(what, &changes), &FOREST_LEGEND))
+        .chart(move || Chart {
+            summary: "How long half, and 95 % of the jobs wait at most, as a chart",
+            ..Chart::new(waits::spreads(what, &spreads), &SPREAD_LEGEND)
+        })
+}
+
+fn distribution(median: Whole, p95: Whole) -> Distribution {
+    Distribution {
+        median: median.0,
+        p95: p95.0,
+        ..Distribution::default()
+    }
 }
 
 /// The section with a chart of the waits of half and of 95 % of the jobs of the first groups.
@@ -57,71 +57,75 @@ pub(crate) fn with_spreads<'a>(
     what: &'a str,
     groups: &[&'a GroupStatistics],
 ) -> Section<'a> {
-    let mut spreads = Vec::new();
-    for index in DRAWN.rows(groups.len()) {
-        let GroupStatistics { name, wait, .. } = groups[index];
-        spreads.push((shown_name(name), vec![[wait.median, wait.p95]]));
+    let mut rows = Vec::new();
+    for group in groups.iter().take(MAX_DRAWN) {
+        rows.push((shown_name(&group.name), vec![group.wait]));
     }
-    section.chart(move || Chart::new(waits::spreads(what, &spreads), &SPREAD_LEGEND_OF_ONE))
+    section.chart(move || Chart::new(waits::spreads(what, &rows), &SPREAD_LEGEND_OF_ONE))
 }
 
 /// The section with charts of how much of the machine is in use over time, and how many jobs wait,
 /// under one formula or under the old and the new one.
 pub(crate) fn with_course<'a>(
-    mut section: Section<'a>,
+    section: Section<'a>,
     sides: &[&SimulationReport<'_>],
 ) -> Section<'a> {
     let mut longest: f64 = 1.0;
     let (mut begin, mut end) = (i64::MAX, i64::MIN);
     for side in sides {
-        for period in &side.results.statistics.periods {
+        for period in &side.statistics.periods {
             longest = longest.max(period.mean_queue);
             begin = begin.min(period.start);
             end = end.max(period.start + period.seconds);
         }
     }
-    let span = (end.saturating_sub(begin) as f64).max(1.0);
-    let (time, second) = Axis::time(span, "since the first submission");
-    let (names, legend): (&[_], &[_]) = match sides {
-        [_] => (&[("new", "")], &[]),
-        _ => (&SPREAD_LEGEND, &SPREAD_LEGEND),
+    let (x, second) = Axis::time(
+        (end.saturating_sub(begin) as f64).max(1.0),
+        "since the first submission",
+    );
+    let (names, legend): (_, &[_]) = if sides.len() == 1 {
+        (&[("new", "")][..], &[])
+    } else {
+        let names = &[("old", "old formula"), ("new", "new formula")];
+        (names, &SPREAD_LEGEND)
     };
-    let used: fn(&Period) -> f64 = |period| period.utilisation * 100.0;
-    let waiting: fn(&Period) -> f64 = |period| period.mean_queue;
-    for (name, unit, most, value) in [
-        (
-            "How many per cent of the processors are in use over time",
-            "%",
-            100.0,
-            used,
-        ),
-        ("How many jobs wait over time", "jobs", longest, waiting),
-    ] {
-        let mut lines = Vec::new();
-        for (side, (class, name)) in iter::zip(sides, names) {
-            let mut steps = Vec::new();
-            for period in &side.results.statistics.periods {
+    let (mut used, mut waiting) = (Vec::new(), Vec::new());
+    for (side, (class, name)) in iter::zip(sides, names) {
+        let (mut used_steps, mut waiting_steps) = (Vec::new(), Vec::new());
+        for period in &side.statistics.periods {
+            if period.seconds > 0 {
                 let from = (period.start - begin) as f64 / second;
-                let to = from + period.seconds as f64 / second;
-                if period.seconds > 0 {
-                    steps.push([from, to, value(period)]);
-                }
+                let to = (period.start + period.seconds - begin) as f64 / second;
+                used_steps.push([from, to, period.utilisation * 100.0]);
+                waiting_steps.push([from, to, period.mean_queue]);
             }
-            lines.push(StepLine {
-                class: (*class).to_owned(),
-                name: (*name).to_owned(),
-                is_named: false,
-                steps,
-            });
         }
-        let plot = Plot {
-            x: time.clone(),
-            y: Axis::whole([0.0, most], unit),
-            lines,
-        };
-        section = section.chart(move || Chart::new(plot.chart(name), legend));
+        used.push(step_line(class, name, used_steps));
+        waiting.push(step_line(class, name, waiting_steps));
     }
+    let used = Plot {
+        x: x.clone(),
+        y: Axis::whole([0.0, 100.0], "%"),
+        lines: used,
+    };
+    let waiting = Plot {
+        x,
+        y: Axis::whole([0.0, longest], "jobs"),
+        lines: waiting,
+    };
+    let used_name = "How many per cent of the processors are in use over time";
     section
+        .chart(move || Chart::new(used.chart(used_name), legend))
+        .chart(move || Chart::new(waiting.chart("How many jobs wait over time"), legend))
+}
+
+fn step_line(class: &str, name: &str, steps: Vec<[f64; 3]>) -> StepLine {
+    StepLine {
+        class: class.to_owned(),
+        name: name.to_owned(),
+        is_named: false,
+        steps,
+    }
 }
 
 fn shown_name(name: &str) -> &str {

@@ -4,8 +4,9 @@
 
 use jsf_simulate::{Difference, GroupDifference, MeanChange};
 
-use crate::view::unit::Unit::Time;
-use crate::view::words::{duration, first_names, grouped_count, grouped_number, listed, percent};
+use crate::view::words::{
+    duration, first_names, grouped_count, grouped_number, listed, percent, signed_rough_duration,
+};
 
 /// The most names in a sentence; more are counted.
 const MAX_NAMES: usize = 4;
@@ -13,37 +14,25 @@ const MAX_NAMES: usize = 4;
 /// The effect in sentences: for the kind of classes of which some wait less and others more, sizes
 /// before all others, and for entities, or groups if the log has no entities.
 pub(crate) fn effect(difference: &Difference) -> String {
-    let Difference {
-        jobs,
-        longer,
-        shorter,
-        only_old,
-        only_new,
-        ..
-    } = *difference;
-    let all = grouped_count(jobs, "job");
+    let jobs = grouped_count(difference.jobs, "job");
     if !difference.is_of_same_jobs() {
         return format!(
             "The waits cannot be compared, as they are those of different jobs: {} start under the old formula alone, {} under the \
-             new one alone, and {all} under both.",
-            grouped_number(only_old),
-            grouped_number(only_new)
+             new one alone, and {jobs} under both.",
+            grouped_number(difference.only_old),
+            grouped_number(difference.only_new)
         );
     }
-    if longer + shorter == 0 {
-        return format!("None of {all} starts at another second under the new formula.");
+    if difference.longer + difference.shorter == 0 {
+        return format!("None of {jobs} starts at another second under the new formula.");
     }
     let classes = &difference.classes;
-    let mut of_jobs = Vec::new();
-    for (kind, groups) in [
-        ("processors", &classes.sizes),
-        ("run times", &classes.lengths),
-        ("queues", &classes.queues),
-    ] {
-        let clauses = clauses(kind, groups, difference);
+    let mut of_jobs = clauses("processors", &classes.sizes, difference);
+    for (kind, groups) in [("run times", &classes.lengths), ("queues", &classes.queues)] {
+        let others = clauses(kind, groups, difference);
         // of those with as many sides, the first one
-        if clauses.len() > of_jobs.len() {
-            of_jobs = clauses;
+        if others.len() > of_jobs.len() {
+            of_jobs = others;
         }
     }
     let mut of_users = clauses("entities", &classes.entities, difference);
@@ -56,45 +45,47 @@ pub(crate) fn effect(difference: &Difference) -> String {
             sentences.push(format!("{}.", clauses.join(", ")));
         }
     }
-    if !sentences.is_empty() {
-        return format!("By the mean, {}", sentences.join(" "));
+    if sentences.is_empty() {
+        without_classes(difference)
+    } else {
+        format!("By the mean, {}", sentences.join(" "))
     }
-    format!(
-        "{}: {all} wait {} on average; {} wait longer, {} less, {} alike.",
-        verdict(difference),
-        change(&difference.wait),
-        grouped_number(longer),
-        grouped_number(shorter),
-        grouped_number(jobs - longer - shorter)
-    )
 }
 
 /// How many jobs, and which, of the classes of one kind wait how much less, and how many wait more;
 /// none of what may be chance.
 fn clauses(kind: &str, groups: &[GroupDifference], all: &Difference) -> Vec<String> {
-    let quote = match kind {
-        "processors" | "run times" => "",
-        _ => "`",
-    };
+    let is_user_text = !matches!(kind, "processors" | "run times");
     let mut clauses = Vec::new();
-    let is_decrease: fn(&MeanChange) -> bool = MeanChange::is_decrease;
-    for (direction, is_one) in [("less", is_decrease), ("more", MeanChange::is_increase)] {
+    for direction in ["less", "more"] {
         let (mut jobs, mut core_seconds, mut total) = (0, 0, 0.0);
         let mut names = Vec::new();
-        let mut wait = String::new();
-        for group in groups.iter().filter(|group| is_one(&group.wait)) {
+        let mut changes = Vec::new();
+        for group in groups {
+            let is_one = match direction {
+                "less" => group.wait.is_decrease(),
+                _ => group.wait.is_increase(),
+            };
+            if !is_one {
+                continue;
+            }
             jobs += group.jobs;
             core_seconds += group.core_seconds;
             total += group.wait.difference() * group.jobs as f64;
-            names.push(format!("{quote}{}{quote}", group.name));
-            wait = change(&group.wait);
+            changes.push(&group.wait);
+            names.push(if is_user_text {
+                format!("`{}`", group.name)
+            } else {
+                group.name.clone()
+            });
         }
         if groups.len() < 2 || names.is_empty() {
             continue;
         }
-        if names.len() > 1 {
-            wait = format!("{} {direction}", duration(f64::abs(total) / jobs as f64));
-        }
+        let wait = match changes[..] {
+            [only] => change(only),
+            _ => format!("{} {direction}", duration(f64::abs(total) / jobs as f64)),
+        };
         clauses.push(format!(
             "{} of {} ({kind} {}; {} of core hours) wait {wait}",
             grouped_number(jobs),
@@ -106,31 +97,59 @@ fn clauses(kind: &str, groups: &[GroupDifference], all: &Difference) -> Vec<Stri
     clauses
 }
 
-/// What of the means of all jobs is more than chance, where no class of them differs from the
-/// others.
-fn verdict(difference: &Difference) -> String {
+/// The change of the means of all jobs, where no class of them differs from the others.
+fn without_classes(difference: &Difference) -> String {
     let mut changed = Vec::new();
     for (name, change) in difference.means() {
         if change.is_significant() {
             changed.push(format!("the {name}"));
         }
     }
-    if !changed.is_empty() {
-        return format!("More than chance is a change of {} alone", listed(&changed));
-    }
-    let wait = &difference.wait;
-    if wait.interval().is_none() || !wait.has_users() {
-        return "The log has too few weeks or users to tell an effect from chance".to_owned();
-    }
-    "No change is more than chance".to_owned()
+    let verdict = if difference.wait.interval().is_none() {
+        "The log is too short to tell an effect from chance".to_owned()
+    } else if !changed.is_empty() {
+        format!("More than chance is a change of {} alone", listed(&changed))
+    } else if !difference.wait.has_users() {
+        "Too few users submit most of the jobs to tell an effect from chance".to_owned()
+    } else {
+        "No change is more than chance".to_owned()
+    };
+    let Difference {
+        jobs,
+        longer,
+        shorter,
+        ..
+    } = *difference;
+    format!(
+        "{verdict}: {} wait {} on average; {} wait longer, {} less, {} alike.",
+        grouped_count(jobs, "job"),
+        change(&difference.wait),
+        grouped_number(longer),
+        grouped_number(shorter),
+        grouped_number(jobs - longer - shorter)
+    )
 }
 
 /// `2 h more (+1 h to +3 h)`.
 fn change(wait: &MeanChange) -> String {
     let change = wait.difference();
     let direction = if change > 0.0 { "more" } else { "less" };
-    let interval = Time.interval_in_brackets(wait);
+    let interval = interval_in_brackets(wait, signed_rough_duration);
     format!("{} {direction}{interval}", duration(change.abs()))
+}
+
+/// The interval of a change; `None` if it has none.
+pub(crate) fn interval_in_words(change: &MeanChange, words: fn(f64) -> String) -> Option<String> {
+    let [low, high] = change.interval()?.map(words);
+    Some(format!("{low} to {high}"))
+}
+
+/// The interval of a change after a blank and in brackets; empty if it has none.
+pub(crate) fn interval_in_brackets(change: &MeanChange, words: fn(f64) -> String) -> String {
+    match interval_in_words(change, words) {
+        Some(interval) => format!(" ({interval})"),
+        None => String::new(),
+    }
 }
 
 #[cfg(test)]
@@ -235,11 +254,11 @@ mod tests {
         difference.wait.users = 5;
         assert_eq!(
             effect(&difference),
-            format!("The log has too few weeks or users to tell an effect from chance{jobs}")
+            format!("Too few users submit most of the jobs to tell an effect from chance{jobs}")
         );
         difference.wait.blocks = 5;
         let text = effect(&difference);
-        let first = "The log has too few weeks or users to tell an effect from chance: 100 jobs wait 1 h 24 min more on average; ";
+        let first = "The log is too short to tell an effect from chance: 100 jobs wait 1 h 24 min more on average; ";
         assert!(text.starts_with(first), "{text}");
         (difference.longer, difference.shorter) = (0, 0);
         assert_eq!(

@@ -45,8 +45,12 @@ impl FailingJobs {
         let are_all = errors.jobs() == workload.jobs().len();
         let names = formula.names();
         let mut names = names.iter();
-        let has_shares = names.any(|name| FairshareInput::from_name(name).is_some());
-        let jobs = failing_jobs(workload, errors, shares.filter(|_| has_shares));
+        let jobs = match shares {
+            Some(shares) if names.any(|name| FairshareInput::from_name(name).is_some()) => {
+                failing_jobs(workload, errors, shares)
+            }
+            _ => failing_jobs(workload, errors, &[]),
+        };
         let fails = if kind == "division by zero" && errors.kinds().count() == 1 {
             format!("divides by zero for {jobs}")
         } else {
@@ -66,43 +70,36 @@ impl FailingJobs {
     }
 }
 
-/// Which jobs fail, by the entities that they belong to if those are few; and that these have no
-/// shares, if the formula reads `shares`.
-fn failing_jobs(
-    workload: &Workload,
-    errors: &EvaluationErrors,
-    shares: Option<&[Option<f64>]>,
-) -> String {
+/// Which jobs fail, by the entities that they belong to if those are few.
+fn failing_jobs(workload: &Workload, errors: &EvaluationErrors, shares: &[Option<f64>]) -> String {
     let all = workload.jobs().len();
-    let mut jobs_of: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut failing: BTreeSet<usize> = BTreeSet::new();
+    let mut jobs_of: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut failing: BTreeSet<u32> = BTreeSet::new();
     for (index, job) in workload.jobs().iter().enumerate() {
-        let entity = job.entity as usize;
-        *jobs_of.entry(entity).or_default() += 1;
+        *jobs_of.entry(job.entity).or_default() += 1;
         if errors.has_failed(index) {
-            failing.insert(entity);
+            failing.insert(job.entity);
         }
     }
     let mut names: Vec<&str> = Vec::new();
     let mut of_these = 0;
-    let mut have_no_shares = shares.is_some();
+    let mut have_no_shares = true;
     for entity in failing {
-        names.push(&workload.entities()[entity]);
+        let index = entity as usize;
+        names.push(&workload.entities()[index]);
         of_these += jobs_of[&entity];
-        if let Some(shares) = shares {
-            have_no_shares &= shares.get(entity).copied().flatten().unwrap_or(0.0) <= 0.0;
-        }
+        have_no_shares &= matches!(shares.get(index), Some(share) if share.unwrap_or(0.0) <= 0.0);
     }
-    let failed = errors.jobs();
-    if failed == all || names.len() > MAX_NAMES || names.contains(&"") {
-        return part_of_jobs(failed, all);
+    let says_nothing = jobs_of.len() == 1 || errors.jobs() == all;
+    if says_nothing || names.len() > MAX_NAMES || names.contains(&"") {
+        return part_of_jobs(errors.jobs(), all);
     }
-    let part = part_of_jobs(failed, of_these);
-    let why = if have_no_shares && failed == of_these {
+    let why = if errors.jobs() == of_these && have_no_shares {
         " (no shares)"
     } else {
         ""
     };
+    let part = part_of_jobs(errors.jobs(), of_these);
     format!("{part} of {}{why}", quoted(names))
 }
 

@@ -3,7 +3,7 @@
 
 use jsf_simulate::{LeftOutReason, Workload};
 
-use crate::commands::simulate::answer::{CutRuns, SimulationReport};
+use crate::commands::simulate::answer::SimulationReport;
 use crate::view::document::Fact;
 use crate::view::words::{count, moment, percent, significant};
 
@@ -12,12 +12,9 @@ const LEAST_EPOCH: i64 = 100_000_000;
 
 /// What is made of the log, a line each.
 pub(crate) fn log_facts(report: &SimulationReport<'_>) -> Vec<Fact> {
-    let workload = report.workload;
-    let too_large = (
-        report.simulated.schedule.too_large.len(),
-        "larger than the machine",
-    );
-    let cut = CutRuns::of(report);
+    let workload = report.jobs.workload;
+    let too_large = (report.too_large.len(), "larger than the machine");
+    let cut = &report.cut;
     let part = cut.core_seconds as f64 / cut.all_core_seconds.max(1) as f64;
     let cut_runs = format!(
         "{} at the requested time, by {} core hours ({})",
@@ -25,16 +22,16 @@ pub(crate) fn log_facts(report: &SimulationReport<'_>) -> Vec<Fact> {
         significant(cut.core_seconds as f64 / 3600.0),
         percent(part)
     );
-    let mut facts = Vec::new();
-    for (heading, text) in [
+    let texts = [
         ("log", cut_by_end(workload)),
         ("left out", workload.faults().summary([too_large])),
-        ("cut", (cut.jobs > 0).then_some(cut_runs)),
+        ("cut", Some(cut_runs).filter(|_| cut.jobs > 0)),
         ("walltime", workload.assumed_walltimes.in_words()),
-    ] {
-        facts.extend(text.map(|text| Fact::new(heading, text)));
-    }
-    facts
+    ];
+    texts
+        .into_iter()
+        .filter_map(|(heading, text)| Some(Fact::new(heading, text?)))
+        .collect()
 }
 
 /// What is to be said about a log; with counts of what was left out and assumed, where no document
@@ -61,17 +58,15 @@ fn cut_by_end(workload: &Workload) -> Option<String> {
 }
 
 /// What is left out of a log, and which requested times are assumed, a sentence each.
-pub fn left_out_and_assumed(workload: &Workload) -> Vec<String> {
-    let mut sentences = Vec::new();
-    if let Some(left_out) = workload.faults().summary([]) {
-        sentences.push(format!("left out of the log: {left_out}"));
-    }
-    if let Some(assumed) = workload.assumed_walltimes.in_words() {
-        sentences.push(format!(
-            "requested times that the log does not say: {assumed}"
-        ));
-    }
-    sentences
+pub fn left_out_and_assumed(workload: &Workload) -> impl Iterator<Item = String> {
+    let left_out = workload.faults().summary([]);
+    let assumed = workload.assumed_walltimes.in_words();
+    [
+        ("left out of the log", left_out),
+        ("requested times that the log does not say", assumed),
+    ]
+    .into_iter()
+    .filter_map(|(heading, text)| Some(format!("{heading}: {}", text?)))
 }
 
 /// A time of the log's clock, which need not begin in 1970.

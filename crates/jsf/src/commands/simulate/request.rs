@@ -19,14 +19,17 @@ use crate::log_options::LogOptions;
 /// `jsf simulate`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Jobs are submitted as in the log. At each submission and each end of a job, one cycle of OpenPBS's scheduler decides by the \
-rules of the site which waiting jobs start. What the site has beyond what is simulated is named in the output. Without a site \
-the jobs are ordered by the formula, the higher value first, then the earlier submission, then the lower id. \
-docs/simulation.md has the rules.
+Jobs are submitted as in the log. At each submission and each end of a job one cycle of OpenPBS's scheduler decides which \
+waiting jobs start, by the rules of the site: the order (formula, threshold, fair_share, job_sort_key, by_queue, \
+round_robin), strict_ordering, the backfill_depth of server and queues, opt_backfill_fuzzy, limits (max_run, max_run_res, \
+resources_available, max_run_subjobs where the log has it), queues that are not started, preemption, prime time and dedicated time. \
+On the site's nodes, chunks are placed on hosts as `select` and `place` of the log say. What the site has beyond that is named in the output. Without a site the jobs are ordered by the \
+formula, the higher value first, then the earlier submission, then the lower id. docs/simulation.md has the rules.
 
 A job ends after its run time or its walltime, whichever is shorter. The formula gets ncpus (the processors), walltime, \
 eligible_time (the time since the submission, without that for which a limit or the threshold stops it), the fair-share \
-numbers, and the job's other resources where the log has them.
+numbers, and the job's other resources where the log has them: Resource_List.NAME in accounting records, `resources` in \
+NDJSON. queue_priority is that of --queues. What the log does not have is 0, with a warning.
 
 --backfill says, in place of the site's rules, what happens behind the first job that does not start:
   easy    later jobs start if, as far as walltimes tell, they do not delay it
@@ -35,20 +38,49 @@ numbers, and the job's other resources where the log has them.
 
 Usage begins with that of the site, or of --usage, and grows by fairshare_usage_res; without a sched_config by the processors \
 times the seconds that jobs hold them. At every multiple of --decay it is multiplied by --decay-factor, but does not fall \
-below 1. Under a policy of Slurm, --slurm-conf says instead how it decays.
+below 1. Under a policy of Slurm, --slurm-conf says instead how it decays: by PriorityDecayHalfLife, at every \
+PriorityCalcPeriod. The policy ticket-based gives tickets to the entities with waiting jobs.
 
-A log is recognised by its content; docs/input.md has the rules of each format. A line of NDJSON is \
-{\"id\":\"1\",\"entity\":\"Bob\",\"submit\":0,\"run\":60,\"resources\":{\"ncpus\":4,\"walltime\":\"01:00:00\"}}. What is left out is \
-counted by reason, such as jobs that were cancelled before they ran.
+A log is recognised by its content. In PBS accounting records a job is submitted at its etime, and in the output of \
+`sacct -P` (with JobID, Submit or Eligible, Start, End, AllocCPUS, TimelimitRaw …) at Eligible; a line of NDJSON is \
+{\"id\":\"1\",\"entity\":\"Bob\",\"submit\":0,\"run\":60,\"resources\":{\"ncpus\":4,\"walltime\":\"01:00:00\"}}. What is left out is counted \
+by reason: jobs that were cancelled before they ran, that still wait or run at the end of the log, or that ask for more \
+processors than there are; executions before a rerun; reservations; damaged lines; and of a log that is cut by the ends of its jobs, as the accounting \
+files of some days are, those that were submitted before its first end. A job that does not say how long it asks \
+for gets the default of its queue, else its run time. docs/input.md has the rules of each format.
 
 With --old and --new, the same jobs are simulated under both formulas. Each difference of waits has an interval that \
-contains it with a confidence of 95 %, by how much it varies between blocks of a week or more and between users; there is none \
-for fewer than 20 jobs or six blocks. A star marks what is more than chance among all that are tested, with a rate of false \
-discoveries of 5 %. docs/simulation.md says how far to trust that.
+contains it with a confidence of 95 %, from how much it varies between blocks of a week; waits at the same time are \
+correlated, so that a block counts once, however many jobs it has. Where the queue is long, blocks are longer: 24 times \
+the mean wait of a core hour, but at most a sixth of a log of twelve weeks, and less of a longer one. There is no interval for fewer than 20 jobs, nor for jobs from \
+fewer than six blocks, and so none for a log of less than six weeks. A change is more than chance (a star) if its interval \
+does not contain 0 and it remains so by the procedure of Benjamini and Hochberg, with a rate of false discoveries of 5 %: the \
+three means of all jobs (wait, wait per core hour, bounded slowdown) are tested together, and so are all classes, entities, groups and queues. docs/simulation.md says how \
+far to trust that.
 
-In JSON, times and waits are in seconds; docs/commands.md has the keys. CSV has a line for each job that starts, whose \
-warm_up says that it is left out of the statistics; with --param a line for each run. --format swf keeps of a log what a \
-simulation knows, with the simulated waits and run times; all else is -1.
+--shake N simulates N times more, with every submission moved by up to 30 s. Two formulas are compared on the same moves. If \
+their difference then changes by more than it is large, the headline says so, and whether seconds may decide even its direction: by a \
+sign test, which takes six runs.
+
+With a fair-share tree, the use is compared with the shares. For each day (each tenth of a log of less than ten days) the \
+processor time that is used is promised to the entities by weighted max-min fairness: in proportion to their shares, and to \
+none more than its jobs ask for. Jain's index of used by promised, both summed over all days, is 1 if the quotient is the same for \
+all; the Hoover index is the fraction of the processor time that entities use, day by day, beyond what they are promised.
+
+In JSON, times and waits are in seconds; mean_wait_per_core_hour is the mean of the waits, each weighted by the core hours of \
+the job; significant says of a difference that it is more than chance, as told above, and low and high are null without an \
+interval; p95 is the least wait that 95 % of the jobs do not exceed; within_hour is the fraction of the jobs that wait for an hour \
+at most; bounded_slowdown is max(1, (wait + run) / max(run, 10 s)).
+
+values_at_start, and a table with --full, says which value a job needs: the median and the tenth percentile of the values of jobs \
+at their starts, by the processors and the time that they ask for.
+
+CSV has a line for each job that starts: id, entity, queue, processors, submit, start, end, wait (seconds), and warm_up, which \
+says that the job is left out of the statistics; of two formulas id, entity, queue, processors, submit, old_start, new_start, \
+old_wait, new_wait, difference (new_wait - old_wait), old_end, new_end, warm_up; with --param a line for each run. \
+--format swf keeps of a log what a simulation knows: the numbers of job, user, group and queue, the submission, and the times and \
+processors requested; wait and run time are the simulated ones, the allocated processors those requested, and every job has the status \
+1 (completed). The header has MaxProcs, and of the log UnixStartTime and TimeZone. All else is -1.
 
 Exit codes: 0 success, 1 the formula is invalid or crashes the scheduler (of two, the new one), or fails for a job under --on-error fail, or a goal is missed, 2 usage error, or a file that \
 cannot be read.
@@ -159,21 +191,44 @@ pub struct TwoFormulas {
 
 /// An argument of several commands as a simulation has it.
 fn of_simulation(argument: Arg) -> Arg {
-    match argument.get_id().as_str() {
-        "numbers" => argument.help(
+    let help = match argument.get_id().as_str() {
+        "site" => {
+            "The site, as for `jsf rank` [default: the environment variable JSF_SITE]; its formula, resources, queues with their \
+             limits, and fair-share tree with its decay are used"
+        }
+        "sched-priv" => {
+            "The scheduler's folder sched_priv: its shares, its usage and its sched_config"
+        }
+        "sched-config" => {
+            "The sched_config, instead of the one in --sched-priv: its order of jobs, backfilling, usage and decay"
+        }
+        "server" => {
+            "The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula (if none is given), its limits \
+             and its backfill_depth are used"
+        }
+        "queues" => {
+            "The queues with their priorities, limits and backfill_depth: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`"
+        }
+        "numbers" => {
             "The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32; exact, doubles; \
-             decimal is not available here",
-        ),
-        "queue" => argument.hide(true),
-        "workload" => argument
-            .required_unless_present("generate")
-            .conflicts_with("generate"),
+             decimal is not available here"
+        }
+        "on_error" => {
+            "The value of a job whose evaluation fails: 0, 0 with exit code 1, or no value, so that the job ranks last"
+        }
+        "queue" => return argument.hide(true),
+        "workload" => {
+            return argument
+                .required_unless_present("generate")
+                .conflicts_with("generate");
+        }
         // what is said of a log is not said of generated jobs
         "cancelled" | "overrun" | "processors_of" | "from" | "to" => {
-            argument.conflicts_with("generate")
+            return argument.conflicts_with("generate");
         }
-        _ => argument_of_log(argument),
-    }
+        _ => return argument_of_log(argument),
+    };
+    argument.help(help)
 }
 
 impl TwoFormulas {

@@ -4,11 +4,12 @@ use job_sort_formula::fairshare::PolicyRules;
 use jsf_simulate::{Decay, Preemptions};
 use jsf_site::{PolicyName, SimulatedQueue, Site};
 
-use crate::commands::simulate::inputs::{JudgedLog, has_tree};
+use crate::commands::simulate::judged_log::JudgedLog;
+use crate::commands::simulate::site_of_log::has_tree;
 use crate::view::document::Fact;
 use crate::view::rule_facts::facts_of;
 use crate::view::without::without_words;
-use crate::view::words::{count, duration, significant, waiting_time};
+use crate::view::words::{count, significant, waiting_time};
 
 /// The rules of a simulation under a formula, of which those that make it believable are on the first
 /// screen, and the machine unless its size was given.
@@ -29,7 +30,9 @@ pub(crate) fn rules_in_words(
             PolicyRules::Documented => "the published document",
             PolicyRules::Scheduler => "the daemon",
         };
-        let decay = decay_in_words(simulated.decay);
+        let decay = simulated
+            .decay
+            .map_or_else(|| "usage does not decay".to_owned(), decay_in_words);
         let policy = site.policy();
         let text = format!(
             "policy {} by the rules of {whose} (--rules); {decay}",
@@ -75,14 +78,18 @@ fn preemptions_in_words(preemptions: &Preemptions) -> String {
 
 /// The size of the machine with where it is from, and what a cycle starts.
 fn machine_in_words(simulated: &SimulatedQueue) -> String {
-    let mut machine = count(simulated.processors.total as usize, "processor");
-    if !simulated.processors.are_given() {
-        machine += &format!(" {} (--processors)", simulated.processors.source_in_words());
-    }
-    if simulated.placed > 0 {
-        machine += &format!(", chunks of {} on hosts", count(simulated.placed, "job"));
-    }
-    format!("{machine}, {}", simulated.backfilling)
+    let processors = count(simulated.processors.total as usize, "processor");
+    let source = if simulated.processors.are_given() {
+        String::new()
+    } else {
+        let source = simulated.processors.source_in_words();
+        format!(" {source} (--processors)")
+    };
+    let placed = match simulated.placed {
+        0 => String::new(),
+        placed => format!(", chunks of {} on hosts", count(placed, "job")),
+    };
+    format!("{processors}{source}{placed}, {}", simulated.backfilling)
 }
 
 /// Which of the first jobs do not count.
@@ -100,19 +107,24 @@ fn warm_up_in_words(log: &JudgedLog) -> String {
     )
 }
 
-/// How usage decays.
-fn decay_in_words(decay: Option<Decay>) -> String {
-    match decay {
-        Some(Decay { period, factor }) if factor < 1.0 => {
-            let every = period as f64;
-            let half_life = every * 0.5_f64.ln() / factor.ln();
-            format!(
-                "usage decays by the factor {} every {} (half-life {})",
-                (factor * 1e6).round() / 1e6,
-                duration(every),
-                duration(half_life)
-            )
-        }
-        _ => "usage does not decay".to_owned(),
-    }
+/// How usage decays; in steps that take less than half of it, also the time in which half of it is
+/// left.
+fn decay_in_words(decay: Decay) -> String {
+    let every = waiting_time(i64::try_from(decay.period).unwrap_or(i64::MAX));
+    let factor = (decay.factor * 1e6).round() / 1e6;
+    let half_life =
+        half_life(decay).map(|seconds| format!(" (half-life {})", waiting_time(seconds)));
+    format!(
+        "usage decays by the factor {factor} every {every}{}",
+        half_life.unwrap_or_default()
+    )
+}
+
+/// The time in which steps of a decay leave half of the usage, in seconds, rounded to minutes or
+/// hours; `None` if the first one does.
+fn half_life(Decay { period, factor }: Decay) -> Option<i64> {
+    let steps = (factor > 0.5 && factor < 1.0).then(|| 0.5_f64.ln() / factor.ln())?;
+    let seconds = period as f64 * steps;
+    let unit = if seconds < 86_400.0 { 60.0 } else { 3600.0 };
+    Some(((seconds / unit).round() * unit) as i64)
 }

@@ -9,13 +9,16 @@ use jsf_site::Site;
 use crate::answer::Format;
 use crate::cli::output::Output;
 use crate::cli::{CliError, Outcome, read_formula, report};
+use crate::commands::simulate::anonymity::warn_of_site;
 use crate::commands::simulate::answer::SimulationReport;
 use crate::commands::simulate::change_answer::SimulatedChangeReport;
-use crate::commands::simulate::inputs::{
-    JudgedLog, is_change, open_site, read_files, read_formulas, require_one_file, warn_of_site,
-};
+use crate::commands::simulate::judged_log::JudgedLog;
 use crate::commands::simulate::request::SimulateArgs;
+use crate::commands::simulate::shake::shaken;
 use crate::commands::simulate::simulation::{Simulation, failure_kind};
+use crate::commands::simulate::site_of_log::{
+    is_change, open_site, read_files, read_formulas, require_one_file,
+};
 use crate::commands::simulate::sweep::sweep;
 use crate::commands::simulate::view::{failing_clause, named_sides};
 
@@ -56,7 +59,7 @@ fn simulate_one(
     let clause = failing.map(|failing| failing.clause("the formula"));
     report_failing(arguments, clause.as_slice());
     if arguments.validate {
-        let schedule = &report.simulated.schedule;
+        let schedule = &report.jobs.schedule;
         report.validation = Validation::new(&log.workload, schedule, log.warm_up);
         if report.validation.is_none() {
             return Err(CliError::content(
@@ -64,7 +67,7 @@ fn simulate_one(
             ));
         }
     }
-    report.shake = simulation.shaken(&[&submitted])?;
+    report.shake = shaken(&simulation, &[&submitted])?;
     output(arguments, site).write(&report, out)?;
     Ok(outcome(&report, true))
 }
@@ -93,7 +96,7 @@ fn simulate_change(
         .filter_map(failing_clause)
         .collect();
     report_failing(arguments, &failing);
-    let shake = simulation.shaken(&[&submitted.old, &submitted.new])?;
+    let shake = shaken(&simulation, &[&submitted.old, &submitted.new])?;
     let change = SimulatedChangeReport::new(sides, shake);
     output(arguments, site).write(&change, out)?;
     let OldNew { old, new } = &change.sides;

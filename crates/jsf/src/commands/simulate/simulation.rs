@@ -5,20 +5,22 @@ use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::{Consequence, OnError};
 use jsf_openpbs::check::{Checked, Verdict};
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_simulate::{Difference, EvaluationErrors, Observer, Shake, Workload};
+use jsf_simulate::{EvaluationErrors, Observer, Workload};
 use jsf_site::{FormulaText, SimulatedQueue, Site, SiteError};
 
 use crate::cli::args::log::simulation;
+use crate::cli::page_file::draw_on_page;
 use crate::cli::queue::draw_submitted;
 use crate::cli::{CliError, Progress, parsed_formula, warn, warn_all};
+use crate::commands::simulate::anonymity::{without_findings_of_queue, without_names};
 use crate::commands::simulate::answer::{Found, SimulationReport};
 use crate::commands::simulate::failures_in_words::{FailingJobs, is_fatal};
-use crate::commands::simulate::inputs::{JudgedLog, is_change, without_names};
-use crate::commands::simulate::interruption::{
-    Counter, Interruptible, end_simulation_at_interrupt, on_all_cores,
-};
+use crate::commands::simulate::interruption::{Counter, end_simulation_at_interrupt};
+use crate::commands::simulate::judged_log::JudgedLog;
 use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::simulate::rules_in_words::rules_in_words;
+use crate::commands::simulate::site_of_log::is_change;
+use crate::view::printable::printable;
 
 /// What is simulated.
 #[derive(Clone, Copy)]
@@ -68,19 +70,35 @@ impl<'a> Simulation<'a> {
         let fails = errors.jobs() > 0
             && (on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
         let mut is_fine = !(fails || is_judged && is_unusable(&checked, errors));
+        let mut drawn = draw_on_page(source, submitted, &found);
+        for warning in &own_warnings {
+            drawn.push(printable(&format!("warning: {warning}")).into_owned());
+        }
+        if let Some(failing) = &failing {
+            let clause = failing.clause("the formula");
+            let line = format!("{}: {clause}", failure_kind(arguments));
+            drawn.push(printable(&line).into_owned());
+        }
         for found in found {
             is_fine &= found.severity != Severity::Error;
             add_unknown(&mut checked.findings, submitted.in_source(found));
         }
         let rules = rules_in_words(site, arguments.site.rules, log, &source.text, &simulated);
-        let (warm_up, goals) = (log.warm_up, log.goals.as_ref());
-        let text = &source.text;
-        let mut report = SimulationReport::new(text, workload, simulated, warm_up, goals, before);
+        let results = simulated.results(workload, log.warm_up);
+        let goals = results.judge(
+            log.goals.as_ref(),
+            workload,
+            &simulated.schedule,
+            before.map(|before| &*before.goals),
+        );
+        let mut report = SimulationReport::new(&source.text, workload, simulated, results, goals);
         report.found = Found {
             checked: Some(checked),
             failing,
             rules,
+            drawn,
             is_fine,
+            ..report.found
         };
         Ok(report)
     }
@@ -94,9 +112,9 @@ impl<'a> Simulation<'a> {
         let workload = &self.log.workload;
         let mut most = None;
         if let Some(before) = before
-            && !before.simulated.schedule.is_complete
+            && !before.complete
         {
-            most = Some(before.started().count());
+            most = Some(before.jobs.started().count());
         }
         end_simulation_at_interrupt();
         let mut counter = Counter {
@@ -120,46 +138,6 @@ impl<'a> Simulation<'a> {
         simulated.map_err(|error| without_names(arguments, error))
     }
 
-    /// What moved submissions make of the means under a formula, or of their changes from one formula
-    /// to another, with the same moves for both; `None` if that is not asked for.
-    pub(crate) fn shaken(
-        &self,
-        formulas: &[&FormulaSubmission<'_>],
-    ) -> Result<Option<Shake>, CliError> {
-        let runs = self.arguments.shake.map_or(0, |runs| runs as usize);
-        let warm_up = self.log.warm_up;
-        let runs = on_all_cores("shaking", runs, |index| {
-            let workload = self.log.workload.shaken(index as u64 + 1);
-            let mut sides = Vec::new();
-            for submitted in formulas {
-                let Ok(formula) = submitted.formula() else {
-                    return Ok(None);
-                };
-                let side = self.run_once(formula, &workload, &mut Interruptible)?;
-                if !side.schedule.is_complete {
-                    return Ok(None);
-                }
-                sides.push(side);
-            }
-            Ok(match &sides[..] {
-                [old, new] => {
-                    let (old, new) = (&old.schedule, &new.schedule);
-                    let difference = Difference::new(&workload, old, new, warm_up);
-                    Some(difference.means().map(|(_, change)| change.difference()))
-                }
-                sides => sides.first().map(|side| {
-                    let summary = side.results(&workload, warm_up).statistics.summary;
-                    [
-                        summary.wait.mean,
-                        summary.wait_per_core_hour,
-                        summary.bounded_slowdown.mean,
-                    ]
-                }),
-            })
-        });
-        Ok(Shake::new(&runs?))
-    }
-
     /// Warns of a simulation, where no document does, and of one that Ctrl-C has ended.
     fn warn_of(&self, simulated: &SimulatedQueue, warnings: &[String]) {
         let workload = &self.log.workload;
@@ -167,12 +145,13 @@ impl<'a> Simulation<'a> {
             warn_all(warnings);
         }
         if !simulated.schedule.is_complete {
-            let jobs = 0..workload.jobs().len();
-            let all = jobs.len();
-            let never = jobs.filter(|&job| simulated.schedule.start(job).is_none());
-            let started = all - never.count();
+            let jobs = workload.jobs().len();
+            let mut started = 0;
+            for job in 0..jobs {
+                started += usize::from(simulated.schedule.start(job).is_some());
+            }
             warn(format_args!(
-                "interrupted: the results are those of the {started} of {all} jobs that have started"
+                "interrupted: the results are those of the {started} of {jobs} jobs that have started"
             ));
         }
     }
@@ -187,16 +166,7 @@ impl<'a> Simulation<'a> {
             && is_fatal(&of_queue)
             && of_queue.verdict != Verdict::Refused
         {
-            // they may name its entities
-            let findings = if self.arguments.anonymise {
-                checked.findings
-            } else {
-                of_queue.findings
-            };
-            return Ok(Checked {
-                findings,
-                ..of_queue
-            });
+            return Ok(without_findings_of_queue(self.arguments, of_queue, checked));
         }
         Ok(checked)
     }
@@ -210,7 +180,7 @@ fn own_warnings(simulated: &SimulatedQueue, before: Option<&SimulationReport<'_>
     };
     let mut own = Vec::new();
     for warning in &simulated.warnings {
-        if !before.simulated.warnings.contains(warning) {
+        if !before.warnings.contains(warning) {
             own.push(format!("under the new formula: {warning}"));
         }
     }

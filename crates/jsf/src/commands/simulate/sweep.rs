@@ -8,11 +8,11 @@ use jsf_site::{FormulaText, Site, SiteError};
 
 use crate::answer::Format;
 use crate::cli::output::Output;
-use crate::cli::{CliError, Outcome, read_formula, warn_all};
-use crate::commands::simulate::inputs::JudgedLog;
+use crate::cli::{CliError, Outcome, read_formula, warn};
 use crate::commands::simulate::interruption::{
     Interruptible, end_simulation_at_interrupt, on_all_cores,
 };
+use crate::commands::simulate::judged_log::JudgedLog;
 use crate::commands::simulate::request::{Param, SimulateArgs};
 use crate::commands::simulate::run::meets_goals;
 use crate::commands::simulate::simulation::Simulation;
@@ -36,16 +36,16 @@ pub(crate) fn sweep(
     let mut names: Vec<&str> = Vec::new();
     let mut first = Vec::new();
     for Param { name, values } in &arguments.param {
-        let problem = if names.contains(&&**name) {
-            format!("--param gives `{name}` more than once")
-        } else if !template.text.contains(&format!("{{{name}}}")) {
-            format!("the formula has no `{{{name}}}` to fill in")
-        } else {
-            names.push(name);
-            first.extend(values.first().cloned());
-            continue;
-        };
-        return Err(CliError::usage(problem));
+        if names.contains(&&**name) {
+            let message = format!("--param gives `{name}` more than once");
+            return Err(CliError::usage(message));
+        }
+        if !template.text.contains(&format!("{{{name}}}")) {
+            let message = format!("the formula has no `{{{name}}}` to fill in");
+            return Err(CliError::usage(message));
+        }
+        names.push(name);
+        first.extend(values.first().cloned());
     }
     let filled = FormulaText {
         text: filled(&template.text, &arguments.param, &first),
@@ -66,15 +66,17 @@ pub(crate) fn sweep(
     let runs = on_all_cores("simulating", combinations.len(), |index| {
         run_one(&simulation, &template.text, &combinations[index])
     })?;
-    let warnings = Vec::from_iter(runs.iter().find_map(|run| run.no_waits.clone()));
-    if !arguments.format.is_document() {
-        warn_all(&warnings);
+    let no_waits = runs.iter().find_map(|run| run.no_waits.as_deref());
+    if let Some(warning) = no_waits
+        && !arguments.format.is_document()
+    {
+        warn(warning);
     }
     let report = SweepReport {
         template: &template.text,
         names: &names,
-        warnings: &warnings,
         runs: &runs,
+        no_waits,
     };
     Output::new(arguments.format, arguments.text, &[]).write(&report, out)?;
     let is_met = runs.iter().any(|run| meets_goals(&run.goals));
@@ -101,9 +103,14 @@ fn run_one(
     } = simulation.log;
     let simulated = match simulation.run_once(&formula, workload, &mut Interruptible) {
         Err(SiteError::NotArithmetic) => {
-            let why =
-                "is valid Python but not arithmetic; a name in braces needs --param NAME=VALUES";
-            return Err(CliError::content(format!("`{text}` {why}")));
+            if let Some(name) = unfilled(&text) {
+                return Err(CliError::usage(format!(
+                    "`{{{name}}}` has no value: give --param {name}=VALUES"
+                )));
+            }
+            return Err(CliError::content(format!(
+                "`{text}` is valid Python but not arithmetic"
+            )));
         }
         simulated => simulated?,
     };
@@ -112,10 +119,12 @@ fn run_one(
     }
     let results = simulated.results(workload, *warm_up);
     let goals = results.judge(goals.as_ref(), workload, &simulated.schedule, None);
+    let mut valued = Vec::new();
+    for (param, value) in iter::zip(params, values) {
+        valued.push((param.name.clone(), value.clone()));
+    }
     Ok(Some(SweptRun {
-        params: iter::zip(params, values)
-            .map(|(param, value)| (param.name.clone(), value.clone()))
-            .collect(),
+        params: valued,
         formula: text,
         summary: results.statistics.summary,
         failed: simulated.schedule.errors.jobs(),
@@ -143,6 +152,25 @@ fn combinations(params: &[Param]) -> Result<Vec<Vec<String>>, CliError> {
         combinations = extended;
     }
     Ok(combinations)
+}
+
+/// The first name in braces in a formula, which has no value.
+fn unfilled(text: &str) -> Option<&str> {
+    for rest in text.split('{').skip(1) {
+        if let Some((name, _)) = rest.split_once('}')
+            && is_name(name.trim())
+        {
+            return Some(name.trim());
+        }
+    }
+    None
+}
+
+fn is_name(text: &str) -> bool {
+    let mut letters = text.chars();
+    !text.is_empty()
+        && !text.starts_with(|first: char| first.is_ascii_digit())
+        && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
 /// The formula with values in the place of the names in braces.

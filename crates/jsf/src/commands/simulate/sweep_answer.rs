@@ -4,10 +4,11 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use jsf_simulate::{GoalState, JudgedGoal, Summary};
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
-use crate::answer::{Answer, Format, object};
+use crate::answer::{Answer, Format};
 use crate::view::csv_writer::{Cells, CsvWriter};
 use crate::view::document::Document;
 
@@ -41,17 +42,24 @@ fn serialize_params<S: Serializer>(
     serializer.collect_map(params.iter().map(|(name, value)| (name, number(value))))
 }
 
+/// Serialises a text as a list of at most one.
+fn as_list<S: Serializer>(text: &Option<&str>, serializer: S) -> Result<S::Ok, S::Error> {
+    text.as_slice().serialize(serializer)
+}
+
 /// The numbers of a simulation by which runs are compared.
 fn serialize_numbers<S: Serializer>(summary: &Summary, serializer: S) -> Result<S::Ok, S::Error> {
-    let numbers = object! {
-        jobs: summary.jobs,
-        wait: summary.distribution_if_any(summary.wait),
-        bounded_slowdown: summary.distribution_if_any(summary.bounded_slowdown),
-        utilisation: summary.if_any(summary.utilisation),
-        makespan: summary.if_any(summary.makespan),
-        mean_queue: summary.if_any(summary.mean_queue),
-    };
-    numbers.serialize(serializer)
+    let mut members = serializer.serialize_map(None)?;
+    members.serialize_entry("jobs", &summary.jobs)?;
+    members.serialize_entry("wait", &summary.distribution_if_any(summary.wait))?;
+    members.serialize_entry(
+        "bounded_slowdown",
+        &summary.distribution_if_any(summary.bounded_slowdown),
+    )?;
+    members.serialize_entry("utilisation", &summary.if_any(summary.utilisation))?;
+    members.serialize_entry("makespan", &summary.if_any(summary.makespan))?;
+    members.serialize_entry("mean_queue", &summary.if_any(summary.mean_queue))?;
+    members.end()
 }
 
 /// All runs.
@@ -64,7 +72,8 @@ pub struct SweepReport<'a> {
     #[serde(rename = "params")]
     pub names: &'a [&'a str],
     /// The warning that hardly any job waits, of the first run with one.
-    pub warnings: &'a [String],
+    #[serde(rename = "warnings", serialize_with = "as_list")]
+    pub no_waits: Option<&'a str>,
     /// The runs.
     pub runs: &'a [SweptRun],
 }

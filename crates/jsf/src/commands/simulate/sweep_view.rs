@@ -2,9 +2,8 @@
 //! run.
 
 use crate::commands::simulate::sweep_answer::{SweepReport, SweptRun, judged, met};
-use crate::commands::simulate::view::{warning_lines, warning_sections};
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
-use crate::view::goals::unmet;
+use crate::view::goals::not_judged;
 use crate::view::words::{count, duration, grouped_count, percent, significant};
 
 impl<'a> SweepReport<'a> {
@@ -44,7 +43,10 @@ impl<'a> SweepReport<'a> {
             Column::number("never start", 9).shown_if(has_never),
         ]);
         let table = Table::from_rows(columns, rows);
-        let mut sections = warning_sections(warning_lines(self.warnings));
+        let mut sections = Vec::new();
+        if let Some(warning) = self.no_waits {
+            sections.push(Section::new("").list(vec![format!("warning {warning}")]));
+        }
         sections.push(Section::new("runs").table(table));
         Document {
             command: "jsf simulate",
@@ -78,24 +80,29 @@ fn headline(runs: &[SweptRun]) -> String {
     }
     let mut merits = Vec::new();
     if best.never_start > 0 {
-        let never = grouped_count(best.never_start, "job");
-        merits.push(format!("{never} never start"));
+        merits.push(format!(
+            "{} never start",
+            grouped_count(best.never_start, "job")
+        ));
     }
     if judged(best) > 0 {
-        let goals = count(judged(best), "goal");
-        merits.push(format!("{} of {goals} met", met(best)));
+        merits.push(format!(
+            "{} of {} met",
+            met(best),
+            count(judged(best), "goal")
+        ));
     }
     let slowdown = significant(best.summary.bounded_slowdown.mean);
     merits.push(format!("mean bounded slowdown {slowdown}"));
-    let mut headline = format!(
-        "Best of {all}: {} ({}).",
+    let not_judged = match not_judged(&best.goals) {
+        Some(not_judged) => format!(" {not_judged}."),
+        None => String::new(),
+    };
+    format!(
+        "Best of {all}: {} ({}).{not_judged}",
         values.join(", "),
         merits.join(", ")
-    );
-    if let Some(unmet) = unmet(&best.goals) {
-        headline += &format!(" {unmet}.");
-    }
-    headline
+    )
 }
 
 /// The run under which the fewest jobs never start; of those the one that meets most goals, and of

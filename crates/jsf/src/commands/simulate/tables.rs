@@ -2,93 +2,133 @@
 //! periods, of use against shares, and of single jobs.
 
 use std::cmp::Reverse;
+use std::iter;
 
 use job_sort_formula::rank::OldNew;
 use jsf_simulate::{
-    ByKind, Difference, EntityUse, GroupStatistics, MeanChange, Statistics, Summary,
+    ByKind, Difference, EntityUse, GroupStatistics, MeanChange, Period, Statistics, Summary, Whole,
 };
 
 use crate::commands::simulate::answer::{JobLine, SimulationReport};
 use crate::commands::simulate::change_answer::{Compared, ComparedGroup};
 use crate::commands::simulate::charts::{with_changes, with_course, with_spreads};
-use crate::view::document::{Cell, Column, RowLimit, Section, Table, cells, star};
-use crate::view::unit::Unit::{self, Number, Part, Time};
-use crate::view::words::{count, duration, grouped_number, percent, significant, waiting_time};
+use crate::commands::simulate::effect_in_words::interval_in_words;
+use crate::view::document::{Cell, Column, RowLimit, Section, Table, cells, star, text_of};
+use crate::view::words::{
+    count, duration, grouped_count, grouped_number, percent, signed_rough_duration,
+    signed_significant, significant, waiting_time,
+};
 
 /// The heading of a column of intervals.
 const INTERVAL: &str = "new - old (95 %)";
 /// Text shows at most so many groups: half as many that lose and that gain most.
 const MAX_GROUPS: usize = 20;
-/// Of which formula a table is that has room for one.
-const UNDER_NEW: &str = "The table is that of the new formula.";
-/// What opens a table below a chart of the same numbers.
-const AS_TABLE: &str = "The numbers as a table";
 
-/// A number of all jobs: its name, what it is of, and its value.
-type Measure = (&'static str, Unit, fn(&Summary) -> f64);
+/// How a quantity of all jobs is shown.
+#[derive(Clone, Copy)]
+enum Quantity {
+    Time,
+    Number,
+    Percent,
+}
 
-/// The numbers of all jobs, those that the first screen has room for first.
-const MEASURES: [Measure; 13] = [
-    ("mean wait", Time, |all| all.wait.mean),
-    ("mean wait per core hour", Time, |all| {
-        all.wait_per_core_hour
-    }),
-    ("waited over 1 d", Number, |all| all.waited_over_day as f64),
-    ("waited over 7 d", Number, |all| all.waited_over_week as f64),
-    ("longest wait", Time, |all| all.wait.max),
-    ("started within a minute", Number, |all| {
-        all.started_within_minute as f64
-    }),
-    ("started within an hour", Number, |all| {
-        all.started_within_hour as f64
-    }),
-    ("median wait", Time, |all| all.wait.median),
-    ("95 % of the waits", Time, |all| all.wait.p95),
-    ("mean bounded slowdown", Number, |all| {
-        all.bounded_slowdown.mean
-    }),
-    ("utilisation", Part, |all| all.utilisation),
-    ("jobs in the queue", Number, |all| all.mean_queue),
-    ("first submission to last end", Time, |all| {
-        all.makespan as f64
-    }),
-];
+use Quantity::{Number, Percent, Time};
 
-/// A row of the numbers of all jobs: the name, a value for each side, and of two sides the
-/// difference and its interval. Where the sides start different jobs, no difference is one of the
-/// formulas.
-fn row(
-    (name, unit): (&'static str, Unit),
-    values: &[Option<f64>],
-    difference: Option<&Difference>,
-) -> Vec<Cell<'static>> {
-    let mut cells = cells![name];
-    for value in values {
-        cells.push(
-            value
-                .map(|value| Cell::Written(unit.words(value), Some(value)))
-                .into(),
-        );
+/// A quantity of all jobs.
+type Measure = (&'static str, Quantity, f64);
+
+/// The measures of the first screen.
+fn first_measures(all: &Summary) -> Vec<Measure> {
+    vec![
+        ("mean wait", Time, all.wait.mean),
+        ("mean wait per core hour", Time, all.wait_per_core_hour),
+        ("waited over 1 d", Number, all.waited_over_day as f64),
+        ("waited over 7 d", Number, all.waited_over_week as f64),
+        ("longest wait", Time, all.wait.max),
+        (
+            "started within a minute",
+            Number,
+            all.started_within_minute as f64,
+        ),
+    ]
+}
+
+fn further_measures(all: &Summary) -> Vec<Measure> {
+    vec![
+        (
+            "started within an hour",
+            Number,
+            all.started_within_hour as f64,
+        ),
+        ("median wait", Time, all.wait.median),
+        ("95 % of the waits", Time, all.wait.p95),
+        ("mean bounded slowdown", Number, all.bounded_slowdown.mean),
+        ("utilisation", Percent, all.utilisation),
+        ("jobs in the queue", Number, all.mean_queue),
+        ("first submission to last end", Time, all.makespan as f64),
+    ]
+}
+
+impl Quantity {
+    fn cell(self, value: f64) -> Cell<'static> {
+        match self {
+            Self::Time => Cell::Duration(value),
+            Self::Number => Cell::significant(value),
+            Self::Percent => Cell::Share(value),
+        }
     }
-    let Some(difference) = difference else {
-        return cells;
-    };
-    match *values {
-        [Some(old), Some(new)] if difference.is_of_same_jobs() => {
-            // parts of the jobs have no interval
-            let mut means = difference.means().into_iter();
-            let change = means.find(|(mean, _)| *mean == name);
-            let has_star = change.is_some_and(|(_, change)| change.is_significant());
-            let text = unit.change(new - old) + star(has_star);
-            cells.push(Cell::Written(text, Some(new - old)));
-            cells.push(match change {
-                Some((_, change)) => unit.interval(change).into(),
-                None => Cell::prose(""),
+
+    /// A difference, with its sign.
+    fn change(self, change: f64) -> Cell<'static> {
+        match self {
+            Self::Time => Cell::Longer(change, false),
+            Self::Number => Cell::Written(signed_significant(change), Some(change)),
+            Self::Percent => Cell::Written(
+                format!("{} points", signed_significant(change * 100.0)),
+                Some(change),
+            ),
+        }
+    }
+
+    /// The end of an interval; a part of jobs has no interval.
+    fn end(self) -> fn(f64) -> String {
+        match self {
+            Self::Time => signed_rough_duration,
+            Self::Number | Self::Percent => signed_significant,
+        }
+    }
+
+    /// A row: the name, a value for each side, and of two sides the difference and its interval.
+    /// Where the sides start different jobs, no difference is one of the formulas.
+    fn row(
+        self,
+        name: &'static str,
+        values: &[Option<f64>],
+        change: Option<&MeanChange>,
+        is_compared: bool,
+    ) -> Vec<Cell<'static>> {
+        let mut cells = cells![name];
+        for value in values {
+            cells.push(match value {
+                Some(value) => self.cell(*value),
+                None => Cell::Missing,
             });
         }
-        _ => cells.extend([Cell::Missing, Cell::Missing]),
+        match *values {
+            [Some(old), Some(new)] if is_compared => {
+                let shown = self.change(new - old);
+                let mark = star(change.is_some_and(MeanChange::is_significant));
+                cells.push(Cell::Written(text_of(&shown) + mark, shown.number()));
+                cells.push(match change {
+                    Some(change) => interval_cell(change, self.end()),
+                    None => Cell::prose(""),
+                });
+            }
+            [_, _] => cells.extend([Cell::Missing, Cell::Missing]),
+            _ => {}
+        }
+        cells
     }
-    cells
 }
 
 /// A number of jobs, with the digits of a long one in groups as those of every other number.
@@ -96,99 +136,170 @@ fn count_cell(count: usize) -> Cell<'static> {
     Cell::Written(grouped_number(count), Some(count as f64))
 }
 
-/// The numbers of all jobs, and how close the use is to the shares.
+/// The interval of a change.
+fn interval_cell(change: &MeanChange, words: fn(f64) -> String) -> Cell<'static> {
+    interval_in_words(change, words).into()
+}
+
+/// The numbers of all jobs, of which some are on the first screen.
 pub(crate) fn all_jobs_sections<'a>(
     sides: &[&SimulationReport<'_>],
     difference: Option<&Difference>,
-) -> [Section<'a>; 2] {
+) -> [Section<'a>; 3] {
+    let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
     let mut started = Vec::new();
-    let (mut jain, mut hoover) = (Vec::new(), Vec::new());
     for side in sides {
-        started.push(grouped_number(side.summary().jobs));
-        if let Some(fairness) = &side.results.fairness {
-            jain.push(fairness.jain);
-            hoover.push(Some(fairness.hoover));
+        started.push(grouped_number(side.statistics.summary.jobs));
+    }
+    let mut heading = format!("of the jobs that start ({})", started.join(" → "));
+    if is_compared {
+        heading = format!("all {}", grouped_count(jobs_of_all(sides), "job"));
+        if difference.is_some_and(has_star) {
+            heading += " (* more than chance)";
         }
     }
-    started.dedup();
-    let mut heading = format!("all {} jobs", started.join(" → "));
-    if difference.is_some_and(has_star) {
-        heading += " (* more than chance)";
-    }
-    let mut columns = vec![
-        Column::name(heading, 9),
-        Column::number(if sides.len() == 1 { "value" } else { "old" }, 8),
-        Column::number("new", 8),
-        Column::number("difference", 7),
-        Column::number(INTERVAL, 2),
-    ];
-    if sides.len() == 1 {
-        columns.truncate(2);
-    }
-    let mut rows = Vec::new();
-    for (name, unit, value) in MEASURES {
-        let mut values = Vec::new();
-        for side in sides {
-            values.push(side.summary().if_any(value(side.summary())));
-        }
-        rows.push(row((name, unit), &values, difference));
-    }
-    if !hoover.is_empty() {
-        rows.push(row(("Jain's index of shares", Number), &jain, difference));
-        rows.push(row(("used by others (Hoover)", Part), &hoover, difference));
-    }
-    let table = Table::from_rows(columns, rows);
+    let first = Table::from_rows(
+        columns(&heading, sides.len()),
+        measure_rows(first_measures, sides, difference),
+    );
+    let mut further = measure_rows(further_measures, sides, difference);
+    further.extend(fairness_rows(sides, is_compared));
+    let further = Table::from_rows(columns("all jobs", sides.len()), further);
     [
-        Section::new("").in_text().table(table.clone()),
-        Section::new("all jobs").on_page().table(table),
+        Section::new("").in_text().table(first.clone()),
+        Section::new("all jobs").on_page().table(first),
+        Section::new("further numbers")
+            .in_full()
+            .prose(difference.map(interval_note).unwrap_or_default())
+            .table(further),
     ]
+}
+
+/// How many jobs start under every formula.
+fn jobs_of_all(sides: &[&SimulationReport<'_>]) -> usize {
+    let jobs = sides.iter().map(|side| side.statistics.summary.jobs);
+    jobs.min().unwrap_or(0)
 }
 
 /// Whether a change on the first screen is more than chance.
 fn has_star(difference: &Difference) -> bool {
-    let mut changes = vec![&difference.wait, &difference.wait_per_core_hour];
-    for group in &difference.classes.sizes {
-        changes.push(&group.wait);
-    }
-    difference.is_of_same_jobs() && changes.into_iter().any(MeanChange::is_significant)
+    let mut sizes = difference.classes.sizes.iter();
+    difference.wait.is_significant()
+        || difference.wait_per_core_hour.is_significant()
+        || sizes.any(|group| group.wait.is_significant())
 }
+
+/// The columns of the numbers of all jobs under one formula or two.
+fn columns(heading: &str, sides: usize) -> Vec<Column> {
+    let mut columns = vec![Column::name(heading, 9)];
+    if sides == 1 {
+        columns.push(Column::number("value", 8));
+    } else {
+        columns.extend([
+            Column::number("old", 8),
+            Column::number("new", 8),
+            Column::number("difference", 7),
+            Column::number(INTERVAL, 2),
+        ]);
+    }
+    columns
+}
+
+fn measure_rows(
+    measures: fn(&Summary) -> Vec<Measure>,
+    sides: &[&SimulationReport<'_>],
+    difference: Option<&Difference>,
+) -> Vec<Vec<Cell<'static>>> {
+    let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
+    let mut of_sides = Vec::new();
+    for side in sides {
+        of_sides.push(measures(&side.statistics.summary));
+    }
+    let mut rows = Vec::new();
+    for (index, &(name, quantity, _)) in of_sides.first().into_iter().flatten().enumerate() {
+        let mut values = Vec::new();
+        for (side, measures) in iter::zip(sides, &of_sides) {
+            let (_, _, value) = measures[index];
+            values.push(side.statistics.summary.if_any(value));
+        }
+        let change = difference.and_then(|difference| mean_of(difference, name));
+        rows.push(quantity.row(name, &values, change, is_compared));
+    }
+    rows
+}
+
+/// How a mean changes that has an interval.
+fn mean_of<'d>(difference: &'d Difference, name: &str) -> Option<&'d MeanChange> {
+    let mut means = difference.means().into_iter();
+    Some(means.find(|(mean, _)| *mean == name)?.1)
+}
+
+/// How close the use is to the shares.
+fn fairness_rows(sides: &[&SimulationReport<'_>], is_compared: bool) -> Vec<Vec<Cell<'static>>> {
+    let (mut jain, mut hoover) = (Vec::new(), Vec::new());
+    for side in sides {
+        if let Some(fairness) = &side.fairness {
+            jain.push(fairness.jain);
+            hoover.push(Some(fairness.hoover));
+        }
+    }
+    if hoover.is_empty() {
+        return Vec::new();
+    }
+    vec![
+        Number.row("Jain's index of shares", &jain, None, is_compared),
+        Percent.row("used by others (Hoover)", &hoover, None, is_compared),
+    ]
+}
+
+/// The heading of the classes of sizes on a page; text has them on its first screen.
+const SIZES: &str = "sizes of the jobs";
+/// The heading of the classes of run times.
+const LENGTHS: &str = "run times of the jobs";
 
 /// The kinds of classes in the order in which they are shown, each with the headings of its section
 /// and of the column of its names.
 fn shown<T>(classes: ByKind<T>) -> [(&'static str, &'static str, T); 5] {
     [
-        ("sizes of the jobs", SIZE, classes.sizes),
+        (SIZES, "processors", classes.sizes),
         ("entities", "entity", classes.entities),
         ("groups", "group", classes.groups),
         ("queues", "queue", classes.queues),
-        ("run times of the jobs", LENGTH, classes.lengths),
+        (LENGTHS, "run time", classes.lengths),
     ]
 }
 
-/// The columns of the classes that have an order of their own.
-const SIZE: &str = "processors";
-const LENGTH: &str = "run time";
-
-/// The classes of jobs of a simulation under one formula. Those without names are not shown.
+/// The classes of jobs of a simulation under one formula.
 pub(crate) fn class_sections<'a>(report: &'a SimulationReport<'a>) -> Vec<Section<'a>> {
     let Statistics {
         summary, classes, ..
-    } = &report.results.statistics;
+    } = &report.statistics;
     let mut sections = Vec::new();
     for (heading, column, groups) in shown(classes.each_ref().into()) {
+        // classes without names are not shown
         if summary.jobs == 0 || groups.iter().all(|group| group.name.is_empty()) {
             continue;
         }
         let mut groups = Vec::from_iter(groups);
-        if column != SIZE && column != LENGTH {
+        if ![SIZES, LENGTHS].contains(&heading) {
             // those that wait longest first
             groups.sort_by(|one, other| other.wait.mean.total_cmp(&one.wait.mean));
         }
-        let section = Section::new(heading).in_full_if(column != SIZE);
-        let section = with_spreads(section, column, &groups);
-        sections.push(section.table(group_table(column, groups, summary.core_seconds)));
+        let section = with_spreads(Section::new(heading), column, &groups);
+        let table = group_table(column, groups, summary.core_seconds);
+        sections.extend(class_section(section, table));
     }
     sections
+}
+
+/// The section of some classes with their table; the sizes are on the first screen.
+fn class_section<'a>(section: Section<'a>, table: Table<'a>) -> Vec<Section<'a>> {
+    let is_of_sizes = section.heading == SIZES;
+    let section = section.table(table.clone().folded("The numbers as a table"));
+    if is_of_sizes {
+        return vec![Section::new("").in_text().table(table), section.on_page()];
+    }
+    vec![section.in_full()]
 }
 
 /// The numbers of the entities, groups, queues or classes under one formula. `all` is the core
@@ -219,31 +330,33 @@ fn group_table<'a>(column: &str, groups: Vec<&'a GroupStatistics>, all: u128) ->
             Cell::significant(group.mean_bounded_slowdown),
         ]
     });
-    table.limit(RowLimit::Ends(MAX_GROUPS)).folded(AS_TABLE)
+    table.limit(RowLimit::Ends(MAX_GROUPS))
 }
 
 /// The classes of jobs of a simulation under two formulas; those whose waits grow most first where
 /// they have no order.
 pub(crate) fn difference_sections(compared: &Compared) -> Vec<Section<'_>> {
-    let all = &compared.schedules;
+    let Difference {
+        wait, core_seconds, ..
+    } = compared.schedules;
     let mut sections = Vec::new();
     for (heading, column, groups) in shown(compared.classes.each_ref().into()) {
+        // classes without names are not shown
         if groups.iter().all(|group| group.change.name.is_empty()) {
             continue;
         }
-        let section = Section::new(heading).in_full_if(column != SIZE);
-        let section = with_changes(section, column, all.wait, groups);
-        sections.push(section.table(difference_table(column, groups, all.core_seconds)));
+        let section = with_changes(Section::new(heading), column, wait, groups);
+        let table = difference_table(column, groups, core_seconds);
+        sections.extend(class_section(section, table));
     }
     sections
 }
 
-/// What an interval and a star mean.
-pub(crate) fn interval_note(difference: &Difference) -> String {
+fn interval_note(difference: &Difference) -> String {
     format!(
         "The interval contains the difference, new - old, with a confidence of 95 %, by how much it varies between {} of {} and \
-         between users. A star (*) marks what is more than chance. For fewer than 20 jobs or six blocks there is no interval, for \
-         fewer than six users no star.",
+         between users; there is none for fewer than 20 jobs or six blocks. A star (*) marks what is more than chance among the \
+         means of all jobs, or among all classes, entities, groups and queues; jobs of fewer than six users have none.",
         count(difference.blocks, "block"),
         duration(difference.block_seconds as f64)
     )
@@ -265,8 +378,12 @@ fn difference_table<'a>(column: &str, groups: &'a [ComparedGroup], all: u128) ->
         Column::number("within 1 h", 4),
     ];
     // the headline is about those with a star
-    let mut starred = Vec::from_iter(0..groups.len());
-    starred.retain(|&index| groups[index].change.wait.is_significant());
+    let mut starred = Vec::new();
+    for (index, group) in groups.iter().enumerate() {
+        if group.change.wait.is_significant() {
+            starred.push(index);
+        }
+    }
     let table = Table::new(columns, groups.len(), move |index| {
         let group = &groups[index];
         let change = &group.change;
@@ -277,22 +394,28 @@ fn difference_table<'a>(column: &str, groups: &'a [ComparedGroup], all: u128) ->
             part_of_core_hours(change.core_seconds, all),
             Cell::Duration(wait.old),
             Cell::Duration(wait.new),
-            Cell::Longer(wait.difference(), wait.is_significant()),
-            Time.interval(wait),
-            old_to_new(Time, group.median_wait.map(|wait| wait.0)),
-            old_to_new(Time, group.p95_wait.map(|wait| wait.0)),
-            old_to_new(Part, group.within_hour),
+            Cell::Starred(wait.difference(), wait.is_significant()),
+            interval_cell(wait, signed_rough_duration),
+            old_to_new_wait(group.median_wait),
+            old_to_new_wait(group.p95_wait),
+            old_to_new(group.within_hour.map(Cell::Share)),
         ]
     });
-    let mut table = table.limit(RowLimit::Ends(MAX_GROUPS)).folded(AS_TABLE);
+    let mut table = table.limit(RowLimit::Ends(MAX_GROUPS));
     table.kept = starred;
     table
 }
 
-/// The numbers of both sides in a cell, sorted by the new one.
-fn old_to_new(unit: Unit, sides: OldNew<f64>) -> Cell<'static> {
-    let OldNew { old, new } = sides.map(|side| unit.words(side));
-    Cell::Written(format!("{old} → {new}"), Some(sides.new))
+fn old_to_new_wait(OldNew { old, new }: OldNew<Whole>) -> Cell<'static> {
+    old_to_new(OldNew::new(old.0, new.0).map(Cell::Duration))
+}
+
+/// The cells of both sides in one, sorted by the new one.
+fn old_to_new(OldNew { old, new }: OldNew<Cell<'_>>) -> Cell<'static> {
+    Cell::Written(
+        format!("{} → {}", text_of(&old), text_of(&new)),
+        new.number(),
+    )
 }
 
 /// The part of all core hours, of core seconds.
@@ -306,37 +429,59 @@ fn core_hours(core_seconds: f64) -> Cell<'static> {
     Cell::Written(significant(core_seconds / 3600.0), Some(core_seconds))
 }
 
-/// How waits, the use of the machine and the queue change over time: of all sides in the charts, of
-/// the last one in the table.
-pub(crate) fn periods_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Section<'a> {
+/// How waits, the use of the machine and the queue change over time, with the sides beside each
+/// other.
+pub(crate) fn periods_section<'a>(sides: &[&SimulationReport<'_>]) -> Section<'a> {
     let section = with_course(Section::new("over time").in_full(), sides);
-    let Some(side) = sides.last() else {
+    // the periods of both sides begin alike; only one side may last longer
+    let mut longest: &[Period] = &[];
+    let mut lengths = Vec::new();
+    for side in sides {
+        let periods = &side.statistics.coarse_periods;
+        lengths.push(periods.first().map(|period| period.seconds));
+        if periods.len() >= longest.len() {
+            longest = periods;
+        }
+    }
+    lengths.dedup();
+    if longest.len() < 2 || lengths.len() > 1 {
         return section;
-    };
-    let periods = &side.results.statistics.coarse_periods;
-    let Some(first) = periods.first().filter(|_| periods.len() > 1) else {
-        return section;
-    };
-    let columns = [
+    }
+    let mut columns = vec![
         Column::number("from", 9),
         Column::number("jobs submitted", 5),
-        Column::number("mean wait", 8),
-        Column::number("utilisation", 7),
-        Column::number("jobs waiting", 6),
     ];
-    let mut rows = Vec::new();
-    for period in periods {
-        rows.push(cells![
-            time_after(period.start, first.start),
-            count_cell(period.submitted),
-            period.mean_wait.map(Cell::Duration),
-            Cell::Share(period.utilisation),
-            Cell::significant(period.mean_queue),
+    for name in side_names(sides.len()) {
+        columns.extend([
+            Column::number(format!("{name}mean wait"), 8),
+            Column::number(format!("{name}utilisation"), 7),
+            Column::number(format!("{name}jobs waiting"), 6),
         ]);
     }
-    section
-        .prose(if sides.len() == 2 { UNDER_NEW } else { "" })
-        .table(Table::from_rows(columns, rows))
+    let mut rows = Vec::new();
+    for (index, period) in longest.iter().enumerate() {
+        let mut cells = cells![
+            time_after(period.start, longest[0].start),
+            count_cell(period.submitted),
+        ];
+        for side in sides {
+            match side.statistics.coarse_periods.get(index) {
+                Some(period) => cells.extend(cells![
+                    period.mean_wait.map(Cell::Duration),
+                    Cell::Share(period.utilisation),
+                    Cell::significant(period.mean_queue),
+                ]),
+                None => cells.extend([Cell::Missing, Cell::Missing, Cell::Missing]),
+            }
+        }
+        rows.push(cells);
+    }
+    section.table(Table::from_rows(columns, rows))
+}
+
+/// The prefixes of the headings of each side; empty for a single side.
+fn side_names(sides: usize) -> &'static [&'static str] {
+    if sides == 2 { &["old ", "new "] } else { &[""] }
 }
 
 /// How long after the first submission something is.
@@ -344,46 +489,65 @@ fn time_after(time: i64, first: i64) -> Cell<'static> {
     Cell::Written(waiting_time(time - first), Some(time as f64))
 }
 
-/// What each entity uses of what its share promises, those that are farthest from it first, under
-/// the last formula.
+/// What each entity uses of what its share promises, those that are farthest from it first.
 pub(crate) fn shares_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Option<Section<'a>> {
-    let mut entities = Vec::from_iter(&sides.last()?.results.fairness.as_ref()?.entities);
-    entities.sort_by(|one, other| misplaced(other).total_cmp(&misplaced(one)));
-    let columns = [
-        Column::id("entity", 9),
-        Column::number("share", 8),
-        Column::number("core hours promised", 5),
-        Column::number("used", 6),
-        Column::number("used of promised", 7),
-    ];
-    let table = Table::new(columns, entities.len(), move |index| {
-        let entity = entities[index];
-        cells![
-            &*entity.name,
-            entity.perc.map(Cell::Share),
-            core_hours(entity.promised),
-            core_hours(entity.used),
-            entity.ratio().map(Cell::Share),
-        ]
-    });
+    let mut uses = Vec::new();
+    for side in sides {
+        if let Some(fairness) = &side.fairness {
+            uses.push(&*fairness.entities);
+        }
+    }
+    let first = *uses.first()?;
+    let mut columns = vec![Column::id("entity", 9), Column::number("share", 8)];
+    for (_, side) in iter::zip(&uses, side_names(sides.len())) {
+        columns.extend([
+            Column::number(format!("{side}core hours promised"), 5),
+            Column::number(format!("{side}used"), 6),
+            Column::number(format!("{side}used of promised"), 7),
+        ]);
+    }
+    let mut order: Vec<usize> = (0..first.len()).collect();
+    order.sort_by(|&one, &other| misplaced(&uses, other).total_cmp(&misplaced(&uses, one)));
+    let mut rows = Vec::new();
+    for index in order {
+        let entity = &first[index];
+        let mut cells = cells![&*entity.name, entity.perc.map(Cell::Share)];
+        for entities in &uses {
+            let entity = &entities[index];
+            cells.extend(cells![
+                core_hours(entity.promised),
+                core_hours(entity.used),
+                entity.ratio().map(Cell::Share),
+            ]);
+        }
+        rows.push(cells);
+    }
+    let table = Table::from_rows(columns, rows).limit(RowLimit::First(MAX_GROUPS));
     Some(
         Section::new("use against shares")
             .in_full()
             .prose(FAIRNESS)
-            .prose(if sides.len() == 2 { UNDER_NEW } else { "" })
-            .table(table.limit(RowLimit::First(MAX_GROUPS))),
+            .table(table),
     )
 }
 
-/// How far an entity is from what is promised to it.
-fn misplaced(entity: &EntityUse) -> f64 {
-    (entity.used - entity.promised).abs()
+/// How far an entity is from what is promised to it, on the side where that is farthest.
+fn misplaced(uses: &[&[EntityUse]], index: usize) -> f64 {
+    let mut farthest: f64 = 0.0;
+    for entities in uses {
+        if let Some(entity) = entities.get(index) {
+            farthest = farthest.max((entity.used - entity.promised).abs());
+        }
+    }
+    farthest
 }
 
 /// What the numbers about shares mean.
 const FAIRNESS: &str = "In each period, the processor time that is used is promised to the entities in proportion to their shares, but to none \
-                        more than its jobs ask for. Jain's index is 1 if all use the same part of what they are promised; the Hoover \
-                        index is the part that others use than those to whom it is promised.";
+                        more than its jobs ask for; what is left over is promised to those without shares, in equal parts. The table \
+                        has the sums over all periods, and Jain's index is of them: 1 if all use the same part of what they are promised. \
+                        The Hoover index is the part of the processor time that, period by period, others use than those to whom it is \
+                        promised.";
 
 /// The jobs with their waits: those that wait longest first, of two formulas those whose waits
 /// change most.
@@ -392,15 +556,10 @@ pub(crate) fn jobs_section<'a>(
     new: Option<&'a SimulationReport<'a>>,
 ) -> Section<'a> {
     let mut order: Vec<(JobLine<'a>, i64)> = Vec::new();
-    for (index, job) in report.started() {
+    for (index, job) in report.jobs.started() {
         match new {
             None => order.push((job, job.start)),
-            Some(new) => order.extend(
-                new.simulated
-                    .schedule
-                    .start(index)
-                    .map(|start| (job, start)),
-            ),
+            Some(new) => order.extend(new.jobs.schedule.start(index).map(|start| (job, start))),
         }
     }
     order.sort_by_key(|(job, start)| {
@@ -409,7 +568,7 @@ pub(crate) fn jobs_section<'a>(
             None => start - job.submit,
         })
     });
-    let first = report.workload.begin(0);
+    let first = report.jobs.workload.begin(0);
     let has_two = new.is_some();
     let (wait, what) = if has_two {
         ("new wait", "Those whose waits change most first.")
@@ -428,7 +587,6 @@ pub(crate) fn jobs_section<'a>(
     ];
     let table = Table::new(columns, order.len(), move |row| {
         let (job, start) = order[row];
-        let change = (start - job.start) as f64;
         cells![
             job.id,
             job.entity,
@@ -437,7 +595,7 @@ pub(crate) fn jobs_section<'a>(
             time_after(job.submit, first),
             Cell::Duration((job.start - job.submit) as f64),
             Cell::Duration((start - job.submit) as f64),
-            Cell::Written(Time.change(change), Some(change)),
+            Cell::Longer((start - job.start) as f64, true),
         ]
     });
     Section::new("jobs").on_page().prose(what).table(table)
@@ -456,7 +614,7 @@ pub(crate) fn start_values_section<'a>(
         Column::number("median", 9),
     ];
     let mut rows = Vec::new();
-    for class in &report.results.statistics.values_at_start {
+    for class in &report.statistics.values_at_start {
         rows.push(cells![
             &*class.size,
             &*class.walltime,

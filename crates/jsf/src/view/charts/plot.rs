@@ -3,7 +3,7 @@
 use crate::view::charts::in_both_layouts;
 use crate::view::charts::svg::{Anchor, Layout, Svg, step, steps_path};
 use crate::view::document::ChartSvg;
-use crate::view::words::{grouped_number, without_zeros};
+use crate::view::words::{grouped, without_zeros};
 
 /// The edges of the chart.
 const LEFT: f64 = 76.0;
@@ -159,7 +159,7 @@ fn short_number(number: f64) -> String {
     if magnitude != 0.0 && !(1e-3..1e6).contains(&magnitude) {
         return format!("{number:.1e}");
     }
-    grouped_number(without_zeros(&format!("{number:.3}")))
+    grouped(without_zeros(&format!("{number:.3}")))
 }
 
 #[cfg(test)]
@@ -216,7 +216,7 @@ mod tests {
             lines: vec![line],
         }
         .draw(Layout::Wide)
-        .finish("");
+        .finish("", "");
         assert!(
             chart.contains("M76.0 172.0H316.0V28.0H436.0M476.0 124.0H876.0"),
             "{chart}"

@@ -2,6 +2,7 @@
 
 use job_sort_formula::rank::JobMove;
 
+use crate::view::charts::DESCRIPTION;
 use crate::view::charts::svg::{Anchor, LETTER, Layout, Svg, fitting};
 use crate::view::document::ChartSvg;
 use crate::view::words::grouped_number;
@@ -19,7 +20,7 @@ pub(crate) struct Slope {
 /// place.
 pub(crate) fn chart(slopes: &[Slope], name: &str) -> ChartSvg {
     ChartSvg {
-        wide: draw(slopes).finish(name),
+        wide: draw(slopes).finish(name, DESCRIPTION),
         narrow: String::new(),
     }
 }
@@ -102,7 +103,7 @@ mod tests {
             name: format!("{row}.vm"),
             job: JobMove { row, old, new },
         });
-        let chart = draw(&slopes).finish("");
+        let chart = draw(&slopes).finish("", "");
         assert_eq!(chart.matches("<path").count(), 2);
         assert!(
             chart.contains("0.vm: 1 → 2")

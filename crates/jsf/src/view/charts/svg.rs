@@ -3,9 +3,6 @@
 
 use std::fmt::Write as _;
 
-use unicode_width::UnicodeWidthStr;
-
-use crate::view::document::cut;
 use crate::view::printable::printable;
 
 /// The layout of a chart: a browser scales it to the width of the page.
@@ -98,9 +95,9 @@ impl Svg {
         );
     }
 
-    /// The chart, with a name for those who do not see it.
-    pub(crate) fn finish(self, name: &str) -> String {
-        self.element("", "", name, "The table below has the same numbers.")
+    /// The chart, with a name and a description for those who do not see it.
+    pub(crate) fn finish(self, name: &str, description: &str) -> String {
+        self.element("", "", name, description)
     }
 
     /// The chart as a document of its own, with its styles.
@@ -151,12 +148,16 @@ fn escaped(text: &str) -> String {
 /// The text, cut so that it fits a width of the chart.
 pub(crate) fn fitting(text: &str, width: f64) -> String {
     // an escape is longer than its character
-    let text = printable(text);
+    let text = &*printable(text);
     let letters = (width / LETTER).max(0.0) as usize;
-    if text.width() <= letters {
-        text.into_owned()
+    if text.chars().count() <= letters {
+        return text.to_owned();
+    }
+    let kept = text.chars().take(letters.saturating_sub(1));
+    if letters < 2 {
+        String::new()
     } else {
-        cut(&text, letters)
+        kept.chain(['…']).collect()
     }
 }
 
@@ -202,7 +203,7 @@ mod tests {
             "</text><script>alert('1')</script>\u{202e}\u{1b}",
         );
         svg.circle((0.0, 0.0), 1.0, "bar", "\"><b>&");
-        let chart = svg.finish("a \"quoted\" <title>");
+        let chart = svg.finish("a \"quoted\" <title>", "d");
         assert!(
             !chart.contains("<script>") && !chart.contains("<b>") && !chart.contains("\u{202e}")
         );
@@ -226,7 +227,7 @@ mod tests {
         assert_eq!(fitting("alice@example", LETTER * 6.0), "alice…");
         assert_eq!(
             (fitting("bob", 100.0), fitting("bob", 3.0)),
-            ("bob".to_owned(), "…".to_owned())
+            ("bob".to_owned(), String::new())
         );
     }
 }

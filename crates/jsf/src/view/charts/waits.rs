@@ -1,6 +1,8 @@
 //! The charts of the waits of each group of jobs.
 
-use jsf_simulate::MeanChange;
+use std::borrow::Cow;
+
+use jsf_simulate::{Distribution, MeanChange};
 
 use crate::view::charts::intervals::{Intervals, Row};
 use crate::view::charts::svg::step;
@@ -103,48 +105,26 @@ const TICKS: [(f64, &str); 9] = [
     (31_536_000.0, "365 d"),
 ];
 
-/// The waits of each group within which half and 95 % of the jobs have started, for each side: under
-/// two formulas a line from the old to the new wait for either, under one a line between both. The
-/// axis is logarithmic beyond a minute.
-pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<[f64; 2]>)]) -> ChartSvg {
-    let mut longest: f64 = 60.0;
+/// The waits of each group within which half and 95 % of the jobs have started: under two formulas
+/// a line from the old to the new wait for either, under one a line between both. The axis is
+/// logarithmic beyond a minute.
+pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> ChartSvg {
+    let mut most: f64 = 60.0;
     let mut rows = Vec::new();
     for (name, sides) in groups {
-        for wait in sides.iter().flatten() {
-            longest = longest.max(*wait);
+        for waits in sides {
+            most = most.max(waits.p95.max(waits.median));
         }
-        match sides[..] {
-            [[old_half, old_most], [new_half, new_most]] => {
-                rows.push(spread_row(
-                    name,
-                    name,
-                    "half",
-                    [old_half, new_half],
-                    ["old", "new"],
-                ));
-                rows.push(spread_row(
-                    name,
-                    "",
-                    "95 %",
-                    [old_most, new_most],
-                    ["old", "new"],
-                ));
-            }
-            [ends] => {
-                let classes = ["new", "hollow new"];
-                rows.push(spread_row(name, name, "half, 95 %", ends, classes));
-            }
-            _ => {}
-        }
+        rows.extend(spread_rows(name, sides));
     }
     let mut ticks = Vec::new();
     for (wait, label) in TICKS {
-        if wait <= longest {
+        if wait <= most {
             ticks.push((wait, label.to_owned()));
         }
     }
     let intervals = Intervals {
-        place: Box::new(move |wait| (wait / 60.0).ln_1p() / (longest / 60.0).ln_1p()),
+        place: Box::new(move |wait| (wait / 60.0).ln_1p() / (most / 60.0).ln_1p()),
         ticks,
         directions: ["", ""],
         columns: vec!["of the jobs"],
@@ -155,20 +135,29 @@ pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<[f64; 2]>)]) -> ChartSvg 
     ))
 }
 
-fn spread_row<'a>(
-    name: &str,
-    shown: &'a str,
-    which: &str,
-    ends: [f64; 2],
-    [first, second]: [&'static str; 2],
-) -> Row<'a> {
-    let [from, to] = ends.map(duration);
-    Row {
-        name: shown.into(),
-        line: Some((ends, "between")),
-        marks: vec![(ends[0], first), (ends[1], second)],
-        title: format!("{name}: {which} of the jobs wait up to {from} → {to}"),
+fn spread_rows<'a>(name: &'a str, sides: &[Distribution]) -> Vec<Row<'a>> {
+    let row = |shown, which: &str, marks: [(f64, &'static str); 2]| Row {
+        name: Cow::Borrowed(shown),
+        line: Some((marks.map(|(wait, _)| wait), "between")),
+        marks: marks.into(),
+        title: format!(
+            "{name}: {which} of the jobs wait up to {} → {}",
+            duration(marks[0].0),
+            duration(marks[1].0)
+        ),
         words: vec![which.to_owned()],
+    };
+    match sides {
+        [old, new] => vec![
+            row(name, "half", [(old.median, "old"), (new.median, "new")]),
+            row("", "95 %", [(old.p95, "old"), (new.p95, "new")]),
+        ],
+        [only] => vec![row(
+            name,
+            "half, 95 %",
+            [(only.median, "new"), (only.p95, "hollow new")],
+        )],
+        _ => Vec::new(),
     }
 }
 
@@ -224,7 +213,11 @@ mod tests {
 
     #[test]
     fn every_side_of_a_group_has_its_dots() {
-        let [old, new] = [0.0, 90_000.0].map(|median| [median, 2.0 * median]);
+        let [old, new] = [0.0, 90_000.0].map(|median| Distribution {
+            median,
+            p95: 2.0 * median,
+            ..Distribution::default()
+        });
         let chart = spreads("group", &[("a", vec![old, new]), ("b", vec![])]).wide;
         assert_eq!(
             (

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 use std::iter;
 
-use crate::view::document::table::{Fit, Table};
+use crate::view::document::table::{Column, Fit, Table};
 use crate::view::document::terminal::text_of;
 use crate::view::document::{Block, Document, DrawingStyle, Fact, Medium};
 use crate::view::printable::{printable, printable_lines};
@@ -124,6 +124,9 @@ fn write_table(table: &Table<'_>, most: usize, out: &mut dyn Write) -> io::Resul
     let (mut headings, mut rules) = (Vec::new(), Vec::new());
     let columns = table.columns_on(Medium::Text);
     for column in &columns {
+        if column.is_bar {
+            continue;
+        }
         headings.push(sentence(&column.heading));
         let is_number = column.fit == Fit::Number;
         rules.push(if is_number { "--:" } else { "---" });
@@ -133,19 +136,22 @@ fn write_table(table: &Table<'_>, most: usize, out: &mut dyn Write) -> io::Resul
     for row in limit.rows(table.len()) {
         let mut cells = Vec::new();
         for (column, cell) in iter::zip(&columns, table.row_on(Medium::Text, row)) {
-            let text = text_of(&cell);
-            let is_code = column.fit == Fit::Code;
-            cells.push(if is_code {
-                code(&text)
-            } else {
-                sentence(&text)
-            });
+            if !column.is_bar {
+                cells.push(cell_of(column, &text_of(&cell)));
+            }
         }
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
     match limit.left_out(table.len()) {
         Some(left_out) => writeln!(out, "\n{}", sentence(&left_out)),
         None => Ok(()),
+    }
+}
+
+fn cell_of(column: &Column, text: &str) -> String {
+    match column.fit {
+        Fit::Code if !text.is_empty() => code(text),
+        Fit::Code | Fit::Number | Fit::Text { .. } | Fit::Wrapped => sentence(text),
     }
 }
 
@@ -197,7 +203,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::view::document::Section;
-    use crate::view::document::table::{Cell, Column, RowLimit};
+    use crate::view::document::table::{Cell, RowLimit};
 
     #[test]
     fn text_from_outside_is_shown_as_it_is() {

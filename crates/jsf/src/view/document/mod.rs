@@ -20,7 +20,7 @@ pub(crate) use crate::view::document::page::{
 pub use crate::view::document::table::{Cell, Column, DECIDES, RowLimit, Table};
 pub(crate) use crate::view::document::table::{cells, score_in_words, star};
 pub use crate::view::document::terminal::TerminalStyle;
-pub(crate) use crate::view::document::terminal::{cut, wrapped};
+pub(crate) use crate::view::document::terminal::{text_of, wrapped};
 
 /// The result of a command for people.
 pub struct Document<'a> {
@@ -240,10 +240,29 @@ impl<'a> Section<'a> {
     /// Findings as they are drawn without colours, which a command shows on standard error too;
     /// `None` if there are none.
     pub fn findings(drawn: &'a [String]) -> Option<Self> {
+        Self::findings_under("findings", drawn)
+    }
+
+    /// The findings of two formulas under headings that say whose they are. Those of one formula on
+    /// both sides are given as the new one's.
+    pub fn findings_of_sides(formulas: OldNew<&str>, drawn: OldNew<&'a [String]>) -> Vec<Self> {
+        let is_one = formulas.old == formulas.new && drawn.old.is_empty();
+        let of_new = if is_one {
+            "findings"
+        } else {
+            "findings: new formula"
+        };
+        let mut sections = Vec::new();
+        sections.extend(Self::findings_under("findings: old formula", drawn.old));
+        sections.extend(Self::findings_under(of_new, drawn.new));
+        sections
+    }
+
+    fn findings_under(heading: &str, drawn: &'a [String]) -> Option<Self> {
         if drawn.is_empty() {
             return None;
         }
-        let mut section = Self::new("findings").on_page();
+        let mut section = Self::new(heading).on_page();
         for finding in drawn {
             section = section.draw(|_| finding.clone());
         }
@@ -282,8 +301,7 @@ impl Fact {
         self
     }
 
-    /// The facts of two sides: once where both are equal, else each with the name of its side, on the
-    /// first screen.
+    /// The facts of two sides: once where both are equal, else each with the name of its side.
     pub fn of_sides(old: &[Self], new: &[Self]) -> Vec<Self> {
         let mut facts = Vec::new();
         for fact in old {
@@ -307,7 +325,7 @@ fn merged(old: Option<&Fact>, new: Option<&Fact>) -> Fact {
     if let (Some(fact), true) = (old, old == new) {
         return fact.clone();
     }
-    let mut merged = Fact::with_lines("", Vec::new());
+    let mut merged = Fact::with_lines("", Vec::new()).in_full();
     for (side, fact) in [("old", old), ("new", new)] {
         let Some(fact) = fact else {
             merged.lines.push(format!("{side}: none"));
@@ -317,6 +335,7 @@ fn merged(old: Option<&Fact>, new: Option<&Fact>) -> Fact {
             merged.lines.push(format!("{side}: {line}"));
         }
         merged.heading.clone_from(&fact.heading);
+        merged.is_in_full &= fact.is_in_full;
     }
     merged
 }

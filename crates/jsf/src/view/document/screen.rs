@@ -1,4 +1,4 @@
-//! The lines of a document in a terminal: all, or what matters most of it in a limited number.
+//! The first screen of a document: what matters most of it, in a limited number of lines.
 //!
 //! In: a document, and the number of lines. Out: its headline, the facts and sections of the first
 //! screen with as many rows as there is room for, and a last line that says what is left out.
@@ -11,7 +11,7 @@ use crate::view::document::{Block, Document, Fact, Section};
 use crate::view::printable::printable;
 
 /// A table keeps at least so many rows, if it has them.
-const MIN_ROWS: usize = 2;
+const MIN_ROWS: usize = 3;
 /// A text of a fact keeps at least so many lines, if it has them.
 const MIN_LINES: usize = 2;
 
@@ -28,9 +28,21 @@ struct ShownSection<'d, 'a> {
 impl<'d, 'a> ShownSection<'d, 'a> {
     /// The section with as many rows as a screen of `height` lines could show.
     fn new(section: &'d Section<'a>, style: TerminalStyle, height: usize) -> Self {
+        let mut rows = 0;
+        for block in &section.blocks {
+            match block {
+                Block::Table(table) => rows = table.len().max(rows),
+                Block::List(items) if !section.heading.is_empty() => rows = items.len().max(rows),
+                _ => {}
+            }
+        }
+        if height == usize::MAX {
+            rows = height;
+        }
+        rows = rows.min(height);
         let mut shown = Self {
             section,
-            rows: height,
+            rows,
             lines: Vec::new(),
             left_out: 0,
         };
@@ -59,8 +71,7 @@ impl<'d, 'a> ShownSection<'d, 'a> {
                     self.left_out += table.len() - shown.len();
                     let (drawn, dropped) = style.table(table, &shown);
                     self.lines.extend(drawn);
-                    let is_named = table.names_dropped || style.height.is_none();
-                    if is_named && !dropped.is_empty() {
+                    if table.names_dropped && !dropped.is_empty() {
                         self.lines.extend(style.prose(&columns_left_out(&dropped)));
                     }
                 }
@@ -83,10 +94,15 @@ impl<'d, 'a> ShownSection<'d, 'a> {
         if !self.section.brief.is_empty() {
             self.lines.push(style.cut(&self.section.brief));
         }
-        match label(&self.section.heading) {
-            "" => "the rest".to_owned(),
-            heading => heading.to_owned(),
+        if !self.section.heading.is_empty() {
+            return label(&self.section.heading).to_owned();
         }
+        for block in &self.section.blocks {
+            if let Block::Table(_) = block {
+                return "a table".to_owned();
+            }
+        }
+        "a finding".to_owned()
     }
 }
 
@@ -119,15 +135,13 @@ fn shown_rows(table: &Table<'_>, most: usize) -> Vec<usize> {
     shown
 }
 
-/// The lines of a document: in full, or those of the first screen.
-pub(crate) fn lines(style: TerminalStyle, document: &Document<'_>) -> Vec<String> {
-    let is_full = style.height.is_none();
-    let height = style.height.unwrap_or(usize::MAX);
+/// The lines of the first screen.
+pub(crate) fn lines(style: TerminalStyle, document: &Document<'_>, height: usize) -> Vec<String> {
     let mut lines = style.headline(document);
     let mut hidden = Vec::new();
     let mut facts = Vec::new();
     for fact in &document.facts {
-        if is_full || !fact.is_in_full {
+        if !fact.is_in_full {
             facts.push(shortened(style, fact, height / 3, &mut hidden));
         }
     }
@@ -140,18 +154,19 @@ pub(crate) fn lines(style: TerminalStyle, document: &Document<'_>) -> Vec<String
     let most = height.saturating_sub(lines.len() + 1);
     let mut sections = Vec::new();
     for section in document.text_sections() {
-        if is_full || !section.is_in_full {
+        if !section.is_in_full {
             sections.push(ShownSection::new(section, style, height));
         }
     }
     fit(style, &mut sections, most, &mut hidden);
-    let footer = footer(&sections, &hidden, document.read_on);
+    let width = style.prose_width.unwrap_or(usize::MAX);
+    let footer = footer(&sections, &hidden, document.read_on, width);
     let end = lines.len().saturating_add(most);
     for shown in sections {
         lines.extend(shown.lines);
     }
     lines.truncate(end);
-    if !is_full && !footer.is_empty() {
+    if !footer.is_empty() {
         lines.push(style.cut(&footer));
     }
     lines
@@ -225,33 +240,75 @@ fn headings_in_full(document: &Document<'_>) -> Vec<String> {
 }
 
 /// What is left out, and where more is said.
-fn footer(sections: &[ShownSection<'_, '_>], hidden: &[String], read_on: &str) -> String {
-    let mut left_out: Vec<String> = Vec::new();
+fn footer(
+    sections: &[ShownSection<'_, '_>],
+    hidden: &[String],
+    read_on: &str,
+    width: usize,
+) -> String {
+    let mut left_out = Vec::new();
+    let mut without_heading = 0;
     for shown in sections {
-        if shown.left_out > 0 {
-            let count = shown.left_out;
-            left_out.push(match label(&shown.section.heading) {
-                "" => format!("{count} more rows"),
-                heading => format!("{heading}: {count} more"),
-            });
+        match shown.section.heading.as_str() {
+            "" => without_heading += shown.left_out,
+            heading if shown.left_out > 0 => left_out.push(more(shown.left_out, label(heading))),
+            _ => {}
         }
     }
-    for name in hidden {
-        if !left_out.contains(name) {
-            left_out.push(name.clone());
+    if without_heading > 0 {
+        left_out.push(more(without_heading, "rows"));
+    }
+    left_out.extend(counted(hidden));
+    let shown = match (read_on, left_out.is_empty()) {
+        ("", true) => return String::new(),
+        (_, true) => format!("more: {read_on}"),
+        ("", false) => "more: --full".to_owned(),
+        (_, false) => format!("more: {read_on}, --full"),
+    };
+    let room = width.saturating_sub(shown.width() + 3);
+    // the hint is worth more than one name
+    match left_out.first() {
+        Some(first) if first.width() <= room => format!("{shown} ({})", fitting(&left_out, room)),
+        _ => shown,
+    }
+}
+
+/// `2 more jobs`, `1 more entity`, `1 more neighbour of 17`, `1 more row of what decides`.
+fn more(count: usize, heading: &str) -> String {
+    if heading.starts_with("what ") || heading.starts_with("who ") {
+        let row = if count == 1 { "row" } else { "rows" };
+        return format!("{count} more {row} of {heading}");
+    }
+    let noun = heading.split(" of ").next().unwrap_or(heading);
+    match singular(noun) {
+        Some(singular) if count == 1 => format!("1 more {singular}{}", &heading[noun.len()..]),
+        _ => format!("{count} more {heading}"),
+    }
+}
+
+/// The singular of a noun of one word in the plural.
+fn singular(noun: &str) -> Option<String> {
+    if noun.contains(' ') {
+        return None;
+    }
+    if let Some(stem) = noun.strip_suffix("ies") {
+        return Some(format!("{stem}y"));
+    }
+    noun.strip_suffix('s').map(str::to_owned)
+}
+
+/// The first of some names that fit into a width, with an ellipsis for the others; at least one.
+fn fitting(names: &[String], width: usize) -> String {
+    let mut text = String::new();
+    for (index, name) in names.iter().enumerate() {
+        let more = if index + 1 == names.len() { 0 } else { 3 };
+        if index > 0 && text.width() + 2 + name.width() + more > width {
+            return text + ", …";
         }
+        text += if index > 0 { ", " } else { "" };
+        text += name;
     }
-    let mut shown = Vec::new();
-    if !read_on.is_empty() {
-        shown.push(read_on.to_owned());
-    }
-    if !left_out.is_empty() {
-        shown.push(format!("--full ({})", left_out.join(", ")));
-    }
-    if shown.is_empty() {
-        return String::new();
-    }
-    format!("more: {}", shown.join(", "))
+    text
 }
 
 /// A heading without what explains it.
@@ -259,6 +316,22 @@ fn label(heading: &str) -> &str {
     let (label, _) = heading.split_once(" (").unwrap_or((heading, ""));
     let (label, _) = label.split_once(", ").unwrap_or((label, ""));
     label
+}
+
+/// The names, and how often those are listed that are listed several times.
+fn counted(names: &[String]) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        if names[..index].contains(name) {
+            continue;
+        }
+        let count = names.iter().filter(|other| *other == name).count();
+        words.push(match count {
+            1 => name.clone(),
+            _ => format!("{count} {}s", name.trim_start_matches("a ")),
+        });
+    }
+    words
 }
 
 impl TerminalStyle {
@@ -303,14 +376,22 @@ mod tests {
     }
 
     fn screen(document: &Document<'_>, height: usize) -> Vec<String> {
-        let height = Some(height);
-        lines(
-            TerminalStyle {
-                height,
-                ..TerminalStyle::default()
-            },
-            document,
-        )
+        lines(TerminalStyle::default(), document, height)
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted_in_its_number() {
+        for (count, heading, counted) in [
+            (1, "jobs", "1 more job"),
+            (2, "jobs", "2 more jobs"),
+            (1, "entities", "1 more entity"),
+            (1, "neighbours of 17", "1 more neighbour of 17"),
+            (1, "what decides", "1 more row of what decides"),
+            (2, "what changes", "2 more rows of what changes"),
+            (1, "starting now", "1 more starting now"),
+        ] {
+            assert_eq!(more(count, heading), counted);
+        }
     }
 
     #[test]
@@ -334,7 +415,7 @@ mod tests {
         assert_eq!(lines.len(), 24);
         assert_eq!(
             lines[23],
-            "more: jsf explain --job ID, --full (jobs: 88 more, the rules, sizes)"
+            "more: jsf explain --job ID, --full (88 more jobs, the rules, sizes)"
         );
     }
 
@@ -343,12 +424,11 @@ mod tests {
         let long = "ncpus + ".repeat(500) + "1";
         let style = TerminalStyle {
             prose_width: Some(60),
-            height: Some(usize::MAX),
             ..TerminalStyle::default()
         };
         let mut document = document([5, 2]);
         document.facts[0] = Fact::new("formula", long);
-        let text = lines(style, &document).join("\n");
+        let text = lines(style, &document, usize::MAX).join("\n");
         assert_eq!(text.matches("ncpus").count(), 500);
     }
 
@@ -357,7 +437,6 @@ mod tests {
         let long = "ncpus + ".repeat(500) + "1";
         let style = TerminalStyle {
             prose_width: Some(80),
-            height: Some(24),
             ..TerminalStyle::default()
         };
         for (texts, is_cut) in [
@@ -368,7 +447,7 @@ mod tests {
             let mut document = document([100, 2]);
             let texts: Vec<String> = texts.into_iter().map(str::to_owned).collect();
             document.facts[0] = Fact::with_lines("formula", texts.clone());
-            let lines = lines(style, &document);
+            let lines = lines(style, &document, 24);
             let text = lines.join("\n");
             assert_eq!(lines.len(), 24, "{text}");
             assert!(

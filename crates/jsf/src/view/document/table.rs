@@ -8,7 +8,9 @@ use job_sort_formula::python::Value;
 use jsf_openpbs::number_format;
 
 use crate::view::document::Medium;
-use crate::view::words::{duration, percent, signed_duration, signed_significant, significant};
+use crate::view::words::{
+    duration, grouped, percent, signed_duration, signed_significant, significant,
+};
 
 /// The most characters of a value of Python.
 const MAX_VALUE: usize = 4300;
@@ -53,8 +55,9 @@ pub struct Column {
     /// Of the columns that do not fit, those of the lowest importance are dropped first.
     pub(crate) importance: u8,
     pub(crate) has_bar: bool,
-    /// Where it is shown, if anywhere.
-    medium: Option<Medium>,
+    pub(crate) is_bar: bool,
+    medium: Medium,
+    is_shown: bool,
 }
 
 /// How the cells of a column are aligned and fitted.
@@ -123,8 +126,14 @@ pub enum Cell<'a> {
     Places(i64),
     /// How many places a job wins on average.
     Gained(f64),
-    /// How much longer a time is, in seconds, and whether that is more than chance, as a star says.
+    /// A number of places that are won, as an arrow up or down.
+    Arrow(i64),
+    /// How much longer a time is, in seconds, and whether that is more than chance.
     Longer(f64, bool),
+    /// The same in a table that marks with a star what is more than chance.
+    Starred(f64, bool),
+    /// A bar for a part of the whole, from -1 to 1.
+    Bar(f64),
 }
 
 /// Whether a change is good or bad for the jobs.
@@ -206,6 +215,16 @@ macro_rules! cells {
 pub(crate) use cells;
 
 impl RowLimit {
+    /// The rows that are shown: those before the first returned index, and those from the second
+    /// one on.
+    pub(crate) fn shown_ends(self, len: usize) -> (usize, usize) {
+        match self {
+            Self::First(most) if most < len => (most, len),
+            Self::Ends(most) if most < len => (most / 2, len - most / 2),
+            _ => (len, len),
+        }
+    }
+
     /// The limit, and at most so many rows.
     pub(crate) fn at_most(self, rows: usize) -> Self {
         match self {
@@ -217,19 +236,20 @@ impl RowLimit {
 
     /// The rows that are shown of so many.
     pub(crate) fn rows(self, len: usize) -> Vec<usize> {
-        let (first, last) = match self {
-            Self::First(most) if most < len => (most, len),
-            Self::Ends(most) if most < len => (most / 2, len - most / 2),
-            _ => (len, len),
-        };
+        let (first, last) = self.shown_ends(len);
         (0..first).chain(last..len).collect()
     }
 
     /// The note on the rows that are left out; `None` if all are shown.
     pub(crate) fn left_out(self, len: usize) -> Option<String> {
-        match len - self.rows(len).len() {
-            0 => None,
-            hidden => Some(format!("and {hidden} more; --format json has all")),
+        let (first, last) = self.shown_ends(len);
+        let hidden = last - first;
+        match self {
+            _ if hidden == 0 => None,
+            Self::Ends(_) => Some(format!(
+                "{hidden} rows in the middle are left out; --format json has all"
+            )),
+            _ => Some(format!("and {hidden} more; --format json has all")),
         }
     }
 }
@@ -241,12 +261,14 @@ impl Column {
             fit,
             importance,
             has_bar: false,
-            medium: Some(Medium::All),
+            is_bar: false,
+            medium: Medium::All,
+            is_shown: true,
         }
     }
 
     fn is_on(&self, medium: Medium) -> bool {
-        self.medium == Some(medium) || self.medium == Some(Medium::All)
+        self.is_shown && (self.medium == medium || self.medium == Medium::All)
     }
 
     /// A column of numbers, which are never cut.
@@ -274,6 +296,15 @@ impl Column {
         Self::new(heading, Fit::Text { min: MIN_TREE_NAME }, importance)
     }
 
+    /// A column of bars, which a page draws beside the numbers.
+    pub fn bar(importance: u8) -> Self {
+        Self {
+            is_bar: true,
+            medium: Medium::Text,
+            ..Self::new("", Fit::Wrapped, importance)
+        }
+    }
+
     /// The last column, of sentences.
     pub fn wrapped(heading: impl Into<String>, importance: u8) -> Self {
         Self::new(heading, Fit::Wrapped, importance)
@@ -287,15 +318,13 @@ impl Column {
 
     /// The column on a page only.
     pub fn on_page(mut self) -> Self {
-        self.medium = Some(Medium::Page);
+        self.medium = Medium::Page;
         self
     }
 
     /// The column, unless this does not hold: then its cells are left out too.
     pub fn shown_if(mut self, is_shown: bool) -> Self {
-        if !is_shown {
-            self.medium = None;
-        }
+        self.is_shown = is_shown;
         self
     }
 }
@@ -364,58 +393,91 @@ impl<'a> Cell<'a> {
         Self::Written(significant(number), Some(number))
     }
 
-    /// The cell as it is written, `None` where a reader sees a dash; and the number by which its
-    /// column is sorted.
-    fn parts(&self) -> (Option<Cow<'_, str>>, Option<f64>) {
-        let (text, number) = match self {
-            Self::Missing => return (None, None),
-            Self::Text(text) if text.is_empty() => return (None, None),
-            Self::Text(text) | Self::Prose(text) | Self::Code(text) | Self::Node { text, .. } => {
-                return (Some(Cow::Borrowed(text)), None);
-            }
-            Self::Written(text, number) => return (Some(Cow::Borrowed(text)), *number),
-            Self::Python(value) => (value.repr_within(MAX_VALUE), value.to_f64()),
-            Self::Count(count) => (count.to_string(), Some(*count as f64)),
-            Self::Decimals(number, decimals) => (format!("{number:.decimals$}"), Some(*number)),
-            Self::Score(score) => (score_in_words(*score), Some(*score)),
-            Self::Duration(time) => (duration(*time), Some(*time)),
-            Self::Share(part) => (percent(*part), Some(*part)),
-            Self::Places(0) => ("0".to_owned(), Some(0.0)),
-            Self::Places(places) => (format!("{places:+}"), Some(*places as f64)),
-            Self::Gained(places) => (signed_significant(*places), Some(*places)),
-            Self::Longer(time, has_star) => (signed_duration(*time) + star(*has_star), Some(*time)),
-        };
-        (Some(Cow::Owned(text)), number)
-    }
-
     /// The cell as it is written; `None` where a reader sees a dash.
     pub(crate) fn written(&self) -> Option<Cow<'_, str>> {
-        self.parts().0
+        Some(match self {
+            Self::Missing => return None,
+            Self::Text(text) if text.is_empty() => return None,
+            Self::Text(text) | Self::Prose(text) | Self::Code(text) | Self::Node { text, .. } => {
+                Cow::Borrowed(&**text)
+            }
+            Self::Count(count) => Cow::Owned(count.to_string()),
+            Self::Decimals(number, decimals) => Cow::Owned(format!("{number:.decimals$}")),
+            Self::Score(score) => Cow::Owned(score_in_words(*score)),
+            Self::Python(value) => Cow::Owned(value.repr_within(MAX_VALUE)),
+            Self::Written(text, _) => Cow::Borrowed(text),
+            Self::Duration(time) => Cow::Owned(duration(*time)),
+            Self::Share(part) => Cow::Owned(percent(*part)),
+            Self::Places(0) => Cow::Borrowed("0"),
+            Self::Places(places) => Cow::Owned(format!("{places:+}")),
+            Self::Gained(places) => Cow::Owned(signed_significant(*places)),
+            Self::Arrow(0) => Cow::Borrowed("="),
+            Self::Arrow(places @ 1..) => Cow::Owned(format!("↑ {places}")),
+            Self::Arrow(places) => Cow::Owned(format!("↓ {}", places.unsigned_abs())),
+            Self::Longer(time, _) => Cow::Owned(signed_duration(*time)),
+            Self::Starred(time, has_star) => Cow::Owned(signed_duration(*time) + star(*has_star)),
+            Self::Bar(_) => return None,
+        })
+    }
+
+    /// The cell with the digits of long numbers in groups.
+    pub(crate) fn grouped(&self) -> Option<Cow<'_, str>> {
+        let shown = self.written()?;
+        Some(match self {
+            Self::Count(_)
+            | Self::Decimals(..)
+            | Self::Written(..)
+            | Self::Places(_)
+            | Self::Arrow(_) => Cow::Owned(grouped(&shown)),
+            _ => shown,
+        })
     }
 
     /// The number by which a column is sorted.
     pub(crate) fn number(&self) -> Option<f64> {
-        self.parts().1.filter(|number| number.is_finite())
+        match self {
+            Self::Count(count) => Some(*count as f64),
+            Self::Decimals(number, _)
+            | Self::Score(number)
+            | Self::Duration(number)
+            | Self::Share(number) => Some(*number),
+            Self::Gained(number) | Self::Longer(number, _) | Self::Starred(number, _) => {
+                Some(*number)
+            }
+            Self::Python(value) => value.to_f64(),
+            Self::Written(_, number) => *number,
+            Self::Places(places) | Self::Arrow(places) => Some(*places as f64),
+            Self::Missing
+            | Self::Text(_)
+            | Self::Prose(_)
+            | Self::Code(_)
+            | Self::Node { .. }
+            | Self::Bar(_) => None,
+        }
+        .filter(|number| number.is_finite())
     }
 
-    /// Whether it is a plain number, whose digits a page groups.
-    pub(crate) fn is_plain_number(&self) -> bool {
-        matches!(self, Self::Count(_) | Self::Decimals(..) | Self::Places(_))
+    /// Whether the cell says how much something changes.
+    pub(crate) fn is_change(&self) -> bool {
+        matches!(
+            self,
+            Self::Places(_) | Self::Arrow(_) | Self::Gained(_) | Self::Longer(..)
+        )
     }
 
     pub(crate) fn tone(&self) -> Tone {
-        let gain = match self {
-            Self::Places(places) => *places as f64,
-            Self::Gained(places) => *places,
-            Self::Longer(time, true) => -time.round(),
-            _ => 0.0,
-        };
-        if gain > 0.0 {
-            Tone::Better
-        } else if gain < 0.0 {
-            Tone::Worse
-        } else {
-            Tone::Neutral
+        match self {
+            Self::Places(1..) | Self::Arrow(1..) => Tone::Better,
+            Self::Places(..=-1) | Self::Arrow(..=-1) => Tone::Worse,
+            Self::Gained(places) if *places > 0.0 => Tone::Better,
+            Self::Gained(places) if *places < 0.0 => Tone::Worse,
+            Self::Longer(time, true) | Self::Starred(time, true) if time.round() > 0.0 => {
+                Tone::Worse
+            }
+            Self::Longer(time, true) | Self::Starred(time, true) if time.round() < 0.0 => {
+                Tone::Better
+            }
+            _ => Tone::Neutral,
         }
     }
 }

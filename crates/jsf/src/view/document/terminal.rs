@@ -18,6 +18,9 @@ const MAX_CELL_LINES: usize = 6;
 /// A column is not made wider than this: a cell that is longer moves the rest of its row, and not
 /// every other row.
 const MAX_PADDED: usize = 200;
+/// The number of characters of the longest bar.
+const BAR: f64 = 24.0;
+
 /// How a terminal shows a document.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TerminalStyle {
@@ -38,10 +41,48 @@ impl TerminalStyle {
     /// # Errors
     /// `out` cannot be written.
     pub fn write(self, document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
-        for line in screen::lines(self, document) {
-            writeln!(out, "{line}")?;
+        match self.height {
+            Some(height) => write_lines(screen::lines(self, document, height), out),
+            None => self.write_in_full(document, out),
+        }
+    }
+
+    /// Writes the whole document, row by row, as a table may have millions of them.
+    fn write_in_full(self, document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
+        write_lines(self.headline(document), out)?;
+        if !document.facts.is_empty() {
+            writeln!(out)?;
+            write_lines(self.facts(&document.facts), out)?;
+        }
+        for section in document.text_sections() {
+            writeln!(out)?;
+            if !section.heading.is_empty() {
+                write_lines(self.prose(&section.heading), out)?;
+            }
+            for block in &section.blocks {
+                match block {
+                    Block::Table(table) => self.write_table(table, out)?,
+                    _ => write_lines(self.block(block), out)?,
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Writes all rows of a table, and names the columns that do not fit.
+    fn write_table(self, table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let layout = self.layout(table, 0..table.len());
+        let mut lines = Vec::new();
+        layout.push_heading(&mut lines);
+        for row in 0..table.len() {
+            layout.push_row(&text_cells(table, row), &mut lines);
+            write_lines(lines.drain(..), out)?;
+        }
+        write_lines(lines, out)?;
+        match &layout.dropped()[..] {
+            [] => Ok(()),
+            dropped => write_lines(self.prose(&columns_left_out(dropped)), out),
+        }
     }
 
     /// The answer, in bold where there are colours.
@@ -55,7 +96,6 @@ impl TerminalStyle {
         lines
     }
 
-    /// The lines of what is not a table.
     pub(crate) fn block(self, block: &Block<'_>) -> Vec<String> {
         match block {
             Block::Prose(text) => self.prose(text),
@@ -72,7 +112,15 @@ impl TerminalStyle {
                 });
                 drawn.lines().map(str::to_owned).collect()
             }
-            Block::Table(_) | Block::Chart(_) => Vec::new(),
+            Block::Table(table) => {
+                let rows: Vec<usize> = (0..table.len()).collect();
+                let (mut lines, dropped) = self.table(table, &rows);
+                if !dropped.is_empty() {
+                    lines.extend(self.prose(&columns_left_out(&dropped)));
+                }
+                lines
+            }
+            Block::Chart(_) => Vec::new(),
         }
     }
 
@@ -87,10 +135,16 @@ impl TerminalStyle {
 
     /// The headings below each other, and their texts beside them.
     pub(crate) fn facts(self, facts: &[Fact]) -> Vec<String> {
-        /// After a heading that is wider, the text begins farther to the right.
+        /// A text begins in the same column as the others if its heading is at most this wide.
         const MAX_HEADING: usize = 18;
-        let widths = facts.iter().map(|fact| fact.heading.width() + 1);
-        let indent = widths.max().unwrap_or(0).min(MAX_HEADING) + 1;
+        let mut widest = 0;
+        for fact in facts {
+            let width = fact.heading.width() + 1;
+            if width <= MAX_HEADING {
+                widest = widest.max(width);
+            }
+        }
+        let indent = widest + 1;
         let width = self.prose_width.unwrap_or(usize::MAX);
         let width = width.saturating_sub(indent).max(MIN_WRAPPED);
         let mut shown = Vec::new();
@@ -113,10 +167,7 @@ impl TerminalStyle {
     /// The lines of some rows of a table under its headings, and the headings of the columns that
     /// do not fit.
     pub(crate) fn table(self, table: &Table<'_>, rows: &[usize]) -> (Vec<String>, Vec<String>) {
-        let columns = table.columns_on(Medium::Text).into_iter().cloned();
-        let sample = rows.iter().take(table.measured);
-        let sample = sample.map(|&row| text_cells(table, row));
-        let layout = Layout::new(columns.collect(), sample, self.table_width);
+        let layout = self.layout(table, rows.iter().copied());
         let mut lines = Vec::new();
         layout.push_heading(&mut lines);
         for &row in rows {
@@ -124,6 +175,20 @@ impl TerminalStyle {
         }
         (lines, layout.dropped())
     }
+
+    fn layout(self, table: &Table<'_>, rows: impl Iterator<Item = usize>) -> Layout {
+        let columns = table.columns_on(Medium::Text).into_iter().cloned();
+        let sample = rows.take(table.measured);
+        let sample = sample.map(|row| text_cells(table, row));
+        Layout::new(columns.collect(), sample, self.table_width)
+    }
+}
+
+fn write_lines(lines: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
+    for line in lines {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
 }
 
 /// The note on the columns that do not fit.
@@ -144,8 +209,16 @@ fn text_cells(table: &Table<'_>, row: usize) -> Vec<String> {
 pub(crate) fn text_of(cell: &Cell<'_>) -> String {
     match cell {
         Cell::Node { lines, text, .. } => format!("{lines}{text}"),
+        Cell::Bar(part) => bar(*part),
         _ => cell.written().unwrap_or("-".into()).into_owned(),
     }
+}
+
+/// A bar for a part of the whole, which may be negative.
+fn bar(part: f64) -> String {
+    let length = (part.abs().min(1.0) * BAR).round() as usize;
+    let bar = "█".repeat(length);
+    if part < 0.0 { format!("-{bar}") } else { bar }
 }
 
 /// The columns of a table that are shown, and their widths.
@@ -159,7 +232,7 @@ struct Layout {
 
 impl Layout {
     /// Fits the columns into `limit` characters, if there is a limit: columns of text become
-    /// narrower and the last column is wrapped, then whole columns are dropped. `sample` are the
+    /// narrower, then the last column is wrapped, then whole columns are dropped. `sample` are the
     /// cells of the first rows.
     fn new(
         columns: Vec<Column>,
@@ -185,7 +258,7 @@ impl Layout {
     }
 
     fn fit(&mut self, limit: usize) {
-        while !self.narrow(limit) {
+        while !self.narrow(limit, least_wrapped) && !self.narrow(limit, least_text) {
             let mut shown: Vec<usize> = (0..self.columns.len()).collect();
             shown.retain(|&index| self.widths[index].is_some());
             if shown.len() < 2 {
@@ -197,13 +270,14 @@ impl Layout {
         }
     }
 
-    /// Makes columns narrower, the widest first, and returns whether the table fits.
-    fn narrow(&mut self, limit: usize) -> bool {
+    /// Makes columns narrower, the widest first, and returns whether the table fits. `min` gives
+    /// the least width of the columns that can be narrower.
+    fn narrow(&mut self, limit: usize, min: fn(Fit) -> Option<usize>) -> bool {
         while self.total() > limit {
             let mut widest: Option<&mut usize> = None;
             for (column, width) in self.columns.iter().zip(&mut self.widths) {
                 if let Some(width) = width
-                    && let Some(least) = least_width(column.fit)
+                    && let Some(least) = min(column.fit)
                     && *width > least.max(column.heading.width())
                     && widest.as_ref().is_none_or(|widest| *width >= **widest)
                 {
@@ -276,13 +350,17 @@ impl Layout {
     }
 }
 
-/// The least width of a column that can be narrower than its cells.
-fn least_width(fit: Fit) -> Option<usize> {
+/// The least width of the last column.
+fn least_wrapped(fit: Fit) -> Option<usize> {
+    (fit == Fit::Wrapped).then_some(MIN_WRAPPED)
+}
+
+/// The least width of a column of text.
+fn least_text(fit: Fit) -> Option<usize> {
     match fit {
         Fit::Text { min } => Some(min),
         Fit::Code => Some(MIN_TREE_NAME),
-        Fit::Wrapped => Some(MIN_WRAPPED),
-        Fit::Number => None,
+        Fit::Number | Fit::Wrapped => None,
     }
 }
 

@@ -1,6 +1,4 @@
-//! What differs between two formulas: all that is between their common start and end.
-
-use std::iter;
+//! What differs between two formulas, token by token.
 
 use job_sort_formula::rank::OldNew;
 use minijinja::{Value, context};
@@ -8,6 +6,9 @@ use minijinja::{Value, context};
 use crate::view::document::page::Piece;
 use crate::view::printable::printable;
 
+/// The most tokens of a formula whose differences are searched for; in a longer one nothing is
+/// marked.
+const MAX_TOKENS: usize = 1500;
 /// Formulas that share less are two formulas: marks would be on nearly everything, and say nothing.
 const LEAST_SHARED: f64 = 0.3;
 
@@ -25,47 +26,91 @@ pub(crate) fn marked_formulas(formulas: &OldNew<String>) -> Vec<Value> {
     ]
 }
 
-/// The pieces of two texts, of which what is between their common start and their common end is
-/// marked.
+/// The pieces of two texts, of which those are marked that the other one does not have.
 fn marked_pieces(old: &str, new: &str) -> OldNew<Vec<Piece>> {
-    let (old_tokens, new_tokens) = (tokens(old), tokens(new));
-    let is_equal = |(old, new): &(&&str, &&str)| old == new;
-    let pairs = iter::zip(&old_tokens, &new_tokens);
-    let start = pairs.take_while(is_equal).count();
-    let pairs = iter::zip(
-        old_tokens[start..].iter().rev(),
-        new_tokens[start..].iter().rev(),
-    );
-    let end = pairs.take_while(is_equal).count();
-    let start: usize = old_tokens[..start].iter().map(|token| token.len()).sum();
-    let ends = &old_tokens[old_tokens.len() - end..];
-    let end: usize = ends.iter().map(|token| token.len()).sum();
-    let shared = 2 * (start + end);
-    if (shared as f64) < LEAST_SHARED * (old.len() + new.len()) as f64 {
-        return OldNew::new(unmarked(old), unmarked(new));
+    let old_tokens = tokens(old);
+    let new_tokens = tokens(new);
+    let unmarked = OldNew::new(unmarked(old), unmarked(new));
+    if old_tokens.len().max(new_tokens.len()) > MAX_TOKENS {
+        return unmarked;
     }
-    OldNew { old, new }.map(|text| {
-        let end = text.len() - end;
-        let mut pieces = Vec::new();
-        for (text, is_marked) in [
-            (&text[..start], false),
-            (&text[start..end], true),
-            (&text[end..], false),
-        ] {
-            if !text.is_empty() {
-                let text = text.to_owned();
-                pieces.push(Piece { text, is_marked });
-            }
+    let marked = differences(&old_tokens, &new_tokens);
+    let marked = OldNew::new(without_islands(marked.old), without_islands(marked.new));
+    let (mut shared, mut all) = (0, 0);
+    for piece in marked.old.iter().chain(&marked.new) {
+        let blanks = piece.text.matches(char::is_whitespace).count();
+        let length = piece.text.chars().count() - blanks;
+        all += length;
+        if !piece.is_marked {
+            shared += length;
         }
-        pieces
-    })
+    }
+    if shared as f64 >= LEAST_SHARED * all as f64 {
+        marked
+    } else {
+        unmarked
+    }
+}
+
+/// The tokens of either side, of which those are not marked that are in their longest common
+/// subsequence.
+fn differences(old: &[&str], new: &[&str]) -> OldNew<Vec<Piece>> {
+    // the length for the tokens from each place on
+    let mut lengths = vec![vec![0u16; new.len() + 1]; old.len() + 1];
+    for (i, old_token) in old.iter().enumerate().rev() {
+        for (j, new_token) in new.iter().enumerate().rev() {
+            lengths[i][j] = if old_token == new_token {
+                lengths[i + 1][j + 1] + 1
+            } else {
+                lengths[i + 1][j].max(lengths[i][j + 1])
+            };
+        }
+    }
+    let mut pieces = OldNew::new(Vec::new(), Vec::new());
+    let (mut i, mut j) = (0, 0);
+    while i < old.len() || j < new.len() {
+        if i < old.len() && j < new.len() && old[i] == new[j] {
+            push_piece(&mut pieces.old, old[i], false);
+            push_piece(&mut pieces.new, new[j], false);
+            (i, j) = (i + 1, j + 1);
+        } else if j == new.len() || i < old.len() && lengths[i + 1][j] >= lengths[i][j + 1] {
+            push_piece(&mut pieces.old, old[i], true);
+            i += 1;
+        } else {
+            push_piece(&mut pieces.new, new[j], true);
+            j += 1;
+        }
+    }
+    pieces
 }
 
 fn unmarked(text: &str) -> Vec<Piece> {
-    vec![Piece {
-        text: text.to_owned(),
-        is_marked: false,
-    }]
+    let mut pieces = Vec::new();
+    push_piece(&mut pieces, text, false);
+    pieces
+}
+
+/// Marks operators, brackets and spaces that are alone between marked pieces: an equal bracket says
+/// little.
+fn without_islands(all: Vec<Piece>) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for (index, piece) in all.iter().enumerate() {
+        let is_between = index > 0 && index + 1 < all.len();
+        let is_island = is_between && !piece.text.contains(is_word);
+        push_piece(&mut pieces, &piece.text, piece.is_marked || is_island);
+    }
+    pieces
+}
+
+/// Adds a text, which is joined to the last piece if both are marked or both not.
+fn push_piece(pieces: &mut Vec<Piece>, text: &str, is_marked: bool) {
+    match pieces.last_mut() {
+        Some(last) if last.is_marked == is_marked => last.text.push_str(text),
+        _ => pieces.push(Piece {
+            text: text.to_owned(),
+            is_marked,
+        }),
+    }
 }
 
 fn is_word(character: char) -> bool {
@@ -128,7 +173,7 @@ mod tests {
             ("a + 10*b", "a + 12*b", "a + [10]*b", "a + [12]*b"),
             ("a + b", "a + b - c", "a + b", "a + b[ - c]"),
             ("", "x", "", "x"),
-            ("pow(2, x)", "exp2(x)", "pow(2, x)", "exp2(x)"),
+            ("pow(2, x)", "exp2(x)", "[pow(2, ]x)", "[exp2](x)"),
             (
                 "pow(2, x / y)",
                 "100 * z + w / 3600",
@@ -136,9 +181,24 @@ mod tests {
                 "100 * z + w / 3600",
             ),
             ("a * 1e-7", "a * 1e+7", "a * [1e-7]", "a * [1e+7]"),
-            ("aa + aa", "aa", "aa[ + aa]", "aa"),
+            (
+                "(beta) + (4 * alpha)",
+                "100 * alpha + c",
+                "[(beta) + (4] * alpha[)]",
+                "[100] * alpha[ + c]",
+            ),
         ] {
             assert_eq!(marked(old, new), (before.to_owned(), after.to_owned()));
         }
+    }
+
+    #[test]
+    fn nothing_is_marked_in_long_formulas() {
+        let long = "1+".repeat(MAX_TOKENS) + "1";
+        let OldNew {
+            old: before,
+            new: after,
+        } = marked_pieces(&long, "1");
+        assert!(before.len() == 1 && !before[0].is_marked && !after[0].is_marked);
     }
 }

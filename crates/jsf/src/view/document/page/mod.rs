@@ -19,7 +19,7 @@ use crate::view::document::page::difference::marked_formulas;
 use crate::view::document::table::{Cell, Column, Fit, Table, Tone};
 use crate::view::document::{Block, Chart, Document, DrawingStyle, Fact, Medium, Section};
 use crate::view::printable::printable;
-use crate::view::words::{capitalised, grouped_count, grouped_number};
+use crate::view::words::{capitalised, grouped_count};
 
 /// The mark of every page, near its beginning, by which a later command knows a page that it may
 /// replace.
@@ -31,8 +31,8 @@ pub(crate) const SCRIPT: &str = include_str!("page.js");
 
 /// The most rows of a table.
 const MAX_ROWS: usize = 1000;
-/// The headings of columns that say what changes.
-const EFFECTS: [&str; 4] = ["gained", "points", "moved", "difference"];
+/// The headings of columns of numbers that say what changes.
+const EFFECTS: [&str; 2] = ["gained", "points"];
 /// The number of characters in a line of a drawing.
 const DRAWING_WIDTH: usize = 110;
 /// The deepest level of a tree that is moved to the right of the level above.
@@ -108,12 +108,15 @@ pub(crate) struct Piece {
 }
 
 /// A cell of a table. `value` is the number by which the column is sorted.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct PageCell {
     text: String,
     value: Option<String>,
     class: String,
     bar: Option<Bar>,
+    /// Spaces as wide as the decimals that the number lacks, so that the points of a column are
+    /// below each other.
+    padding: String,
 }
 
 /// A bar in a cell that begins at zero, in percent of its width.
@@ -143,13 +146,19 @@ pub(crate) fn page_sections<'s, 'a: 's>(
     sections: impl IntoIterator<Item = &'s Section<'a>>,
 ) -> Vec<Value> {
     let mut shown = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     for section in sections {
         if section.medium == Medium::Text {
             continue;
         }
         let pieces = sentence_pieces(&capitalised(&section.heading));
         let heading: String = pieces.iter().map(|piece| &*piece.text).collect();
-        let id = format!("section-{}", shown.len() + 1);
+        let name = section_name(&heading);
+        let id = match names.iter().filter(|known| **known == name).count() {
+            0 => name.clone(),
+            same => format!("{name}-{}", same + 1),
+        };
+        names.push(name);
         let mut blocks = Vec::new();
         for block in &section.blocks {
             blocks.push(page_block(block, &heading));
@@ -157,6 +166,19 @@ pub(crate) fn page_sections<'s, 'a: 's>(
         shown.push(context! { id, heading, pieces, blocks });
     }
     shown
+}
+
+/// The words of a heading, as the name of a link has them.
+fn section_name(heading: &str) -> String {
+    /// The most words of a name.
+    const MAX_WORDS: usize = 6;
+    let lower = heading.to_lowercase();
+    let mut words: Vec<&str> = lower
+        .split(|character: char| !character.is_ascii_alphanumeric())
+        .collect();
+    words.retain(|word| !word.is_empty());
+    words.truncate(MAX_WORDS);
+    format!("section-{}", words.join("-"))
 }
 
 fn page_block(block: &Block<'_>, heading: &str) -> Value {
@@ -200,16 +222,13 @@ fn page_block(block: &Block<'_>, heading: &str) -> Value {
 fn page_table(table: &Table<'_>, heading: &str) -> Value {
     let shown = table.columns_on(Medium::Page);
     let cells = first_rows(table);
-    // a narrow screen shows what changes beside the names
-    let mut effect = shown
-        .iter()
-        .position(|column| EFFECTS.contains(&&*column.heading));
-    effect = effect.or_else(|| shown.iter().position(|column| column.has_bar));
+    let effect = effect_column(&shown, &cells);
     let mut columns = Vec::new();
     for (index, column) in shown.iter().enumerate() {
         columns.push(context! {
             heading => printable(&column.heading),
             is_number => column.fit == Fit::Number,
+            // a narrow screen shows what changes beside the names
             is_effect => effect == Some(index),
         });
     }
@@ -248,6 +267,7 @@ fn page_rows(columns: &[&Column], cells: &[Vec<Cell<'_>>]) -> Vec<Vec<PageCell>>
         rows.push(shown);
     }
     for (index, column) in columns.iter().enumerate() {
+        align_points(&mut rows, index);
         if column.has_bar {
             draw_bars(cells, &mut rows, index);
         }
@@ -255,14 +275,22 @@ fn page_rows(columns: &[&Column], cells: &[Vec<Cell<'_>>]) -> Vec<Vec<PageCell>>
     rows
 }
 
+/// The column of what changes, if there is one.
+fn effect_column(columns: &[&Column], rows: &[Vec<Cell<'_>>]) -> Option<usize> {
+    for (index, column) in columns.iter().enumerate() {
+        if EFFECTS.contains(&&*column.heading) || rows.iter().any(|row| row[index].is_change()) {
+            return Some(index);
+        }
+    }
+    columns.iter().position(|column| column.has_bar)
+}
+
 impl PageCell {
     fn new(cell: &Cell<'_>, column: &Column) -> Self {
         /// Longer texts are broken into lines.
         const MAX_LINE: usize = 40;
-        let mut text = cell.written().unwrap_or("–".into());
-        if cell.is_plain_number() {
-            text = grouped_number(text).into();
-        }
+        let text = cell.grouped();
+        let text = text.as_deref().unwrap_or("–");
         let long = if text.chars().nth(MAX_LINE).is_some() {
             "long"
         } else {
@@ -280,10 +308,10 @@ impl PageCell {
         };
         let value = cell.number().map(number_text);
         Self {
-            text: printable(&text).into_owned(),
+            text: printable(text).into_owned(),
             value,
             class: class.trim().to_owned(),
-            bar: None,
+            ..Self::default()
         }
     }
 }
@@ -336,9 +364,42 @@ fn class_of_bar(cell: &Cell<'_>) -> &'static str {
     match cell.tone() {
         Tone::Better => "up",
         Tone::Worse => "down",
-        Tone::Neutral if matches!(cell, Cell::Longer(..)) => "same",
+        Tone::Neutral if matches!(cell, Cell::Longer(..) | Cell::Starred(..)) => "same",
         Tone::Neutral => "new",
     }
+}
+
+/// Pads the numbers of a column to the same number of decimals with spaces, which add no digits.
+/// Numbers among times end where the times do.
+fn align_points(rows: &mut [Vec<PageCell>], column: usize) {
+    const FIGURE_SPACE: &str = "\u{2007}";
+    const PUNCTUATION_SPACE: &str = "\u{2008}";
+    let mut most = 0;
+    for row in &*rows {
+        let cell = &row[column];
+        if cell.value.is_some() && cell.text.ends_with(char::is_alphabetic) {
+            return;
+        }
+        most = decimals(cell).unwrap_or(0).max(most);
+    }
+    for row in rows {
+        let cell = &mut row[column];
+        cell.padding = match decimals(cell) {
+            Some(0) if most > 0 => PUNCTUATION_SPACE.to_owned() + &FIGURE_SPACE.repeat(most),
+            Some(decimals) => FIGURE_SPACE.repeat(most - decimals),
+            None => String::new(),
+        };
+    }
+}
+
+/// The number of decimals of a plain number.
+fn decimals(cell: &PageCell) -> Option<usize> {
+    let (whole, decimals) = cell.text.split_once('.').unwrap_or((&cell.text, ""));
+    let is_plain = whole
+        .chars()
+        .all(|digit| digit.is_ascii_digit() || ",+-−".contains(digit))
+        && decimals.chars().all(|digit| digit.is_ascii_digit());
+    (cell.value.is_some() && is_plain).then_some(decimals.len())
 }
 
 /// A sentence for people, in which back-ticks mark names.
@@ -379,6 +440,43 @@ mod tests {
         assert_eq!(shown, [("100000.vm", true), (" gains 10 places", false)]);
         let long = sentence_pieces(&format!("`{}`", "x".repeat(4096)));
         assert_eq!(long[0].text.chars().count(), 81);
+    }
+
+    #[test]
+    fn the_points_of_a_column_are_aligned() {
+        let rows = ["1", "2.5", "1,000.25", "1e-7", "50 %"]
+            .map(|text| vec![Cell::Written(text.to_owned(), Some(1.0))]);
+        let rows = rows_of(Column::number("value", 9), rows);
+        let paddings: Vec<usize> = rows
+            .iter()
+            .map(|row| row[0].padding.chars().count())
+            .collect();
+        assert_eq!(paddings, [3, 1, 0, 0, 0]);
+        let rows = ["1", "2.5", "1 h"].map(|text| vec![Cell::Written(text.to_owned(), Some(1.0))]);
+        let rows = rows_of(Column::number("value", 9), rows);
+        assert!(
+            rows.iter()
+                .all(|row| row[0].padding.is_empty() && row[0].class == "n")
+        );
+    }
+
+    #[test]
+    fn every_section_has_a_link_of_its_own() {
+        let sections = ["jobs", "Terms of \"><b>7", "terms of <b> 7", "", ""].map(Section::new);
+        let ids: Vec<String> = page_sections(&sections)
+            .into_iter()
+            .map(|section| section.get_attr("id").expect("an id").to_string())
+            .collect();
+        assert_eq!(
+            ids,
+            [
+                "section-jobs",
+                "section-terms-of-b-7",
+                "section-terms-of-b-7-2",
+                "section-",
+                "section--2"
+            ]
+        );
     }
 
     #[test]
