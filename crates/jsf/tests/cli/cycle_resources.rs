@@ -70,7 +70,7 @@ fn a_chunk_runs_where_the_values_are_that_it_asks_for() {
         ("1:ncpus=4:color=red+1:ncpus=4:color=green", "starts"),
         (
             "1:ncpus=1:color=purple",
-            "can never run: not enough processors: asks for 1 with color=purple, 0 exist",
+            "can never run: queue workq has no node with color=purple",
         ),
         // a string that `resources` does not name is not compared
         ("1:ncpus=1:shape=round", "starts"),
@@ -82,11 +82,11 @@ fn a_chunk_runs_where_the_values_are_that_it_asks_for() {
         ),
         (
             "1:ncpus=1:vnode=H2",
-            "can never run: not enough processors: asks for 1 with vnode=H2, 0 exist",
+            "can never run: queue workq has no node with vnode=H2",
         ),
         (
             "1:ncpus=1:host=nowhere",
-            "can never run: not enough processors: asks for 1 with host=nowhere, 0 exist",
+            "can never run: queue workq has no node with host=nowhere",
         ),
         // the two nodes of one host
         ("1:ncpus=8", "starts"),
@@ -295,7 +295,7 @@ fn the_reason_names_what_is_short() {
         (
             red,
             "1:ncpus=1:fast=True:color=red",
-            "can never run: not enough processors: asks for 1 with fast=True:color=red, 0 exist",
+            "can never run: queue workq has no node with fast=True:color=red",
         ),
     ] {
         assert_eq!(

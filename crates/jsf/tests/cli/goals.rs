@@ -267,7 +267,11 @@ fn goals_about_what_the_log_does_not_have_are_refused_or_named() {
         ),
         (
             of("jobs = \"ncpus > 5000\""),
-            "jsf: the goal `soon` is about no job of the log: `ncpus > 5000` holds for none of its jobs\n",
+            "jsf: the goal `soon` is about no job of the log: `ncpus > 5000` holds for no job\n",
+        ),
+        (
+            of("queue = \"short\"\njobs = \"ncpus > 5000\""),
+            "jsf: the goal `soon` is about no job of the log: `ncpus > 5000` holds for no job of the queue `short`\n",
         ),
         (
             of("jobs = \"walltme > 2\""),
