@@ -96,7 +96,7 @@ fn a_chunk_runs_where_the_values_are_that_it_asks_for() {
         ),
         (
             "1:ncpus=4:color=blue:host=n1",
-            "can never run: not enough processors: asks for 4 with color=blue:host=n1, 0 exist",
+            "can never run: queue workq has no node with color=blue:host=n1",
         ),
     ] {
         assert_eq!(alone(select), expected, "{select}");
