@@ -8,3 +8,4 @@ mod python;
 mod reach_rank;
 mod read_once;
 mod replay;
+mod what_if;
