@@ -189,7 +189,8 @@ impl Ranking {
         };
         let mut rows: Vec<usize> = (0..values.len()).collect();
         let compare = |left: usize, right: usize| {
-            let by_value = values[left].total_cmp(&values[right]);
+            // both zeros are one value
+            let by_value = (values[left] + 0.0).total_cmp(&(values[right] + 0.0));
             by_value.then_with(|| decimals[left].cmp(&decimals[right]))
         };
         rows.sort_unstable_by(|&left, &right| compare(left, right));

@@ -527,7 +527,7 @@ fn wrong_wishes_are_named_with_their_line() {
     );
     assert_eq!(
         error("w", "1\n# first\n3\n1"),
-        "w:4: `1` is the same job as `1` on line 1"
+        "w:4: `1` is there twice, first on line 1"
     );
     assert_eq!(
         error("w", "1\n1.vm"),

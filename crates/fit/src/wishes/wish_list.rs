@@ -269,7 +269,11 @@ fn distinct_row<'n>(
         0 => String::new(),
         line => format!(" on line {line}"),
     };
-    let message = format!("`{}` is the same job as `{}`{line}", named.id, first.id);
+    let message = if first.id == named.id {
+        format!("`{}` is there twice, first{line}", named.id)
+    } else {
+        format!("`{}` is the same job as `{}`{line}", named.id, first.id)
+    };
     Err(WishError::at(&named.place, message))
 }
 

@@ -220,17 +220,17 @@ fn domain(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
 }
 
 fn wrong_type(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {
-    let operation = match analysis.kind(failure.node) {
-        ExprKind::Binary { op, .. } => op.symbol(),
-        ExprKind::Unary { op, .. } => op.symbol(),
-        ExprKind::Comparison { operators, .. } => operators[0].symbol(),
+    let what = match analysis.kind(failure.node) {
+        ExprKind::Binary { op, .. } => format!("`{}` does not support these operands", op.symbol()),
+        ExprKind::Unary { op, .. } => format!("`{}` does not support this operand", op.symbol()),
+        ExprKind::Comparison { .. } => "these operands cannot be compared".to_owned(),
         ExprKind::Call { callee, .. } if analysis.facts.function(*callee).is_some() => {
-            analysis.text(*callee)
+            let function = analysis.text(*callee);
+            format!("`{function}` does not support these arguments")
         }
         // a callee that is not a function has a finding of its own
         _ => return None,
     };
-    let what = format!("`{operation}` does not support these operands");
     let mut finding = diagnostic(
         analysis,
         failure,

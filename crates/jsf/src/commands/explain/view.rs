@@ -102,11 +102,18 @@ fn facts(report: ExplainReport<'_>, decides: &[SummandAgreement]) -> Vec<Fact> {
         facts.push(Fact::new("cycle", report.preemption.join("; ")));
     }
     facts.extend(decides_fact(decides));
-    if let [job] = &jobs[..] {
+    let mut worth = Vec::new();
+    for job in jobs {
         let rates = rates_line(&job.rates, "at this job");
-        if !rates.is_empty() {
-            facts.push(Fact::new("worth", format!("{rates} (in waiting)")));
+        let id = report.table().id(job.row);
+        match jobs.len() {
+            _ if rates.is_empty() => {}
+            1 => worth.push(format!("{rates} (in waiting)")),
+            _ => worth.push(format!("`{id}`: {rates} (in waiting)")),
         }
+    }
+    if !worth.is_empty() {
+        facts.push(Fact::with_lines("worth", worth).in_full_if(jobs.len() > 1));
     }
     facts
 }
@@ -439,9 +446,12 @@ fn waiting_sentence(job: &Explanation, reached: RankReached) -> String {
             } else {
                 "the formula does not read `eligible_time`"
             };
+            let ahead = match now - 1 {
+                1 => "the job".to_owned(),
+                jobs => format!("one of the {jobs} jobs"),
+            };
             format!(
-                "Waiting overtakes nobody, as {because}; it moves up when one of the {} jobs ahead starts.",
-                now - 1
+                "Waiting overtakes nobody, as {because}; it moves up when {ahead} ahead starts."
             )
         }
         Wait::Until(Reached { wait: 0, .. }) => format!("it has {} now", at_most(rank)),

@@ -104,7 +104,8 @@ fn first_job(queue: &RankedQueue) -> Option<String> {
     {
         let ahead = first.value - second.value;
         if ahead > 0.0 && ahead.is_finite() {
-            lead = format!(", {} points ahead", significant(ahead));
+            let points = if ahead == 1.0 { "point" } else { "points" };
+            lead = format!(", {} {points} ahead", significant(ahead));
         } else if ahead == 0.0 {
             let scores = order.iter().map_while(|&row| ranking.score(row));
             let tied = scores.take_while(|score| score.value == first.value);
