@@ -8,7 +8,7 @@ use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, ShareTree};
 use job_sort_formula::rank::JobMove;
 use jsf_openpbs::files::resource_group::UNKNOWN_GROUP;
 use jsf_openpbs::files::usage::MIN_USAGE;
-use jsf_site::ComparedQueue;
+use jsf_site::{ComparedQueue, UsageChange};
 use serde_json::Value;
 
 use crate::commands::shares::answer::{
@@ -22,8 +22,8 @@ use crate::view::branches::{MAX_LEVELS, branches};
 use crate::view::document::{Cell, Chart, Column, Document, Fact, Section, Table, cells};
 use crate::view::groups::{group_sections, move_cells, move_columns};
 use crate::view::words::{
-    count, first_names, grouped, grouped_count, grouped_number, percent, signed_significant,
-    significant,
+    capitalised, count, first_names, grouped, grouped_count, grouped_number, percent,
+    signed_significant, significant,
 };
 
 /// A tree of at most so many nodes is on the first screen; of a larger one the entities farthest
@@ -71,7 +71,7 @@ pub(crate) fn shares_document<'a>(report: &SharesReport<'a>) -> Document<'a> {
     } else {
         document.facts.extend(entity_facts(first));
         if is_brief {
-            sections.extend(over_and_under_section(first));
+            sections.extend(over_and_under_section(views));
         }
         sections.push(nodes_section(views).in_full_if(is_brief));
     }
@@ -117,12 +117,13 @@ fn headline(report: &SharesReport<'_>, view: &PolicyView<'_>) -> String {
         }
     }
     if clauses.is_empty() {
-        clauses.push("usage is as the shares are".to_owned());
+        clauses.push("the usage is as the shares are".to_owned());
     }
-    format!("{of}{}.", clauses.join(", "))
+    capitalised(&format!("{of}{}.", clauses.join(", ")))
 }
 
-/// Who gains and who loses most by the assumed usage, and how many jobs move.
+/// What becomes of the entity that is charged, who gains and who loses most by the assumed usage,
+/// and how many jobs move.
 fn assumed_headline(
     report: &SharesReport<'_>,
     view: &PolicyView<'_>,
@@ -135,20 +136,31 @@ fn assumed_headline(
         }
     }
     changed.sort_by(|one, other| (other.2 - other.1).total_cmp(&(one.2 - one.1)));
-    let mut clauses = Vec::new();
-    for (most, sign, verb) in [
-        (changed.first(), 1.0, "gains"),
-        (changed.last(), -1.0, "loses"),
-    ] {
-        if let Some(&(node, old, new)) = most
-            && (new - old) * sign > 0.0
+    let mut told = Vec::new();
+    if let Some(&(node, old, new)) = changed.first()
+        && new > old
+    {
+        told.push((node, old, new, "gains most"));
+    }
+    if let Some(&(node, old, new)) = changed.last()
+        && new < old
+    {
+        told.push((node, old, new, "loses most"));
+    }
+    for &(node, old, new) in &changed {
+        if told.iter().all(|known| known.0 != node) && is_charged(view.tree(), node, report.changes)
         {
-            let name = shown_name(view.tree(), node);
-            let [old, new] = [old, new].map(significant);
-            // what looks equal is no change
-            if old != new {
-                clauses.push(format!("`{name}` {verb} most (factor {old} → {new})"));
-            }
+            told.insert(0, (node, old, new, "changes"));
+            break;
+        }
+    }
+    let mut clauses = Vec::new();
+    for (node, old, new, verb) in told {
+        let name = shown_name(view.tree(), node);
+        let [old, new] = [old, new].map(significant);
+        // what looks equal is no change
+        if old != new {
+            clauses.push(format!("`{name}` {verb} (factor {old} → {new})"));
         }
     }
     if clauses.is_empty() {
@@ -161,6 +173,18 @@ fn assumed_headline(
     }
     let assumed = grouped(&view.policy.assumed);
     format!("If {assumed}: {}.", clauses.join(", "))
+}
+
+/// Whether usage is added to an entity, which is named by its name or its path.
+fn is_charged(tree: &ShareTree, node: NodeId, changes: &[UsageChange]) -> bool {
+    for change in changes {
+        if let UsageChange::Charge { name, .. } = change
+            && (tree.name(node) == name || short_path(tree, node) == *name)
+        {
+            return true;
+        }
+    }
+    false
 }
 
 fn moved_jobs(queue: &ComparedQueue) -> Vec<JobMove> {
@@ -213,35 +237,71 @@ fn entities(view: &PolicyView<'_>) -> Vec<NodeId> {
 }
 
 /// The entities that use most more than their shares, and those that use most less, in this order.
-fn over_and_under_section<'a>(first: &PolicyView<'a>) -> Option<Section<'a>> {
+fn over_and_under_section<'a>(views: &'a [PolicyView<'a>]) -> Option<Section<'a>> {
+    let first = views.first()?;
     let entities = entities_by_excess(first.assessed, first.nodes.clone());
     let over = farthest_with_shares(first.assessed, entities, MOST_OF_EACH);
     if over.is_empty() {
         return None;
     }
-    let columns = [
+    let mut columns = vec![
         Column::text("entity", 9),
         Column::text("group", 3),
         Column::number("share", 8),
         Column::number("part of usage", 8),
         Column::number("points", 8),
-        Column::number("factor", 7).shown_if(first.policy.has_factors),
     ];
+    let mut factors = Vec::new();
+    for view in views {
+        if view.policy.has_factors {
+            let heading = match views.len() {
+                1 if view.is_pbs() => "factor",
+                1 => "fairshare",
+                _ => view.name(),
+            };
+            columns.push(Column::number(heading, 7));
+            factors.push(Factors::new(first, view));
+        }
+    }
     let mut rows = Vec::new();
     for node in over {
         let points = excess(first.assessed, node) * 100.0;
-        rows.push(cells![
+        let mut cells = cells![
             shown_name(first.tree(), node),
             group(first.tree(), node),
             Cell::Share(share_part(first.assessed, node)),
             Cell::Share(usage_part(first.assessed, node)),
             Cell::Written(signed_significant(points), Some(points)),
-            first.factor(node).map(Cell::significant),
-        ]);
+        ];
+        cells.extend(factors.iter().map(|factors| factors.cell(node)));
+        rows.push(cells);
     }
-    let table = Table::from_rows(columns, rows);
+    let mut table = Table::from_rows(columns, rows);
+    table.names_dropped = views.len() > 1;
     let section = Section::new("farthest over and under their shares").in_text();
     Some(section.table(table))
+}
+
+/// The factors of the nodes of one tree under a policy, whose tree may differ.
+struct Factors<'a> {
+    view: &'a PolicyView<'a>,
+    /// The node of its tree with the path of each node, by index.
+    nodes: Vec<Option<NodeId>>,
+}
+
+impl<'a> Factors<'a> {
+    fn new(first: &PolicyView<'_>, view: &'a PolicyView<'a>) -> Self {
+        let nodes = counterparts(first.tree(), view.tree());
+        Self { view, nodes }
+    }
+
+    fn cell(&self, node: NodeId) -> Cell<'static> {
+        let node = self.nodes[node.index()];
+        match node.and_then(|node| self.view.factor(node)) {
+            Some(factor) => Cell::significant(factor),
+            None => Cell::Missing,
+        }
+    }
 }
 
 /// The entities whose usage is farthest from their shares as a chart, and the tree as a table.
@@ -385,11 +445,10 @@ fn factors_table<'a>(first: &'a PolicyView<'a>, views: &'a [PolicyView<'a>]) -> 
         Column::number("shares", 6),
         Column::number("usage", 7),
     ];
-    // the trees of several policies may differ
-    let mut counterparts_of = Vec::new();
+    let mut factors = Vec::new();
     for view in views {
         columns.push(Column::number(view.name(), 6));
-        counterparts_of.push((view, counterparts(tree, view.tree())));
+        factors.push(Factors::new(first, view));
     }
     let names = name_cells(first);
     Table::new(columns, names.len(), move |row| {
@@ -399,10 +458,7 @@ fn factors_table<'a>(first: &'a PolicyView<'a>, views: &'a [PolicyView<'a>]) -> 
             number_cell(&shares(tree.shares(node))),
             Cell::significant(tree.usage(node)),
         ];
-        for (view, counterparts) in &counterparts_of {
-            let factor = counterparts[node.index()].and_then(|node| view.factor(node));
-            cells.push(factor.map(Cell::significant).into());
-        }
+        cells.extend(factors.iter().map(|factors| factors.cell(node)));
         cells
     })
 }
@@ -520,7 +576,7 @@ mod tests {
     use super::*;
     use crate::view::document::TerminalStyle;
     use job_sort_formula::fairshare::{AssessedTree, FairTree, Member, PolicyRules, TreeBuilder};
-    use jsf_site::{PolicyName, PolicyShares, UsageChange};
+    use jsf_site::{PolicyName, PolicyShares};
 
     /// The lines of the tables, as they are and with a charge, in a terminal of this width.
     fn drawn(width: Option<usize>) -> [String; 2] {
