@@ -105,7 +105,7 @@ impl OpenedQueue {
     ) -> Result<Vec<usize>, CliError> {
         let given = job_ids(&named.job, &self.site);
         let FoundJobs { rows, unmatched } = table.find_all_jobs(&given);
-        let unmatched = with_ended(unmatched, &given, &self.site);
+        let unmatched = with_hints(unmatched, &given, &self.site, table);
         if rows.is_empty() && !given.is_empty() {
             return Err(unknown_jobs_error(unmatched).into());
         }
@@ -202,7 +202,7 @@ pub(crate) fn select_rows_or_warn(
         ..filter
     };
     let mut filtered = filter.select(rows, table, tree.as_ref());
-    filtered.unmatched = with_ended(filtered.unmatched, &jobs, site);
+    filtered.unmatched = with_hints(filtered.unmatched, &jobs, site, table);
     if !filtered.has_known && !filter.queues.iter().any(|name| site.has_queue(name)) {
         return Err(unknown_jobs_error(filtered.unmatched).into());
     }
@@ -215,8 +215,14 @@ fn job_ids(given: &[String], site: &Site) -> Vec<String> {
     given.iter().map(|id| site.job_id(id).to_owned()).collect()
 }
 
-/// What is said of ids that no job has; of a job that has ended, that it has.
-fn with_ended(mut unmatched: Vec<String>, given: &[String], site: &Site) -> Vec<String> {
+/// What is said of ids that no job has: that the job has ended, or how jobs are called.
+fn with_hints(
+    mut unmatched: Vec<String>,
+    given: &[String],
+    site: &Site,
+    table: &JobTable,
+) -> Vec<String> {
+    let is_one = unmatched.len() == 1;
     for message in &mut unmatched {
         let mut ids = given.iter();
         let id = ids.find(|id| message.starts_with(&format!("no job is called `{id}`")));
@@ -224,6 +230,9 @@ fn with_ended(mut unmatched: Vec<String>, given: &[String], site: &Site) -> Vec<
             && let Some(ended) = site.ended_job(id)
         {
             *message = ended;
+        } else if is_one && id.is_some() && !message.ends_with('?') && !table.is_empty() {
+            let jobs = count(table.len(), "job");
+            *message += &format!("; there are {jobs}, such as `{}`", table.id(0));
         }
     }
     unmatched

@@ -140,7 +140,7 @@ fn the_headline_says_when_a_job_starts() {
     let of_job = |job: &str| queue.headline(&["--job", job]);
     assert_eq!(
         queue.headline(&[]),
-        "Starting now: 3.vm; waiting: 3; promised a start: 2.vm, the first in 43 min 20 s."
+        "3.vm starts now; 3 jobs wait, of which 2.vm is promised a start, the earliest in 43 min 20 s."
     );
     assert_eq!(of_job("1"), "1.vm does not wait: it runs.");
     assert_eq!(
@@ -306,15 +306,15 @@ fn the_headline_is_about_the_entities_that_are_asked_for() {
     let queue = Queue::new(JOBS, STRICT);
     assert_eq!(
         queue.headline(&["--user", "dot"]),
-        "Starting now of dot: none; waiting: 1."
+        "No job of dot starts now; 1 job waits."
     );
     assert_eq!(
         queue.headline(&["--user", "cy,dot"]),
-        "Starting now of cy, dot: 3.vm; waiting: 1."
+        "3.vm starts now; 1 job of cy or dot waits."
     );
     assert_eq!(
         queue.headline(&["--user", "ada"]),
-        "Starting now of ada: none; waiting: 0."
+        "No job of ada starts now; 0 jobs wait."
     );
     assert!(
         queue
@@ -332,7 +332,7 @@ fn the_headline_is_about_the_entities_that_are_asked_for() {
         "2",
     ]);
     assert!(
-        success(&output).starts_with("Starting now of dot: none; waiting: 0."),
+        success(&output).starts_with("No job of dot starts now; 0 jobs wait."),
         "{}",
         stdout(&output)
     );
@@ -424,7 +424,7 @@ fn markdown_is_the_same_document() {
     let markdown =
         success(&queue.run(&["--processors", "8", "--at", "2000", "--format", "markdown"]));
     assert!(
-        markdown.starts_with("### The scheduler's next cycle\n\n**Starting now: 3.vm; waiting: 3;"),
+        markdown.starts_with("### The scheduler's next cycle\n\n**3.vm starts now; 3 jobs wait,"),
         "{markdown}"
     );
     assert!(
@@ -706,7 +706,7 @@ fn the_verdict_on_the_formula_comes_first() {
         code == Some(0) && text.starts_with("The formula fails for 1 of 5 jobs (division by zero)"),
         "{text}"
     );
-    assert!(text.contains("Starting now:"), "{text}");
+    assert!(text.contains("starts now;"), "{text}");
     for (formula, verdict) in [
         ("nosuchname", "qmgr refuses the formula:"),
         ("log(ncpus*0)", "The formula fails for all 5 jobs"),
@@ -714,7 +714,7 @@ fn the_verdict_on_the_formula_comes_first() {
     ] {
         let (code, text, _) = run(formula, &[]);
         assert!(
-            text.starts_with(verdict) && !text.contains("Starting now"),
+            text.starts_with(verdict) && !text.contains("starts now"),
             "{formula}: {text}"
         );
         assert_eq!(code, Some(1), "{formula}");

@@ -200,7 +200,16 @@ fn domain(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
     };
     let domain = match function {
         Some(Function::Log | Function::Log2 | Function::Log10) => {
-            format!("`{name}` requires a number above 0; write `{name}({argument} + 1)`")
+            let mut least = "1e-7";
+            if let Some(&argument) = positional.first()
+                && let Some(input) = analysis.input(argument)
+                && let Some(bound) = analysis.positive_bound(input)
+            {
+                least = bound;
+            }
+            format!(
+                "`{name}` requires a number above 0; write `{name}({argument} + 1)` or `{name}(max({argument}, {least}))`"
+            )
         }
         Some(Function::Sqrt) => {
             format!("`sqrt` requires a number of at least 0; write `sqrt(max({argument}, 0))`")

@@ -11,7 +11,7 @@ use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells}
 use crate::view::rule_facts::facts_of;
 use crate::view::verdict::{brief_findings, verdict_sentence};
 use crate::view::without::{without_most, without_words};
-use crate::view::words::{duration, first_names, moment};
+use crate::view::words::{duration, moment};
 
 /// A cycle, and what is shown of it.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -79,9 +79,11 @@ impl<'a> CycleReport<'a> {
             facts.push(Fact::new("formula", formula.trim_end()));
         }
         facts.push(Fact::new("at", moment(cycle.at)));
-        // the running jobs may hold more than there are
-        let (free, total) = (cycle.processors.free.max(0), cycle.processors.total);
-        let text = format!("{free} of {total} free before the cycle");
+        let (free, total) = (cycle.processors.free, cycle.processors.total);
+        let mut text = format!("{} of {total} free before the cycle", free.max(0));
+        if free < 0 {
+            text += &format!("; the running jobs hold {} more than there are", -free);
+        }
         facts.push(Fact::new("processors", text));
         facts.extend(facts_of(&cycle.rules));
         if !cycle.left_out.is_empty() {
@@ -203,24 +205,36 @@ impl<'a> CycleReport<'a> {
 
     fn headline_of_cycle(&self) -> String {
         let cycle = self.cycle;
-        let mut of = String::new();
-        if !self.entities.is_empty() {
-            of = format!(" of {}", first_names(self.entities.iter(), MAX_NAMED));
-        }
-        let mut words = format!("Starting now{of}: ");
-        words += &match &cycle.started[..] {
-            [] => "none".to_owned(),
-            started => first_names(started.iter(), 1),
+        let of = match self.entities {
+            [] => String::new(),
+            entities if entities.len() <= MAX_NAMED => format!(" of {}", entities.join(" or ")),
+            entities => format!(" of {} entities", entities.len()),
         };
-        words += &format!("; waiting: {}", cycle.waiting.len());
-        let mut reserved = Vec::from_iter(&cycle.reserved);
-        reserved.sort_by_key(|reserved| reserved.start);
-        if let Some(first) = reserved.first() {
-            let names = first_names(reserved.iter().map(|reserved| &reserved.id), 1);
+        let (started, of_waiting) = match &cycle.started[..] {
+            [] => (format!("No job{of} starts now"), ""),
+            [only] => (format!("{only} starts now"), &*of),
+            [first, ..] => {
+                let jobs = cycle.started.len();
+                (format!("{jobs} jobs{of} start now, {first} first"), "")
+            }
+        };
+        let waiting = match cycle.waiting.len() {
+            1 => format!("1 job{of_waiting} waits"),
+            jobs => format!("{jobs} jobs{of_waiting} wait"),
+        };
+        let mut promised = String::new();
+        if let Some(first) = cycle.reserved.iter().min_by_key(|reserved| reserved.start) {
+            let others = match cycle.reserved.len() - 1 {
+                0 => " is".to_owned(),
+                others => format!(" and {others} more are"),
+            };
             let after = duration_of(first.start - cycle.at);
-            words += &format!("; promised a start: {names}, the first in {after}");
+            promised = format!(
+                ", of which {}{others} promised a start, the earliest in {after}",
+                first.id
+            );
         }
-        format!("{words}{}.", self.concerns())
+        format!("{started}; {waiting}{promised}{}.", self.concerns())
     }
 
     /// When one job starts.
