@@ -2,6 +2,9 @@
 
 use std::fmt::Display;
 
+/// The most names in a warning.
+const MAX_NAMES: usize = 5;
+
 /// `1 job`, `2 jobs`.
 pub fn counted(count: usize, one: &str, many: &str) -> String {
     if count == 1 {
@@ -22,5 +25,25 @@ pub(crate) fn first_three(names: &[impl Display]) -> String {
     match names.split_at_checked(3) {
         Some((first, [_, ..])) => format!("{} and {} more", quoted(first), names.len() - 3),
         _ => quoted(names),
+    }
+}
+
+/// The first few names, and how many more there are.
+pub fn first_names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let mut listed = Vec::new();
+    let mut more = 0;
+    for name in names {
+        if listed.len() < MAX_NAMES {
+            listed.push(format!("`{name}`"));
+        } else {
+            more += 1;
+        }
+    }
+    if more > 0 {
+        listed.push(format!("{more} more"));
+    }
+    match listed.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => listed.concat(),
     }
 }

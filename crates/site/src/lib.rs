@@ -17,7 +17,6 @@ mod settings;
 mod shares;
 mod simulation;
 mod slurm;
-mod words;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -13,5 +13,4 @@ pub mod ordered_writer;
 pub mod printable;
 pub mod rule_facts;
 pub mod verdict;
-pub mod without;
 pub mod words;

@@ -14,11 +14,11 @@ use jsf_openpbs::cycle::{
 use jsf_openpbs::files::nodes::{Node, Nodes};
 use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_openpbs::files::sched_config::{NodeAmount, NodeSortKey, SortFirst};
+use jsf_openpbs::words::first_names;
 
 use super::LeftOut;
 use super::reserved_nodes::Reservations;
 use crate::opening::role::Role;
-use crate::words::first_names;
 use crate::{Site, SiteError};
 
 /// The resource that every machine counts.

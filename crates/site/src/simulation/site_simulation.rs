@@ -12,7 +12,7 @@ use job_sort_formula::schema::{FairshareInput, InputType, Origin};
 use jsf_ingest::FileKind;
 use jsf_openpbs::duration::seconds;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_openpbs::words::{counted, quoted};
+use jsf_openpbs::words::{counted, first_names, quoted};
 use jsf_simulate::{
     Backfill, Decay, Fairshare, FairsharePolicy, Faults, LogInputs, LogRules, MAX_RUN_SUBJOBS,
     Observer, Results, Schedule, SlurmPriority, UsageMeasure, WarmUp, Workload, WorkloadBuilder,
@@ -27,7 +27,6 @@ use crate::opening::file_source::{FileSource, OpenedFile};
 use crate::opening::role::{Role, unexpected};
 use crate::shares::policy_selection::PolicyName;
 use crate::shares::site_tree::SiteTree;
-use crate::words::first_names;
 use crate::{Site, SiteError};
 
 /// How a workload is run through time, where that is not as the site says.

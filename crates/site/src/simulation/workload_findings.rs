@@ -5,10 +5,10 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::{Interval, Ranges, lint, lint_values};
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::suggestions::did_you_mean;
+use jsf_openpbs::words::first_names;
 use jsf_simulate::{Goal, Goals, Member, Workload, in_one_line};
 
 use crate::next_cycle::node_pools::PROCESSORS;
-use crate::words::first_names;
 use crate::{Site, SiteError};
 
 /// The codes of the findings about conditions with one outcome.

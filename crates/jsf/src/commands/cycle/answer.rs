@@ -9,8 +9,8 @@ use serde::Serialize;
 use crate::answer::Answer;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::rule_facts::facts_of;
+use crate::view::rule_facts::{without_most, without_words};
 use crate::view::verdict::{brief_findings, verdict_sentence};
-use crate::view::without::{without_most, without_words};
 use crate::view::words::{duration, moment};
 
 /// A cycle, and what is shown of it.

@@ -8,7 +8,7 @@ use crate::commands::simulate::judged_log::JudgedLog;
 use crate::commands::simulate::site_of_log::has_tree;
 use crate::view::document::Fact;
 use crate::view::rule_facts::facts_of;
-use crate::view::without::without_words;
+use crate::view::rule_facts::without_words;
 use crate::view::words::{count, significant, waiting_time};
 
 /// The rules of a simulation under a formula, of which those that make it believable are on the first

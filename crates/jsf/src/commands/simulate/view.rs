@@ -16,8 +16,8 @@ use crate::commands::simulate::tables::{
 };
 use crate::view::document::{Document, Fact, Section};
 use crate::view::goals::{goals_section, unmet};
+use crate::view::rule_facts::without_most;
 use crate::view::verdict::{brief_lines, brief_lines_of_sides, verdict_sentence};
-use crate::view::without::without_most;
 use crate::view::words::{
     capitalised, count, duration, grouped_count, grouped_number, percent, rough_duration,
     signed_rough_duration, signed_significant, significant,
