@@ -148,7 +148,8 @@ def test_the_numbers_are_those_of_json(open_page, site_pages):
     path, document = site_pages["shares"]
     page = open_page(path)
     for policy in document["policies"]:
-        keys = ["name"] + [key for key in ("shares", "perc", None, "usage") if policy["policy"] == "pbs"]
+        columns = [None, "shares", "perc", "usage", "tree_usage", "factor"] if policy["policy"] == "pbs" else []
+        keys = ["name", *columns]
         assert_equal(region(page, f"Shares under {policy['policy']}"), policy["nodes"], keys)
 
 
