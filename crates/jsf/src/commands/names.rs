@@ -37,7 +37,7 @@ pub struct NamesArgs {
 }
 
 pub(crate) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let site = arguments.site.open_for_shares()?;
+    let site = arguments.site.open_without_formula()?;
     let is_document = arguments.answer.format.is_document();
     show_site(&arguments.site, &site, is_document);
     warn_all(&site.warnings());

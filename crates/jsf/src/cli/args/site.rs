@@ -363,8 +363,8 @@ impl SiteArgs {
         GivenSite::find(self.site.as_deref())
     }
 
-    /// Opens the site for `jsf shares`, which can show all policies.
-    pub fn open_for_shares(&self) -> Result<Site, CliError> {
+    /// Opens the site of a command that takes no formula, and may show all policies.
+    pub fn open_without_formula(&self) -> Result<Site, CliError> {
         require_one_reader(&[], self, &[])?;
         self.open_with(None, None)
     }

@@ -151,7 +151,7 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     let is_document = arguments.answer.format.is_document();
     let has_all = arguments.site.policy == Some(PolicyArg::All);
     let given = FormulaArgs::of(&arguments.formula, &arguments.formula_file);
-    let site = arguments.site.open_for_shares()?;
+    let site = arguments.site.open_without_formula()?;
     show_site(&arguments.site, &site, is_document);
     let mut warnings = Warnings::new(is_document);
     warnings.add_site(&site, &site.warnings_of_shares());
