@@ -1,7 +1,7 @@
 //! The interpreter: a row of inputs enters, a value or an error leaves. The columnar executor must
 //! give the same values.
 
-use crate::formula::program::instruction::Instruction;
+use crate::formula::program::Instruction;
 use crate::formula::program::{EvalError, Operand, Program};
 use crate::formula::syntax::ExprId;
 use crate::python::{Arithmetic, BooleanOperator, ErrorKind, Python, Raised, Value};

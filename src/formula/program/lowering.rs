@@ -7,8 +7,8 @@ use std::sync::Arc;
 use num_bigint::BigInt;
 
 use crate::formula::name_resolution::Resolution;
+use crate::formula::program::Instruction;
 use crate::formula::program::compiler_limits::is_too_deep;
-use crate::formula::program::instruction::Instruction;
 use crate::formula::program::{CompileError, Constant, Program, Summand};
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword, LiteralKind};
 use crate::python::{

@@ -4,28 +4,27 @@
 //! operands are valid. An interpreter evaluates it for one row of inputs at a time, in Python's
 //! arithmetic or in decimals; a columnar executor evaluates it for a block of rows.
 
+use std::sync::Arc;
+
+use crate::diagnostic::Span;
+use crate::formula::syntax::{Construct, Expr, ExprId};
+use crate::python::{
+    Arithmetic, BinaryOperator, BooleanOperator, ComparisonOperator, ErrorKind, Python,
+    PythonVersion, Raised, UnaryOperator, Value,
+};
+
 mod columnar;
 mod compiler_limits;
-mod error;
-mod instruction;
 mod interpreter;
 mod lowering;
 mod trace;
 
-use std::sync::Arc;
-
 pub use columnar::{ColumnarExecutor, LANES, LaneResults, LaneType};
-pub use error::{CompileError, EvalError, Operand};
 pub use interpreter::{Interpreter, InterpreterBuffers};
 pub(crate) use lowering::literal_value;
 pub use trace::Summand;
 pub(super) use trace::sum_under_limits;
 pub use trace::{Term, Trace};
-
-use crate::diagnostic::Span;
-use crate::formula::syntax::{Expr, ExprId};
-use crate::python::{Arithmetic, Python, PythonVersion, Raised, Value};
-use instruction::Instruction;
 
 /// A compiled formula. Compile once, evaluate for every job; it is `Send` and `Sync`.
 #[derive(Debug, Clone)]
@@ -128,5 +127,174 @@ impl Program {
     /// An interpreter in Python's arithmetic that reuses the memory of another one, of any program.
     pub fn interpreter_with(&self, buffers: InterpreterBuffers) -> Interpreter<'_, Python> {
         Interpreter::with_buffers(self, buffers)
+    }
+}
+
+/// One instruction. `exit` is the address of a later instruction, or one past the last.
+#[derive(Debug, Clone, PartialEq)]
+enum Instruction {
+    /// Pushes a constant.
+    Constant(u32),
+    /// Pushes an input of the row.
+    Input(u32),
+    /// Raises `NameError` for an undefined name.
+    Undefined(u32),
+    /// Replaces the top.
+    Unary(UnaryOperator),
+    /// Replaces the two top entries.
+    Binary(BinaryOperator),
+    /// Replaces the two top entries by a truth value.
+    Compare(ComparisonOperator),
+    /// A comparison of a chain, not the last: if false, leaves `False` and exits; else leaves the
+    /// right operand.
+    CompareLink {
+        /// The comparison.
+        op: ComparisonOperator,
+        /// The end of the chain.
+        exit: u32,
+    },
+    /// Exits with the top entry if it decides the result; else drops it.
+    ShortCircuit {
+        /// `and` exits on false, `or` on true.
+        op: BooleanOperator,
+        /// The end of the operands.
+        exit: u32,
+    },
+    /// Drops the top entry and jumps if it is false.
+    BranchIfFalse {
+        /// The start of the other branch.
+        exit: u32,
+    },
+    /// Jumps.
+    Jump {
+        /// The end of both branches.
+        exit: u32,
+    },
+    /// Replaces the callee and its arguments by the result.
+    Call {
+        /// The number of positional arguments.
+        positional: u32,
+        /// The names of the keyword arguments, in the order of their values on the stack.
+        keywords: Box<[Box<str>]>,
+    },
+    /// Replaces the last items by a tuple.
+    Tuple(u32),
+    /// Replaces the last items by a list.
+    List(u32),
+}
+
+impl Instruction {
+    /// Whether the top entry is the value of the instruction's node after it was executed; `jumped`
+    /// tells whether it jumped.
+    fn completes_node(&self, jumped: bool) -> bool {
+        match self {
+            Self::ShortCircuit { .. }
+            | Self::BranchIfFalse { .. }
+            | Self::Jump { .. }
+            | Self::Undefined(_) => false,
+            Self::CompareLink { .. } => jumped,
+            _ => true,
+        }
+    }
+
+    /// About how many simple operations on a double it takes for a row of a column.
+    fn lane_work(&self) -> u64 {
+        use BinaryOperator as Op;
+        match self {
+            Self::Binary(Op::Power | Op::FloorDivide | Op::Modulo) | Self::Call { .. } => 24,
+            _ => 1,
+        }
+    }
+
+    /// The address to which this instruction can jump.
+    fn exit_mut(&mut self) -> Option<&mut u32> {
+        match self {
+            Self::CompareLink { exit, .. }
+            | Self::ShortCircuit { exit, .. }
+            | Self::BranchIfFalse { exit }
+            | Self::Jump { exit } => Some(exit),
+            _ => None,
+        }
+    }
+}
+
+/// The exception of one evaluation, with its span and its operands. Displayed, it is the last line of
+/// Python's traceback: the name of the exception and its [`text`](Self::text).
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{raised}")]
+pub struct EvalError {
+    pub(crate) raised: Raised,
+    pub(crate) span: Span,
+    pub(crate) operands: Vec<Operand>,
+}
+
+impl EvalError {
+    /// An exception of a part whose operands are not told.
+    pub(crate) fn new(raised: Raised, span: Span) -> Self {
+        Self {
+            raised,
+            span,
+            operands: Vec::new(),
+        }
+    }
+
+    /// The kind of the exception.
+    pub fn kind(&self) -> ErrorKind {
+        self.raised.kind
+    }
+
+    /// The text of Python's exception, without its name.
+    pub fn text(&self) -> &str {
+        &self.raised.text
+    }
+
+    /// The sub-expression that raises it.
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// The operands of the sub-expression, without large integers and long sequences.
+    pub fn operands(&self) -> &[Operand] {
+        &self.operands
+    }
+}
+
+/// An operand of the sub-expression that raises an exception.
+#[derive(Debug, Clone)]
+pub struct Operand {
+    /// The sub-expression of the operand.
+    pub span: Span,
+    /// The value.
+    pub value: Value,
+}
+
+/// Why a formula cannot be compiled: it is valid Python but not arithmetic.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// A construct that is not arithmetic.
+    #[error("{} is valid Python but not arithmetic", .construct.description())]
+    Construct {
+        /// The construct.
+        construct: Construct,
+        /// Its span.
+        span: Span,
+    },
+    /// A builtin that is not arithmetic.
+    #[error("`{name}` is valid Python but not arithmetic")]
+    Builtin {
+        /// Its name.
+        name: Box<str>,
+        /// Its span.
+        span: Span,
+    },
+}
+
+impl CompileError {
+    /// The span in the formula.
+    pub fn span(&self) -> Span {
+        match self {
+            Self::Construct { span, .. } | Self::Builtin { span, .. } => *span,
+        }
     }
 }

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
+use crate::formula::program::Instruction;
 use crate::formula::program::columnar::kernels::Operand;
 use crate::formula::program::columnar::lanes::{Entry, LANES, LaneTypes, Mask};
 use crate::formula::program::columnar::{Run, kernels};
-use crate::formula::program::instruction::Instruction;
 use crate::python::{BooleanOperator, ComparisonOperator, Value};
 
 /// Conditions that are nested deeper are left to the interpreter, because each takes some kilobytes

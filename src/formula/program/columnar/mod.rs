@@ -22,8 +22,8 @@ use std::convert::identity;
 use std::mem;
 use std::ops::Range;
 
+use crate::formula::program::Instruction;
 use crate::formula::program::Program;
-use crate::formula::program::instruction::Instruction;
 use crate::python::limits::FREE_FUEL;
 use crate::python::{Arithmetic, InputColumn, Python, Raised, Value};
 use kernels::Operand;
