@@ -13,7 +13,7 @@ mod order;
 mod race;
 mod score;
 mod scores;
-pub mod summands;
+mod summands;
 mod sweep;
 pub mod trajectory;
 mod work_budget;
@@ -34,7 +34,7 @@ pub use race::{Competitor, Crossings, FirstStep, Goal, crossings, first_step};
 pub use score::Consequence;
 pub use score::{OnError, Score, ScoreError, ScorePrecision};
 pub use scores::Scores;
-pub use summands::{SummandAgreement, summand_agreements};
+pub use summands::{SummandAgreement, SummandColumns, SummandRange, summand_agreements};
 pub use sweep::{Enclosure, Scoring, Sweep};
 pub use work_budget::{SEARCH_WORK, WorkBudget, row_work};
 

@@ -9,8 +9,8 @@ use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::{JobTable, TruncatedToZero};
 use job_sort_formula::python::{ErrorKind, Value};
-use job_sort_formula::rank::summands::{SummandColumns, SummandRange};
 use job_sort_formula::rank::{Consequence, Ranking, ScoreError, fairshare_number};
+use job_sort_formula::rank::{SummandColumns, SummandRange};
 use job_sort_formula::schema::{FairshareInput, Origin, Schema};
 
 use super::{ScoredQueue, rows_under_threshold};
