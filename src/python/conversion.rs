@@ -16,6 +16,7 @@ pub const MAX_EXACT_FLOAT: f64 = MAX_EXACT_INT as f64;
 /// it is (a sticky bit).
 fn leading_bits(magnitude: &BigUint) -> (u64, i64) {
     let shift = magnitude.bits().saturating_sub(64);
+    // at most 64 bits are left, so it never saturates
     let top = (magnitude >> shift).to_u64().unwrap_or(u64::MAX);
     let cut_off = magnitude
         .trailing_zeros()

@@ -32,6 +32,7 @@ pub(super) fn compose(significand: u64, exponent: i64) -> f64 {
         .saturating_add(exponent)
         .saturating_sub(MIN_EXPONENT)
         .min(53);
+    // with a precision of 0, the number may still round up to the least double
     if significand == 0 || precision < 0 {
         return 0.0;
     }
@@ -56,6 +57,7 @@ pub(super) fn decompose(value: f64) -> (u64, i64) {
     let fraction = bits & ((1 << 52) - 1);
     match (bits >> 52) & 0x7ff {
         0 => (fraction, MIN_EXPONENT),
+        // 1075 is the bias, 1023, and the 52 bits after the point
         biased => (fraction | (1 << 52), biased as i64 - 1075),
     }
 }
@@ -165,6 +167,7 @@ pub(super) fn nextafter_by(x: f64, y: f64, steps: Option<&Value>) -> Result<f64,
 pub(super) fn nextafter(x: f64, y: f64) -> f64 {
     if x.is_nan() || y.is_nan() {
         x + y
+    // C's `nextafter` returns `y`, whose zero may have the other sign
     } else if x == y {
         y
     } else if x < y {

@@ -376,6 +376,7 @@ fn bind_named<'a, V>(
 ) -> Result<[Option<&'a V>; 4], Raised> {
     let name = function.name();
     check_counts(name, parameters, positional.len(), keywords.len())?;
+    // `isclose` has the most parameters
     let mut slots = [None; 4];
     // the order of the checks is CPython's (getargs.c): counts, missing arguments, names
     for (index, (slot, parameter)) in slots.iter_mut().zip(parameters.names).enumerate() {

@@ -43,12 +43,14 @@ fn binary_in_64_bits(op: BinaryOperator, a: i64, b: i64) -> Option<Value> {
         Op::Divide => small_quotient(a, b).map(Value::Float),
         Op::FloorDivide => small_floor_divide(a, b).map(Value::Int),
         Op::Modulo => small_modulo(a, b).map(Value::Int),
+        // a negative exponent gives a float, and is left to `power`
         Op::Power => Some(Value::Int(a.checked_pow(u32::try_from(b).ok()?)?)),
         Op::BitAnd => Some(Value::Int(a & b)),
         Op::BitOr => Some(Value::Int(a | b)),
         Op::BitXor => Some(Value::Int(a ^ b)),
         // a longer shift would panic, and leaves nothing but the sign as well
         Op::ShiftRight => Some(Value::Int(a >> u32::try_from(b).ok()?.min(63))),
+        // `checked_shl` checks the count only, not the bits that are shifted out
         Op::ShiftLeft | Op::MatrixMultiply => None,
     }
 }
@@ -136,12 +138,14 @@ pub(super) fn value_within_limit(value: BigInt) -> Result<Value, Raised> {
 pub(super) fn multiply(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     // a product of m and n bits has at least m + n - 1, so it need not be computed
     limits::check_bits((x.bits() + y.bits()).saturating_sub(1))?;
+    // an upper bound: num-bigint multiplies long integers in less than quadratic time
     fuel.consume(x.word_count() * y.word_count())?;
     value_within_limit(x.to_big() * y.to_big())
 }
 
 /// The cost of a division, in operations on 64-bit words.
 fn division_cost(x: Integer, y: Integer) -> u64 {
+    // num-bigint divides by the schoolbook method: one pass over `y` for each word of the quotient
     x.word_count() + (x.word_count().saturating_sub(y.word_count()) + 1) * y.word_count()
 }
 
@@ -183,6 +187,7 @@ fn power(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     if base.magnitude().is_one() {
         return Ok(Value::Int(if exponent.is_even() { 1 } else { -1 }));
     }
+    // the base is at least 2 in magnitude here
     let exponent = exponent.to_u32().ok_or_else(limits::integer_too_long)?;
     // a base of n bits is at least 2^(n-1)
     let bits = (base.bits() - 1)

@@ -114,6 +114,7 @@ impl Fuel {
             }
             None => {
                 self.is_spent.set(true);
+                // `QueueWork` grants exactly this once the jobs before have spent the budget
                 let text = if self.capacity == FREE_FUEL {
                     AFTER_OTHER_JOBS
                 } else {

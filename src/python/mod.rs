@@ -191,6 +191,7 @@ impl Arithmetic for Python {
     #[inline]
     fn binary(&self, op: BinaryOperator, x: &Value, y: &Value) -> Result<Value, Raised> {
         let is_shift = matches!(op, BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight);
+        // before the operator: CPython 3.6 converts the count first, so even `0 << 2**70` fails
         if is_shift && self.version.limits_shift_counts() {
             operators::check_shift_count(x, y)?;
         }

@@ -98,6 +98,7 @@ pub(super) fn unary(op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
         return Ok(Value::Bool(!x.truth()));
     }
     match (op, x.number()) {
+        // not the operand itself: `+True` is 1
         (UnaryOperator::Plus, Some(Number::Integer(a))) => Ok(a.to_value()),
         (UnaryOperator::Minus, Some(Number::Integer(a))) => Ok(integer::negate(a)),
         (UnaryOperator::Invert, Some(Number::Integer(a))) => Ok(integer::invert(a)),
@@ -191,6 +192,7 @@ fn binary_on_sequences(
     fuel: &Fuel,
 ) -> Result<Option<Value>, Raised> {
     match (op, x.items(), y.items()) {
+        // a sequence on the right alone is the `TypeError` of numbers, as in CPython
         (BinaryOperator::Add, Some(_), _) => concatenate(x, y, fuel).map(Some),
         (BinaryOperator::Multiply, Some(items), _) => repeat(x, items, y, fuel).map(Some),
         (BinaryOperator::Multiply, None, Some(items)) => repeat(y, items, x, fuel).map(Some),
@@ -298,6 +300,7 @@ fn total_size(items: &[Value], fuel: &Fuel) -> Result<usize, Raised> {
     let mut sum = 0_usize;
     for item in items {
         sum = sum.saturating_add(match item {
+            // recurses no deeper than the brackets of the formula are nested
             Value::Tuple(nested) | Value::List(nested) => 1 + total_size(nested, fuel)?,
             Value::Big(value) => 1 + (value.digits().bits() / 64) as usize,
             _ => 1,
@@ -315,6 +318,7 @@ pub(super) fn compare(
     fuel: &Fuel,
 ) -> Result<bool, Raised> {
     match (x, y) {
+        // `in` a number is a `TypeError`, which `compare_mixed` raises
         (Value::Int(a), Value::Int(b)) if !is_membership(op) => Ok(holds(op, Some(a.cmp(b)))),
         (Value::Float(a), Value::Float(b)) if !is_membership(op) => Ok(holds(op, a.partial_cmp(b))),
         _ => compare_mixed(op, x, y, fuel),

@@ -41,6 +41,7 @@ impl Value {
             Self::None => text.push_str("None"),
             Self::Bool(true) => text.push_str("True"),
             Self::Bool(false) => text.push_str("False"),
+            // writing to a `String` cannot fail
             Self::Int(value) => _ = write!(text, "{value}"),
             // the digits are not counted, because converting them takes quadratic time
             Self::Big(value) if value.digits().bits() as f64 * LOG10_2 > limit as f64 => {

@@ -31,6 +31,7 @@ pub enum Value {
     /// A tuple.
     Tuple(Arc<[Value]>),
     /// A list.
+    // shared like a tuple, because no formula can change a list
     List(Arc<[Value]>),
     /// A function, named and not called.
     Function(Function),
@@ -123,6 +124,7 @@ impl Value {
             Self::None => "NoneType",
             Self::Bool(_) => "bool",
             Self::Int(_) | Self::Big(_) => "int",
+            // decimals have one type; Python's error texts name one of two
             Self::Decimal(value) if value.is_integer() => "int",
             Self::Float(_) | Self::Decimal(_) => "float",
             Self::Tuple(_) => "tuple",
@@ -154,6 +156,7 @@ impl Value {
     /// 16 items, all of them numbers of that kind.
     pub(crate) fn is_small(&self) -> bool {
         match self {
+            // an error keeps the operands that are small, and each job of a queue may have an error
             Self::Big(big) => big.digits().bits() <= 4096,
             Self::Tuple(items) | Self::List(items) => {
                 items.len() <= 16

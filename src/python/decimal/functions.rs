@@ -27,6 +27,7 @@ pub(super) fn call(
             Err(unsupported(*function))
         }
         Arguments::Positional([items, start @ ..])
+            // before Python 3.8, `sum` has no named parameters: its start is positional
             if matches!(function, Function::Fsum | Function::Sum) =>
         {
             let start = start.first().cloned().unwrap_or(Decimal::ZERO.into());
@@ -209,6 +210,7 @@ fn real_function(function: Function, x: Decimal) -> Result<Value, Raised> {
         F::Abs | F::Fabs | F::Hypot => Ok(x.abs().into()),
         F::Isfinite => Ok(Value::Bool(true)),
         F::Isinf | F::Isnan => Ok(Value::Bool(false)),
+        // a zero of `rust_decimal` may be negative
         F::Sqrt if x.is_sign_negative() && !x.is_zero() => Err(Raised::domain()),
         F::Sqrt => checked(scaled::square_root(x)),
         F::Log | F::Log2 | F::Log10 | F::Log1p => logarithm(function, x).map(Value::Decimal),
@@ -357,6 +359,7 @@ fn round(x: &Value, digits: Option<&Value>) -> Result<Value, Raised> {
     match i64::try_from(digits) {
         // left of the point, where `rust_decimal` does not round
         Ok(places @ ..0) => round_to_tens(value, places.unsigned_abs()).map(Value::Decimal),
+        // no decimal has more than 28 decimals
         Ok(decimals @ 0..=28) => Ok(value
             .round_dp_with_strategy(decimals as u32, RoundingStrategy::MidpointNearestEven)
             .into()),

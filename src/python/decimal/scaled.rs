@@ -15,6 +15,7 @@ const MAX_SCALE: i64 = 28;
 const DIGIT_BITS: u64 = 96;
 
 /// The largest number of zeros at the end of a decimal.
+// the largest decimal, 2^96 - 1, has 29 digits
 const MAX_TRAILING_ZEROS: i64 = 29;
 
 /// `10^exponent`

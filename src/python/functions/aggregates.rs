@@ -24,6 +24,7 @@ fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Val
     let fuel = &python.fuel;
     let mut rest = items.iter();
     let mut total = start;
+    // a bool as `start` is not summed here: CPython's `PyLong_CheckExact` refuses it
     while let Value::Int(sum) = total {
         let Some(item) = rest.next() else {
             return Ok(total);
@@ -166,6 +167,7 @@ fn small_product(p: &Value, q: &Value) -> Option<i64> {
 fn float_factors(p: &Value, q: &Value) -> Option<(f64, f64)> {
     match (p, q) {
         (Value::Float(p), Value::Float(q)) => Some((*p, *q)),
+        // an integer beyond the doubles is left to `*`, which raises
         (Value::Float(p), q) => Some((*p, q.integer()?.to_float().ok()?)),
         (p, Value::Float(q)) => Some((p.integer()?.to_float().ok()?, *q)),
         _ => None,
@@ -185,6 +187,7 @@ impl TripleLength {
     fn plus_product(self, x: f64, y: f64) -> Self {
         let product = x * y;
         let (high, sum_error) = two_sum(self.high, product);
+        // the fused operation gives the exact rounding error of the product
         let (first, first_error) = two_sum(self.low, x.mul_add(y, -product));
         let (low, second_error) = two_sum(first, sum_error);
         Self {
@@ -243,6 +246,7 @@ pub(super) fn fsum(items: &Value) -> Result<Value, Raised> {
     if special == 0.0 {
         return Ok(Value::Float(round_once(&partials)));
     }
+    // a nan among the items is the result; only infinities of both signs are an error
     if infinities.is_nan() {
         Err(Raised::value("-inf + inf in fsum"))
     } else {
@@ -322,6 +326,7 @@ pub(super) fn dist(p: &Value, q: &Value, python: PythonVersion) -> Result<Value,
 /// The square root of the sum of squares, rounded nearly once: squares and sum are double-double
 /// numbers.
 fn norm(lengths: &[f64], python: PythonVersion) -> f64 {
+    // `f64::max` skips nans
     let largest = lengths.iter().copied().fold(0.0, f64::max);
     // before the nans: an infinite coordinate counts more
     if largest.is_infinite() {

@@ -142,8 +142,10 @@ fn round_integer(value: Integer, digits: i64, fuel: &Fuel) -> Result<Value, Rais
 }
 
 /// With more decimals than this, `round` returns a double unchanged.
+// CPython's `NDIGITS_MAX`: `(DBL_MANT_DIG - DBL_MIN_EXP) * log10(2)`
 const MAX_DIGITS: i64 = 323;
 /// With fewer decimals than this, `round` returns a zero.
+// CPython's `NDIGITS_MIN`: `-(DBL_MAX_EXP + 1) * log10(2)`
 const MIN_DIGITS: i64 = -308;
 
 /// Rounds `x` to the nearest number with `digits` decimals and returns the double nearest to that.

@@ -144,6 +144,7 @@ fn remainder(x: f64, y: f64) -> Result<f64, Raised> {
     Ok(if y.is_infinite() {
         x
     } else {
+        // the result is exact, so that it has the same bits as the C library's
         libm::remainder(x, y)
     })
 }
@@ -202,6 +203,7 @@ pub(super) fn logarithm_to_base(x: &Value, base: &Value) -> Result<f64, Raised> 
 /// `log`, `log2`, `log10` of a double.
 #[inline]
 fn logarithm_of_float(function: Function, x: f64) -> Result<f64, Raised> {
+    // a nan passes: its logarithm is a nan, and no error
     if x <= 0.0 {
         Err(Raised::domain())
     } else {

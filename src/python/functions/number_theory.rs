@@ -208,6 +208,7 @@ pub(super) fn isqrt(x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     match n {
         Integer::Small(value) => Ok(Value::Int(value.isqrt())),
         Integer::Big(value) => {
+            // num-bigint uses Newton's method: some divisions of the whole length
             fuel.consume(16 * n.word_count() * n.word_count())?;
             Ok(Value::int(value.sqrt()))
         }

@@ -98,6 +98,7 @@ pub(super) fn gamma(x: f64) -> Result<f64, Raised> {
     if x == f64::NEG_INFINITY || x == 0.0 || (x < 0.0 && x == x.floor()) {
         return Err(Raised::domain());
     }
+    // CPython takes these from its table of factorials, `NGAMMA_INTEGRAL` long
     if x == x.floor() && x <= 23.0 {
         return Ok(gamma_of_integer(x as u64));
     }
@@ -178,6 +179,7 @@ pub(super) fn lgamma(x: f64) -> Result<f64, Raised> {
         return Ok(-magnitude.ln());
     }
     let mut result = lanczos(magnitude).ln() - G;
+    // in CPython's order: `magnitude + G_MINUS_HALF` may round to another double
     result += (magnitude - 0.5) * ((magnitude + G - 0.5).ln() - 1.0);
     if x < 0.0 {
         result = LN_PI - sin_pi(magnitude).abs().ln() - magnitude.ln() - result;
@@ -438,6 +440,7 @@ pub(super) fn erfc(x: f64) -> f64 {
         1.0 - x
     } else if magnitude < NEAR_ONE_START {
         let erf_minus_x = x * ratio(ERF_NEAR_ZERO, x * x);
+        // fdlibm's two forms: the second loses fewer bits where the result is far below 1
         if x < 0.25 {
             1.0 - (x + erf_minus_x)
         } else {

@@ -140,6 +140,7 @@ pub(super) fn fine_log(x: f64) -> (f64, f64) {
 
 /// `ln x`; the second part is at most 2⁻³³ of the first.
 #[inline(always)]
+// a constant parameter, so that neither precision has a branch
 fn log<const FINE: bool>(x: f64) -> (f64, f64) {
     let (k, m) = split(x);
     let (s, s_rest) = quotient(m);

@@ -38,6 +38,7 @@ impl Kernel<2> for Power {
         let approximation = exp_of_product(fine_log(base), exponent);
         Approximation {
             value: approximation.value,
+            // `&&` would be a branch, which keeps the loop from being vectorized
             certain: approximation.certain & is_positive_normal(base),
         }
     }
