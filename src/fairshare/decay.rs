@@ -9,6 +9,7 @@ use crate::fairshare::x87::{Extended, power};
 
 /// The most steps that are computed one by one, as the daemons do. All further steps are computed
 /// as one power.
+// bounds the time of a decay over years in steps of a second
 const MAX_STEPS: u64 = 1_000_000;
 
 /// OpenPBS: every interval, usage is multiplied by a factor and never falls below

@@ -224,6 +224,7 @@ impl ShareTree {
                 "cannot charge {amount} to `{name}`, expected a finite number of at least 0"
             ));
         }
+        // all are checked before any is changed, so that an error leaves the tree as it is
         let mut usages = vec![self.own_usage(node), self.usage(node)];
         for above in self.ancestors(node) {
             usages.push(self.usage(above));
@@ -492,6 +493,8 @@ impl ShareTree {
 
     /// The nodes of this name under the nodes of another name, the latest first.
     fn named_in(&self, parent: &str, name: &str) -> &[NodeId] {
+        // sorted once, because each account may have a user of the same name, and a scan of all
+        // namesakes for each job takes the square of their number
         let all = self.by_account.get_or_init(|| {
             let mut nodes: Vec<NodeId> = self.nodes().skip(1).collect();
             // the latest first, which stays so among those of one name

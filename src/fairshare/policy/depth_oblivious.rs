@@ -125,6 +125,7 @@ impl DepthOblivious {
                     _ if normalized[node.index()].is_first_level => unadjusted[node.index()],
                     _ => {
                         let local = ratio(unadjusted[node.index()], ratio(usage, shares));
+                        // libm's, not the C library's: the same on every platform
                         above * libm::pow(local, dampening.exponent(local.into()))
                     }
                 };
@@ -207,6 +208,7 @@ fn first_cycle(
         let list_usage = match pending[above] {
             // the last member sums the list in the order of the list, which may change the last bit
             0 => list_usage(model, lists.members(above)),
+            // each member that is not computed yet has the daemon's value for an unknown usage
             count => known[above] + Extended::from(u64::from(count) * u64::from(NO_VAL)),
         };
         let level = Level::new(effective[above], shares[above], list_usage);

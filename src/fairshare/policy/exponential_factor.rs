@@ -88,6 +88,7 @@ impl ExponentialFactor {
             return None;
         }
         let ratio = effective_usage / Extended::from(norm_shares);
+        // a division by 1 changes nothing, and takes time in this arithmetic
         let dampened = if self.dampening == 1 {
             ratio
         } else {
@@ -99,6 +100,7 @@ impl ExponentialFactor {
 
 fn power_of_half(exponent: Option<f64>) -> f64 {
     match exponent {
+        // libm's, not the C library's: the same on every platform
         Some(exponent) => libm::exp2(-exponent),
         None => 0.0,
     }

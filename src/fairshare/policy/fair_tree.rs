@@ -185,6 +185,7 @@ struct DocumentedLevels {
     /// The owner of the list that each node is a member of.
     owners: Vec<u32>,
     /// The sum of the shares in the list of each node.
+    // wide enough for the sum of 16,000,000 numbers of 64 bits
     shares: Vec<u128>,
     /// The sum of the usage in the list of each node.
     usage: Vec<f64>,
@@ -290,6 +291,7 @@ fn documented(tree: &ShareTree) -> ShareTable {
     for node in tree.nodes() {
         level_fs.push(levels.level_fs(tree, node));
     }
+    // in the order of the input, as the document names no other
     let lists = SiblingLists::new(tree, Release::V22_05, &levels.owners);
     let factors = factors(tree, &lists, &level_fs, PolicyRules::Documented);
     let mut table = ShareTable::with_capacity(tree.len());

@@ -45,6 +45,7 @@ impl<N: PartialEq> RankWalk<'_, N> {
         let mut ranks = vec![0; self.tree.len()];
         let mut rank = users;
         let mut next_rank = users;
+        // not by recursion: a tree may be 100,000 levels deep
         let mut stack = vec![Frame::new(self, self.members(0).to_vec(), false)];
         while let Some(frame) = stack.last_mut() {
             let Some(&node) = frame.members.get(frame.next) else {

@@ -140,6 +140,7 @@ impl<'a> Bank<'a> {
             if list != NO_LIST {
                 let list = list as usize;
                 list_shares[list] = list_shares[list].wrapping_add(shares(tree, node));
+                // flux-accounting keeps this sum in an integer, which each addition truncates
                 list_usage[list] = (list_usage[list] as f64 + usage[node.index()]) as u64;
             }
         }

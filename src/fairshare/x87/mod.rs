@@ -126,6 +126,7 @@ impl Extended {
 
     /// The nearest double, ties to even.
     pub fn to_f64(self) -> f64 {
+        // `convert` sets the flag where bits are lost, which is expected here
         let StatusAnd { value, .. }: StatusAnd<Double> = self.0.convert(&mut false);
         f64::from_bits(value.to_bits() as u64)
     }
