@@ -273,6 +273,7 @@ impl Column {
             ),
             Value::Float(x) => (*x, false, true),
             Value::Big(big) => (big.digits().to_f64().unwrap_or(f64::NAN), true, false),
+            // as an integer, because the executor leaves integers that are NaN to the interpreter
             _ => (f64::NAN, true, false),
         }
     }

@@ -12,6 +12,7 @@ use crate::python::Value;
 use crate::schema::InputType;
 
 /// The most jobs in a table.
+// row numbers are kept in 32 bits
 pub const MAX_JOBS: usize = 10_000_000;
 /// The most columns that a reader fills: the time for a job that has few of them grows with their
 /// number.
@@ -48,6 +49,7 @@ pub struct JobTable {
     pub(super) states: Vec<JobState>,
     /// Ends with the last job whose time is known.
     pub(super) queued_at: Vec<i64>,
+    // in the order of the rows, on which binary searches of `excluded_rows` rely
     pub(super) exclusions: BTreeMap<u32, Exclusion>,
     pub(super) columns: Vec<(Box<str>, Column)>,
     /// The index of each column.
@@ -125,6 +127,7 @@ impl JobTable {
     /// Adds the id of a job, if the job can be added.
     fn admit(&mut self, job: &Job<'_>) -> Result<(), Problem> {
         for name in [job.id, job.entity, job.queue] {
+            // a full table says that it is full, whatever the name is
             if name.len() > MAX_NAME && self.ids.len() < MAX_JOBS {
                 return Err(Problem::LongName { bytes: name.len() });
             }

@@ -300,6 +300,7 @@ impl<'t> TableScorer<'t> {
                 Ok(value) => column.push(Ok(&value)),
                 Err(error) => {
                     errors.push((row as u32, error));
+                    // `Scores::decimals` expects a decimal in each row
                     column.push(Ok(&Value::Decimal(Decimal::ZERO)));
                 }
             }

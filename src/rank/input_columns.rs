@@ -102,11 +102,13 @@ impl QueueWork {
     /// Whether it is more than [`QUEUE_FUEL`]. If calls on several threads did it, they are then to
     /// be made again one after the other, because it depends on the threads which jobs failed.
     pub fn is_beyond_the_budget(&self) -> bool {
+        // relaxed: the sum is all that the threads share, and no other memory depends on it
         self.0.load(Ordering::Relaxed) > QUEUE_FUEL
     }
 
     /// That of a queue whose evaluations may do this much.
     pub(super) fn of_budget(words: u64) -> Self {
+        // a smaller budget is the whole one of which the rest is spent
         Self(AtomicU64::new(QUEUE_FUEL - words))
     }
 

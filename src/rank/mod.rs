@@ -186,6 +186,7 @@ impl Ranking {
         let Some(decimals) = self.scores.decimals() else {
             return values;
         };
+        // different decimals may have the same double
         let mut rows: Vec<usize> = (0..values.len()).collect();
         let compare = |left: usize, right: usize| {
             // both zeros are one value

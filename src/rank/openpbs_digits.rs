@@ -4,6 +4,7 @@ use crate::fairshare::policy::openpbs::printed_and_read;
 use crate::python::{MAX_EXACT_FLOAT, Value, float_to_int};
 
 /// The most decimals of a resource amount or a logged value.
+// what the scheduler passes to its `float_digits`
 const MAX_DECIMALS: usize = 4;
 
 /// The number that Python reads after the scheduler prints the resource amount `v`: an integer if

@@ -60,6 +60,7 @@ pub fn sort_by_value(
     // miss the cache
     let mut keys = Vec::with_capacity(rows.len());
     for row in rows {
+        // the row, of 32 bits, breaks ties: an unstable sort then keeps their order
         keys.push(u128::from(double_key(values[row])) << 32 | row as u128);
     }
     // those behind the limit need not be sorted

@@ -17,6 +17,7 @@ use crate::schema::Schema;
 
 /// The greatest relative distance between the bounds of a slope that is constant except for the
 /// margins of its analysis.
+// each operation widens a slope by a few 1e-9, so that this allows hundreds of them
 const SLOPE_MARGIN: f64 = 1e-6;
 /// The relative distance between neighbours among C's floats, and the distance between the smallest
 /// ones.
@@ -242,6 +243,7 @@ impl<'p> Sweep<'p> {
         let last = *steps.end();
         if self.slot.is_none() {
             let score = self.scores(first..=first, budget)?.pop()?;
+            // a NaN equals every score, so that bounds do not order it
             if score.is_nan() {
                 return None;
             }
@@ -385,10 +387,12 @@ impl Enclosure {
             .into_iter()
             .map(f64::abs)
             .fold(0.0, f64::max);
+        // each of the two scores is rounded by at most half a spacing
         let spacing = match precision {
             ScorePrecision::Float32 => size * FLOAT_SPACING + LEAST_FLOAT,
             _ => 0.0,
         };
+        // twice the errors, as `Slope` says; the other term covers the rounding in this function
         let uncertainty = 2.0 * (slope.error + other_slope.error)
             + 8.0 * f64::EPSILON * (size + least_change.abs() + most_change.abs());
         let difference = value - other_value;
