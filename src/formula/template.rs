@@ -15,6 +15,7 @@ const MAX_FILLED: usize = 26;
 
 /// Up to this magnitude a whole number is filled in without a point or an exponent, as a Python
 /// `int`.
+// from here on, Python writes a float with an exponent
 const MAX_WHOLE: f64 = 1e16;
 
 /// A number of a formula that is to be found: `{name=START:LOW..HIGH}`.
@@ -92,6 +93,7 @@ impl Template {
         }
         // in the order of the text, in which numbers are filled in
         template.places.sort_unstable();
+        // whatever numbers are filled in, the formula is not too long
         if text.len() + template.places.len() * MAX_FILLED > MAX_LENGTH
             && !template.places.is_empty()
         {

@@ -410,6 +410,7 @@ impl Analysis<'_> {
                 Some(
                     x.slope
                         .chained(derivatives)
+                        // both logarithms have an error
                         .rounded(result, 2.0 * LIBRARY_ERROR),
                 )
             }

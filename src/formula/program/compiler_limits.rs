@@ -49,6 +49,7 @@ pub(super) fn is_too_deep(expr: &Expr, root: ExprId, python: PythonVersion) -> b
     let mut sizes: Vec<(u32, u32)> = Vec::with_capacity(expr.nodes().len());
     for node in expr.nodes() {
         let (level, own_frames) = match &node.kind {
+            // CPython's parser reads brackets, but its tree, which the compiler walks, has none
             ExprKind::Parenthesized(_) => (0, parser.brackets),
             ExprKind::Call { .. } => (1, parser.brackets),
             ExprKind::Tuple { .. } | ExprKind::List(_) => (1, parser.list),

@@ -217,6 +217,7 @@ pub(crate) fn sum_under_limits(expr: &Expr) -> ExprId {
                 let mut others = positional.to_vec();
                 others.retain(|id| !matches!(expr.node(*id).kind, ExprKind::Literal { .. }));
                 let is_limit = match &**function {
+                    // with one argument they take the items of a sequence
                     "min" | "max" => positional.len() > 1,
                     "floor" | "ceil" | "int" | "round" => positional.len() == 1,
                     _ => false,
@@ -257,6 +258,7 @@ fn needs_parentheses(kind: &ExprKind) -> bool {
             | ExprKind::Parenthesized(_)
             | ExprKind::Call { .. }
             | ExprKind::Unary { .. }
+            // `**` binds more tightly than a `-` before it
             | ExprKind::Binary {
                 op: BinaryOperator::Power,
                 ..

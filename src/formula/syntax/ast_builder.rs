@@ -321,6 +321,7 @@ impl AstBuilder {
         }
         let has_radix =
             text.len() > 2 && matches!(text.as_bytes()[1], b'x' | b'X' | b'o' | b'O' | b'b' | b'B');
+        // in `0x1e5` the `e` is a digit
         let has_point = !has_radix && text.contains(['.', 'e', 'E']);
         // CPython reads the `04` of `04else` as a float; printed alone it would not be a number
         let is_float_before_else = !has_radix

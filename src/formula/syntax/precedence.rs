@@ -66,6 +66,7 @@ impl Operator {
             Self::Binary(Op::Power) => 13,
             // `*`, `/`, `//`, `%`, `@`
             Self::Binary(_) => 11,
+            // below a power: `-2**2` is `-(2**2)`
             Self::Unary(_) => 12,
         }
     }

@@ -111,6 +111,7 @@ impl Scanner<'_> {
     }
 
     fn nest_without_bracket(&mut self, start: usize) -> Result<()> {
+        // never lowered: the scanner does not know where one ends
         self.unbracketed += 1;
         self.check_nesting(start)
     }

@@ -146,6 +146,7 @@ impl Samples {
             let mut inputs = Vec::with_capacity(self.names.len());
             for candidates in &self.candidates {
                 state = state
+                    // the linear congruential generator of Knuth's MMIX
                     .wrapping_mul(6_364_136_223_846_793_005)
                     .wrapping_add(1_442_695_040_888_963_407);
                 // the high bits, because the low ones of this generator repeat soon

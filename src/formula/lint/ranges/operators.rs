@@ -109,6 +109,7 @@ pub(super) fn power(x: Interval, y: Interval) -> Known {
         Some(exponent) if x.high < 0.0 && exponent.fract() != 0.0 => {
             Known::Fails(ErrorKind::Complex)
         }
+        // 0 to a negative power is an error
         _ if x.low > 0.0 || x.low == 0.0 && y.low >= 0.0 => corner_powers(kind, x, y),
         // an even or an odd power
         Some(exponent) if exponent >= 0.0 && exponent.fract() == 0.0 => {
@@ -338,6 +339,7 @@ fn domain(function: Function) -> Option<Range> {
         F::Log1p => ((-1.0_f64).next_up(), f64::MAX),
         F::Acosh => (1.0, f64::MAX),
         F::Asin | F::Acos => (-1.0, 1.0),
+        // both ends are poles
         F::Atanh => ((-1.0_f64).next_up(), 1.0_f64.next_down()),
         F::Exp | F::Exp2 | F::Expm1 | F::Sinh | F::Asinh | F::Atan | F::Tanh => {
             (f64::MIN, f64::MAX)

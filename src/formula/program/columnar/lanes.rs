@@ -49,6 +49,7 @@ pub(super) enum Entry {
     /// magnitude, or its lane falls back.
     Lanes(LaneTypes),
     /// The doubles of an input, which are all of one type.
+    // read where they are, without a copy
     Input(usize, LaneType),
 }
 

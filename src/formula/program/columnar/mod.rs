@@ -302,6 +302,7 @@ impl Run<'_, '_> {
                 INTEGERS,
             ),
             InputColumn::ByEntity { index, values } => {
+                // `Program::score_columns` refuses an entity without a value
                 let value = |entity: u32| values.get(entity as usize).copied().unwrap_or_default();
                 (kernels::load(index, numbers, value), FLOATS)
             }

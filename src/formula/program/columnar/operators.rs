@@ -122,6 +122,7 @@ impl Run<'_, '_> {
     /// `x ** y`: integer where both are integers and `y` is not negative, else float.
     fn power(&mut self, x: usize, y: usize) -> Option<LaneTypes> {
         let exponent = self.stack[y].scalar().and_then(lane_of);
+        // for integers only: C's `pow` of a float and 2 may differ from the product
         if let (LaneTypes::All(LaneType::Int), Some((2.0, LaneType::Int))) =
             (self.types(x)?, exponent)
         {
