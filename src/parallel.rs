@@ -82,7 +82,9 @@ fn pool() -> Option<&'static rayon::ThreadPool> {
 }
 
 fn start_pool() -> Option<Pool> {
+    // where the system refuses threads, the calling thread does all work, so this is no error
     let threads = build_pool(0).ok()?;
+    // the caller would wait for a single thread instead of doing the work itself
     if threads.current_num_threads() == 1 {
         return None;
     }
@@ -122,6 +124,7 @@ fn in_pool<T: Send, R: Send>(
     if is_in_pool() {
         return parallel(input);
     }
+    // outside a pool, rayon starts its global one, and panics where the system starts no threads
     match pool() {
         Some(pool) => pool.install(|| parallel(input)),
         None => serial(input),
@@ -186,6 +189,7 @@ pub fn pipeline<T: Send>(
             }
             match fill(&mut batch.items[batch.filled]) {
                 Ok(true) => batch.filled += 1,
+                // an error is returned only after the items before it are drained
                 other => end = Some(other.map(drop)),
             }
         }

@@ -41,6 +41,7 @@ pub(crate) fn dispatch_at<R>(level: Level, f: impl FnOnce() -> R) -> R {
 pub(crate) fn has_fused_multiply_add(level: Level) -> bool {
     match level {
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        // fearless_simd selects these levels only where the processor has FMA as well
         Level::Avx2(_) | Level::Avx512(_) => true,
         #[cfg(target_arch = "aarch64")]
         Level::Neon(_) => true,

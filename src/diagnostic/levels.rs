@@ -91,6 +91,7 @@ fn specificity(selectors: &[String], found: &Diagnostic) -> Option<usize> {
     let mut longest = None;
     for selector in selectors {
         let (matches, length) = if selector == WARNINGS {
+            // every code and every prefix of codes is more specific
             (found.severity == Severity::Warning, 0)
         } else {
             (found.code.name().starts_with(&**selector), selector.len())
