@@ -23,6 +23,7 @@ pub(super) fn call(
         return Err(not_callable(callee));
     };
     match function::bind(*function, python.version, positional, keywords)? {
+        // before the arms by count, which would find fault with their arguments
         Arguments::Positional(_) if matches!(function, Function::Fma | Function::Sumprod) => {
             Err(unsupported(*function))
         }

@@ -55,6 +55,8 @@ pub fn real_function(function: Function, x: f64) -> Result<f64, Raised> {
 fn compute_unchecked(function: Function, x: f64) -> (f64, InfiniteResult) {
     use Function as F;
     match function {
+        // `Range` where CPython's `FUNC1` has `can_overflow`, `Domain` where it has not, `Allowed`
+        // for its `FUNC1A`
         F::Exp2 => (x.exp2(), InfiniteResult::Range),
         F::Expm1 => (x.exp_m1(), InfiniteResult::Range),
         F::Log1p => (x.ln_1p(), InfiniteResult::Domain),

@@ -163,6 +163,7 @@ fn log<const FINE: bool>(x: f64) -> (f64, f64) {
 /// `k` and `m` where `x = 2ᵏ m` and `m` is between √½ and √2.
 #[inline(always)]
 fn split(x: f64) -> (f64, f64) {
+    // so moved, the exponent changes at √½ instead of 1
     let bits = x.to_bits().wrapping_add(ONE_BITS - ROOT_HALF_BITS);
     let k = f64::from_bits((bits >> 52) | INTEGER_BITS) - ((1u64 << 52) + 1023) as f64;
     let m = f64::from_bits((bits & FRACTION_BITS) + ROOT_HALF_BITS);

@@ -113,6 +113,7 @@ const MAX_DOUBLINGS: f64 = 900.0;
 fn product(base: f64, high: f64, low: f64) -> Approximation {
     const EXPONENT: u64 = 0x7ff;
     const INTEGER_BITS: u64 = 0x4330_0000_0000_0000;
+    // without the sign, since a cube may be negative
     let exponent = f64::from_bits((high.to_bits() >> 52) & EXPONENT | INTEGER_BITS)
         - ((1u64 << 52) + 1023) as f64;
     // the library's error grows with the exponent on either side of 1
