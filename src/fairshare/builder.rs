@@ -134,6 +134,7 @@ fn place(kind: NodeKind, parent: u32) -> u32 {
 }
 
 /// No index of a node.
+// indices are less than `MAX_NODES`
 const GROUPS: u32 = u32::MAX;
 
 impl TreeBuilder {
@@ -308,6 +309,7 @@ impl TreeBuilder {
         // it fits, since `add` allows at most `MAX_NODES`
         let id = NodeId(self.nodes.len() as u32);
         let namesake = self.by_name.insert(name.clone(), id);
+        // under both kinds of naming, because `group_named` looks groups up here
         self.by_place
             .insert((place(kind, parent.0), name.clone()), id);
         self.partitions

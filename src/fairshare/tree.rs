@@ -304,6 +304,7 @@ impl ShareTree {
                 "the factor of decay is {factor}, expected a number from 0 to 1"
             ));
         }
+        // the totals stay sums, but for their last bits, so `is_summed` is kept
         for node in &mut self.nodes {
             node.own_usage *= factor;
         }
@@ -388,6 +389,7 @@ impl ShareTree {
     /// Every node with a partition, in the order of [`nodes`](Self::nodes).
     pub fn nodes_with_partition(&self) -> Vec<NodeId> {
         let mut nodes: Vec<NodeId> = self.partitions.keys().copied().collect();
+        // a hash map has no order of its own
         nodes.sort_unstable();
         nodes
     }

@@ -144,6 +144,7 @@ impl Floats {
 }
 
 fn shares_as_int(tree: &ShareTree, node: NodeId) -> i32 {
+    // the daemon reads a `long` and keeps an `int`: 4294967297 shares are 1
     tree.shares(node).count() as i32
 }
 

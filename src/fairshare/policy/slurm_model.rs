@@ -201,6 +201,7 @@ fn usage_of(tree: &ShareTree) -> Vec<Extended> {
         usage.push(if tree.is_summed() {
             from_state_file(tree.own_usage(node))
         } else {
+            // a usage that was set is not the sum of others, and is taken as it is
             Extended::from(tree.usage(node))
         });
     }

@@ -110,6 +110,7 @@ impl TreeDocument {
                 Some(parent) if parent < ids.len() => ids[parent],
                 _ => builder.root(),
             };
+            // the 1 of OpenPBS is no usage that is summed: `OpenPbs::start_usage` sets it
             ids.push(builder.add(parent, member.usage(node.usage.unwrap_or(0.0)))?);
         }
         Ok(builder.finish())
