@@ -21,6 +21,7 @@ impl Resolution {
     /// Resolves a name: the words `True False None __debug__`, then `math`, then the numeric names
     /// of the schema, then Python's builtins (OpenPBS: locals, globals, builtins).
     pub fn from_schema(name: &str, schema: &Schema) -> Self {
+        // without such a resource, the server refuses the name as unknown
         if name == SCRIPT_VARIABLE && schema.is_numeric(name) {
             return Self::Constant(Value::None);
         }

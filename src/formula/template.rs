@@ -225,6 +225,7 @@ fn read_constant(text: &str, place: &TemplatePlace) -> Result<TemplateConstant> 
     let mut parts = parts
         .into_iter()
         .map(|span| Part::new(span.start as usize, span.slice(text)));
+    // never missing: `declare` is called for places with parts only
     let start_part = parts.next().unwrap_or(Part { text: "", span });
     let start = start_part.number()?;
     let Some(range) = parts.next() else {

@@ -280,6 +280,7 @@ fn begun<'s>(name: &str, schema: &'s Schema) -> Vec<&'s str> {
         let Some(entry) = schema.entry(known) else {
             continue;
         };
+        // a deprecated name is not suggested
         if entry.origin != Origin::Special || entry.replaced_by.is_some() {
             continue;
         }

@@ -88,6 +88,7 @@ fn module_attribute(module: &str, name: &str, span: Span) -> Diagnostic {
             "the functions of Python's `math` are available without a prefix; `{name}` is not one of them"
         ));
     }
+    // a function of `cmath` or `numpy` may give another result than that of `math`
     let applicability = if module == "math" {
         Applicability::Safe
     } else {

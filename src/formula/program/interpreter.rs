@@ -76,6 +76,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
             ));
         }
         self.arithmetic.begin();
+        // an evaluation that fails leaves its operands there
         self.stack.clear();
         let mut index = 0;
         while let Some(instruction) = self.program.code.get(index) {

@@ -31,6 +31,7 @@ pub use trace::{Term, Trace};
 pub struct Program {
     /// The Python that evaluates it.
     python: PythonVersion,
+    // shared, because each summand is compiled as a program of the same tree
     expr: Arc<Expr>,
     code: Vec<Instruction>,
     /// The node of each instruction.

@@ -43,6 +43,7 @@ pub(super) fn build(
         match pair.as_rule() {
             Rule::element => {
                 let id = builder.element(pair)?;
+                // `eval` takes `*x` in brackets only
                 let Node { kind, span } = builder.expr.node(id);
                 if matches!(
                     kind,

@@ -142,6 +142,7 @@ fn size_or_duration(number: &str, unit: &str, span: Span, text: &str) -> Option<
             Unit::Size,
             // OpenPBS rounds sizes up to whole kb
             (amount * bytes / 1024.0).ceil(),
+            // a letter alone may be meant otherwise
             unit.len() == 2,
             span,
             text,

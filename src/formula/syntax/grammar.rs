@@ -95,6 +95,7 @@ fn error_at_token(
             (SyntaxErrorKind::UnclosedString, unparsed.trim_end().len())
         }
         '"' | '\'' => (unexpected("a string".into(), expected_rules), 1),
+        // the excluded ones are characters that Python does not use
         _ if first.is_ascii_graphic() && !matches!(first, '$' | '`' | '\\' | '?') => {
             (unexpected(format!("`{first}`"), expected_rules), 1)
         }

@@ -292,6 +292,7 @@ impl Analysis<'_> {
         match kind {
             ExprKind::Literal { kind, text } => match literal_value(*kind, text, self.python) {
                 Ok(value) => Known::from_value(&value),
+                // beyond the limits of this crate, CPython may have a value
                 Err(_) => Known::Anything,
             },
             ExprKind::Name(name) => match Resolution::from_schema(name, schema) {

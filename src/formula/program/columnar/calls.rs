@@ -14,6 +14,7 @@ impl Run<'_, '_> {
     pub(super) fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Option<()> {
         let callee = self.index_of_top(1 + positional + keywords.len())?;
         let Some(function) = self.stack[callee].scalar().cloned() else {
+            // lanes hold numbers, which cannot be called
             return self.replace_by_lanes(callee, None);
         };
         if let Some(values) = self.scalars(callee + 1) {
@@ -42,6 +43,7 @@ impl Run<'_, '_> {
     fn call_kernel(&mut self, function: Function, callee: usize) -> Option<LaneTypes> {
         let x = callee + 1;
         match (function, self.stack.len() - x) {
+            // with one argument, `max` and `min` take the items of a sequence, which no lane holds
             (Function::Max, 2..) => self.extremum(callee, f64::gt),
             (Function::Min, 2..) => self.extremum(callee, f64::lt),
             (Function::Pow, 2) => self.float_power(callee, x, x + 1),

@@ -138,6 +138,7 @@ impl Run<'_, '_> {
     fn join(&mut self, index: usize, mask: &Mask) -> Option<()> {
         let (Some(mut types), Some(upper_types)) = (self.spread(index), self.spread(index + 1))
         else {
+            // a branch gives what no lane holds, such as a function
             return self.replace_by_lanes(index, None);
         };
         if types != upper_types || types == LaneTypes::Each {

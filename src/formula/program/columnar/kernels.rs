@@ -74,6 +74,7 @@ fn for_each<T>(
         }
         (Operand::Each(x), Operand::Same(y)) => run(out, x.iter().map(move |&x| (x, y)), step),
         (Operand::Same(x), Operand::Each(y)) => run(out, y.iter().map(move |&y| (x, y)), step),
+        // `max(1, 2, x)` compares two constants first
         (Operand::Same(x), Operand::Same(y)) => run(out, std::iter::repeat((x, y)), step),
     }
 }
@@ -89,6 +90,7 @@ fn run<T>(
         move || {
             out.iter_mut()
                 .zip(pairs)
+                // `|`, because every lane must be computed, without a branch
                 .fold(0, |any, (out, (x, y))| any | step(out, x, y))
         },
     )
@@ -169,6 +171,7 @@ pub(super) fn check_integers(numbers: &mut [f64], types: &[u8]) -> bool {
             for (number, &kind) in numbers.iter_mut().zip(types) {
                 let is_integer = kind != LaneType::Float as u8;
                 let integer = *number + 0.0;
+                // stored in either case, since a conditional store would be a branch
                 *number = if is_integer { integer } else { *number };
                 any |= u64::from(is_integer) & u64::from(!is_exact(integer));
             }

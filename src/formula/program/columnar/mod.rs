@@ -64,6 +64,7 @@ impl ColumnarExecutor {
     ) -> LaneResults<'_> {
         let rows = rows.min(LANES);
         self.stack.clear();
+        // the results borrow the first lanes, even of an evaluation that computes none
         if self.lanes.is_empty() {
             self.lanes.push(Lanes::default());
         }
