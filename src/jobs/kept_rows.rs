@@ -37,6 +37,7 @@ impl KeptRows {
     pub(super) fn renumber<T>(&self, rows: &mut Vec<(u32, T)>) {
         rows.retain(|(row, _)| self.new_row(*row).is_some());
         for (row, _) in rows {
+            // all rows that are left have a new number
             *row = self.new_row(*row).unwrap_or(*row);
         }
     }

@@ -123,6 +123,7 @@ fn host(server: &str) -> &str {
 fn is_job(id: &str, wanted: &str) -> bool {
     let (number, server) = parts(id);
     let (wanted_number, wanted_server) = parts(wanted);
+    // two names with a domain must be equal
     let is_short = !server.contains('.') || !wanted_server.contains('.');
     number == wanted_number
         && (server == wanted_server

@@ -294,6 +294,7 @@ impl Comparison {
             ..Self::default()
         };
         comparison.count_moves();
+        // after `count_moves`, which counts the jobs
         comparison.first = MIN_FIRST.max(comparison.jobs / 10);
         comparison.overlap = comparison.overlaps(new.ranking);
         comparison.tau_b = tau_b(
@@ -409,6 +410,7 @@ impl Comparison {
             match perc {
                 Some(perc) if perc > 0.0 => {
                     if has_jobs[entity] {
+                        // NaN without any rows, in which case both measures are `None`
                         let part = f64::from(firsts[entity]) / first_rows.len() as f64;
                         quotients.push(part / perc);
                     }
@@ -564,6 +566,7 @@ fn groups(entities: &[GroupChange], assessed: &AssessedTree) -> Vec<GroupChange>
                 .merge(entity);
         }
     }
+    // the root is no group: it has all jobs
     by_node.remove(&tree.root());
     let mut groups = Vec::with_capacity(by_node.len());
     for (node, change) in by_node {

@@ -18,7 +18,7 @@ use crate::schema::current_name;
 /// starts no threads.
 const PARTITION_ROWS: usize = 32 * LANES;
 
-/// Evaluates a program for every job of a table, in parallel if there are more than 32,768 jobs. An
+/// Evaluates a program for every job of a table, in parallel if there are more than 65,536 jobs. An
 /// excluded job has no score.
 ///
 /// The table has a column for every name in [`Program::inputs`]; without one every job has an error
@@ -236,6 +236,7 @@ impl<'t> TableScorer<'t> {
         for (start, (numbers, is_int)) in (start..).step_by(LANES).zip(blocks) {
             let count = numbers.len();
             let input =
+                // without a column, all lanes fall back, and `read_inputs` gives the error
                 |slot: usize| Some(self.columns.as_ref().ok()?.get(slot)?.view(start, count));
             let results = executor.evaluate(self.program, &input, count);
             numbers.copy_from_slice(results.lanes());

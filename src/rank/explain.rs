@@ -197,6 +197,7 @@ pub fn influences(
 ) -> Vec<Influence> {
     let mut influences = Vec::new();
     for group in groups(program) {
+        // an evaluation with the medians that fails says nothing about the input
         let Some(other) = exchanged(program, inputs, medians, &group, budget) else {
             continue;
         };

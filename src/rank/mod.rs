@@ -316,6 +316,7 @@ pub fn fill_fairshare(
     to_value: impl Fn(f64) -> Value,
 ) -> Vec<String> {
     let have_jobs = table.entities_have_jobs();
+    // asked for once per entity, which may have many jobs
     let mut shares = Vec::with_capacity(have_jobs.len());
     let mut unknown = Vec::new();
     for (entity, has_jobs) in table.entities().iter().zip(have_jobs) {

@@ -145,6 +145,7 @@ impl<'c, 'p> Undecided<'c, 'p> {
             passes = least > threshold;
             self.exclude_decided(&enclosure, job.precision(), places, budget);
         }
+        // bounds may be missing for lack of work, which says nothing about the range
         if budget.is_spent() {
             return None;
         }

@@ -76,6 +76,7 @@ impl Scores {
             });
         }
         let result = self.results.value(row);
+        // never NaN for want of a number: `python_result` has refused such a result
         let value = self.precision.round(result.to_f64().unwrap_or(f64::NAN));
         Some(Score {
             unrounded: Ok(result),

@@ -59,6 +59,7 @@ impl SummandColumns {
         }
         let mut columns = Vec::with_capacity(summands.len());
         for summand in &summands {
+            // a part of a formula that compiles does so as well
             let program = program.compile_summand(summand, schema).ok()?;
             columns.push(values(&program, table, rows));
         }

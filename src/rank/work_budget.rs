@@ -76,6 +76,7 @@ impl WorkBudget {
         };
         let granted = part.left;
         let found = search(&mut part);
+        // that a part is spent is not passed on: what is left is for the others
         self.left -= granted - part.left;
         found
     }

@@ -259,6 +259,7 @@ impl Schema {
             // a document may list a resource again after it was withheld
             is_withheld = known.is_withheld;
         }
+        // a resource of the site may have negative amounts, whatever its type is
         self.insert(name, input_type, origin, Range::ANY);
         if is_withheld {
             self.withhold(name);
