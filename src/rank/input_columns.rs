@@ -2,15 +2,11 @@
 //! [`JobTable`](crate::JobTable).
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::formula::program::{
-    ColumnarExecutor, EvalError, Interpreter, InterpreterBuffers, LANES, Program,
-};
-use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
-use crate::python::{Arithmetic, InputColumn, Python, Value, float_to_int};
+use crate::formula::program::{ColumnarExecutor, EvalError, InterpreterBuffers, LANES, Program};
+use crate::python::{InputColumn, Python, Value, float_to_int};
 use crate::rank::evaluate::number_of;
-use crate::rank::{OnError, ScoreError, openpbs_digits, read_amount};
+use crate::rank::{OnError, QueueWork, ScoreError, openpbs_digits, read_amount};
 use crate::schema::current_name;
 
 /// Why columns cannot be scored.
@@ -90,53 +86,6 @@ impl ColumnScratch {
     /// Memory that is allocated by its first use.
     pub fn new() -> Self {
         Self::default()
-    }
-}
-
-/// The work that the evaluations for the jobs of a queue have done beyond [`FREE_FUEL`] for each,
-/// in words. Calls that score parts of a queue share it.
-#[derive(Debug, Default)]
-pub struct QueueWork(AtomicU64);
-
-impl QueueWork {
-    /// Whether it is more than [`QUEUE_FUEL`]. If calls on several threads did it, they are then to
-    /// be made again one after the other, because it depends on the threads which jobs failed.
-    pub fn is_beyond_the_budget(&self) -> bool {
-        // relaxed: the sum is all that the threads share, and no other memory depends on it
-        self.0.load(Ordering::Relaxed) > QUEUE_FUEL
-    }
-
-    /// That of a queue whose evaluations may do this much.
-    pub(super) fn of_budget(words: u64) -> Self {
-        // a smaller budget is the whole one of which the rest is spent
-        Self(AtomicU64::new(QUEUE_FUEL - words))
-    }
-
-    /// Evaluates a job with what the jobs before it have left.
-    pub(super) fn evaluate(
-        &self,
-        interpreter: &mut Interpreter<'_, Python>,
-        inputs: &[Value],
-    ) -> Result<Value, EvalError> {
-        interpreter.grant(if self.is_beyond_the_budget() {
-            FREE_FUEL
-        } else {
-            FUEL
-        });
-        let result = interpreter.evaluate(inputs);
-        if !self.add(interpreter.arithmetic().work()) {
-            return result;
-        }
-        // evaluated again for its error, which names the jobs before as the cause
-        interpreter.grant(FREE_FUEL);
-        interpreter.evaluate(inputs)
-    }
-
-    /// Adds the work of an evaluation. Returns whether its job fails, because it exceeds what the
-    /// jobs before it have left.
-    pub fn add(&self, words: u64) -> bool {
-        let excess = words.saturating_sub(FREE_FUEL);
-        excess > 0 && self.0.fetch_add(excess, Ordering::Relaxed) + excess > QUEUE_FUEL
     }
 }
 

@@ -24,7 +24,6 @@ pub use compare::{
     ComparedRanking, Comparison, Fairness, GroupChange, JobMove, OldNew, Transitions,
 };
 pub use evaluate::{RowScorer, python_result, score};
-pub use input_columns::QueueWork;
 pub use input_columns::{ColumnError, ColumnScratch};
 pub use openpbs_digits::{decimals, fixed, printed, read_amount};
 pub use openpbs_digits::{openpbs_digits, openpbs_logged};
@@ -36,7 +35,7 @@ pub use score::{OnError, Score, ScoreError, ScorePrecision};
 pub use scores::Scores;
 pub use summands::{SummandAgreement, SummandColumns, SummandRange, summand_agreements};
 pub use sweep::{Enclosure, Scoring, Sweep};
-pub use work_budget::{SEARCH_WORK, WorkBudget, row_work};
+pub use work_budget::{QueueWork, SEARCH_WORK, WorkBudget, row_work};
 
 use std::cmp::{Ordering, Reverse};
 use std::fmt;

@@ -1,12 +1,17 @@
-//! The work that the searches of one explanation may do together.
+//! The work that the evaluations for the jobs of a queue, and the searches of one explanation, may do
+//! together.
 //!
-//! What is counted is what a search computes, whatever kind of step it does: the instructions of
-//! the formula that are evaluated, the operations on the words of long integers, the parts of the
-//! formula whose ranges are analysed, and the results that are kept. A unit is about a nanosecond,
-//! an operation on a 64-bit word. The count does not depend on the machine, so the same search ends
-//! at the same place everywhere.
+//! Of evaluations only the operations on the words of long integers count. Of a search it is what it
+//! computes, whatever kind of step it does: the instructions of the formula that are evaluated, the
+//! operations on the words of long integers, the parts of the formula whose ranges are analysed, and
+//! the results that are kept. A unit is about a nanosecond, an operation on a 64-bit word. The count
+//! does not depend on the machine, so the same search ends at the same place everywhere.
 
-use crate::formula::program::Program;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::formula::program::{EvalError, Interpreter, Program};
+use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
+use crate::python::{Arithmetic, Python, Value};
 
 /// The most work of all searches for one job: about two seconds.
 pub const SEARCH_WORK: u64 = 1 << 31;
@@ -14,6 +19,53 @@ pub const SEARCH_WORK: u64 = 1 << 31;
 const INTERPRETED_INSTRUCTION: u64 = 32;
 /// The work of the range and slope analysis of one part of a formula.
 const ANALYSED_NODE: u64 = 192;
+
+/// The work that the evaluations for the jobs of a queue have done beyond [`FREE_FUEL`] for each,
+/// in words. Calls that score parts of a queue share it.
+#[derive(Debug, Default)]
+pub struct QueueWork(AtomicU64);
+
+impl QueueWork {
+    /// Whether it is more than [`QUEUE_FUEL`]. If calls on several threads did it, they are then to
+    /// be made again one after the other, because it depends on the threads which jobs failed.
+    pub fn is_beyond_the_budget(&self) -> bool {
+        // relaxed: the sum is all that the threads share, and no other memory depends on it
+        self.0.load(Ordering::Relaxed) > QUEUE_FUEL
+    }
+
+    /// That of a queue whose evaluations may do this much.
+    pub(super) fn of_budget(words: u64) -> Self {
+        // a smaller budget is the whole one of which the rest is spent
+        Self(AtomicU64::new(QUEUE_FUEL - words))
+    }
+
+    /// Evaluates a job with what the jobs before it have left.
+    pub(super) fn evaluate(
+        &self,
+        interpreter: &mut Interpreter<'_, Python>,
+        inputs: &[Value],
+    ) -> Result<Value, EvalError> {
+        interpreter.grant(if self.is_beyond_the_budget() {
+            FREE_FUEL
+        } else {
+            FUEL
+        });
+        let result = interpreter.evaluate(inputs);
+        if !self.add(interpreter.arithmetic().work()) {
+            return result;
+        }
+        // evaluated again for its error, which names the jobs before as the cause
+        interpreter.grant(FREE_FUEL);
+        interpreter.evaluate(inputs)
+    }
+
+    /// Adds the work of an evaluation. Returns whether its job fails, because it exceeds what the
+    /// jobs before it have left.
+    pub fn add(&self, words: u64) -> bool {
+        let excess = words.saturating_sub(FREE_FUEL);
+        excess > 0 && self.0.fetch_add(excess, Ordering::Relaxed) + excess > QUEUE_FUEL
+    }
+}
 
 /// The work that some searches may still do.
 #[derive(Debug, Clone)]

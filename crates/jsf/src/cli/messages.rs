@@ -29,7 +29,7 @@ pub(crate) fn warn(message: impl std::fmt::Display) {
 
 /// Writes what was found in `--site` or in the site of the environment, and what is missing, to
 /// standard error: for people a line, with -v every file.
-pub(crate) fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
+pub(crate) fn show_site(arguments: &SiteArgs, site: &Site, is_document: bool) {
     let Some(given) = arguments.given_site() else {
         return;
     };
@@ -39,7 +39,7 @@ pub(crate) fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
             let prefix = if index == 0 { &*prefix } else { "" };
             report("site", format_args!("{prefix}{line}"));
         }
-    } else if is_human {
+    } else if is_document {
         let headline = site.files().headline();
         report(
             "site",
@@ -145,10 +145,10 @@ pub(crate) struct Warnings {
 }
 
 impl Warnings {
-    /// No warnings yet. `is_for_people`: people read the answer.
-    pub(crate) fn new(is_for_people: bool) -> Self {
+    /// No warnings yet. `is_document`: people read the answer.
+    pub(crate) fn new(is_document: bool) -> Self {
         Self {
-            are_left: is_for_people && is_on_screen(),
+            are_left: is_document && is_on_screen(),
             shown: Vec::new(),
             of_answer: Vec::new(),
         }
