@@ -118,6 +118,7 @@ impl<A: Arithmetic> Arithmetic for WithComplex<A> {
                 Err(Raised::complex_power())
             }
             (_, Known(x), Known(y)) => match self.0.binary(op, x, y) {
+                // no other operator than `**` gives this error
                 Err(raised) if raised.kind == ErrorKind::Complex => self.power(x, y),
                 result => Self::known(result),
             },

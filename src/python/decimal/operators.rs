@@ -115,6 +115,7 @@ fn fractional_power(x: Decimal, y: Decimal) -> Option<Decimal> {
 fn integer_power(x: Decimal, y: Decimal) -> Result<Value, Raised> {
     // `trunc` also removes zeros after the point, which are digits of the mantissa
     let is_even = (y.trunc().mantissa() & 1) == 0;
+    // exact for any exponent, where `checked_powd` refuses one of more than 32 bits
     if x.abs() == Decimal::ONE {
         return Ok(if is_even { Decimal::ONE } else { x }.into());
     }

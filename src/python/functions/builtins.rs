@@ -109,6 +109,7 @@ pub(super) fn round(x: &Value, digits: Option<&Value>, fuel: &Fuel) -> Result<Va
     match (number, digits) {
         (Number::Integer(value), None) => Ok(value.to_value()),
         (Number::Integer(value), Some(digits)) => round_integer(value, digits, fuel),
+        // without `ndigits`, Python's result is an int
         (Number::Float(value), None) => conversion::float_to_int(value.round_ties_even()),
         (Number::Float(value), Some(digits)) => round_float(value, digits).map(Value::Float),
     }

@@ -63,6 +63,7 @@ fn multiply_within_limits(product: BigInt, factor: BigInt, fuel: &Fuel) -> Resul
 fn n_and_k(n: &Value, k: &Value) -> Result<Option<(BigInt, BigInt)>, Raised> {
     let n = n.integer_argument()?;
     let k = k.integer_argument()?;
+    // in CPython's order: the types of both, then the sign of `n`, then that of `k`
     if n.is_negative() {
         return Err(Raised::value(NEGATIVE_N));
     }
