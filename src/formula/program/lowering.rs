@@ -71,6 +71,7 @@ fn lower(
     python: PythonVersion,
     resolve: &dyn Fn(&str) -> Resolution,
 ) -> Result<Program, CompileError> {
+    // before the walk, which may meet another one than the first in the text
     if let Some((construct, span)) = expr.unsupported() {
         return Err(CompileError::Construct { construct, span });
     }
@@ -219,6 +220,7 @@ impl<'e> Lowering<'e> {
     }
 
     fn name(&mut self, name: &'e str, id: ExprId) -> Result<(), CompileError> {
+        // an input has one slot, however often it is read
         if let Some(known) = self.names.get(name) {
             self.emit(known.clone(), id);
             return Ok(());

@@ -121,6 +121,7 @@ impl Run<'_, '_> {
             return Some(value.truth());
         }
         let Operand::Each(numbers) = self.operand(index) else {
+            // not reached: an entry that is no scalar has a number for each lane
             return Some(false);
         };
         let active = self.active.as_ref().unwrap_or(&[true; LANES]);

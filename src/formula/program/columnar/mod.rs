@@ -309,6 +309,7 @@ impl Run<'_, '_> {
             }
             InputColumn::Mixed { values, is_int } => {
                 for (kind, &is_int) in types.iter_mut().zip(*is_int) {
+                    // 1 is `LaneType::Int`, 0 is `Float`
                     *kind = u8::from(is_int);
                 }
                 let loaded = kernels::load(values, numbers, identity);

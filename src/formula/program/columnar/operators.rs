@@ -98,6 +98,7 @@ impl Run<'_, '_> {
         self.lanes[y].set_each(y_types);
         let mut types = self.lanes[x].types;
         for (x, y) in types.iter_mut().zip(&self.lanes[y].types) {
+            // 0 is `LaneType::Float`, 1 is `Int`: two truth values make an integer as well
             *x = u8::from(*x != 0) & u8::from(*y != 0);
         }
         self.lanes[out].types = types;
