@@ -290,6 +290,7 @@ impl<'f> FixedText<'f> {
         }
         // a finding may be of another text
         fixes.retain(|(fix, _)| text.get(fix.span.range()).is_some());
+        // stable: of two fixes at one place, that of the first finding is applied
         fixes.sort_by_key(|(fix, _)| fix.span);
         let mut free_from = 0;
         fixes.retain(|(fix, _)| {

@@ -16,6 +16,7 @@ use crate::python::{InputColumn, MAX_EXACT_INT, Value};
 /// does not have the input holds a default and is not [set](Column::is_set).
 #[derive(Debug, Clone, Default)]
 pub struct Column {
+    // these two are vectors of their own, because `view` lends them as they are
     numbers: Vec<f64>,
     is_int: Vec<bool>,
     sources: Vec<Source>,

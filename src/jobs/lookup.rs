@@ -47,6 +47,7 @@ impl JobTable {
                 places.push(place);
             }
         }
+        // one pass over the jobs, however many ids are wanted
         let mut rows: Vec<Vec<usize>> = vec![Vec::new(); wanted.len()];
         for row in 0..self.len() {
             let id = self.id(row);

@@ -54,6 +54,7 @@ pub struct JobTable {
     pub(super) columns: Vec<(Box<str>, Column)>,
     /// The index of each column.
     pub(super) column_indices: HashMap<Box<str>, usize>,
+    // sorted by name, the order in which they are reported
     undeclared: BTreeMap<Box<str>, InputType>,
     truncated: BTreeMap<Box<str>, TruncatedToZero>,
     /// By column: the origin of what the job itself has. `None` unless

@@ -200,6 +200,7 @@ pub fn printed_and_read(value: f64, decimals: usize) -> f64 {
         return rounded / scale;
     }
     if value.is_finite() {
+        // without `format!`: the amounts of a column are read without an allocation
         parse_printed(value, decimals).unwrap_or(value)
     } else {
         value
