@@ -145,7 +145,7 @@ pub(super) fn multiply(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Rai
 
 /// The cost of a division, in operations on 64-bit words.
 fn division_cost(x: Integer, y: Integer) -> u64 {
-    // num-bigint divides by the schoolbook method: one pass over `y` for each word of the quotient
+    // an upper bound: the schoolbook method passes over `y` once for each word of the quotient
     x.word_count() + (x.word_count().saturating_sub(y.word_count()) + 1) * y.word_count()
 }
 

@@ -440,7 +440,7 @@ pub(super) fn erfc(x: f64) -> f64 {
         1.0 - x
     } else if magnitude < NEAR_ONE_START {
         let erf_minus_x = x * ratio(ERF_NEAR_ZERO, x * x);
-        // fdlibm's two forms: the second loses fewer bits where the result is far below 1
+        // fdlibm's two forms: the second loses fewer bits where the result is well below 1
         if x < 0.25 {
             1.0 - (x + erf_minus_x)
         } else {
