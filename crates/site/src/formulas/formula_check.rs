@@ -14,10 +14,8 @@ use jsf_openpbs::submission::FormulaSubmission;
 
 use crate::formulas::formula_text::submitted;
 use crate::jobs::site_jobs::ColumnsRequest;
-use crate::opening::file_source::FileSource;
-use crate::opening::role::Role;
 use crate::shares::site_tree::SiteTree;
-use crate::{RankedQueue, Site, SiteError};
+use crate::{FileSource, RankedQueue, Role, Site, SiteError};
 
 /// The most work of the exchange rates, in units of a [`WorkBudget`]: a twentieth of a second.
 const RATES_WORK: u64 = 50_000_000;

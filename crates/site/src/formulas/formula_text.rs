@@ -12,11 +12,9 @@ use jsf_openpbs::files::schedulers::scheduler_of_partition;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 
-use crate::SiteError;
-use crate::opening::file_source::FileSource;
 use crate::opening::quoted_mail::unquoted;
-use crate::opening::role::Role;
 use crate::opening::site_document::{SiteDocument, SiteText};
+use crate::{FileSource, Role, SiteError};
 
 /// In how many places a document is searched for a formula.
 const MAX_STARTS: usize = 1000;
@@ -194,7 +192,7 @@ fn require_formula(document: &SiteDocument<'_>) -> Result<(), Message> {
 
 /// The formulas in the documents of a site.
 #[derive(Debug, Default)]
-pub(crate) struct SiteFormulas {
+pub struct SiteFormulas {
     /// The one of the file that was given for it.
     pub given: Option<Result<FormulaText, Message>>,
     /// The first one of the documents of the server, else that of `sched_priv/sched_formula`; of a
@@ -207,7 +205,7 @@ pub(crate) struct SiteFormulas {
 impl SiteFormulas {
     /// Adds what a document of the server or the scheduler has, which is in force if no document
     /// before has a formula.
-    pub(crate) fn add(&mut self, formula: Result<FormulaText, Message>) {
+    pub fn add(&mut self, formula: Result<FormulaText, Message>) {
         if let Ok(formula) = &formula {
             self.all.push(formula.clone());
         }
@@ -218,7 +216,7 @@ impl SiteFormulas {
 }
 
 /// A formula as Python reads it.
-pub(crate) fn submitted(text: &str, numbers: NumberMode) -> FormulaSubmission<'_> {
+pub fn submitted(text: &str, numbers: NumberMode) -> FormulaSubmission<'_> {
     match numbers {
         NumberMode::OpenPbs => FormulaSubmission::to_openpbs(text),
         NumberMode::Exact | NumberMode::Decimal => FormulaSubmission::as_expression(text),

@@ -9,10 +9,7 @@ use jsf_openpbs::replay::{
 use jsf_openpbs::resource_amount::NumberMode;
 
 use crate::formulas::formula_text::submitted;
-use crate::opening::file_source::FileSource;
-use crate::opening::role::Role;
-use crate::shares::policy_selection::PolicyName;
-use crate::{Site, SiteError};
+use crate::{FileSource, PolicyName, Role, Site, SiteError};
 
 /// A log compared with a queue, and the warnings about the queue.
 #[derive(Debug)]

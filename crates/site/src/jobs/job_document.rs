@@ -5,11 +5,9 @@ use std::sync::{Mutex, OnceLock};
 use jsf_ingest::{ParsedJobs, ReadOptions, read_jobs, read_jobs_from};
 use jsf_openpbs::entity::FairshareEntity;
 
-use crate::SiteError;
-use crate::jobs::site_jobs::{ColumnsRequest, SiteJobs};
+use crate::jobs::site_jobs::ColumnsRequest;
 use crate::opening::compression::decompressed;
-use crate::opening::file_source::{FileSource, is_stdin};
-use crate::opening::role::Role;
+use crate::{FileSource, Role, SiteError, SiteJobs, is_stdin};
 
 /// The largest job document on standard input that is kept in memory to be read again, in bytes.
 const MAX_KEPT_JOBS: u64 = 4 << 30;
@@ -17,7 +15,7 @@ const MAX_KEPT_JOBS: u64 = 4 << 30;
 /// The job document of a site. Standard input can be read only once, so its bytes are kept for a
 /// second reading.
 #[derive(Debug, Default)]
-pub(crate) struct JobDocument {
+pub struct JobDocument {
     stdin: OnceLock<Vec<u8>>,
     /// The jobs that were read last, if they may be read again.
     last: Mutex<Option<KeptJobs>>,
@@ -34,11 +32,7 @@ struct KeptJobs {
 
 impl JobDocument {
     /// The jobs that were read last, if they have all that is asked for.
-    pub(crate) fn kept(
-        &self,
-        source: &FileSource,
-        request: &ColumnsRequest<'_>,
-    ) -> Option<SiteJobs> {
+    pub fn kept(&self, source: &FileSource, request: &ColumnsRequest<'_>) -> Option<SiteJobs> {
         let last = self.last.lock().ok()?;
         let last = last.as_ref()?;
         if !is_kept(request) || last.source != *source || last.entity != request.entity {
@@ -53,7 +47,7 @@ impl JobDocument {
     }
 
     /// Keeps jobs in place of those that were read last, if they may be read once more.
-    pub(crate) fn keep(&self, source: &FileSource, request: &ColumnsRequest<'_>, jobs: &SiteJobs) {
+    pub fn keep(&self, source: &FileSource, request: &ColumnsRequest<'_>, jobs: &SiteJobs) {
         if is_kept(request)
             && let Ok(mut last) = self.last.lock()
         {
@@ -68,7 +62,7 @@ impl JobDocument {
 
     /// Reads the jobs while the document arrives; `again` means that the site may read them once
     /// more.
-    pub(crate) fn read(
+    pub fn read(
         &self,
         source: &FileSource,
         options: &ReadOptions<'_>,

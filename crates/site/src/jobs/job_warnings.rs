@@ -17,7 +17,7 @@ use crate::Site;
 const MAX_WARNINGS: usize = 10;
 
 /// The first problems of each kind, how many more there are, and how many jobs are skipped.
-pub(crate) fn job_problems(problems: &Problems, source_name: &str) -> Vec<Message> {
+pub fn job_problems(problems: &Problems, source_name: &str) -> Vec<Message> {
     let mut counts = HashMap::new();
     let mut warnings = Vec::new();
     for found in problems.listed() {
@@ -41,7 +41,7 @@ pub(crate) fn job_problems(problems: &Problems, source_name: &str) -> Vec<Messag
 }
 
 /// Says which jobs the scheduler ignores because it cannot read an amount of theirs.
-pub(crate) fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> {
+pub fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> {
     let mut all = Vec::new();
     for row in table.excluded_rows() {
         let row = row as usize;
@@ -57,7 +57,7 @@ pub(crate) fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> 
 }
 
 /// Says how many of the jobs that wait lack the `eligible_time` that the formula reads.
-pub(crate) fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<Message> {
+pub fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<Message> {
     let column = table.column("eligible_time")?;
     if column.are_all_set() {
         return None;
@@ -81,7 +81,7 @@ pub(crate) fn missing_eligible_time(table: &JobTable, source_name: &str) -> Opti
 }
 
 /// Says how many jobs lack what `fairshare_entity` asks for.
-pub(crate) fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> Option<Message> {
+pub fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> Option<Message> {
     let mut count = 0;
     for row in 0..table.len() {
         let name = table.entity(row);
@@ -100,7 +100,7 @@ pub(crate) fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> 
 }
 
 /// Says that the tree has a line for no entity of the queue.
-pub(crate) fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<Message> {
+pub fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<Message> {
     let mut named = Vec::new();
     for entity in table.entities() {
         if entity.is_empty() {
@@ -123,7 +123,7 @@ pub(crate) fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<Messa
 }
 
 /// Appends the first warnings of one kind, and how many more there are.
-pub(crate) fn extend_limited(
+pub fn extend_limited(
     warnings: &mut Vec<Message>,
     mut all: impl ExactSizeIterator<Item = String>,
     more: &str,

@@ -10,10 +10,8 @@ use jsf_openpbs::order::Order;
 use jsf_slurm::priority::AGE;
 
 use crate::jobs::job_warnings::{invalid_jobs, job_problems, missing_eligible_time};
-use crate::opening::file_source::FileSource;
 use crate::opening::file_warnings::in_file;
-use crate::opening::role::Role;
-use crate::{Site, SiteError};
+use crate::{FileSource, Role, Site, SiteError};
 
 /// The jobs of a site, with a column for each name that was asked for.
 #[derive(Debug, Clone)]
@@ -30,7 +28,7 @@ pub struct SiteJobs {
 
 /// What is read of the jobs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ColumnsRequest<'a> {
+pub struct ColumnsRequest<'a> {
     /// The document of the jobs.
     pub document: Option<&'a FileSource>,
     /// The names, each of which gets a column.
@@ -49,7 +47,7 @@ pub(crate) struct ColumnsRequest<'a> {
 
 impl ColumnsRequest<'_> {
     /// The same for jobs that may be read once more.
-    pub(crate) fn again(self) -> Self {
+    pub fn again(self) -> Self {
         Self {
             again: true,
             ..self

@@ -20,7 +20,7 @@ const MAX_LATER_CYCLES: usize = 2000;
 const MAX_LATER_DECISIONS: usize = 5_000_000;
 
 /// A job or a subjob that is asked for.
-pub(crate) struct AskedJob {
+pub struct AskedJob {
     row: usize,
     pub id: String,
     /// The place of a subjob among those of its array that wait, where the document has the array
@@ -30,7 +30,7 @@ pub(crate) struct AskedJob {
 
 /// Finds jobs by their ids, and says what no job is called. A subjob that waits and of which the
 /// document has only the array is found by that.
-pub(crate) fn find_asked(
+pub fn find_asked(
     table: &JobTable,
     queued: &[QueuedJob],
     ids: &[String],
@@ -95,7 +95,7 @@ fn find_subjobs(table: &JobTable, queued: &[QueuedJob], id: &str) -> Vec<Result<
 }
 
 /// What is to be found out of a job that is asked for.
-pub(crate) struct Estimate {
+pub struct Estimate {
     row: usize,
     /// How many starts of its row are left up to its own: of an array, the subjobs start one after
     /// the other.
@@ -105,7 +105,7 @@ pub(crate) struct Estimate {
 }
 
 /// The jobs of a table with what orders them.
-pub(crate) struct OrderedQueue<'a> {
+pub struct OrderedQueue<'a> {
     pub order: Order<'a>,
     pub scores: &'a Scores,
     pub table: &'a JobTable,
@@ -115,7 +115,7 @@ pub(crate) struct OrderedQueue<'a> {
 
 impl OrderedQueue<'_> {
     /// Lets one cycle decide these rows.
-    pub(crate) fn decide(
+    pub fn decide(
         &self,
         at: i64,
         rows: &[usize],
@@ -137,7 +137,7 @@ impl OrderedQueue<'_> {
 
     /// Runs the cycles after that of a time, at the ends of the running jobs, until all jobs that
     /// are asked for have started, or that cannot be found out.
-    pub(crate) fn estimate(
+    pub fn estimate(
         &self,
         mut at: i64,
         mut rows: Vec<usize>,
@@ -176,7 +176,7 @@ impl OrderedQueue<'_> {
 }
 
 /// What the cycle decides about each job.
-pub(crate) struct Decisions<'t> {
+pub struct Decisions<'t> {
     pub table: &'t JobTable,
     jobs: &'t [QueuedJob],
     pub started: Vec<(u32, String)>,
@@ -194,7 +194,7 @@ pub(crate) struct Decisions<'t> {
 }
 
 impl<'t> Decisions<'t> {
-    pub(crate) fn new(table: &'t JobTable, jobs: &'t [QueuedJob]) -> Self {
+    pub fn new(table: &'t JobTable, jobs: &'t [QueuedJob]) -> Self {
         Self {
             table,
             jobs,
@@ -210,7 +210,7 @@ impl<'t> Decisions<'t> {
 
     /// Sets aside the waiting jobs that the scheduler does not look at. Returns the rows of the
     /// others.
-    pub(crate) fn set_aside(
+    pub fn set_aside(
         &mut self,
         site: &Site,
         ranked: &RankedQueue,
@@ -280,7 +280,7 @@ impl<'t> Decisions<'t> {
     }
 
     /// What is to be found out of a job that neither starts nor is promised a start.
-    pub(crate) fn estimated(&self, job: &AskedJob) -> Option<Estimate> {
+    pub fn estimated(&self, job: &AskedJob) -> Option<Estimate> {
         let mut refused = self.refused.iter();
         let is_refused = refused.any(|(row, ..)| *row as usize == job.row);
         let mut reserved = self.reserved.iter();
@@ -305,7 +305,7 @@ impl<'t> Decisions<'t> {
     }
 
     /// The jobs that wait, and why.
-    pub(crate) fn waiting(&self, site: &Site, machine: &CycleMachine) -> Vec<WaitingJob> {
+    pub fn waiting(&self, site: &Site, machine: &CycleMachine) -> Vec<WaitingJob> {
         let mut waiting = Vec::new();
         for &(job, refusal, shortage) in &self.refused {
             let row = job as usize;
@@ -333,7 +333,7 @@ impl<'t> Decisions<'t> {
     }
 
     /// The accrue type of every job after the cycle.
-    pub(crate) fn accrue_types(&self) -> BTreeMap<String, u8> {
+    pub fn accrue_types(&self) -> BTreeMap<String, u8> {
         let mut types = vec![0; self.table.len()];
         for (accrue_type, job) in types.iter_mut().zip(self.jobs) {
             *accrue_type = job.accrue_type.unwrap_or(0);
@@ -369,7 +369,7 @@ impl<'t> Decisions<'t> {
 
 impl Decisions<'_> {
     /// Notes what happens in the cycle.
-    pub(crate) fn note(&mut self, events: Vec<CycleEvent>) {
+    pub fn note(&mut self, events: Vec<CycleEvent>) {
         for event in events {
             match event {
                 CycleEvent::Starts(job) => {

@@ -16,15 +16,13 @@ use jsf_openpbs::wall_clock::Time;
 use jsf_openpbs::words::counted;
 use serde::Serialize;
 
-use super::LeftOut;
 use super::cycle_decisions::{Decisions, OrderedQueue, find_asked};
 use super::queue_rules::starts_in_words;
 use super::site_machine::CycleMachine;
 use crate::jobs::site_jobs::ColumnsRequest;
-use crate::opening::role::Role;
 use crate::ranking::rule::by_heading;
 use crate::shares::applied_tree::AppliedTree;
-use crate::{JobsToRank, RankedQueue, Rule, SharesRequest, Site, SiteError};
+use crate::{JobsToRank, LeftOut, RankedQueue, Role, Rule, SharesRequest, Site, SiteError};
 
 /// A cycle that is further than this from all times of the jobs is probably not meant, in seconds.
 const FAR: u64 = 366 * 86400;

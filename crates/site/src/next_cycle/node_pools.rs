@@ -16,42 +16,40 @@ use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_openpbs::files::sched_config::{NodeAmount, NodeSortKey, SortFirst};
 use jsf_openpbs::words::first_names;
 
-use super::LeftOut;
 use super::reserved_nodes::Reservations;
-use crate::opening::role::Role;
-use crate::{Site, SiteError};
+use crate::{LeftOut, Role, Site, SiteError};
 
 /// The resource that every machine counts.
-pub(crate) const PROCESSORS: &str = "ncpus";
+pub const PROCESSORS: &str = "ncpus";
 
 /// The amount of which a job that has a node for itself takes all, and any other job 1. No resource
 /// has this name.
-pub(crate) const OCCUPATION: &str = "";
+pub const OCCUPATION: &str = "";
 
 /// The most seconds between the documents of jobs and nodes of which both are of one moment.
 const MAX_APART: u64 = 300;
 
 /// The pools of the machine: one for each usable node, or one in all.
 #[derive(Default)]
-pub(crate) struct Pools {
+pub struct Pools {
     /// The amounts of each pool.
-    pub(crate) names: Vec<Box<str>>,
-    pub(crate) pools: Vec<Vec<i64>>,
+    pub names: Vec<Box<str>>,
+    pub pools: Vec<Vec<i64>>,
     /// Pool by pool, its host.
-    pub(crate) hosts: Vec<u32>,
+    pub hosts: Vec<u32>,
     /// Pool by pool, its node; empty if only processors are counted.
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) pool_of_node: HashMap<Box<str>, u32>,
+    pub nodes: Vec<Node>,
+    pub pool_of_node: HashMap<Box<str>, u32>,
     /// The pools with what reservations have, which follow those of the nodes, by their queues and
     /// nodes.
     pool_of_reserved: HashMap<(Box<str>, Box<str>), u32>,
     /// Pool by pool, the processors that are in use (`resources_assigned`); empty if that is not
     /// known of the moment.
-    pub(crate) in_use: Vec<i64>,
+    pub in_use: Vec<i64>,
     /// The subjobs that run on other nodes.
-    pub(crate) subjobs_elsewhere: HashSet<Box<str>>,
+    pub subjobs_elsewhere: HashSet<Box<str>>,
     /// The attributes that limit which jobs run on a node, and that are not read.
-    pub(crate) other_attributes: BTreeSet<Box<str>>,
+    pub other_attributes: BTreeSet<Box<str>>,
 }
 
 /// The amounts that OpenPBS defines and that no node has: jobs that run do not take from them.
@@ -72,7 +70,7 @@ const NOT_CONSUMED: [&str; 13] = [
 ];
 
 /// A resource that is not an amount, and the value that a chunk asks for.
-pub(crate) type WantedValue = (Box<str>, Box<str>);
+pub type WantedValue = (Box<str>, Box<str>);
 
 impl Site {
     /// The nodes of the partition on which jobs may run, or for which a reservation is.
@@ -94,7 +92,7 @@ impl Site {
 
 impl Pools {
     /// The pools for jobs of a moment.
-    pub(crate) fn new(
+    pub fn new(
         site: &Site,
         jobs: &[QueuedJob],
         timestamp: Option<i64>,
@@ -173,7 +171,7 @@ impl Pools {
     }
 
     /// Pool by pool, whether jobs share it; empty if no job has a pool for itself.
-    pub(crate) fn sharing(&self) -> Vec<Sharing> {
+    pub fn sharing(&self) -> Vec<Sharing> {
         let mut sharing = Vec::new();
         if self.names.last() == Some(&OCCUPATION.into()) {
             for node in &self.nodes {
@@ -184,7 +182,7 @@ impl Pools {
     }
 
     /// The number of pools that are nodes, or the one count of processors.
-    pub(crate) fn of_nodes(&self) -> usize {
+    pub fn of_nodes(&self) -> usize {
         self.pool_of_node.len().max(1)
     }
 
@@ -212,7 +210,7 @@ impl Pools {
     }
 
     /// What a reservation has of the nodes.
-    pub(crate) fn placement(&self, reservation: &ListedReservation) -> Placement {
+    pub fn placement(&self, reservation: &ListedReservation) -> Placement {
         let mut parts = Vec::new();
         for pool in 0..self.of_nodes() {
             if let Some(amounts) = self.reserved(reservation, pool) {
@@ -226,7 +224,7 @@ impl Pools {
     }
 
     /// The pool in which a running job of a queue is that is on a node.
-    pub(crate) fn pool_of(&self, queue: &str, node: &str) -> Option<u32> {
+    pub fn pool_of(&self, queue: &str, node: &str) -> Option<u32> {
         match self.pool_of_reserved.get(&(queue.into(), node.into())) {
             Some(pool) => Some(*pool),
             None => self.pool_of_node.get(node).copied(),
@@ -267,7 +265,7 @@ impl Pools {
     }
 
     /// The keys by which nodes are ordered before each job is placed (`node_sort_key`).
-    pub(crate) fn order(&self, keys: &[NodeSortKey]) -> Vec<PoolOrder> {
+    pub fn order(&self, keys: &[NodeSortKey]) -> Vec<PoolOrder> {
         let of_nodes = &self.nodes[..self.of_nodes().min(self.nodes.len())];
         let has_no_priorities = of_nodes.iter().all(|node| node.priority == 0);
         let mut order = Vec::new();
@@ -302,7 +300,7 @@ impl Pools {
     }
 
     /// What a cycle does without when it places jobs, with the number of jobs that it concerns.
-    pub(crate) fn left_out(&self, site: &Site, jobs: &[&QueuedJob]) -> Vec<LeftOut> {
+    pub fn left_out(&self, site: &Site, jobs: &[&QueuedJob]) -> Vec<LeftOut> {
         let mut concerned: BTreeMap<String, usize> = BTreeMap::new();
         for job in jobs {
             // what jobs ask of nodes that are known is followed
@@ -352,7 +350,7 @@ impl Pools {
 
     /// The warning that jobs ask for amounts of nodes besides processors, such as GPUs, where a
     /// number of processors is all that is known.
-    pub(crate) fn not_counted(&self, site: &Site, jobs: &[&QueuedJob]) -> Option<Message> {
+    pub fn not_counted(&self, site: &Site, jobs: &[&QueuedJob]) -> Option<Message> {
         if !self.nodes.is_empty() {
             return None;
         }
@@ -440,7 +438,7 @@ fn by_host(nodes: Vec<&Node>) -> Vec<(u32, &Node)> {
 
 /// The values that a chunk asks for and the scheduler compares: of booleans, of `host` and `vnode`,
 /// and of the resources in the line `resources` of `sched_config`.
-pub(crate) fn wanted(site: &Site, chunk: &Chunk) -> Vec<WantedValue> {
+pub fn wanted(site: &Site, chunk: &Chunk) -> Vec<WantedValue> {
     let mut wanted = chunk.others.clone();
     wanted.retain(|wanted| is_compared(site, wanted));
     wanted
@@ -454,12 +452,12 @@ fn is_compared(site: &Site, (name, value): &WantedValue) -> bool {
     is_boolean || matches!(&**name, "host" | "vnode") || site.is_checked(name)
 }
 
-pub(crate) fn has(site: &Site, node: &Node, (name, value): &WantedValue) -> bool {
+pub fn has(site: &Site, node: &Node, (name, value): &WantedValue) -> bool {
     node.matches(name, value, site.schema.input_type(name))
 }
 
 /// The amount of a resource.
-pub(crate) fn amount_of(amounts: &[(Box<str>, i64)], name: &str) -> i64 {
+pub fn amount_of(amounts: &[(Box<str>, i64)], name: &str) -> i64 {
     for (other, amount) in amounts {
         if **other == *name {
             return *amount;
@@ -469,11 +467,11 @@ pub(crate) fn amount_of(amounts: &[(Box<str>, i64)], name: &str) -> i64 {
 }
 
 /// The amounts of these resources.
-pub(crate) fn amounts_of(amounts: &[(Box<str>, i64)], names: &[Box<str>]) -> Vec<i64> {
+pub fn amounts_of(amounts: &[(Box<str>, i64)], names: &[Box<str>]) -> Vec<i64> {
     names.iter().map(|name| amount_of(amounts, name)).collect()
 }
 
 /// What a node has of a resource.
-pub(crate) fn amount_on(node: &Node, name: &str) -> i64 {
+pub fn amount_on(node: &Node, name: &str) -> i64 {
     node.amounts.get(name).copied().unwrap_or(0)
 }

@@ -10,7 +10,7 @@ use super::node_pools::{PROCESSORS, Pools, WantedValue, amount_of, amounts_of, h
 use crate::Site;
 
 /// Where the jobs of some queues may be placed.
-pub(crate) struct Places<'a> {
+pub struct Places<'a> {
     site: &'a Site,
     pools: &'a Pools,
     /// The lists of pools in which chunks may be placed: by queue, then those of the chunks that ask
@@ -25,7 +25,7 @@ pub(crate) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    pub(crate) fn new(site: &'a Site, pools: &'a Pools, queues: &[Box<str>]) -> Self {
+    pub fn new(site: &'a Site, pools: &'a Pools, queues: &[Box<str>]) -> Self {
         let lists = queues.iter().map(|queue| pools_of_queue(pools, queue));
         Self {
             site,
@@ -38,7 +38,7 @@ impl<'a> Places<'a> {
     }
 
     /// What a job of a queue asks for, and where.
-    pub(crate) fn chunks(&mut self, queue: usize, job: &QueuedJob) -> RequestedChunks {
+    pub fn chunks(&mut self, queue: usize, job: &QueuedJob) -> RequestedChunks {
         let names = &self.pools.names;
         let mut counts = Vec::new();
         let mut amounts = Vec::new();
@@ -64,7 +64,7 @@ impl<'a> Places<'a> {
     }
 
     /// The machine, on which nothing runs yet.
-    pub(crate) fn machine(self) -> Machine {
+    pub fn machine(self) -> Machine {
         let pools = self.pools;
         let mut machine = Machine::new(&pools.pools).with_hosts(pools.hosts.clone());
         machine.pool_lists = self.lists;
@@ -180,7 +180,7 @@ fn pools_of_queue(pools: &Pools, queue: &str) -> Vec<u32> {
 }
 
 /// What a job asks for in all of these resources.
-pub(crate) fn totals_of(job: &QueuedJob, names: &[Box<str>]) -> Vec<i64> {
+pub fn totals_of(job: &QueuedJob, names: &[Box<str>]) -> Vec<i64> {
     names.iter().map(|name| total_of(job, name)).collect()
 }
 

@@ -11,17 +11,16 @@ use jsf_openpbs::cycle::{
 use jsf_openpbs::files::limits::whole_amount;
 use jsf_openpbs::share_tree::PbsTree;
 
-use super::LeftOut;
 use super::cycle_decisions::OrderedQueue;
 use super::site_machine::CycleMachine;
-use crate::{PreemptedJob, Site};
+use crate::{LeftOut, PreemptedJob, Site};
 
 /// The resource of a job that names the jobs that it may preempt.
 const TARGETS: &str = "preempt_targets";
 
 impl CycleMachine {
     /// Completes the levels with the jobs.
-    pub(crate) fn add_preemption(
+    pub fn add_preemption(
         &mut self,
         site: &Site,
         queue: &OrderedQueue<'_>,
@@ -75,7 +74,7 @@ impl CycleMachine {
     }
 
     /// What of preemption may be otherwise, as the documents do not say it or it is not followed.
-    pub(crate) fn left_out_of_preemption(
+    pub fn left_out_of_preemption(
         &self,
         site: &Site,
         waiting: &[usize],

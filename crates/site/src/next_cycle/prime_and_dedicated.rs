@@ -10,11 +10,9 @@ use jsf_openpbs::files::holidays::Holidays;
 use jsf_openpbs::files::sched_config::ByTime;
 use jsf_simulate::Workload;
 
-use super::LeftOut;
 use super::reserved_nodes::Reservations;
 use crate::opening::file_warnings::in_file;
-use crate::opening::role::Role;
-use crate::{Site, SiteError};
+use crate::{LeftOut, Role, Site, SiteError};
 
 /// How many dedicated times are looked at, the first ones that are not over.
 const MAX_DEDICATED: usize = 500;

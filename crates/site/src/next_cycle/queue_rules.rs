@@ -10,11 +10,10 @@ use jsf_openpbs::files::limits::RunLimit;
 use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;
 use jsf_simulate::OrderRules;
 
-use crate::Site;
-use crate::opening::role::Role;
+use crate::{Role, Site};
 
 /// The names that limits are about, each with its index.
-pub(crate) struct LimitedNames<'n> {
+pub struct LimitedNames<'n> {
     pub queues: &'n [Box<str>],
     pub users: &'n [Box<str>],
     pub groups: &'n [Box<str>],
@@ -280,7 +279,7 @@ fn add_limit(
 }
 
 /// What a cycle starts by these rules, in words.
-pub(crate) fn starts_in_words(rules: &CycleRules) -> String {
+pub fn starts_in_words(rules: &CycleRules) -> String {
     let queues = rules.queue_depths.iter().flatten().count();
     match (rules.strict_ordering, rules.backfill_depth) {
         (false, _) => "strict_ordering False: whatever fits starts".to_owned(),

@@ -8,18 +8,16 @@ use jsf_openpbs::files::nodes::Node;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::reservations::{ListedReservation, read};
 
-use super::LeftOut;
-use crate::opening::role::Role;
-use crate::{Site, SiteError};
+use crate::{LeftOut, Role, Site, SiteError};
 
 /// The most reservations that a cycle keeps places for, the first ones by their starts.
 const MAX_RESERVATIONS: usize = 500;
 
 /// The reservations of a cycle. Their times are in seconds since 1970.
 #[derive(Default)]
-pub(crate) struct Reservations {
+pub struct Reservations {
     /// Those that have nodes, by their starts.
-    pub(crate) confirmed: Vec<ListedReservation>,
+    pub confirmed: Vec<ListedReservation>,
     /// The ids of those that have none yet, by their queues.
     unconfirmed: BTreeMap<Box<str>, Box<str>>,
     /// How many confirmed ones are not looked at.
@@ -28,7 +26,7 @@ pub(crate) struct Reservations {
 
 impl Reservations {
     /// Those of a site from a moment on.
-    pub(crate) fn read(site: &Site, clock: &Clock, at: i64) -> Result<Self, SiteError> {
+    pub fn read(site: &Site, clock: &Clock, at: i64) -> Result<Self, SiteError> {
         let Some(source) = site.files.first(Role::Reservations) else {
             return Ok(Self::default());
         };
@@ -64,7 +62,7 @@ impl Reservations {
     }
 
     /// Why no job of a queue is looked at, if its reservation has not begun.
-    pub(crate) fn not_begun(&self, queue: &str, at: i64) -> Option<String> {
+    pub fn not_begun(&self, queue: &str, at: i64) -> Option<String> {
         if let Some(id) = self.unconfirmed.get(queue) {
             return Some(format!("its reservation {id} is not confirmed"));
         }
@@ -77,19 +75,19 @@ impl Reservations {
     }
 
     /// Whether a job of this queue belongs to a reservation.
-    pub(crate) fn has_queue(&self, queue: &str) -> bool {
+    pub fn has_queue(&self, queue: &str) -> bool {
         let mut confirmed = self.confirmed.iter();
         self.unconfirmed.contains_key(queue) || confirmed.any(|one| *one.queue == *queue)
     }
 
     /// Whether a node is kept for one of them.
-    pub(crate) fn have(&self, node: &Node) -> bool {
+    pub fn have(&self, node: &Node) -> bool {
         let mut reserved = self.confirmed.iter().flat_map(|one| &one.nodes);
         reserved.any(|reserved| reserved.node == node.name)
     }
 
     /// What a cycle does without; `nodes` are those of its machine, none if it is one count.
-    pub(crate) fn left_out(&self, table: &JobTable, nodes: &[Node]) -> Vec<LeftOut> {
+    pub fn left_out(&self, table: &JobTable, nodes: &[Node]) -> Vec<LeftOut> {
         let all = table.considered_rows().count();
         let mut known: BTreeSet<&Box<str>> = self.unconfirmed.values().collect();
         let mut of_later = 0;

@@ -23,19 +23,19 @@ use super::reserved_nodes::Reservations;
 use crate::{CycleProcessors, Site, SiteError};
 
 /// What a cycle runs on.
-pub(crate) struct CycleMachine {
-    pub(crate) machine: Machine,
-    pub(crate) limits: Limits,
-    pub(crate) rules: CycleRules,
-    pub(crate) jobs: RequestedJobs,
-    pub(crate) pools: Pools,
-    pub(crate) reservations: Reservations,
+pub struct CycleMachine {
+    pub machine: Machine,
+    pub limits: Limits,
+    pub rules: CycleRules,
+    pub jobs: RequestedJobs,
+    pub pools: Pools,
+    pub reservations: Reservations,
     /// The amounts of the machine, then those that only limits count.
-    pub(crate) amounts: Vec<Box<str>>,
+    pub amounts: Vec<Box<str>>,
 }
 
 /// The jobs of a table, with what each asks for; their indices are their rows.
-pub(crate) struct RequestedJobs(Vec<RequestedJob>);
+pub struct RequestedJobs(Vec<RequestedJob>);
 
 struct RequestedJob {
     chunks: RequestedChunks,
@@ -88,7 +88,7 @@ const MAX_SUBJOBS: u32 = 10_000;
 
 impl CycleMachine {
     /// The machine with the running jobs of the table on it, at the moment of a cycle.
-    pub(crate) fn new(
+    pub fn new(
         site: &Site,
         table: &JobTable,
         cycle: &CycleJobs,
@@ -177,14 +177,14 @@ impl CycleMachine {
     }
 
     /// The processors of the nodes, and those that neither jobs nor reservations hold.
-    pub(crate) fn processors(&self) -> CycleProcessors {
+    pub fn processors(&self) -> CycleProcessors {
         let [total, free] = self.machine.of_first_pools(self.pools.of_nodes(), 0);
         CycleProcessors { total, free }
     }
 
     /// Ends the running jobs that end next, as far as the walltimes tell. Returns when, or before
     /// that when after this time other jobs may start.
-    pub(crate) fn end_next(&mut self, at: i64) -> Option<i64> {
+    pub fn end_next(&mut self, at: i64) -> Option<i64> {
         let end = self.machine.next_end();
         if let Some(change) = self.rules.times.next_change(at)
             && end.is_none_or(|end| change < end)
@@ -285,7 +285,7 @@ impl CycleMachine {
     }
 
     /// Where a running job is, as far as the document says.
-    pub(crate) fn placement(&self, job: &QueuedJob, requested: &CycleJob<'_>) -> Placement {
+    pub fn placement(&self, job: &QueuedJob, requested: &CycleJob<'_>) -> Placement {
         let names = &self.pools.names;
         let mut parts = Vec::new();
         if self.machine.pools() == 1 {

@@ -12,7 +12,7 @@ use crate::Site;
 
 /// A job that waits.
 #[derive(Clone, Copy)]
-pub(crate) struct JobInWords<'m> {
+pub struct JobInWords<'m> {
     pub site: &'m Site,
     pub machine: &'m CycleMachine,
     pub row: usize,
@@ -21,7 +21,7 @@ pub(crate) struct JobInWords<'m> {
 
 impl JobInWords<'_> {
     /// Why a cycle with these decisions does not start it.
-    pub(crate) fn refusal(
+    pub fn refusal(
         self,
         refusal: Refusal,
         shortage: Option<Shortage>,

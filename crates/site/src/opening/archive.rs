@@ -10,10 +10,9 @@ use std::sync::atomic::Ordering;
 
 use tar::{Archive, Entries, Entry, EntryType, PaxExtensions};
 
-use crate::SiteError;
 use crate::opening::compression::{Compression, CountingReader, decompressed, read_head};
-use crate::opening::file_source::FileSource;
 use crate::opening::layout::{FoundFiles, is_site_file, path_parts};
+use crate::{FileSource, SiteError};
 
 /// The most members of an archive.
 const MAX_MEMBERS: usize = 200_000;
@@ -29,7 +28,7 @@ const HEAD: usize = 512;
 const BLOCK: u64 = 512;
 
 /// Reads the site's files from an archive, which gzip or zstd may have compressed.
-pub(crate) fn read_archive(path: &Path, mut file: File) -> Result<FoundFiles, SiteError> {
+pub fn read_archive(path: &Path, mut file: File) -> Result<FoundFiles, SiteError> {
     let failed = SiteError::reading(path);
     let head = read_head(&mut file, HEAD).map_err(&failed)?;
     let is_regular = matches!(file.metadata(), Ok(metadata) if metadata.is_file());
@@ -50,10 +49,7 @@ pub(crate) fn read_archive(path: &Path, mut file: File) -> Result<FoundFiles, Si
 }
 
 /// Reads the site's files from an archive that arrives on a stream.
-pub(crate) fn read_archive_stream(
-    path: &Path,
-    stream: impl Read + Send,
-) -> Result<FoundFiles, SiteError> {
+pub fn read_archive_stream(path: &Path, stream: impl Read + Send) -> Result<FoundFiles, SiteError> {
     let failed = SiteError::reading(path);
     let mut content = decompressed(stream).map_err(&failed)?;
     let head = read_head(&mut content, HEAD).map_err(&failed)?;

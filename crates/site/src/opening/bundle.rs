@@ -15,11 +15,9 @@ use jsf_ingest::FileKind;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::opening::file_source::FileSource;
 use crate::opening::layout::{FoundFiles, is_site_file, path_parts};
-use crate::opening::role::{ROLES, Role, not_of_a_site};
-use crate::opening::site_files::SiteFiles;
-use crate::{Site, SiteError, SiteOptions};
+use crate::opening::role::{ROLES, not_of_a_site};
+use crate::{FileSource, Role, Site, SiteError, SiteFiles, SiteOptions};
 
 /// The first line of a bundle.
 #[derive(Debug, Serialize, Deserialize)]

@@ -12,14 +12,14 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use crate::opening::quoted_mail::unquoted_stream;
 
 /// How many bytes at the start of a document show that it is compressed.
-pub(crate) const MAGIC: usize = 7;
+pub const MAGIC: usize = 7;
 
 /// A stream that can be passed to another thread.
-pub(crate) type Stream<'s> = Box<dyn Read + Send + 's>;
+pub type Stream<'s> = Box<dyn Read + Send + 's>;
 
 /// A method of compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Compression {
+pub enum Compression {
     Gzip,
     Zstd,
     Bzip2,
@@ -32,7 +32,7 @@ pub(crate) enum Compression {
 
 impl Compression {
     /// The method by which a document that begins with these bytes is compressed.
-    pub(crate) fn detect(head: &[u8]) -> Option<Self> {
+    pub fn detect(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
@@ -71,7 +71,7 @@ impl Compression {
 }
 
 /// The start of a stream, of at most so many bytes.
-pub(crate) fn read_head(stream: &mut impl Read, bytes: usize) -> io::Result<Vec<u8>> {
+pub fn read_head(stream: &mut impl Read, bytes: usize) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     stream.take(bytes as u64).read_to_end(&mut head)?;
     Ok(head)
@@ -83,7 +83,7 @@ pub(crate) fn read_head(stream: &mut impl Read, bytes: usize) -> io::Result<Vec<
 /// # Errors
 /// The stream cannot be read, or it is compressed by another method than gzip and zstd, or this
 /// build does not decompress.
-pub(crate) fn decompressed<'s>(mut stream: impl Read + Send + 's) -> io::Result<Stream<'s>> {
+pub fn decompressed<'s>(mut stream: impl Read + Send + 's) -> io::Result<Stream<'s>> {
     let head = read_head(&mut stream, MAGIC)?;
     let compression = Compression::detect(&head);
     let whole = Cursor::new(head).chain(stream);
@@ -99,7 +99,7 @@ const ALWAYS_ACCEPTED: u64 = 64 << 20;
 /// The factor by which a larger document may expand. Real outputs of schedulers stay below 100.
 const MAX_EXPANSION: u64 = 200;
 
-pub(crate) fn decoder<'s>(
+pub fn decoder<'s>(
     compression: Compression,
     source: impl Read + Send + 's,
 ) -> io::Result<Stream<'s>> {
@@ -123,13 +123,13 @@ pub(crate) fn decoder<'s>(
 }
 
 /// A reader that counts the bytes which it has read.
-pub(crate) struct CountingReader<R> {
+pub struct CountingReader<R> {
     source: R,
     pub read: Arc<AtomicU64>,
 }
 
 impl<R> CountingReader<R> {
-    pub(crate) fn new(source: R) -> Self {
+    pub fn new(source: R) -> Self {
         let read = Arc::default();
         Self { source, read }
     }

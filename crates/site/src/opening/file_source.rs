@@ -9,10 +9,9 @@ use jsf_ingest::FileKind;
 use jsf_json::decode_utf8;
 use jsf_slurm::conf::SlurmConf;
 
-use crate::SiteError;
 use crate::opening::compression::{Compression, MAGIC, Stream, decompressed, read_head};
 use crate::opening::quoted_mail::may_be_quoted;
-use crate::opening::role::Role;
+use crate::{Role, SiteError};
 
 /// The number of bytes by which a file is recognised.
 const HEAD: usize = 64 << 10;
@@ -21,7 +20,7 @@ const HEAD: usize = 64 << 10;
 const MAX_FILE: u64 = 256 << 20;
 
 /// The start of a file, decompressed and without the marks of a quotation, and what it shows.
-pub(crate) struct OpenedFile<'s> {
+pub struct OpenedFile<'s> {
     pub head: Vec<u8>,
     pub kind: FileKind,
     /// What follows the head.
@@ -29,14 +28,14 @@ pub(crate) struct OpenedFile<'s> {
 }
 
 /// A whole file, and what its start shows.
-pub(crate) struct Content {
+pub struct Content {
     pub bytes: Vec<u8>,
     pub kind: FileKind,
 }
 
 impl Content {
     /// The content as text; bytes that are not UTF-8 are replaced.
-    pub(crate) fn into_text(self) -> String {
+    pub fn into_text(self) -> String {
         decode_utf8(&self.bytes).into_owned()
     }
 }
@@ -295,7 +294,7 @@ pub fn is_stdin(path: &Path) -> bool {
 
 /// Opens a file. A named pipe is refused: nothing may ever write to it, and to open it would wait
 /// for that. What a shell passes for `<(command)` has a writer.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt;

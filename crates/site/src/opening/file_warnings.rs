@@ -8,26 +8,26 @@ use crate::SiteError;
 
 /// Sentences about the files that are read.
 #[derive(Debug, Default)]
-pub(crate) struct FileWarnings {
+pub struct FileWarnings {
     /// Whether the rules of the site are strict.
     is_strict: bool,
     pub all: Vec<Message>,
 }
 
 impl FileWarnings {
-    pub(crate) fn new(is_strict: bool) -> Self {
+    pub fn new(is_strict: bool) -> Self {
         Self {
             is_strict,
             all: Vec::new(),
         }
     }
 
-    pub(crate) fn push(&mut self, message: impl Into<Message>) {
+    pub fn push(&mut self, message: impl Into<Message>) {
         self.all.push(message.into());
     }
 
     /// Adds a few messages of each kind.
-    pub(crate) fn extend(&mut self, messages: impl IntoIterator<Item = String>) {
+    pub fn extend(&mut self, messages: impl IntoIterator<Item = String>) {
         for message in limit_each_kind(messages) {
             self.push(message);
         }
@@ -38,7 +38,7 @@ impl FileWarnings {
     ///
     /// # Errors
     /// The first of them, if the rules are strict.
-    pub(crate) fn extend_unless_strict(
+    pub fn extend_unless_strict(
         &mut self,
         messages: impl IntoIterator<Item = String>,
     ) -> Result<(), SiteError> {
@@ -54,7 +54,7 @@ impl FileWarnings {
 }
 
 /// The messages about a file.
-pub(crate) fn in_file<M: Display>(
+pub fn in_file<M: Display>(
     name: &str,
     messages: impl IntoIterator<Item = M>,
 ) -> impl Iterator<Item = String> {

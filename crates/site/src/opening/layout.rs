@@ -5,21 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jsf_openpbs::words::quoted;
 
-use crate::opening::file_source::FileSource;
-use crate::opening::role::{ROLES, Role};
-use crate::opening::site_files::SiteFiles;
+use crate::opening::role::ROLES;
+use crate::{FileSource, Role, SiteFiles};
 
 /// The endings of compressed files.
 const COMPRESSED: [&str; 2] = [".gz", ".zst"];
 
 /// Whether a folder of this name is a scheduler's: `sched_priv`, or `sched_priv_NAME` for each
 /// further scheduler.
-pub(crate) fn is_sched_priv(folder: &str) -> bool {
+pub fn is_sched_priv(folder: &str) -> bool {
     folder == "sched_priv" || folder.starts_with("sched_priv_")
 }
 
 /// Whether a site's file has this path, relative to the folder of the site.
-pub(crate) fn is_site_file(path: &str) -> bool {
+pub fn is_site_file(path: &str) -> bool {
     !roles(path).is_empty()
 }
 
@@ -58,7 +57,7 @@ fn uncompressed(path: &str) -> &str {
 }
 
 /// The paths that a site's files can have, except those in a `sched_priv_NAME`.
-pub(crate) fn candidates() -> Vec<String> {
+pub fn candidates() -> Vec<String> {
     // a file may have several roles
     let mut paths = BTreeSet::new();
     for files in &ROLES {
@@ -82,7 +81,7 @@ fn with_endings(path: &str) -> [String; 3] {
 }
 
 /// The paths of the scheduler's files in a folder, which is empty or ends in `/`.
-pub(crate) fn in_scheduler_folder(folder: &str) -> Vec<String> {
+pub fn in_scheduler_folder(folder: &str) -> Vec<String> {
     let mut paths = Vec::new();
     for files in &ROLES {
         if files.role.is_of_scheduler() {
@@ -95,7 +94,7 @@ pub(crate) fn in_scheduler_folder(folder: &str) -> Vec<String> {
 }
 
 /// The parts of the path of a member, without those that stay in the same folder.
-pub(crate) fn path_parts(path: &str) -> Vec<&str> {
+pub fn path_parts(path: &str) -> Vec<&str> {
     let mut parts: Vec<&str> = path.split('/').collect();
     parts.retain(|part| !matches!(*part, "" | "."));
     parts
@@ -103,7 +102,7 @@ pub(crate) fn path_parts(path: &str) -> Vec<&str> {
 
 /// The files that were found, by their paths relative to the folder of the site.
 #[derive(Debug, Default)]
-pub(crate) struct FoundFiles {
+pub struct FoundFiles {
     pub by_path: BTreeMap<String, FileSource>,
     /// The files of a folder that have other names, and what their contents show them to be.
     pub recognised: Vec<(Role, FileSource)>,
@@ -118,7 +117,7 @@ impl FoundFiles {
     ///
     /// # Errors
     /// Several folders have files.
-    pub(crate) fn of_only_folder(folders: BTreeMap<String, Self>) -> Result<Self, String> {
+    pub fn of_only_folder(folders: BTreeMap<String, Self>) -> Result<Self, String> {
         if folders.len() > 1 {
             return Err(format!(
                 "it contains several sites: {}; give one of them",
@@ -131,7 +130,7 @@ impl FoundFiles {
     /// Adds a file of `root`, a folder or an archive. A command that fails leaves an empty file: it
     /// is not used, and a warning names it, unless it lists resources or reservations, of which a
     /// site may have none. The scheduler's own files may be empty.
-    pub(crate) fn add(&mut self, root: &str, path: String, file: FileSource, is_empty: bool) {
+    pub fn add(&mut self, root: &str, path: String, file: FileSource, is_empty: bool) {
         let roles = roles(&path);
         if !is_empty || roles.iter().any(|role| role.is_of_scheduler()) {
             if self.by_path.insert(path.clone(), file).is_some() {
@@ -147,24 +146,24 @@ impl FoundFiles {
     }
 
     /// Warns of a folder in the place of a file.
-    pub(crate) fn warn_of_folder(&mut self, root: &str, path: &str) {
+    pub fn warn_of_folder(&mut self, root: &str, path: &str) {
         self.warnings.push(format!(
             "`{root}`: `{path}` is a folder, expected a file, and is not used"
         ));
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.by_path.is_empty() && self.recognised.is_empty()
     }
 
     /// Whether a file is there that only a site of PBS has.
-    pub(crate) fn has_files_of_pbs(&self) -> bool {
+    pub fn has_files_of_pbs(&self) -> bool {
         let mut roles = self.by_path.keys().flat_map(|path| roles(path));
         roles.any(Role::is_of_openpbs)
     }
 
     /// The files in their roles.
-    pub(crate) fn into_site_files(mut self) -> SiteFiles {
+    pub fn into_site_files(mut self) -> SiteFiles {
         self.warn_of_unused_jobs();
         // that of the default scheduler comes first; none if the site is such a folder itself
         let folders = self.scheduler_folders();

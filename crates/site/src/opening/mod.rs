@@ -4,14 +4,14 @@
 //! bytes. Out: [`SiteFiles`](site_files::SiteFiles), each of which is read within limits,
 //! decompressed and checked for the content of its role.
 
-pub(crate) mod archive;
-pub(crate) mod bundle;
-pub(crate) mod compression;
-pub(crate) mod file_source;
-pub(crate) mod file_warnings;
-pub(crate) mod layout;
-pub(crate) mod quoted_mail;
-pub(crate) mod role;
-pub(crate) mod site_document;
-pub(crate) mod site_files;
-pub(crate) mod site_summary;
+pub mod archive;
+pub mod bundle;
+pub mod compression;
+pub mod file_source;
+pub mod file_warnings;
+pub mod layout;
+pub mod quoted_mail;
+pub mod role;
+pub mod site_document;
+pub mod site_files;
+pub mod site_summary;

@@ -12,7 +12,7 @@ use crate::opening::compression::{MAGIC, Stream, read_head};
 const MAX_QUOTED: u64 = 64 << 20;
 
 /// Whether a document that begins with these bytes may be quoted.
-pub(crate) fn may_be_quoted(head: &[u8]) -> bool {
+pub fn may_be_quoted(head: &[u8]) -> bool {
     strip_byte_order_mark(head)
         .trim_ascii_start()
         .starts_with(b">")
@@ -20,7 +20,7 @@ pub(crate) fn may_be_quoted(head: &[u8]) -> bool {
 
 /// A document without the marks of a quotation, as many as all of its lines have: `> ` once, `> > `
 /// twice. A document with a line that has none is unchanged.
-pub(crate) fn unquoted(document: &[u8]) -> Cow<'_, [u8]> {
+pub fn unquoted(document: &[u8]) -> Cow<'_, [u8]> {
     let text = strip_byte_order_mark(document);
     if !may_be_quoted(text) || text.contains(&0) {
         return Cow::Borrowed(document);
@@ -67,7 +67,7 @@ fn split_marks(line: &[u8], most: usize) -> (usize, &[u8]) {
 ///
 /// # Errors
 /// The stream cannot be read.
-pub(crate) fn unquoted_stream(mut stream: Stream<'_>) -> io::Result<Stream<'_>> {
+pub fn unquoted_stream(mut stream: Stream<'_>) -> io::Result<Stream<'_>> {
     let mut document = read_head(&mut stream, MAGIC)?;
     if !may_be_quoted(&document) {
         return Ok(Box::new(Cursor::new(document).chain(stream)));

@@ -76,7 +76,7 @@ pub enum Role {
 }
 
 /// What is known of the files of a role.
-pub(crate) struct RoleFiles {
+pub struct RoleFiles {
     pub role: Role,
     /// Their names in the folder of a site, or in that of the scheduler, the preferred ones first.
     /// `pbs_snapshot` writes those that end in `.out`. Spaces separate them.
@@ -96,7 +96,7 @@ pub(crate) struct RoleFiles {
 }
 
 /// The entry of a missing file in a list of a site's files.
-pub(crate) struct MissingFile {
+pub struct MissingFile {
     pub expected: ExpectedAt,
     /// The file.
     pub what: &'static str,
@@ -106,7 +106,7 @@ pub(crate) struct MissingFile {
 
 /// The sites of which a file is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ExpectedAt {
+pub enum ExpectedAt {
     EverySite,
     /// Sites with neither a tree nor settings of Slurm.
     OpenPbs,
@@ -144,7 +144,7 @@ const fn missing(
 }
 
 /// Every role, in the order of the enum.
-pub(crate) static ROLES: [RoleFiles; 26] = [
+pub static ROLES: [RoleFiles; 26] = [
     RoleFiles {
         role: Role::Queue,
         names: "qstat.json job/qstat_f_F_json.out qstat_f.json qstat.dsv job/qstat_f_F_dsv.out \
@@ -489,7 +489,7 @@ impl Role {
 
 impl RoleFiles {
     /// Their names, the preferred ones first.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.names.split_ascii_whitespace()
     }
 
@@ -497,12 +497,7 @@ impl RoleFiles {
     ///
     /// # Errors
     /// The role does not accept the kind.
-    pub(crate) fn require(
-        &self,
-        kind: FileKind,
-        name: &str,
-        bytes: &[u8],
-    ) -> Result<(), SiteError> {
+    pub fn require(&self, kind: FileKind, name: &str, bytes: &[u8]) -> Result<(), SiteError> {
         if self.shown_by.contains(&kind) || self.accepted.contains(&kind) {
             return Ok(());
         }
@@ -511,7 +506,7 @@ impl RoleFiles {
 }
 
 /// The error for a file of this kind where another is expected.
-pub(crate) fn unexpected(kind: FileKind, name: &str, found: &str, expected: &str) -> SiteError {
+pub fn unexpected(kind: FileKind, name: &str, found: &str, expected: &str) -> SiteError {
     let refusal = format!("`{name}` {found}, expected {expected}");
     SiteError::Content(match kind {
         FileKind::Archive => Message::asking(refusal + "; ", [Need::Site]),
@@ -520,7 +515,7 @@ pub(crate) fn unexpected(kind: FileKind, name: &str, found: &str, expected: &str
 }
 
 /// The error for a file that a site has no use for.
-pub(crate) fn not_of_a_site(kind: FileKind, name: &str) -> SiteError {
+pub fn not_of_a_site(kind: FileKind, name: &str) -> SiteError {
     SiteError::content(format!(
         "`{}` {}, expected a file of a site: jobs (`qstat -f`, `squeue --json`), `sched_priv`, `qstat -Bf`, `sshare`, \
          `slurm.conf` or an archive of them",

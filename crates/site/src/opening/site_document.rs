@@ -5,21 +5,18 @@ use jsf_ingest::FileKind;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::resources::is_name;
 
-use crate::SiteError;
-use crate::opening::file_source::FileSource;
-use crate::opening::role::Role;
-use crate::opening::site_files::SiteFiles;
+use crate::{FileSource, Role, SiteError, SiteFiles};
 
 /// A file of the site, read and recognised once.
 #[derive(Debug)]
-pub(crate) struct SiteText<'f> {
+pub struct SiteText<'f> {
     source: &'f FileSource,
     text: String,
     kind: FileKind,
 }
 
 impl<'f> SiteText<'f> {
-    pub(crate) fn read(source: &'f FileSource, role: Role) -> Result<Self, SiteError> {
+    pub fn read(source: &'f FileSource, role: Role) -> Result<Self, SiteError> {
         let content = source.read_unless_binary(role)?;
         Ok(Self {
             source,
@@ -29,7 +26,7 @@ impl<'f> SiteText<'f> {
     }
 
     /// Reads all files that describe the server, its queues or its resources, or have a formula.
-    pub(crate) fn read_all(files: &'f SiteFiles) -> Result<Vec<Self>, SiteError> {
+    pub fn read_all(files: &'f SiteFiles) -> Result<Vec<Self>, SiteError> {
         let mut texts: Vec<Self> = Vec::new();
         for (role, read_as) in [
             (Role::Server, Role::Server),
@@ -69,7 +66,7 @@ impl<'f> SiteText<'f> {
 
 /// A document of the site, parsed once.
 #[derive(Debug)]
-pub(crate) struct SiteDocument<'d> {
+pub struct SiteDocument<'d> {
     pub source: &'d FileSource,
     /// Its name in messages.
     pub name: String,
@@ -78,7 +75,7 @@ pub(crate) struct SiteDocument<'d> {
 }
 
 impl<'d> SiteDocument<'d> {
-    pub(crate) fn new(read: &'d SiteText<'d>) -> Self {
+    pub fn new(read: &'d SiteText<'d>) -> Self {
         let is_resourcedef = read.kind == FileKind::ResourceDef || read.is_list_of_names();
         Self {
             source: read.source,
@@ -93,19 +90,19 @@ impl<'d> SiteDocument<'d> {
     }
 
     /// Refuses a document of a kind that the role does not accept.
-    pub(crate) fn require(&self, role: Role) -> Result<(), SiteError> {
+    pub fn require(&self, role: Role) -> Result<(), SiteError> {
         let text = self.objects.text.as_bytes();
         role.files().require(self.kind, &self.name, text)
     }
 
     /// Whether the server wrote it, as an answer of qstat or of `qmgr`.
-    pub(crate) fn is_of_server(&self) -> bool {
+    pub fn is_of_server(&self) -> bool {
         matches!(self.kind, FileKind::Server | FileKind::Qmgr)
     }
 }
 
 /// The documents of these files.
-pub(crate) fn parsed<'d>(
+pub fn parsed<'d>(
     documents: &'d [SiteDocument<'d>],
     sources: &[FileSource],
 ) -> Vec<&'d SiteDocument<'d>> {

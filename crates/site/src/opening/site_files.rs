@@ -10,13 +10,12 @@ use jsf_ingest::FileKind;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::schedulers::{DEFAULT_PARTITION, scheduler_of_partition};
 
-use crate::SiteError;
 use crate::opening::archive::{read_archive, read_archive_stream};
-use crate::opening::file_source::{FileSource, OpenedFile, is_stdin, open};
+use crate::opening::file_source::{OpenedFile, open};
 use crate::opening::layout::{
     FoundFiles, candidates, in_scheduler_folder, is_sched_priv, is_site_file,
 };
-use crate::opening::role::Role;
+use crate::{FileSource, Role, SiteError, is_stdin};
 
 /// The files of a site by their roles, each of them optional.
 ///

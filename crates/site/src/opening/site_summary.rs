@@ -3,9 +3,8 @@
 use job_sort_formula::diagnostic::is_control;
 use jsf_openpbs::wall_clock::seconds_of_date;
 
-use crate::opening::file_source::FileSource;
-use crate::opening::role::{ExpectedAt, MissingFile, ROLES, Role};
-use crate::opening::site_files::SiteFiles;
+use crate::opening::role::{ExpectedAt, MissingFile, ROLES};
+use crate::{FileSource, Role, SiteFiles};
 
 impl SiteFiles {
     /// What there is and what is missing, in one line.

@@ -7,10 +7,10 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{ComparedRanking, Comparison, OldNew, SIZES, SummandAgreement};
 use jsf_openpbs::order::NotConsidered;
 
-use crate::jobs::site_jobs::{ColumnsRequest, SiteJobs};
+use crate::jobs::site_jobs::ColumnsRequest;
 use crate::ranking::ranked_queue::require_values;
 use crate::shares::applied_tree::AppliedTree;
-use crate::{JobsToRank, RankedQueue, Site, SiteError};
+use crate::{JobsToRank, RankedQueue, Site, SiteError, SiteJobs};
 
 /// Two rankings of the same jobs that are compared.
 #[derive(Clone, Copy)]

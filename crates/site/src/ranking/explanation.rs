@@ -18,11 +18,11 @@ use jsf_openpbs::order::{Competition, Criterion, JobComparison, NotConsidered};
 use jsf_openpbs::resource_amount::NumberMode;
 use serde::{Serialize, Serializer};
 
-use crate::opening::role::Role;
-use crate::ranking::reach_rank::{SmallestChanges, Wait};
 use crate::shares::policy_shares::entities_of;
 use crate::shares::site_tree::SiteTree;
-use crate::{PolicyShares, RankedQueue, SharesRequest, Site, SiteError};
+use crate::{
+    PolicyShares, RankedQueue, Role, SharesRequest, Site, SiteError, SmallestChanges, Wait,
+};
 
 /// The most neighbours above and below a job.
 const NEIGHBOURS: usize = 5;

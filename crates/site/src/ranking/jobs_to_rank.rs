@@ -6,9 +6,9 @@ use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::schema::Schema;
 
-use crate::jobs::site_jobs::{ColumnsRequest, SiteJobs};
+use crate::jobs::site_jobs::ColumnsRequest;
 use crate::slurm::slurm_queue::AgingFormula;
-use crate::{Site, SiteError};
+use crate::{Site, SiteError, SiteJobs};
 
 /// A formula by which the jobs of a site are ranked, with the options of the ranking.
 pub struct RankRequest<'a> {

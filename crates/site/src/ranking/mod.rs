@@ -3,10 +3,10 @@
 //! In: the jobs of a site, and a formula or two of them. Out: their ranking, the comparison of two
 //! rankings, why a job has its place, and how it gets another one.
 
-pub(crate) mod compared_queue;
-pub(crate) mod explanation;
-pub(crate) mod jobs_to_rank;
-pub(crate) mod ranked_queue;
-pub(crate) mod reach_rank;
-pub(crate) mod rule;
-pub(crate) mod waiting_trajectory;
+pub mod compared_queue;
+pub mod explanation;
+pub mod jobs_to_rank;
+pub mod ranked_queue;
+pub mod reach_rank;
+pub mod rule;
+pub mod waiting_trajectory;

@@ -283,7 +283,7 @@ fn order_decimals(mut ranking: Ranking, threshold: Option<f64>, limit: usize) ->
 }
 
 /// Under [`OnError::Fail`](job_sort_formula::rank::OnError::Fail) no job may fail.
-pub(crate) fn require_values(table: &JobTable, ranking: &Ranking) -> Result<(), SiteError> {
+pub fn require_values(table: &JobTable, ranking: &Ranking) -> Result<(), SiteError> {
     match ranking.failure() {
         Some((row, error)) => Err(SiteError::JobFailed {
             job: table.id(row).to_owned(),

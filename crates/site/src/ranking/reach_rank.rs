@@ -321,15 +321,15 @@ impl Site {
 }
 
 /// A job among its competitors.
-pub(crate) struct Race<'a> {
-    pub(crate) rules: Scoring<'a>,
+pub struct Race<'a> {
+    pub rules: Scoring<'a>,
     slurm: Option<&'a SlurmQueue>,
-    pub(crate) competition: Competition,
+    pub competition: Competition,
 }
 
 impl<'a> Race<'a> {
     /// A job whose `eligible_time` or Slurm's age grows by a second in each step.
-    pub(crate) fn waiting(&self, ranked: &'a RankedQueue, row: usize) -> Sweep<'a> {
+    pub fn waiting(&self, ranked: &'a RankedQueue, row: usize) -> Sweep<'a> {
         let inputs = inputs(ranked, row);
         let (Some(slurm), Some(aging)) = (self.slurm, &ranked.aging) else {
             return Sweep::new(self.rules, inputs, "eligible_time", 1.0);
@@ -361,7 +361,7 @@ impl<'a> Race<'a> {
 
     /// The competitors, as they wait as long as the job; `None` if the budget does not suffice for
     /// their inputs.
-    pub(crate) fn waiting_competitors(
+    pub fn waiting_competitors(
         &self,
         ranked: &'a RankedQueue,
         budget: &mut WorkBudget,

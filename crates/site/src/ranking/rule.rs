@@ -30,6 +30,6 @@ impl Rule {
 }
 
 /// Writes rules as an object, each text under its heading.
-pub(crate) fn by_heading<S: Serializer>(rules: &[Rule], serializer: S) -> Result<S::Ok, S::Error> {
+pub fn by_heading<S: Serializer>(rules: &[Rule], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(rules.iter().map(|rule| (rule.heading, &rule.text)))
 }

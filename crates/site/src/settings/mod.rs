@@ -3,7 +3,7 @@
 //! In: the files of a site. Out: the schema, the queues, the settings of the server and of the
 //! scheduler, the Python that the server embeds, and the warnings about these files.
 
-pub(crate) mod scheduler_settings;
-pub(crate) mod server_documents;
-pub(crate) mod server_python;
-pub(crate) mod site_constants;
+pub mod scheduler_settings;
+pub mod server_documents;
+pub mod server_python;
+pub mod site_constants;

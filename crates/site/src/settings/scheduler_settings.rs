@@ -4,11 +4,9 @@ use job_sort_formula::diagnostic::{Message, Need};
 use jsf_openpbs::files::sched_config::{ByTime, SchedConfig};
 use jsf_openpbs::files::server::ServerSettings;
 
-use crate::SiteError;
 use crate::opening::file_source::Content;
 use crate::opening::file_warnings::{FileWarnings, in_file};
-use crate::opening::role::Role;
-use crate::opening::site_files::SiteFiles;
+use crate::{Role, SiteError, SiteFiles};
 use jsf_ingest::FileKind;
 
 /// What the shares depend on, as it is without a `sched_config`.
@@ -17,7 +15,7 @@ const DEFAULT_SETTINGS: &str = "unknown_shares 0, fairshare_usage_res cput, fair
 
 /// Reads `sched_config`, of which the server's object of the scheduler replaces a setting. Without
 /// the file, only the formula orders the jobs.
-pub(crate) fn read_sched_config(
+pub fn read_sched_config(
     files: &SiteFiles,
     server: &ServerSettings,
     warnings: &mut FileWarnings,
@@ -54,7 +52,7 @@ pub(crate) fn read_sched_config(
 }
 
 /// A warning about a tree without a `sched_config`.
-pub(crate) fn defaults_assumed() -> Message {
+pub fn defaults_assumed() -> Message {
     let assumed =
         format!("there is no `sched_config`, so its defaults are assumed: {DEFAULT_SETTINGS}; ");
     Message::asking(assumed, [Need::SchedConfig])

@@ -20,18 +20,15 @@ use jsf_openpbs::files::schedulers::{DEFAULT, ListedScheduler, listed_schedulers
 use jsf_openpbs::files::server::ServerSettings;
 use jsf_openpbs::words::quoted;
 
-use crate::SiteError;
-use crate::formulas::formula_text::{FormulaText, SiteFormulas};
-use crate::opening::file_source::FileSource;
+use crate::formulas::formula_text::SiteFormulas;
 use crate::opening::file_warnings::{FileWarnings, in_file};
-use crate::opening::role::Role;
 use crate::opening::site_document::{SiteDocument, SiteText, parsed};
-use crate::opening::site_files::SiteFiles;
 use crate::settings::server_python::ServerPython;
+use crate::{FileSource, FormulaText, Role, SiteError, SiteFiles};
 
 /// The server, its queues and the names that a formula may use.
 #[derive(Debug)]
-pub(crate) struct Documents {
+pub struct Documents {
     pub schema: Schema,
     pub queues: Queues,
     pub server: ServerSettings,
@@ -70,7 +67,7 @@ impl Documents {
     /// # Errors
     /// A document cannot be read, or describes neither a server nor queues nor resources; or it
     /// gives something more than once, and the rules are strict.
-    pub(crate) fn read(
+    pub fn read(
         files: &SiteFiles,
         python: Option<PythonVersion>,
         is_strict: bool,

@@ -7,13 +7,11 @@ use jsf_openpbs::files::python_version::{python_of_system, version_in};
 use jsf_openpbs::files::server::PbsVersion;
 
 use crate::opening::file_warnings::FileWarnings;
-use crate::opening::role::Role;
-use crate::opening::site_files::SiteFiles;
-use crate::{Rule, Site, SiteError};
+use crate::{Role, Rule, Site, SiteError, SiteFiles};
 
 /// The version of Python that the server embeds, and what says so.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ServerPython {
+pub struct ServerPython {
     pub version: PythonVersion,
     /// The words of an option, the name of a file or that of a system; `None`: nothing says it, and
     /// the version is the default.
@@ -25,7 +23,7 @@ impl ServerPython {
     ///
     /// # Errors
     /// The file that should say it cannot be read.
-    pub(crate) fn find(
+    pub fn find(
         given: Option<PythonVersion>,
         files: &SiteFiles,
         pbs: Option<PbsVersion>,

@@ -14,7 +14,7 @@ use crate::{PolicyName, SharesRequest, Site, SiteError};
 
 /// A fair-share tree under the policy in force.
 #[derive(Debug)]
-pub(crate) enum AppliedTree {
+pub enum AppliedTree {
     /// OpenPBS's.
     Pbs(PbsTree),
     /// A tree under a policy of Slurm, or flux-accounting's.
@@ -23,7 +23,7 @@ pub(crate) enum AppliedTree {
 
 impl AppliedTree {
     /// OpenPBS's tree, if it is one.
-    pub(crate) fn pbs(&self) -> Option<&PbsTree> {
+    pub fn pbs(&self) -> Option<&PbsTree> {
         match self {
             Self::Pbs(tree) => Some(tree),
             Self::Slurm(_) => None,
@@ -31,7 +31,7 @@ impl AppliedTree {
     }
 
     /// The tree with its numbers.
-    pub(crate) fn assessed(&self) -> &AssessedTree {
+    pub fn assessed(&self) -> &AssessedTree {
         match self {
             Self::Pbs(tree) => tree.assessed(),
             Self::Slurm(assessed) => assessed,

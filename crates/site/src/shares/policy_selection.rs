@@ -81,7 +81,7 @@ impl FromStr for PolicyName {
 
 /// The policy in force and the settings that it depends on.
 #[derive(Debug)]
-pub(crate) struct PolicySelection {
+pub struct PolicySelection {
     pub name: PolicyName,
     pub rules: PolicyRules,
     pub release: Release,
@@ -103,7 +103,7 @@ impl PolicySelection {
     /// that of the tree's scheduler, OpenPBS's. The release is the first that is known of: the
     /// explicit one, that of `scontrol show config`, the one that wrote the tree's document, the
     /// newest.
-    pub(crate) fn new(
+    pub fn new(
         rules: &SiteOptions,
         conf: Option<SlurmConf>,
         tree: Option<TreeOrigin>,
@@ -180,12 +180,12 @@ impl PolicySelection {
     }
 
     /// A policy, whose rules it follows and how usage decays under it.
-    pub(crate) fn described(&self, name: PolicyName, config: &SchedConfig) -> String {
+    pub fn described(&self, name: PolicyName, config: &SchedConfig) -> String {
         format!("{}, {}", name.as_str(), self.rules_and_decay(name, config))
     }
 
     /// The policy in force, where it comes from, whose rules it follows and how usage decays.
-    pub(crate) fn in_force(&self, config: &SchedConfig) -> String {
+    pub fn in_force(&self, config: &SchedConfig) -> String {
         format!(
             "{} ({}), {}",
             self.name.as_str(),
@@ -236,12 +236,12 @@ impl PolicySelection {
 
     /// Builds the policy of that name; `active` are the nodes with pending jobs, which only the
     /// ticket-based policy uses.
-    pub(crate) fn build_policy(&self, name: PolicyName, active: &[NodeId]) -> Box<dyn Policy> {
+    pub fn build_policy(&self, name: PolicyName, active: &[NodeId]) -> Box<dyn Policy> {
         self.build_policy_for(name, self.release, active)
     }
 
     /// Builds the policy of that name under another release of Slurm.
-    pub(crate) fn build_policy_for(
+    pub fn build_policy_for(
         &self,
         name: PolicyName,
         release: Release,
@@ -278,7 +278,7 @@ fn or_default(is_known: bool) -> &'static str {
 }
 
 /// A time in seconds as `HH:MM:SS`.
-pub(crate) fn clock(seconds: u64) -> String {
+pub fn clock(seconds: u64) -> String {
     format!(
         "{:02}:{:02}:{:02}",
         seconds / 3600,
@@ -288,7 +288,7 @@ pub(crate) fn clock(seconds: u64) -> String {
 }
 
 /// A time in seconds as `DAYS-HH:MM:SS`, as `slurm.conf` has it.
-pub(crate) fn days_and_clock(seconds: u64) -> String {
+pub fn days_and_clock(seconds: u64) -> String {
     format!("{}-{}", seconds / 86_400, clock(seconds % 86_400))
 }
 

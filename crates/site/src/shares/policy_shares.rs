@@ -12,10 +12,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::jobs::job_warnings::jobs_without_entity;
-use crate::opening::role::Role;
 use crate::shares::policy_selection::clock;
 use crate::shares::site_tree::{SiteTree, explain_unresolved, find_node, pending_entities};
-use crate::{ComparedQueue, PolicyName, Site, SiteError};
+use crate::{ComparedQueue, PolicyName, Role, Site, SiteError};
 
 /// A change of the usage in a tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -419,7 +418,7 @@ impl Site {
 }
 
 /// The entities of the jobs, and whether each has a pending job.
-pub(crate) fn entities_of(table: &JobTable) -> Vec<QueueEntity> {
+pub fn entities_of(table: &JobTable) -> Vec<QueueEntity> {
     let mut entities = Vec::new();
     for entity in table.entities() {
         entities.push((entity.to_string(), false));

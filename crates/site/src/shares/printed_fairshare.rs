@@ -40,7 +40,7 @@ struct Compared {
 /// differ, with the release or the policy that computes the printed ones, if there is one. Nothing
 /// is compared under documented rules, under a policy that prints no such column, or if the
 /// document was printed under fair tree and the policy is another, or the reverse.
-pub(crate) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) -> Option<Message> {
+pub fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) -> Option<Message> {
     let (source_name, printed) = tree.printed_fairshare()?;
     let is_fair_tree = policy.name == PolicyName::FairTree;
     let is_of_its_kind = match tree.origin? {
@@ -83,7 +83,7 @@ pub(crate) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) ->
 /// Whether the printed factors are those of the first cycle of slurmctld under `depth-oblivious`, in
 /// which they depend on the order of the pending jobs; `users` are those of these jobs. The policy
 /// then follows them.
-pub(crate) fn follow_first_cycle(tree: &SiteTree, policy: &mut PolicySelection, users: &[String]) {
+pub fn follow_first_cycle(tree: &SiteTree, policy: &mut PolicySelection, users: &[String]) {
     if policy.name != PolicyName::DepthOblivious || policy.rules != PolicyRules::Scheduler {
         return;
     }

@@ -17,15 +17,13 @@ use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
 use jsf_openpbs::words::{counted, quoted};
 use jsf_slurm::tree::TreeFormat;
 
-use crate::SiteError;
-use crate::opening::file_source::{Content, FileSource};
+use crate::opening::file_source::Content;
 use crate::opening::file_warnings::{FileWarnings, in_file};
-use crate::opening::role::Role;
-use crate::opening::site_files::SiteFiles;
+use crate::{FileSource, Role, SiteError, SiteFiles};
 
 /// A tree as its files describe it, before a policy is applied.
 #[derive(Debug)]
-pub(crate) struct SiteTree {
+pub struct SiteTree {
     pub document: TreeDocument,
     /// The name of the tree's file; `None` for OpenPBS's files.
     source_name: Option<String>,
@@ -40,7 +38,7 @@ pub(crate) struct SiteTree {
 
 /// The scheduler other than OpenPBS that a tree's file is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TreeOrigin {
+pub enum TreeOrigin {
     Slurm {
         /// Whether it was printed under fair tree, where that can be told.
         is_fair_tree: Option<bool>,
@@ -50,7 +48,7 @@ pub(crate) enum TreeOrigin {
 
 impl SiteTree {
     /// Reads the tree, if the site has one, and appends the problems of its files to `warnings`.
-    pub(crate) fn read(
+    pub fn read(
         files: &SiteFiles,
         config: &SchedConfig,
         warnings: &mut FileWarnings,
@@ -103,7 +101,7 @@ impl SiteTree {
     }
 
     /// The tree that OpenPBS's scheduler has after it has seen jobs of these entities.
-    pub(crate) fn pbs_tree<'e>(
+    pub fn pbs_tree<'e>(
         &self,
         rules: PolicyRules,
         entities: impl IntoIterator<Item = &'e str>,
@@ -121,7 +119,7 @@ impl SiteTree {
 
     /// The tree that OpenPBS's scheduler has, as in [`pbs_tree`](Self::pbs_tree), after `change`
     /// has changed every usage in its files. An entity whose usage is then 1 has no record.
-    pub(crate) fn pbs_tree_with_usage<'e>(
+    pub fn pbs_tree_with_usage<'e>(
         &self,
         rules: PolicyRules,
         entities: impl IntoIterator<Item = &'e str>,
@@ -142,23 +140,23 @@ impl SiteTree {
     }
 
     /// The tree's file and its cluster, if the file names it.
-    pub(crate) fn cluster(&self) -> Option<(String, String)> {
+    pub fn cluster(&self) -> Option<(String, String)> {
         Some((self.source_name.clone()?, self.cluster.clone()?))
     }
 
     /// Whether the tree is from OpenPBS's files.
-    pub(crate) fn is_of_openpbs(&self) -> bool {
+    pub fn is_of_openpbs(&self) -> bool {
         self.source_name.is_none()
     }
 
     /// Whether the tree's file is from Slurm.
-    pub(crate) fn is_of_slurm(&self) -> bool {
+    pub fn is_of_slurm(&self) -> bool {
         matches!(self.origin, Some(TreeOrigin::Slurm { .. }))
     }
 
     /// The column `FairShare` of the tree's file: the name of the file, and the factor of each node
     /// below the root, in the order of the document; `None` without such a column.
-    pub(crate) fn printed_fairshare(&self) -> Option<(&str, &[Option<f64>])> {
+    pub fn printed_fairshare(&self) -> Option<(&str, &[Option<f64>])> {
         if self.printed_fairshare.iter().all(Option::is_none) {
             return None;
         }
@@ -167,7 +165,7 @@ impl SiteTree {
 
     /// The tree without entities of jobs, for any policy. A tree of OpenPBS's files has the group
     /// `unknown`.
-    pub(crate) fn share_tree(&self) -> Result<ShareTree, SiteError> {
+    pub fn share_tree(&self) -> Result<ShareTree, SiteError> {
         if self.is_of_openpbs() {
             return Ok(self.pbs_tree(PolicyRules::Documented, [])?.into_tree());
         }
@@ -409,7 +407,7 @@ fn read_usage(source: &FileSource, warnings: &mut FileWarnings) -> Result<UsageF
 }
 
 /// Finds the node that a name denotes, see [`ShareTree::resolve`].
-pub(crate) fn find_node(tree: &ShareTree, name: &str) -> Result<NodeId, SiteError> {
+pub fn find_node(tree: &ShareTree, name: &str) -> Result<NodeId, SiteError> {
     match tree.resolve(name) {
         Some(node) => Ok(node),
         None => Err(SiteError::Missing(explain_unresolved(tree, name).into())),
@@ -417,7 +415,7 @@ pub(crate) fn find_node(tree: &ShareTree, name: &str) -> Result<NodeId, SiteErro
 }
 
 /// Why a name denotes no node, and what to write instead.
-pub(crate) fn explain_unresolved(tree: &ShareTree, name: &str) -> String {
+pub fn explain_unresolved(tree: &ShareTree, name: &str) -> String {
     let several = tree.candidates(name);
     if !several.is_empty() {
         let several = listed(tree, &several);
@@ -459,7 +457,7 @@ fn listed(tree: &ShareTree, nodes: &[NodeId]) -> String {
 }
 
 /// `ACCOUNT/USER` for a user, the path for an account: unique in the tree.
-pub(crate) fn full_name(tree: &ShareTree, node: NodeId) -> String {
+pub fn full_name(tree: &ShareTree, node: NodeId) -> String {
     match (tree.kind(node), tree.parent(node)) {
         (NodeKind::Entity, Some(account)) => format!("{}/{}", tree.name(account), tree.name(node)),
         _ => tree.path(node).join("/"),
@@ -468,7 +466,7 @@ pub(crate) fn full_name(tree: &ShareTree, node: NodeId) -> String {
 
 /// The entities of a queue that have pending jobs, by their index in [`JobTable::entities`]: these
 /// are active for ticket-based fair share.
-pub(crate) fn pending_entities(table: &JobTable) -> BTreeSet<usize> {
+pub fn pending_entities(table: &JobTable) -> BTreeSet<usize> {
     use JobState::{Held, Queued, Waiting};
 
     let mut pending = BTreeSet::new();
@@ -481,7 +479,7 @@ pub(crate) fn pending_entities(table: &JobTable) -> BTreeSet<usize> {
 }
 
 /// The nodes of the entities with pending jobs.
-pub(crate) fn pending_nodes(table: &JobTable, tree: &ShareTree) -> Vec<NodeId> {
+pub fn pending_nodes(table: &JobTable, tree: &ShareTree) -> Vec<NodeId> {
     let mut nodes = Vec::new();
     for entity in pending_entities(table) {
         nodes.extend(tree.resolve(&table.entities()[entity]));

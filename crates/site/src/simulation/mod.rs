@@ -3,6 +3,6 @@
 //! In: logs of jobs, and the machine, the limits and the times of a site. Out: the schedule, what
 //! the simulation leaves out, and what is found about a formula on these jobs.
 
-pub(crate) mod simulation_rules;
-pub(crate) mod site_simulation;
-pub(crate) mod workload_findings;
+pub mod simulation_rules;
+pub mod site_simulation;
+pub mod workload_findings;

@@ -17,13 +17,11 @@ use jsf_simulate::{
 use serde::Serialize;
 
 use super::site_simulation::is_always_known;
-use crate::next_cycle::LeftOut;
 use crate::next_cycle::node_pools::{PROCESSORS, Pools, amount_on};
 use crate::next_cycle::places::{Places, totals_of};
 use crate::next_cycle::queue_rules::{LimitedNames, starts_in_words};
 use crate::next_cycle::reserved_nodes::Reservations;
-use crate::opening::role::Role;
-use crate::{Site, SiteError};
+use crate::{LeftOut, Role, Site, SiteError};
 
 /// What of Slurm's scheduling is not simulated.
 const LEFT_OUT_OF_SLURM: &str = "the interval and the depth of Slurm's backfill, the limits of QOS, associations and partitions, \
@@ -41,7 +39,7 @@ pub struct Processors {
 /// Where the number of processors of a simulated machine is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum ProcessorsSource {
+pub enum ProcessorsSource {
     /// It was given.
     Given,
     /// They are those of the site's nodes.
@@ -67,19 +65,19 @@ impl Processors {
 }
 
 /// The machine of a simulation.
-pub(crate) struct Counted {
+pub struct Counted {
     /// Its amounts, then those that only limits count.
-    pub(crate) names: Vec<Box<str>>,
-    pub(crate) machine: Machine,
-    pub(crate) source: ProcessorsSource,
+    pub names: Vec<Box<str>>,
+    pub machine: Machine,
+    pub source: ProcessorsSource,
     /// What each job asks for of these, job by job; empty if that is only processors.
-    pub(crate) requests: Vec<i64>,
+    pub requests: Vec<i64>,
     /// What jobs ask for host by host, where they are placed.
-    pub(crate) placed: Option<PlacedRequests>,
+    pub placed: Option<PlacedRequests>,
     /// The jobs that are placed by their `select`.
-    pub(crate) placed_jobs: usize,
+    pub placed_jobs: usize,
     /// What of the nodes and of the chunks of jobs the simulation does without.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOut>,
 }
 
 impl Site {

@@ -21,13 +21,10 @@ use jsf_simulate::{
 use jsf_slurm::priority::AGE;
 use serde::Deserialize;
 
-use super::simulation_rules::Processors;
-use crate::next_cycle::LeftOut;
-use crate::opening::file_source::{FileSource, OpenedFile};
-use crate::opening::role::{Role, unexpected};
-use crate::shares::policy_selection::PolicyName;
+use crate::opening::file_source::OpenedFile;
+use crate::opening::role::unexpected;
 use crate::shares::site_tree::SiteTree;
-use crate::{Site, SiteError};
+use crate::{FileSource, LeftOut, PolicyName, Processors, Role, Site, SiteError};
 
 /// How a workload is run through time, where that is not as the site says.
 #[derive(Debug, Clone, Copy, Default)]
@@ -670,7 +667,7 @@ fn never_started(workload: &Workload, schedule: &Schedule) -> Vec<String> {
 }
 
 /// Whether a simulation computes an input of every job, whatever the log says.
-pub(crate) fn is_always_known(name: &str) -> bool {
+pub fn is_always_known(name: &str) -> bool {
     matches!(name, "ncpus" | "walltime" | "eligible_time")
         || FairshareInput::from_name(name).is_some()
 }

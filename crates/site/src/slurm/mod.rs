@@ -4,7 +4,7 @@
 //! service, associations and priorities. Out: a formula, and the jobs as native NDJSON, which the
 //! rest of the site reads like any other document of jobs.
 
-pub(crate) mod native_job;
-pub(crate) mod printed_priority;
-pub(crate) mod priority_clock;
-pub(crate) mod slurm_queue;
+pub mod native_job;
+pub mod printed_priority;
+pub mod priority_clock;
+pub mod slurm_queue;

@@ -16,12 +16,11 @@ use serde::Serialize;
 
 use super::priority_clock::Clock;
 use super::slurm_queue::{SlurmQueue, is_direct, number};
-use crate::SiteError;
-use crate::jobs::described_job::DescribedJob;
+use crate::{DescribedJob, SiteError};
 
 /// A job as native JSON.
 #[derive(Serialize)]
-pub(crate) struct NativeJob<'a> {
+pub struct NativeJob<'a> {
     id: &'a str,
     entity: String,
     queue: &'a str,
@@ -37,7 +36,7 @@ pub(crate) struct NativeJob<'a> {
     inputs: BTreeMap<String, f64>,
 }
 
-pub(crate) fn native_job<'a>(
+pub fn native_job<'a>(
     job: &'a SlurmJob,
     conf: &SlurmConf,
     cluster: &Cluster,
@@ -106,7 +105,7 @@ impl SlurmQueue {
     ///
     /// # Errors
     /// There is no such partition or QOS, or a value is not an amount.
-    pub(crate) fn described(
+    pub fn described(
         &self,
         described: &DescribedJob,
         partition: &str,

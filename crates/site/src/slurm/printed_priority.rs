@@ -9,8 +9,7 @@ use jsf_openpbs::words::counted;
 use jsf_slurm::conf::PrioritySettings;
 use jsf_slurm::sprio::Sprio;
 
-use crate::opening::role::Role;
-use crate::opening::site_files::SiteFiles;
+use crate::{Role, SiteFiles};
 
 /// From this part of the larger one on, a difference of two totals is no matter of time.
 const LARGE: f64 = 0.1;
@@ -19,7 +18,7 @@ const PART_OF_A_WHILE: f64 = 0.01;
 
 /// What Slurm's tools print of the priorities of pending jobs.
 #[derive(Debug, Default)]
-pub(crate) struct PrintedPriorities {
+pub struct PrintedPriorities {
     /// The totals of `squeue`.
     pub totals: HashMap<String, u32>,
     pub sprio: Sprio,
@@ -31,7 +30,7 @@ pub(crate) struct PrintedPriorities {
 
 /// How the computed totals compare with the printed ones.
 #[derive(Debug)]
-pub(crate) enum Agreement {
+pub enum Agreement {
     /// Those of so many jobs are equal; the text names the file.
     Equal(String),
     /// Some differ.
@@ -59,7 +58,7 @@ impl Difference {
 }
 
 impl PrintedPriorities {
-    pub(crate) fn names_of(files: &SiteFiles) -> HashMap<Role, String> {
+    pub fn names_of(files: &SiteFiles) -> HashMap<Role, String> {
         let roles = [
             Role::Queue,
             Role::Sprio,
@@ -81,7 +80,7 @@ impl PrintedPriorities {
 
     /// Compares the printed totals with those of a ranking by Slurm's priority; `None` if none is
     /// printed.
-    pub(crate) fn agreement(
+    pub fn agreement(
         &self,
         table: &JobTable,
         ranking: &Ranking,

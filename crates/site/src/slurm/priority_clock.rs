@@ -6,10 +6,10 @@ use jsf_slurm::conf::SlurmConf;
 use jsf_slurm::jobs::SlurmJob;
 use jsf_slurm::sprio::Sprio;
 
-use crate::opening::site_files::SiteFiles;
+use crate::SiteFiles;
 
 /// When the priorities are computed.
-pub(crate) struct Clock {
+pub struct Clock {
     pub now: i64,
     pub is_guessed: bool,
     /// Whether the ages in `sprio` are not those by `PriorityMaxAge`.
@@ -19,7 +19,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    pub(crate) fn known(now: i64) -> Self {
+    pub fn known(now: i64) -> Self {
         Self {
             now,
             is_guessed: false,
@@ -30,7 +30,7 @@ impl Clock {
 
     /// The time that was asked for; else that of the daemon's calculation, which follows from the
     /// ages in `sprio`; else that of the collected files; else the latest one of the jobs.
-    pub(crate) fn new(
+    pub fn new(
         at: Option<i64>,
         jobs: &[SlurmJob],
         conf: &SlurmConf,
@@ -85,7 +85,7 @@ impl Clock {
         clock
     }
 
-    pub(crate) fn of(&self, job: &SlurmJob) -> i64 {
+    pub fn of(&self, job: &SlurmJob) -> i64 {
         self.of_jobs.get(&job.id).copied().unwrap_or(self.now)
     }
 }

@@ -15,15 +15,12 @@ use jsf_slurm::jobs::{SlurmJob, SlurmJobs};
 use jsf_slurm::priority::{AGE, NamedInput, PriorityTerm};
 use jsf_slurm::sprio::Sprio;
 
-use crate::formulas::formula_text::FormulaText;
-use crate::opening::file_source::FileSource;
 use crate::opening::file_warnings::in_file;
-use crate::opening::role::{Role, unexpected};
-use crate::opening::site_files::SiteFiles;
+use crate::opening::role::unexpected;
 use crate::slurm::native_job::native_job;
 use crate::slurm::printed_priority::PrintedPriorities;
 use crate::slurm::priority_clock::Clock;
-use crate::{Site, SiteError};
+use crate::{FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
 use jsf_ingest::FileKind;
 
 /// The longest document of jobs of Slurm that is read, in bytes.
@@ -33,7 +30,7 @@ const JOBS: &str = "`squeue --json`, `scontrol show job`, or `squeue -O` with a 
 
 /// The priority of a site of Slurm, and its jobs.
 #[derive(Debug)]
-pub(crate) struct SlurmQueue {
+pub struct SlurmQueue {
     /// The priority as a formula.
     pub text: FormulaText,
     /// The same, as it is printed.
@@ -69,7 +66,7 @@ pub(crate) struct SlurmQueue {
 /// A formula that is evaluated for later times, in which the age of a job has reached its greatest
 /// at 1.
 #[derive(Debug, Clone)]
-pub(crate) struct AgingFormula {
+pub struct AgingFormula {
     pub program: Program,
     /// The time in which an age grows from 0 to 1, in seconds.
     pub max_age: u32,
@@ -104,7 +101,7 @@ impl SlurmQueue {
     ///
     /// # Errors
     /// A file cannot be read.
-    pub(crate) fn read(
+    pub fn read(
         files: &SiteFiles,
         conf: Option<&SlurmConf>,
         at: Option<i64>,
@@ -231,23 +228,23 @@ impl SlurmQueue {
     }
 
     /// Adds the names of the priority's inputs.
-    pub(crate) fn add_names_to(&self, schema: &mut Schema) {
+    pub fn add_names_to(&self, schema: &mut Schema) {
         let inputs = self.terms.iter().map(|term| term.formula.as_str());
         schema.add_slurm(inputs.filter(|input| input.starts_with("tres_")));
     }
 
     /// A formula for later times; `None` if it does not read the age of a job.
-    pub(crate) fn aging_formula(&self, formula: &Formula, schema: &Schema) -> Option<AgingFormula> {
+    pub fn aging_formula(&self, formula: &Formula, schema: &Schema) -> Option<AgingFormula> {
         AgingFormula::new(formula, schema, self.settings.max_age)
     }
 
     /// Whether a formula is the priority.
-    pub(crate) fn is_priority(&self, formula: &Formula) -> bool {
+    pub fn is_priority(&self, formula: &Formula) -> bool {
         formula.to_string() == self.formula
     }
 
     /// The columns of `sprio -l`: the name and the formula of each.
-    pub(crate) fn columns(&self) -> Vec<(String, Formula)> {
+    pub fn columns(&self) -> Vec<(String, Formula)> {
         let mut columns = Vec::new();
         for term in &self.terms {
             if let Ok(formula) = Formula::parse(&term.formula) {
@@ -451,7 +448,7 @@ fn is_named_as_of_slurm(path: &str) -> bool {
 }
 
 /// The files that name their cluster differ in it: `named` has the files and their clusters.
-pub(crate) fn different_clusters(named: &[(String, String)]) -> Option<Message> {
+pub fn different_clusters(named: &[(String, String)]) -> Option<Message> {
     let (file, cluster) = named.first()?;
     // a file of several clusters has this one too
     let mut with_cluster = Vec::new();
@@ -483,7 +480,7 @@ fn pending_users(jobs: &[SlurmJob]) -> Vec<String> {
 }
 
 /// The number of a job, without the index of its task.
-pub(super) fn number(job: &SlurmJob) -> Option<u64> {
+pub fn number(job: &SlurmJob) -> Option<u64> {
     let mut parts = job.id.split(|c: char| !c.is_ascii_digit());
     parts.next()?.parse().ok()
 }
@@ -497,7 +494,7 @@ fn is_waiting(job: &SlurmJob) -> bool {
 }
 
 /// Whether the priority of a job was set directly, as far as `sprio` says.
-pub(super) fn is_direct(job: &SlurmJob, sprio: &Sprio) -> bool {
+pub fn is_direct(job: &SlurmJob, sprio: &Sprio) -> bool {
     matches!(sprio.row(&job.id), Some(row) if row.is_direct)
 }
 

@@ -15,8 +15,7 @@ use jsf_openpbs::exchange_rates::{ExchangeRate, exchange_rates};
 use jsf_openpbs::resource_amount::NumberMode;
 use serde::Serialize;
 
-use crate::opening::role::Role;
-use crate::{CompareRequest, Site, SiteError};
+use crate::{CompareRequest, Role, Site, SiteError};
 
 /// The work of the exchange rates, see [`WorkBudget`].
 const RATES_WORK: u64 = 1 << 24;

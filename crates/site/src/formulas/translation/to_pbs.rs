@@ -9,14 +9,14 @@ use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
 use jsf_slurm::priority::AGE;
 
-use super::Translation;
+use crate::Translation;
 use crate::shares::policy_selection::clock;
 
 /// The largest priority of a queue of PBS.
 const LARGEST_QUEUE_PRIORITY: u32 = 1023;
 
 /// The formula of PBS, and the resources and priorities of queues that it needs.
-pub(crate) fn translate(formula: &Formula, conf: &SlurmConf, cluster: &Cluster) -> Translation {
+pub fn translate(formula: &Formula, conf: &SlurmConf, cluster: &Cluster) -> Translation {
     let mut translator = Translator {
         settings: &conf.priority,
         half_life: conf.decay_half_life,

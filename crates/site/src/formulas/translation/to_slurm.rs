@@ -5,7 +5,7 @@ use job_sort_formula::formula::program::{Program, Summand};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::nearest_double;
 
-use super::Translation;
+use crate::Translation;
 use crate::shares::policy_selection::days_and_clock;
 
 /// The greatest priority of Slurm.
@@ -35,7 +35,7 @@ const PRIORITIES: [(&str, &str, &str); 2] = [
     ("assoc_priority", "PriorityWeightAssoc", "NO_NORMAL_ASSOC"),
 ];
 /// The weight of fair share.
-pub(crate) const FAIRSHARE: &str = "PriorityWeightFairshare";
+pub const FAIRSHARE: &str = "PriorityWeightFairshare";
 
 /// The inputs of the formula at one point.
 type Point = Vec<f64>;
@@ -61,7 +61,7 @@ struct Probe<'p> {
 }
 
 /// The weights that order the jobs as the formula does; `queues` are the priorities of the queues.
-pub(crate) fn translate(program: &Program, queues: &[(&str, i64)]) -> Translation {
+pub fn translate(program: &Program, queues: &[(&str, i64)]) -> Translation {
     let mut weights = Weights::default();
     let mut translation = Translation::default();
     let base: Point = program.inputs().iter().map(|name| typical(name)).collect();
@@ -415,7 +415,7 @@ impl Probe<'_> {
 }
 
 /// The setting with the half-life of usage that is multiplied by a factor after each period.
-pub(crate) fn half_life(period: u64, factor: f64) -> String {
+pub fn half_life(period: u64, factor: f64) -> String {
     let seconds = period as f64 * 0.5_f64.ln() / factor.ln();
     format!(
         "PriorityDecayHalfLife={}",
