@@ -46,10 +46,10 @@ pub use ranking::explanation::{
     Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Neighbour,
     OtherValues, RankReached, Rounding,
 };
-pub use ranking::jobs_to_rank::{JobsToRank, RankRequest};
 pub use ranking::ranked_queue::RankedQueue;
+pub use ranking::ranked_queue::Rule;
+pub use ranking::ranked_queue::{JobsToRank, RankRequest};
 pub use ranking::reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
-pub use ranking::rule::Rule;
 pub use shares::policy_selection::PolicyName;
 pub use shares::policy_shares::{PolicyShares, SharesRequest, UsageChange};
 pub use simulation::simulation_rules::Processors;
@@ -65,17 +65,17 @@ use job_sort_formula::formula::syntax::SyntaxError;
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::Schema;
-use jobs::job_document::JobDocument;
+use jobs::site_jobs::JobDocument;
 use jsf_openpbs::files::nodes::Nodes;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::server::ServerSettings;
 use jsf_openpbs::resource_amount::NumberMode;
-use opening::file_warnings::FileWarnings;
-use settings::scheduler_settings::{defaults_assumed, read_sched_config};
+use opening::FileWarnings;
 use settings::server_documents::Documents;
-use settings::server_python::ServerPython;
+use settings::server_documents::ServerPython;
+use settings::{defaults_assumed, read_sched_config};
 use shares::policy_selection::PolicySelection;
 use shares::printed_fairshare::{compare_with_printed, follow_first_cycle};
 use shares::site_tree::SiteTree;

@@ -12,8 +12,8 @@ use jsf_openpbs::files::schedulers::scheduler_of_partition;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 
-use crate::opening::quoted_mail::unquoted;
-use crate::opening::site_document::{SiteDocument, SiteText};
+use crate::opening::compression::unquoted;
+use crate::opening::file_source::{SiteDocument, SiteText};
 use crate::{FileSource, Role, SiteError};
 
 /// In how many places a document is searched for a formula.

@@ -4,6 +4,5 @@
 //! the description of one job. Out: a table of jobs with these columns, and the warnings about them.
 
 pub mod described_job;
-pub mod job_document;
 pub mod job_warnings;
 pub mod site_jobs;

@@ -20,7 +20,7 @@ use super::cycle_decisions::{Decisions, OrderedQueue, find_asked};
 use super::queue_rules::starts_in_words;
 use super::site_machine::CycleMachine;
 use crate::jobs::site_jobs::ColumnsRequest;
-use crate::ranking::rule::by_heading;
+use crate::ranking::ranked_queue::by_heading;
 use crate::shares::applied_tree::AppliedTree;
 use crate::{JobsToRank, LeftOut, RankedQueue, Role, Rule, SharesRequest, Site, SiteError};
 

@@ -11,7 +11,7 @@ use jsf_openpbs::files::sched_config::ByTime;
 use jsf_simulate::Workload;
 
 use super::reserved_nodes::Reservations;
-use crate::opening::file_warnings::in_file;
+use crate::opening::in_file;
 use crate::{LeftOut, Role, Site, SiteError};
 
 /// How many dedicated times are looked at, the first ones that are not over.

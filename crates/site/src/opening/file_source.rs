@@ -1,4 +1,5 @@
-//! Where the bytes of a site's file come from, and reading them within limits.
+//! Where the bytes of a site's file come from, reading them within limits, and parsing once the
+//! documents that describe the server, its queues or its resources, or contain a formula.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,11 +8,14 @@ use std::sync::Arc;
 
 use jsf_ingest::FileKind;
 use jsf_json::decode_utf8;
+use jsf_openpbs::files::objects::Objects;
+use jsf_openpbs::files::resources::is_name;
 use jsf_slurm::conf::SlurmConf;
 
-use crate::opening::compression::{Compression, MAGIC, Stream, decompressed, read_head};
-use crate::opening::quoted_mail::may_be_quoted;
-use crate::{Role, SiteError};
+use crate::opening::compression::{
+    Compression, MAGIC, Stream, decompressed, may_be_quoted, read_head,
+};
+use crate::{Role, SiteError, SiteFiles};
 
 /// The number of bytes by which a file is recognised.
 const HEAD: usize = 64 << 10;
@@ -309,4 +313,110 @@ pub fn open(path: &Path) -> io::Result<File> {
         }
     }
     File::open(path)
+}
+
+/// A file of the site, read and recognised once.
+#[derive(Debug)]
+pub struct SiteText<'f> {
+    source: &'f FileSource,
+    text: String,
+    kind: FileKind,
+}
+
+impl<'f> SiteText<'f> {
+    pub fn read(source: &'f FileSource, role: Role) -> Result<Self, SiteError> {
+        let content = source.read_unless_binary(role)?;
+        Ok(Self {
+            source,
+            kind: content.kind,
+            text: content.into_text(),
+        })
+    }
+
+    /// Reads all files that describe the server, its queues or its resources, or have a formula.
+    pub fn read_all(files: &'f SiteFiles) -> Result<Vec<Self>, SiteError> {
+        let mut texts: Vec<Self> = Vec::new();
+        for (role, read_as) in [
+            (Role::Server, Role::Server),
+            (Role::Queues, Role::Queues),
+            (Role::Resources, Role::Resources),
+            (Role::Formula, Role::Formula),
+            (Role::SchedFormula, Role::Formula),
+        ] {
+            for source in files.all(role) {
+                if texts.iter().all(|known| known.source != source) {
+                    texts.push(Self::read(source, read_as)?);
+                }
+            }
+        }
+        Ok(texts)
+    }
+
+    /// Whether it may be a `resourcedef` that only lists names, which looks like plain text.
+    fn is_list_of_names(&self) -> bool {
+        if self.kind != FileKind::Text {
+            return false;
+        }
+        for line in self.text.trim_start_matches('\u{feff}').lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let is_comment_or_name = match *words {
+                [] => true,
+                [word] => word.starts_with('#') || is_name(word),
+                _ => false,
+            };
+            if !is_comment_or_name {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// A document of the site, parsed once.
+#[derive(Debug)]
+pub struct SiteDocument<'d> {
+    pub source: &'d FileSource,
+    /// Its name in messages.
+    pub name: String,
+    pub kind: FileKind,
+    pub objects: Objects<'d>,
+}
+
+impl<'d> SiteDocument<'d> {
+    pub fn new(read: &'d SiteText<'d>) -> Self {
+        let is_resourcedef = read.kind == FileKind::ResourceDef || read.is_list_of_names();
+        Self {
+            source: read.source,
+            name: read.source.name(),
+            kind: read.kind,
+            objects: if is_resourcedef {
+                Objects::read_resourcedef(&read.text)
+            } else {
+                Objects::read(&read.text)
+            },
+        }
+    }
+
+    /// Refuses a document of a kind that the role does not accept.
+    pub fn require(&self, role: Role) -> Result<(), SiteError> {
+        let text = self.objects.text.as_bytes();
+        role.files().require(self.kind, &self.name, text)
+    }
+
+    /// Whether the server wrote it, as an answer of qstat or of `qmgr`.
+    pub fn is_of_server(&self) -> bool {
+        matches!(self.kind, FileKind::Server | FileKind::Qmgr)
+    }
+}
+
+/// The documents of these files.
+pub fn parsed<'d>(
+    documents: &'d [SiteDocument<'d>],
+    sources: &[FileSource],
+) -> Vec<&'d SiteDocument<'d>> {
+    let mut parsed = Vec::new();
+    for source in sources {
+        parsed.extend(documents.iter().find(|document| document.source == source));
+    }
+    parsed
 }

@@ -8,10 +8,70 @@ pub mod archive;
 pub mod bundle;
 pub mod compression;
 pub mod file_source;
-pub mod file_warnings;
 pub mod layout;
-pub mod quoted_mail;
 pub mod role;
-pub mod site_document;
 pub mod site_files;
 pub mod site_summary;
+
+use std::fmt::Display;
+
+use job_sort_formula::diagnostic::{Message, limit_each_kind};
+
+use crate::SiteError;
+
+/// Sentences about the files that are read.
+#[derive(Debug, Default)]
+pub struct FileWarnings {
+    /// Whether the rules of the site are strict.
+    is_strict: bool,
+    pub all: Vec<Message>,
+}
+
+impl FileWarnings {
+    pub fn new(is_strict: bool) -> Self {
+        Self {
+            is_strict,
+            all: Vec::new(),
+        }
+    }
+
+    pub fn push(&mut self, message: impl Into<Message>) {
+        self.all.push(message.into());
+    }
+
+    /// Adds a few messages of each kind.
+    pub fn extend(&mut self, messages: impl IntoIterator<Item = String>) {
+        for message in limit_each_kind(messages) {
+            self.push(message);
+        }
+    }
+
+    /// Adds a few messages of each kind about what is refused where the rules are strict, such as
+    /// what a file gives twice.
+    ///
+    /// # Errors
+    /// The first of them, if the rules are strict.
+    pub fn extend_unless_strict(
+        &mut self,
+        messages: impl IntoIterator<Item = String>,
+    ) -> Result<(), SiteError> {
+        let mut messages = messages.into_iter();
+        if self.is_strict
+            && let Some(first) = messages.next()
+        {
+            return Err(SiteError::content(first));
+        }
+        self.extend(messages);
+        Ok(())
+    }
+}
+
+/// The messages about a file.
+pub fn in_file<M: Display>(
+    name: &str,
+    messages: impl IntoIterator<Item = M>,
+) -> impl Iterator<Item = String> {
+    messages
+        .into_iter()
+        .map(move |message| format!("`{name}`: {message}"))
+}

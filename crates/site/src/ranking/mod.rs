@@ -5,8 +5,6 @@
 
 pub mod compared_queue;
 pub mod explanation;
-pub mod jobs_to_rank;
 pub mod ranked_queue;
 pub mod reach_rank;
-pub mod rule;
 pub mod waiting_trajectory;

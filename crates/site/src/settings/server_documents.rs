@@ -1,9 +1,10 @@
 //! Reads the files that describe the server, its queues and its resources, each of which may
-//! describe any of them, and the names in the formulas that the server has accepted.
+//! describe any of them, and the names in the formulas that the server has accepted; and finds which
+//! Python the server embeds.
 
 use std::collections::BTreeSet;
 
-use job_sort_formula::diagnostic::Message;
+use job_sort_formula::diagnostic::{Message, is_control};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::python::PythonVersion;
@@ -13,18 +14,18 @@ use jsf_ingest::FileKind;
 use jsf_json::clipped;
 use jsf_openpbs::files::formula_source::{SourceFormula, sets_only_formulas};
 use jsf_openpbs::files::objects::{Notation, ObjectKind};
+use jsf_openpbs::files::python_version::{python_of_system, version_in};
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::repeated::repeated;
 use jsf_openpbs::files::resources::{add_resources, declared_names};
 use jsf_openpbs::files::schedulers::{DEFAULT, ListedScheduler, listed_schedulers};
-use jsf_openpbs::files::server::ServerSettings;
+use jsf_openpbs::files::server::{PbsVersion, ServerSettings};
 use jsf_openpbs::words::quoted;
 
 use crate::formulas::formula_text::SiteFormulas;
-use crate::opening::file_warnings::{FileWarnings, in_file};
-use crate::opening::site_document::{SiteDocument, SiteText, parsed};
-use crate::settings::server_python::ServerPython;
-use crate::{FileSource, FormulaText, Role, SiteError, SiteFiles};
+use crate::opening::file_source::{SiteDocument, SiteText, parsed};
+use crate::opening::{FileWarnings, in_file};
+use crate::{FileSource, FormulaText, Role, Rule, Site, SiteError, SiteFiles};
 
 /// The server, its queues and the names that a formula may use.
 #[derive(Debug)]
@@ -406,4 +407,85 @@ fn formula_of_other(
         "`{source}`: the formula `{formula}` is that of the scheduler `{name}`, which orders the jobs of queues with {partition}; \
          {consequence}"
     )
+}
+
+/// The version of Python that the server embeds, and what says so.
+#[derive(Debug, Clone, Default)]
+pub struct ServerPython {
+    pub version: PythonVersion,
+    /// The words of an option, the name of a file or that of a system; `None`: nothing says it, and
+    /// the version is the default.
+    pub source: Option<String>,
+}
+
+impl ServerPython {
+    /// The version that is given, else what the site's files say, else the default.
+    ///
+    /// # Errors
+    /// The file that should say it cannot be read.
+    pub fn find(
+        given: Option<PythonVersion>,
+        files: &SiteFiles,
+        pbs: Option<PbsVersion>,
+        warnings: &mut FileWarnings,
+    ) -> Result<Self, SiteError> {
+        if let Some(version) = given {
+            return Ok(Self {
+                version,
+                source: Some("given".to_owned()),
+            });
+        }
+        if let Some(source) = files.first(Role::Python) {
+            let text = source.read_text(Role::Python)?;
+            match version_in(&text) {
+                Some(version) => return Ok(Self { version, source: Some(source.file_name()) }),
+                None => warnings.push(format!(
+                    "`{}` contains `{}`, expected a version of Python from {} to {}, such as `Python 3.9.18`; it is not used",
+                    source.name(),
+                    clipped(text.trim()),
+                    PythonVersion::OLDEST,
+                    PythonVersion::NEWEST
+                )),
+            }
+        }
+        if let Some(source) = files.first(Role::System) {
+            let system = source.read_text(Role::System)?;
+            let known = pbs.and_then(|pbs| python_of_system(&system, pbs));
+            if let Some((version, name)) = known
+                && !name.contains(is_control)
+            {
+                let source = Some(format!("that of {name}"));
+                return Ok(Self { version, source });
+            }
+        }
+        Ok(Self::default())
+    }
+}
+
+impl Site {
+    /// The version of Python that the server embeds, and what says so: `None` if it is only
+    /// assumed.
+    pub fn python(&self) -> (PythonVersion, Option<String>) {
+        (self.python.version, self.python.source.clone())
+    }
+
+    /// The version of Python as one of the rules; `None` if it is only
+    /// assumed.
+    pub fn python_rule(&self) -> Option<Rule> {
+        self.python.source.as_ref()?;
+        Some(Rule::new("python", self.python_in_words()))
+    }
+
+    /// The version of Python, and in parentheses what says so, or that it is assumed.
+    pub fn python_in_words(&self) -> String {
+        let source = self.python.source.as_deref();
+        let source = source.unwrap_or("assumed, as no file says it");
+        format!("{} ({source})", self.python.version)
+    }
+
+    /// What there is and what follows from what is missing: a line for each kind of file, with the
+    /// files, one for the server's Python, and one for each missing file.
+    pub fn summary(&self) -> Vec<String> {
+        self.files.summary(self.python_in_words())
+    }
 }

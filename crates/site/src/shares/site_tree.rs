@@ -18,7 +18,7 @@ use jsf_openpbs::words::{counted, quoted};
 use jsf_slurm::tree::TreeFormat;
 
 use crate::opening::file_source::Content;
-use crate::opening::file_warnings::{FileWarnings, in_file};
+use crate::opening::{FileWarnings, in_file};
 use crate::{FileSource, Role, SiteError, SiteFiles};
 
 /// A tree as its files describe it, before a policy is applied.

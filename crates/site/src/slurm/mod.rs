@@ -6,5 +6,4 @@
 
 pub mod native_job;
 pub mod printed_priority;
-pub mod priority_clock;
 pub mod slurm_queue;

@@ -7,6 +7,7 @@ use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::Release;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::schema::Schema;
+use jsf_ingest::FileKind;
 use jsf_openpbs::words::counted;
 use jsf_slurm::SlurmDocument;
 use jsf_slurm::cluster::Cluster;
@@ -15,13 +16,11 @@ use jsf_slurm::jobs::{SlurmJob, SlurmJobs};
 use jsf_slurm::priority::{AGE, NamedInput, PriorityTerm};
 use jsf_slurm::sprio::Sprio;
 
-use crate::opening::file_warnings::in_file;
+use crate::opening::in_file;
 use crate::opening::role::unexpected;
-use crate::slurm::native_job::native_job;
+use crate::slurm::native_job::{Clock, native_job};
 use crate::slurm::printed_priority::PrintedPriorities;
-use crate::slurm::priority_clock::Clock;
 use crate::{FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
-use jsf_ingest::FileKind;
 
 /// The longest document of jobs of Slurm that is read, in bytes.
 const MAX_JOBS: u64 = 4 << 30;
