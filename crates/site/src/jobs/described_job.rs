@@ -85,7 +85,7 @@ impl Site {
         let JobsToRank { jobs, program, .. } = read;
         let queue = self.queue_of(described)?;
         let mut job = match &self.slurm {
-            Some(slurm) => slurm.described(described, &queue, &self.policy.conf)?,
+            Some(slurm) => slurm.described(described, &queue)?,
             None => self.described_of_openpbs(jobs, described, &queue)?,
         };
         job.insert("id".to_owned(), ID.into());

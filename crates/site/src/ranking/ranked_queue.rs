@@ -290,7 +290,7 @@ impl Site {
             && read.is_slurm_priority
             && !assumed.assumes_usage()
         {
-            match slurm.printed.agreement(&table, &ranking, &slurm.settings) {
+            match slurm.agreement(&table, &ranking) {
                 Some(Agreement::Contradiction { text, headline }) => {
                     warnings.insert(0, text.into());
                     contradiction = headline;

@@ -7,7 +7,6 @@ use job_sort_formula::schema::suggestions::did_you_mean;
 use jsf_json::clipped;
 use jsf_openpbs::duration_notation::parse_duration;
 use jsf_openpbs::size::kilobytes;
-use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::SlurmConf;
 use jsf_slurm::jobs::{SlurmJob, TimeLimit, TresAmounts};
 use jsf_slurm::priority::PriorityInputs;
@@ -35,70 +34,64 @@ pub struct NativeJob<'a> {
     inputs: BTreeMap<String, f64>,
 }
 
-pub fn native_job<'a>(
-    job: &'a SlurmJob,
-    conf: &SlurmConf,
-    cluster: &Cluster,
-    sprio: &Sprio,
-    clock: &Clock,
-) -> NativeJob<'a> {
-    let now = clock.of(job);
-    let mut inputs = PriorityInputs::new(job, &conf.priority, cluster, now);
-    if let Some(row) = sprio.row(&job.id) {
-        inputs.site_factor = row.site as f64;
-    }
-    let direct = if is_direct(job, sprio) {
-        job.priority
-    } else {
-        None
-    };
-    if direct.is_some() {
-        inputs = PriorityInputs {
-            tres: vec![0.0; inputs.tres.len()],
-            ..PriorityInputs::default()
-        };
-    }
-    let mut named = BTreeMap::from_iter(inputs.named(&conf.priority));
-    named.insert("direct_priority".to_owned(), direct.map_or(0.0, f64::from));
-    if direct.is_some() {
-        named.insert("fairshare_factor".to_owned(), 0.0);
-    }
-    named.insert("ngpus".to_owned(), job.gpus());
-    let unweighted = PriorityInputs::unweighted(job, cluster);
-    for (name, number) in unweighted {
-        named.insert(name.to_owned(), number);
-    }
-    let state = if job.is_held() {
-        "H"
-    } else if job.is_pending() {
-        "Q"
-    } else {
-        "R"
-    };
-    NativeJob {
-        id: &job.id,
-        entity: format!("{}/{}", job.account, job.user),
-        queue: job.first_partition(),
-        state,
-        // of equal priorities, the smaller number is first
-        queued_at: number(job),
-        eligible_time: match job.accrues_from {
-            Some(from) => (now - from).max(0),
-            None => 0,
-        },
-        walltime: match job.time_limit {
-            TimeLimit::Minutes(minutes) => Some(u64::from(minutes) * 60),
-            _ => None,
-        },
-        queue_priority: unweighted[2].1 as i64,
-        ncpus: job.cpus,
-        nodect: job.nodes(),
-        mem: format!("{}mb", job.memory().round()),
-        inputs: named,
-    }
-}
-
 impl SlurmQueue {
+    pub fn native_job<'a>(&self, job: &'a SlurmJob, clock: &Clock) -> NativeJob<'a> {
+        let now = clock.of(job);
+        let mut inputs = PriorityInputs::new(job, &self.settings, &self.cluster, now);
+        if let Some(row) = self.sprio.row(&job.id) {
+            inputs.site_factor = row.site as f64;
+        }
+        let direct = if is_direct(job, &self.sprio) {
+            job.priority
+        } else {
+            None
+        };
+        if direct.is_some() {
+            inputs = PriorityInputs {
+                tres: vec![0.0; inputs.tres.len()],
+                ..PriorityInputs::default()
+            };
+        }
+        let mut named = BTreeMap::from_iter(inputs.named(&self.settings));
+        named.insert("direct_priority".to_owned(), direct.map_or(0.0, f64::from));
+        if direct.is_some() {
+            named.insert("fairshare_factor".to_owned(), 0.0);
+        }
+        named.insert("ngpus".to_owned(), job.gpus());
+        let unweighted = PriorityInputs::unweighted(job, &self.cluster);
+        for (name, number) in unweighted {
+            named.insert(name.to_owned(), number);
+        }
+        let state = if job.is_held() {
+            "H"
+        } else if job.is_pending() {
+            "Q"
+        } else {
+            "R"
+        };
+        NativeJob {
+            id: &job.id,
+            entity: format!("{}/{}", job.account, job.user),
+            queue: job.first_partition(),
+            state,
+            // of equal priorities, the smaller number is first
+            queued_at: number(job),
+            eligible_time: match job.accrues_from {
+                Some(from) => (now - from).max(0),
+                None => 0,
+            },
+            walltime: match job.time_limit {
+                TimeLimit::Minutes(minutes) => Some(u64::from(minutes) * 60),
+                _ => None,
+            },
+            queue_priority: unweighted[2].1 as i64,
+            ncpus: job.cpus,
+            nodect: job.nodes(),
+            mem: format!("{}mb", job.memory().round()),
+            inputs: named,
+        }
+    }
+
     /// A job that would be submitted now, as native JSON, by what its user asks for. What is no
     /// request, such as a factor, replaces the number that follows from the requests.
     ///
@@ -108,7 +101,6 @@ impl SlurmQueue {
         &self,
         described: &DescribedJob,
         partition: &str,
-        conf: &SlurmConf,
     ) -> Result<serde_json::Map<String, serde_json::Value>, SiteError> {
         require_known("partition", partition, &self.cluster.job_factors())?;
         let entity = &described.entity;
@@ -161,8 +153,7 @@ impl SlurmQueue {
         }
         tres.push(format!("cpu={}", job.cpus));
         job.tres = TresAmounts::parse(&tres.join(","));
-        let clock = Clock::known(now);
-        let mut native = native_job(&job, conf, &self.cluster, &Sprio::default(), &clock);
+        let mut native = self.native_job(&job, &Clock::known(now));
         for (name, value) in others {
             let Ok(number) = value.parse() else {
                 let value = clipped(value);

@@ -1,32 +1,17 @@
 //! Compares the computed priorities with those that `squeue` prints, and says by the components that
 //! `sprio` prints which input of the priority differs.
 
-use std::collections::HashMap;
-
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::Ranking;
 use jsf_openpbs::words::counted;
-use jsf_slurm::conf::PrioritySettings;
-use jsf_slurm::sprio::Sprio;
 
-use crate::{Role, SiteFiles};
+use super::slurm_queue::SlurmQueue;
+use crate::Role;
 
 /// From this part of the larger one on, a difference of two totals is no matter of time.
 const LARGE: f64 = 0.1;
 /// The fair-share points change by so much of their weight in a while.
 const PART_OF_A_WHILE: f64 = 0.01;
-
-/// What Slurm's tools print of the priorities of pending jobs.
-#[derive(Debug, Default)]
-pub struct PrintedPriorities {
-    /// The totals of `squeue`.
-    pub totals: HashMap<String, u32>,
-    pub sprio: Sprio,
-    /// The names of the site's files by their roles.
-    pub files: HashMap<Role, String>,
-    /// `PriorityCalcPeriod` in seconds.
-    pub calc_period: u32,
-}
 
 /// How the computed totals compare with the printed ones.
 #[derive(Debug)]
@@ -57,35 +42,10 @@ impl Difference {
     }
 }
 
-impl PrintedPriorities {
-    pub fn names_of(files: &SiteFiles) -> HashMap<Role, String> {
-        let roles = [
-            Role::Queue,
-            Role::Sprio,
-            Role::SlurmConf,
-            Role::Tree,
-            Role::Qos,
-            Role::Associations,
-            Role::Partitions,
-            Role::SlurmNodes,
-        ];
-        let mut names = HashMap::new();
-        for role in roles {
-            if let Some(source) = files.first(role) {
-                names.insert(role, source.name());
-            }
-        }
-        names
-    }
-
+impl SlurmQueue {
     /// Compares the printed totals with those of a ranking by Slurm's priority; `None` if none is
     /// printed.
-    pub fn agreement(
-        &self,
-        table: &JobTable,
-        ranking: &Ranking,
-        settings: &PrioritySettings,
-    ) -> Option<Agreement> {
+    pub fn agreement(&self, table: &JobTable, ranking: &Ranking) -> Option<Agreement> {
         let mut compared = 0;
         let mut different = Vec::new();
         for &row in ranking.order() {
@@ -118,7 +78,7 @@ impl PrintedPriorities {
             example.printed,
             example.computed
         );
-        let reason = self.reason(&different, table, settings);
+        let reason = self.reason(&different, table);
         let mut headline = None;
         if large.is_some() {
             headline = Some(format!(
@@ -136,13 +96,9 @@ impl PrintedPriorities {
     }
 
     /// Why the totals differ, as far as the components say.
-    fn reason(
-        &self,
-        different: &[Difference],
-        table: &JobTable,
-        settings: &PrioritySettings,
-    ) -> String {
-        let components = self.different_components(different, table, settings);
+    fn reason(&self, different: &[Difference], table: &JobTable) -> String {
+        let settings = &self.settings;
+        let components = self.different_components(different, table);
         let of_a_while = |column: &str| match column {
             "AGE" => {
                 let part = f64::from(self.calc_period) / f64::from(settings.max_age.max(1));
@@ -197,13 +153,12 @@ impl PrintedPriorities {
         &self,
         different: &[Difference],
         table: &JobTable,
-        settings: &PrioritySettings,
     ) -> Vec<(&'static str, Vec<Difference>)> {
         let mut found = Vec::new();
-        for (column, weight, input) in settings.components() {
+        for (column, weight, input) in self.settings.components() {
             let values = table.column(input);
             // the points of each resource are rounded, not their sum
-            let rounding = 0.5 * settings.weight_tres.len() as f64;
+            let rounding = 0.5 * self.settings.weight_tres.len() as f64;
             let tolerated = if column == "TRES" { rounding } else { 0.0 };
             let mut of_jobs = Vec::new();
             for &Difference { row, .. } in different {

@@ -18,8 +18,7 @@ use jsf_slurm::sprio::Sprio;
 
 use crate::opening::in_file;
 use crate::opening::role::unexpected;
-use crate::slurm::native_job::{Clock, native_job};
-use crate::slurm::printed_priority::PrintedPriorities;
+use crate::slurm::native_job::Clock;
 use crate::{FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
 
 /// The longest document of jobs of Slurm that is read, in bytes.
@@ -43,8 +42,13 @@ pub struct SlurmQueue {
     /// What the priority of a job depends on.
     pub settings: PrioritySettings,
     pub cluster: Cluster,
-    /// What Slurm's tools print of the priorities.
-    pub printed: PrintedPriorities,
+    /// The priorities of pending jobs that `squeue` prints.
+    pub totals: HashMap<String, u32>,
+    pub sprio: Sprio,
+    /// The names of the site's files by their roles.
+    pub files: HashMap<Role, String>,
+    /// `PriorityCalcPeriod` in seconds.
+    pub calc_period: u32,
     /// The jobs that represent tasks of an array, by the names that `squeue` prints.
     array_tasks: HashMap<String, String>,
     /// The files that name their clusters.
@@ -71,29 +75,6 @@ pub struct AgingFormula {
     pub max_age: u32,
 }
 
-impl AgingFormula {
-    /// `None` if the formula does not read the age, or an age does not grow.
-    fn new(formula: &Formula, schema: &Schema, max_age: u32) -> Option<Self> {
-        let expr = formula.expr();
-        let mut ages = Vec::new();
-        for (_, node) in expr.iter() {
-            if node.name() == Some(AGE) {
-                ages.push(node.span.start as usize..node.span.end as usize);
-            }
-        }
-        if ages.is_empty() || max_age == 0 {
-            return None;
-        }
-        ages.sort_unstable_by_key(|span| span.start);
-        let mut text = expr.text().to_owned();
-        for span in ages.into_iter().rev() {
-            text.replace_range(span, "min(1.0, age_factor)");
-        }
-        let program = Formula::parse(&text).ok()?.compile(schema).ok()?;
-        Some(Self { program, max_age })
-    }
-}
-
 impl SlurmQueue {
     /// Reads the jobs and what their priority depends on; `None` if the jobs are not Slurm's. `at`
     /// is the time at which the priorities are computed, in seconds since 1970.
@@ -109,7 +90,10 @@ impl SlurmQueue {
             let is_of_log = files.has_jobs_of_log && !files.has(Role::Queue);
             return match conf {
                 Some(conf) if is_of_log && !files.are_of_openpbs() => {
-                    Ok(Some(Self::of_log(files, conf)?))
+                    let mut warnings = Vec::new();
+                    let cluster = read_cluster(files, conf, &mut warnings)?;
+                    let sprio = Sprio::default();
+                    Ok(Some(Self::new(files, conf, cluster, sprio, &[], warnings)?))
                 }
                 _ => Ok(None),
             };
@@ -128,43 +112,34 @@ impl SlurmQueue {
         let cluster = read_cluster(files, conf, &mut warnings)?;
         let sprio = read_sprio(files, &mut warnings)?;
         let clock = Clock::new(at, &read.jobs, conf, &sprio, files);
-        let has_direct = read.jobs.iter().any(|job| is_direct(job, &sprio));
-        let mut queue = Self {
-            at: Some(clock.now),
-            pending_users: pending_users(&read.jobs),
-            release: read.version.as_deref().and_then(Release::from_version),
-            warnings,
-            array_tasks: array_tasks(&read.jobs),
-            ended: read.ended,
-            ..Self::new(files, conf, cluster, has_direct)?
-        };
+        let mut queue = Self::new(files, conf, cluster, sprio, &read.jobs, warnings)?;
+        queue.at = Some(clock.now);
+        queue.release = read.version.as_deref().and_then(Release::from_version);
+        queue.ended = read.ended;
         let mut jobs = read.jobs.iter();
         if let Some(job) = jobs.find(|job| !job.cluster.is_empty()) {
             queue.clusters.push((name.clone(), job.cluster.clone()));
         }
-        queue.warn_of_missing(conf, files);
-        queue.warn_of_clock(&clock, &read.jobs, conf);
-        queue.warn_of_jobs(&read.jobs, conf, &sprio);
+        queue.warn_of_clock(&clock, &read.jobs);
+        queue.warn_of_jobs(&read.jobs);
         let mut lines = Vec::new();
         for job in &read.jobs {
             if let Some(from) = job.accrues_from
                 && from <= clock.of(job)
                 && job.is_pending()
-                && !is_direct(job, &sprio)
+                && !is_direct(job, &queue.sprio)
             {
                 queue.aging.insert(job.id.clone());
             }
-            let native = native_job(job, conf, &queue.cluster, &sprio, &clock);
-            serde_json::to_writer(&mut lines, &native)?;
+            serde_json::to_writer(&mut lines, &queue.native_job(job, &clock))?;
             lines.push(b'\n');
             if let Some(priority) = job.priority
                 && job.is_pending()
                 && !job.is_held()
             {
-                queue.printed.totals.insert(job.id.clone(), priority);
+                queue.totals.insert(job.id.clone(), priority);
             }
         }
-        queue.printed.sprio = sprio;
         if let Some(source) = files.first(Role::Associations) {
             for cluster in queue.cluster.clusters_of_associations() {
                 queue.clusters.push((source.name(), cluster.clone()));
@@ -177,32 +152,23 @@ impl SlurmQueue {
         Ok(Some(queue))
     }
 
-    /// What the priority of the jobs of a log depends on.
-    fn of_log(files: &SiteFiles, conf: &SlurmConf) -> Result<Self, SiteError> {
-        let mut warnings = Vec::new();
-        let cluster = read_cluster(files, conf, &mut warnings)?;
-        let mut queue = Self {
-            warnings,
-            ..Self::new(files, conf, cluster, false)?
-        };
-        queue.warn_of_missing(conf, files);
-        Ok(queue)
-    }
-
-    /// The priority without jobs.
+    /// The priority of these jobs; of those of a log there are none.
     fn new(
         files: &SiteFiles,
         conf: &SlurmConf,
         cluster: Cluster,
-        has_direct: bool,
+        sprio: Sprio,
+        jobs: &[SlurmJob],
+        warnings: Vec<Message>,
     ) -> Result<Self, SiteError> {
+        let has_direct = jobs.iter().any(|job| is_direct(job, &sprio));
         let formula = conf.priority.formula(has_direct);
         let mut text = FormulaText::new(formula)?;
         text.origin = match files.first(Role::SlurmConf) {
             Some(source) => source.name(),
             None => "Slurm's defaults".to_owned(),
         };
-        Ok(Self {
+        let mut queue = Self {
             formula: Formula::parse(&text.text)?.to_string(),
             text,
             terms: conf.priority.terms(),
@@ -210,20 +176,24 @@ impl SlurmQueue {
             at: None,
             settings: conf.priority.clone(),
             cluster,
-            printed: PrintedPriorities {
-                files: PrintedPriorities::names_of(files),
-                calc_period: conf.calc_period,
-                ..PrintedPriorities::default()
-            },
-            array_tasks: HashMap::new(),
+            totals: HashMap::new(),
+            sprio,
+            files: HashMap::new(),
+            calc_period: conf.calc_period,
+            array_tasks: array_tasks(jobs),
             clusters: Vec::new(),
             ended: HashMap::new(),
             of_jobs: Vec::new(),
             aging: HashSet::new(),
-            pending_users: Vec::new(),
+            pending_users: pending_users(jobs),
             release: None,
-            warnings: Vec::new(),
-        })
+            warnings,
+        };
+        for (role, source) in files.sources() {
+            queue.files.entry(role).or_insert_with(|| source.name());
+        }
+        queue.warn_of_missing(conf, files);
+        Ok(queue)
     }
 
     /// Adds the names of the priority's inputs.
@@ -232,9 +202,27 @@ impl SlurmQueue {
         schema.add_slurm(inputs.filter(|input| input.starts_with("tres_")));
     }
 
-    /// A formula for later times; `None` if it does not read the age of a job.
+    /// A formula for later times; `None` if it does not read the age of a job, or an age does not
+    /// grow.
     pub fn aging_formula(&self, formula: &Formula, schema: &Schema) -> Option<AgingFormula> {
-        AgingFormula::new(formula, schema, self.settings.max_age)
+        let max_age = self.settings.max_age;
+        let expr = formula.expr();
+        let mut ages = Vec::new();
+        for (_, node) in expr.iter() {
+            if node.name() == Some(AGE) {
+                ages.push(node.span.start as usize..node.span.end as usize);
+            }
+        }
+        if ages.is_empty() || max_age == 0 {
+            return None;
+        }
+        ages.sort_unstable_by_key(|span| span.start);
+        let mut text = expr.text().to_owned();
+        for span in ages.into_iter().rev() {
+            text.replace_range(span, "min(1.0, age_factor)");
+        }
+        let program = Formula::parse(&text).ok()?.compile(schema).ok()?;
+        Some(AgingFormula { program, max_age })
     }
 
     /// Whether a formula is the priority.
@@ -278,14 +266,14 @@ impl SlurmQueue {
     }
 
     /// Warns of a time of the priorities that is not certain.
-    fn warn_of_clock(&mut self, clock: &Clock, jobs: &[SlurmJob], conf: &SlurmConf) {
+    fn warn_of_clock(&mut self, clock: &Clock, jobs: &[SlurmJob]) {
         if clock.ages_are_of_others {
             let unfit = "the ages that `sprio` prints do not fit PriorityMaxAge, as those of other settings: when the \
                          priorities are computed does not follow from them";
             self.warnings.push(unfit.into());
         }
         let has_age = jobs.iter().any(|job| job.accrues_from.is_some());
-        if clock.is_guessed && has_age && conf.priority.weight_age > 0 {
+        if clock.is_guessed && has_age && self.settings.weight_age > 0 {
             self.warnings.push(Message::asking(
                 "when the priorities are computed is not known, and the last submission is taken: ",
                 [Need::Moment],
@@ -294,13 +282,13 @@ impl SlurmQueue {
     }
 
     /// Warns of what the formula cannot say of single jobs.
-    fn warn_of_jobs(&mut self, jobs: &[SlurmJob], conf: &SlurmConf, sprio: &Sprio) {
+    fn warn_of_jobs(&mut self, jobs: &[SlurmJob]) {
         let (mut direct, mut of_several, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
         for job in jobs {
             if !job.is_pending() {
                 continue;
             }
-            if is_direct(job, sprio) {
+            if is_direct(job, &self.sprio) {
                 direct.push(&job.id);
             }
             if job.partition.contains(',') {
@@ -339,35 +327,33 @@ impl SlurmQueue {
             };
             self.of_jobs.push(warning.into());
         }
-        for unknown in self.inputs_of_no_file(jobs, conf) {
+        for unknown in self.inputs_of_no_file(jobs) {
             self.of_jobs.push(unknown.into());
         }
-        if conf.priority.increases_only {
+        if self.settings.increases_only {
             self.of_jobs.push(
                 "under PriorityFlags=INCR_ONLY a priority does not fall, which is not followed here: `squeue` may print greater ones"
                     .into(),
             );
         }
     }
-}
 
-impl SlurmQueue {
     /// What is said of jobs whose partition, QOS or association is in no file, so that their factor
     /// is 0.
-    fn inputs_of_no_file(&self, jobs: &[SlurmJob], conf: &SlurmConf) -> Vec<String> {
+    fn inputs_of_no_file(&self, jobs: &[SlurmJob]) -> Vec<String> {
         let mut said = Vec::new();
         for (input, role) in [
             (NamedInput::Partition, Role::Partitions),
             (NamedInput::Qos, Role::Qos),
             (NamedInput::Association, Role::Associations),
         ] {
-            let files = &self.printed.files;
+            let files = &self.files;
             let file = files.get(&role).or(files.get(&Role::SlurmConf));
             let file = file.map_or("", String::as_str);
             let mut unknown = Vec::new();
             for job in jobs {
                 if job.is_pending()
-                    && let Some(name) = conf.priority.unknown_input(input, job, &self.cluster)
+                    && let Some(name) = self.settings.unknown_input(input, job, &self.cluster)
                 {
                     unknown.push((&job.id, name));
                 }
@@ -510,7 +496,7 @@ impl Site {
     pub fn ended_job(&self, id: &str) -> Option<String> {
         let slurm = self.slurm.as_ref()?;
         let state = slurm.ended.get(id)?;
-        let file = slurm.printed.files.get(&Role::Queue)?;
+        let file = slurm.files.get(&Role::Queue)?;
         Some(format!(
             "job `{id}` is in `{file}` with the state {state} and does not wait"
         ))
