@@ -12,7 +12,6 @@ use jsf_slurm::priority::AGE;
 use serde::Serialize;
 
 use crate::shares::site_tree::SiteTree;
-use crate::slurm::slurm_queue::SlurmQueue;
 use crate::{PolicyName, RankReached, RankedQueue, Site};
 
 /// The fair-share numbers reach the formula with six decimals.
@@ -136,11 +135,11 @@ impl Site {
         let Some(places) = race.competition.places(rank) else {
             return reached;
         };
-        let Some(competitors) = race.waiting_competitors(ranked, budget) else {
+        let Some(competitors) = race.waiting_competitors(budget) else {
             reached.wait = Wait::Unknown;
             return reached;
         };
-        let job = race.waiting(ranked, row);
+        let job = race.waiting(row);
         let goal = race.goal(&job, &competitors, places);
         let now = match ranked.table.column("eligible_time") {
             Some(column) => column.nearest_double(row) as i64,
@@ -182,7 +181,7 @@ impl Site {
         let Some(&(other, wins_ties)) = competition.competitors.get(places - 1) else {
             return changes;
         };
-        let sweep = Sweep::constant(race.rules, inputs(ranked, other));
+        let sweep = Sweep::constant(race.rules, race.inputs(other));
         let competitors = [Competitor { sweep, wins_ties }];
         let sort_keys = self.order_rules(None, None).columns();
         let schema = &ranked.schema;
@@ -210,7 +209,7 @@ impl Site {
         for (index, search) in searches.iter().enumerate() {
             changes.has_requests |= search.means == Means::AskForLess;
             let parts = (searches.len() - index) as u64;
-            let own = inputs(ranked, row);
+            let own = race.inputs(row);
             let from = own[search.slot].clone();
             let to = match budget.with_part(parts, |part| search.nearest_value(own, part)) {
                 Ok(None) => continue,
@@ -222,7 +221,7 @@ impl Site {
             };
             let (mut means, mut queues) = (search.means, Vec::new());
             if means == Means::Queue {
-                queues = self.queues_with_rank(ranked, row, search, budget);
+                queues = search.queues_with_rank(budget);
                 // a priority that no queue has is for the site to give
                 if queues.is_empty() {
                     means = Means::WhatIf;
@@ -240,33 +239,6 @@ impl Site {
         }
         changes.found.sort_by_key(|change| change.means);
         changes
-    }
-
-    /// The other queues that accept jobs and start them, and whose priority gives the job the rank.
-    fn queues_with_rank(
-        &self,
-        ranked: &RankedQueue,
-        row: usize,
-        search: &Search<'_, '_>,
-        budget: &mut WorkBudget,
-    ) -> Vec<Box<str>> {
-        let own = ranked.table.queue(row);
-        let mut with_rank = Vec::new();
-        for (name, priority) in self.queues.iter() {
-            let is_used = self.queues.is_started(name) && self.queues.is_enabled(name);
-            let is_of_scheduler = self.queues.partition(name) == self.queues.partition(own);
-            if name == own || !is_used || !is_of_scheduler || self.queues.is_route(name) {
-                continue;
-            }
-            let mut changed = inputs(ranked, row);
-            changed[search.slot] = Value::Int(priority.unwrap_or(0));
-            let job = Sweep::constant(search.race.rules, changed);
-            let goal = search.race.goal(&job, search.competitors, 1);
-            if let FirstStep::At(_) = first_step(&goal, 0..=0, budget) {
-                with_rank.push(name.into());
-            }
-        }
-        with_rank
     }
 
     /// The most that a job of a queue may have of an input; infinite where no limit is known.
@@ -313,8 +285,10 @@ impl Site {
             on_error: self.rules.on_error,
         };
         Some(Race {
+            site: self,
+            ranked,
+            row,
             rules,
-            slurm: self.slurm.as_ref(),
             competition: order.competition(&ranked.ranking, &ranked.table, row),
         })
     }
@@ -322,19 +296,26 @@ impl Site {
 
 /// A job among its competitors.
 pub struct Race<'a> {
-    pub rules: Scoring<'a>,
-    slurm: Option<&'a SlurmQueue>,
+    site: &'a Site,
+    pub ranked: &'a RankedQueue,
+    pub row: usize,
+    rules: Scoring<'a>,
     pub competition: Competition,
 }
 
 impl<'a> Race<'a> {
+    /// The inputs of a considered job, in the order of the program.
+    fn inputs(&self, row: usize) -> Vec<Value> {
+        explain::inputs(self.rules.program, &self.ranked.table, row).unwrap_or_default()
+    }
+
     /// A job whose `eligible_time` or Slurm's age grows by a second in each step.
-    pub fn waiting(&self, ranked: &'a RankedQueue, row: usize) -> Sweep<'a> {
-        let inputs = inputs(ranked, row);
-        let (Some(slurm), Some(aging)) = (self.slurm, &ranked.aging) else {
+    pub fn waiting(&self, row: usize) -> Sweep<'a> {
+        let inputs = self.inputs(row);
+        let (Some(slurm), Some(aging)) = (&self.site.slurm, &self.ranked.aging) else {
             return Sweep::new(self.rules, inputs, "eligible_time", 1.0);
         };
-        if !slurm.aging.contains(ranked.table.id(row)) {
+        if !slurm.aging.contains(self.ranked.table.id(row)) {
             return Sweep::constant(self.rules, inputs);
         }
         let rules = Scoring {
@@ -361,17 +342,13 @@ impl<'a> Race<'a> {
 
     /// The competitors, as they wait as long as the job; `None` if the budget does not suffice for
     /// their inputs.
-    pub fn waiting_competitors(
-        &self,
-        ranked: &'a RankedQueue,
-        budget: &mut WorkBudget,
-    ) -> Option<Vec<Competitor<'a>>> {
+    pub fn waiting_competitors(&self, budget: &mut WorkBudget) -> Option<Vec<Competitor<'a>>> {
         let competitors = &self.competition.competitors;
         let inputs = competitors.len() as u64 * self.rules.program.inputs().len() as u64;
         budget.take(inputs * COPIED_INPUT)?;
         let mut waiting = Vec::with_capacity(competitors.len());
         for &(row, wins_ties) in competitors {
-            let sweep = self.waiting(ranked, row);
+            let sweep = self.waiting(row);
             waiting.push(Competitor { sweep, wins_ties });
         }
         Some(waiting)
@@ -386,11 +363,6 @@ fn gain_alike(goal: &Goal<'_, '_>, budget: &mut WorkBudget) -> bool {
     gain.is_some()
         && others.all(|other| other.sweep.constant_slope(0..=LIFETIME, budget) == gain)
         && first_step(goal, 0..=LIFETIME, budget) == FirstStep::Never
-}
-
-/// The inputs of a considered job, in the order of the program.
-fn inputs(ranked: &RankedQueue, row: usize) -> Vec<Value> {
-    explain::inputs(&ranked.program, &ranked.table, row).unwrap_or_default()
 }
 
 /// The search for the smallest change of an input.
@@ -436,6 +408,28 @@ impl<'a> Search<'_, 'a> {
             (FirstStep::At(steps), FirstStep::Never) => upward.input(steps),
             (FirstStep::Never, FirstStep::Never) => None,
         })
+    }
+
+    /// The other queues that accept jobs and start them, and whose priority gives the job the rank.
+    fn queues_with_rank(&self, budget: &mut WorkBudget) -> Vec<Box<str>> {
+        let queues = &self.race.site.queues;
+        let own = self.race.ranked.table.queue(self.race.row);
+        let mut with_rank = Vec::new();
+        for (name, priority) in queues.iter() {
+            let is_used = queues.is_started(name) && queues.is_enabled(name);
+            let is_of_scheduler = queues.partition(name) == queues.partition(own);
+            if name == own || !is_used || !is_of_scheduler || queues.is_route(name) {
+                continue;
+            }
+            let mut changed = self.race.inputs(self.race.row);
+            changed[self.slot] = Value::Int(priority.unwrap_or(0));
+            let job = Sweep::constant(self.race.rules, changed);
+            let goal = self.race.goal(&job, self.competitors, 1);
+            if let FirstStep::At(_) = first_step(&goal, 0..=0, budget) {
+                with_rank.push(name.into());
+            }
+        }
+        with_rank
     }
 
     fn first_step(&self, job: &Sweep<'a>, limit: i64, budget: &mut WorkBudget) -> FirstStep {

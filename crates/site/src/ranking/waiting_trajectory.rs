@@ -31,7 +31,7 @@ impl Site {
         };
         for &row in rows {
             if let Some(race) = self.race(ranked, row) {
-                add(&mut trajectory, &race, ranked, row, WorkBudget::new(work));
+                add(&mut trajectory, &race, WorkBudget::new(work));
             }
         }
         trajectory.overtakings.sort_unstable();
@@ -41,17 +41,12 @@ impl Site {
 }
 
 /// Adds a job to a trajectory.
-fn add<'a>(
-    trajectory: &mut Trajectory,
-    race: &Race<'a>,
-    ranked: &'a RankedQueue,
-    row: usize,
-    mut budget: WorkBudget,
-) {
-    let job = race.waiting(ranked, row);
+fn add(trajectory: &mut Trajectory, race: &Race<'_>, mut budget: WorkBudget) {
+    let row = race.row;
+    let job = race.waiting(row);
     let seconds = trajectory.seconds;
     let found = budget.with_part(2, |part| {
-        let competitors = race.waiting_competitors(ranked, part)?;
+        let competitors = race.waiting_competitors(part)?;
         Some(crossings(&job, &competitors, 0..=seconds, part))
     });
     let passings = budget.with_part(2, |part| {
@@ -66,11 +61,13 @@ fn add<'a>(
     // the rank now is that of the ranking
     let known_until = known_until.max(0);
     let ahead = ahead_over_time(&all);
+    let mut order = race.ranked.ranking.order().iter();
+    let now = order.position(|&other| other == row);
     let follower = Follower {
         job: &job,
         race,
         ahead: &ahead,
-        now: rank_in(ranked, row),
+        now: now.map(|place| place + 1),
     };
     let mut points = Vec::new();
     for point in 0..=POINTS {
@@ -107,12 +104,6 @@ fn add<'a>(
         points,
         ranks,
     });
-}
-
-/// The rank of a job now.
-fn rank_in(ranked: &RankedQueue, row: usize) -> Option<usize> {
-    let mut order = ranked.ranking.order().iter();
-    Some(order.position(|&other| other == row)? + 1)
 }
 
 /// The scores and the ranks of a job, from the number of competitors that are ahead.
