@@ -237,10 +237,8 @@ impl<'d> Place<'d> {
     /// Finds a formula from a byte of the document on.
     fn find(document: &'d str, from: usize, formula: &str) -> Option<Self> {
         const NAME: &str = "job_sort_formula";
-        let from = match document.find(NAME) {
-            Some(at) => from.max(at + NAME.len()),
-            None => from,
-        };
+        let named = document.find(NAME);
+        let from = named.map_or(from, |at| from.max(at + NAME.len()));
         let text = document.trim_start_matches('\u{feff}').trim_start();
         let is_json = text.starts_with('{');
         let first = formula.chars().next()?;

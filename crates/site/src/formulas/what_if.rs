@@ -88,7 +88,11 @@ impl WhatIf {
             .take_if(|jobs| needed.iter().all(|name| jobs.names.contains(*name)));
         let (jobs, ranked) = match held {
             Some(mut jobs) => {
-                let ranked = self.rank_again(&mut jobs, formula);
+                let queue = &mut jobs.queue;
+                let ranked = self.site.rank_again(&mut queue.sides.new, formula);
+                if ranked.is_ok() {
+                    queue.compare_again();
+                }
                 (jobs, ranked)
             }
             None => (self.read(formula)?, Ok(())),
@@ -152,14 +156,6 @@ impl WhatIf {
             queue,
             formula: String::new(),
         })
-    }
-
-    /// Ranks jobs that have all columns which the formula needs.
-    fn rank_again(&self, jobs: &mut HeldJobs, formula: &Formula) -> Result<(), SiteError> {
-        let queue = &mut jobs.queue;
-        self.site.rank_again(&mut queue.sides.new, formula)?;
-        queue.compare_again();
-        Ok(())
     }
 }
 

@@ -112,7 +112,7 @@ impl Site {
         }
         check_ranges(jobs, &read.table)?;
         check_shares(program.as_ref(), described)?;
-        append(&mut jobs.table, &read.table, 0)
+        append(&mut jobs.table, &read.table)
     }
 
     /// A job with what the server and the queue give to it, as native JSON.
@@ -295,20 +295,20 @@ fn check_ranges(jobs: &SiteJobs, described: &JobTable) -> Result<(), SiteError> 
     Ok(())
 }
 
-/// Appends a row of another table with the same columns, and returns its new row.
-fn append(table: &mut JobTable, other: &JobTable, row: usize) -> Result<usize, SiteError> {
+/// Appends the job of another table with the same columns, and returns its new row.
+fn append(table: &mut JobTable, other: &JobTable) -> Result<usize, SiteError> {
     let job = Job {
         id: ID,
-        entity: other.entity(row),
-        queue: other.queue(row),
+        entity: other.entity(0),
+        queue: other.queue(0),
         state: JobState::Queued,
         queued_at: None,
         exclusion: None,
     };
     let mut values = Vec::new();
     for (_, column) in other.columns() {
-        let value = column.value(row);
-        values.push(if column.is_set(row) {
+        let value = column.value(0);
+        values.push(if column.is_set(0) {
             Ok(value)
         } else {
             Err(value)
@@ -317,7 +317,7 @@ fn append(table: &mut JobTable, other: &JobTable, row: usize) -> Result<usize, S
     table.push(&job, &values).map_err(SiteError::content)?;
     let mut sources = Vec::new();
     for (name, _) in other.columns() {
-        sources.push(match other.origin(name, row) {
+        sources.push(match other.origin(name, 0) {
             Some(InputOrigin::Queue) => Some(InputPrecedence::Queue),
             Some(InputOrigin::Inputs) => Some(InputPrecedence::Input),
             Some(InputOrigin::ResourceList | InputOrigin::Job) => Some(InputPrecedence::Job),

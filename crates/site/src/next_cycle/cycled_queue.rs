@@ -174,10 +174,7 @@ impl CycledQueue {
 }
 
 fn row_of(table: &JobTable, id: &str) -> Option<usize> {
-    match table.row(id) {
-        Some(row) => Some(row),
-        None => table.row(&array_and_index(id)?.0),
-    }
+    table.row(id).or_else(|| table.row(&array_and_index(id)?.0))
 }
 
 impl Site {

@@ -246,9 +246,7 @@ fn text<'j>(job: &'j QueuedJob, resource: &str) -> Option<&'j str> {
 fn is_over_share(tree: &PbsTree, entity: &str) -> bool {
     let usages = tree.tree();
     let node = usages.find(entity).unwrap_or(tree.unknown());
-    let share = match tree.shares().get(node) {
-        Some(shares) => shares.fairshare_perc,
-        None => 0.0,
-    };
+    let shares = tree.shares().get(node);
+    let share = shares.map_or(0.0, |shares| shares.fairshare_perc);
     usages.usage(usages.root()) * share < usages.usage(node)
 }

@@ -10,7 +10,7 @@ use jsf_openpbs::files::limits::RunLimit;
 use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;
 use jsf_simulate::OrderRules;
 
-use crate::{Role, Site};
+use crate::Site;
 
 /// The names that limits are about, each with its index.
 pub struct LimitedNames<'n> {
@@ -44,11 +44,6 @@ impl Site {
             window: self.server.backfill_fuzzy().into(),
             ..CycleRules::default()
         }
-    }
-
-    /// Whether a `sched_config` says what a cycle starts.
-    pub(crate) fn has_cycle_rules(&self) -> bool {
-        self.files.has(Role::SchedConfig)
     }
 
     /// What orders the jobs of queues: their places, by priority under `by_queue` and
@@ -249,13 +244,13 @@ fn add_limit(
     entry: &RunLimit,
     names: &LimitedNames<'_>,
 ) {
-    let amount = match &entry.resource {
-        None => None,
-        Some(resource) => match names.amounts.iter().position(|name| name == resource) {
-            Some(amount) => Some(amount),
-            None => return,
-        },
-    };
+    let mut amount = None;
+    if let Some(resource) = &entry.resource {
+        amount = names.amounts.iter().position(|name| name == resource);
+        if amount.is_none() {
+            return;
+        }
+    }
     let kind = entry.kind;
     let is_same = |limit: &Limit| (limit.queue, limit.kind, limit.amount) == (queue, kind, amount);
     let index = limits.iter().position(is_same).unwrap_or(limits.len());

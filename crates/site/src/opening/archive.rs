@@ -98,10 +98,6 @@ fn require_tar(path: &Path, head: &[u8]) -> Result<(), SiteError> {
     )))
 }
 
-/// The files by the folder that contains them, empty for the top of the archive, and by their paths
-/// in it.
-type ByFolder = BTreeMap<String, FoundFiles>;
-
 /// The site's files, and where the content of the last member ends. An archive in a file is given
 /// with its `length`: a seek does not notice that the file ends before the member does.
 fn collect<R: Read>(
@@ -111,7 +107,8 @@ fn collect<R: Read>(
 ) -> Result<(FoundFiles, u64), SiteError> {
     let archive = path.display().to_string();
     let failed = SiteError::reading(path);
-    let mut folders = ByFolder::new();
+    // by the folder that contains the files, empty for the top of the archive
+    let mut folders: BTreeMap<String, FoundFiles> = BTreeMap::new();
     let mut kept = 0_u64;
     let mut long_name = None;
     let mut end = 0;
@@ -134,10 +131,8 @@ fn collect<R: Read>(
             long_name = read_next_name(&mut entry).map_err(&failed)?.or(long_name);
             continue;
         }
-        let name = match long_name.take() {
-            Some(name) => name,
-            None => entry.path_bytes().into_owned(),
-        };
+        let long_name = long_name.take();
+        let name = long_name.unwrap_or_else(|| entry.path_bytes().into_owned());
         let name = String::from_utf8_lossy(&name).into_owned();
         let place = split_site_path(&name).map_err(|reason| refusal(&archive, &reason))?;
         let Some((folder, file)) = place else {
@@ -172,8 +167,8 @@ fn collect<R: Read>(
         let found = folders.entry(folder).or_default();
         found.add(&archive, file, source, entry.size() == 0);
     }
-    let found = only_folder(folders).map_err(|reason| refusal(&archive, &reason))?;
-    Ok((found, end))
+    let found = FoundFiles::of_only_folder(folders);
+    Ok((found.map_err(|reason| refusal(&archive, &reason))?, end))
 }
 
 fn refusal(archive: &str, reason: &str) -> SiteError {
@@ -244,15 +239,6 @@ fn split_site_path(name: &str) -> Result<Option<(String, String)>, String> {
     } else {
         Ok(None)
     }
-}
-
-/// The files at the top, else those of the only folder with a site.
-fn only_folder(mut folders: ByFolder) -> Result<FoundFiles, String> {
-    folders.retain(|_, found| !found.is_empty());
-    if let Some(top) = folders.remove("") {
-        return Ok(top);
-    }
-    FoundFiles::of_only_folder(folders)
 }
 
 #[cfg(test)]

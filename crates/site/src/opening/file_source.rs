@@ -88,10 +88,8 @@ impl FileSource {
 
     /// The last part of the path, which does not show in which folder or archive the file was.
     pub(crate) fn last_part(&self) -> String {
-        let name = self.name();
-        let name = name.rsplit(": ").next().unwrap_or(&name);
-        let last = Path::new(name).file_name().and_then(|last| last.to_str());
-        last.unwrap_or(name).to_owned()
+        let name = self.file_name();
+        name.rsplit(": ").next().unwrap_or(&name).to_owned()
     }
 
     /// The whole content, at most 256 MiB.
@@ -180,10 +178,9 @@ impl FileSource {
     /// The whole content of a file that must be one of a role. A file whose start shows another
     /// kind is not read further.
     pub(crate) fn read_expected(&self, role: Role) -> Result<Content, SiteError> {
-        let expected = role.files();
         let opened = self.opened_to_read()?;
-        expected.require(opened.kind, &self.name(), &opened.head)?;
-        self.rest_of(opened, expected.limit)
+        role.require(opened.kind, &self.name(), &opened.head)?;
+        self.rest_of(opened, role.files().limit)
     }
 
     /// Checks that the file can be read and seems to be one of a role, by its first bytes, so that
@@ -201,18 +198,17 @@ impl FileSource {
             Self::Bytes { .. } => {}
         }
         let OpenedFile { head, kind, .. } = self.opened()?;
-        role.files().require(kind, &self.name(), &head)
+        role.require(kind, &self.name(), &head)
     }
 
     /// The whole content of a file that may turn out to be of another kind, unless it is binary and
     /// large.
     pub(crate) fn read_unless_binary(&self, role: Role) -> Result<Content, SiteError> {
-        let expected = role.files();
         let opened = self.opened_to_read()?;
         if opened.kind == FileKind::Binary && opened.head.len() == HEAD {
-            expected.require(opened.kind, &self.name(), &opened.head)?;
+            role.require(opened.kind, &self.name(), &opened.head)?;
         }
-        self.rest_of(opened, expected.limit)
+        self.rest_of(opened, role.files().limit)
     }
 
     /// The whole content as text; bytes that are not UTF-8 are replaced.
@@ -250,7 +246,7 @@ impl FileSource {
         if kind == FileKind::Text && settings > 0 && 2 * settings >= lines {
             return Ok(());
         }
-        Role::SlurmConf.files().require(kind, &self.name(), bytes)
+        Role::SlurmConf.require(kind, &self.name(), bytes)
     }
 
     /// Whether opening it does not consume it.
@@ -400,7 +396,7 @@ impl<'d> SiteDocument<'d> {
     /// Refuses a document of a kind that the role does not accept.
     pub fn require(&self, role: Role) -> Result<(), SiteError> {
         let text = self.objects.text.as_bytes();
-        role.files().require(self.kind, &self.name, text)
+        role.require(self.kind, &self.name, text)
     }
 
     /// Whether the server wrote it, as an answer of qstat or of `qmgr`.

@@ -113,11 +113,15 @@ pub struct FoundFiles {
 }
 
 impl FoundFiles {
-    /// The files of the only folder that has any.
+    /// The files at the top, whose name is empty, else those of the only folder that has any.
     ///
     /// # Errors
     /// Several folders have files.
-    pub fn of_only_folder(folders: BTreeMap<String, Self>) -> Result<Self, String> {
+    pub fn of_only_folder(mut folders: BTreeMap<String, Self>) -> Result<Self, String> {
+        folders.retain(|_, found| !found.is_empty());
+        if let Some(top) = folders.remove("") {
+            return Ok(top);
+        }
         if folders.len() > 1 {
             return Err(format!(
                 "it contains several sites: {}; give one of them",

@@ -478,6 +478,18 @@ impl Role {
             )
     }
 
+    /// Refuses a file that was recognised as one of another kind.
+    ///
+    /// # Errors
+    /// The role does not accept the kind.
+    pub(crate) fn require(self, kind: FileKind, name: &str, bytes: &[u8]) -> Result<(), SiteError> {
+        let files = self.files();
+        if files.shown_by.contains(&kind) || files.accepted.contains(&kind) {
+            return Ok(());
+        }
+        Err(unexpected(kind, name, &kind.found(bytes), files.what))
+    }
+
     /// Whether several files can have this role at the same time.
     pub(crate) fn takes_several(self) -> bool {
         matches!(
@@ -491,17 +503,6 @@ impl RoleFiles {
     /// Their names, the preferred ones first.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.names.split_ascii_whitespace()
-    }
-
-    /// Refuses a file that was recognised as one of another kind.
-    ///
-    /// # Errors
-    /// The role does not accept the kind.
-    pub fn require(&self, kind: FileKind, name: &str, bytes: &[u8]) -> Result<(), SiteError> {
-        if self.shown_by.contains(&kind) || self.accepted.contains(&kind) {
-            return Ok(());
-        }
-        Err(unexpected(kind, name, &kind.found(bytes), self.what))
     }
 }
 

@@ -313,10 +313,7 @@ fn find_in_folder(folder: &Path) -> io::Result<FoundFiles> {
         let Ok(below) = folders_in(&path) else {
             continue;
         };
-        let found = find_at_top(&path, &below)?;
-        if !found.is_empty() {
-            inner.insert(name, found);
-        }
+        inner.insert(name, find_at_top(&path, &below)?);
     }
     FoundFiles::of_only_folder(inner).map_err(io::Error::other)
 }

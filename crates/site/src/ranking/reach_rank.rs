@@ -141,10 +141,8 @@ impl Site {
         };
         let job = race.waiting(row);
         let goal = race.goal(&job, &competitors, places);
-        let now = match ranked.table.column("eligible_time") {
-            Some(column) => column.nearest_double(row) as i64,
-            None => 0,
-        };
+        let waited = ranked.table.column("eligible_time");
+        let now = waited.map_or(0, |column| column.nearest_double(row) as i64);
         reached.wait = match first_step(&goal, 0..=within, budget) {
             FirstStep::At(wait) => Wait::Until(Reached {
                 eligible_time: now.saturating_add(wait),
@@ -243,12 +241,9 @@ impl Site {
 
     /// The most that a job of a queue may have of an input; infinite where no limit is known.
     fn maximum(&self, queue: &str, name: &str, schema: &Schema) -> f64 {
-        match self.queues.maximum(queue, name) {
-            Some(most) => self
-                .amount(most, schema.input_type(name))
-                .unwrap_or(f64::INFINITY),
-            None => f64::INFINITY,
-        }
+        let most = self.queues.maximum(queue, name);
+        let most = most.and_then(|most| self.amount(most, schema.input_type(name)));
+        most.unwrap_or(f64::INFINITY)
     }
 
     /// The number of values of an input between two integers.

@@ -142,10 +142,8 @@ impl Follower<'_, '_> {
             return self.now;
         }
         let index = self.ahead.partition_point(|(from, _)| *from <= wait);
-        let ahead = match self.ahead[..index].last() {
-            Some((_, ahead)) => *ahead,
-            None => 0,
-        };
+        let last = self.ahead[..index].last();
+        let ahead = last.map_or(0, |(_, ahead)| *ahead);
         let competition = &self.race.competition;
         if score.is_nan() || score > competition.threshold {
             competition.rank(ahead)

@@ -399,10 +399,8 @@ impl Site {
     }
 
     fn required_tree(&self) -> Result<&SiteTree, SiteError> {
-        match &self.tree {
-            Some(tree) => Ok(tree),
-            None => Err(SiteError::missing("no tree: ", Need::Tree)),
-        }
+        let tree = self.tree.as_ref();
+        tree.ok_or_else(|| SiteError::missing("no tree: ", Need::Tree))
     }
 
     /// The entities of the queue, and the warnings about its jobs.

@@ -304,10 +304,7 @@ fn usage_below(document: &TreeDocument) -> Vec<f64> {
 
 /// The place of the usage above a node: 0 for the root, else its index and 1.
 fn place_above(node: &TreeNode) -> usize {
-    match node.parent {
-        Some(parent) => parent + 1,
-        None => 0,
-    }
+    node.parent.map_or(0, |parent| parent + 1)
 }
 
 /// Native JSON is an object with `children`; `sshare --json` is one with `shares` at its top.
@@ -325,7 +322,7 @@ fn read_resource_group(
     let lines = ResourceGroup::parse(&bytes);
     let name = source.name();
     if lines.lines.is_empty() && !lines.rejected.is_empty() || kind != FileKind::Text {
-        Role::ResourceGroup.files().require(kind, &name, &bytes)?;
+        Role::ResourceGroup.require(kind, &name, &bytes)?;
     }
     if !lines.rejected.is_empty() && bytes.windows(2).any(|pair| pair == b"\r\n") {
         warnings.push(format!(
@@ -408,10 +405,8 @@ fn read_usage(source: &FileSource, warnings: &mut FileWarnings) -> Result<UsageF
 
 /// Finds the node that a name denotes, see [`ShareTree::resolve`].
 pub fn find_node(tree: &ShareTree, name: &str) -> Result<NodeId, SiteError> {
-    match tree.resolve(name) {
-        Some(node) => Ok(node),
-        None => Err(SiteError::Missing(explain_unresolved(tree, name).into())),
-    }
+    let node = tree.resolve(name);
+    node.ok_or_else(|| SiteError::Missing(explain_unresolved(tree, name).into()))
 }
 
 /// Why a name denotes no node, and what to write instead.

@@ -169,7 +169,7 @@ impl Site {
     fn simulated_cycle(&self, queues: &[Box<str>], backfill: Option<Backfill>) -> CycleRules {
         match backfill {
             Some(backfill) => backfill.rules(),
-            None if self.has_cycle_rules() => self.cycle_rules(queues),
+            None if self.files.has(Role::SchedConfig) => self.cycle_rules(queues),
             None => Backfill::Easy.rules(),
         }
     }
@@ -179,7 +179,7 @@ impl Site {
         let words = match backfill {
             Some(Backfill::Greedy) => "backfill greedy",
             Some(Backfill::None) => "backfill none",
-            None if self.has_cycle_rules() => return starts_in_words(rules),
+            None if self.files.has(Role::SchedConfig) => return starts_in_words(rules),
             Some(Backfill::Easy) | None => "backfill easy",
         };
         words.to_owned()
@@ -333,7 +333,7 @@ impl Site {
     pub(crate) fn left_out_of_preemption(&self, preempts: bool, jobs: usize) -> Vec<LeftOut> {
         let mut found = Vec::new();
         // without a `sched_config` it is not known what they do
-        if !self.has_cycle_rules() {
+        if !self.files.has(Role::SchedConfig) {
             for attribute in self.queues.soft_limit_attributes() {
                 found.push(format!("`{attribute}`"));
             }

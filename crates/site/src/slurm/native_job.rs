@@ -76,10 +76,7 @@ impl SlurmQueue {
             state,
             // of equal priorities, the smaller number is first
             queued_at: number(job),
-            eligible_time: match job.accrues_from {
-                Some(from) => (now - from).max(0),
-                None => 0,
-            },
+            eligible_time: job.accrues_from.map_or(0, |from| (now - from).max(0)),
             walltime: match job.time_limit {
                 TimeLimit::Minutes(minutes) => Some(u64::from(minutes) * 60),
                 _ => None,
@@ -276,10 +273,7 @@ fn most_common(intervals: &[(&SlurmJob, (i64, i64))]) -> Option<i64> {
         let (time, end) = ends[pair];
         count -= end;
         if count > most {
-            let until = match ends.get(pair + 1) {
-                Some((next, _)) => *next,
-                None => time,
-            };
+            let until = ends.get(pair + 1).map_or(time, |(next, _)| *next);
             (most, best) = (count, Some(middle(time, until)));
         }
     }

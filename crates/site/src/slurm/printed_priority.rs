@@ -171,10 +171,7 @@ impl SlurmQueue {
                 if sprio.is_direct {
                     continue;
                 }
-                let value = match values {
-                    Some(values) => values.nearest_double(row),
-                    None => 0.0,
-                };
+                let value = values.map_or(0.0, |values| values.nearest_double(row));
                 let found = Difference {
                     row,
                     printed,

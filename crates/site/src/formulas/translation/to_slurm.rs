@@ -379,10 +379,7 @@ impl Weights {
     /// The power of ten by which the formula's numbers are multiplied: Slurm's weights are whole
     /// numbers, its priority too, and at most 4294967295.
     fn scale(&self) -> f64 {
-        let of_age = match self.age {
-            Some((slope, end)) => slope * end,
-            None => 0.0,
-        };
+        let of_age = self.age.map_or(0.0, |(slope, end)| slope * end);
         let mut of_resources = 0.0_f64;
         for weight in self.resources {
             of_resources = of_resources.max(weight.abs() * LARGEST_AMOUNT);
@@ -425,12 +422,7 @@ pub fn half_life(period: u64, factor: f64) -> String {
 
 /// The slope of an input that enters as a multiple.
 fn multiple(slope: Option<f64>, name: &str) -> Result<f64, String> {
-    match slope {
-        Some(slope) => Ok(slope),
-        None => Err(format!(
-            "`{name}` does not enter as a multiple, and Slurm only weighs it"
-        )),
-    }
+    slope.ok_or_else(|| format!("`{name}` does not enter as a multiple, and Slurm only weighs it"))
 }
 
 fn positive(weight: f64, what: &str) -> Result<f64, String> {
