@@ -174,25 +174,34 @@ impl Site {
         if let Some(queue) = files.first(Role::Queue) {
             queue.check(Role::Queue)?;
         }
-        let mut documents = Documents::read(&files, rules.python, rules.strict)?;
+        let Documents {
+            mut schema,
+            queues,
+            server,
+            python,
+            hidden,
+            partition,
+            mut formulas,
+            warnings: mut of_documents,
+        } = Documents::read(&files, rules.python, rules.strict)?;
         let mut of_files = warnings_of_files(&files, rules.strict)?;
-        of_files.append(&mut documents.warnings.all);
+        of_files.append(&mut of_documents.all);
         let mut of_order = FileWarnings::new(rules.strict);
-        let config = read_sched_config(&files, &documents.server, &mut of_order)?;
+        let config = read_sched_config(&files, &server, &mut of_order)?;
         let conf = files
             .first(Role::SlurmConf)
             .map(FileSource::read_slurm_conf)
             .transpose()?;
         let slurm = SlurmQueue::read(&files, conf.as_ref(), rules.at)?;
-        let in_force = &mut documents.formulas.in_force;
+        let in_force = &mut formulas.in_force;
         if let Some(slurm) = &slurm {
-            slurm.add_names_to(&mut documents.schema);
+            slurm.add_names_to(&mut schema);
             in_force.get_or_insert(Ok(slurm.text.clone()));
         } else if let Some(conf) = &conf
             && !files.has(Role::Queue)
             && !conf.priority.is_without_weights()
         {
-            documents.schema.add_slurm([]);
+            schema.add_slurm([]);
             let priority = FormulaText::new(conf.priority.formula(false))?;
             in_force.get_or_insert(Ok(priority));
         }
@@ -246,14 +255,14 @@ impl Site {
         Ok(Self {
             files,
             rules,
-            schema: documents.schema,
-            queues: documents.queues,
+            schema,
+            queues,
             config,
-            server: documents.server,
-            python: documents.python,
-            hidden: documents.hidden,
-            formulas: documents.formulas,
-            partition: documents.partition,
+            server,
+            python,
+            hidden,
+            formulas,
+            partition,
             policy,
             tree,
             slurm,

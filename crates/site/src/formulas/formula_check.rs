@@ -20,16 +20,6 @@ use crate::{FileSource, RankedQueue, Role, Site, SiteError};
 /// The most work of the exchange rates, in units of a [`WorkBudget`]: a twentieth of a second.
 const RATES_WORK: u64 = 50_000_000;
 
-/// A formula with what is known of it before it is checked.
-struct LintedFormula<'a> {
-    /// The names that it may use.
-    schema: &'a Schema,
-    /// The formula, if it was compiled for them.
-    program: Option<&'a Program>,
-    /// The findings about its text and its names, if these were looked for.
-    findings: Option<&'a [Diagnostic]>,
-}
-
 impl Site {
     /// Checks a formula: the server's answer, and the result for every job of the queue, if there
     /// is one. Without the fair-share tree that the formula needs, or if the queue is empty or
@@ -63,12 +53,7 @@ impl Site {
         queue: Option<&FileSource>,
     ) -> Result<Checked, SiteError> {
         let (Ok(formula), Some(source)) = (submitted.formula(), queue) else {
-            let formula = LintedFormula {
-                schema: &self.schema,
-                program: None,
-                findings: None,
-            };
-            let mut checked = self.checked(submitted, &formula, None);
+            let mut checked = self.checked(submitted, &self.schema, SiteFacts::default());
             if self.files.root.is_some() && self.files.lacks_queue() {
                 checked
                     .findings
@@ -102,23 +87,22 @@ impl Site {
                 ..checked
             }
         } else {
-            let formula = LintedFormula {
-                schema: &read.jobs.schema,
+            let known = SiteFacts {
                 program: read.program.as_ref(),
-                findings: Some(&read.findings),
+                lint: Some(&read.findings),
+                ..SiteFacts::default()
             };
             Checked {
                 warnings: read.jobs.warnings.clone(),
-                ..self.checked(submitted, &formula, None)
+                ..self.checked(submitted, &read.jobs.schema, known)
             }
         };
-        let reason = match missing {
-            Some(missing) => Some(missing.to_string()),
-            None if is_empty => Some(format!("`{}` has no job", source.name())),
-            None => None,
-        };
         checked.guessed_types = guessed_types;
-        if let Some(reason) = reason {
+        if let Some(missing) = missing {
+            let reason = missing.to_string();
+            checked.findings.extend(untried(submitted, &reason));
+        } else if is_empty {
+            let reason = format!("`{}` has no job", source.name());
             checked.findings.extend(untried(submitted, &reason));
         }
         Ok(checked)
@@ -147,27 +131,28 @@ impl Site {
             precision: self.precision(),
             tree: queue.pbs_tree(),
         };
-        let formula = LintedFormula {
-            schema: &queue.schema,
+        let known = SiteFacts {
             program: Some(&queue.program),
-            findings: Some(&queue.findings),
+            lint: Some(&queue.findings),
+            queue: Some(scored),
+            ..SiteFacts::default()
         };
-        self.checked(submitted, &formula, Some(scored))
+        self.checked(submitted, &queue.schema, known)
     }
 
-    /// Checks a formula against jobs that it has ranked, if there are any.
+    /// Checks a formula with these names, of which the program, the findings about the text, and
+    /// the jobs that it has ranked may be known.
     fn checked(
         &self,
         submitted: &FormulaSubmission<'_>,
-        linted: &LintedFormula<'_>,
-        queue: Option<ScoredQueue<'_>>,
+        schema: &Schema,
+        known: SiteFacts<'_>,
     ) -> Checked {
-        let schema = linted.schema;
-        let table = queue.map(|queue| queue.table);
+        let table = known.queue.map(|queue| queue.table);
         let mut compiled = None;
         let mut constants = Vec::new();
         if let Ok(formula) = submitted.formula() {
-            if linted.program.is_none() {
+            if known.program.is_none() {
                 compiled = formula.compile(schema).ok();
             }
             for name in formula.names() {
@@ -176,12 +161,10 @@ impl Site {
                 }
             }
         }
-        let program = linted.program.or(compiled.as_ref());
+        let program = known.program.or(compiled.as_ref());
         let (_, python_source) = self.python();
         let facts = SiteFacts {
             program,
-            lint: linted.findings,
-            queue,
             config: Some(&self.config),
             server: Some(&self.server),
             threshold: self.threshold(),
@@ -192,6 +175,7 @@ impl Site {
             python_source: python_source.as_deref(),
             runs_slurm: self.slurm.is_some()
                 || self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
+            ..known
         };
         let mut checked = Checked::new(submitted, schema, &facts);
         if let Some(program) = program {

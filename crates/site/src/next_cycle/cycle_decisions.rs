@@ -365,9 +365,7 @@ impl<'t> Decisions<'t> {
         by_id.extend(of_subjobs);
         by_id
     }
-}
 
-impl Decisions<'_> {
     /// Notes what happens in the cycle.
     pub fn note(&mut self, events: Vec<CycleEvent>) {
         for event in events {

@@ -310,7 +310,7 @@ impl Pools {
             }
             let mut names: BTreeSet<Box<str>> = BTreeSet::new();
             for chunk in &job.chunks {
-                names.extend(wanted(site, chunk).into_iter().map(|(name, _)| name));
+                names.extend(site.wanted(chunk).into_iter().map(|(name, _)| name));
             }
             for name in names {
                 *concerned.entry(format!("{name} of nodes")).or_default() += 1;
@@ -365,6 +365,20 @@ impl Pools {
 }
 
 impl Site {
+    /// The values that a chunk asks for and the scheduler compares: of booleans, of `host` and
+    /// `vnode`, and of the resources in the line `resources` of `sched_config`.
+    pub(crate) fn wanted(&self, chunk: &Chunk) -> Vec<WantedValue> {
+        let mut wanted = chunk.others.clone();
+        wanted.retain(|(name, value)| {
+            let is_boolean = match self.schema.input_type(name) {
+                Some(kind) => kind == InputType::Bool,
+                None => matches!(&**value, "True" | "False"),
+            };
+            is_boolean || matches!(&**name, "host" | "vnode") || self.is_checked(name)
+        });
+        wanted
+    }
+
     /// The amounts besides processors that a job takes from the nodes, by name. Without a
     /// `sched_config` any may be looked at.
     fn consumed_by<'j>(&self, job: &'j QueuedJob) -> BTreeSet<&'j str> {
@@ -432,26 +446,6 @@ fn by_host(nodes: Vec<&Node>) -> Vec<(u32, &Node)> {
     }
     numbered.sort_by_key(|(host, _)| *host);
     numbered
-}
-
-/// The values that a chunk asks for and the scheduler compares: of booleans, of `host` and `vnode`,
-/// and of the resources in the line `resources` of `sched_config`.
-pub fn wanted(site: &Site, chunk: &Chunk) -> Vec<WantedValue> {
-    let mut wanted = chunk.others.clone();
-    wanted.retain(|wanted| is_compared(site, wanted));
-    wanted
-}
-
-fn is_compared(site: &Site, (name, value): &WantedValue) -> bool {
-    let is_boolean = match site.schema.input_type(name) {
-        Some(kind) => kind == InputType::Bool,
-        None => matches!(&**value, "True" | "False"),
-    };
-    is_boolean || matches!(&**name, "host" | "vnode") || site.is_checked(name)
-}
-
-pub fn has(site: &Site, node: &Node, (name, value): &WantedValue) -> bool {
-    node.matches(name, value, site.schema.input_type(name))
 }
 
 /// The amount of a resource.

@@ -6,7 +6,7 @@ use jsf_ingest::QueuedJob;
 use jsf_openpbs::chunks::Chunk;
 use jsf_openpbs::cycle::{Machine, PlacementSets, Placing, RequestedChunks};
 
-use super::node_pools::{PROCESSORS, Pools, WantedValue, amount_of, amounts_of, has, wanted};
+use super::node_pools::{PROCESSORS, Pools, WantedValue, amount_of, amounts_of};
 use crate::Site;
 
 /// Where the jobs of some queues may be placed.
@@ -76,7 +76,7 @@ impl<'a> Places<'a> {
 
     /// The list of the pools of a chunk.
     fn pool_list(&mut self, queue: usize, chunk: &Chunk) -> u32 {
-        let wanted = wanted(self.site, chunk);
+        let wanted = self.site.wanted(chunk);
         if wanted.is_empty() || self.pools.nodes.is_empty() {
             return queue as u32;
         }
@@ -87,7 +87,8 @@ impl<'a> Places<'a> {
         let mut matching = self.lists[queue].clone();
         matching.retain(|&pool| {
             let node = &self.pools.nodes[pool as usize];
-            key.1.iter().all(|wanted| has(self.site, node, wanted))
+            let mut wanted = key.1.iter();
+            wanted.all(|(name, value)| node.matches(name, value, self.site.schema.input_type(name)))
         });
         let index = self.lists.len() as u32;
         self.lists.push(matching);

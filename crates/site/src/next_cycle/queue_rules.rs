@@ -2,7 +2,7 @@
 //! many jobs are promised a start.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind, Limits, PreemptionLevels, status};
@@ -271,6 +271,15 @@ fn add_limit(
             }
         }
     }
+}
+
+/// The limit of the subjobs of some arrays that run at a time, if there are any.
+pub fn limit_of_subjobs(named: HashMap<u32, i64>) -> Option<Limit> {
+    if named.is_empty() {
+        return None;
+    }
+    let limit = Limit::new(None, LimitKind::Subjobs, None);
+    Some(Limit { named, ..limit })
 }
 
 /// What a cycle starts by these rules, in words.

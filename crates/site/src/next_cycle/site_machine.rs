@@ -9,8 +9,8 @@ use job_sort_formula::python::Value;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{
-    AdvanceReservation, CycleJob, CycleRules, JobSource, Limit, LimitKind, Limits, Machine, Part,
-    Placement, RequestedChunks, UNLIMITED_WALLTIME,
+    AdvanceReservation, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Part, Placement,
+    RequestedChunks, UNLIMITED_WALLTIME,
 };
 use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_openpbs::words::counted;
@@ -18,7 +18,7 @@ use jsf_simulate::Names;
 
 use super::node_pools::{PROCESSORS, Pools, amounts_of};
 use super::places::{Places, totals_of};
-use super::queue_rules::LimitedNames;
+use super::queue_rules::{LimitedNames, limit_of_subjobs};
 use super::reserved_nodes::Reservations;
 use crate::{CycleProcessors, Site, SiteError};
 
@@ -400,9 +400,5 @@ fn limit_of_arrays(jobs: &[QueuedJob]) -> Option<Limit> {
             named.insert(row, most.into());
         }
     }
-    if named.is_empty() {
-        return None;
-    }
-    let limit = Limit::new(None, LimitKind::Subjobs, None);
-    Some(Limit { named, ..limit })
+    limit_of_subjobs(named)
 }

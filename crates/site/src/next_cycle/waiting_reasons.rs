@@ -6,7 +6,7 @@ use jsf_openpbs::cycle::{JobSource, Limit, LimitKind, Refusal, Shortage};
 use jsf_openpbs::words::counted;
 
 use super::cycle_decisions::Decisions;
-use super::node_pools::{PROCESSORS, wanted};
+use super::node_pools::PROCESSORS;
 use super::site_machine::CycleMachine;
 use crate::Site;
 
@@ -91,8 +91,8 @@ impl JobInWords<'_> {
                 if of == "free" && !is_on_host && name == PROCESSORS && with.is_empty() {
                     return "not enough processors".to_owned();
                 }
-                let asked = amount_in_words(self.site, name, asked);
-                let available = amount_in_words(self.site, name, available);
+                let asked = self.amount(name, asked);
+                let available = self.amount(name, available);
                 let host = if is_on_host {
                     " on one host, at most"
                 } else {
@@ -115,7 +115,7 @@ impl JobInWords<'_> {
         if !self.machine.pools.nodes.is_empty()
             && let Some(chunk) = self.job.chunks.get(chunk)
         {
-            for (name, value) in wanted(self.site, chunk) {
+            for (name, value) in self.site.wanted(chunk) {
                 values.push(format!("{name}={value}"));
             }
         }
@@ -127,6 +127,15 @@ impl JobInWords<'_> {
 
     fn name(&self, amount: usize) -> &str {
         self.machine.pools.names.get(amount).map_or("", |name| name)
+    }
+
+    /// An amount, a size with its unit as PBS writes it.
+    fn amount(self, name: &str, amount: i64) -> String {
+        if self.site.schema.input_type(name) == Some(InputType::Size) {
+            size_in_words(amount)
+        } else {
+            amount.to_string()
+        }
     }
 
     /// A limit that the job is at.
@@ -166,10 +175,7 @@ impl JobInWords<'_> {
         let most = limit.generic.unwrap_or(0);
         let asked = self.machine.jobs.job(self.row as u32).counted[amount];
         let never = if asked > most { "can never run: " } else { "" };
-        let (asked, most) = (
-            amount_in_words(self.site, name, asked),
-            amount_in_words(self.site, name, most),
-        );
+        let (asked, most) = (self.amount(name, asked), self.amount(name, most));
         let name = resource_in_words(name);
         format!(
             "{never}not enough {name}: asks for {asked}, {owner} has {most} (resources_available)"
@@ -183,15 +189,6 @@ fn resource_in_words(name: &str) -> &str {
         "processors"
     } else {
         name
-    }
-}
-
-/// An amount, a size with its unit as PBS writes it.
-fn amount_in_words(site: &Site, name: &str, amount: i64) -> String {
-    if site.schema.input_type(name) == Some(InputType::Size) {
-        size_in_words(amount)
-    } else {
-        amount.to_string()
     }
 }
 

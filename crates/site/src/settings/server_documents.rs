@@ -28,7 +28,7 @@ use crate::opening::{FileWarnings, in_file};
 use crate::{FileSource, FormulaText, Role, Rule, Site, SiteError, SiteFiles};
 
 /// The server, its queues and the names that a formula may use.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Documents {
     pub schema: Schema,
     pub queues: Queues,
@@ -75,13 +75,9 @@ impl Documents {
     ) -> Result<Self, SiteError> {
         let mut read = Self {
             schema: Schema::openpbs(),
-            queues: Queues::default(),
-            server: ServerSettings::default(),
-            python: ServerPython::default(),
-            hidden: Vec::new(),
             partition: files.partition.clone(),
-            formulas: SiteFormulas::default(),
             warnings: FileWarnings::new(is_strict),
+            ..Self::default()
         };
         for (name, kind) in &files.declared {
             read.schema.add_listed(name, *kind);

@@ -106,10 +106,7 @@ impl SiteTree {
         rules: PolicyRules,
         entities: impl IntoIterator<Item = &'e str>,
     ) -> Result<PbsTree, SiteError> {
-        let builder = PbsTreeBuilder::from_document(&self.document)
-            .rules(rules)
-            .with_entities(entities);
-        let tree = builder.build().map_err(|error| self.error(&error))?;
+        let tree = self.build(&self.document, rules, entities)?;
         // only the scheduler computes with infinite usage, and only with that in its own files
         if !(self.is_of_openpbs() && rules == PolicyRules::Scheduler) {
             self.require_finite_usage(tree.tree())?;
@@ -133,10 +130,18 @@ impl SiteTree {
         for node in &mut document.nodes {
             node.usage = node.usage.map(&change);
         }
-        let builder = PbsTreeBuilder::from_document(&document)
-            .rules(rules)
-            .with_entities(entities);
-        builder.build().map_err(|error| self.error(&error))
+        self.build(&document, rules, entities)
+    }
+
+    fn build<'e>(
+        &self,
+        document: &TreeDocument,
+        rules: PolicyRules,
+        entities: impl IntoIterator<Item = &'e str>,
+    ) -> Result<PbsTree, SiteError> {
+        let builder = PbsTreeBuilder::from_document(document).rules(rules);
+        let built = builder.with_entities(entities).build();
+        built.map_err(|error| self.error(&error))
     }
 
     /// The tree's file and its cluster, if the file names it.

@@ -6,7 +6,7 @@ use job_sort_formula::diagnostic::Need;
 use jsf_ingest::QueuedJob;
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::chunks::Chunk;
-use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind, Machine, Times};
+use jsf_openpbs::cycle::{CycleRules, Limit, Machine, Times};
 use jsf_openpbs::files::nodes::Node;
 use jsf_openpbs::files::sched_config::SortFirst;
 use jsf_openpbs::resource_amount::AmountSource;
@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::site_simulation::is_always_known;
 use crate::next_cycle::node_pools::{PROCESSORS, Pools, amount_on};
 use crate::next_cycle::places::{Places, totals_of};
-use crate::next_cycle::queue_rules::{LimitedNames, starts_in_words};
+use crate::next_cycle::queue_rules::{LimitedNames, limit_of_subjobs, starts_in_words};
 use crate::next_cycle::reserved_nodes::Reservations;
 use crate::{LeftOut, Role, Site, SiteError};
 
@@ -343,9 +343,7 @@ impl Site {
         }
         LeftOut::of_all_jobs(found, jobs)
     }
-}
 
-impl Site {
     /// The nodes as a machine on which the jobs of a workload are placed; `None` without nodes, and
     /// if the log says of no job which chunks it asks for.
     pub(crate) fn placed(&self, workload: &Workload) -> Result<Option<Counted>, SiteError> {
@@ -499,11 +497,7 @@ fn limited_arrays(workload: &Workload) -> (Vec<Option<u32>>, Option<Limit>) {
             of_jobs[job] = Some(index);
         }
     }
-    if named.is_empty() {
-        return (of_jobs, None);
-    }
-    let limit = Limit::new(None, LimitKind::Subjobs, None);
-    (of_jobs, Some(Limit { named, ..limit }))
+    (of_jobs, limit_of_subjobs(named))
 }
 
 /// The name of a formula for what a key of `job_sort_key` orders by.

@@ -143,6 +143,17 @@ impl Probe<'_> {
         inputs.position(|input| **input == *name)
     }
 
+    fn share_slot(&self) -> Option<usize> {
+        self.slot("fairshare_perc").or(self.slot("fair_share_perc"))
+    }
+
+    /// The inputs of the fair share of a tree, of which the summand may be a function.
+    fn fairshare_slots(&self) -> Vec<usize> {
+        let mut slots = Vec::from_iter(self.slot("fairshare_tree_usage"));
+        slots.extend(self.share_slot());
+        slots
+    }
+
     /// The inputs whose functions the summand is the sum of; empty for a constant.
     fn split(&self) -> Result<Vec<usize>, String> {
         const NO_VALUE: &str = "it has no value for some jobs";
@@ -395,19 +406,6 @@ impl Weights {
         } else {
             1.0
         }
-    }
-}
-
-impl Probe<'_> {
-    fn share_slot(&self) -> Option<usize> {
-        self.slot("fairshare_perc").or(self.slot("fair_share_perc"))
-    }
-
-    /// The inputs of the fair share of a tree, of which the summand may be a function.
-    fn fairshare_slots(&self) -> Vec<usize> {
-        let mut slots = Vec::from_iter(self.slot("fairshare_tree_usage"));
-        slots.extend(self.share_slot());
-        slots
     }
 }
 
