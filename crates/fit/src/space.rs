@@ -116,7 +116,7 @@ impl Space {
 }
 
 /// The value of a constant at a place of its range, 0..=1.
-pub(crate) fn value_at(constant: &TemplateConstant, place: f64) -> f64 {
+pub fn value_at(constant: &TemplateConstant, place: f64) -> f64 {
     let &TemplateConstant {
         low, high, is_int, ..
     } = constant;

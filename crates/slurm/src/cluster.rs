@@ -15,18 +15,18 @@ use crate::tres::TresAmounts;
 /// A partition.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Partition {
-    pub(crate) job_factor: u32,
-    pub(crate) tier: u32,
-    pub(crate) max_time: TimeLimit,
+    pub job_factor: u32,
+    pub tier: u32,
+    pub max_time: TimeLimit,
     /// `None` if only `slurm.conf` describes the partition.
-    pub(crate) tres: Option<TresAmounts>,
+    pub tres: Option<TresAmounts>,
 }
 
 /// All nodes of the cluster and their processors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NodeTotals {
-    pub(crate) nodes: u32,
-    pub(crate) cpus: u32,
+    pub nodes: u32,
+    pub cpus: u32,
 }
 
 /// The priorities that the database gives to names, and the largest of them.
@@ -37,12 +37,12 @@ pub(crate) struct Priorities {
 }
 
 impl Priorities {
-    pub(crate) fn of(&self, name: &str) -> Option<u32> {
+    pub fn of(&self, name: &str) -> Option<u32> {
         self.of.get(name).copied()
     }
 
     /// A priority as a part of the largest one, or as it is; 0 without a priority.
-    pub(crate) fn factor(&self, priority: Option<u32>, is_raw: bool) -> f64 {
+    pub fn factor(&self, priority: Option<u32>, is_raw: bool) -> f64 {
         part_of_largest(priority.unwrap_or(0), self.largest, is_raw)
     }
 }

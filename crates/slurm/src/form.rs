@@ -11,7 +11,7 @@ const MAX_NICE: i64 = 2_147_483_645;
 
 /// The form of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub enum Form {
     Whole,
     Count,
     /// A priority, also as a part of the largest one, which `squeue` prints under the same name.
@@ -45,7 +45,7 @@ impl Form {
         }
     }
 
-    pub(crate) fn expected(self) -> &'static str {
+    pub fn expected(self) -> &'static str {
         match self {
             Self::Whole => "a whole number",
             Self::Count | Self::Priority | Self::Processors => {
@@ -61,7 +61,7 @@ impl Form {
     }
 
     /// What is said of a value of another form: the key, what has the value, and the value.
-    pub(crate) fn fault(self, key: &str, of: &str, value: &str) -> Option<String> {
+    pub fn fault(self, key: &str, of: &str, value: &str) -> Option<String> {
         if self.accepts(value) {
             return None;
         }
@@ -73,18 +73,18 @@ impl Form {
 }
 
 /// `nice`, if Slurm accepts it.
-pub(crate) fn nice(text: &str) -> Option<i64> {
+pub fn nice(text: &str) -> Option<i64> {
     accepted_nice(text.parse().ok()?)
 }
 
 /// A number, if Slurm accepts it as `nice`.
-pub(crate) fn accepted_nice(number: i64) -> Option<i64> {
+pub fn accepted_nice(number: i64) -> Option<i64> {
     (-MAX_NICE..=MAX_NICE).contains(&number).then_some(number)
 }
 
 /// A number of processors: a pending job may have a range, `4-8`, and multiples of 1024 are printed
 /// as `2K`.
-pub(crate) fn processors(text: &str) -> Option<u32> {
+pub fn processors(text: &str) -> Option<u32> {
     let count = parse_amount(text.split('-').next()?, false)?;
     (count.fract() == 0.0 && count <= f64::from(u32::MAX)).then_some(count as u32)
 }

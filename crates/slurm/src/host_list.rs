@@ -4,7 +4,7 @@
 const MAX_NAMES: usize = 200_000;
 
 /// The names of a list. A part that is not a range stays as it is.
-pub(crate) fn expand(list: &str) -> Vec<String> {
+pub fn expand(list: &str) -> Vec<String> {
     let mut names = Vec::new();
     for part in split_outside_brackets(list) {
         expand_part(part, &mut names);

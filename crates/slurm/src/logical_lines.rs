@@ -3,14 +3,14 @@
 
 /// A line after joining, and its first line in the file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct LogicalLine {
+pub struct LogicalLine {
     /// The first line in the file, counted from 1.
-    pub(super) number: usize,
-    pub(super) text: String,
+    pub number: usize,
+    pub text: String,
 }
 
 /// The lines that are not blank.
-pub(super) fn logical_lines(text: &str) -> Vec<LogicalLine> {
+pub fn logical_lines(text: &str) -> Vec<LogicalLine> {
     let mut found = Vec::new();
     let mut lines = text.lines().enumerate();
     while let Some((index, first)) = lines.next() {

@@ -5,10 +5,10 @@ use crate::form::Form;
 
 /// A record; keys are found in any case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Record {
+pub struct Record {
     fields: Vec<Field>,
     /// The line of the text on which it begins, counted from 1.
-    pub(crate) line: usize,
+    pub line: usize,
     /// The line on which its last field is.
     last_line: usize,
     /// Whether it goes on to what the user wrote, which comes after all that is read.
@@ -27,7 +27,7 @@ const NONE: [&str; 4] = ["", "(null)", "N/A", "NONE"];
 
 impl Record {
     /// A record without fields that begins on a line.
-    pub(crate) fn at(line: usize) -> Self {
+    pub fn at(line: usize) -> Self {
         Self {
             line,
             ..Self::default()
@@ -35,14 +35,14 @@ impl Record {
     }
 
     /// Gives a key a value, unless it has one.
-    pub(crate) fn set_first(&mut self, key: &str, value: &str, line: usize) {
+    pub fn set_first(&mut self, key: &str, value: &str, line: usize) {
         if self.get(key).is_none() {
             self.set(key, value, line);
         }
     }
 
     /// The value of a key, if it is set.
-    pub(crate) fn get(&self, key: &str) -> Option<&str> {
+    pub fn get(&self, key: &str) -> Option<&str> {
         self.raw(key).filter(|value| !NONE.contains(value))
     }
 
@@ -56,12 +56,12 @@ impl Record {
     }
 
     /// A number that is the value of a key.
-    pub(crate) fn number<N: std::str::FromStr>(&self, key: &str) -> Option<N> {
+    pub fn number<N: std::str::FromStr>(&self, key: &str) -> Option<N> {
         self.get(key)?.parse().ok()
     }
 
     /// What is said of values that have another form than the one of their key.
-    pub(crate) fn faults(&self, forms: &[(&str, Form)], of: &str) -> Vec<String> {
+    pub fn faults(&self, forms: &[(&str, Form)], of: &str) -> Vec<String> {
         let mut faults = Vec::new();
         for (key, form) in forms {
             if let Some(field) = self.field(key)
@@ -75,7 +75,7 @@ impl Record {
     }
 
     /// Gives a key a value, which replaces one that it has.
-    pub(crate) fn set(&mut self, key: &str, value: &str, line: usize) {
+    pub fn set(&mut self, key: &str, value: &str, line: usize) {
         self.last_line = line;
         for known in &mut self.fields {
             if known.key.eq_ignore_ascii_case(key) {
@@ -94,7 +94,7 @@ impl Record {
 
 /// The records of a text without the last one if the text ends within it, and what is said of its
 /// end. `what` is what a record describes, and `command` prints it.
-pub(crate) fn whole_records(
+pub fn whole_records(
     text: &str,
     first: &str,
     what: &str,
@@ -141,7 +141,7 @@ fn has_last_key_of(record: &Record, others: &[Record]) -> bool {
 }
 
 /// The records of a text, each of which begins with a line that begins with `first=`.
-pub(crate) fn records(text: &str, first: &str) -> Vec<Record> {
+pub fn records(text: &str, first: &str) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
     for (index, line) in text.lines().enumerate() {
         if let Some((key, _)) = line.split_once('=')

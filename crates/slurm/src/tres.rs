@@ -53,7 +53,7 @@ fn unit_of(megabytes: f64) -> f64 {
 }
 
 /// A number with a unit in powers of 1024, of which M counts 1 for memory.
-pub(crate) fn parse_amount(text: &str, is_memory: bool) -> Option<f64> {
+pub fn parse_amount(text: &str, is_memory: bool) -> Option<f64> {
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let steps = match text[number.len()..].chars().next() {
         None if is_memory => 2,

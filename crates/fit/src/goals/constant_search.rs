@@ -53,24 +53,24 @@ pub struct EvaluatedPoint {
 }
 
 /// Constants with their run on the searched part.
-pub(super) struct Evaluated {
-    pub(super) point: EvaluatedPoint,
-    pub(super) run: Run,
+pub struct Evaluated {
+    pub point: EvaluatedPoint,
+    pub run: Run,
 }
 
 /// A search, and what it has found so far.
-pub(super) struct Search<'a> {
+pub struct Search<'a> {
     simulator: &'a Simulator<'a>,
     template: &'a Template,
     space: Space,
-    pub(super) split: Split,
+    pub split: Split,
     /// The part that is searched, and the formula in force on it.
     part: Part,
-    pub(super) in_force: Run,
+    pub in_force: Run,
     /// The length of the blocks by which errors are estimated, in seconds: that of a comparison, but
     /// a short part has six too.
     block_seconds: i64,
-    pub(super) points: Vec<EvaluatedPoint>,
+    pub points: Vec<EvaluatedPoint>,
     /// The place of each formula among the points.
     places: HashMap<String, usize>,
     /// The number of formulas that were simulated.
@@ -82,7 +82,7 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// The log is too short, or the formula in force cannot be simulated.
-    pub(super) fn new(
+    pub fn new(
         simulator: &'a Simulator<'a>,
         template: &'a Template,
         workload: &Workload,
@@ -125,7 +125,7 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// A formula cannot be simulated.
-    pub(super) fn run(&mut self, evaluations: usize) -> Result<(), FitError> {
+    pub fn run(&mut self, evaluations: usize) -> Result<(), FitError> {
         let start = self.space.start();
         if self.scores(std::slice::from_ref(&start))?.is_none() || start.is_empty() {
             return Ok(());
@@ -152,12 +152,12 @@ impl<'a> Search<'a> {
     }
 
     /// The best point; of equal ones the first.
-    pub(super) fn best(&self) -> Option<&EvaluatedPoint> {
+    pub fn best(&self) -> Option<&EvaluatedPoint> {
         self.points.iter().min_by_key(|point| point.score)
     }
 
     /// The number of formulas that were simulated.
-    pub(super) fn evaluations(&self) -> usize {
+    pub fn evaluations(&self) -> usize {
         self.evaluated.lock().map_or(0, |evaluated| *evaluated)
     }
 
@@ -243,7 +243,7 @@ impl<'a> Search<'a> {
 
     /// The best constants with as few digits as cost less than one standard error; `None` after an
     /// interruption. A value to begin with keeps its digits.
-    pub(super) fn round_best(&self, best: &EvaluatedPoint) -> Result<Option<Evaluated>, FitError> {
+    pub fn round_best(&self, best: &EvaluatedPoint) -> Result<Option<Evaluated>, FitError> {
         let Some(exact) = self.evaluate(&best.values)? else {
             return Ok(None);
         };
@@ -277,7 +277,7 @@ impl<'a> Search<'a> {
     /// For each constant the range in which the result stays within one standard error, all others
     /// being fixed. Where there are too few evaluations for it, or after an interruption, the range
     /// is not known.
-    pub(super) fn constants(&self, fitted: &Evaluated) -> Result<Vec<FittedConstant>, FitError> {
+    pub fn constants(&self, fitted: &Evaluated) -> Result<Vec<FittedConstant>, FitError> {
         let ranges = self.space.constants();
         let places = places(self.simulator.options.evaluations, ranges.len());
         let error_of_gain = self.error_of_gain(fitted);
@@ -351,7 +351,7 @@ type Tried = (f64, Option<bool>);
 
 /// The number of evaluations that are kept for the best constants again, for roundings and for
 /// ranges.
-pub(super) fn reserve(evaluations: usize, constants: usize) -> usize {
+pub fn reserve(evaluations: usize, constants: usize) -> usize {
     1 + FEW_DIGITS.len() + constants * places(evaluations, constants)
 }
 

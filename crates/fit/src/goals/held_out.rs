@@ -22,7 +22,7 @@ const BASELINES: [(&str, &str); 3] = [
     ),
 ];
 /// The order of a site without a formula.
-pub(super) const FIRST_COME_FIRST_SERVED: &str = "eligible_time";
+pub const FIRST_COME_FIRST_SERVED: &str = "eligible_time";
 
 /// A formula on the held-out part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -150,7 +150,7 @@ fn described(formula: &str, name: &'static str, run: &Run) -> HeldOutFormula {
 /// As in the search, goals come first: a goal that the formula in force misses counts as much as
 /// the objective, whose interval is the one that is shown. Of several goals that would each be a
 /// reason, one may be better by chance, so that each is tested at a part of the level.
-pub(super) fn reason(
+pub fn reason(
     goals: &Goals,
     current: &[GoalValue],
     fitted: &EvaluatedPoint,

@@ -13,42 +13,37 @@ use super::score::GoalValue;
 use super::{FitError, FitObserver, FitOptions, FitProgress};
 
 /// What all simulations of a fit have in common.
-pub(super) struct Simulator<'a> {
-    pub(super) site: &'a Site,
-    pub(super) goals: &'a Goals,
-    pub(super) options: &'a FitOptions,
-    pub(super) observer: &'a FitObserver<'a>,
-    pub(super) is_interrupted: AtomicBool,
+pub struct Simulator<'a> {
+    pub site: &'a Site,
+    pub goals: &'a Goals,
+    pub options: &'a FitOptions,
+    pub observer: &'a FitObserver<'a>,
+    pub is_interrupted: AtomicBool,
 }
 
 /// Jobs on which formulas are compared.
-pub(super) struct Part {
-    pub(super) workload: Workload,
+pub struct Part {
+    pub workload: Workload,
     /// How long after the first submission the jobs begin that count, in seconds.
-    pub(super) warm_up: i64,
+    pub warm_up: i64,
     /// Whether simulations end when the observer asks for it.
-    pub(super) is_interruptible: bool,
+    pub is_interruptible: bool,
 }
 
 /// A formula on a part.
-pub(super) struct Run {
-    pub(super) simulated: SimulatedQueue,
+pub struct Run {
+    pub simulated: SimulatedQueue,
     results: Results,
     /// The goals, to which those of another run may refer.
     judged: Vec<JudgedGoal>,
-    pub(super) goals: Vec<GoalValue>,
-    pub(super) objective: Option<f64>,
+    pub goals: Vec<GoalValue>,
+    pub objective: Option<f64>,
 }
 
 impl Simulator<'_> {
     /// Simulates a formula on a part; `None` after an interruption. `old` is the run that limits of
     /// goals may refer to.
-    pub(super) fn run(
-        &self,
-        text: &str,
-        part: &Part,
-        old: Option<&Run>,
-    ) -> Result<Option<Run>, FitError> {
+    pub fn run(&self, text: &str, part: &Part, old: Option<&Run>) -> Result<Option<Run>, FitError> {
         let invalid = |message: String| FitError::Formula {
             text: text.to_owned(),
             message,
@@ -99,7 +94,7 @@ impl Simulator<'_> {
 
     /// How the objective changes from one run on a part to another; `None` without an objective, or
     /// for one without an interval.
-    pub(super) fn objective_change(
+    pub fn objective_change(
         &self,
         part: &Part,
         old: &Run,
@@ -127,7 +122,7 @@ impl Observer for &Simulator<'_> {
 
 impl Run {
     /// The run of this workload as goals and objectives judge it.
-    pub(super) fn of<'r>(&'r self, workload: &'r Workload) -> JudgedRun<'r> {
+    pub fn of<'r>(&'r self, workload: &'r Workload) -> JudgedRun<'r> {
         self.results.run(workload, &self.simulated.schedule)
     }
 }

@@ -14,8 +14,8 @@ use super::FitError;
 const DAY: f64 = 86_400.0;
 const DAYS_OF_WEEK: f64 = 7.0;
 /// The least of a log that is fitted without force: less says nothing of other weeks.
-pub(super) const MIN_WEEKS: f64 = 8.0;
-pub(super) const MIN_JOBS: usize = 2000;
+pub const MIN_WEEKS: f64 = 8.0;
+pub const MIN_JOBS: usize = 2000;
 /// The largest part of what follows the searched part that a gap takes, where a job asks for more
 /// time than that.
 const MAX_GAP: f64 = 0.5;

@@ -10,7 +10,7 @@ const MAX_TRIED: usize = 500;
 
 /// The indices of the wishes of a shortest circle, ascending: the lower job of each is the upper
 /// job of another one. Empty without a circle.
-pub(super) fn shortest_circle(wishes: &[Wish]) -> Vec<usize> {
+pub fn shortest_circle(wishes: &[Wish]) -> Vec<usize> {
     let mut by_above: HashMap<usize, Vec<usize>> = HashMap::new();
     for (index, wish) in wishes.iter().enumerate() {
         by_above.entry(wish.above).or_default().push(index);

@@ -16,18 +16,18 @@ const INSIDE: f64 = 0.1;
 const HALVINGS: usize = 20;
 
 /// What constants have to keep to be good.
-pub(super) struct Kept<'q, 'a> {
-    pub(super) queue: &'q mut WishedQueue<'a>,
+pub struct Kept<'q, 'a> {
+    pub queue: &'q mut WishedQueue<'a>,
     /// Which wishes are met at least.
-    pub(super) met: Vec<bool>,
+    pub met: Vec<bool>,
     /// The most that the values may deviate from the scores.
-    pub(super) most_deviation: Option<f64>,
-    pub(super) constants: &'a [TemplateConstant],
+    pub most_deviation: Option<f64>,
+    pub constants: &'a [TemplateConstant],
 }
 
 impl<'q, 'a> Kept<'q, 'a> {
     /// What these constants keep.
-    pub(super) fn new(queue: &'q mut WishedQueue<'a>, values: &[f64]) -> Self {
+    pub fn new(queue: &'q mut WishedQueue<'a>, values: &[f64]) -> Self {
         Self {
             met: queue.met(values),
             most_deviation: None,
@@ -50,7 +50,7 @@ impl<'q, 'a> Kept<'q, 'a> {
     }
 
     /// Gives each constant the value with which it begins, if that is good beside the others.
-    pub(super) fn take_starts(&mut self, values: &mut [f64]) {
+    pub fn take_starts(&mut self, values: &mut [f64]) {
         for (index, constant) in self.constants.iter().enumerate() {
             self.try_value(values, index, constant.start);
         }
@@ -58,7 +58,7 @@ impl<'q, 'a> Kept<'q, 'a> {
 
     /// Moves each constant that does not begin so a little inside of the values that are good, at
     /// the end where it begins.
-    pub(super) fn move_inside(&mut self, values: &mut [f64]) {
+    pub fn move_inside(&mut self, values: &mut [f64]) {
         for (index, constant) in self.constants.iter().enumerate() {
             if values[index] == constant.start {
                 continue;
@@ -76,7 +76,7 @@ impl<'q, 'a> Kept<'q, 'a> {
     }
 
     /// Each constant with as few digits as are good.
-    pub(super) fn shortened(&mut self, exact: &[f64]) -> Vec<f64> {
+    pub fn shortened(&mut self, exact: &[f64]) -> Vec<f64> {
         let mut found = exact.to_vec();
         // all with so many digits first: one after the other they may leave each other no room
         for digits in FEW_DIGITS..ALL_DIGITS {
@@ -112,7 +112,7 @@ impl<'q, 'a> Kept<'q, 'a> {
 
     /// The least and the greatest value of a constant up to which those that were tried are good,
     /// the others being as they are.
-    pub(super) fn range_of(&mut self, index: usize, values: &[f64]) -> [f64; 2] {
+    pub fn range_of(&mut self, index: usize, values: &[f64]) -> [f64; 2] {
         let constant = &self.constants[index];
         [constant.low, constant.high].map(|end| self.farthest(index, values, end, constant.is_int))
     }

@@ -37,17 +37,17 @@ struct Named {
 
 /// Wishes about the rows of a table.
 #[derive(Debug, Clone, Default)]
-pub(super) struct WishedRows {
-    pub(super) wishes: Vec<Wish>,
+pub struct WishedRows {
+    pub wishes: Vec<Wish>,
     /// The rows with scores.
-    pub(super) scores: Vec<(usize, f64)>,
+    pub scores: Vec<(usize, f64)>,
     /// The rows of each list, best first, in groups of equals.
-    pub(super) lists: Vec<Vec<Vec<usize>>>,
+    pub lists: Vec<Vec<Vec<usize>>>,
 }
 
 impl WishedRows {
     /// All its rows, each as often as it is there.
-    pub(super) fn rows_mut(&mut self) -> Vec<&mut usize> {
+    pub fn rows_mut(&mut self) -> Vec<&mut usize> {
         let mut rows = Vec::new();
         for wish in &mut self.wishes {
             rows.extend([&mut wish.above, &mut wish.below]);

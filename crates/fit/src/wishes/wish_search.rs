@@ -27,7 +27,7 @@ const NARROW: f64 = 0.05;
 const NEAR: f64 = 2.0;
 
 /// Finds constants that meet as many wishes as possible, or whose values are nearest to the scores.
-pub(super) fn search(queue: &mut WishedQueue<'_>, options: &WishOptions) -> Vec<f64> {
+pub fn search(queue: &mut WishedQueue<'_>, options: &WishOptions) -> Vec<f64> {
     let ranges = queue.template.constants();
     let mut with_fractions = ranges.to_vec();
     let mut integers = Vec::new();

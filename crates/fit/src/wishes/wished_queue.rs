@@ -19,12 +19,12 @@ const NOT_RANKED: u32 = u32::MAX;
 
 /// The jobs that wishes are about, and how they are ranked at present. Jobs about which nothing is
 /// wished are left out.
-pub(super) struct WishedQueue<'a> {
-    pub(super) template: &'a Template,
-    pub(super) queue: RankedQueue,
-    pub(super) wished: WishedRows,
-    pub(super) evaluations: usize,
-    pub(super) is_interrupted: bool,
+pub struct WishedQueue<'a> {
+    pub template: &'a Template,
+    pub queue: RankedQueue,
+    pub wished: WishedRows,
+    pub evaluations: usize,
+    pub is_interrupted: bool,
     site: &'a Site,
     progress: &'a mut dyn FnMut(WishProgress) -> ControlFlow<()>,
     /// The place of each row in the order.
@@ -37,7 +37,7 @@ pub(super) struct WishedQueue<'a> {
 
 impl<'a> WishedQueue<'a> {
     /// Reads the queue, and keeps the jobs that the wishes name.
-    pub(super) fn new(
+    pub fn new(
         site: &'a Site,
         template: &'a Template,
         wishes: &Wishes,
@@ -74,18 +74,18 @@ impl<'a> WishedQueue<'a> {
     }
 
     /// Whether a common factor of all constants does not change the order of the jobs.
-    pub(super) fn is_scale_free(&self) -> bool {
+    pub fn is_scale_free(&self) -> bool {
         is_scale_free(self.template)
             && self.site.threshold().is_none()
             && self.wished.scores.is_empty()
     }
 
-    pub(super) fn wishes(&self) -> &[Wish] {
+    pub fn wishes(&self) -> &[Wish] {
         &self.wished.wishes
     }
 
     /// Ranks the jobs with these constants, and returns which wishes are met.
-    pub(super) fn met(&mut self, values: &[f64]) -> Vec<bool> {
+    pub fn met(&mut self, values: &[f64]) -> Vec<bool> {
         self.evaluations += 1;
         self.places.fill(NOT_RANKED);
         // a formula with other numbers is arithmetic as well
@@ -111,19 +111,19 @@ impl<'a> WishedQueue<'a> {
 
     /// Puts back the jobs about which nothing is wished, so that the next ranking is that of the
     /// scheduler.
-    pub(super) fn restore_all_jobs(&mut self) {
+    pub fn restore_all_jobs(&mut self) {
         self.queue.table = std::mem::take(&mut self.all_jobs);
         self.wished = std::mem::take(&mut self.all_wished);
         self.places = vec![NOT_RANKED; self.queue.table.len()];
     }
 
     /// Whether a row is above another one in the present ranking.
-    pub(super) fn is_above(&self, above: usize, below: usize) -> bool {
+    pub fn is_above(&self, above: usize, below: usize) -> bool {
         self.places[above] < self.places[below]
     }
 
     /// By how much the present values differ from the wished scores, by the jobs with scores.
-    pub(super) fn deviations(&self) -> Vec<f64> {
+    pub fn deviations(&self) -> Vec<f64> {
         let mut deviations = Vec::new();
         for (row, score) in &self.wished.scores {
             deviations.push((self.value(*row) - score).abs());
@@ -132,7 +132,7 @@ impl<'a> WishedQueue<'a> {
     }
 
     /// The mean of these deviations; `None` without scores.
-    pub(super) fn mean_deviation(&self) -> Option<f64> {
+    pub fn mean_deviation(&self) -> Option<f64> {
         let deviations = self.deviations();
         if deviations.is_empty() {
             return None;
@@ -141,14 +141,14 @@ impl<'a> WishedQueue<'a> {
     }
 
     /// The ids of the two jobs of a wish.
-    pub(super) fn ids_of_wish(&self, index: usize) -> (String, String) {
+    pub fn ids_of_wish(&self, index: usize) -> (String, String) {
         let Wish { above, below } = self.wished.wishes[index];
         let table = &self.queue.table;
         (table.id(above).to_owned(), table.id(below).to_owned())
     }
 
     /// The value of a row in the present ranking, before it is rounded; 0 where the formula fails.
-    pub(super) fn value(&self, row: usize) -> f64 {
+    pub fn value(&self, row: usize) -> f64 {
         if let Some(score) = self.queue.ranking.score(row)
             && let Ok(result) = score.unrounded
             && let Some(value) = result.to_f64()
@@ -162,11 +162,11 @@ impl<'a> WishedQueue<'a> {
 }
 
 /// The formula with these constants.
-pub(super) fn filled(template: &Template, values: &[f64]) -> Formula {
+pub fn filled(template: &Template, values: &[f64]) -> Formula {
     Formula::parse(&template.fill(values)).expect("a filled template is a formula")
 }
 
-pub(super) fn count(met: &[bool]) -> usize {
+pub fn count(met: &[bool]) -> usize {
     met.iter().filter(|is_met| **is_met).count()
 }
 

@@ -25,7 +25,7 @@ use crate::workload::builder::WorkloadBuilder;
 use crate::workload::logged_job::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS};
 
 /// Whether a line is in this format.
-pub(crate) fn is_accounting(line: &str) -> bool {
+pub fn is_accounting(line: &str) -> bool {
     parts(line).is_some()
 }
 
@@ -41,7 +41,7 @@ fn parts(line: &str) -> Option<[&str; 4]> {
 }
 
 /// Adds the job of a line; a record that is not about the course of a job has none.
-pub(crate) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
+pub fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
     if line.trim().is_empty() {
         return Ok(());
     }
@@ -103,11 +103,7 @@ fn order_of(date: &str) -> u64 {
 }
 
 /// Adds the job of a record of type `E`, or of a finished job of `qstat`.
-pub(crate) fn read_end(
-    id: &str,
-    record: &Fields<'_>,
-    builder: &mut WorkloadBuilder,
-) -> Result<(), Fault> {
+pub fn read_end(id: &str, record: &Fields<'_>, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
     let submit = submitted(record)?;
     match (record.positive("start"), record.positive("end")) {
         (Some(start), Some(end)) if start < submit || end < start => Err(Fault::from(

@@ -22,11 +22,11 @@ const ID: &str = "JOB_NAME";
 
 /// The names of the columns of a log.
 #[derive(Debug)]
-pub(crate) struct AlcfColumns(Vec<String>);
+pub struct AlcfColumns(Vec<String>);
 
 impl AlcfColumns {
     /// The columns that a line names; `None` if it is no such line.
-    pub(crate) fn from_heading(line: &str) -> Option<Self> {
+    pub fn from_heading(line: &str) -> Option<Self> {
         let names: Vec<String> = fields(line)?.iter().map(str::to_owned).collect();
         for needed in NEEDED {
             if !names.iter().any(|name| name == needed) {
@@ -37,7 +37,7 @@ impl AlcfColumns {
     }
 
     /// Adds the job of a line.
-    pub(crate) fn read_line(&self, line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
+    pub fn read_line(&self, line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
         if line.trim().is_empty() {
             return Ok(());
         }

@@ -31,7 +31,7 @@ const GREATEST_HAZARD: f64 = 9.21;
 
 /// From when on the log of these jobs, which are in the order of their submission, is complete;
 /// `None` if it is complete from its first submission on.
-pub(crate) fn complete_from(jobs: &[WorkloadJob]) -> Option<i64> {
+pub fn complete_from(jobs: &[WorkloadJob]) -> Option<i64> {
     let [first, .., last] = jobs else { return None };
     let mut runs = Vec::new();
     let mut first_end = i64::MAX;

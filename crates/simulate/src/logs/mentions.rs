@@ -6,7 +6,7 @@ use super::left_out::LeftOutReason;
 
 /// What a line says of a job besides its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mention {
+pub enum Mention {
     Queued,
     Started,
     /// An execution ended, and the job waits again.
@@ -19,7 +19,7 @@ pub(crate) enum Mention {
 
 /// The lines about jobs, in whatever order they come.
 #[derive(Debug, Default)]
-pub(crate) struct Mentions {
+pub struct Mentions {
     courses: HashMap<Box<str>, Course>,
 }
 
@@ -51,7 +51,7 @@ impl Course {
 
 impl Mentions {
     /// Adds what a line says. `time` orders the lines; it is not 0.
-    pub(crate) fn add(&mut self, id: &str, mention: Mention, time: u64) {
+    pub fn add(&mut self, id: &str, mention: Mention, time: u64) {
         let course = match self.courses.get_mut(id) {
             Some(course) => course,
             None => self.courses.entry(id.into()).or_default(),
@@ -66,7 +66,7 @@ impl Mentions {
     }
 
     /// Forgets a job that ended, unless more than its end matters.
-    pub(crate) fn end(&mut self, id: &str) {
+    pub fn end(&mut self, id: &str) {
         if let Some(course) = self.courses.get(id)
             && course.requeued == 0
         {
@@ -76,27 +76,27 @@ impl Mentions {
 
     /// Notes that a line about a job's end is left out: the job is not counted again for what the
     /// other lines say.
-    pub(crate) fn leave_out(&mut self, id: &str) {
+    pub fn leave_out(&mut self, id: &str) {
         self.courses.entry(id.into()).or_default().is_left_out = true;
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.courses.is_empty()
     }
 
     /// Whether a job, which did not end, was cancelled while it waited.
-    pub(crate) fn is_cancelled(&self, id: &str) -> bool {
+    pub fn is_cancelled(&self, id: &str) -> bool {
         let fate = self.courses.get(id).map(Course::fate);
         fate == Some(LeftOutReason::Cancelled)
     }
 
     /// Whether a job was queued again after an execution.
-    pub(crate) fn is_rerun(&self, id: &str) -> bool {
+    pub fn is_rerun(&self, id: &str) -> bool {
         matches!(self.courses.get(id), Some(course) if course.requeued > 0)
     }
 
     /// What became of each job whose end was not read.
-    pub(crate) fn fates(&self) -> Vec<(&str, LeftOutReason)> {
+    pub fn fates(&self) -> Vec<(&str, LeftOutReason)> {
         let mut fates = Vec::new();
         for (id, course) in &self.courses {
             if !course.is_left_out {

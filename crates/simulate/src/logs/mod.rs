@@ -2,14 +2,14 @@
 
 mod accounting;
 mod alcf;
-pub(crate) mod complete;
+pub mod complete;
 mod fields;
-pub(crate) mod left_out;
-pub(crate) mod log_rules;
-pub(crate) mod mentions;
+pub mod left_out;
+pub mod log_rules;
+pub mod mentions;
 mod native;
 mod qstat;
-pub(crate) mod sacct;
+pub mod sacct;
 mod swf;
 
 use std::io::{self, BufRead, Read};

@@ -42,12 +42,12 @@ struct NativeJob {
 type Amounts = BTreeMap<String, Value>;
 
 /// Whether a line is in this format.
-pub(crate) fn is_native(line: &str) -> bool {
+pub fn is_native(line: &str) -> bool {
     serde_json::from_str::<NativeJob>(line).is_ok_and(|job| !job.submit.is_null())
 }
 
 /// Adds the job of a line.
-pub(crate) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
+pub fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
     if line.trim().is_empty() {
         return Ok(());
     }

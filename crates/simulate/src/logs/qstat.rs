@@ -26,7 +26,7 @@ const MAX_DOCUMENT: u64 = 4 << 30;
 const JOBS: &str = "Jobs";
 
 /// Whether a document begins as one of qstat.
-pub(crate) fn is_qstat(head: &[u8]) -> bool {
+pub fn is_qstat(head: &[u8]) -> bool {
     let head = String::from_utf8_lossy(head);
     let rest = head.trim_start_matches('\u{feff}').trim_start();
     let jobs = rest.split_once(&format!("\"{JOBS}\""));
@@ -34,7 +34,7 @@ pub(crate) fn is_qstat(head: &[u8]) -> bool {
 }
 
 /// Adds the finished jobs of a document.
-pub(crate) fn read(name: &str, document: impl BufRead, builder: &mut WorkloadBuilder) {
+pub fn read(name: &str, document: impl BufRead, builder: &mut WorkloadBuilder) {
     let mut source = serde_json::Deserializer::from_reader(document.take(MAX_DOCUMENT));
     let read = Object::Document(&mut *builder).deserialize(&mut source);
     if let Err(error) = read {

@@ -99,7 +99,7 @@ const RAW_ID: &str = "jobidraw";
 
 /// The columns of a log.
 #[derive(Debug, Clone)]
-pub(crate) struct SacctColumns {
+pub struct SacctColumns {
     separator: String,
     /// Their names in small letters.
     names: Vec<String>,
@@ -108,7 +108,7 @@ pub(crate) struct SacctColumns {
 impl SacctColumns {
     /// The columns that a line names; `None` if it is no such line, or lacks the id, a time of
     /// submission, a length or the processors.
-    pub(crate) fn from_heading(line: &str) -> Option<Self> {
+    pub fn from_heading(line: &str) -> Option<Self> {
         let separator = separator(line)?;
         let names = line.trim_end().split(separator);
         let columns = Self {
@@ -126,7 +126,7 @@ impl SacctColumns {
 
     /// The columns of XDMoD, if a line has their form: that of a job, since there is no line of
     /// names.
-    pub(crate) fn of_xdmod(line: &str) -> Option<Self> {
+    pub fn of_xdmod(line: &str) -> Option<Self> {
         for names in [XDMOD, &XDMOD.replace("|qos", "")] {
             if let Some(columns) = Self::from_heading(names)
                 && columns.fits(line)
@@ -187,7 +187,7 @@ impl SacctColumns {
 
     /// The columns that the log does not have although numbers of Slurm's priority that it is read
     /// for follow from them.
-    pub(crate) fn missing(&self, builder: &WorkloadBuilder) -> Option<String> {
+    pub fn missing(&self, builder: &WorkloadBuilder) -> Option<String> {
         let slurm = builder.given.slurm.as_ref()?;
         let (mut missing, mut inputs) = (Vec::new(), Vec::new());
         for (input, columns) in PRIORITY {
@@ -220,7 +220,7 @@ impl SacctColumns {
     }
 
     /// Adds the job of a line.
-    pub(crate) fn read_line(&self, line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
+    pub fn read_line(&self, line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
         let line = line.trim_end_matches(['\r', '\n']);
         if line.is_empty() {
             return Ok(());
@@ -422,7 +422,7 @@ fn duration(field: &str) -> Option<i64> {
 }
 
 /// The seconds since 1970 of a time such as `2026-11-22T17:05:29`, or a number of seconds.
-pub(crate) fn time(field: &str) -> Option<i64> {
+pub fn time(field: &str) -> Option<i64> {
     number(field).or(parse_time(field))
 }
 

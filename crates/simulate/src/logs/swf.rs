@@ -18,7 +18,7 @@ use crate::workload::builder::WorkloadBuilder;
 use crate::workload::logged_job::{Extent, LoggedJob};
 
 /// The number of fields that are read of a line.
-pub(crate) const FIELDS: usize = 18;
+pub const FIELDS: usize = 18;
 /// The values of the field "status" that mark a part of a job's execution.
 const PARTIAL: std::ops::RangeInclusive<i64> = 2..=4;
 /// The status of a job that was cancelled.
@@ -27,24 +27,20 @@ const CANCELLED: i64 = 5;
 const CLOCK: [&str; 3] = ["UnixStartTime", "TimeZone", "TimeZoneString"];
 
 /// Whether a line that is not a comment is in this format: at least eleven numbers.
-pub(crate) fn is_swf(line: &str) -> bool {
+pub fn is_swf(line: &str) -> bool {
     let fields = line.split_ascii_whitespace().take(11);
     let numbers = fields.filter(|field| field.parse::<f64>().is_ok());
     numbers.count() == 11
 }
 
 /// The number of columns of a log with this first line.
-pub(crate) fn columns(line: &str) -> usize {
+pub fn columns(line: &str) -> usize {
     line.split_ascii_whitespace().count().max(FIELDS)
 }
 
 /// Adds the job of a line; a blank line and a comment have none. `columns` is the number of columns
 /// of the log.
-pub(crate) fn read_line(
-    line: &str,
-    columns: usize,
-    builder: &mut WorkloadBuilder,
-) -> Result<(), Fault> {
+pub fn read_line(line: &str, columns: usize, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
     let mut fields = [""; FIELDS];
     let mut count = 0;
     for field in line.split_ascii_whitespace() {
@@ -178,12 +174,12 @@ fn positive(number: i64) -> Option<i64> {
 }
 
 /// The nearest whole number; of two the larger one.
-pub(crate) fn nearest(number: f64) -> i64 {
+pub fn nearest(number: f64) -> i64 {
     libm::floor(number + 0.5) as i64
 }
 
 /// The processors of the machine in a line of the header, `; MaxProcs: 128`.
-pub(crate) fn max_procs(line: &str) -> Option<u32> {
+pub fn max_procs(line: &str) -> Option<u32> {
     match header_entry(line)? {
         ("MaxProcs", value) => value.parse().ok().filter(|processors| *processors > 0),
         _ => None,
@@ -191,13 +187,13 @@ pub(crate) fn max_procs(line: &str) -> Option<u32> {
 }
 
 /// What a line of the header says of the clock, `; UnixStartTime: 0`: the key and the value.
-pub(crate) fn clock(line: &str) -> Option<(&str, &str)> {
+pub fn clock(line: &str) -> Option<(&str, &str)> {
     let (key, value) = header_entry(line)?;
     CLOCK.contains(&key).then_some((key, value))
 }
 
 /// Whether a line is one of the header that says of which machine and time the log is.
-pub(crate) fn is_header(line: &str) -> bool {
+pub fn is_header(line: &str) -> bool {
     const KEYS: [&str; 6] = [
         "Version",
         "MaxJobs",

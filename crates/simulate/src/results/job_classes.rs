@@ -59,23 +59,23 @@ impl<T> From<[T; 5]> for ByKind<T> {
 }
 
 /// A way in which jobs are divided into classes.
-pub(crate) struct Kind {
+pub struct Kind {
     /// The index of the class of a job.
     index: fn(&WorkloadJob) -> usize,
     /// The name of a class; `None` for jobs that are in no class.
     name: fn(&Workload, usize) -> Option<String>,
     /// Whether the indices order the classes.
-    pub(crate) is_ordered: bool,
+    pub is_ordered: bool,
 }
 
 /// A class with its jobs.
-pub(crate) struct Class<'j, J> {
-    pub(crate) name: String,
-    pub(crate) jobs: Vec<&'j J>,
+pub struct Class<'j, J> {
+    pub name: String,
+    pub jobs: Vec<&'j J>,
 }
 
 /// In the order of [`ByKind`].
-pub(crate) const KINDS: [Kind; 5] = [
+pub const KINDS: [Kind; 5] = [
     Kind {
         index: |job| job.entity as usize,
         // jobs whose entity the log does not say are not one entity
@@ -109,7 +109,7 @@ pub(crate) const KINDS: [Kind; 5] = [
 
 impl Kind {
     /// The classes of some jobs, in the order of their indices.
-    pub(crate) fn classes<'j, J>(
+    pub fn classes<'j, J>(
         &self,
         workload: &Workload,
         jobs: &'j [J],
@@ -131,11 +131,11 @@ impl Kind {
 }
 
 /// The class of sizes that a number of processors belongs to.
-pub(crate) fn size_class(processors: u32) -> usize {
+pub fn size_class(processors: u32) -> usize {
     SIZE_CLASSES.partition_point(|&most| most < processors)
 }
 
-pub(crate) fn size_class_name(class: usize) -> String {
+pub fn size_class_name(class: usize) -> String {
     let first = if class == 0 {
         1
     } else {
@@ -148,11 +148,11 @@ pub(crate) fn size_class_name(class: usize) -> String {
     }
 }
 
-pub(crate) fn length_class(seconds: i64) -> usize {
+pub fn length_class(seconds: i64) -> usize {
     LENGTH_CLASSES.partition_point(|(most, _)| *most < seconds)
 }
 
-pub(crate) fn length_class_name(class: usize) -> String {
+pub fn length_class_name(class: usize) -> String {
     match LENGTH_CLASSES.get(class) {
         Some((_, name)) => (*name).to_owned(),
         None => LONGEST_CLASS.to_owned(),

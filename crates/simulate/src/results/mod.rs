@@ -1,13 +1,13 @@
 //! What a simulated workload says of waits, of the use of the machine and of goals.
 
-pub(crate) mod difference;
-pub(crate) mod distribution;
-pub(crate) mod fairness;
-pub(crate) mod goals;
-pub(crate) mod job_classes;
-pub(crate) mod statistics;
-pub(crate) mod time_shares;
-pub(crate) mod validate;
+pub mod difference;
+pub mod distribution;
+pub mod fairness;
+pub mod goals;
+pub mod job_classes;
+pub mod statistics;
+pub mod time_shares;
+pub mod validate;
 
 use crate::schedule::Schedule;
 use crate::workload::Workload;

@@ -1,7 +1,7 @@
 //! How much of intervals of time lies in each of some periods.
 
 /// Distributes intervals of time to periods.
-pub(crate) struct TimeShares {
+pub struct TimeShares {
     origin: i64,
     length: i64,
     /// What lies in a part of the period.
@@ -11,7 +11,7 @@ pub(crate) struct TimeShares {
 }
 
 impl TimeShares {
-    pub(crate) fn new(origin: i64, length: i64, count: usize) -> Self {
+    pub fn new(origin: i64, length: i64, count: usize) -> Self {
         Self {
             origin,
             length,
@@ -20,7 +20,7 @@ impl TimeShares {
         }
     }
 
-    pub(crate) fn add(&mut self, from: i64, to: i64, weight: f64) {
+    pub fn add(&mut self, from: i64, to: i64, weight: f64) {
         let period = |time: i64| ((time - self.origin) / self.length) as usize;
         let (first, last) = (period(from), period(to));
         if first == last {
@@ -34,7 +34,7 @@ impl TimeShares {
         self.changes[last] -= weight;
     }
 
-    pub(crate) fn finish(mut self) -> Vec<f64> {
+    pub fn finish(mut self) -> Vec<f64> {
         let mut weight = 0.0;
         for (part, change) in self.parts.iter_mut().zip(&self.changes) {
             weight += change;

@@ -72,18 +72,18 @@ pub enum FairsharePolicy {
 /// A job that holds processors.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RunningJob {
-    pub(crate) job: u32,
+    pub job: u32,
     /// The node of its entity; `None` if the tree does not have it.
-    pub(crate) node: Option<NodeId>,
-    pub(crate) processors: u32,
+    pub node: Option<NodeId>,
+    pub processors: u32,
 }
 
 /// The fair-share numbers of every entity of a workload, by its index.
 #[derive(Debug, Default)]
 pub(crate) struct EntityNumbers {
-    pub(crate) perc: Vec<f64>,
-    pub(crate) tree_usage: Vec<f64>,
-    pub(crate) factor: Vec<f64>,
+    pub perc: Vec<f64>,
+    pub tree_usage: Vec<f64>,
+    pub factor: Vec<f64>,
 }
 
 /// A fair-share tree whose usage follows a simulation.

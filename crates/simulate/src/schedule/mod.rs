@@ -1,12 +1,12 @@
 //! Runs a workload through time, scheduling cycle after scheduling cycle.
 
-pub(crate) mod evaluation_errors;
-pub(crate) mod fairshare;
+pub mod evaluation_errors;
+pub mod fairshare;
 mod ordered_jobs;
-pub(crate) mod requested_jobs;
-pub(crate) mod simulation_rules;
-pub(crate) mod valued_jobs;
-pub(crate) mod waiting_jobs;
+mod requested_jobs;
+pub mod simulation_rules;
+mod valued_jobs;
+mod waiting_jobs;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -137,26 +137,26 @@ pub struct Preemptions {
 
 /// A job that starts.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct StartedJob<'s> {
-    pub(crate) job: WorkloadJob,
+pub struct StartedJob<'s> {
+    pub job: WorkloadJob,
     /// When it started, the last time if it was queued again.
-    pub(crate) start: i64,
+    pub start: i64,
     /// When it was suspended since, and when it went on.
-    pub(crate) pauses: &'s [(i64, i64)],
+    pub pauses: &'s [(i64, i64)],
 }
 
 impl<'s> StartedJob<'s> {
-    pub(crate) fn wait(&self) -> i64 {
+    pub fn wait(&self) -> i64 {
         self.start - self.job.submit
     }
 
-    pub(crate) fn end(&self) -> i64 {
+    pub fn end(&self) -> i64 {
         let paused: i64 = self.pauses.iter().map(|(from, to)| to - from).sum();
         self.start + self.job.duration() + paused
     }
 
     /// When it runs: from when to when.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = (i64, i64)> + use<'s> {
+    pub fn runs(&self) -> impl Iterator<Item = (i64, i64)> + use<'s> {
         let resumed = self.pauses.iter().map(|&(_, to)| to);
         let suspended = self.pauses.iter().map(|&(from, _)| from);
         let begins = iter::once(self.start).chain(resumed);
@@ -164,7 +164,7 @@ impl<'s> StartedJob<'s> {
     }
 
     /// The time for which it is suspended counts as time that it waits.
-    pub(crate) fn slowdown(&self) -> f64 {
+    pub fn slowdown(&self) -> f64 {
         let run = self.job.duration();
         bounded_slowdown(self.end() - run - self.job.submit, run)
     }

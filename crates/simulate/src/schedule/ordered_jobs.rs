@@ -23,7 +23,7 @@ const NO_PLACE: u32 = u32::MAX;
 
 /// The waiting jobs in an order that never changes.
 #[derive(Debug)]
-pub(super) struct OrderedJobs {
+pub struct OrderedJobs {
     /// The place of each job of the workload in the order.
     places: Vec<u32>,
     /// The job at each place.
@@ -35,7 +35,7 @@ pub(super) struct OrderedJobs {
 
 impl OrderedJobs {
     /// No job waits yet. `jobs` are those of `count` that are ever considered, in their order.
-    pub(super) fn new(jobs: Vec<u32>, count: usize) -> Self {
+    pub fn new(jobs: Vec<u32>, count: usize) -> Self {
         let mut places = vec![NO_PLACE; count];
         for (&job, place) in jobs.iter().zip(0..) {
             places[job as usize] = place;
@@ -48,7 +48,7 @@ impl OrderedJobs {
         }
     }
 
-    pub(super) fn push(&mut self, job: u32, of: &WorkloadJob) {
+    pub fn push(&mut self, job: u32, of: &WorkloadJob) {
         let least = Least {
             processors: of.processors.into(),
             walltime: of.walltime,
@@ -56,7 +56,7 @@ impl OrderedJobs {
         self.set(job, least);
     }
 
-    pub(super) fn remove(&mut self, job: u32) {
+    pub fn remove(&mut self, job: u32) {
         self.set(job, NONE_WAITS);
     }
 
@@ -110,7 +110,7 @@ impl OrderedJobs {
 }
 
 /// The candidates of one cycle, from a place on.
-pub(super) struct OrderedCandidates<'j>(pub(super) &'j OrderedJobs, pub(super) usize);
+pub struct OrderedCandidates<'j>(pub &'j OrderedJobs, pub usize);
 
 impl Candidates for OrderedCandidates<'_> {
     fn next(&mut self, cycle: &Cycle<'_>) -> Option<u32> {

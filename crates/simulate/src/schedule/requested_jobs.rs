@@ -9,8 +9,8 @@ use super::simulation_rules::{PlacedRequests, SimulationRules};
 use crate::workload::{Workload, WorkloadJob};
 
 /// The jobs of a workload, with what each asks for.
-pub(crate) struct RequestedJobs<'w> {
-    pub(crate) jobs: &'w [WorkloadJob],
+pub struct RequestedJobs<'w> {
+    pub jobs: &'w [WorkloadJob],
     /// The number of the machine's amounts, which come first in the requests.
     placed: usize,
     /// The number of amounts in each request.
@@ -22,12 +22,12 @@ pub(crate) struct RequestedJobs<'w> {
     /// Job by job; empty if no array has a limit.
     arrays: &'w [Option<u32>],
     /// What is left of the walltimes of suspended jobs.
-    pub(crate) left: HashMap<u32, i64>,
+    pub left: HashMap<u32, i64>,
 }
 
 impl<'w> RequestedJobs<'w> {
     /// If the rules have no requests, only processors are asked for.
-    pub(crate) fn new(workload: &'w Workload, rules: &'w SimulationRules) -> Self {
+    pub fn new(workload: &'w Workload, rules: &'w SimulationRules) -> Self {
         let jobs = workload.jobs();
         let counted = (rules.requests.len() / jobs.len().max(1)).max(1);
         let requests = if rules.requests.is_empty() {
@@ -47,7 +47,7 @@ impl<'w> RequestedJobs<'w> {
     }
 
     /// The jobs that a machine has no room for.
-    pub(crate) fn too_large(&self, machine: &Machine) -> Vec<usize> {
+    pub fn too_large(&self, machine: &Machine) -> Vec<usize> {
         // many jobs ask for the same chunks
         let mut chunks_fit = Vec::new();
         if let Some(chunks) = self.chunks {

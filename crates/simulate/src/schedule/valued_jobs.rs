@@ -92,33 +92,33 @@ impl Accrual {
 const NO_ROW: u32 = u32::MAX;
 
 /// Waiting jobs, each in a row. The rows are in no order.
-pub(crate) struct ValuedJobs<'p> {
+pub struct ValuedJobs<'p> {
     program: &'p Program,
     workload: &'p Workload,
     inputs: Vec<Input>,
     precision: ScorePrecision,
     on_error: OnError,
     /// Whether the values of jobs change while they wait.
-    pub(super) is_dynamic: bool,
+    pub is_dynamic: bool,
     /// The row of each job of the workload.
     rows: Vec<u32>,
-    pub(super) jobs: Vec<u32>,
+    pub jobs: Vec<u32>,
     processors: Vec<i64>,
     /// The fewest of them; as many as possible if no job waits.
-    pub(super) least_processors: i64,
+    pub least_processors: i64,
     walltimes: Vec<i64>,
     entities: Vec<u32>,
     waits: Vec<i64>,
     ages: Vec<f64>,
     /// Whether some waiting jobs may not be eligible.
-    pub(super) has_accrual: bool,
+    pub has_accrual: bool,
     accruals: Vec<Accrual>,
     /// By the index of the input.
     logged: Vec<LoggedColumn>,
     /// Of the last evaluation; the jobs that came since have none.
-    pub(super) values: Vec<f64>,
+    pub values: Vec<f64>,
     /// What orders the jobs by these values.
-    pub(super) keys: Vec<Key>,
+    pub keys: Vec<Key>,
     /// How many waiting jobs each entity has.
     waiting_of_entity: Vec<u32>,
     /// The jobs that run, where they may give way and wait again.
@@ -128,7 +128,7 @@ pub(crate) struct ValuedJobs<'p> {
 }
 
 impl<'p> ValuedJobs<'p> {
-    pub(crate) fn new(
+    pub fn new(
         program: &'p Program,
         workload: &'p Workload,
         rules: &SimulationRules,
@@ -173,19 +173,19 @@ impl<'p> ValuedJobs<'p> {
     }
 
     /// The row of a job, if it waits.
-    pub(crate) fn row(&self, job: u32) -> Option<usize> {
+    pub fn row(&self, job: u32) -> Option<usize> {
         let row = self.rows[job as usize];
         (row != NO_ROW).then_some(row as usize)
     }
 
     /// The value of a waiting job of the last evaluation.
-    pub(crate) fn value(&self, job: u32) -> Option<f64> {
+    pub fn value(&self, job: u32) -> Option<f64> {
         self.values.get(self.row(job)?).copied()
     }
 
     /// The first key after another one whose job asks for at most so much. All rows are looked at,
     /// column by column: this is most of the time of a simulation with a long queue.
-    pub(crate) fn first_key(&self, after: Option<Key>, most: MostProcessors) -> Option<Key> {
+    pub fn first_key(&self, after: Option<Key>, most: MostProcessors) -> Option<Key> {
         let mut first = NOT_CONSIDERED;
         let requests = self.processors.iter().zip(&self.walltimes);
         for (&key, (&processors, &walltime)) in self.keys.iter().zip(requests) {
@@ -196,7 +196,7 @@ impl<'p> ValuedJobs<'p> {
         (first != NOT_CONSIDERED).then_some(first)
     }
 
-    pub(crate) fn push(&mut self, job: u32, of: &WorkloadJob) {
+    pub fn push(&mut self, job: u32, of: &WorkloadJob) {
         self.rows[job as usize] = self.jobs.len() as u32;
         self.jobs.push(job);
         self.processors.push(of.processors.into());
@@ -216,7 +216,7 @@ impl<'p> ValuedJobs<'p> {
     }
 
     /// Removes jobs, which have values.
-    pub(crate) fn remove(&mut self, jobs: &[u32]) {
+    pub fn remove(&mut self, jobs: &[u32]) {
         let mut fewest = i64::MAX;
         for &job in jobs {
             let Some(row) = self.row(job) else { continue };
@@ -243,17 +243,17 @@ impl<'p> ValuedJobs<'p> {
     }
 
     /// Whether a job waits.
-    pub(crate) fn has_waiting(&self) -> bool {
+    pub fn has_waiting(&self) -> bool {
         self.jobs.len() > self.running.len()
     }
 
     /// Whether a job runs, which may give way and wait again.
-    pub(crate) fn is_running(&self, job: u32) -> bool {
+    pub fn is_running(&self, job: u32) -> bool {
         !self.running.is_empty() && self.running.contains(&job)
     }
 
     /// Notes that a job runs from now on, or waits again. While it runs it does not become older.
-    pub(crate) fn set_running(&mut self, job: u32, is_running: bool, now: i64) {
+    pub fn set_running(&mut self, job: u32, is_running: bool, now: i64) {
         if is_running {
             self.running.insert(job);
         } else {
@@ -265,7 +265,7 @@ impl<'p> ValuedJobs<'p> {
     }
 
     /// Notes whether the job of a row is eligible from now on.
-    pub(crate) fn set_eligible(&mut self, row: usize, is_eligible: bool, now: i64) {
+    pub fn set_eligible(&mut self, row: usize, is_eligible: bool, now: i64) {
         if self.has_accrual {
             self.accruals[row].set(is_eligible, now);
         }
@@ -273,7 +273,7 @@ impl<'p> ValuedJobs<'p> {
 
     /// Computes the values of the waiting jobs, as far as they can have changed, and returns the
     /// first row with another value.
-    pub(crate) fn evaluate(
+    pub fn evaluate(
         &mut self,
         now: i64,
         fairshare: Option<&mut Fairshare>,

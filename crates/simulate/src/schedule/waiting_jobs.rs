@@ -15,21 +15,21 @@ use super::valued_jobs::ValuedJobs;
 use crate::workload::{Workload, WorkloadJob};
 
 /// The waiting jobs.
-pub(crate) struct WaitingJobs<'p> {
+pub struct WaitingJobs<'p> {
     workload: &'p Workload,
     order: &'p OrderRules,
     /// A job whose value is at most this is not considered.
     threshold: Option<f64>,
     /// The job at each place among equal ones; empty if they are in the order of submission.
     jobs_of_ties: Vec<u32>,
-    pub(crate) valued: ValuedJobs<'p>,
+    pub valued: ValuedJobs<'p>,
     /// Where nothing changes the order of the jobs while they wait.
     ordered: Option<OrderedJobs>,
 }
 
 impl<'p> WaitingJobs<'p> {
     /// No job waits yet. `too_large` never will.
-    pub(crate) fn new(
+    pub fn new(
         program: &'p Program,
         workload: &'p Workload,
         rules: &'p SimulationRules,
@@ -88,7 +88,7 @@ impl<'p> WaitingJobs<'p> {
     }
 
     /// Notes that a job waits from now on, unless its queue is stopped.
-    pub(crate) fn push(&mut self, job: u32, of: &WorkloadJob) {
+    pub fn push(&mut self, job: u32, of: &WorkloadJob) {
         if self.order.is_stopped(of.queue) {
             return;
         }
@@ -99,7 +99,7 @@ impl<'p> WaitingJobs<'p> {
     }
 
     /// Notes that jobs, which have values, do not wait any more.
-    pub(crate) fn remove(&mut self, jobs: &[u32]) {
+    pub fn remove(&mut self, jobs: &[u32]) {
         self.valued.remove(jobs);
         if let Some(ordered) = &mut self.ordered {
             for &job in jobs {
@@ -109,7 +109,7 @@ impl<'p> WaitingJobs<'p> {
     }
 
     /// Sets what orders the jobs from now on.
-    pub(crate) fn set_order(&mut self, order: &'p OrderRules) {
+    pub fn set_order(&mut self, order: &'p OrderRules) {
         self.order = order;
         self.jobs_of_ties = vec![0; order.ties.len()];
         for (&tie, job) in order.ties.iter().zip(0..) {
@@ -119,7 +119,7 @@ impl<'p> WaitingJobs<'p> {
     }
 
     /// Notes which jobs were found eligible or not by a cycle. One that is not considered is not.
-    pub(crate) fn set_eligible(&mut self, now: i64, decided: &[(u32, bool)]) {
+    pub fn set_eligible(&mut self, now: i64, decided: &[(u32, bool)]) {
         for row in 0..self.valued.jobs.len() {
             if !self.is_considered(row) {
                 self.valued.set_eligible(row, false, now);
@@ -133,7 +133,7 @@ impl<'p> WaitingJobs<'p> {
     }
 
     /// Lets a cycle decide the jobs.
-    pub(crate) fn decide(
+    pub fn decide(
         &self,
         cycle: &mut Cycle<'_>,
         has_levels: bool,
@@ -190,7 +190,7 @@ impl<'p> WaitingJobs<'p> {
     /// All jobs in the order in which those give way that started in the same second: queue by
     /// queue, in a queue by the order of the scheduler, which sorts them only where it chooses the
     /// queue first.
-    pub(crate) fn in_order_of_giving_way(&self, fairshare: Option<&Fairshare>) -> Vec<u32> {
+    pub fn in_order_of_giving_way(&self, fairshare: Option<&Fairshare>) -> Vec<u32> {
         let mut order = self.simulated_order(fairshare);
         let sorts_queues = !self.order.groups.is_empty();
         let mut jobs = self.valued.jobs.to_vec();
@@ -227,7 +227,7 @@ impl<'p> WaitingJobs<'p> {
     }
 
     /// Computes the values of the waiting jobs, and what orders these by them.
-    pub(super) fn evaluate(
+    pub fn evaluate(
         &mut self,
         now: i64,
         fairshare: Option<&mut Fairshare>,
@@ -272,9 +272,9 @@ impl<'p> WaitingJobs<'p> {
 
 /// What orders a waiting job, in one number: the place of its queue, its value, and its place among
 /// equal ones, which identifies it. The one that comes first is the smallest.
-pub(super) type Key = u128;
+pub type Key = u128;
 /// The key of a job that is not considered, which comes last.
-pub(super) const NOT_CONSIDERED: Key = Key::MAX;
+pub const NOT_CONSIDERED: Key = Key::MAX;
 
 /// The jobs by their values as candidates of one cycle. Few of them start in a cycle, so that the
 /// next one is looked for among all jobs each time.

@@ -100,7 +100,7 @@ impl fmt::Display for Place {
 }
 
 /// The settings that were found in the files.
-pub(super) struct Settings<'a> {
+pub struct Settings<'a> {
     /// The folder of the included files.
     folder: Option<&'a Path>,
     /// The number of files that were read.
@@ -114,7 +114,7 @@ pub(super) struct Settings<'a> {
 
 impl<'a> Settings<'a> {
     /// Reads the settings of a file and of the files that it includes, and interprets them.
-    pub(super) fn collect(file: &str, text: &str, folder: Option<&'a Path>) -> SlurmConf {
+    pub fn collect(file: &str, text: &str, folder: Option<&'a Path>) -> SlurmConf {
         let mut settings = Self {
             folder,
             files: 1,
@@ -431,7 +431,7 @@ fn include_target(line: &str) -> Option<&str> {
 
 /// Splits a line into its settings, `Key=Value` or `Key="some value"`, which are separated by
 /// blanks. Text that is not a setting is returned as `Err`.
-pub(super) fn split_settings(line: &str) -> Vec<Result<(&str, &str), &str>> {
+pub fn split_settings(line: &str) -> Vec<Result<(&str, &str), &str>> {
     let mut settings = Vec::new();
     let mut rest = line.trim_start();
     while !rest.is_empty() {
@@ -464,7 +464,7 @@ const INFINITE: i64 = -1;
 ///
 /// `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes` or
 /// `days-hours:minutes:seconds`.
-pub(crate) fn parse_minutes(text: &str) -> Option<i64> {
+pub fn parse_minutes(text: &str) -> Option<i64> {
     if text == "-1" || is_infinite(text) {
         return Some(INFINITE);
     }
@@ -488,7 +488,7 @@ pub(crate) fn parse_minutes(text: &str) -> Option<i64> {
 }
 
 /// Whether a text is one of the words for a number without a bound.
-pub(super) fn is_infinite(text: &str) -> bool {
+pub fn is_infinite(text: &str) -> bool {
     text.eq_ignore_ascii_case("infinite") || text.eq_ignore_ascii_case("unlimited")
 }
 
@@ -502,7 +502,7 @@ fn short_number(text: &str) -> Option<i64> {
 
 /// A number of minutes as the daemon keeps it, in unsigned 32-bit seconds: an infinite time becomes
 /// 136 years.
-pub(super) fn stored_seconds(minutes: i64) -> u32 {
+pub fn stored_seconds(minutes: i64) -> u32 {
     if minutes < 0 {
         (minutes * 60) as u32
     } else {

@@ -115,7 +115,7 @@ impl RawJob {
     }
 }
 
-pub(super) fn read(text: &str) -> Result<Read, String> {
+pub fn read(text: &str) -> Result<Read, String> {
     let document: Document<'_> = serde_json::from_str(text)
         .map_err(|error| format!("expected the output of `squeue --json`: {error}"))?;
     let mut read = Read {

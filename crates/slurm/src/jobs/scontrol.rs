@@ -20,7 +20,7 @@ const FORMS: [(&str, Form); 12] = [
     ("MinMemoryCPU", Form::Memory),
 ];
 
-pub(super) fn read(text: &str) -> Read {
+pub fn read(text: &str) -> Read {
     let (records, cut) = whole_records(text, "JobId", "job", "scontrol show job");
     let mut read = Read {
         problems: Vec::from_iter(cut),
@@ -44,7 +44,7 @@ pub(super) fn read(text: &str) -> Read {
 }
 
 /// The job of a record, in a state.
-pub(super) fn job(record: &Record, state: &str) -> SlurmJob {
+pub fn job(record: &Record, state: &str) -> SlurmJob {
     let text = |key| record.get(key).unwrap_or_default().to_owned();
     let time = |key| record.get(key).and_then(parse_time);
     // since 23.02 a pending job has `ReqTRES`, and a running one `AllocTRES` too

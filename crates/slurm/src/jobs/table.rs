@@ -31,7 +31,7 @@ const COLUMNS: [(&str, &str, Option<Form>); 20] = [
     ("JOB_ID", "JobId", None),
 ];
 
-pub(super) fn read(text: &str) -> Result<Read, String> {
+pub fn read(text: &str) -> Result<Read, String> {
     let expected = "expected `squeue --json`, `scontrol show job`, or `squeue -O` with a header and `|` between the columns";
     let table = Table::parse_with(text, "PRIORITY").ok_or(expected)?;
     if table.column("TRES_ALLOC").is_none() {
@@ -115,7 +115,7 @@ struct Column {
 }
 
 /// Whether a line is the header of such a table.
-pub(crate) fn is_header(line: &str) -> bool {
+pub fn is_header(line: &str) -> bool {
     let mut names = line.split('|').map(str::trim);
     line.contains('|')
         && names.clone().any(|name| is_column(name, "PRIORITY"))

@@ -25,7 +25,7 @@ enum Parents {
 }
 
 /// Reads a table of `sshare`, in which also the rows of users are indented, or of `show assoc`.
-pub(super) fn read(text: &str, format: TreeFormat) -> Result<Records, String> {
+pub fn read(text: &str, format: TreeFormat) -> Result<Records, String> {
     let is_sshare = format == TreeFormat::Sshare;
     let mut records = Records::new(format);
     let Some(table) = Table::parse(text) else {

@@ -13,7 +13,7 @@ use job_sort_formula::fairshare::{NodeKind, Policy, PolicyRules, Release, ShareT
 use crate::non_empty;
 use crate::tree::{MAX_ASSOCIATIONS, MAX_NAME, Place, SlurmTree, TreeFormat};
 
-pub(super) const ROOT: &str = "root";
+pub const ROOT: &str = "root";
 /// The largest error of a number that the daemon sent and `sshare` printed with six decimals.
 const PRINTED_PRECISION: f64 = 1.5e-6;
 /// The first character of a partition that the document does not name. No real partition has it.
@@ -21,25 +21,25 @@ const UNNAMED_PARTITION: &str = "?";
 
 /// A row of a document.
 #[derive(Debug)]
-pub(super) struct Record {
-    pub(super) place: Place,
-    pub(super) kind: NodeKind,
-    pub(super) name: String,
+pub struct Record {
+    pub place: Place,
+    pub kind: NodeKind,
+    pub name: String,
     /// The account that it is in; `None` for the root.
-    pub(super) parent: Option<String>,
+    pub parent: Option<String>,
     /// Empty for an association with all partitions.
-    pub(super) partition: String,
-    pub(super) shares: Shares,
-    pub(super) usage: f64,
+    pub partition: String,
+    pub shares: Shares,
+    pub usage: f64,
     /// The normalised share in the document.
-    pub(super) norm_shares: Option<f64>,
+    pub norm_shares: Option<f64>,
     /// The fair-share factor in the document.
-    pub(super) fairshare: Option<f64>,
+    pub fairshare: Option<f64>,
 }
 
 impl Record {
     /// A row of a document without usage.
-    pub(super) fn new(
+    pub fn new(
         place: Place,
         kind: NodeKind,
         name: String,
@@ -75,25 +75,25 @@ impl Record {
 
 /// All rows of a document.
 #[derive(Debug)]
-pub(super) struct Records {
-    pub(super) format: TreeFormat,
-    pub(super) cluster: Option<String>,
-    pub(super) release: Option<Release>,
+pub struct Records {
+    pub format: TreeFormat,
+    pub cluster: Option<String>,
+    pub release: Option<Release>,
     /// Whether the document has usage; the usage of an account then includes that of its members.
-    pub(super) usage_known: bool,
+    pub usage_known: bool,
     /// Whether the document contains the partitions of associations.
-    pub(super) has_partitions: bool,
+    pub has_partitions: bool,
     /// Whether a name longer than its column ends in `+`.
-    pub(super) names_are_cut: bool,
-    pub(super) rows: Vec<Record>,
+    pub names_are_cut: bool,
+    pub rows: Vec<Record>,
     duplicates: Vec<String>,
-    pub(super) warnings: Vec<String>,
+    pub warnings: Vec<String>,
     /// The rows of other clusters: the place and the cluster of the first, and their number.
     other_clusters: Option<(Place, String, usize)>,
 }
 
 impl Records {
-    pub(super) fn new(format: TreeFormat) -> Self {
+    pub fn new(format: TreeFormat) -> Self {
         Self {
             format,
             cluster: None,
@@ -109,7 +109,7 @@ impl Records {
     }
 
     /// Checks the names of a row and the number of rows, and adds the row.
-    pub(super) fn push(&mut self, row: Record) -> Result<(), String> {
+    pub fn push(&mut self, row: Record) -> Result<(), String> {
         let parent = row.parent.as_deref().unwrap_or(ROOT);
         let longest = row.name.len().max(parent.len()).max(row.partition.len());
         if longest > MAX_NAME {
@@ -127,12 +127,7 @@ impl Records {
     }
 
     /// The shares that a text denotes, with a warning if Slurm stores another number.
-    pub(super) fn shares(
-        &mut self,
-        place: Place,
-        name: &str,
-        text: &str,
-    ) -> Result<Shares, String> {
+    pub fn shares(&mut self, place: Place, name: &str, text: &str) -> Result<Shares, String> {
         let Some((stored, is_exact)) = parse_shares(text) else {
             return Err(place.fault(format_args!(
                 "the shares of `{name}` are `{text}`, which Slurm rejects; expected a whole number or `parent`"
@@ -151,7 +146,7 @@ impl Records {
 
     /// Whether a row is of another cluster than the first row. Such a row must not be read; it is
     /// counted for a warning. The empty name counts as a cluster of its own.
-    pub(super) fn is_of_other_cluster(&mut self, place: Place, cluster: &str) -> bool {
+    pub fn is_of_other_cluster(&mut self, place: Place, cluster: &str) -> bool {
         let read = self.cluster.get_or_insert_with(|| cluster.to_owned());
         if read == cluster {
             return false;
@@ -164,7 +159,7 @@ impl Records {
     }
 
     /// Warns of the rows of other clusters.
-    pub(super) fn finish_clusters(&mut self) {
+    pub fn finish_clusters(&mut self) {
         self.cluster = self.cluster.take().and_then(non_empty);
         if let Some((place, cluster, rows)) = self.other_clusters.take() {
             self.warn_of_other_cluster(place, &cluster, rows);
@@ -172,7 +167,7 @@ impl Records {
     }
 
     /// Warns that rows, of which the first is in that place, are of other clusters than those read.
-    pub(super) fn warn_of_other_cluster(&mut self, place: Place, cluster: &str, rows: usize) {
+    pub fn warn_of_other_cluster(&mut self, place: Place, cluster: &str, rows: usize) {
         let read = self.cluster.as_deref().unwrap_or_default();
         let ignored = match rows {
             1 => format!("1 row of cluster `{cluster}` is ignored"),
@@ -184,16 +179,16 @@ impl Records {
     }
 
     /// Warns of the whole document.
-    pub(super) fn warn(&mut self, text: impl Into<String>) {
+    pub fn warn(&mut self, text: impl Into<String>) {
         self.warnings.push(text.into());
     }
 
-    pub(super) fn warn_at(&mut self, place: Place, text: impl Display) {
+    pub fn warn_at(&mut self, place: Place, text: impl Display) {
         self.warn(format!("{place}: {text}"));
     }
 
     /// The tree of the rows.
-    pub(super) fn build(mut self) -> Result<SlurmTree, String> {
+    pub fn build(mut self) -> Result<SlurmTree, String> {
         if self.rows.is_empty() {
             return Err(String::from(" contains no associations; was it cut off?"));
         }
@@ -526,14 +521,14 @@ fn differences(
 }
 
 /// The fault of a usage that is not a number of at least 0.
-pub(super) fn invalid_usage(place: Place, name: &str, text: &str) -> String {
+pub fn invalid_usage(place: Place, name: &str, text: &str) -> String {
     place.fault(format_args!(
         "the usage of `{name}` is `{text}`, expected a number of at least 0"
     ))
 }
 
 /// The fault of an association without shares.
-pub(super) fn no_shares(place: Place, name: &str) -> String {
+pub fn no_shares(place: Place, name: &str) -> String {
     let fault = format_args!("`{name}` has no shares; was the line cut off?");
     place.fault(fault)
 }

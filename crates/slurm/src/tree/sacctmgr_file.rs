@@ -32,7 +32,7 @@ struct Options {
     partition: String,
 }
 
-pub(super) fn read(text: &str) -> Result<Records, String> {
+pub fn read(text: &str) -> Result<Records, String> {
     let records = Records::new(TreeFormat::SacctmgrFile);
     let declared_accounts = HashSet::from([ROOT.to_owned()]);
     let mut reader = Reader {

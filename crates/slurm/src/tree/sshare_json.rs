@@ -100,7 +100,7 @@ impl Types {
     }
 }
 
-pub(super) fn read(text: &str) -> Result<Records, String> {
+pub fn read(text: &str) -> Result<Records, String> {
     let document: SshareJsonDocument<'_> = serde_json::from_str(text).map_err(json_error)?;
     let mut records = Records::new(TreeFormat::SshareJson);
     records.usage_known = true;

@@ -6,13 +6,13 @@ use crate::tree::Place;
 
 /// A table with its header parsed.
 #[derive(Debug)]
-pub(crate) struct Table<'t> {
+pub struct Table<'t> {
     text: &'t str,
     columns: Columns,
     names: Vec<String>,
     first_row: usize,
     /// The cluster of a line `CLUSTER: name` above the header.
-    pub(crate) cluster: Option<&'t str>,
+    pub cluster: Option<&'t str>,
 }
 
 #[derive(Debug)]
@@ -46,14 +46,14 @@ impl Columns {
 }
 
 /// The place of a row, and its cells with their leading and trailing blanks.
-pub(crate) struct Row<'t> {
-    pub(crate) place: Place,
+pub struct Row<'t> {
+    pub place: Place,
     cells: Vec<Cow<'t, str>>,
 }
 
 impl Row<'_> {
     /// The cell without its leading and trailing blanks; empty if there is no such column.
-    pub(crate) fn cell(&self, column: Option<usize>) -> &str {
+    pub fn cell(&self, column: Option<usize>) -> &str {
         match column {
             Some(column) => self.padded_cell(column).trim(),
             None => "",
@@ -61,7 +61,7 @@ impl Row<'_> {
     }
 
     /// The cell with its leading and trailing blanks; empty if there is no such column.
-    pub(crate) fn padded_cell(&self, column: usize) -> &str {
+    pub fn padded_cell(&self, column: usize) -> &str {
         match self.cells.get(column) {
             Some(cell) => cell,
             None => "",
@@ -70,7 +70,7 @@ impl Row<'_> {
 }
 
 /// Whether a column has that name, which may be cut at the column's width.
-pub(crate) fn is_column(column: &str, name: &str) -> bool {
+pub fn is_column(column: &str, name: &str) -> bool {
     match column.strip_suffix('+') {
         Some(start) => start.len() > 3 && name.starts_with(start),
         // older releases print blanks, `Raw Shares`
@@ -82,12 +82,12 @@ pub(crate) fn is_column(column: &str, name: &str) -> bool {
 
 impl<'t> Table<'t> {
     /// The table of associations that a text begins with.
-    pub(crate) fn parse(text: &'t str) -> Option<Self> {
+    pub fn parse(text: &'t str) -> Option<Self> {
         Self::parse_with(text, "Account")
     }
 
     /// The table that a text begins with; one with cells separated by `|` must have a column.
-    pub(crate) fn parse_with(text: &'t str, column: &str) -> Option<Self> {
+    pub fn parse_with(text: &'t str, column: &str) -> Option<Self> {
         let mut lines = text
             .lines()
             .enumerate()
@@ -122,7 +122,7 @@ impl<'t> Table<'t> {
     }
 
     /// What is said if the last line has no line end.
-    pub(crate) fn unended(&self) -> Option<String> {
+    pub fn unended(&self) -> Option<String> {
         if self.text.ends_with('\n') {
             return None;
         }
@@ -133,16 +133,16 @@ impl<'t> Table<'t> {
     }
 
     /// The index of the first column with a name.
-    pub(crate) fn column(&self, name: &str) -> Option<usize> {
+    pub fn column(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|column| is_column(column, name))
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.column(name).is_some()
     }
 
     /// The indices of all columns with a name.
-    pub(crate) fn columns(&self, name: &str) -> impl Iterator<Item = usize> {
+    pub fn columns(&self, name: &str) -> impl Iterator<Item = usize> {
         let columns = self.names.iter().enumerate();
         columns
             .filter(move |(_, column)| is_column(column, name))
@@ -150,17 +150,13 @@ impl<'t> Table<'t> {
     }
 
     /// The index of a required column.
-    pub(crate) fn required(
-        &self,
-        column: &'static str,
-        advice: &'static str,
-    ) -> Result<usize, String> {
+    pub fn required(&self, column: &'static str, advice: &'static str) -> Result<usize, String> {
         self.column(column)
             .ok_or_else(|| format!(" has no column `{column}`: {advice}"))
     }
 
     /// Whether the columns have a fixed width, at which longer names are cut.
-    pub(crate) fn is_fixed(&self) -> bool {
+    pub fn is_fixed(&self) -> bool {
         matches!(self.columns, Columns::Fixed(_))
     }
 
@@ -172,7 +168,7 @@ impl<'t> Table<'t> {
 
     /// The rows above the second line `CLUSTER: name`, if there is one. A row with another number
     /// of cells than the header is an error.
-    pub(crate) fn rows<'s>(&'s self) -> impl Iterator<Item = Result<Row<'t>, String>> + 's {
+    pub fn rows<'s>(&'s self) -> impl Iterator<Item = Result<Row<'t>, String>> + 's {
         self.lines()
             .take_while(|(_, line)| cluster_line(line).is_none())
             .map(move |(at, line)| self.row(Place::Line(at + 1), line))
@@ -196,7 +192,7 @@ impl<'t> Table<'t> {
 
     /// The place of the second line `CLUSTER: name`, if there is one, the cluster that it names, and
     /// the number of rows below it.
-    pub(crate) fn other_clusters(&self) -> Option<(Place, &'t str, usize)> {
+    pub fn other_clusters(&self) -> Option<(Place, &'t str, usize)> {
         let mut found = None;
         for (at, line) in self.lines() {
             match (cluster_line(line), &mut found) {
