@@ -6,11 +6,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use jsf_json::clipped;
 
 use crate::conf::SlurmConf;
-use crate::form::Form;
 use crate::jobs::TimeLimit;
 use crate::records::{Record, whole_records};
 use crate::tree::table::{Row, Table};
-use crate::tres::TresAmounts;
+use crate::values::{Form, TresAmounts};
 
 /// A partition.
 #[derive(Debug, Clone, PartialEq)]

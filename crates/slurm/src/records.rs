@@ -1,7 +1,7 @@
 //! Records of `Key=Value`, as `scontrol show` prints them: in several lines with an empty line
 //! after each record, or in one line (`-o`).
 
-use crate::form::Form;
+use crate::values::Form;
 
 /// A record; keys are found in any case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

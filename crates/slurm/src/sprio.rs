@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::str::FromStr;
 
 use crate::conf::PrioritySettings;
-use crate::form::Form;
+use crate::values::Form;
 
 /// A row of `sprio`, the first of a job with several partitions.
 #[derive(Debug, Clone, Default, PartialEq)]

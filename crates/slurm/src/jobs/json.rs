@@ -5,9 +5,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::form::{Form, accepted_nice};
 use crate::jobs::{Read, SlurmJob, TimeLimit, array_task};
-use crate::tres::TresAmounts;
+use crate::values::{Form, TresAmounts, accepted_nice};
 
 #[derive(Deserialize)]
 struct Document<'t> {

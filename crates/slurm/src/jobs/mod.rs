@@ -1,8 +1,7 @@
 //! The jobs of a queue, as `squeue` and `scontrol show job` print them.
 
 mod json;
-mod scontrol;
-mod table;
+mod text;
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,9 +9,7 @@ use job_sort_formula::diagnostic::limit_each_kind;
 use jsf_json::clipped;
 
 use crate::conf::parse_minutes;
-pub use crate::tres::TresAmounts;
-
-pub(crate) use table::is_header;
+pub use crate::values::TresAmounts;
 
 /// How long a job may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -172,9 +169,9 @@ impl SlurmJobs {
         let read = if text.trim_start().starts_with('{') {
             json::read(text)
         } else if text.trim_start().starts_with("JobId=") {
-            Ok(scontrol::read(text))
+            Ok(text::read_records(text))
         } else {
-            table::read(text)
+            text::read_table(text)
         };
         let mut read = match read {
             Ok(read) => read,

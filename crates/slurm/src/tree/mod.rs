@@ -1,23 +1,20 @@
 //! Reads Slurm's associations. In: the output of one of its tools, in any [`TreeFormat`]. Out: a
 //! [`SlurmTree`].
 
-mod place;
 mod printed_tables;
 mod records;
 mod sacctmgr_file;
 mod sshare_json;
 pub(crate) mod table;
 
-use table::Table;
-
 use std::collections::HashMap;
-use std::fmt::Display;
+use std::fmt::{self, Display};
 
 use job_sort_formula::fairshare::tree_document::TreeDocument;
 use jsf_json::{clipped, decode_utf8, strip_byte_order_mark};
 use serde_json::value::RawValue;
 
-pub use place::Place;
+use table::Table;
 
 /// The longest document that is read, in bytes.
 pub const MAX_BYTES: usize = 1 << 30;
@@ -33,6 +30,32 @@ const EXPECTED: &str = "`sshare -a -l` (with `-P` or not), `sshare --json`, a fi
 const OBJECTS: &[&str] = &[
     "cluster", "machine", "parent", "account", "project", "user", "qos",
 ];
+
+/// A place in a document with associations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// A line, counted from 1.
+    Line(usize),
+    /// An entry of a JSON list, counted from 1.
+    Entry(usize),
+}
+
+impl Place {
+    /// A fault there that Slurm would neither write nor accept, in words that follow the name of the
+    /// document.
+    pub(super) fn fault(self, text: impl Display) -> String {
+        format!(", {self}: {text}")
+    }
+}
+
+impl Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(number) => write!(f, "line {number}"),
+            Self::Entry(number) => write!(f, "entry {number}"),
+        }
+    }
+}
 
 /// The associations of one cluster, as read from a document.
 #[derive(Debug, Clone, PartialEq)]

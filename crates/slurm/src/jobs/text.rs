@@ -1,10 +1,105 @@
-//! Reads `squeue -O` or `squeue -o` with a header and cells separated by `|`.
+//! Reads `scontrol show job`, with a line for each job (`-o`) or several, and `squeue -O` or
+//! `squeue -o` with a header and cells separated by `|`.
 
-use crate::form::Form;
-use crate::jobs::{Read, scontrol};
-use crate::records::Record;
+use crate::jobs::{Read, SlurmJob, TimeLimit, parse_time};
+use crate::records::{Record, whole_records};
 use crate::tree::Place;
-use crate::tree::table::{Row, Table, is_column};
+use crate::tree::table::{Row, Table};
+use crate::values::{Form, TresAmounts, nice, parse_amount, processors};
+
+const FORMS: [(&str, Form); 12] = [
+    ("Priority", Form::Priority),
+    ("Nice", Form::Nice),
+    ("TimeLimit", Form::Limit),
+    ("SubmitTime", Form::Time),
+    ("EligibleTime", Form::Time),
+    ("AccrueTime", Form::Time),
+    ("NumCPUs", Form::Processors),
+    ("TRES", Form::Amounts),
+    ("ReqTRES", Form::Amounts),
+    ("AllocTRES", Form::Amounts),
+    ("MinMemoryNode", Form::Memory),
+    ("MinMemoryCPU", Form::Memory),
+];
+
+pub fn read_records(text: &str) -> Read {
+    let (records, cut) = whole_records(text, "JobId", "job", "scontrol show job");
+    let mut read = Read {
+        problems: Vec::from_iter(cut),
+        ..Read::default()
+    };
+    for record in records {
+        match record.get("JobState") {
+            Some(state) => {
+                let job = job(&record, state);
+                let of = format!("job `{}`", job.id);
+                read.problems.extend(record.faults(&FORMS, &of));
+                read.jobs.push(job);
+            }
+            None => read.problems.push(format!(
+                "line {}: the job is left out: it has no `JobState`",
+                record.line
+            )),
+        }
+    }
+    read
+}
+
+/// The job of a record, in a state.
+fn job(record: &Record, state: &str) -> SlurmJob {
+    let text = |key| record.get(key).unwrap_or_default().to_owned();
+    let time = |key| record.get(key).and_then(parse_time);
+    // since 23.02 a pending job has `ReqTRES`, and a running one `AllocTRES` too
+    let mut tres = record.get("TRES").or(record.get("ReqTRES"));
+    if state != "PENDING" {
+        tres = record.get("AllocTRES").or(tres);
+    }
+    let mut tres = TresAmounts::parse(tres.unwrap_or_default());
+    // `squeue` does not say whether it is that of a node or of a processor
+    for (key, of) in [
+        ("MinMemoryNode", "node"),
+        ("MinMemoryCPU", "cpu"),
+        ("MinMemory", "node"),
+        ("MinMemory", "cpu"),
+    ] {
+        if let Some(memory) = record.get(key)
+            && let Some(memory @ 0.001..) = parse_amount(memory, true)
+            && let Some(count) = tres.get(of)
+        {
+            tres.refine_memory(memory * count);
+        }
+    }
+    let mut array_task = record.get("ArrayTask").map(str::to_owned);
+    if let (Some(array), Some(tasks)) = (record.get("ArrayJobId"), record.get("ArrayTaskId")) {
+        array_task = Some(super::array_task(array, tasks));
+    }
+    SlurmJob {
+        id: text("JobId"),
+        user: text("UserId")
+            .split('(')
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
+        account: text("Account"),
+        partition: text("Partition"),
+        qos: text("QOS"),
+        state: state.to_owned(),
+        reason: text("Reason"),
+        priority: record.number("Priority"),
+        nice: record.get("Nice").and_then(nice).unwrap_or(0),
+        submitted: time("SubmitTime"),
+        eligible: time("EligibleTime"),
+        accrues_from: time("AccrueTime"),
+        time_limit: record
+            .get("TimeLimit")
+            .map_or_else(TimeLimit::default, TimeLimit::parse),
+        cpus: record.get("NumCPUs").and_then(processors).unwrap_or(0),
+        tres,
+        dependency: text("Dependency"),
+        array_task,
+        cluster: text("Cluster"),
+    }
+}
 
 /// The columns in the order in which they are looked for, each with the key that `scontrol` has for
 /// it, and the form of its values.
@@ -31,7 +126,7 @@ const COLUMNS: [(&str, &str, Option<Form>); 20] = [
     ("JOB_ID", "JobId", None),
 ];
 
-pub fn read(text: &str) -> Result<Read, String> {
+pub fn read_table(text: &str) -> Result<Read, String> {
     let expected = "expected `squeue --json`, `scontrol show job`, or `squeue -O` with a header and `|` between the columns";
     let table = Table::parse_with(text, "PRIORITY").ok_or(expected)?;
     if table.column("TRES_ALLOC").is_none() {
@@ -54,7 +149,7 @@ pub fn read(text: &str) -> Result<Read, String> {
             Ok(row) => {
                 let record = record(&columns, &row);
                 let state = record.get("JobState").unwrap_or_default();
-                let job = scontrol::job(&record, state);
+                let job = job(&record, state);
                 add_faults(&columns, &row, &job.id, &mut read.problems);
                 read.jobs.push(job);
             }
@@ -112,12 +207,4 @@ struct Column {
     name: &'static str,
     key: &'static str,
     form: Option<Form>,
-}
-
-/// Whether a line is the header of such a table.
-pub fn is_header(line: &str) -> bool {
-    let mut names = line.split('|').map(str::trim);
-    line.contains('|')
-        && names.clone().any(|name| is_column(name, "PRIORITY"))
-        && names.any(|name| is_column(name, "TRES_ALLOC"))
 }
