@@ -59,13 +59,13 @@ pub(crate) fn part_of_largest(number: u32, largest: u32, is_raw: bool) -> f64 {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cluster {
     pub(crate) partitions: HashMap<String, Partition>,
-    /// Kept, as the priority of each job takes it.
-    largest_job_factor: u32,
+    /// The largest `PriorityJobFactor`; kept, as the priority of each job takes it.
+    pub largest_job_factor: u32,
     pub(crate) nodes: Option<NodeTotals>,
     pub(crate) qos: Option<Priorities>,
     pub(crate) associations: Option<Priorities>,
     /// The clusters that the table of the associations names.
-    clusters_of_associations: BTreeSet<String>,
+    pub clusters_of_associations: BTreeSet<String>,
     /// The records of `scontrol show node`.
     node_records: Vec<Record>,
 }
@@ -159,11 +159,6 @@ impl Cluster {
         factors
     }
 
-    /// The largest `PriorityJobFactor`.
-    pub fn largest_factor(&self) -> u32 {
-        self.largest_job_factor
-    }
-
     /// The priority of each QOS.
     pub fn qos_priorities(&self) -> BTreeMap<String, u32> {
         self.qos.clone().unwrap_or_default().of
@@ -183,11 +178,6 @@ impl Cluster {
             }
         }
         totals
-    }
-
-    /// The clusters that the table of the associations names.
-    pub fn clusters_of_associations(&self) -> &BTreeSet<String> {
-        &self.clusters_of_associations
     }
 
     /// The memory of the nodes of a partition in MB.

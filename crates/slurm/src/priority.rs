@@ -32,16 +32,6 @@ impl PriorityTerm {
     }
 }
 
-/// What a file of the site has to say so that the priority can be computed, and which command
-/// prints it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MissingInput {
-    /// The setting whose weight is not 0.
-    pub setting: &'static str,
-    /// The command.
-    pub command: &'static str,
-}
-
 /// An input of the priority that a job names and a file of the site gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NamedInput {
@@ -87,6 +77,12 @@ impl PrioritySettings {
                     .then(|| format!("{}/{}", job.account, job.user))
             }
         }
+    }
+
+    /// Whether nothing but the site's factor and `nice` decides the priority.
+    pub fn is_without_weights(&self) -> bool {
+        let has_weight = self.weighted().iter().any(|(_, weight, _)| *weight > 0);
+        !has_weight && self.weight_tres.is_empty()
     }
 
     /// The weighted factors without the resources, in the order in which Slurm adds them.
@@ -157,8 +153,9 @@ impl PrioritySettings {
         components
     }
 
-    /// What the cluster does not say although its weight is not 0.
-    pub fn missing(&self, cluster: &Cluster) -> Vec<MissingInput> {
+    /// What the cluster does not say although its weight is not 0: the setting, and the command that
+    /// prints it.
+    pub fn missing(&self, cluster: &Cluster) -> Vec<(&'static str, &'static str)> {
         let partitions = &cluster.partitions;
         let has_tres = !partitions.is_empty() && partitions.values().all(|one| one.tres.is_some());
         let needs_tres = !self.weight_tres.is_empty() && !self.raw_tres;
@@ -187,7 +184,7 @@ impl PrioritySettings {
         let mut missing = Vec::new();
         for (is_missing, setting, command) in inputs {
             if is_missing {
-                missing.push(MissingInput { setting, command });
+                missing.push((setting, command));
             }
         }
         missing
@@ -237,7 +234,7 @@ impl PriorityInputs {
         }
         let mut total_tres = None;
         if let Some(partition) = cluster.partitions.get(job.first_partition()) {
-            let largest = cluster.largest_factor();
+            let largest = cluster.largest_job_factor;
             inputs.partition_factor =
                 part_of_largest(partition.job_factor, largest, settings.raw_partition);
             total_tres = partition.tres.as_ref();

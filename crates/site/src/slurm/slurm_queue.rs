@@ -141,7 +141,7 @@ impl SlurmQueue {
             }
         }
         if let Some(source) = files.first(Role::Associations) {
-            for cluster in queue.cluster.clusters_of_associations() {
+            for cluster in &queue.cluster.clusters_of_associations {
                 queue.clusters.push((source.name(), cluster.clone()));
             }
         }
@@ -242,8 +242,7 @@ impl SlurmQueue {
     }
 
     fn warn_of_missing(&mut self, conf: &SlurmConf, files: &SiteFiles) {
-        for missing in conf.priority.missing(&self.cluster) {
-            let (setting, command) = (missing.setting, missing.command);
+        for (setting, command) in conf.priority.missing(&self.cluster) {
             self.warnings.push(
                 format!("{setting} is not 0, and what it weighs is not known and taken as 0: give what `{command}` prints in the site's folder").into(),
             );

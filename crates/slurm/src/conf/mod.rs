@@ -190,10 +190,8 @@ fn read_included(folder: Option<&Path>, name: &str) -> io::Result<String> {
         .take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("it is longer than {MAX_FILE_BYTES} bytes"),
-        ));
+        let fault = format!("it is longer than {MAX_FILE_BYTES} bytes");
+        return Err(io::Error::other(fault));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -116,19 +116,6 @@ impl PrioritySettings {
         }
         false
     }
-
-    /// Whether nothing but the site's factor and `nice` decides the priority.
-    pub fn is_without_weights(&self) -> bool {
-        let weights = [
-            self.weight_age,
-            self.weight_assoc,
-            self.weight_fairshare,
-            self.weight_job_size,
-            self.weight_partition,
-            self.weight_qos,
-        ];
-        weights == [0; 6] && self.weight_tres.is_empty()
-    }
 }
 
 /// An unsigned number of 32 bits.

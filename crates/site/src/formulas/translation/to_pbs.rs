@@ -150,7 +150,7 @@ impl Translator<'_> {
     }
 
     fn partition(&mut self) -> (String, String) {
-        let largest = self.cluster.largest_factor().max(1);
+        let largest = self.cluster.largest_job_factor.max(1);
         if largest > LARGEST_QUEUE_PRIORITY {
             let what = "the PriorityJobFactor of the partition";
             let factors = self.cluster.job_factors();
