@@ -6,9 +6,7 @@
 
 mod constant_search;
 mod held_out;
-mod score;
 mod simulator;
-mod split;
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,15 +18,13 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 pub use constant_search::EvaluatedPoint;
-pub use held_out::{HeldOut, HeldOutFormula};
-pub use score::{GoalValue, Score};
-pub use split::Split;
+pub use held_out::{HeldOut, HeldOutFormula, Split};
+pub use simulator::{GoalValue, Score};
 
 use crate::{FittedConstant, serialize_ends, starts};
 use constant_search::{Search, reserve};
-use held_out::{FIRST_COME_FIRST_SERVED, reason};
+use held_out::{FIRST_COME_FIRST_SERVED, MIN_JOBS, MIN_WEEKS, reason};
 use simulator::{Part, Run, Simulator};
-use split::{MIN_JOBS, MIN_WEEKS};
 
 /// How to fit.
 #[derive(Debug, Clone)]

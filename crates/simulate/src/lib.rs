@@ -27,7 +27,6 @@ pub use logs::log_rules::*;
 pub use logs::read_workload;
 pub use logs::sacct::sacct_advice;
 pub use results::difference::*;
-pub use results::distribution::*;
 pub use results::fairness::*;
 pub use results::goals::{
     Goal, GoalState, Goals, GoalsError, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Measure, Member,
@@ -37,9 +36,9 @@ pub use results::job_classes::ByKind;
 pub use results::statistics::*;
 pub use results::validate::Validation;
 pub use results::{Results, WarmUp};
-pub use schedule::evaluation_errors::*;
 pub use schedule::fairshare::*;
 pub use schedule::simulation_rules::*;
+pub use schedule::valued_jobs::{ErrorKind, EvaluationErrors};
 pub use schedule::{Observer, Preemptions, Schedule, simulate};
 pub use workload::builder::*;
 pub use workload::generate::*;

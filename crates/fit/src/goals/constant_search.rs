@@ -11,9 +11,8 @@ use job_sort_formula::parallel;
 use jsf_simulate::{Difference, MeanChange, Workload};
 use serde::Serialize;
 
-use super::score::{GoalValue, Score};
-use super::simulator::{Part, Run, Simulator};
-use super::split::Split;
+use super::held_out::Split;
+use super::simulator::{GoalValue, Part, Run, Score, Simulator};
 use super::{FitError, FitProgress};
 use crate::space::{Space, value_at};
 use crate::{FittedConstant, cma_es, round};

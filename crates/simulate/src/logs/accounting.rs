@@ -17,7 +17,7 @@ use jsf_openpbs::files::dedicated_time::time_of;
 use jsf_openpbs::requested_processors::{of_exec_host, of_exec_vnode, of_nodes, of_select};
 use jsf_openpbs::resource_amount::AmountSource;
 
-use super::fields::Fields;
+use super::Fields;
 use super::left_out::{Fault, LeftOutReason};
 use super::log_rules::processor_count;
 use super::mentions::Mention;
@@ -52,7 +52,7 @@ pub fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault>
     }
     let mention = match kind {
         "E" => {
-            let record = Fields::new(attributes(rest));
+            let record = Fields(attributes(rest));
             if let Some(end) = record.positive("end")
                 && builder.needs_wall_time(end)
                 && let (Some(day), Some(time)) = (date.get(..10), date.get(11..16))
@@ -79,7 +79,7 @@ pub fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault>
     match mention {
         Mention::Queued if !builder.leaves_out_cancelled() => {
             // some versions say in this record what the job asks for
-            let record = Fields::new(attributes(rest));
+            let record = Fields(attributes(rest));
             let _ = push(id, &record, None, Extent::Queued, builder);
             Ok(())
         }
@@ -172,7 +172,7 @@ fn push(
     builder: &mut WorkloadBuilder,
 ) -> Result<(), Fault> {
     let mut amounts = Vec::new();
-    for (name, text) in record.iter() {
+    for &(name, text) in &record.0 {
         let input = match name.strip_prefix("Resource_List.") {
             Some(input) => input,
             None if name == MAX_RUN_SUBJOBS => name,

@@ -2,7 +2,7 @@
 //! <https://reports.alcf.anl.gov/data/>): comma-separated values with a line of column names. Names
 //! of users and projects are numbers there, and times are in UTC.
 
-use super::fields::Fields;
+use super::Fields;
 use super::left_out::{Fault, LeftOutReason};
 use super::log_rules::processor_count;
 use super::sacct::time;

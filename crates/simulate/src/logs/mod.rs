@@ -3,7 +3,6 @@
 mod accounting;
 mod alcf;
 pub mod complete;
-mod fields;
 pub mod left_out;
 pub mod log_rules;
 pub mod mentions;
@@ -160,4 +159,40 @@ fn read_line(log: &mut impl BufRead, number: usize, bytes: &mut Vec<u8>) -> io::
         bytes.drain(..3);
     }
     Ok(read > 0)
+}
+
+/// What a line of a log with column names or a record of attributes says, name by name; of several fields with one name the last one counts.
+pub struct Fields<'l>(pub Vec<(&'l str, &'l str)>);
+
+impl<'l> Fields<'l> {
+    /// The values below the names of a heading.
+    pub fn below(names: &'l [String], values: impl Iterator<Item = &'l str>) -> Self {
+        Self(names.iter().map(String::as_str).zip(values).collect())
+    }
+
+    /// The text of a field; empty if the line does not have it.
+    pub fn get(&self, name: &str) -> &'l str {
+        for (other, text) in self.0.iter().rev() {
+            if *other == name {
+                return text;
+            }
+        }
+        ""
+    }
+
+    /// The first of some fields that says a number other than 0, or any text.
+    pub fn first_given(&self, names: &[&str]) -> &'l str {
+        for name in names {
+            let text = self.get(name);
+            if !matches!(text, "" | "0") {
+                return text;
+            }
+        }
+        ""
+    }
+
+    /// A whole number above 0.
+    pub fn positive(&self, name: &str) -> Option<i64> {
+        self.get(name).parse().ok().filter(|number| *number > 0)
+    }
 }

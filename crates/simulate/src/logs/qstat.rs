@@ -14,8 +14,8 @@ use jsf_openpbs::wall_clock::seconds_of_ctime;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
+use super::Fields;
 use super::accounting::read_end;
-use super::fields::Fields;
 use super::left_out::{Fault, LeftOutReason};
 use crate::workload::builder::WorkloadBuilder;
 use crate::workload::logged_job::MAX_RUN_SUBJOBS;
@@ -177,7 +177,7 @@ fn read_job(id: &str, job: &Value, builder: &mut WorkloadBuilder) -> Result<(), 
     {
         builder.note_wall_time(end, end);
     }
-    read_end(id, &Fields::new(fields), builder)
+    read_end(id, &Fields(fields), builder)
 }
 
 /// Why a job in this state is left out; `None` if it has finished.

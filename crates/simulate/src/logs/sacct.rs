@@ -13,7 +13,7 @@ use jsf_openpbs::duration::seconds;
 use jsf_slurm::jobs::{SlurmJob, TimeLimit, TresAmounts, parse_time};
 use jsf_slurm::priority::PriorityInputs;
 
-use super::fields::Fields;
+use super::Fields;
 use super::left_out::{Fault, LeftOutReason};
 use super::log_rules::processor_count;
 use crate::workload::builder::WorkloadBuilder;

@@ -19,7 +19,7 @@ use job_sort_formula::rank::measures::jain_index;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::time_shares::TimeShares;
+use super::TimeShares;
 use crate::schedule::Schedule;
 use crate::schedule::StartedJob;
 use crate::workload::Workload;

@@ -15,7 +15,7 @@ use thiserror::Error;
 use toml::Spanned;
 
 use super::Results;
-use super::distribution::Distribution;
+use super::statistics::Distribution;
 use crate::schedule::Schedule;
 use crate::workload::{Workload, WorkloadJob};
 

@@ -4,8 +4,7 @@
 use job_sort_formula::rank::measures::tau_b;
 use serde::Serialize;
 
-use super::distribution::without_fraction;
-use super::statistics::wait_of;
+use super::statistics::{Distribution, wait_of, without_fraction};
 use crate::schedule::Schedule;
 use crate::workload::Workload;
 
@@ -82,7 +81,7 @@ impl Validation {
             errors.push((recorded - simulated).abs());
             equal += usize::from(recorded == simulated);
         }
-        let distribution = crate::Distribution::new(&mut errors);
+        let distribution = Distribution::new(&mut errors);
         let recorded_mean = recorded.iter().sum::<f64>() / jobs as f64;
         let simulated_mean = simulated.iter().sum::<f64>() / jobs as f64;
         Some(Self {

@@ -1,11 +1,9 @@
 //! Runs a workload through time, scheduling cycle after scheduling cycle.
 
-pub mod evaluation_errors;
 pub mod fairshare;
-mod ordered_jobs;
 mod requested_jobs;
 pub mod simulation_rules;
-mod valued_jobs;
+pub mod valued_jobs;
 mod waiting_jobs;
 
 use std::cmp::Reverse;
@@ -23,10 +21,10 @@ use crate::results::statistics::bounded_slowdown;
 use crate::workload::{Workload, WorkloadJob};
 use serde::Serialize;
 
-use evaluation_errors::EvaluationErrors;
 use fairshare::{Fairshare, RunningJob};
 use requested_jobs::RequestedJobs;
 use simulation_rules::SimulationRules;
+use valued_jobs::EvaluationErrors;
 use waiting_jobs::WaitingJobs;
 
 /// Stands for a job that has not started.

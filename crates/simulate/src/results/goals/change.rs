@@ -10,8 +10,8 @@
 //! jackknife by blocks).
 
 use super::{Concerned, Goal, JudgedRun, Measure, Objective, RunMeasure, Statistic};
+use crate::results::TimeShares;
 use crate::results::difference::MeanChange;
-use crate::results::time_shares::TimeShares;
 use crate::schedule::Schedule;
 use crate::workload::Workload;
 
