@@ -173,10 +173,7 @@ impl SlurmJobs {
         } else {
             text::read_table(text)
         };
-        let mut read = match read {
-            Ok(read) => read,
-            Err(error) => return Err(format!("`{}`: {error}", clipped(name))),
-        };
+        let mut read = read.map_err(|error| format!("`{}`: {error}", clipped(name)))?;
         if let Some(first) = read.problems.first()
             && read.jobs.is_empty()
         {

@@ -115,10 +115,7 @@ pub enum TreeFormat {
 /// # Errors
 /// Why it cannot be read, with its name and the line if there is one.
 pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, String> {
-    match read(bytes) {
-        Ok(tree) => Ok(tree),
-        Err(fault) => Err(format!("`{source_name}`{fault}")),
-    }
+    read(bytes).map_err(|fault| format!("`{source_name}`{fault}"))
 }
 
 fn read(bytes: &[u8]) -> Result<SlurmTree, String> {
