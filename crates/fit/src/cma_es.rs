@@ -246,7 +246,12 @@ impl<S: Ord + Clone> Run<S> {
         }
         self.generations += 1;
 
-        let mut along = product(&transposed(&self.axes), &mean_step);
+        let mut along = vec![0.0; dimensions];
+        for (row, step) in self.axes.iter().zip(&mean_step) {
+            for (sum, place) in along.iter_mut().zip(row) {
+                *sum += place * step;
+            }
+        }
         for (step, deviation) in along.iter_mut().zip(&self.deviations) {
             *step /= deviation;
         }
@@ -322,16 +327,6 @@ fn dot(left: &[f64], right: &[f64]) -> f64 {
 
 fn product(matrix: &Matrix, vector: &[f64]) -> Vec<f64> {
     matrix.iter().map(|row| dot(row, vector)).collect()
-}
-
-fn transposed(matrix: &Matrix) -> Matrix {
-    let mut transposed = matrix.clone();
-    for (index, row) in matrix.iter().enumerate() {
-        for (column, value) in row.iter().enumerate() {
-            transposed[column][index] = *value;
-        }
-    }
-    transposed
 }
 
 /// The eigenvalues of a symmetric matrix, and its eigenvectors as columns, by Jacobi's rotations.
