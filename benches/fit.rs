@@ -15,7 +15,6 @@ use std::time::Instant;
 use job_sort_formula::Formula;
 use job_sort_formula::formula::Template;
 use jsf_fit::goals::{FitOptions, GoalFit, fit_goals};
-use jsf_fit::is_scale_free;
 use jsf_fit::wishes::{WishFit, WishOptions, Wishes, WishesMet, fit_wishes};
 use jsf_simulate::{Goals, Workload, WorkloadModel, generate};
 use jsf_site::{FileSource, Role, SimulationOptions, Site, SiteFiles, SiteOptions};
@@ -49,10 +48,8 @@ fn fit(
     let template = Template::parse(template).expect("a template");
     let goals = Goals::parse("goals.toml", GOALS, site.schema()).expect("goals");
     // the log is shorter than eight weeks
-    let is_scale_free = is_scale_free(&template);
     let options = FitOptions {
         evaluations,
-        is_scale_free,
         force: true,
         simulation: SimulationOptions {
             processors: Some(PROCESSORS),

@@ -31,9 +31,6 @@ use simulator::{Part, Run, Simulator};
 pub struct FitOptions {
     /// The formula in force; `None`: jobs start in the order of their submission.
     pub in_force: Option<String>,
-    /// Whether a common factor of all constants of the template does not change the order of the
-    /// jobs.
-    pub is_scale_free: bool,
     /// Another seed searches other points.
     pub seed: u64,
     /// The number of formulas that are simulated on the searched part.
@@ -54,7 +51,6 @@ impl Default for FitOptions {
     fn default() -> Self {
         Self {
             in_force: None,
-            is_scale_free: false,
             seed: 1,
             evaluations: 240,
             held_out: 0.33,

@@ -14,7 +14,6 @@ pub mod wishes;
 use job_sort_formula::formula::{Template, TemplateConstant};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
-pub use space::is_scale_free;
 
 /// The constants of a template with which a search begins.
 pub fn starts(template: &Template) -> Vec<f64> {

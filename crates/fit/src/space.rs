@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use job_sort_formula::formula::syntax::{ExprId, ExprKind};
 use job_sort_formula::formula::{Template, TemplateConstant};
 use job_sort_formula::python::{BinaryOperator, UnaryOperator};
+use jsf_site::Site;
 
 /// The constants of a formula, and the cube in which they are searched.
 ///
@@ -163,9 +164,13 @@ enum Scaling {
     Other,
 }
 
-/// Whether a common factor of all constants of a template multiplies the value of every job, as far
-/// as the tree shows it.
-pub fn is_scale_free(template: &Template) -> bool {
+/// Whether a common factor of all constants of a template does not change the order of the jobs of a
+/// site: it multiplies the value of every job, as far as the tree shows it, and there is no threshold.
+pub fn is_scale_free(template: &Template, site: &Site) -> bool {
+    site.threshold().is_none() && multiplies_values(template)
+}
+
+fn multiplies_values(template: &Template) -> bool {
     let expr = template.expr();
     let mut constants = HashSet::new();
     for constant in template.constants() {
@@ -320,11 +325,8 @@ mod tests {
             ("{a=1:0..9}*ncpus + {b=1:0..9}*sqrt(eligible_time)", true),
             ("sqrt({a=1:0..9}*ncpus)", false),
         ] {
-            assert_eq!(
-                is_scale_free(&Template::parse(text).unwrap()),
-                expected,
-                "{text}"
-            );
+            let template = Template::parse(text).unwrap();
+            assert_eq!(multiplies_values(&template), expected, "{text}");
         }
     }
 }

@@ -567,7 +567,7 @@ impl AskedSite<'_> {
         };
         let simulation = asked.log.simulation(asked.usage);
         let search = &asked.search;
-        let options = search.for_goals(self.site, template, in_force, &asked.log, simulation);
+        let options = search.for_goals(in_force, &asked.log, simulation);
         let fit = self.until_interrupted(|end| {
             let observer = |_| end.poll();
             fit_goals(

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::held_out::Split;
 use super::simulator::{GoalValue, Part, Run, Score, Simulator};
 use super::{FitError, FitProgress};
-use crate::space::{Space, value_at};
+use crate::space::{Space, is_scale_free, value_at};
 use crate::{FittedConstant, cma_es, round};
 
 /// CMA-ES ends a run when its points differ by less than this part of the ranges: constants are
@@ -100,6 +100,7 @@ impl<'a> Search<'a> {
             warm_up: split.counted_from - split.begin,
             is_interruptible: true,
         };
+        let is_scale_free = is_scale_free(template, simulator.site);
         let in_force = simulator.run(options.in_force_text(), &part, None)?;
         let in_force = in_force.ok_or(FitError::Interrupted)?;
         let schedule = &in_force.simulated.schedule;
@@ -108,7 +109,7 @@ impl<'a> Search<'a> {
         Ok(Self {
             simulator,
             template,
-            space: Space::new(template.constants().to_vec(), options.is_scale_free),
+            space: Space::new(template.constants().to_vec(), is_scale_free),
             split,
             block_seconds: compared.block_seconds.min(longest).max(1),
             part,

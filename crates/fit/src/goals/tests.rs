@@ -466,11 +466,7 @@ fn a_constant_that_does_nothing_keeps_its_value() {
 fn a_common_factor_is_fixed() {
     let workload = short_log();
     let template = "{wait=2:0..10}*eligible_time - {short=1:0..10}*walltime";
-    let options = FitOptions {
-        is_scale_free: true,
-        ..forced(24)
-    };
-    let fitted = fit(&workload, template, SLOWDOWN, &options, &unfollowed).expect("a fit");
+    let fitted = fit(&workload, template, SLOWDOWN, &forced(24), &unfollowed).expect("a fit");
     let values: Vec<f64> = fitted
         .constants
         .iter()

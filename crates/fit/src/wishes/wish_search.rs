@@ -12,7 +12,7 @@ use job_sort_formula::formula::TemplateConstant;
 use super::wished_queue::{WishedQueue, count};
 use super::{Wish, WishOptions};
 use crate::cma_es::{self, FIRST_SIGMA, Settings};
-use crate::space::Space;
+use crate::space::{Space, is_scale_free};
 
 /// What a pair in the wrong order costs in any case: jobs with equal values may be in the wrong
 /// order too.
@@ -38,7 +38,9 @@ pub fn search(queue: &mut WishedQueue<'_>, options: &WishOptions) -> Vec<f64> {
         }
     }
     let pairs = compared_pairs(queue);
-    let is_scale_free = queue.is_scale_free() && integers.is_empty();
+    let is_scale_free = is_scale_free(queue.template, queue.site)
+        && queue.wished.scores.is_empty()
+        && integers.is_empty();
     let space = Space::new(with_fractions, is_scale_free);
     let mut search = Search {
         space,
@@ -81,10 +83,7 @@ struct Best {
 
 impl Best {
     fn is_better_than(&self, other: Option<&Self>) -> bool {
-        match other {
-            Some(other) => (self.unmet, self.loss) < (other.unmet, other.loss),
-            None => true,
-        }
+        other.is_none_or(|other| (self.unmet, self.loss) < (other.unmet, other.loss))
     }
 }
 

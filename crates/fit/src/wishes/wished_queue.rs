@@ -8,7 +8,7 @@ use jsf_site::{RankRequest, RankedQueue, Site};
 
 use super::wish_list::{WishedRows, Wishes};
 use super::{Place, Wish, WishError, WishProgress};
-use crate::{is_scale_free, starts};
+use crate::starts;
 
 /// The same value for every job, above every threshold: what is left are the criteria besides the
 /// value.
@@ -25,7 +25,7 @@ pub struct WishedQueue<'a> {
     pub wished: WishedRows,
     pub evaluations: usize,
     pub is_interrupted: bool,
-    site: &'a Site,
+    pub site: &'a Site,
     progress: &'a mut dyn FnMut(WishProgress) -> ControlFlow<()>,
     /// The place of each row in the order.
     places: Vec<u32>,
@@ -71,13 +71,6 @@ impl<'a> WishedQueue<'a> {
             all_jobs,
             all_wished,
         })
-    }
-
-    /// Whether a common factor of all constants does not change the order of the jobs.
-    pub fn is_scale_free(&self) -> bool {
-        is_scale_free(self.template)
-            && self.site.threshold().is_none()
-            && self.wished.scores.is_empty()
     }
 
     pub fn wishes(&self) -> &[Wish] {

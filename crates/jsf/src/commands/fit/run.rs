@@ -122,7 +122,7 @@ fn fit_log(
     }
     let simulation = simulation(log, &arguments.site);
     let search = &arguments.search;
-    let options = search.for_goals(&site, template, in_force, log, simulation);
+    let options = search.for_goals(in_force, log, simulation);
     let progress = Progress::start("simulating");
     let observer = |fitted: FitProgress| {
         if let FitProgress::Simulated {

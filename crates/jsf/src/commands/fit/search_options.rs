@@ -1,10 +1,8 @@
 //! How constants are searched, as a command line or a program asks for it.
 
-use job_sort_formula::formula::Template;
 use jsf_fit::goals::FitOptions;
-use jsf_fit::is_scale_free;
 use jsf_fit::wishes::WishOptions;
-use jsf_site::{SimulationOptions, Site};
+use jsf_site::SimulationOptions;
 use serde::Deserialize;
 
 #[cfg(feature = "command")]
@@ -60,8 +58,6 @@ impl SearchOptions {
     /// How constants are searched that meet goals on a log.
     pub fn for_goals(
         &self,
-        site: &Site,
-        template: &Template,
         in_force: Option<String>,
         log: &LogOptions,
         simulation: SimulationOptions,
@@ -69,7 +65,6 @@ impl SearchOptions {
         let default = FitOptions::default().evaluations;
         FitOptions {
             in_force,
-            is_scale_free: is_scale_free(template) && site.threshold().is_none(),
             seed: self.seed,
             evaluations: self.evaluations.unwrap_or(default),
             held_out: self.held_out,
