@@ -201,18 +201,15 @@ fn promised(block: &[BlockUse], percs: &[Option<f64>]) -> Vec<f64> {
     for (index, of_block) in block.iter().enumerate() {
         left += of_block.used;
         let demand = of_block.demand;
-        match percs[of_block.entity] {
-            Some(weight) if weight > 0.0 => with_shares.push(Claim {
-                index,
-                demand,
-                weight,
-            }),
-            _ => without.push(Claim {
-                index,
-                demand,
-                weight: 1.0,
-            }),
-        }
+        let (claims, weight) = match percs[of_block.entity] {
+            Some(share) if share > 0.0 => (&mut with_shares, share),
+            _ => (&mut without, 1.0),
+        };
+        claims.push(Claim {
+            index,
+            demand,
+            weight,
+        });
     }
     let mut promised = vec![0.0; block.len()];
     divide(&mut left, with_shares, &mut promised);

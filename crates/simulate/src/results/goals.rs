@@ -15,7 +15,7 @@ use thiserror::Error;
 use toml::Spanned;
 
 use super::Results;
-use super::statistics::Distribution;
+use super::statistics::{Distribution, percentile};
 use crate::schedule::Schedule;
 use crate::workload::{Workload, WorkloadJob};
 
@@ -482,8 +482,7 @@ impl Statistic {
             }
             Self::Percentile(percentage) => {
                 values.sort_unstable_by(f64::total_cmp);
-                let rank = (values.len() * usize::from(percentage)).div_ceil(100);
-                values[rank.max(1) - 1]
+                percentile(values, percentage.into())
             }
         })
     }

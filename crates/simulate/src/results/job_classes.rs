@@ -8,15 +8,15 @@ use crate::workload::{Workload, WorkloadJob};
 
 /// The largest number of processors of each class of sizes but the last.
 const SIZE_CLASSES: [u32; 7] = [1, 4, 16, 64, 256, 1024, 4096];
-/// The longest run time of each class of lengths but the last, in seconds, and its name.
-const LENGTH_CLASSES: [(i64, &str); 5] = [
+/// The longest run time of each class of lengths, in seconds, and its name.
+const LENGTH_CLASSES: [(i64, &str); 6] = [
     (60, "up to 1 min"),
     (600, "up to 10 min"),
     (3600, "up to 1 h"),
     (6 * 3600, "up to 6 h"),
     (86_400, "up to 1 d"),
+    (i64::MAX, "longer"),
 ];
-const LONGEST_CLASS: &str = "longer";
 /// Something for each way in which jobs are divided into classes.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct ByKind<T> {
@@ -153,8 +153,5 @@ pub fn length_class(seconds: i64) -> usize {
 }
 
 pub fn length_class_name(class: usize) -> String {
-    match LENGTH_CLASSES.get(class) {
-        Some((_, name)) => (*name).to_owned(),
-        None => LONGEST_CLASS.to_owned(),
-    }
+    LENGTH_CLASSES[class].1.to_owned()
 }

@@ -407,13 +407,12 @@ impl StartValues {
 
     fn new(size: usize, walltime: usize, mut values: Vec<f64>) -> Self {
         values.sort_unstable_by(f64::total_cmp);
-        let jobs = values.len();
         Self {
             size: size_class_name(size),
             walltime: length_class_name(walltime),
-            jobs,
-            p10: values[jobs.div_ceil(10) - 1],
-            median: (values[(jobs - 1) / 2] + values[jobs / 2]) / 2.0,
+            jobs: values.len(),
+            p10: percentile(&values, 10),
+            median: median(&values),
         }
     }
 }
@@ -457,17 +456,25 @@ impl Distribution {
         let Some(&max) = values.last() else {
             return Self::default();
         };
-        let count = values.len();
-        let percentile = |percent: usize| values[(count * percent).div_ceil(100) - 1];
         Self {
-            mean: values.iter().sum::<f64>() / count as f64,
-            p25: percentile(25),
-            median: (values[(count - 1) / 2] + values[count / 2]) / 2.0,
-            p75: percentile(75),
-            p95: percentile(95),
+            mean: values.iter().sum::<f64>() / values.len() as f64,
+            p25: percentile(values, 25),
+            median: median(values),
+            p75: percentile(values, 75),
+            p95: percentile(values, 95),
             max,
         }
     }
+}
+
+/// The least of some sorted values that is not below this percentage of all.
+pub(crate) fn percentile(values: &[f64], percentage: usize) -> f64 {
+    values[(values.len() * percentage).div_ceil(100) - 1]
+}
+
+/// The value in the middle of some sorted ones, or the mean of the two there.
+fn median(values: &[f64]) -> f64 {
+    (values[(values.len() - 1) / 2] + values[values.len() / 2]) / 2.0
 }
 
 /// Serialises a number, without a fraction if it is whole.

@@ -169,29 +169,21 @@ pub fn generate(model: &WorkloadModel) -> Workload {
     let mut builder = WorkloadBuilder::new();
     let submissions = submissions(jobs, span, &mut random);
     for (index, (processors, run)) in sizes.into_iter().enumerate() {
-        let submit = submissions[index];
         // a few users submit most jobs
         let user = (libm::pow(users as f64 + 1.0, random.uniform()) as usize).min(users);
-        let (id, entity) = ((index + 1).to_string(), format!("u{user}"));
-        let group = format!("g{}", (user - 1) / USERS_IN_GROUP + 1);
         let walltime = draw_limit(run, &mut random);
-        let (processors, queue) = (
-            processors.into(),
-            if walltime <= 3600 { "short" } else { "workq" },
-        );
-        let job = LoggedJob {
-            id: &id,
-            entity: &entity,
-            group: &group,
-            queue,
-            submit,
+        // all amounts are in range
+        let _ = builder.push(&LoggedJob {
+            id: &(index + 1).to_string(),
+            entity: &format!("u{user}"),
+            group: &format!("g{}", (user - 1) / USERS_IN_GROUP + 1),
+            queue: if walltime <= 3600 { "short" } else { "workq" },
+            submit: submissions[index],
             run,
             walltime: Some(walltime),
-            processors,
+            processors: processors.into(),
             ..LoggedJob::default()
-        };
-        // all amounts are in range
-        let _ = builder.push(&job);
+        });
     }
     builder.finish()
 }
