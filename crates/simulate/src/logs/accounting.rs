@@ -63,7 +63,7 @@ pub fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault>
             let read = read_end(id, &record, builder);
             if read.is_err() {
                 // it is counted once, as what its end is
-                builder.mention_end(id);
+                builder.mentions.leave_out(id);
             }
             return read;
         }
@@ -75,7 +75,7 @@ pub fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault>
         "R" | "C" => Mention::Requeued,
         _ => return Ok(()),
     };
-    builder.mention(id, mention, order_of(date));
+    builder.mentions.add(id, mention, order_of(date));
     match mention {
         Mention::Queued if !builder.leaves_out_cancelled() => {
             // some versions say in this record what the job asks for

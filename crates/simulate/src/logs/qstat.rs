@@ -199,30 +199,25 @@ fn attributes(job: &Value) -> Vec<(String, String)> {
         let owner = text(&job["Job_Owner"]);
         user = owner.split('@').next().unwrap_or_default().to_owned();
     }
-    let mut attributes = vec![
-        ("user".to_owned(), user),
-        ("group".to_owned(), text(&job["egroup"])),
-        ("account".to_owned(), text(&job["Account_Name"])),
-    ];
-    for name in [
-        "project",
-        "queue",
-        "exec_host",
-        "exec_vnode",
-        MAX_RUN_SUBJOBS,
+    let seconds = |time: Option<i64>| time.map_or_else(String::new, |time| time.to_string());
+    let mut attributes = Vec::new();
+    for (name, value) in [
+        ("user", user),
+        ("group", text(&job["egroup"])),
+        ("account", text(&job["Account_Name"])),
+        ("project", text(&job["project"])),
+        ("queue", text(&job["queue"])),
+        ("exec_host", text(&job["exec_host"])),
+        ("exec_vnode", text(&job["exec_vnode"])),
+        (MAX_RUN_SUBJOBS, text(&job[MAX_RUN_SUBJOBS])),
+        ("ctime", seconds(time(job, "ctime"))),
+        ("qtime", seconds(time(job, "qtime"))),
+        ("etime", seconds(time(job, "etime"))),
+        ("start", seconds(time(job, "stime"))),
+        ("end", seconds(end(job))),
     ] {
-        attributes.push((name.to_owned(), text(&job[name])));
-    }
-    attributes.retain(|(_, value)| !value.is_empty());
-    for (name, time) in [
-        ("ctime", time(job, "ctime")),
-        ("qtime", time(job, "qtime")),
-        ("etime", time(job, "etime")),
-        ("start", time(job, "stime")),
-        ("end", end(job)),
-    ] {
-        if let Some(time) = time {
-            attributes.push((name.to_owned(), time.to_string()));
+        if !value.is_empty() {
+            attributes.push((name.to_owned(), value));
         }
     }
     for (name, value) in job["Resource_List"].as_object().into_iter().flatten() {

@@ -17,7 +17,7 @@ use super::{
 use crate::logs::complete::complete_from;
 use crate::logs::left_out::{Fault, Faults, LeftOutReason};
 use crate::logs::log_rules::{Cancelled, LogRules, Overrun, ProcessorsOf};
-use crate::logs::mentions::{Mention, Mentions};
+use crate::logs::mentions::Mentions;
 
 /// The inputs of formulas that are taken from a log, besides those that every log has.
 #[derive(Debug, Clone, Default)]
@@ -82,7 +82,7 @@ pub struct WorkloadBuilder {
     /// What was read. Its jobs are in the order of their lines, and it has no names yet.
     read: Workload,
     /// What the logs say of jobs besides their ends.
-    mentions: Mentions,
+    pub(crate) mentions: Mentions,
     /// In the order of [`WorkloadJob::names_mut`].
     names: [Names; NAMES_OF_JOB],
     /// What is taken from the logs, and what they do not have.
@@ -184,16 +184,6 @@ impl WorkloadBuilder {
     pub(crate) fn note_wall_time(&mut self, wall: i64, time: i64) {
         let day = time.div_euclid(86400);
         self.read.clock_samples.insert(day, (wall, time));
-    }
-
-    /// Notes what a line says of a job besides its end. `time` orders the lines.
-    pub(crate) fn mention(&mut self, id: &str, mention: Mention, time: u64) {
-        self.mentions.add(id, mention, time);
-    }
-
-    /// Notes that a job ended whose line is left out.
-    pub(crate) fn mention_end(&mut self, id: &str) {
-        self.mentions.leave_out(id);
     }
 
     /// Adds a remark on a log.
