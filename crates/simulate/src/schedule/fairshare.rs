@@ -247,29 +247,25 @@ impl Fairshare {
             }
             FairsharePolicy::Other(policy) => policy.assess(&self.tree),
         };
-        let EntityNumbers {
-            perc,
-            tree_usage,
-            factor,
-        } = &mut self.numbers;
-        for list in [&mut *perc, &mut *tree_usage, &mut *factor] {
-            list.clear();
-        }
+        let mut numbers = EntityNumbers::default();
         for node in &self.nodes {
-            let mut numbers = node.and_then(|node| shares.get(node)).unwrap_or_default();
-            if self.is_printed {
-                for number in [
-                    &mut numbers.fairshare_perc,
-                    &mut numbers.fairshare_tree_usage,
-                    &mut numbers.fairshare_factor,
-                ] {
+            let of_node = node.and_then(|node| shares.get(node)).unwrap_or_default();
+            numbers.perc.push(of_node.fairshare_perc);
+            numbers.tree_usage.push(of_node.fairshare_tree_usage);
+            numbers.factor.push(of_node.fairshare_factor);
+        }
+        if self.is_printed {
+            for list in [
+                &mut numbers.perc,
+                &mut numbers.tree_usage,
+                &mut numbers.factor,
+            ] {
+                for number in list {
                     *number = number_format::fairshare(*number);
                 }
             }
-            perc.push(numbers.fairshare_perc);
-            tree_usage.push(numbers.fairshare_tree_usage);
-            factor.push(numbers.fairshare_factor);
         }
+        self.numbers = numbers;
     }
 }
 

@@ -23,22 +23,15 @@ pub enum Backfill {
 impl Backfill {
     /// The rules of a cycle that backfills so.
     pub fn rules(self) -> CycleRules {
-        let rules = CycleRules {
+        let mut rules = CycleRules {
             window: 0,
+            strict_ordering: self != Self::Greedy,
             ..CycleRules::default()
         };
-        match self {
-            Self::Easy => CycleRules {
-                strict_ordering: true,
-                ..rules
-            },
-            Self::Greedy => rules,
-            Self::None => CycleRules {
-                strict_ordering: true,
-                backfill_depth: 0,
-                ..rules
-            },
+        if self == Self::None {
+            rules.backfill_depth = 0;
         }
+        rules
     }
 }
 

@@ -392,7 +392,9 @@ pub struct EvaluationErrors {
     failed: Vec<bool>,
     jobs: usize,
     kinds: BTreeMap<&'static str, ErrorKind>,
-    has_reached_limit: bool,
+    /// Whether a limit of the evaluation was reached: other jobs, or fewer together, may not reach
+    /// it.
+    pub(super) has_reached_limit: bool,
 }
 
 /// Errors of one kind.
@@ -424,12 +426,6 @@ impl EvaluationErrors {
     /// The errors by kind.
     pub fn kinds(&self) -> impl Iterator<Item = (&'static str, &ErrorKind)> + '_ {
         self.kinds.iter().map(|(name, kind)| (*name, kind))
-    }
-
-    /// Whether a limit of the evaluation was reached: other jobs, or fewer together, may not reach
-    /// it.
-    pub(crate) fn has_reached_limit(&self) -> bool {
-        self.has_reached_limit
     }
 
     pub(crate) fn add(&mut self, job: u32, error: &ScoreError) {

@@ -78,7 +78,7 @@ impl<'p> WaitingJobs<'p> {
         }
         let mut errors = EvaluationErrors::default();
         self.evaluate(0, None, &mut errors)?;
-        if errors.has_reached_limit() {
+        if errors.has_reached_limit {
             return Ok(None);
         }
         let mut keys = self.keys();
@@ -240,12 +240,11 @@ impl<'p> WaitingJobs<'p> {
 
     /// Computes what orders the jobs of the rows from this one on.
     fn set_keys(&mut self, first: usize) {
-        let mut keys = std::mem::take(&mut self.valued.keys);
-        keys.truncate(first);
+        self.valued.keys.truncate(first);
         for row in first..self.valued.values.len() {
-            keys.push(self.key(row));
+            let key = self.key(row);
+            self.valued.keys.push(key);
         }
-        self.valued.keys = keys;
     }
 
     /// What orders the job of a row, if it waits.
