@@ -7,7 +7,7 @@ use jsf_openpbs::resource_amount::number;
 
 /// The value of an input that the document gives as it is: a number, or one of the strings `inf`,
 /// `-inf` and `nan`, which JSON cannot express as numbers.
-pub(super) fn input(scalar: &JsonScalar<'_>) -> Option<Value> {
+pub fn input(scalar: &JsonScalar<'_>) -> Option<Value> {
     match scalar {
         JsonScalar::Number(text) => number(text),
         JsonScalar::String(text) => match &**text {
@@ -21,7 +21,7 @@ pub(super) fn input(scalar: &JsonScalar<'_>) -> Option<Value> {
 }
 
 /// The value of a whole number of at most 64 bits, as a number or a string.
-pub(super) fn integer(scalar: &JsonScalar<'_>) -> Option<i64> {
+pub fn integer(scalar: &JsonScalar<'_>) -> Option<i64> {
     match number(scalar.text()?.trim())? {
         Value::Int(integer) => Some(integer),
         // The JSON of qstat prints integers from 1e15 on with an exponent.
@@ -31,7 +31,7 @@ pub(super) fn integer(scalar: &JsonScalar<'_>) -> Option<i64> {
 }
 
 /// The value of any finite number of at most 64 bits or with a fraction, as a number or a string.
-pub(super) fn ratio(scalar: &JsonScalar<'_>) -> Option<f64> {
+pub fn ratio(scalar: &JsonScalar<'_>) -> Option<f64> {
     match number(scalar.text()?.trim())? {
         Value::Int(integer) => Some(integer as f64),
         Value::Float(x) => Some(x),
@@ -41,7 +41,7 @@ pub(super) fn ratio(scalar: &JsonScalar<'_>) -> Option<f64> {
 
 /// The seconds in a duration in the syntax of PBS, or a whole number of seconds, which may be
 /// negative.
-pub(super) fn seconds(scalar: &JsonScalar<'_>) -> Option<i64> {
+pub fn seconds(scalar: &JsonScalar<'_>) -> Option<i64> {
     let text = scalar.text()?.trim();
     // digits alone are the most frequent, and a duration takes several times as long to read
     let seconds = text.parse().ok().or_else(|| duration::seconds(text));
@@ -51,7 +51,7 @@ pub(super) fn seconds(scalar: &JsonScalar<'_>) -> Option<i64> {
 /// Whether qstat may have removed digits of an integer. Its JSON has only 15 digits if these are
 /// within one part in 2^52 of the amount, so that from 2^52 on two different integers may be
 /// printed alike.
-pub(super) fn is_shortened(text: &str) -> bool {
+pub fn is_shortened(text: &str) -> bool {
     let Some((mantissa, _)) = text.split_once(['e', 'E']) else {
         return false;
     };

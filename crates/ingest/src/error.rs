@@ -84,7 +84,7 @@ impl ReadErrorKind {
 }
 
 /// The message of an error without its place.
-pub(super) fn reason(error: &serde_json::Error) -> String {
+pub fn reason(error: &serde_json::Error) -> String {
     let mut text = error.to_string();
     text.truncate(text.find(" at line ").unwrap_or(text.len()));
     text

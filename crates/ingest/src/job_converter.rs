@@ -24,14 +24,13 @@ use crate::parsed_job::{LAST_COUNTS, MAX_ENTRIES, ParsedJob};
 
 const NO_EUSER: &str = "jobs lack `euser`, which qstat shows only to administrators; \
                         their user is `Job_Owner` up to the `@`";
-pub(super) const OF_NODES: &str =
-    "jobs without `ncpus` have that of `nodes`: the nodes times `ppn`";
+pub const OF_NODES: &str = "jobs without `ncpus` have that of `nodes`: the nodes times `ppn`";
 /// It says what [`OF_NODES`] does, too.
-pub(super) const OF_PROCS: &str = "jobs without `ncpus` have that of `nodes` (the nodes times `ppn`) or `procs`, whichever is larger";
+pub const OF_PROCS: &str = "jobs without `ncpus` have that of `nodes` (the nodes times `ppn`) or `procs`, whichever is larger";
 
 /// Jobs that were converted, until the table takes them.
 #[derive(Debug, Default)]
-pub(super) struct ConvertedJobs {
+pub struct ConvertedJobs {
     pub batch: Batch,
     /// Rows and reports in the order of the document.
     pub parts: Vec<Part>,
@@ -52,7 +51,7 @@ pub(super) struct ConvertedJobs {
 
 /// A part of [`ConvertedJobs`].
 #[derive(Debug)]
-pub(super) enum Part {
+pub enum Part {
     /// Rows of the batch.
     Rows(Range<usize>),
     /// A job that a batch cannot hold.
@@ -73,7 +72,7 @@ pub(super) enum Part {
 
 /// A job with its inputs, by column.
 #[derive(Debug)]
-pub(super) struct ConvertedJob {
+pub struct ConvertedJob {
     pub line: Option<usize>,
     pub id: String,
     pub entity: String,
@@ -87,7 +86,7 @@ pub(super) struct ConvertedJob {
 }
 
 impl ConvertedJobs {
-    pub(super) fn report(&mut self, line: Option<usize>, id: &str, problem: Problem) {
+    pub fn report(&mut self, line: Option<usize>, id: &str, problem: Problem) {
         self.parts.push(Part::Problem {
             line,
             id: id.to_owned(),
@@ -105,7 +104,7 @@ impl ConvertedJobs {
     }
 
     /// Removes all jobs, and keeps the memory.
-    pub(super) fn clear(&mut self, columns: usize) {
+    pub fn clear(&mut self, columns: usize) {
         self.batch.clear(columns);
         self.parts.clear();
         self.undeclared.clear();
@@ -113,11 +112,11 @@ impl ConvertedJobs {
 }
 
 /// The most unknown keys that are counted by name. Later ones are not reported.
-pub(super) const MAX_KEYS: usize = 10_000;
+pub const MAX_KEYS: usize = 10_000;
 
 /// Converts job by job.
 #[derive(Debug)]
-pub(super) struct JobConverter<'a> {
+pub struct JobConverter<'a> {
     pub options: &'a ReadOptions<'a>,
     pub source: AmountSource,
     columns: Vec<RequestedColumn<'a>>,
@@ -136,7 +135,7 @@ pub(super) struct JobConverter<'a> {
 }
 
 impl<'a> JobConverter<'a> {
-    pub(super) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
+    pub fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
         let mut converter = Self {
             options,
             source,
@@ -153,22 +152,22 @@ impl<'a> JobConverter<'a> {
     }
 
     /// Whether an unknown key needs no report, because there is one, or are too many.
-    pub(super) fn has_reported(&self, key: &str) -> bool {
+    pub fn has_reported(&self, key: &str) -> bool {
         self.reported_keys.len() >= MAX_KEYS || self.reported_keys.contains(key)
     }
 
     /// Removes the jobs that were converted.
-    pub(super) fn clear_output(&mut self) {
+    pub fn clear_output(&mut self) {
         self.output.clear(self.columns.len());
     }
 
     /// The column of this name.
-    pub(super) fn column(&self, name: &str) -> Option<usize> {
+    pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 
     /// What a key at the top of a job means. A special input that no column needs is unused.
-    pub(super) fn job_key(&mut self, key: &str) -> JobKey {
+    pub fn job_key(&mut self, key: &str) -> JobKey {
         let is_cycle = self.options.cycle_jobs;
         let meaning = match self.source {
             AmountSource::Server => JobKey::from_qstat(key),
@@ -193,7 +192,7 @@ impl<'a> JobConverter<'a> {
     }
 
     /// What a key in a list of a job means, other than in the list of resources.
-    pub(super) fn listed_key(&self, list: &str, key: &str) -> JobKey {
+    pub fn listed_key(&self, list: &str, key: &str) -> JobKey {
         if self.options.cycle_jobs && is_cycle_list(list) {
             JobKey::Unused.for_cycle(&format!("{list}.{key}"))
         } else {
@@ -202,7 +201,7 @@ impl<'a> JobConverter<'a> {
     }
 
     /// What a key in the list of resources means.
-    pub(super) fn resource_key(&mut self, name: &str) -> JobKey {
+    pub fn resource_key(&mut self, name: &str) -> JobKey {
         match self.name_index(name) {
             Some(index) => JobKey::Resource(index),
             None => JobKey::Unused,
@@ -211,7 +210,7 @@ impl<'a> JobConverter<'a> {
 
     /// The index of a resource or an input, which is added if it is new; `None` if there are too
     /// many.
-    pub(super) fn name_index(&mut self, name: &str) -> Option<NameIndex> {
+    pub fn name_index(&mut self, name: &str) -> Option<NameIndex> {
         if let Some(known) = self.known_name(name) {
             return Some(known);
         }
@@ -227,16 +226,16 @@ impl<'a> JobConverter<'a> {
     }
 
     /// The index of a name that was read before.
-    pub(super) fn known_name(&self, name: &str) -> Option<NameIndex> {
+    pub fn known_name(&self, name: &str) -> Option<NameIndex> {
         self.indices.get(name).copied()
     }
 
-    pub(super) fn name(&self, index: NameIndex) -> &KnownName {
+    pub fn name(&self, index: NameIndex) -> &KnownName {
         &self.names[index as usize]
     }
 
     /// Converts a job.
-    pub(super) fn push(&mut self, job: &mut ParsedJob<'_>) {
+    pub fn push(&mut self, job: &mut ParsedJob<'_>) {
         if self.source == AmountSource::Server && !job.has_resources() {
             job.problems.push(Problem::NoResources);
         }
@@ -278,13 +277,13 @@ impl<'a> JobConverter<'a> {
     }
 
     /// Reports a problem of a job that is not added, and discards its inputs.
-    pub(super) fn skip(&mut self, job: &ParsedJob<'_>, problem: Problem) {
+    pub fn skip(&mut self, job: &ParsedJob<'_>, problem: Problem) {
         self.output.report(job.line, job.id(), problem);
         self.abandon();
     }
 
     /// Discards the inputs of the current job.
-    pub(super) fn abandon(&mut self) {
+    pub fn abandon(&mut self) {
         self.output.batch.abandon();
         self.large_inputs.clear();
     }

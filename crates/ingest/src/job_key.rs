@@ -10,7 +10,7 @@ use crate::names::NameIndex;
 
 /// What a key at the top of a job means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum JobKey {
+pub enum JobKey {
     Id,
     Entity,
     User,
@@ -40,7 +40,7 @@ pub(super) enum JobKey {
 }
 
 /// The attributes of `qstat -f` that a formula, the order or a fair-share tree needs.
-pub(super) const QSTAT_KEYS: [(&str, JobKey); 11] = [
+pub const QSTAT_KEYS: [(&str, JobKey); 11] = [
     ("Resource_List", JobKey::Resources),
     ("euser", JobKey::User),
     ("egroup", JobKey::Group),
@@ -56,7 +56,7 @@ pub(super) const QSTAT_KEYS: [(&str, JobKey); 11] = [
 
 impl JobKey {
     /// The meaning of an attribute of `qstat -f`.
-    pub(super) fn from_qstat(attribute: &str) -> Self {
+    pub fn from_qstat(attribute: &str) -> Self {
         for (name, key) in QSTAT_KEYS {
             if name == attribute {
                 return key;
@@ -66,7 +66,7 @@ impl JobKey {
     }
 
     /// The meaning of a key for a scheduling cycle, if it has one for nothing else.
-    pub(super) fn for_cycle(self, key: &str) -> Self {
+    pub fn for_cycle(self, key: &str) -> Self {
         match self {
             Self::Unused if is_cycle_list(key) => Self::CycleList,
             Self::Unused => match cycle_key(key) {
@@ -78,7 +78,7 @@ impl JobKey {
     }
 
     /// Whether the value is a name, which qstat may print without quotes.
-    pub(super) fn is_name(self) -> bool {
+    pub fn is_name(self) -> bool {
         matches!(
             self,
             Self::Id
@@ -92,7 +92,7 @@ impl JobKey {
     }
 
     /// The meaning of a key of native JSON; `resource` answers for one that is a resource's.
-    pub(super) fn from_native(key: &str, resource: impl FnOnce(&str) -> Option<Self>) -> Self {
+    pub fn from_native(key: &str, resource: impl FnOnce(&str) -> Option<Self>) -> Self {
         match key {
             "id" => Self::Id,
             "entity" => Self::Entity,
@@ -147,13 +147,13 @@ fn cycle_key(name: &str) -> Option<&'static str> {
 }
 
 /// Whether the attribute of this name is an object with attributes of a cycle.
-pub(super) fn is_cycle_list(name: &str) -> bool {
+pub fn is_cycle_list(name: &str) -> bool {
     matches!(name, "estimated" | "resources_used")
 }
 
 /// An input of a formula that is not a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SpecialInput {
+pub enum SpecialInput {
     EligibleTime,
     AccrueType,
     JobPriority,
@@ -163,7 +163,7 @@ pub(super) enum SpecialInput {
 
 impl SpecialInput {
     /// The input of this name in a formula.
-    pub(super) fn from_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "eligible_time" => Self::EligibleTime,
             "accrue_type" => Self::AccrueType,
@@ -177,7 +177,7 @@ impl SpecialInput {
     ///
     /// # Errors
     /// What was expected instead of `scalar`, in words for a message.
-    pub(super) fn value(
+    pub fn value(
         self,
         scalar: &JsonScalar<'_>,
         numbers: NumberMode,

@@ -22,7 +22,7 @@ const MAX_CHUNK: u64 = 256 << 20;
 ///
 /// # Errors
 /// The source cannot be read, or there are too many jobs.
-pub(super) fn read_job_lines(
+pub fn read_job_lines(
     source: Box<dyn Read + Send + '_>,
     options: &ReadOptions<'_>,
 ) -> Result<ParsedJobs, ReadErrorKind> {

@@ -22,7 +22,7 @@ use crate::table_builder::TableBuilder;
 
 /// Reads one job after the other.
 #[derive(Debug)]
-pub(super) struct JsonReader<'a> {
+pub struct JsonReader<'a> {
     pub converter: JobConverter<'a>,
     top: ObjectKeys<JobKey>,
     /// The keys of resources and of inputs.
@@ -30,7 +30,7 @@ pub(super) struct JsonReader<'a> {
 }
 
 impl<'a> JsonReader<'a> {
-    pub(super) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
+    pub fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
         Self {
             converter: JobConverter::new(options, source),
             top: ObjectKeys::new(),
@@ -40,7 +40,7 @@ impl<'a> JsonReader<'a> {
 
     /// Reads an entry of the jobs of qstat, `"id":{…}`; `None` if it is not valid JSON. `job` is
     /// memory to use again.
-    pub(super) fn read_entry<'d>(
+    pub fn read_entry<'d>(
         &mut self,
         scanner: &mut Scanner<'d>,
         job: &mut ParsedJob<'d>,
@@ -56,12 +56,7 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Reads a native job; reports one that is not valid JSON.
-    pub(super) fn read_line<'d>(
-        &mut self,
-        text: &'d str,
-        line: Option<usize>,
-        job: &mut ParsedJob<'d>,
-    ) {
+    pub fn read_line<'d>(&mut self, text: &'d str, line: Option<usize>, job: &mut ParsedJob<'d>) {
         job.clear();
         job.line = line;
         let mut scanner = Scanner::new(text);
@@ -206,7 +201,7 @@ fn note_shape(shape: Shape, key: &str, job: &mut ParsedJob<'_>) {
 
 /// The first error in a text that is not valid JSON. What is not read of it is skipped, so that
 /// the error is the first of those that matter.
-pub(super) fn json_error(text: &str) -> Option<serde_json::Error> {
+pub fn json_error(text: &str) -> Option<serde_json::Error> {
     let skipped = serde_json::from_str::<IgnoredAny>(text);
     let error = skipped.err();
     // only a key with an escape that is no character remains
@@ -224,7 +219,7 @@ const NO_JOBS: &str =
 ///
 /// # Errors
 /// The text is not valid JSON, its jobs are something else, or there are too many jobs.
-pub(super) fn read_json(
+pub fn read_json(
     text: &str,
     source: AmountSource,
     options: &ReadOptions<'_>,

@@ -11,7 +11,7 @@ use serde_json::Deserializer;
 
 /// A position in a JSON text.
 #[derive(Debug, Clone)]
-pub(super) struct Scanner<'d> {
+pub struct Scanner<'d> {
     text: &'d str,
     bytes: &'d [u8],
     /// The position of the next byte.
@@ -19,7 +19,7 @@ pub(super) struct Scanner<'d> {
 }
 
 impl<'d> Scanner<'d> {
-    pub(super) fn new(text: &'d str) -> Self {
+    pub fn new(text: &'d str) -> Self {
         Self {
             text,
             bytes: text.as_bytes(),
@@ -28,19 +28,19 @@ impl<'d> Scanner<'d> {
     }
 
     /// Whether the end of the text is reached.
-    pub(super) fn is_at_end(&self) -> bool {
+    pub fn is_at_end(&self) -> bool {
         self.at >= self.bytes.len()
     }
 
     /// The next byte, 0 at the end.
     #[inline]
-    pub(super) fn peek(&self) -> u8 {
+    pub fn peek(&self) -> u8 {
         self.bytes.get(self.at).copied().unwrap_or(0)
     }
 
     /// Skips this byte; `None` if the next one is another.
     #[inline]
-    pub(super) fn take(&mut self, byte: u8) -> Option<()> {
+    pub fn take(&mut self, byte: u8) -> Option<()> {
         if self.peek() != byte {
             return None;
         }
@@ -50,7 +50,7 @@ impl<'d> Scanner<'d> {
 
     /// Skips these bytes; `None` if others come next.
     #[inline]
-    pub(super) fn literal(&mut self, word: &[u8]) -> Option<()> {
+    pub fn literal(&mut self, word: &[u8]) -> Option<()> {
         if !self.bytes.get(self.at..)?.starts_with(word) {
             return None;
         }
@@ -60,7 +60,7 @@ impl<'d> Scanner<'d> {
 
     /// Skips white space.
     #[inline]
-    pub(super) fn space(&mut self) {
+    pub fn space(&mut self) {
         while matches!(self.peek(), b' ' | b'\t' | b'\r' | b'\n') {
             self.at += 1;
         }
@@ -68,7 +68,7 @@ impl<'d> Scanner<'d> {
 
     /// Skips the colon after a key, up to the value.
     #[inline]
-    pub(super) fn colon(&mut self) -> Option<()> {
+    pub fn colon(&mut self) -> Option<()> {
         self.space();
         self.take(b':')?;
         self.space();
@@ -76,7 +76,7 @@ impl<'d> Scanner<'d> {
     }
 
     /// Reads the key of an entry, and skips up to its value.
-    pub(super) fn key(&mut self) -> Option<Cow<'d, str>> {
+    pub fn key(&mut self) -> Option<Cow<'d, str>> {
         let key = Self::unquoted(self.quoted()?)?;
         self.colon()?;
         Some(key)
@@ -84,7 +84,7 @@ impl<'d> Scanner<'d> {
 
     /// Reads a string with its quotes and its escapes.
     #[inline]
-    pub(super) fn quoted(&mut self) -> Option<&'d str> {
+    pub fn quoted(&mut self) -> Option<&'d str> {
         let start = self.at;
         self.take(b'"')?;
         self.skip_string()?;
@@ -92,7 +92,7 @@ impl<'d> Scanner<'d> {
     }
 
     /// The text of a string in quotes; `None` if an escape is not that of a character.
-    pub(super) fn unquoted(quoted: &'d str) -> Option<Cow<'d, str>> {
+    pub fn unquoted(quoted: &'d str) -> Option<Cow<'d, str>> {
         match JsonScalar::from_text(quoted) {
             JsonScalar::String(text) => Some(text),
             _ => None,
@@ -101,7 +101,7 @@ impl<'d> Scanner<'d> {
 
     /// Reads the text of a value.
     #[inline]
-    pub(super) fn value(&mut self) -> Option<&'d str> {
+    pub fn value(&mut self) -> Option<&'d str> {
         let start = self.at;
         self.skip_value()?;
         self.text.get(start..self.at)
@@ -109,7 +109,7 @@ impl<'d> Scanner<'d> {
 
     /// Reads a value; that of `null`, an object or an array is described.
     #[inline]
-    pub(super) fn scalar(&mut self) -> Option<JsonScalar<'d>> {
+    pub fn scalar(&mut self) -> Option<JsonScalar<'d>> {
         let start = self.at;
         if matches!(self.peek(), b'0'..=b'9' | b'-') {
             self.skip_number()?;
@@ -119,7 +119,7 @@ impl<'d> Scanner<'d> {
     }
 
     /// Skips the brace that opens an object; another value is skipped as a whole, and described.
-    pub(super) fn open_object(&mut self) -> Option<Result<(), &'static str>> {
+    pub fn open_object(&mut self) -> Option<Result<(), &'static str>> {
         if self.take(b'{').is_some() {
             return Some(Ok(()));
         }
@@ -159,7 +159,7 @@ impl<'d> Scanner<'d> {
 impl Scanner<'_> {
     /// Skips a value.
     #[inline]
-    pub(super) fn skip_value(&mut self) -> Option<()> {
+    pub fn skip_value(&mut self) -> Option<()> {
         match self.peek() {
             b'"' => {
                 self.at += 1;

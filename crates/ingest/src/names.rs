@@ -12,7 +12,7 @@ use crate::options::ReadOptions;
 
 /// A column that a formula needs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RequestedColumn<'a> {
+pub struct RequestedColumn<'a> {
     pub name: &'a str,
     /// The input, unless it is a resource.
     pub special: Option<SpecialInput>,
@@ -20,7 +20,7 @@ pub(super) struct RequestedColumn<'a> {
 
 impl<'a> RequestedColumn<'a> {
     /// The columns, each name once.
-    pub(super) fn all(options: &ReadOptions<'a>) -> Vec<Self> {
+    pub fn all(options: &ReadOptions<'a>) -> Vec<Self> {
         let mut columns: Vec<Self> = Vec::new();
         for &name in options.needed {
             if columns.iter().all(|column| column.name != name) {
@@ -32,7 +32,7 @@ impl<'a> RequestedColumn<'a> {
     }
 
     /// What the formula gets from a job without any attribute.
-    pub(super) fn default(&self) -> Value {
+    pub fn default(&self) -> Value {
         match self.special {
             Some(SpecialInput::Fairshare(_)) => Value::Float(0.0),
             _ => Value::Int(0),
@@ -40,7 +40,7 @@ impl<'a> RequestedColumn<'a> {
     }
 
     /// The origin of what the job itself has.
-    pub(super) fn own_origin(&self) -> InputOrigin {
+    pub fn own_origin(&self) -> InputOrigin {
         match self.special {
             Some(_) => InputOrigin::Job,
             None => InputOrigin::ResourceList,
@@ -49,14 +49,14 @@ impl<'a> RequestedColumn<'a> {
 }
 
 /// The most resources that the jobs may have together.
-pub(super) const MAX_RESOURCES: usize = 100_000;
+pub const MAX_RESOURCES: usize = 100_000;
 
 /// An index into the names that the jobs have.
-pub(super) type NameIndex = u32;
+pub type NameIndex = u32;
 
 /// The name of a resource or an input that jobs have.
 #[derive(Debug)]
-pub(super) struct KnownName {
+pub struct KnownName {
     pub name: Box<str>,
     /// Its kind, if a schema declares it.
     pub declared: Option<InputType>,
@@ -74,7 +74,7 @@ pub(super) struct KnownName {
 }
 
 impl KnownName {
-    pub(super) fn new(
+    pub fn new(
         name: &str,
         columns: &[RequestedColumn<'_>],
         options: &ReadOptions<'_>,
@@ -112,7 +112,7 @@ impl KnownName {
     }
 
     /// The kind of an amount: the declared one, else the one that it looks like.
-    pub(super) fn kind(&self, scalar: &JsonScalar<'_>) -> InputType {
+    pub fn kind(&self, scalar: &JsonScalar<'_>) -> InputType {
         let is_number = matches!(scalar, JsonScalar::Number(_));
         self.declared
             .unwrap_or_else(|| inferred_type(scalar.text().unwrap_or(""), is_number))
@@ -120,7 +120,7 @@ impl KnownName {
 
     /// Notes the kind that an undeclared name looks like. Returns whether it is new.
     #[inline]
-    pub(super) fn note_kind(&mut self, kind: InputType) -> bool {
+    pub fn note_kind(&mut self, kind: InputType) -> bool {
         let is_new = self.declared.is_none() && self.kinds & (1 << kind as u8) == 0;
         self.kinds |= 1 << kind as u8;
         is_new

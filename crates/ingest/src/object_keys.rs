@@ -9,7 +9,7 @@ const MAX_KEYS: usize = 4096;
 
 /// What comes next in an object: a value or the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next<R> {
+pub enum Next<R> {
     /// A value, with the meaning of its key, and the index of the key.
     Value(R, usize),
     End,
@@ -17,7 +17,7 @@ pub(super) enum Next<R> {
 
 /// The meanings of the keys that were read so far, in the order of their first objects.
 #[derive(Debug)]
-pub(super) struct ObjectKeys<R> {
+pub struct ObjectKeys<R> {
     keys: Vec<KnownKey<R>>,
     indices: HashMap<Box<str>, usize>,
     /// The key that follows the last one in most objects: a server prints those of each job in the
@@ -37,7 +37,7 @@ struct KnownKey<R> {
 }
 
 impl<R: Copy> ObjectKeys<R> {
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             keys: Vec::new(),
             indices: HashMap::new(),
@@ -47,14 +47,14 @@ impl<R: Copy> ObjectKeys<R> {
     }
 
     /// Begins another object.
-    pub(super) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.is_first = true;
     }
 
     /// Skips to the next value of an object; `resolve` returns the meaning of a new key. `None` if
     /// the text is not valid JSON.
     #[inline]
-    pub(super) fn next(
+    pub fn next(
         &mut self,
         scanner: &mut Scanner<'_>,
         resolve: impl FnOnce(&str) -> R,
@@ -108,7 +108,7 @@ impl<R: Copy> ObjectKeys<R> {
     }
 
     /// The key of this index.
-    pub(super) fn name(&self, index: usize) -> &str {
+    pub fn name(&self, index: usize) -> &str {
         self.keys.get(index).map_or("", |key| &key.name)
     }
 }

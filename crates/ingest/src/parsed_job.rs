@@ -9,15 +9,15 @@ use crate::job_key::JobKey;
 use crate::names::NameIndex;
 
 /// The most resources and the most inputs of a job.
-pub(super) const MAX_ENTRIES: usize = 10_000;
+pub const MAX_ENTRIES: usize = 10_000;
 /// The most problems of a job that are reported.
-pub(super) const MAX_PROBLEMS: usize = 1000;
+pub const MAX_PROBLEMS: usize = 1000;
 /// What follows from a key that is given more than once.
-pub(super) const LAST_COUNTS: &str = "the last one counts";
+pub const LAST_COUNTS: &str = "the last one counts";
 
 /// The attributes of one job as its document has them.
 #[derive(Debug, Default)]
-pub(super) struct ParsedJob<'d> {
+pub struct ParsedJob<'d> {
     /// The line, if the document has a job per line.
     pub line: Option<usize>,
     /// All but amounts, each once.
@@ -29,10 +29,10 @@ pub(super) struct ParsedJob<'d> {
 }
 
 /// A resource or an input of a job.
-pub(super) type Amount<'d> = (NameIndex, JsonScalar<'d>);
+pub type Amount<'d> = (NameIndex, JsonScalar<'d>);
 
 #[derive(Debug)]
-pub(super) struct Attribute<'d> {
+pub struct Attribute<'d> {
     pub key: JobKey,
     pub value: JsonScalar<'d>,
     is_repeated: bool,
@@ -40,7 +40,7 @@ pub(super) struct Attribute<'d> {
 
 impl<'d> ParsedJob<'d> {
     /// Removes all attributes, and keeps the memory.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.line = None;
         self.attributes.clear();
         self.resources.clear();
@@ -49,7 +49,7 @@ impl<'d> ParsedJob<'d> {
     }
 
     /// Gives the job the id that precedes its attributes.
-    pub(super) fn set_id(&mut self, id: Cow<'d, str>) {
+    pub fn set_id(&mut self, id: Cow<'d, str>) {
         self.attributes.push(Attribute {
             key: JobKey::Id,
             value: JsonScalar::String(id),
@@ -58,7 +58,7 @@ impl<'d> ParsedJob<'d> {
     }
 
     /// The value of an attribute.
-    pub(super) fn get(&self, key: JobKey) -> Option<&JsonScalar<'d>> {
+    pub fn get(&self, key: JobKey) -> Option<&JsonScalar<'d>> {
         for attribute in &self.attributes {
             if attribute.key == key {
                 return Some(&attribute.value);
@@ -68,23 +68,23 @@ impl<'d> ParsedJob<'d> {
     }
 
     /// The text of an attribute; empty if the job has none.
-    pub(super) fn text(&self, key: JobKey) -> &str {
+    pub fn text(&self, key: JobKey) -> &str {
         self.get(key).and_then(JsonScalar::text).unwrap_or_default()
     }
 
     /// The id; empty if the job has none.
-    pub(super) fn id(&self) -> &str {
+    pub fn id(&self) -> &str {
         self.text(JobKey::Id)
     }
 
     /// Whether the job has a list of resources.
-    pub(super) fn has_resources(&self) -> bool {
+    pub fn has_resources(&self) -> bool {
         !self.resources.is_empty() || self.get(JobKey::Resources).is_some()
     }
 
     /// Sets the attribute `key`, which the document calls `name`; one that is given again is
     /// reported.
-    pub(super) fn set(&mut self, key: JobKey, name: &str, value: JsonScalar<'d>) {
+    pub fn set(&mut self, key: JobKey, name: &str, value: JsonScalar<'d>) {
         match key {
             JobKey::Resource(resource) => {
                 return push_entry(&mut self.resources, resource, value);
@@ -142,7 +142,7 @@ impl<'d> ParsedJob<'d> {
     }
 
     /// Reports an attribute that is not what it should be.
-    pub(super) fn report(&mut self, attribute: &str, found: &str, expected: &'static str) {
+    pub fn report(&mut self, attribute: &str, found: &str, expected: &'static str) {
         self.push_problem(Problem::Attribute {
             attribute: attribute.to_owned(),
             found: found.to_owned(),
@@ -151,14 +151,14 @@ impl<'d> ParsedJob<'d> {
     }
 
     /// Adds a problem that does not reject the job, unless it has very many.
-    pub(super) fn push_problem(&mut self, problem: Problem) {
+    pub fn push_problem(&mut self, problem: Problem) {
         if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(problem);
         }
     }
 
     /// Reports an attribute without which the job cannot be evaluated.
-    pub(super) fn reject(&mut self, attribute: &str, found: &str, expected: &'static str) {
+    pub fn reject(&mut self, attribute: &str, found: &str, expected: &'static str) {
         self.problems.push(Problem::WrongInput {
             attribute: attribute.to_owned(),
             found: found.to_owned(),
@@ -169,11 +169,7 @@ impl<'d> ParsedJob<'d> {
 
 /// Adds an amount or an input of a job, unless there are already more than a job may have.
 #[inline]
-pub(super) fn push_entry<'d>(
-    entries: &mut Vec<Amount<'d>>,
-    name: NameIndex,
-    scalar: JsonScalar<'d>,
-) {
+pub fn push_entry<'d>(entries: &mut Vec<Amount<'d>>, name: NameIndex, scalar: JsonScalar<'d>) {
     if entries.len() <= MAX_ENTRIES {
         entries.push((name, scalar));
     }

@@ -31,7 +31,7 @@ use crate::table_builder::TableBuilder;
 ///
 /// # Errors
 /// There are too many jobs, or the document does not have one attribute or one job per line.
-pub(super) fn read_damaged_qstat_json(
+pub fn read_damaged_qstat_json(
     text: &str,
     error: &ReadErrorKind,
     options: &ReadOptions<'_>,
@@ -638,7 +638,7 @@ impl<'d> Recovery<'d, '_> {
 }
 
 /// The note on a document that ends too early.
-pub(super) const CUT_OFF: &str = "the document is cut off: the jobs after its end are missing, and ranks are not those of the queue";
+pub const CUT_OFF: &str = "the document is cut off: the jobs after its end are missing, and ranks are not those of the queue";
 
 const RESOURCE_LIST: &str = "Resource_List";
 

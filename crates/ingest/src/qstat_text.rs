@@ -30,10 +30,7 @@ use crate::table_builder::TableBuilder;
 ///
 /// # Errors
 /// There are too many jobs, or the document ends in the middle of one and the options are strict.
-pub(super) fn read_qstat_text(
-    text: &str,
-    options: &ReadOptions<'_>,
-) -> Result<ParsedJobs, ReadErrorKind> {
+pub fn read_qstat_text(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
     let mut document = Document::new(text, options);
     let mut job: Option<TextJob<'_>> = None;
     let mut has_empty_lines = false;
@@ -236,10 +233,7 @@ fn split_attribute(text: &str) -> Option<(&str, &str)> {
 ///
 /// # Errors
 /// There are too many jobs, or the document ends in the middle of one and the options are strict.
-pub(super) fn read_qstat_dsv(
-    text: &str,
-    options: &ReadOptions<'_>,
-) -> Result<ParsedJobs, ReadErrorKind> {
+pub fn read_qstat_dsv(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
     let mut document = Document::new(text, options);
     let (complete, cut) = complete_lines(text);
     let mut rest = text;

@@ -19,7 +19,7 @@ const MAX_PENDING: usize = 4096;
 
 /// Builds a table from jobs that were converted.
 #[derive(Debug)]
-pub(super) struct TableBuilder<'a> {
+pub struct TableBuilder<'a> {
     options: &'a ReadOptions<'a>,
     table: JobTable,
     cycle_jobs: Option<CycleJobsBuilder>,
@@ -35,7 +35,7 @@ pub(super) struct TableBuilder<'a> {
 }
 
 impl<'a> TableBuilder<'a> {
-    pub(super) fn new(options: &'a ReadOptions<'a>) -> Self {
+    pub fn new(options: &'a ReadOptions<'a>) -> Self {
         let columns = RequestedColumn::all(options);
         let mut table = JobTable::new(columns.iter().map(|column| column.name));
         if options.record_origins {
@@ -57,7 +57,7 @@ impl<'a> TableBuilder<'a> {
 
     /// Takes the jobs that were converted one after the other, if they are many: what is reported
     /// of a job may take more memory than its text.
-    pub(super) fn take_many(&mut self, converter: &mut JobConverter<'_>) {
+    pub fn take_many(&mut self, converter: &mut JobConverter<'_>) {
         let output = &mut converter.output;
         if output.parts.len() + output.batch.rows() >= MAX_PENDING {
             self.append(output, 0);
@@ -66,12 +66,12 @@ impl<'a> TableBuilder<'a> {
     }
 
     /// How many jobs were read, those that were skipped included.
-    pub(super) fn jobs_read(&self) -> usize {
+    pub fn jobs_read(&self) -> usize {
         self.table.len() + self.problems.skipped()
     }
 
     /// Appends jobs, which begin on this line of the document.
-    pub(super) fn append(&mut self, jobs: &mut ConvertedJobs, first_line: usize) {
+    pub fn append(&mut self, jobs: &mut ConvertedJobs, first_line: usize) {
         for part in jobs.parts.drain(..) {
             match part {
                 Part::Rows(rows) => {
@@ -172,7 +172,7 @@ impl<'a> TableBuilder<'a> {
     }
 
     /// Whether there are more jobs than a table can hold, or more resources.
-    pub(super) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.is_full || self.has_too_many_resources()
     }
 
@@ -184,10 +184,7 @@ impl<'a> TableBuilder<'a> {
     ///
     /// # Errors
     /// See [`finish`](Self::finish).
-    pub(super) fn finish_with(
-        mut self,
-        mut last: ConvertedJobs,
-    ) -> Result<ParsedJobs, ReadErrorKind> {
+    pub fn finish_with(mut self, mut last: ConvertedJobs) -> Result<ParsedJobs, ReadErrorKind> {
         self.append(&mut last, 0);
         self.finish()
     }
@@ -197,7 +194,7 @@ impl<'a> TableBuilder<'a> {
     /// # Errors
     /// There are too many jobs or resources, or the document is damaged or ambiguous and the options
     /// are strict.
-    pub(super) fn finish(mut self) -> Result<ParsedJobs, ReadErrorKind> {
+    pub fn finish(mut self) -> Result<ParsedJobs, ReadErrorKind> {
         let refusal = if self.is_full {
             Some(format!(
                 "contains more than {MAX_JOBS} jobs, the most that can be read; split it into several files"

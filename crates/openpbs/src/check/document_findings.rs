@@ -17,7 +17,7 @@ pub const CHECKED_COLUMNS: [&str; 1] = ["walltime"];
 
 /// A finding for each resource of the formula that waiting jobs lack although new ones of their
 /// queue get it.
-pub(super) fn without_default(
+pub fn without_default(
     expr: &Expr,
     schema: &Schema,
     table: &JobTable,
@@ -55,7 +55,7 @@ pub(super) fn without_default(
 }
 
 /// A finding if running jobs have no walltime.
-pub(super) fn without_walltime(expr: &Expr, table: &JobTable) -> Option<Diagnostic> {
+pub fn without_walltime(expr: &Expr, table: &JobTable) -> Option<Diagnostic> {
     let column = table.column("walltime")?;
     let mut rows = Vec::new();
     for row in 0..table.len() {
@@ -72,7 +72,7 @@ pub(super) fn without_walltime(expr: &Expr, table: &JobTable) -> Option<Diagnost
 }
 
 /// A finding if the document has fewer jobs than the server counts.
-pub(super) fn missing_jobs(expr: &Expr, table: &JobTable, total: u64) -> Option<Diagnostic> {
+pub fn missing_jobs(expr: &Expr, table: &JobTable, total: u64) -> Option<Diagnostic> {
     let found = (0..table.len())
         .filter(|&row| !table.state(row).is_over())
         .count();
@@ -87,7 +87,7 @@ pub(super) fn missing_jobs(expr: &Expr, table: &JobTable, total: u64) -> Option<
 }
 
 /// A finding if jobs do not run because of the threshold that is in force where none is set.
-pub(super) fn under_default_threshold(
+pub fn under_default_threshold(
     expr: &Expr,
     table: &JobTable,
     not_considered: &[(usize, NotConsidered)],
@@ -112,7 +112,7 @@ pub(super) fn under_default_threshold(
 
 /// A finding for each name of the formula that the scheduler defines and the site declares as a
 /// resource too.
-pub(super) fn hidden_resources(expr: &Expr, hidden: &[String]) -> Vec<Diagnostic> {
+pub fn hidden_resources(expr: &Expr, hidden: &[String]) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for name in hidden {
         if let Some(span) = expr.first_use(name) {

@@ -22,14 +22,14 @@ type Answer = (PythonVersion, Option<u32>);
 
 /// The findings on a text that is no formula: whether the server's answer is the same under each
 /// version.
-pub(super) fn findings_on_text(text: &str, schema: &Schema) -> Vec<Diagnostic> {
+pub fn findings_on_text(text: &str, schema: &Schema) -> Vec<Diagnostic> {
     differences(&answers(text, schema), &[], schema, text.len())
 }
 
 /// The findings on a formula: the names that only some versions have, else an answer of the server
 /// that is not always the same, and what the versions compute differently, for the jobs of the
 /// queue if there is one. `text` is what the server gets.
-pub(super) fn findings(
+pub fn findings(
     text: &str,
     formula: &Formula,
     schema: &Schema,
@@ -129,7 +129,7 @@ fn alternative_in_words(name: &str) -> Option<&'static str> {
 
 /// Adds to the findings on functions that this server's Python does not have yet which version it
 /// has, what says so, and what gives the same value there.
-pub(super) fn explain_newer_functions(
+pub fn explain_newer_functions(
     findings: &mut [Diagnostic],
     expr: &Expr,
     schema: &Schema,

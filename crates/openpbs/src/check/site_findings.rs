@@ -22,7 +22,7 @@ use crate::share_tree::PbsTree;
 use crate::words::{counted, first_three};
 
 /// A finding for each resource whose amount in some job is above 0 and reaches the formula as 0.
-pub(super) fn truncated_amounts(expr: &Expr, table: &JobTable) -> Vec<Diagnostic> {
+pub fn truncated_amounts(expr: &Expr, table: &JobTable) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for (name, TruncatedToZero { jobs, amount, job }) in table.truncated_amounts() {
         let Some(span) = expr.first_use(name) else {
@@ -38,11 +38,7 @@ pub(super) fn truncated_amounts(expr: &Expr, table: &JobTable) -> Vec<Diagnostic
 }
 
 /// A finding for each fair-share name whose number is above 0 for some entity and is printed as 0.
-pub(super) fn truncated_shares(
-    expr: &Expr,
-    table: &JobTable,
-    backend: &dyn FairShare,
-) -> Vec<Diagnostic> {
+pub fn truncated_shares(expr: &Expr, table: &JobTable, backend: &dyn FairShare) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for (name, input) in FairshareInput::NAMES {
         let Some(span) = expr.first_use(name) else {
@@ -75,7 +71,7 @@ pub(super) fn truncated_shares(
 }
 
 /// A finding for each resource in the formula that no considered job has.
-pub(super) fn unused_resources(expr: &Expr, schema: &Schema, table: &JobTable) -> Vec<Diagnostic> {
+pub fn unused_resources(expr: &Expr, schema: &Schema, table: &JobTable) -> Vec<Diagnostic> {
     let considered = table.considered_rows().count();
     if considered == 0 {
         return Vec::new();
@@ -100,12 +96,12 @@ pub(super) fn unused_resources(expr: &Expr, schema: &Schema, table: &JobTable) -
 }
 
 /// Whether a name is that of a resource of jobs.
-pub(super) fn is_resource(schema: &Schema, name: &str) -> bool {
+pub fn is_resource(schema: &Schema, name: &str) -> bool {
     !matches!(schema.origin(name), None | Some(Origin::Special))
 }
 
 /// A finding if all considered jobs, and more than one, have the same value without an error.
-pub(super) fn one_value(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
+pub fn one_value(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
     let mut count = 0;
     let mut value = 0.0;
     for row in table.considered_rows() {
@@ -140,7 +136,7 @@ const SMALLER_RANGE: f64 = 10.0;
 /// A finding for each summand that decides the order of no neighbours, or of almost none, because
 /// its values vary far less than those of another. As long as nothing has run, a summand that
 /// depends on usage says nothing about later.
-pub(super) fn idle_summands(
+pub fn idle_summands(
     program: &Program,
     schema: &Schema,
     queue: &ScoredQueue<'_>,
@@ -254,7 +250,7 @@ fn one_digit(number: f64) -> f64 {
 }
 
 /// A finding if the formula uses `eligible_time` and the server accrues none.
-pub(super) fn disabled_eligible_time(expr: &Expr, server: &ServerSettings) -> Option<Diagnostic> {
+pub fn disabled_eligible_time(expr: &Expr, server: &ServerSettings) -> Option<Diagnostic> {
     let span = expr.first_use("eligible_time")?;
     if server.eligible_time_enable() != Some(false) {
         return None;
@@ -265,7 +261,7 @@ pub(super) fn disabled_eligible_time(expr: &Expr, server: &ServerSettings) -> Op
 }
 
 /// A finding for each known defect of the server's version.
-pub(super) fn defects(expr: &Expr, server: &ServerSettings) -> Vec<Diagnostic> {
+pub fn defects(expr: &Expr, server: &ServerSettings) -> Vec<Diagnostic> {
     let Some(version) = server.pbs_version() else {
         return Vec::new();
     };
@@ -287,7 +283,7 @@ pub(super) fn defects(expr: &Expr, server: &ServerSettings) -> Vec<Diagnostic> {
 }
 
 /// A finding for each scheduler setting that orders jobs after the formula.
-pub(super) fn other_orderings(expr: &Expr, config: &SchedConfig) -> Vec<Diagnostic> {
+pub fn other_orderings(expr: &Expr, config: &SchedConfig) -> Vec<Diagnostic> {
     let fair_share = config.fair_share.prime || config.fair_share.non_prime;
     let keys = &config.job_sort_key;
     let has_keys = !(keys.prime.is_empty() && keys.non_prime.is_empty());
@@ -314,7 +310,7 @@ pub(super) fn other_orderings(expr: &Expr, config: &SchedConfig) -> Vec<Diagnost
 }
 
 /// A finding if no waiting job exceeds the threshold, or every one does.
-pub(super) fn useless_threshold(
+pub fn useless_threshold(
     expr: &Expr,
     queue: &ScoredQueue<'_>,
     threshold: f64,
@@ -363,11 +359,7 @@ struct RoundedValue {
 }
 
 /// A finding if different values become equal when the scheduler keeps them in a C `float`.
-pub(super) fn rounding_ties(
-    expr: &Expr,
-    table: &JobTable,
-    ranking: &Ranking,
-) -> Option<Diagnostic> {
+pub fn rounding_ties(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
     let mut values = Vec::new();
     for &row in ranking.order() {
         values.extend(RoundedValue::new(ranking, row));
@@ -470,7 +462,7 @@ pub fn error_findings_of(
 }
 
 /// Whether the result of a job crashes the scheduler.
-pub(super) fn crashes_scheduler(ranking: &Ranking) -> bool {
+pub fn crashes_scheduler(ranking: &Ranking) -> bool {
     let mut errors = ranking.scores().errors();
     errors.any(|(_, error)| error.crashes_the_scheduler())
 }
@@ -479,7 +471,7 @@ pub(super) fn crashes_scheduler(ranking: &Ranking) -> bool {
 const FIRST_EVALUATION: &str = "an error in the very first evaluation after its start crashes the scheduler; a later error does not";
 
 /// A finding if an error would crash the scheduler in its first evaluation after a start.
-pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
+pub fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
     let mut failing: Vec<_> = ranking.scores().errors().collect();
     failing.retain(|(_, error)| error.consequence() == Consequence::Zero);
     let span = failing.first()?.1.span();
@@ -501,7 +493,7 @@ pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Di
 }
 
 /// The finding if jobs have an error in a formula that no scheduler evaluates.
-pub(super) fn without_evaluation(span: Span, reason: &str) -> Diagnostic {
+pub fn without_evaluation(span: Span, reason: &str) -> Diagnostic {
     let help =
         format!("if a scheduler of OpenPBS has the formula nevertheless, {FIRST_EVALUATION}");
     Diagnostic::new(Code::FirstEvaluation, reason, span).with_help(help)

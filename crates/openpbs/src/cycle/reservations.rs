@@ -8,7 +8,7 @@ use super::{Cycle, CycleJob};
 
 /// The jobs that are promised a start.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Reservations {
+pub struct Reservations {
     /// In the order in which they were made.
     jobs: Vec<Reserved>,
     /// Their starts and ends in order, each with its time, whether it is a start, and the index of
@@ -42,7 +42,7 @@ impl Event<'_> {
 
 impl Reservations {
     /// The advance reservations of a machine, which are promised their starts before any job is.
-    pub(super) fn new(machine: &Machine) -> Self {
+    pub fn new(machine: &Machine) -> Self {
         let mut made = Self::default();
         for (index, reservation) in machine.advance.iter().enumerate() {
             let start = reservation.start;
@@ -79,7 +79,7 @@ impl Reservations {
 
     /// The first start that is promised, and what is free of the first amount beside that job then,
     /// on a machine that is one count.
-    pub(super) fn first(&self) -> Option<(i64, i64)> {
+    pub fn first(&self) -> Option<(i64, i64)> {
         let starts = self.jobs.iter();
         starts.map(|job| (job.start, job.free[0])).min()
     }
@@ -94,7 +94,7 @@ impl Reservations {
     /// reserved jobs their places (section 3): it fits at its start and at the start of each of
     /// them during its walltime. A suspended job goes on where it was. The error is the first of
     /// the reserved jobs that it would delay; `None` if it does not even fit at its start.
-    pub(super) fn place(
+    pub fn place(
         &self,
         cycle: &Cycle<'_>,
         index: u32,
@@ -132,7 +132,7 @@ impl Reservations {
 
     /// Adds what a job holds until its end to what is free at the starts before it, or with -1 takes
     /// it away.
-    pub(super) fn change(&mut self, machine: &Machine, held: &Placement, end: i64, sign: i64) {
+    pub fn change(&mut self, machine: &Machine, held: &Placement, end: i64, sign: i64) {
         for reserved in &mut self.jobs {
             if reserved.start < end {
                 change(&mut reserved.free, machine.amounts, held, sign);
@@ -142,7 +142,7 @@ impl Reservations {
 
     /// The first limit that a job would pass if it ran from a time on, at which this much is used:
     /// the most that is used during its walltime counts (section 6).
-    pub(super) fn passed_limit(
+    pub fn passed_limit(
         &self,
         cycle: &Cycle<'_>,
         job: &CycleJob<'_>,
@@ -171,7 +171,7 @@ impl Reservations {
 
     /// Promises a job a start (section 4): the first time at which it fits, as far as the walltimes
     /// tell. Returns that time, or `None` if it never fits.
-    pub(super) fn add(cycle: &mut Cycle<'_>, index: u32, job: &CycleJob<'_>) -> Option<i64> {
+    pub fn add(cycle: &mut Cycle<'_>, index: u32, job: &CycleJob<'_>) -> Option<i64> {
         let reservations = &cycle.reservations;
         let (start, placement, mut free) = reservations.estimate(cycle, index, job)?;
         // from then on a suspended job counts with its whole walltime

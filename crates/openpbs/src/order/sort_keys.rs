@@ -77,7 +77,7 @@ impl<'t> JobComparison<'t> {
 }
 
 /// The sort keys of every row.
-pub(super) struct SortKeys<'t> {
+pub struct SortKeys<'t> {
     table: &'t JobTable,
     threshold: f64,
     /// The value of each row.
@@ -91,14 +91,14 @@ pub(super) struct SortKeys<'t> {
     /// Whether each entity of the table has no shares.
     without_shares: Vec<bool>,
     /// The path of each entity of the table; empty if fair share does not order jobs.
-    pub(super) paths: SharePaths,
+    pub paths: SharePaths,
     /// The values of each `job_sort_key` by row, negated for `LOW`, so that the higher value comes
     /// first.
     keys: Vec<Vec<f64>>,
 }
 
 impl<'t> SortKeys<'t> {
-    pub(super) fn new(rules: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
+    pub fn new(rules: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
         let mut sort_keys = Self {
             table,
             threshold: rules.threshold,
@@ -133,13 +133,13 @@ impl<'t> SortKeys<'t> {
         sort_keys
     }
 
-    pub(super) fn is_runnable(&self, row: usize) -> bool {
+    pub fn is_runnable(&self, row: usize) -> bool {
         self.runnable.get(row) == Some(&true)
     }
 
     /// Why the scheduler does not consider a waiting job; `None` if it does, or if the job does not
     /// wait.
-    pub(super) fn not_considered(&self, row: usize) -> Option<NotConsidered> {
+    pub fn not_considered(&self, row: usize) -> Option<NotConsidered> {
         if !self.table.is_considered(row) {
             return None;
         }
@@ -152,7 +152,7 @@ impl<'t> SortKeys<'t> {
     }
 
     /// The first `limit` considered rows, best first. `rows` are in evaluation order.
-    pub(super) fn sorted(&self, mut rows: Vec<usize>, limit: usize) -> Vec<usize> {
+    pub fn sorted(&self, mut rows: Vec<usize>, limit: usize) -> Vec<usize> {
         let value_decides = self.paths.0.is_empty() && self.keys.is_empty();
         if value_decides && !rows.iter().any(|&row| self.values[row].is_nan()) {
             rows.retain(|&row| self.is_runnable(row));
@@ -172,18 +172,18 @@ impl<'t> SortKeys<'t> {
         rows
     }
 
-    pub(super) fn is_express(&self, row: usize) -> bool {
+    pub fn is_express(&self, row: usize) -> bool {
         self.express.get(self.table.queue_index(row)) == Some(&true)
     }
 
     /// `Less` sorts first.
-    pub(super) fn compare(&self, left: usize, right: usize) -> Ordering {
+    pub fn compare(&self, left: usize, right: usize) -> Ordering {
         self.decide(left, right).1
     }
 
     /// The first criterion by which the rows differ, and the order that it gives; `Less` sorts
     /// first.
-    pub(super) fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
+    pub fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
         let considered = self.is_runnable(right).cmp(&self.is_runnable(left));
         let express = self.is_express(right).cmp(&self.is_express(left));
         if considered.is_ne() {
@@ -199,13 +199,13 @@ impl<'t> SortKeys<'t> {
     }
 
     /// Compares two jobs of the same level in preemption, whether they wait or run.
-    pub(super) fn compare_within_level(&self, left: usize, right: usize) -> Ordering {
+    pub fn compare_within_level(&self, left: usize, right: usize) -> Ordering {
         higher_first(self.values[left], self.values[right])
             .then_with(|| self.compare_equal_values(left, right))
     }
 
     /// Compares two jobs whose values are equal.
-    pub(super) fn compare_equal_values(&self, left: usize, right: usize) -> Ordering {
+    pub fn compare_equal_values(&self, left: usize, right: usize) -> Ordering {
         self.decide_equal_values(left, right).1
     }
 
@@ -260,7 +260,7 @@ fn perc(tree: &PbsTree, entity: &str) -> Option<f64> {
 
 /// The column that a `job_sort_key` reads; `None` if it reads no input of the job. The other
 /// numbers that the scheduler computes for a formula are not keys.
-pub(super) fn column_of(key: &SortKey) -> Option<&str> {
+pub fn column_of(key: &SortKey) -> Option<&str> {
     match key.name.as_str() {
         "fair_share_perc" | "preempt_priority" => None,
         "sort_priority" | "job_priority" => Some("job_priority"),

@@ -70,7 +70,7 @@ impl NodeView {
 }
 
 /// `pbsfs -p`: one line per node, groups before their children, siblings in reverse file order.
-pub(super) fn write_table(tree: &PbsTree, units: &[u8], out: &mut dyn Write) -> io::Result<()> {
+pub fn write_table(tree: &PbsTree, units: &[u8], out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&[b"Fairshare usage units are in: ", units, b"\n"].concat())?;
     for node in tree.daemon_order() {
         let view = NodeView::new(tree, node);
@@ -88,7 +88,7 @@ pub(super) fn write_table(tree: &PbsTree, units: &[u8], out: &mut dyn Write) -> 
 
 /// `pbsfs -t`: one line per node, groups before their children, siblings in reverse file order. The
 /// root is indented by one blank.
-pub(super) fn write_outline(tree: &PbsTree, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_outline(tree: &PbsTree, out: &mut dyn Write) -> io::Result<()> {
     let mut depths = vec![0usize; tree.tree().len()];
     for node in tree.tree().nodes() {
         if let Some(parent) = tree.tree().parent(node) {
@@ -106,7 +106,7 @@ pub(super) fn write_outline(tree: &PbsTree, out: &mut dyn Write) -> io::Result<(
 
 /// `pbsfs -g`: the numbers of the node, then one line per node on the path from the root to it. The
 /// root has no path.
-pub(super) fn write_entity(
+pub fn write_entity(
     tree: &PbsTree,
     node: NodeId,
     units: &[u8],
@@ -153,7 +153,7 @@ fn write_path_node(view: &NodeView, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// `pbsfs -c`: the name of the node with the higher fair-share priority, or both names if they tie.
-pub(super) fn write_comparison(
+pub fn write_comparison(
     tree: &PbsTree,
     left: NodeId,
     right: NodeId,

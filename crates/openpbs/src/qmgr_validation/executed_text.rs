@@ -12,7 +12,7 @@ use crate::python_string_literal::{InvalidLiteralKind, PythonStringLiteral};
 
 /// What the server's script executes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum ExecutedText {
+pub enum ExecutedText {
     /// Nothing: an empty formula unsets the attribute.
     Nothing,
     /// Nothing: the script is not valid Python.
@@ -25,7 +25,7 @@ pub(super) enum ExecutedText {
 }
 
 /// Derives what the script executes for this formula.
-pub(super) fn executed(source: &str) -> Result<ExecutedText, Uncertainty> {
+pub fn executed(source: &str) -> Result<ExecutedText, Uncertainty> {
     let source = source.split('\0').next().unwrap_or("");
     if source.is_empty() {
         return Ok(ExecutedText::Nothing);

@@ -32,7 +32,7 @@ const QUEUE_PRIORITY: &str = "queue_priority";
 
 /// What may explain the lines of a cycle.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Hypothesis<'a> {
+pub enum Hypothesis<'a> {
     /// The formula is this one.
     Formula(&'a OtherFormula),
     /// `eligible_time` is that of so many seconds later.
@@ -42,10 +42,10 @@ pub(super) enum Hypothesis<'a> {
 }
 
 /// A logged value that is compared: the row of its job, and its digits.
-pub(super) type Digits<'l> = (usize, &'l str);
+pub type Digits<'l> = (usize, &'l str);
 
 /// Tries what may explain the values of a log.
-pub(super) struct Hypotheses<'a> {
+pub struct Hypotheses<'a> {
     queue: ReplayedQueue<'a>,
     scorer: RowScorer<'a>,
     /// The number of decays, and the shares of the entities after them; filled when first needed.
@@ -57,7 +57,7 @@ pub(super) struct Hypotheses<'a> {
 }
 
 impl<'a> Hypotheses<'a> {
-    pub(super) fn new(queue: &ReplayedQueue<'a>) -> Self {
+    pub fn new(queue: &ReplayedQueue<'a>) -> Self {
         let (precision, on_error) = (ScorePrecision::Float32, OnError::ZeroLikePbs);
         Self {
             queue: *queue,
@@ -70,7 +70,7 @@ impl<'a> Hypotheses<'a> {
 
     /// What explains more than half of the lines of a cycle that differ, the best first. `time` is
     /// that of the cycle; all lines are those of jobs with a score.
-    pub(super) fn of_cycle(
+    pub fn of_cycle(
         &mut self,
         time: Option<i64>,
         all: &[Digits<'_>],
@@ -104,7 +104,7 @@ impl<'a> Hypotheses<'a> {
     /// What explains the digits of a job by a hypothesis; `None` if it does not give them. For
     /// `eligible_time`, the exact number of seconds with which it does, as the server computes the
     /// times of a cycle's jobs one after the other.
-    pub(super) fn explain(
+    pub fn explain(
         &mut self,
         hypothesis: Hypothesis<'a>,
         (row, digits): Digits<'_>,
@@ -144,7 +144,7 @@ impl<'a> Hypotheses<'a> {
     }
 
     /// A file that the site lacks, so that an input of this job is not known.
-    pub(super) fn not_captured(&self, row: usize) -> Option<NotCaptured> {
+    pub fn not_captured(&self, row: usize) -> Option<NotCaptured> {
         if self.queue.tree.is_some() && !self.queue.has_usage && self.uses_fairshare() {
             Some(NotCaptured::Usage)
         } else if !self.queue.has_queues && self.lacks(QUEUE_PRIORITY, row) {

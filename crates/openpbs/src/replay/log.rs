@@ -55,18 +55,18 @@ fn value_in(text: &[u8], line: usize) -> Option<LoggedValue<'_>> {
 
 /// The values of one cycle.
 #[derive(Default)]
-pub(super) struct Cycle<'l> {
-    pub(super) values: Vec<LoggedValue<'l>>,
+pub struct Cycle<'l> {
+    pub values: Vec<LoggedValue<'l>>,
     /// The time of the first value in seconds, if its line has one; only differences of such times
     /// mean anything.
-    pub(super) time: Option<i64>,
+    pub time: Option<i64>,
 }
 
 /// Visits the values of one cycle after the other: all that follow a line
 /// `Starting Scheduling Cycle`, or, in a log without such lines, those of one second. A job is
 /// evaluated once in a cycle, so its next value begins another one. Returns the number of lines
 /// with a value that cannot be read.
-pub(super) fn for_each_cycle<'l>(log: &'l [u8], mut visit: impl FnMut(Cycle<'l>)) -> usize {
+pub fn for_each_cycle<'l>(log: &'l [u8], mut visit: impl FnMut(Cycle<'l>)) -> usize {
     const START: &[u8] = b";Starting Scheduling Cycle";
     let has_starts = lines(log).any(|(text, _)| split_at(text, START).is_some());
     let mut cycle = Cycle::default();
@@ -138,7 +138,7 @@ pub fn formulas_set(log: &[u8]) -> Vec<String> {
 }
 
 /// Whether the scheduler can have printed a text as a value: a number, `inf` or `nan`.
-pub(super) fn is_value(text: &str) -> bool {
+pub fn is_value(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let (whole, decimals) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
     matches!(unsigned, "inf" | "nan") || is_digits(whole) && is_digits(decimals)

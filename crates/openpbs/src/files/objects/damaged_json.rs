@@ -11,7 +11,7 @@ use super::{Attribute, Notation, ObjectKind, Objects, Place, offset, without_byt
 
 /// Reads one attribute from each line; `is_needed` says of which attributes the value must be
 /// readable. `None` if not every object is closed at the end.
-pub(in crate::files) fn read_damaged<'t>(
+pub fn read_damaged<'t>(
     text: &'t str,
     is_needed: impl Fn(&Attribute<'t>) -> bool,
 ) -> Result<Option<Objects<'t>>, String> {

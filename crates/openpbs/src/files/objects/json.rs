@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{Attribute, Notation, ObjectKind, Objects, Place, offset, without_byte_order_mark};
 
-pub(super) fn read(text: &str) -> Objects<'_> {
+pub fn read(text: &str) -> Objects<'_> {
     let mut objects = Objects::new(text, Notation::Json);
     let read = objects.read_json(without_byte_order_mark(text));
     objects.json_error = read.err().map(|error| error.to_string());
@@ -60,7 +60,7 @@ impl<'t> Objects<'t> {
 
 /// The value of an attribute. A list is written as the other notations write it, and a boolean as
 /// text.
-pub(super) fn scalar(text: &str) -> JsonScalar<'_> {
+pub fn scalar(text: &str) -> JsonScalar<'_> {
     match text.as_bytes().first() {
         Some(b't' | b'f') => JsonScalar::String(Cow::Borrowed(text)),
         Some(b'[') => match serde_json::from_str::<Vec<&RawValue>>(text) {

@@ -18,7 +18,7 @@ use crate::resource_amount::number;
 /// blanks.
 const BLANKS_OF_A_TAB: usize = 4;
 
-pub(super) fn read(text: &str) -> Objects<'_> {
+pub fn read(text: &str) -> Objects<'_> {
     let mut reader = Reader::new(text, Notation::Listing);
     for line in without_byte_order_mark(text).lines() {
         reader.line += 1;
@@ -28,7 +28,7 @@ pub(super) fn read(text: &str) -> Objects<'_> {
     reader.objects
 }
 
-pub(super) fn read_resourcedef(text: &str) -> Objects<'_> {
+pub fn read_resourcedef(text: &str) -> Objects<'_> {
     let mut reader = Reader::new(text, Notation::ResourceDef);
     for line in without_byte_order_mark(text).lines() {
         reader.line += 1;

@@ -8,21 +8,21 @@ const UNSPECIFIED: i32 = -1;
 
 /// A line, split into its parts.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line<'a> {
-    pub(super) name: &'a str,
+pub struct Line<'a> {
+    pub name: &'a str,
     /// The value, without its quotes.
-    pub(super) value: &'a str,
-    pub(super) times: Times,
+    pub value: &'a str,
+    pub times: Times,
 }
 
 impl Line<'_> {
-    pub(super) fn bad_value(&self, expected: &str) -> String {
+    pub fn bad_value(&self, expected: &str) -> String {
         let Self { name, value, .. } = self;
         format!("`{name}` cannot be `{value}`: {expected}")
     }
 
     /// `true` or `false` in any case, or a whole number, of which only 0 is false.
-    pub(super) fn boolean(&self) -> Result<bool, String> {
+    pub fn boolean(&self) -> Result<bool, String> {
         match boolean(self.value) {
             Some(boolean) => Ok(boolean),
             None => match whole_int(self.value.as_bytes()) {
@@ -33,12 +33,12 @@ impl Line<'_> {
     }
 
     /// A whole number.
-    pub(super) fn number(&self) -> Result<i32, String> {
+    pub fn number(&self) -> Result<i32, String> {
         whole_int(self.value.as_bytes()).ok_or_else(|| self.bad_value("it is a whole number"))
     }
 
     /// `HH:MM:SS`, `MM:SS` or seconds; more than 0. In seconds.
-    pub(super) fn duration(&self) -> Result<u64, String> {
+    pub fn duration(&self) -> Result<u64, String> {
         match self.seconds() {
             None | Some(0) => {
                 Err(self.bad_value("it is a time, `HH:MM:SS`, of more than 0 seconds"))
@@ -48,7 +48,7 @@ impl Line<'_> {
     }
 
     /// `HH:MM:SS`, `MM:SS` or seconds, in seconds.
-    pub(super) fn duration_or_none(&self) -> Result<u64, String> {
+    pub fn duration_or_none(&self) -> Result<u64, String> {
         let seconds = self.seconds();
         seconds.ok_or_else(|| self.bad_value("it is a time, `HH:MM:SS`"))
     }
@@ -66,7 +66,7 @@ impl Line<'_> {
 
     /// A number between 0 and 1, exclusive, as a C `float`; or NaN, which the daemon's comparisons
     /// let through.
-    pub(super) fn decay_factor(&self) -> Result<f32, String> {
+    pub fn decay_factor(&self) -> Result<f32, String> {
         if let Some(factor) = whole_double(self.value.as_bytes()) {
             let factor = factor as f32;
             if factor.is_nan() || (factor > 0.0 && factor < 1.0) {
@@ -77,7 +77,7 @@ impl Line<'_> {
     }
 
     /// `"name HIGH"` or `"name LOW"`. The daemon reads two words and ignores the rest.
-    pub(super) fn sort_key(&self) -> Result<SortKey, String> {
+    pub fn sort_key(&self) -> Result<SortKey, String> {
         let words: Vec<&str> = self.value.split_ascii_whitespace().collect();
         let first = match words[..] {
             [_, "HIGH" | "High" | "high", ..] => SortFirst::High,
@@ -91,7 +91,7 @@ impl Line<'_> {
     }
 
     /// The same for nodes, with `total`, `assigned` or `unused` as a third word.
-    pub(super) fn node_sort_key(&self) -> Result<NodeSortKey, String> {
+    pub fn node_sort_key(&self) -> Result<NodeSortKey, String> {
         let amount = self.value.split_ascii_whitespace().nth(2);
         Ok(NodeSortKey {
             key: self.sort_key()?,
@@ -106,7 +106,7 @@ impl Line<'_> {
 
 /// The leading digits as a number, 1 for `true`, 0 for `false`, and -1 for any other value: `2.9`
 /// is 2, `-5` is -1.
-pub(super) fn number_or_unspecified(value: &str) -> i32 {
+pub fn number_or_unspecified(value: &str) -> i32 {
     match boolean(value) {
         Some(boolean) => i32::from(boolean),
         None => leading_int(value.as_bytes()).unwrap_or(UNSPECIFIED),
@@ -126,7 +126,7 @@ fn boolean(value: &str) -> Option<bool> {
 /// Splits a line `name: value [time]`; a quoted value may contain blanks. An unknown time is
 /// returned as a fault, and the setting then applies at all times. `None` for a line without a
 /// colon, a name or a value.
-pub(super) fn split_line(text: &str) -> Option<(Line<'_>, Option<String>)> {
+pub fn split_line(text: &str) -> Option<(Line<'_>, Option<String>)> {
     let (name, value_and_time) = text.split_once(':')?;
     let (value, time) = split_value(value_and_time.trim_start())?;
     let (times, unknown_time) = parse_times(time);
