@@ -5,7 +5,7 @@ use jsf_json::{clipped, strip_byte_order_mark};
 use jsf_slurm::SlurmDocument;
 
 use crate::json_scanner::Scanner;
-use crate::object_keys::{Next, ObjectKeys};
+use crate::json_scanner::{Next, ObjectKeys};
 
 /// How many lines that begin with `{` are searched for a job.
 const MAX_LINES: usize = 1000;

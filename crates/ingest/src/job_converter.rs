@@ -15,12 +15,13 @@ use jsf_openpbs::entity::EntityAttributes;
 use jsf_openpbs::requested_processors::of_nodes;
 use jsf_openpbs::resource_amount::AmountSource;
 
-use crate::attribute_values::{input, integer, is_shortened, ratio};
 use crate::cycle_jobs::CycleJob;
-use crate::job_key::{JobKey, SpecialInput, is_cycle_list};
-use crate::names::{KnownName, MAX_RESOURCES, NameIndex, RequestedColumn};
-use crate::options::ReadOptions;
+use crate::job_key::{
+    JobKey, KnownName, MAX_RESOURCES, NameIndex, RequestedColumn, SpecialInput, input, integer,
+    is_cycle_list, is_shortened, ratio,
+};
 use crate::parsed_job::{LAST_COUNTS, MAX_ENTRIES, ParsedJob};
+use crate::reader::ReadOptions;
 
 const NO_EUSER: &str = "jobs lack `euser`, which qstat shows only to administrators; \
                         their user is `Job_Owner` up to the `@`";

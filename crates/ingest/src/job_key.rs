@@ -1,12 +1,15 @@
-//! What each key of a job means: the one table that the readers of all formats share.
+//! What each key of a job means: the one table that the readers of all formats share. The names of
+//! resources and inputs: those that a formula needs, each of which is a column of the table, and
+//! those that the jobs of a document have. And the numbers that a formula gets for their values.
 
+use job_sort_formula::jobs::{InputOrigin, InputPrecedence};
 use job_sort_formula::python::Value;
-use job_sort_formula::schema::FairshareInput;
+use job_sort_formula::schema::{FairshareInput, InputType};
 use jsf_json::JsonScalar;
-use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::duration;
+use jsf_openpbs::resource_amount::{AmountSource, NumberMode, inferred_type, number};
 
-use crate::attribute_values::{integer, ratio, seconds};
-use crate::names::NameIndex;
+use crate::reader::ReadOptions;
 
 /// What a key at the top of a job means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,4 +196,175 @@ impl SpecialInput {
             _ => integer(scalar).map(Value::Int).ok_or("a whole number"),
         }
     }
+}
+
+/// A column that a formula needs.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestedColumn<'a> {
+    pub name: &'a str,
+    /// The input, unless it is a resource.
+    pub special: Option<SpecialInput>,
+}
+
+impl<'a> RequestedColumn<'a> {
+    /// The columns, each name once.
+    pub fn all(options: &ReadOptions<'a>) -> Vec<Self> {
+        let mut columns: Vec<Self> = Vec::new();
+        for &name in options.needed {
+            if columns.iter().all(|column| column.name != name) {
+                let special = SpecialInput::from_name(name);
+                columns.push(Self { name, special });
+            }
+        }
+        columns
+    }
+
+    /// What the formula gets from a job without any attribute.
+    pub fn default(&self) -> Value {
+        match self.special {
+            Some(SpecialInput::Fairshare(_)) => Value::Float(0.0),
+            _ => Value::Int(0),
+        }
+    }
+
+    /// The origin of what the job itself has.
+    pub fn own_origin(&self) -> InputOrigin {
+        match self.special {
+            Some(_) => InputOrigin::Job,
+            None => InputOrigin::ResourceList,
+        }
+    }
+}
+
+/// The most resources that the jobs may have together.
+pub const MAX_RESOURCES: usize = 100_000;
+
+/// An index into the names that the jobs have.
+pub type NameIndex = u32;
+
+/// The name of a resource or an input that jobs have.
+#[derive(Debug)]
+pub struct KnownName {
+    pub name: Box<str>,
+    /// Its kind, if a schema declares it.
+    pub declared: Option<InputType>,
+    /// The column that gets the amounts.
+    pub column: Option<usize>,
+    /// The columns that get a ready-made input of this name. `fairshare_perc` has two names: an
+    /// input fills the column of its own name with the higher precedence.
+    pub input_columns: Vec<(usize, InputPrecedence)>,
+    /// Whether the amounts are not numbers, or the name is not that of a resource.
+    pub is_skipped: bool,
+    /// Whether the formula gets a small integer unchanged.
+    pub keeps_small_integers: bool,
+    /// The kinds that the amounts looked like, a bit for each.
+    kinds: u8,
+}
+
+impl KnownName {
+    pub fn new(
+        name: &str,
+        columns: &[RequestedColumn<'_>],
+        options: &ReadOptions<'_>,
+        source: AmountSource,
+    ) -> Self {
+        let declared = options.schema.input_type(name);
+        let special = SpecialInput::from_name(name);
+        let is_skipped = special.is_some() || declared.is_some_and(|kind| !kind.is_numeric());
+        let keeps_small_integers = match declared {
+            None | Some(InputType::Count | InputType::Duration) => true,
+            Some(InputType::Float) => {
+                source == AmountSource::Server || options.numbers != NumberMode::OpenPbs
+            }
+            Some(_) => false,
+        };
+        let mut own_column = None;
+        let mut input_columns = Vec::new();
+        for (index, column) in columns.iter().enumerate() {
+            if column.name == name {
+                own_column = Some(index);
+                input_columns.push((index, InputPrecedence::Input));
+            } else if special.is_some() && column.special == special {
+                input_columns.push((index, InputPrecedence::AliasedInput));
+            }
+        }
+        Self {
+            name: name.into(),
+            declared,
+            column: own_column,
+            input_columns,
+            is_skipped,
+            keeps_small_integers: keeps_small_integers && !is_skipped,
+            kinds: 0,
+        }
+    }
+
+    /// The kind of an amount: the declared one, else the one that it looks like.
+    pub fn kind(&self, scalar: &JsonScalar<'_>) -> InputType {
+        let is_number = matches!(scalar, JsonScalar::Number(_));
+        self.declared
+            .unwrap_or_else(|| inferred_type(scalar.text().unwrap_or(""), is_number))
+    }
+
+    /// Notes the kind that an undeclared name looks like. Returns whether it is new.
+    #[inline]
+    pub fn note_kind(&mut self, kind: InputType) -> bool {
+        let is_new = self.declared.is_none() && self.kinds & (1 << kind as u8) == 0;
+        self.kinds |= 1 << kind as u8;
+        is_new
+    }
+}
+
+/// The value of an input that the document gives as it is: a number, or one of the strings `inf`,
+/// `-inf` and `nan`, which JSON cannot express as numbers.
+pub fn input(scalar: &JsonScalar<'_>) -> Option<Value> {
+    match scalar {
+        JsonScalar::Number(text) => number(text),
+        JsonScalar::String(text) => match &**text {
+            "inf" => Some(Value::Float(f64::INFINITY)),
+            "-inf" => Some(Value::Float(f64::NEG_INFINITY)),
+            "nan" => Some(Value::Float(f64::NAN)),
+            _ => None,
+        },
+        JsonScalar::Other(_) => None,
+    }
+}
+
+/// The value of a whole number of at most 64 bits, as a number or a string.
+pub fn integer(scalar: &JsonScalar<'_>) -> Option<i64> {
+    match number(scalar.text()?.trim())? {
+        Value::Int(integer) => Some(integer),
+        // The JSON of qstat prints integers from 1e15 on with an exponent.
+        Value::Float(x) if x.fract() == 0.0 && x.abs() < 9.0e18 => Some(x as i64),
+        _ => None,
+    }
+}
+
+/// The value of any finite number of at most 64 bits or with a fraction, as a number or a string.
+pub fn ratio(scalar: &JsonScalar<'_>) -> Option<f64> {
+    match number(scalar.text()?.trim())? {
+        Value::Int(integer) => Some(integer as f64),
+        Value::Float(x) => Some(x),
+        _ => None,
+    }
+}
+
+/// The seconds in a duration in the syntax of PBS, or a whole number of seconds, which may be
+/// negative.
+pub fn seconds(scalar: &JsonScalar<'_>) -> Option<i64> {
+    let text = scalar.text()?.trim();
+    // digits alone are the most frequent, and a duration takes several times as long to read
+    let seconds = text.parse().ok().or_else(|| duration::seconds(text));
+    seconds.or_else(|| integer(scalar))
+}
+
+/// Whether qstat may have removed digits of an integer. Its JSON has only 15 digits if these are
+/// within one part in 2^52 of the amount, so that from 2^52 on two different integers may be
+/// printed alike.
+pub fn is_shortened(text: &str) -> bool {
+    let Some((mantissa, _)) = text.split_once(['e', 'E']) else {
+        return false;
+    };
+    mantissa.bytes().filter(u8::is_ascii_digit).count() <= 15
+        && text.parse().unwrap_or(0.0_f64).abs() >= 4_503_599_627_370_496.0
 }

@@ -2,22 +2,22 @@
 //!
 //! Enters: a document, or one job of it. Leaves: converted jobs, and what is wrong with single
 //! ones. The text is walked once, without a tree, and numbers are read from their text, since qstat
-//! prints large ones as `9.0072e+15`.
+//! prints large ones as `9.0072e+15`. Of a document with a job per line (NDJSON), chunks of whole
+//! lines are parsed in parallel while it arrives, and appended to the table in order.
+
+use std::io::{self, Read};
 
 use job_sort_formula::jobs::Problem;
-use jsf_json::{JsonScalar, clipped};
+use job_sort_formula::parallel::pipeline;
+use jsf_json::{JsonScalar, clipped, decode_utf8};
 use jsf_openpbs::resource_amount::AmountSource;
 use serde::de::IgnoredAny;
 
-use crate::attribute_values::integer;
-use crate::error::ReadErrorKind;
 use crate::job_converter::JobConverter;
-use crate::job_key::JobKey;
-use crate::json_scanner::Scanner;
-use crate::names::NameIndex;
-use crate::object_keys::{Next, ObjectKeys};
-use crate::options::{ParsedJobs, ReadOptions};
+use crate::job_key::{JobKey, NameIndex, integer};
+use crate::json_scanner::{Next, ObjectKeys, Scanner};
 use crate::parsed_job::{ParsedJob, push_entry};
+use crate::reader::{ParsedJobs, ReadErrorKind, ReadOptions};
 use crate::table_builder::TableBuilder;
 
 /// Reads one job after the other.
@@ -348,5 +348,128 @@ impl Document<'_> {
             }
             scanner.take(b',')?;
         }
+    }
+}
+
+/// The largest document, in bytes.
+const MAX_BYTES: u64 = 64 << 30;
+/// The largest chunk, in bytes, and so the longest line.
+const MAX_CHUNK: u64 = 256 << 20;
+
+/// Reads a document with a job per line.
+///
+/// # Errors
+/// The source cannot be read, or there are too many jobs.
+pub fn read_job_lines(
+    source: Box<dyn Read + Send + '_>,
+    options: &ReadOptions<'_>,
+) -> Result<ParsedJobs, ReadErrorKind> {
+    let mut lines = Lines {
+        source,
+        left: MAX_BYTES,
+        begun: Vec::new(),
+    };
+    let mut builder = TableBuilder::new(options);
+    let mut line = 1;
+    pipeline(
+        || Chunk {
+            text: Vec::new(),
+            lines: 0,
+            reader: JsonReader::new(options, AmountSource::User),
+        },
+        |chunk| lines.fill(&mut chunk.text, options.chunk_size),
+        Chunk::parse,
+        |chunk| {
+            builder.append(&mut chunk.reader.converter.output, line);
+            line += chunk.lines;
+            Ok(!builder.is_full())
+        },
+    )?;
+    builder.finish()
+}
+
+/// A document that is cut after lines.
+struct Lines<'s> {
+    source: Box<dyn Read + Send + 's>,
+    /// How many bytes it may still have.
+    left: u64,
+    /// The start of a line, which belongs to the next chunk.
+    begun: Vec<u8>,
+}
+
+impl Lines<'_> {
+    /// Fills a buffer with about so many bytes of whole lines. Returns `false` at the end.
+    fn fill(&mut self, text: &mut Vec<u8>, size: usize) -> io::Result<bool> {
+        text.clear();
+        text.append(&mut self.begun);
+        let mut size = size.max(1) as u64;
+        loop {
+            let wanted = size.saturating_sub(text.len() as u64);
+            let read = self.source.by_ref().take(wanted).read_to_end(text)? as u64;
+            let Some(left) = self.left.checked_sub(read) else {
+                let message = format!("it is larger than {MAX_BYTES} bytes, the limit for jobs");
+                return Err(io::Error::other(message));
+            };
+            self.left = left;
+            if read < wanted {
+                return Ok(!text.is_empty());
+            }
+            if let Some(end) = memchr::memrchr(b'\n', text) {
+                self.begun.extend_from_slice(&text[end + 1..]);
+                text.truncate(end + 1);
+                return Ok(true);
+            }
+            if size >= MAX_CHUNK {
+                let message = format!("it has {MAX_CHUNK} bytes without the end of a job");
+                return Err(io::Error::other(message));
+            }
+            size = (2 * size).min(MAX_CHUNK);
+        }
+    }
+}
+
+/// A chunk, and the jobs in it. Its buffers are used again, and what its reader knows of the keys.
+struct Chunk<'a> {
+    text: Vec<u8>,
+    lines: usize,
+    reader: JsonReader<'a>,
+}
+
+impl Chunk<'_> {
+    fn parse(&mut self) {
+        self.reader.converter.clear_output();
+        self.lines = 0;
+        let text = decode_utf8(&self.text);
+        let mut job = ParsedJob::default();
+        let mut rest = &*text;
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+            let line = rest[..end].trim();
+            if !line.is_empty() {
+                self.reader.read_line(line, Some(self.lines), &mut job);
+            }
+            self.lines += 1;
+            rest = rest.get(end + 1..).unwrap_or_default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_beyond_its_limit_is_an_error() {
+        let read = [5, 4].map(|left| {
+            let mut lines = Lines {
+                source: Box::new(&b"12\n45"[..]),
+                left,
+                begun: Vec::new(),
+            };
+            let mut text = Vec::new();
+            let is_read = lines.fill(&mut text, 100);
+            (is_read.ok(), text.len())
+        });
+        assert_eq!(read, [(Some(true), 5), (None, 5)]);
     }
 }

@@ -14,19 +14,13 @@
 
 #![forbid(unsafe_code)]
 
-mod attribute_values;
 mod cycle_jobs;
-mod error;
 mod file_kind;
 mod job_converter;
 mod job_key;
-mod job_lines;
 mod json_reader;
 mod json_scanner;
-mod names;
 pub mod native_tree;
-mod object_keys;
-mod options;
 mod parsed_job;
 mod qstat_recovery;
 mod qstat_text;
@@ -34,10 +28,8 @@ mod reader;
 mod table_builder;
 
 pub use crate::cycle_jobs::{Clock, CycleJobs, QueuedJob};
-pub use crate::error::{ReadError, ReadErrorKind};
 pub use crate::file_kind::FileKind;
-pub use crate::options::{ParsedJobs, ReadOptions};
-pub use crate::reader::read_jobs_from;
+pub use crate::reader::{ParsedJobs, ReadError, ReadErrorKind, ReadOptions, read_jobs_from};
 
 /// Reads a job document in memory; its format is detected.
 ///

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use job_sort_formula::jobs::Problem;
 use jsf_json::{JsonScalar, clipped};
 
-use crate::job_key::JobKey;
-use crate::names::NameIndex;
+use crate::job_key::{JobKey, NameIndex};
 
 /// The most resources and the most inputs of a job.
 pub const MAX_ENTRIES: usize = 10_000;

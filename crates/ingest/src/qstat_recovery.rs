@@ -18,13 +18,11 @@ use jsf_openpbs::resource_amount::AmountSource;
 use jsf_openpbs::words::counted;
 use serde::de::IgnoredAny;
 
-use crate::attribute_values::integer;
-use crate::error::{ReadErrorKind, reason};
-use crate::job_key::{JobKey, QSTAT_KEYS};
+use crate::job_key::{JobKey, QSTAT_KEYS, integer};
 use crate::json_reader::JsonReader;
 use crate::json_scanner::Scanner;
-use crate::options::{ParsedJobs, ReadOptions};
 use crate::parsed_job::{MAX_PROBLEMS, ParsedJob};
+use crate::reader::{ParsedJobs, ReadErrorKind, ReadOptions, reason};
 use crate::table_builder::TableBuilder;
 
 /// Reads the jobs of a document that is not valid JSON because of `error`.

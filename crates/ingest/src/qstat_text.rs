@@ -9,12 +9,11 @@ use jsf_openpbs::files::objects::split_unescaped;
 use jsf_openpbs::qmgr::is_of_name;
 use jsf_openpbs::resource_amount::{AmountSource, number};
 
-use crate::error::ReadErrorKind;
 use crate::job_converter::JobConverter;
 use crate::job_key::JobKey;
-use crate::options::{ParsedJobs, ReadOptions};
 use crate::parsed_job::ParsedJob;
 use crate::qstat_recovery::CUT_OFF;
+use crate::reader::{ParsedJobs, ReadErrorKind, ReadOptions};
 use crate::table_builder::TableBuilder;
 
 /// Reads the jobs of a `qstat -f` text. Unlike the JSON of qstat, the text has every digit of a

@@ -7,12 +7,11 @@ use job_sort_formula::python::Value;
 use jsf_json::clipped;
 
 use crate::cycle_jobs::CycleJobsBuilder;
-use crate::error::ReadErrorKind;
 use crate::job_converter::{
     ConvertedJob, ConvertedJobs, JobConverter, MAX_KEYS, OF_NODES, OF_PROCS, Part,
 };
-use crate::names::{MAX_RESOURCES, RequestedColumn};
-use crate::options::{ParsedJobs, ReadOptions};
+use crate::job_key::{MAX_RESOURCES, RequestedColumn};
+use crate::reader::{ParsedJobs, ReadErrorKind, ReadOptions};
 
 /// How many jobs and problems are converted before the table takes them.
 const MAX_PENDING: usize = 4096;

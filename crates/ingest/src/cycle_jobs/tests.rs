@@ -1,7 +1,7 @@
 use job_sort_formula::schema::Schema;
 
 use super::*;
-use crate::options::ReadOptions;
+use crate::reader::ReadOptions;
 use crate::{ParsedJobs, read_jobs};
 
 fn read_whole(document: &str) -> ParsedJobs {

@@ -115,3 +115,44 @@ fn nesting_may_be_deep() {
     assert!(is_value(&("[".repeat(depth) + &"]".repeat(depth))));
     assert!(!is_value(&("[".repeat(depth) + &"]".repeat(depth - 1))));
 }
+
+/// The lengths of the keys of an object of numbers.
+fn read(keys: &mut ObjectKeys<usize>, text: &str) -> Option<Vec<usize>> {
+    let mut scanner = Scanner::new(text);
+    scanner.take(b'{')?;
+    let mut found = Vec::new();
+    keys.begin();
+    while let Next::Value(length, _) = keys.next(&mut scanner, str::len)? {
+        scanner.skip_value()?;
+        found.push(length);
+    }
+    Some(found)
+}
+
+#[test]
+fn keys_are_separated_by_commas() {
+    let mut keys = ObjectKeys::new();
+    for (text, expected) in [
+        (r#"{"a":1,"bb":2}"#, Some(vec![1, 2])),
+        (r#"{"bb":2,"a":1}"#, Some(vec![2, 1])),
+        (r#"{"a":1,"bb" : 2, "a":3 }"#, Some(vec![1, 2, 1])),
+        (r#"{"\u0061":1,"bb":2}"#, Some(vec![1, 2])),
+        ("{}", Some(vec![])),
+        (r#"{"a":1,}"#, None),
+        (r#"{,"a":1}"#, None),
+        (r#"{"a":1"bb":2}"#, None),
+        (r#"{"\ud800":1}"#, None),
+    ] {
+        assert_eq!(read(&mut keys, text), expected, "{text}");
+    }
+}
+
+#[test]
+fn more_keys_than_are_remembered_are_read() {
+    let mut keys = ObjectKeys::new();
+    let entries: Vec<_> = (0..MAX_KEYS + 10)
+        .map(|number| format!("\"{number:05}\":1"))
+        .collect();
+    let text = format!("{{{}}}", entries.join(","));
+    assert_eq!(read(&mut keys, &text), Some(vec![5; MAX_KEYS + 10]));
+}
