@@ -76,7 +76,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         numbers: NumberMode::Exact,
         ..ReadOptions::new(&schema, &[])
     };
-    let mut table = read_jobs(&fs::read("examples/site/jobs.ndjson")?, &options)?.table;
+    let mut table = read_jobs(fs::File::open("examples/site/jobs.ndjson")?, &options)?.table;
 
     // The bank is asked once per entity. A job that carries the number itself keeps it.
     let strangers = fill_fairshare(&mut table, &bank, |number| {

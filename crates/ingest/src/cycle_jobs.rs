@@ -92,8 +92,6 @@ pub struct QueuedJob {
     pub max_run_subjobs: Option<u32>,
     /// Whether it may be reserved a place (`topjob_ineligible`).
     pub is_topjob_eligible: bool,
-    /// The letters of the holds: `u`, `o`, `s`, `p`.
-    pub hold_types: Box<str>,
     /// When the scheduler last expected to start it, in seconds since 1970.
     pub estimated_start: Option<i64>,
     /// What it has on each node if it runs (`exec_vnode`).
@@ -109,19 +107,12 @@ struct JobTimes {
     estimated_start: Option<Time>,
 }
 
-/// Collects the jobs of a document.
-#[derive(Debug, Default)]
-pub(super) struct CycleJobsBuilder {
-    pub(super) timestamp: Option<i64>,
-    pub(super) jobs: Vec<CycleJob>,
-}
-
-impl CycleJobsBuilder {
-    pub(super) fn finish(self) -> CycleJobs {
-        let clock = Clock::new(&self.jobs, self.timestamp);
+impl CycleJobs {
+    pub(super) fn new(read: Vec<CycleJob>, timestamp: Option<i64>) -> Self {
+        let clock = Clock::new(&read, timestamp);
         let mut is_time_zone_known = true;
-        let mut jobs = Vec::with_capacity(self.jobs.len());
-        for CycleJob { mut job, times } in self.jobs {
+        let mut jobs = Vec::with_capacity(read.len());
+        for CycleJob { mut job, times } in read {
             is_time_zone_known &= clock.is_known() || !matches!(times.started, Some(Time::Wall(_)));
             job.stime = clock.utc_if_known(times.started);
             job.qtime = clock.utc_if_known(times.queued);
@@ -129,9 +120,9 @@ impl CycleJobsBuilder {
             job.estimated_start = clock.utc_if_known(times.estimated_start);
             jobs.push(job);
         }
-        CycleJobs {
+        Self {
             jobs,
-            timestamp: self.timestamp,
+            timestamp,
             is_time_zone_known,
             clock,
         }
@@ -194,7 +185,6 @@ impl AttributeReader<'_, '_> {
         let submitted = self.text("array_indices_submitted");
         let running = self.subjobs_in("Running:").unwrap_or(0);
         let ending = self.subjobs_in("Exiting:").unwrap_or(0);
-        let holds = self.text("Hold_Types").filter(|holds| *holds != "n");
         let accrue_type = self.special(SpecialInput::AccrueType).and_then(integer);
         QueuedJob {
             id: job.id().into(),
@@ -223,7 +213,6 @@ impl AttributeReader<'_, '_> {
             max_run_subjobs: self.max_run_subjobs(),
             running_subjobs: running.saturating_add(ending),
             is_topjob_eligible: !self.text("topjob_ineligible").is_some_and(is_true),
-            hold_types: holds.unwrap_or_default().into(),
             placed: PlacedChunk::read_all(placed.unwrap_or_default(), source, schema),
             ..QueuedJob::default()
         }

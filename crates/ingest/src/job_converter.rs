@@ -11,8 +11,8 @@ use job_sort_formula::jobs::{Batch, BatchRow, Exclusion, InputPrecedence, JobSta
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::InputType;
 use jsf_json::{JsonScalar, clipped};
+use jsf_openpbs::chunks::of_nodes;
 use jsf_openpbs::entity::EntityAttributes;
-use jsf_openpbs::requested_processors::of_nodes;
 use jsf_openpbs::resource_amount::AmountSource;
 
 use crate::cycle_jobs::CycleJob;
@@ -20,7 +20,7 @@ use crate::job_key::{
     JobKey, KnownName, MAX_RESOURCES, NameIndex, RequestedColumn, SpecialInput, input, integer,
     is_cycle_list, is_shortened, ratio,
 };
-use crate::parsed_job::{LAST_COUNTS, MAX_ENTRIES, ParsedJob};
+use crate::parsed_job::{LAST_COUNTS, MAX_ENTRIES, ParsedJob, wrong_attribute, wrong_input};
 use crate::reader::ReadOptions;
 
 const NO_EUSER: &str = "jobs lack `euser`, which qstat shows only to administrators; \
@@ -237,7 +237,8 @@ impl<'a> JobConverter<'a> {
 
     /// Converts a job.
     pub fn push(&mut self, job: &mut ParsedJob<'_>) {
-        if self.source == AmountSource::Server && !job.has_resources() {
+        let has_resources = !job.resources.is_empty() || job.get(JobKey::Resources).is_some();
+        if self.source == AmountSource::Server && !has_resources {
             job.problems.push(Problem::NoResources);
         }
         if self.takes_nodes {
@@ -253,7 +254,7 @@ impl<'a> JobConverter<'a> {
                 self.reported_keys.insert(key.clone());
             }
             if !problem.skips_the_job() {
-                self.output.report(job.line, job.id(), problem);
+                self.report(job, problem);
             } else if rejection.is_none() {
                 rejection = Some(problem);
             }
@@ -279,8 +280,12 @@ impl<'a> JobConverter<'a> {
 
     /// Reports a problem of a job that is not added, and discards its inputs.
     pub fn skip(&mut self, job: &ParsedJob<'_>, problem: Problem) {
-        self.output.report(job.line, job.id(), problem);
+        self.report(job, problem);
         self.abandon();
+    }
+
+    fn report(&mut self, job: &ParsedJob<'_>, problem: Problem) {
+        self.output.report(job.line, job.id(), problem);
     }
 
     /// Discards the inputs of the current job.
@@ -430,7 +435,7 @@ impl JobConverter<'_> {
         }
         let expected = "a letter such as `Q`, `H` or `R`";
         let problem = wrong_attribute("job_state", scalar, expected);
-        self.output.report(job.line, job.id(), problem);
+        self.report(job, problem);
         JobState::Unknown
     }
 
@@ -473,7 +478,7 @@ impl JobConverter<'_> {
         if scalar.is_null() {
             if name.column.is_some() {
                 let problem = wrong_attribute(&name.name, scalar, "an amount");
-                self.output.report(job.line, job.id(), problem);
+                self.report(job, problem);
             }
             return None;
         }
@@ -561,7 +566,7 @@ impl JobConverter<'_> {
             self.output.parts.push(part);
         }
         for problem in losses {
-            self.output.report(job.line, job.id(), problem);
+            self.report(job, problem);
         }
         self.set(column, InputPrecedence::Job, value);
     }
@@ -577,7 +582,7 @@ impl JobConverter<'_> {
                 let is_needed = !name.input_columns.is_empty();
                 if scalar.is_null() == is_needed {
                     let problem = wrong_attribute(&name.name, scalar, expected);
-                    self.output.report(job.line, job.id(), problem);
+                    self.report(job, problem);
                 } else if is_needed && wrong.is_none() {
                     wrong = Some(wrong_input(&name.name, scalar, expected));
                 }
@@ -616,7 +621,7 @@ impl JobConverter<'_> {
                 key: clipped(&self.name(key).name).into_owned(),
                 consequence: LAST_COUNTS,
             };
-            self.output.report(job.line, job.id(), problem);
+            self.report(job, problem);
         }
     }
 }
@@ -625,22 +630,4 @@ impl JobConverter<'_> {
 fn small_integer(text: &str) -> Option<i64> {
     let is_small = text.len() <= 7 && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_small { text.parse().ok() } else { None }
-}
-
-/// The problem of an attribute whose value is not what it should be.
-fn wrong_attribute(name: &str, scalar: &JsonScalar<'_>, expected: &'static str) -> Problem {
-    Problem::Attribute {
-        attribute: name.to_owned(),
-        found: scalar.found(),
-        expected,
-    }
-}
-
-/// The problem of an input that a column needs and whose value cannot be read.
-fn wrong_input(name: &str, scalar: &JsonScalar<'_>, expected: &'static str) -> Problem {
-    Problem::WrongInput {
-        attribute: name.to_owned(),
-        found: scalar.found(),
-        expected,
-    }
 }

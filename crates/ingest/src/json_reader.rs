@@ -16,7 +16,7 @@ use serde::de::IgnoredAny;
 use crate::job_converter::JobConverter;
 use crate::job_key::{JobKey, NameIndex, integer};
 use crate::json_scanner::{Next, ObjectKeys, Scanner};
-use crate::parsed_job::{ParsedJob, push_entry};
+use crate::parsed_job::{ParsedJob, push_entry, wrong_attribute, wrong_input};
 use crate::reader::{ParsedJobs, ReadErrorKind, ReadOptions};
 use crate::table_builder::TableBuilder;
 
@@ -194,8 +194,11 @@ fn read_cycle_list<'d>(
 fn note_shape(shape: Shape, key: &str, job: &mut ParsedJob<'_>) {
     match shape {
         Ok(()) => {}
-        Err("null") => job.report(key, "null", "an object"),
-        Err(found) => job.reject(key, found, "an object"),
+        Err("null") => job.push_problem(wrong_attribute(key, &JsonScalar::NULL, "an object")),
+        Err(found) => {
+            let found = JsonScalar::Other(found);
+            job.problems.push(wrong_input(key, &found, "an object"));
+        }
     }
 }
 

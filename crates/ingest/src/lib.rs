@@ -29,28 +29,4 @@ mod table_builder;
 
 pub use crate::cycle_jobs::{Clock, CycleJobs, QueuedJob};
 pub use crate::file_kind::FileKind;
-pub use crate::reader::{ParsedJobs, ReadError, ReadErrorKind, ReadOptions, read_jobs_from};
-
-/// Reads a job document in memory; its format is detected.
-///
-/// [`read_jobs_from`] also reads files and streams. A problem with one job is reported in
-/// [`ParsedJobs::problems`] and does not affect the others. Bytes that are not UTF-8 are replaced,
-/// and a byte order mark is skipped.
-///
-/// ```
-/// use jsf_ingest::{ReadOptions, read_jobs};
-/// use job_sort_formula::schema::Schema;
-///
-/// let schema = Schema::openpbs();
-/// let options = ReadOptions::new(&schema, &["ncpus", "mem"]);
-/// let document = read_jobs(br#"{"id":"1.vm","entity":"Bob","resources":{"ncpus":4,"mem":"4gb"}}"#, &options)?;
-/// // Sizes are in kilobytes.
-/// assert_eq!(document.table.column("mem").unwrap().nearest_double(0), 4194304.0);
-/// # Ok::<(), jsf_ingest::ReadError>(())
-/// ```
-///
-/// # Errors
-/// The document is empty, has none of the formats, is not valid JSON, or has too many jobs.
-pub fn read_jobs(bytes: &[u8], options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadError> {
-    read_jobs_from(bytes, options)
-}
+pub use crate::reader::{ParsedJobs, ReadError, ReadErrorKind, ReadOptions, read_jobs};

@@ -76,11 +76,6 @@ impl<'d> ParsedJob<'d> {
         self.text(JobKey::Id)
     }
 
-    /// Whether the job has a list of resources.
-    pub fn has_resources(&self) -> bool {
-        !self.resources.is_empty() || self.get(JobKey::Resources).is_some()
-    }
-
     /// Sets the attribute `key`, which the document calls `name`; one that is given again is
     /// reported.
     pub fn set(&mut self, key: JobKey, name: &str, value: JsonScalar<'d>) {
@@ -110,14 +105,18 @@ impl<'d> ParsedJob<'d> {
         let mut value = value;
         if key.is_name() {
             match &value {
-                JsonScalar::Other(found) => {
-                    self.report(name, found, "a string");
+                JsonScalar::Other(_) => {
+                    self.push_problem(wrong_attribute(name, &value, "a string"));
                     if known.is_some() {
                         return;
                     }
                     value = JsonScalar::NULL;
                 }
-                JsonScalar::String(text) if !text.is_ascii() => self.check_bytes(name, text),
+                JsonScalar::String(text) if text.contains(char::REPLACEMENT_CHARACTER) => {
+                    let what =
+                        format!("`{name}` contains bytes that are not UTF-8, which are replaced");
+                    self.push_problem(Problem::Repaired { what });
+                }
                 _ => {}
             }
         }
@@ -131,38 +130,29 @@ impl<'d> ParsedJob<'d> {
         }
     }
 
-    /// Reports a name with replaced bytes.
-    fn check_bytes(&mut self, attribute: &str, text: &str) {
-        if text.contains(char::REPLACEMENT_CHARACTER) {
-            let what =
-                format!("`{attribute}` contains bytes that are not UTF-8, which are replaced");
-            self.push_problem(Problem::Repaired { what });
-        }
-    }
-
-    /// Reports an attribute that is not what it should be.
-    pub fn report(&mut self, attribute: &str, found: &str, expected: &'static str) {
-        self.push_problem(Problem::Attribute {
-            attribute: attribute.to_owned(),
-            found: found.to_owned(),
-            expected,
-        });
-    }
-
     /// Adds a problem that does not reject the job, unless it has very many.
     pub fn push_problem(&mut self, problem: Problem) {
         if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(problem);
         }
     }
+}
 
-    /// Reports an attribute without which the job cannot be evaluated.
-    pub fn reject(&mut self, attribute: &str, found: &str, expected: &'static str) {
-        self.problems.push(Problem::WrongInput {
-            attribute: attribute.to_owned(),
-            found: found.to_owned(),
-            expected,
-        });
+/// The problem of an attribute whose value is not what it should be.
+pub fn wrong_attribute(name: &str, scalar: &JsonScalar<'_>, expected: &'static str) -> Problem {
+    Problem::Attribute {
+        attribute: name.to_owned(),
+        found: scalar.found(),
+        expected,
+    }
+}
+
+/// The problem of an input that a column needs and whose value cannot be read.
+pub fn wrong_input(name: &str, scalar: &JsonScalar<'_>, expected: &'static str) -> Problem {
+    Problem::WrongInput {
+        attribute: name.to_owned(),
+        found: scalar.found(),
+        expected,
     }
 }
 

@@ -8,7 +8,6 @@
 //! braces are missing, the indentation of a line shows which object it belongs to. Lines of another
 //! origin, such as what a shell printed, are left out with a note.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use job_sort_formula::jobs::Problem;
@@ -151,14 +150,16 @@ impl Indentation {
     }
 
     fn level(self, depth: usize) -> Level {
-        match depth.cmp(&self.attribute) {
-            Ordering::Greater => Level::List,
-            Ordering::Equal => Level::Attribute,
-            Ordering::Less => match depth.cmp(&self.job) {
-                Ordering::Greater => Level::BelowJob,
-                Ordering::Equal => Level::Job,
-                Ordering::Less => Level::Document,
-            },
+        if depth > self.attribute {
+            Level::List
+        } else if depth == self.attribute {
+            Level::Attribute
+        } else if depth > self.job {
+            Level::BelowJob
+        } else if depth == self.job {
+            Level::Job
+        } else {
+            Level::Document
         }
     }
 }

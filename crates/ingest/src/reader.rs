@@ -24,29 +24,33 @@ const HEAD_BYTES: u64 = 256 << 10;
 /// The largest document that is held in memory as a whole, in bytes.
 const MAX_WHOLE: u64 = 4 << 30;
 
-/// Reads a job document from a file or a stream, to its end; its format is detected.
+/// Reads a job document from memory, a file or a stream, to its end; its format is detected.
+///
+/// A problem with one job is reported in [`ParsedJobs::problems`] and does not affect the others.
+/// Bytes that are not UTF-8 are replaced, and a byte order mark is skipped.
 ///
 /// A document with a job per line is parsed in parallel on the threads of rayon's current pool, or
 /// of the crate's. Besides the table, at most four chunks per thread are in memory, each of
 /// [`ReadOptions::chunk_size`] or of one job if that is larger, of at most 256 MiB. A document of
 /// another format is held in memory as a whole and has at most 4 GiB.
 ///
-/// ```no_run
-/// use std::fs::File;
-///
+/// ```
+/// use jsf_ingest::{ReadOptions, read_jobs};
 /// use job_sort_formula::schema::Schema;
-/// use jsf_ingest::{ReadOptions, read_jobs_from};
 ///
 /// let schema = Schema::openpbs();
-/// let options = ReadOptions { source_name: "jobs.ndjson", ..ReadOptions::new(&schema, &["ncpus"]) };
-/// let document = read_jobs_from(File::open("jobs.ndjson")?, &options)?;
-/// println!("{} jobs", document.table.len());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let options = ReadOptions::new(&schema, &["ncpus", "mem"]);
+/// let document = br#"{"id":"1.vm","entity":"Bob","resources":{"ncpus":4,"mem":"4gb"}}"#;
+/// let jobs = read_jobs(&document[..], &options)?;
+/// // Sizes are in kilobytes.
+/// assert_eq!(jobs.table.column("mem").unwrap().nearest_double(0), 4194304.0);
+/// # Ok::<(), jsf_ingest::ReadError>(())
 /// ```
 ///
 /// # Errors
-/// See [`read_jobs`](crate::read_jobs); also the stream cannot be read.
-pub fn read_jobs_from(
+/// The stream cannot be read, or the document is empty, has none of the formats, is not valid JSON,
+/// or has too many jobs.
+pub fn read_jobs(
     stream: impl Read + Send,
     options: &ReadOptions<'_>,
 ) -> Result<ParsedJobs, ReadError> {

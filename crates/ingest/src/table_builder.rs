@@ -6,7 +6,7 @@ use job_sort_formula::jobs::{Job, JobProblem, JobTable, MAX_JOBS, Problem, Probl
 use job_sort_formula::python::Value;
 use jsf_json::clipped;
 
-use crate::cycle_jobs::CycleJobsBuilder;
+use crate::cycle_jobs::{CycleJob, CycleJobs};
 use crate::job_converter::{
     ConvertedJob, ConvertedJobs, JobConverter, MAX_KEYS, OF_NODES, OF_PROCS, Part,
 };
@@ -21,7 +21,8 @@ const MAX_PENDING: usize = 4096;
 pub struct TableBuilder<'a> {
     options: &'a ReadOptions<'a>,
     table: JobTable,
-    cycle_jobs: Option<CycleJobsBuilder>,
+    cycle_jobs: Vec<CycleJob>,
+    timestamp: Option<i64>,
     problems: Problems,
     /// What the formula gets from a job without any attribute.
     defaults: Vec<Value>,
@@ -43,7 +44,8 @@ impl<'a> TableBuilder<'a> {
         Self {
             options,
             table,
-            cycle_jobs: options.cycle_jobs.then(CycleJobsBuilder::default),
+            cycle_jobs: Vec::new(),
+            timestamp: None,
             problems: Problems::default(),
             defaults: columns.iter().map(RequestedColumn::default).collect(),
             reported_keys: HashSet::new(),
@@ -104,9 +106,7 @@ impl<'a> TableBuilder<'a> {
             let refusal = format!("is ambiguous: {what}");
             self.refusal.get_or_insert(refusal);
         }
-        if let Some(cycle_jobs) = &mut self.cycle_jobs {
-            cycle_jobs.timestamp = jobs.timestamp;
-        }
+        self.timestamp = jobs.timestamp;
         self.has_too_many_names |= jobs.has_too_many_names;
         self.notes.extend(&jobs.notes);
     }
@@ -125,9 +125,7 @@ impl<'a> TableBuilder<'a> {
             return self.report(line, &job.id, problem);
         }
         self.table.push_origins(&job.sources);
-        if let (Some(jobs), Some(cycle)) = (&mut self.cycle_jobs, job.cycle) {
-            jobs.jobs.push(cycle);
-        }
+        self.cycle_jobs.extend(job.cycle);
     }
 
     /// Reports a problem of a job.
@@ -212,7 +210,10 @@ impl<'a> TableBuilder<'a> {
         if self.notes.contains(OF_PROCS) {
             self.notes.remove(OF_NODES);
         }
-        let cycle_jobs = self.cycle_jobs.map(CycleJobsBuilder::finish);
+        let mut cycle_jobs = None;
+        if self.options.cycle_jobs {
+            cycle_jobs = Some(CycleJobs::new(self.cycle_jobs, self.timestamp));
+        }
         Ok(ParsedJobs {
             table: self.table,
             cycle_jobs,

@@ -290,7 +290,7 @@ fn more_names_than_a_table_has_columns_are_refused() {
     let names: Vec<String> = (0..2001).map(|name| format!("n{name}")).collect();
     let needed: Vec<&str> = names.iter().map(String::as_str).collect();
     let schema = Schema::openpbs();
-    let read = |needed| read_jobs(b"{\"id\":\"1\"}", &ReadOptions::new(&schema, needed));
+    let read = |needed| read_jobs(&b"{\"id\":\"1\"}"[..], &ReadOptions::new(&schema, needed));
     assert!(read(&needed[1..]).is_ok());
     let refused = read(&needed).expect_err("too many").to_string();
     assert!(

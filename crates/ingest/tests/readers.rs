@@ -6,7 +6,7 @@
 use std::io::{self, Read};
 
 use job_sort_formula::schema::{InputType, Schema};
-use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs, read_jobs_from};
+use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs};
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
@@ -605,7 +605,7 @@ impl Site {
             ..options
         };
         let read = if dice.one_in(3) {
-            read_jobs_from(Drop(bytes, 1 + dice.roll(300)), &chunked)
+            read_jobs(Drop(bytes, 1 + dice.roll(300)), &chunked)
         } else {
             read_jobs(bytes, &chunked)
         };

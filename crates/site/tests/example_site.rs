@@ -100,7 +100,7 @@ impl Site {
             queue_priorities: &self.queues.priorities(),
             ..ReadOptions::new(&self.schema, &needed)
         };
-        let read = read_jobs(&bytes(path), &options).unwrap_or_else(|error| panic!("{error}"));
+        let read = read_jobs(&*bytes(path), &options).unwrap_or_else(|error| panic!("{error}"));
         assert!(
             read.problems.is_empty(),
             "{path}: {:?}",

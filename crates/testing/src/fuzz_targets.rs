@@ -16,14 +16,14 @@ use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf::commands::page::what_if::{Shown, WhatIfPage, check_json, ranking_json};
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
-use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs, read_jobs_from};
+use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs};
 use jsf_openpbs::check::{Checked, SiteFacts};
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::files::formula_source::{any_formula_in, pasted};
 use jsf_openpbs::files::nodes::Nodes;
 use jsf_openpbs::files::objects::Objects;
+use jsf_openpbs::files::objects::repeated;
 use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::files::repeated::repeated;
 use jsf_openpbs::files::reservations;
 use jsf_openpbs::files::resource_group::ResourceGroup;
 use jsf_openpbs::files::resources::add_resources;
@@ -243,7 +243,7 @@ pub fn jobs(data: &[u8]) {
         ..options
     };
     let read = if choice.is_multiple_of(5) {
-        read_jobs_from(Trickle(data, 1 + choice % 100), &chunked)
+        read_jobs(Trickle(data, 1 + choice % 100), &chunked)
     } else {
         read_jobs(data, &chunked)
     };
@@ -261,7 +261,7 @@ pub fn qstat(data: &[u8]) {
         ..ReadOptions::new(&schema, &needed)
     };
     let whole = outcome(read_jobs(data, &options));
-    let stream = read_jobs_from(Trickle(data, 1 + data.len() % 70), &options);
+    let stream = read_jobs(Trickle(data, 1 + data.len() % 70), &options);
     assert_eq!(whole, outcome(stream), "as a stream");
 }
 

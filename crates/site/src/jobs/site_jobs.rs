@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock};
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::jobs::{Exclusion, JobTable};
 use job_sort_formula::schema::Schema;
-use jsf_ingest::{CycleJobs, ParsedJobs, ReadOptions, read_jobs, read_jobs_from};
+use jsf_ingest::{CycleJobs, ParsedJobs, ReadOptions, read_jobs};
 use jsf_openpbs::check::CHECKED_COLUMNS;
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::order::Order;
@@ -306,7 +306,7 @@ impl JobDocument {
         } else {
             let failed = SiteError::reading(options.source_name.as_ref());
             let content = decompressed(source.open()?).map_err(failed)?;
-            read_jobs_from(content, options)
+            read_jobs(content, options)
         };
         read.map_err(|error| match source.check(Role::Queue) {
             Err(refusal @ SiteError::Content(_)) => refusal,
