@@ -115,7 +115,8 @@ impl JobKey {
     }
 }
 
-/// The attributes that only a scheduling cycle needs, in `qstat -f` or native JSON.
+/// The attributes that only a scheduling cycle needs, in `qstat -f` or native JSON; of `Hold_Types`
+/// the state of the job says enough.
 const CYCLE_KEYS: [&str; 19] = [
     "user",
     "group",

@@ -2,7 +2,7 @@
 //! recorded runs.
 //!
 //! In: the text of a formula ([`submission`]), the files and listings of a site ([`files`]),
-//! resource amounts ([`resource_amount`], [`size`], [`duration`]), and a job table with scores.
+//! resource amounts ([`resource_amount`], [`duration`]), and a job table with scores.
 //! Out: the numbers that the formula sees, the fair-share tree ([`share_tree`]), the order of jobs
 //! ([`order`]), the answer of `qmgr` ([`qmgr_validation`]), the output of `pbsfs` ([`pbsfs`]), the
 //! findings that need the site ([`check`]), and the comparison with a scheduler's log ([`replay`]).
@@ -13,14 +13,11 @@
 #![forbid(unsafe_code)]
 
 pub mod array_id;
-mod c_number;
-mod c_string;
+mod c_text;
 pub mod check;
 pub mod chunks;
 pub mod cycle;
-mod defects;
 pub mod duration;
-pub mod duration_notation;
 pub mod entity;
 pub mod exchange_rates;
 pub mod files;
@@ -31,10 +28,8 @@ pub mod python_string_literal;
 pub mod qmgr;
 pub mod qmgr_validation;
 pub mod replay;
-pub mod requested_processors;
 pub mod resource_amount;
 pub mod share_tree;
-pub mod size;
 pub mod submission;
 pub mod wall_clock;
 pub mod words;

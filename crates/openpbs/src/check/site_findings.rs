@@ -14,9 +14,8 @@ use job_sort_formula::rank::{SummandColumns, SummandRange};
 use job_sort_formula::schema::{FairshareInput, Origin, Schema};
 
 use super::{ScoredQueue, rows_under_threshold};
-use crate::defects::{self, Defect};
 use crate::files::sched_config::SchedConfig;
-use crate::files::server::ServerSettings;
+use crate::files::server::{Defect, ServerSettings, defects_of};
 use crate::number_format;
 use crate::share_tree::PbsTree;
 use crate::words::{counted, first_three};
@@ -271,7 +270,7 @@ pub fn defects(expr: &Expr, server: &ServerSettings) -> Vec<Diagnostic> {
         effect,
         help,
         ..
-    } in defects::of_version(version)
+    } in defects_of(version)
     {
         let message = format!(
             "{effect}, a defect of OpenPBS that states the version {version} (openpbs issues {issues})"

@@ -3,7 +3,7 @@
 use job_sort_formula::diagnostic::{Message, Need};
 
 use crate::files::objects::{Attribute, ObjectKind, Objects, last};
-use crate::files::schedulers::{DEFAULT, listed_schedulers};
+use crate::files::server::{DEFAULT, listed_schedulers};
 use crate::words::quoted;
 
 /// The first line of `sched_priv/sched_formula`.

@@ -1,6 +1,5 @@
 //! The files and listings of OpenPBS: readers, and writers for the files that OpenPBS reads.
 
-pub mod dedicated_time;
 pub mod formula_source;
 pub mod holidays;
 pub mod limits;
@@ -8,11 +7,9 @@ pub mod nodes;
 pub mod objects;
 pub mod python_version;
 pub mod queues;
-pub mod repeated;
 pub mod reservations;
 pub mod resource_group;
 pub mod resources;
 pub mod sched_config;
-pub mod schedulers;
 pub mod server;
 pub mod usage;

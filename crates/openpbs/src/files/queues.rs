@@ -9,8 +9,7 @@ use jsf_json::JsonScalar;
 
 use crate::files::limits::{self, LimitsByQueue, RunLimits};
 use crate::files::objects::{Attribute, ObjectKind, Objects};
-use crate::files::schedulers;
-use crate::files::server::boolean;
+use crate::files::server::{DEFAULT_PARTITION, boolean};
 use crate::resource_amount;
 
 /// The queues with their attributes, and the resources in the attributes of the queues and the
@@ -157,7 +156,7 @@ impl Queues {
     /// the default scheduler.
     pub fn partition(&self, queue: &str) -> Option<&str> {
         match self.attribute(queue, "partition")? {
-            "" | schedulers::DEFAULT_PARTITION => None,
+            "" | DEFAULT_PARTITION => None,
             partition => Some(partition),
         }
     }

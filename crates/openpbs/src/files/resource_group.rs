@@ -6,8 +6,9 @@
 
 use std::collections::HashSet;
 
-use crate::c_number::{whole_int, whole_long};
-use crate::c_string::{LineChunk, fgets_chunks, is_blank_or_comment, name_text};
+use crate::c_text::{
+    LineChunk, fgets_chunks, is_blank_or_comment, name_text, whole_int, whole_long,
+};
 
 /// The name of the root. As a parent, `root` in the file also means the root.
 pub const TREE_ROOT: &str = "TREEROOT";

@@ -1,13 +1,19 @@
 //! The attributes of a server and its scheduler that decide how a formula is applied, and what a
-//! scheduling cycle does.
+//! scheduling cycle does; the schedulers that a document describes, and the defects of the version.
 //!
 //! In: the documents of the server, and `qmgr -c 'list sched'` or `'print sched'`. Out:
-//! [`ServerSettings`].
+//! [`ServerSettings`] and [`ListedScheduler`]s.
+//!
+//! A server may have schedulers beside the default one. The jobs of a queue with a `partition` belong
+//! to the scheduler with that partition, all others to the default one. The formula of the default
+//! scheduler is an attribute of the server or of `sched default`; both write the same file, and the
+//! server refuses to have two that differ. Any other scheduler has its formula, or that of the server,
+//! in its own folder.
 
 use std::collections::BTreeMap;
 
-use crate::files::objects::Objects;
-use crate::files::schedulers;
+use crate::files::formula_source::SourceFormula;
+use crate::files::objects::{Attribute, ObjectKind, Objects, last};
 
 /// The attributes in force, as they are written. One that cannot be read counts as unset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -79,7 +85,7 @@ impl ServerSettings {
     /// Adds the attributes that the documents before do not have.
     pub fn add(&mut self, objects: &Objects<'_>, partition: Option<&str>) {
         let mut given = BTreeMap::new();
-        for attribute in schedulers::in_force(objects, partition) {
+        for attribute in in_force(objects, partition) {
             let value = attribute.value.text().unwrap_or_default();
             given.insert(attribute.full_name().into_owned(), value.to_owned());
         }
@@ -201,6 +207,130 @@ fn is_equal(value: &str, default: &str) -> bool {
     }
 }
 
+/// The name of the default scheduler.
+pub const DEFAULT: &str = "default";
+/// The partition of the default scheduler.
+pub const DEFAULT_PARTITION: &str = "pbs-default";
+
+/// A scheduler that a document describes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedScheduler {
+    /// Its name.
+    pub name: String,
+    /// Its partition.
+    pub partition: Option<String>,
+    /// The name of the folder with its files (`sched_priv`), which by default is named after it.
+    pub folder: String,
+    /// Its formula.
+    pub formula: Option<SourceFormula>,
+}
+
+impl ListedScheduler {
+    fn new(name: &str, attributes: &[&Attribute<'_>]) -> Self {
+        let mut scheduler = Self {
+            name: name.to_owned(),
+            partition: None,
+            folder: format!("sched_priv_{name}"),
+            formula: SourceFormula::in_attributes(attributes.iter().copied()),
+        };
+        if let Some(partition) = last(attributes.iter().copied(), "partition") {
+            scheduler.partition = partition.value.text().map(str::to_owned);
+        }
+        if let Some(path) = last(attributes.iter().copied(), "sched_priv")
+            && let Some(path) = path.value.text()
+            && let Some(folder) = path.trim_end_matches('/').rsplit('/').next()
+        {
+            scheduler.folder = folder.to_owned();
+        }
+        scheduler
+    }
+
+    fn has_partition(&self, partition: &str) -> bool {
+        let Some(names) = &self.partition else {
+            return false;
+        };
+        names.split(',').any(|name| name.trim() == partition)
+    }
+}
+
+/// The schedulers that a document describes, in alphabetical order.
+pub fn listed_schedulers(objects: &Objects<'_>) -> Vec<ListedScheduler> {
+    let mut attributes: BTreeMap<&str, Vec<&Attribute<'_>>> = BTreeMap::new();
+    for scheduler in objects.of(ObjectKind::Scheduler) {
+        let of_scheduler = attributes.entry(&scheduler.name).or_default();
+        of_scheduler.extend(&scheduler.attributes);
+    }
+    let mut listed = Vec::new();
+    for (name, attributes) in attributes {
+        listed.push(ListedScheduler::new(name, &attributes));
+    }
+    listed
+}
+
+/// The scheduler that a document describes and that has a partition.
+pub fn scheduler_of_partition(objects: &Objects<'_>, partition: &str) -> Option<ListedScheduler> {
+    let mut listed = listed_schedulers(objects).into_iter();
+    listed.find(|scheduler| scheduler.has_partition(partition))
+}
+
+/// The attributes in force for the scheduler that has a partition, or for the default one: those of
+/// the server, then its own, which come before them. Another scheduler has its own threshold.
+fn in_force<'o, 't>(objects: &'o Objects<'t>, partition: Option<&str>) -> Vec<&'o Attribute<'t>> {
+    let mut attributes: Vec<_> = objects.attributes_of(ObjectKind::Server).collect();
+    let mut name = DEFAULT.to_owned();
+    if let Some(partition) = partition {
+        attributes.retain(|attribute| attribute.name != "job_sort_formula_threshold");
+        match scheduler_of_partition(objects, partition) {
+            Some(scheduler) => name = scheduler.name,
+            None => return attributes,
+        }
+    }
+    for scheduler in objects.of(ObjectKind::Scheduler) {
+        if *scheduler.name == *name {
+            attributes.extend(&scheduler.attributes);
+        }
+    }
+    attributes
+}
+
+/// A defect of OpenPBS that concerns every formula, and the versions that have it.
+#[derive(Debug, Clone, Copy)]
+pub struct Defect {
+    /// The first version with the defect, as the server states it.
+    first: PbsVersion,
+    /// The last version with the defect.
+    last: PbsVersion,
+    /// The numbers of the issues in the project `openpbs/openpbs`.
+    pub issues: &'static str,
+    /// What happens.
+    pub effect: &'static str,
+    /// Which servers of these versions have it, and what to do.
+    pub help: &'static str,
+}
+
+/// Every known defect.
+///
+/// Issue 2475: since commit c3d8a5490 of 2021-03-22 the server ends its first Python interpreter
+/// before it reads its attributes, so that it cannot validate the formula and ends. Commit
+/// c2a397e58 of 2022-05-12 (pull request 2533) mends that. No tag of a release has the one without
+/// the other, but what is built in between states the version 20.0.0.
+const DEFECTS: &[Defect] = &[Defect {
+    first: PbsVersion([20, 0, 0]),
+    last: PbsVersion([20, 0, 0]),
+    issues: "2475 and 2530",
+    effect: "a server that has a formula may not come up again after a restart",
+    help: "servers built from the development branch of 22 March 2021 to 12 May 2022 call themselves 20.0.0 and have the \
+           defect, but the releases 20.0.0, 20.0.1 and 22.05.11 do not; unset the formula before a restart, or update \
+           OpenPBS",
+}];
+
+/// The defects of a version.
+pub fn defects_of(version: PbsVersion) -> impl Iterator<Item = &'static Defect> {
+    DEFECTS
+        .iter()
+        .filter(move |defect| (defect.first..=defect.last).contains(&version))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -288,5 +418,58 @@ mod tests {
         settings.add(&Objects::read(other), None);
         assert_eq!(settings.backfill_fuzzy(), 3600);
         assert!(settings.is_true("only_explicit_psets"));
+    }
+
+    const PRINTED: &str = "create sched default\nset sched partition = pbs-default\nset sched job_sort_formula = a\n\
+        create sched gpu\nset sched gpu partition = p1\nset sched gpu sched_priv = /var/spool/pbs/priv_gpu\n\
+        set sched gpu job_sort_formula = \"b + 1\"\nset server x = 1\n";
+    const LISTED: &str = "Sched gpu\n    partition = p1\n    sched_priv = /var/spool/pbs/priv_gpu\n    job_sort_formula = b +\n\t 1\n\n\
+        Sched default\n    partition = pbs-default\n    job_sort_formula = a\n\nServer vm\n    x = 1\n";
+
+    #[test]
+    fn each_scheduler_has_its_own_attributes() {
+        for document in [PRINTED, LISTED] {
+            let objects = Objects::read(document);
+            let listed = listed_schedulers(&objects);
+            let [default, gpu] = &listed[..] else {
+                panic!("{listed:?}")
+            };
+            let formula = |scheduler: &ListedScheduler| {
+                scheduler
+                    .formula
+                    .as_ref()
+                    .map(|formula| formula.text.clone())
+            };
+            assert_eq!(
+                (&*default.name, formula(default).as_deref()),
+                (DEFAULT, Some("a")),
+                "{document}"
+            );
+            assert_eq!(
+                (&*gpu.name, gpu.partition.as_deref(), &*gpu.folder),
+                ("gpu", Some("p1"), "priv_gpu")
+            );
+            assert_eq!(formula(gpu).as_deref(), Some("b + 1"), "{document}");
+            let names = |partition| {
+                let attributes = in_force(&objects, partition).into_iter();
+                attributes
+                    .map(|attribute| attribute.name.to_string())
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(
+                names(Some("p1")),
+                ["x", "partition", "sched_priv", "job_sort_formula"]
+            );
+            assert_eq!(
+                names(None),
+                ["x", "partition", "job_sort_formula"],
+                "{document}"
+            );
+            assert_eq!(names(Some("p2")), ["x"]);
+        }
+        assert_eq!(
+            listed_schedulers(&Objects::read("set server c = d\nServer vm\n    x = 1\n")),
+            []
+        );
     }
 }

@@ -12,7 +12,7 @@
 
 use job_sort_formula::fairshare::decay::IntervalDecay;
 
-use crate::c_string::{c_string, name_text};
+use crate::c_text::{c_string, name_text};
 
 /// The daemon ignores a file whose last decay is at this time or earlier, except at 0: 1 January
 /// 2000 in Los Angeles, in Unix seconds.

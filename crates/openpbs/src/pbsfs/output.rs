@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use job_sort_formula::fairshare::NodeId;
 
-use crate::c_string::name_bytes;
+use crate::c_text::name_bytes;
 use crate::number_format::fixed;
 use crate::share_tree::PbsTree;
 

@@ -11,10 +11,10 @@
 //! and the queue.
 
 use jsf_openpbs::array_id::is_array;
+use jsf_openpbs::chunks::{of_exec_host, of_exec_vnode, of_nodes, of_select};
 use jsf_openpbs::duration::seconds;
 use jsf_openpbs::entity::EntityAttributes;
-use jsf_openpbs::files::dedicated_time::time_of;
-use jsf_openpbs::requested_processors::{of_exec_host, of_exec_vnode, of_nodes, of_select};
+use jsf_openpbs::files::holidays::time_of;
 use jsf_openpbs::resource_amount::AmountSource;
 
 use super::Fields;

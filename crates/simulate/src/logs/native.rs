@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use job_sort_formula::python::MAX_EXACT_INT;
+use jsf_openpbs::chunks::of_select;
 use jsf_openpbs::duration::seconds;
-use jsf_openpbs::requested_processors::of_select;
 use jsf_openpbs::resource_amount::AmountSource;
 use serde::Deserialize;
 use serde_json::Value;

@@ -8,7 +8,7 @@ use jsf_json::decode_utf8;
 use jsf_openpbs::files::formula_source::{
     SourceFormula, any_formula_in, formula_in, other_directive, pasted,
 };
-use jsf_openpbs::files::schedulers::scheduler_of_partition;
+use jsf_openpbs::files::server::scheduler_of_partition;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 

@@ -5,8 +5,7 @@ use std::ops::Range;
 use job_sort_formula::diagnostic::{Message, limit_each_kind};
 use jsf_ingest::Clock;
 use jsf_openpbs::cycle::{QueueTime, Times};
-use jsf_openpbs::files::dedicated_time;
-use jsf_openpbs::files::holidays::Holidays;
+use jsf_openpbs::files::holidays::{Holidays, dedicated_times};
 use jsf_openpbs::files::sched_config::ByTime;
 use jsf_simulate::Workload;
 
@@ -34,7 +33,7 @@ impl Site {
     ) -> Result<Times, SiteError> {
         let holidays = self.read_times(Role::Holidays, Holidays::read, warnings)?;
         let mut dedicated: Vec<Range<i64>> =
-            self.read_times(Role::DedicatedTime, dedicated_time::read, warnings)?;
+            self.read_times(Role::DedicatedTime, dedicated_times, warnings)?;
         for time in &mut dedicated {
             *time = clock.utc_of_wall(time.start)..clock.utc_of_wall(time.end);
         }

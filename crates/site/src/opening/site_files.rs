@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use job_sort_formula::schema::InputType;
 use jsf_ingest::FileKind;
 use jsf_openpbs::files::objects::Objects;
-use jsf_openpbs::files::schedulers::{DEFAULT_PARTITION, scheduler_of_partition};
+use jsf_openpbs::files::server::{DEFAULT_PARTITION, scheduler_of_partition};
 
 use crate::opening::archive::{read_archive, read_archive_stream};
 use crate::opening::file_source::{OpenedFile, open};

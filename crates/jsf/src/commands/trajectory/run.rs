@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::Args;
 use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::rank::SEARCH_WORK;
-use jsf_openpbs::duration_notation::parse_duration;
+use jsf_openpbs::duration::parse_duration;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_site::RankRequest;
 

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use jsf_json::JsonScalar;
 
 use super::{Attribute, Notation, ObjectKind, Objects, Place, offset, without_byte_order_mark};
-use crate::files::schedulers::DEFAULT;
+use crate::files::server::DEFAULT;
 use crate::resource_amount::number;
 
 /// By how much more than the attributes a continued value is indented where a tab was printed as

@@ -5,17 +5,16 @@
 //! `pbs_rstat -f`, a listing of `qmgr` (`print` or `list`), or a `resourcedef`. Out: [`Objects`],
 //! of which the other readers in [`files`](super) are views.
 
-mod damaged_json;
 mod json;
 mod listing;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use jsf_json::JsonScalar;
+use jsf_json::{JsonScalar, clipped};
 
-pub use damaged_json::key_and_value;
-pub(super) use damaged_json::read_damaged;
+pub use json::key_and_value;
+pub(super) use json::read_damaged;
 pub use listing::split_unescaped;
 
 /// The objects of a document.
@@ -304,6 +303,83 @@ fn without_byte_order_mark(text: &str) -> &str {
 /// Where a part of a text begins in it.
 fn offset(text: &str, part: &str) -> usize {
     part.as_ptr().addr().saturating_sub(text.as_ptr().addr())
+}
+
+/// The objects and attributes that a document has more than once, each once; of a `resourcedef` the
+/// resources. OpenPBS up to 23.06.06 writes a limit such as `max_run` once for each of its entries,
+/// so that a limit is never among them.
+pub fn repeated(objects: &Objects<'_>) -> BTreeSet<String> {
+    let mut given = Given::default();
+    if objects.notation == Notation::Json {
+        given.add_all(None, &objects.attributes);
+    }
+    for object in &objects.objects {
+        let Some(name) = name(object, objects.notation) else {
+            continue;
+        };
+        if object.is_declared {
+            given.add(name.clone());
+        }
+        if objects.notation != Notation::ResourceDef {
+            given.add_all(Some(&name), &object.attributes);
+        }
+    }
+    given.repeated
+}
+
+#[derive(Default)]
+struct Given {
+    names: HashSet<String>,
+    repeated: BTreeSet<String>,
+}
+
+impl Given {
+    fn add(&mut self, name: String) {
+        if self.names.contains(&name) {
+            self.repeated.insert(name);
+        } else {
+            self.names.insert(name);
+        }
+    }
+
+    fn add_all(&mut self, object: Option<&str>, attributes: &[Attribute<'_>]) {
+        for attribute in attributes {
+            if attribute.is_repeatable || is_limit(&attribute.name) {
+                continue;
+            }
+            let own_name = attribute.full_name();
+            let own_name = clipped(&own_name);
+            let name = match object {
+                Some(object) => format!("{object}.{own_name}"),
+                None => own_name.into(),
+            };
+            if attribute.value.is_null() {
+                self.names.remove(&name);
+            } else {
+                self.add(name);
+            }
+        }
+    }
+}
+
+fn is_limit(attribute: &str) -> bool {
+    attribute.starts_with("max_run") || attribute.starts_with("max_queued")
+}
+
+/// How a document names an object.
+fn name(object: &Object<'_>, notation: Notation) -> Option<String> {
+    let heading = object.kind.heading();
+    let name = clipped(&object.name);
+    match (notation, object.kind) {
+        (_, ObjectKind::Node | ObjectKind::Reservation | ObjectKind::Other) => None,
+        (Notation::Json, _) => Some(format!("{heading}.{name}")),
+        (Notation::Listing, _) => Some(
+            format!("{} {name}", heading.to_lowercase())
+                .trim_end()
+                .to_owned(),
+        ),
+        (Notation::ResourceDef, _) => Some(name.into_owned()),
+    }
 }
 
 #[cfg(test)]

@@ -191,3 +191,46 @@ fn places_are_those_of_the_values() {
         assert_eq!(place.line, if text.starts_with('{') { 0 } else { line });
     }
 }
+
+#[test]
+fn what_is_given_again_is_found_in_every_format() {
+    for (text, expected) in [
+        (
+            "{\"Queue\":{\"a\":{\"Priority\":1,\"Priority\":2},\"b\":{\"Priority\":1}}}",
+            "Queue.a.Priority",
+        ),
+        (
+            "\u{feff}{\"Queue\":{\"a\":{},\"a\":{}},\"x\":[{\"Queue\":1}]}",
+            "Queue.a",
+        ),
+        (
+            "Queue: a\n    Priority = 1\n    Priority = 2\nQueue: b\n    Priority = 1\n",
+            "queue a.Priority",
+        ),
+        ("Queue: a|Priority=1|Priority=2\n", "queue a.Priority"),
+        (
+            "Server vm\n    job_sort_formula = a +\n\tb = c\n\tb = c\n    x = 1\n    x = 1\n",
+            "server vm.x",
+        ),
+        (
+            "create queue a\nset queue a Priority = 1\nset queue b Priority = 1\ncreate queue a\n",
+            "queue a",
+        ),
+        (
+            "set server a = 1\nset server a += 2\nset server b = 1\nset server b = 2\n",
+            "server.b",
+        ),
+    ] {
+        assert_eq!(
+            repeated(&Objects::read(text))
+                .into_iter()
+                .collect::<Vec<_>>(),
+            [expected],
+            "{text}"
+        );
+    }
+    let resources = repeated(&Objects::read_resourcedef(
+        "# a\n# a\na type=long\nb type=long\n\na type=float\n",
+    ));
+    assert_eq!(resources.into_iter().collect::<Vec<_>>(), ["a"]);
+}

@@ -1,6 +1,6 @@
 //! One line of `sched_config`: its parts, and its value as the type of the setting.
 
-use crate::c_number::{leading_int, whole_double, whole_int};
+use crate::c_text::{leading_int, whole_double, whole_int};
 use crate::files::sched_config::{NodeAmount, NodeSortKey, SortFirst, SortKey, Times};
 
 /// The daemon's value for a number that it cannot read.

@@ -9,7 +9,7 @@ mod line;
 
 use std::collections::HashMap;
 
-use crate::c_string::{c_string, is_blank_or_comment, name_text};
+use crate::c_text::{c_string, is_blank_or_comment, name_text};
 use crate::entity::FairshareEntity;
 use crate::files::sched_config::line::{Line, number_or_unspecified, split_line};
 

@@ -7,27 +7,26 @@
 //! it, and statements are accepted like expressions. What the scheduler makes of the formula
 //! afterwards is another question.
 //!
-//! In: the text of a formula, and the [`Schema`]. Out: a [`Validation`]. `executed_text` finds the
-//! text that Python executes, which is evaluated in this crate's arithmetic. A formula with
+//! In: the text of a formula, and the [`Schema`]. Out: a [`Validation`]. [`executed`] finds the text
+//! that Python executes, which is evaluated in this crate's arithmetic. A formula with
 //! anything but numbers, names, operators, tuples, lists and calls of the functions of numbers is
 //! not followed: its answer is an [`Uncertainty`].
 //!
 //! Sources: the answers recorded in `tests/golden/openpbs/validate.jsonl`, the log of that server,
 //! and CPython 3.11, which the tests in `tests/referee` ask the same.
 
-mod executed_text;
-
 use std::sync::Arc;
 
 use job_sort_formula::PythonVersion;
+use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::syntax::{Expr, ExprKind, SyntaxErrorKind, parse_for};
 use job_sort_formula::python::{ErrorKind, KnownOrType, Python, Value, WithComplex};
 use job_sort_formula::schema::Schema;
 
+use crate::python_string_literal::{InvalidLiteralKind, PythonStringLiteral};
 use crate::qmgr;
-use executed_text::ExecutedText;
 
 /// The server's answer to a formula.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -143,7 +142,7 @@ pub fn validate(text: &str, schema: &Schema) -> Validation {
 }
 
 fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty> {
-    let executed = match executed_text::executed(text)? {
+    let executed = match executed(text)? {
         ExecutedText::Nothing | ExecutedText::Unencodable => return Ok(Validation::ACCEPTED),
         ExecutedText::InvalidScript => return Ok(Validation::INTERNAL_ERROR),
         ExecutedText::Text(executed) => executed,
@@ -312,5 +311,75 @@ impl Pass<'_> {
             "globals1" | "globals2" => KnownOrType::Type("dict"),
             _ => KnownOrType::Known(Value::Int(1)),
         }
+    }
+}
+
+/// What the server's script executes.
+#[derive(Debug, PartialEq, Eq)]
+pub enum ExecutedText {
+    /// Nothing: an empty formula unsets the attribute.
+    Nothing,
+    /// Nothing: the script is not valid Python.
+    InvalidScript,
+    /// A text with a surrogate, which cannot be encoded and so not compiled; the script ignores
+    /// that error.
+    Unencodable,
+    /// This text, after `ans=`.
+    Text(String),
+}
+
+/// Derives what the script executes for this formula.
+pub fn executed(source: &str) -> Result<ExecutedText, Uncertainty> {
+    let source = source.split('\0').next().unwrap_or("");
+    if source.is_empty() {
+        return Ok(ExecutedText::Nothing);
+    }
+    match source.split('\n').next() {
+        None | Some("") => Ok(ExecutedText::InvalidScript),
+        Some(line) => executed_line(line),
+    }
+}
+
+fn executed_line(line: &str) -> Result<ExecutedText, Uncertainty> {
+    let invalid = match PythonStringLiteral::parse_between(line, '\'') {
+        // releases of CPython 3.11 differ on it
+        Ok(literal) if literal.text().contains('\0') => return Err(Uncertainty::Escape),
+        Ok(literal) => return Ok(ExecutedText::Text(literal.text().to_owned())),
+        Err(invalid) => invalid,
+    };
+    let after_fault = &line[invalid.span.end as usize..];
+    match invalid.kind {
+        InvalidLiteralKind::Quote | InvalidLiteralKind::CarriageReturn => ended_string(line),
+        InvalidLiteralKind::TrailingBackslash | InvalidLiteralKind::Escape => {
+            Ok(ExecutedText::InvalidScript)
+        }
+        InvalidLiteralKind::NamedCharacter
+            if after_fault.starts_with('{') && after_fault.contains('}') =>
+        {
+            Err(Uncertainty::Escape)
+        }
+        InvalidLiteralKind::NamedCharacter => Ok(ExecutedText::InvalidScript),
+        InvalidLiteralKind::Surrogate => match executed_line(after_fault)? {
+            ExecutedText::Text(_) | ExecutedText::Nothing => Ok(ExecutedText::Unencodable),
+            other => Ok(other),
+        },
+    }
+}
+
+/// The grammar reads neither the fields of f-strings nor every form of lambdas and comprehensions.
+const MAY_BE_VALID: [&str; 3] = ["{", "lambda", "for"];
+
+/// The formula ends the string around it: usually the script is then not valid Python, as with
+/// `len('abc')`.
+fn ended_string(line: &str) -> Result<ExecutedText, Uncertainty> {
+    let call = format!("exec('ans={line}', globals1, locals())");
+    match Formula::parse(&call).map_err(|error| error.kind().clone()) {
+        Err(
+            SyntaxErrorKind::Statement(_) | SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack,
+        ) => Err(Uncertainty::ScriptChanged),
+        Err(_) if !MAY_BE_VALID.iter().any(|part| line.contains(part)) => {
+            Ok(ExecutedText::InvalidScript)
+        }
+        _ => Err(Uncertainty::ScriptChanged),
     }
 }
