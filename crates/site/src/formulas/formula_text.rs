@@ -1,6 +1,7 @@
 //! The text of a formula and its source.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 
 use job_sort_formula::diagnostic::Message;
@@ -84,11 +85,11 @@ impl FormulaText {
     fn in_document(formula: SourceFormula, origin: String, document: &str) -> Self {
         // in a file a carriage return belongs to the end of the line
         let alone = Self::alone(formula.text.replacen("\r\n", "\n", 1), origin);
-        match Place::find(document, formula.at, &alone.text) {
-            Some(place) => Self {
-                before: place.before.to_owned(),
-                written: place.written.to_owned(),
-                differences: place.differences,
+        match find(document, formula.at, &alone.text) {
+            Some((written, differences)) => Self {
+                before: document[..written.start].to_owned(),
+                written: document[written].to_owned(),
+                differences,
                 ..alone
             },
             None => alone,
@@ -223,53 +224,44 @@ pub fn submitted(text: &str, numbers: NumberMode) -> FormulaSubmission<'_> {
     }
 }
 
-/// Where a document contains a formula.
-#[derive(Debug, PartialEq, Eq)]
-struct Place<'d> {
-    /// The text before it.
-    before: &'d str,
-    /// The formula as the document has it.
-    written: &'d str,
-    differences: Vec<WrittenDifference>,
-}
-
-impl<'d> Place<'d> {
-    /// Finds a formula from a byte of the document on.
-    fn find(document: &'d str, from: usize, formula: &str) -> Option<Self> {
-        const NAME: &str = "job_sort_formula";
-        let named = document.find(NAME);
-        let from = named.map_or(from, |at| from.max(at + NAME.len()));
-        let text = document.trim_start_matches('\u{feff}').trim_start();
-        let is_json = text.starts_with('{');
-        let first = formula.chars().next()?;
-        let mut starts = 0;
-        // a longer formula that is not in force may begin in the same way
-        let mut begins_alike = None;
-        for (at, character) in document[from..].char_indices() {
-            if character != first && !(is_json && character == '\\') {
-                continue;
-            }
-            starts += 1;
-            if starts > MAX_STARTS {
-                break;
-            }
-            let (before, text) = document.split_at(from + at);
-            let Some((length, differences)) = match_formula(text, formula, is_json) else {
-                continue;
-            };
-            let (written, after) = text.split_at(length);
-            let place = Self {
-                before,
-                written,
-                differences,
-            };
-            if after.is_empty() || after.starts_with(['"', '\'', '\n', '\r']) {
-                return Some(place);
-            }
-            begins_alike.get_or_insert(place);
+/// Finds a formula from a byte of the document on: its place, and where the document differs from
+/// it.
+fn find(
+    document: &str,
+    from: usize,
+    formula: &str,
+) -> Option<(Range<usize>, Vec<WrittenDifference>)> {
+    const NAME: &str = "job_sort_formula";
+    let named = document.find(NAME);
+    let from = named.map_or(from, |at| from.max(at + NAME.len()));
+    let text = document.trim_start_matches('\u{feff}').trim_start();
+    let is_json = text.starts_with('{');
+    let first = formula.chars().next()?;
+    let mut starts = 0;
+    // a longer formula that is not in force may begin in the same way
+    let mut begins_alike = None;
+    for (at, character) in document[from..].char_indices() {
+        if character != first && !(is_json && character == '\\') {
+            continue;
         }
-        begins_alike
+        starts += 1;
+        if starts > MAX_STARTS {
+            break;
+        }
+        let start = from + at;
+        let Some((length, differences)) = match_formula(&document[start..], formula, is_json)
+        else {
+            continue;
+        };
+        let end = start + length;
+        let after = &document[end..];
+        let found = (start..end, differences);
+        if after.is_empty() || after.starts_with(['"', '\'', '\n', '\r']) {
+            return Some(found);
+        }
+        begins_alike.get_or_insert(found);
     }
+    begins_alike
 }
 
 /// Compares the start of a text with a formula; the text may wrap it, and escape its characters if
@@ -345,16 +337,12 @@ mod tests {
     type Found = (usize, String, Vec<(usize, usize, usize)>);
 
     fn place(document: &str, formula: &str) -> Option<Found> {
-        let Place {
-            before,
-            written,
-            differences,
-        } = Place::find(document, 0, formula)?;
+        let (written, differences) = find(document, 0, formula)?;
         let differences = differences
             .iter()
             .map(|place| (place.at, place.end, place.start))
             .collect();
-        Some((before.len(), written.to_owned(), differences))
+        Some((written.start, document[written].to_owned(), differences))
     }
 
     #[test]

@@ -10,8 +10,6 @@ use job_sort_formula::python::Value;
 use jsf_ingest::CycleJobs;
 use jsf_openpbs::array_id::{ArrayIndices, array_and_index};
 use jsf_openpbs::cycle::{MAX_CHANGES, Times};
-use jsf_openpbs::order::Criterion;
-use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::wall_clock::Time;
 use jsf_openpbs::words::counted;
 use serde::Serialize;
@@ -332,22 +330,6 @@ impl Site {
             not_counted: machine.pools.not_counted(self, &considered),
             ranked,
         })
-    }
-
-    /// What orders the jobs, in words.
-    fn order_in_words(
-        &self,
-        table: &JobTable,
-        tree: Option<&PbsTree>,
-        has_formula: bool,
-    ) -> String {
-        let mut order = Vec::new();
-        for (criterion, words) in self.criteria(table, tree) {
-            if has_formula || criterion != Criterion::Value {
-                order.push(words);
-            }
-        }
-        order.join(", then ")
     }
 }
 

@@ -9,7 +9,6 @@ use jsf_openpbs::order::NotConsidered;
 
 use crate::jobs::site_jobs::ColumnsRequest;
 use crate::ranking::ranked_queue::require_values;
-use crate::shares::applied_tree::AppliedTree;
 use crate::{JobsToRank, RankedQueue, Site, SiteError, SiteJobs};
 
 /// Two rankings of the same jobs that are compared.
@@ -211,7 +210,7 @@ impl RankedQueue {
             table: &self.table,
             ranking: &self.ranking,
             under_threshold,
-            tree: self.tree.as_ref().map(AppliedTree::assessed),
+            tree: self.assessed_tree(),
         }
     }
 }

@@ -212,11 +212,6 @@ impl Site {
         Ok(read)
     }
 
-    /// The formula for later times, if it reads the age of Slurm's jobs.
-    fn aging_formula(&self, formula: &Formula, schema: &Schema) -> Option<AgingFormula> {
-        self.slurm.as_ref()?.aging_formula(formula, schema)
-    }
-
     /// Reads the jobs with the columns of a request, which names those of the formula, to rank them
     /// all.
     pub(crate) fn read_for_formula(
@@ -250,7 +245,9 @@ impl Site {
     /// The formula is not arithmetic.
     pub fn rank_again(&self, queue: &mut RankedQueue, formula: &Formula) -> Result<(), SiteError> {
         let program = formula.compile(&queue.schema)?;
-        queue.aging = self.aging_formula(formula, &queue.schema);
+        if let Some(slurm) = &self.slurm {
+            queue.aging = slurm.aging_formula(formula, &queue.schema);
+        }
         queue.findings = lint(formula.expr(), &queue.schema);
         let tree = queue.pbs_tree();
         let threshold = self.threshold();
@@ -324,14 +321,28 @@ impl Site {
             let policy = Rule::new("policy", self.policy.in_force(&self.config));
             rules.push(policy.notable_if(self.policy.name != PolicyName::Pbs));
         }
-        let (_, criteria): (Vec<Criterion>, Vec<String>) =
-            self.criteria(table, tree).into_iter().unzip();
-        rules.push(Rule::new("order", criteria.join(", then ")));
+        rules.push(Rule::new("order", self.order_in_words(table, tree, true)));
         if let Some(threshold) = self.threshold() {
             rules.push(Rule::new("threshold", threshold.to_string()));
         }
         rules.extend(self.python_rule());
         rules
+    }
+
+    /// What orders the jobs, in words.
+    pub(crate) fn order_in_words(
+        &self,
+        table: &JobTable,
+        tree: Option<&PbsTree>,
+        has_formula: bool,
+    ) -> String {
+        let mut order = Vec::new();
+        for (criterion, words) in self.criteria(table, tree) {
+            if has_formula || criterion != Criterion::Value {
+                order.push(words);
+            }
+        }
+        order.join(", then ")
     }
 
     /// The criteria by which the jobs are ordered, the first one first, with words for each.
