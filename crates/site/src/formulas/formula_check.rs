@@ -162,7 +162,6 @@ impl Site {
             }
         }
         let program = known.program.or(compiled.as_ref());
-        let (_, python_source) = self.python();
         let facts = SiteFacts {
             program,
             config: Some(&self.config),
@@ -172,7 +171,7 @@ impl Site {
             queues: Some(&self.queues),
             hidden: &self.hidden,
             constants: &constants,
-            python_source: python_source.as_deref(),
+            python_source: self.python.source.as_deref(),
             runs_slurm: self.slurm.is_some()
                 || self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
             ..known

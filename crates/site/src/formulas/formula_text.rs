@@ -326,7 +326,7 @@ fn after_escape(escape: &str, character: char) -> Option<&str> {
         }
         other => other == character,
     };
-    if is_same { Some(rest.as_str()) } else { None }
+    is_same.then_some(rest.as_str())
 }
 
 #[cfg(test)]

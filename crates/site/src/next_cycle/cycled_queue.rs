@@ -335,14 +335,13 @@ impl Site {
 
 /// The moment of the cycle.
 fn moment(asked: Option<Time>, cycle: &CycleJobs) -> Result<i64, SiteError> {
-    match (asked, cycle.timestamp) {
-        (Some(time), _) => Ok(cycle.clock.utc(time)),
-        (None, Some(written)) => Ok(written),
-        (None, None) => Err(SiteError::missing(
-            "the document of jobs does not say when it was written: ",
-            Need::Moment,
-        )),
+    if let Some(time) = asked {
+        return Ok(cycle.clock.utc(time));
     }
+    cycle.timestamp.ok_or_else(|| {
+        let unknown = "the document of jobs does not say when it was written: ";
+        SiteError::missing(unknown, Need::Moment)
+    })
 }
 
 /// Adds to the `eligible_time` of eligible jobs the time from the document to the cycle.

@@ -145,10 +145,10 @@ impl CycleMachine {
             counted: requested.counted,
             walltime: requested.walltime,
             targets: text(job, TARGETS),
-            queue: if is_limited { Some(queue) } else { None },
+            queue: is_limited.then_some(queue),
             subjects: subjects.map(|(kind, subject)| {
                 let is_counted = hard.has_kind(kind, queue) || soft.has_kind(kind, queue);
-                if is_counted { Some(subject) } else { None }
+                is_counted.then_some(subject)
             }),
         }
     }

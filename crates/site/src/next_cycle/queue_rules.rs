@@ -189,11 +189,8 @@ impl Site {
         let mut priorities = levels.queue_priorities.iter();
         let is_used = priorities.any(|priority| *priority >= levels.express_priority)
             || self.config.fair_share.prime && levels.has_level_of(status::FAIRSHARE);
-        if has_soft_limits || is_used && levels.is_preemptive {
-            Some(levels)
-        } else {
-            None
-        }
+        let has_levels = has_soft_limits || is_used && levels.is_preemptive;
+        has_levels.then_some(levels)
     }
 
     /// The limits of the jobs of the server and of the queues.

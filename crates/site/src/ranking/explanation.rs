@@ -18,7 +18,6 @@ use jsf_openpbs::order::{Competition, Criterion, JobComparison, NotConsidered};
 use jsf_openpbs::resource_amount::NumberMode;
 use serde::{Serialize, Serializer};
 
-use crate::shares::policy_shares::entities_of;
 use crate::shares::site_tree::SiteTree;
 use crate::{
     PolicyShares, RankedQueue, Role, SharesRequest, Site, SiteError, SmallestChanges, Wait,
@@ -290,9 +289,8 @@ impl Site {
         let Some(tree) = &self.tree else {
             return Ok(None);
         };
-        let entities = entities_of(&ranked.table);
         let request = SharesRequest::default();
-        let shares = self.policy_shares(self.policy.name, tree, &entities, &request)?;
+        let shares = self.policy_shares(self.policy.name, tree, &ranked.table, &request)?;
         Ok(Some(shares))
     }
 }
@@ -624,7 +622,7 @@ impl Explainer<'_> {
         let (criterion, order) = self.comparison.decide(row, other);
         let is_right =
             order == self.ranks[row].cmp(&self.ranks[other]) || criterion == Criterion::RoundRobin;
-        let decided_by = if is_right { Some(criterion) } else { None };
+        let decided_by = is_right.then_some(criterion);
         let mut neighbour = Neighbour {
             row: other,
             rank: self.ranks[other].unwrap_or_default(),

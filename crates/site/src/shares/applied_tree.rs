@@ -9,7 +9,7 @@ use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::share_tree::PbsTree;
 
 use crate::jobs::job_warnings::{extend_limited, jobs_without_entity, unknown_entities};
-use crate::shares::site_tree::{SiteTree, explain_unresolved, find_node, pending_nodes};
+use crate::shares::site_tree::{SiteTree, active_nodes, explain_unresolved};
 use crate::{PolicyName, SharesRequest, Site, SiteError};
 
 /// A fair-share tree under the policy in force.
@@ -100,13 +100,7 @@ impl Site {
             name => {
                 let mut shares = tree.share_tree()?;
                 self.assume_usage(&mut shares, name, assumed)?;
-                let mut active = Vec::new();
-                for name in &assumed.active {
-                    active.push(find_node(&shares, name)?);
-                }
-                if active.is_empty() {
-                    active = pending_nodes(table, &shares);
-                }
+                let active = active_nodes(assumed, table, &shares)?;
                 AppliedTree::Slurm(AssessedTree::new(
                     shares,
                     &*self.policy.build_policy(name, &active),
@@ -146,21 +140,21 @@ impl Site {
         let Some(tree) = &self.tree else {
             return Ok(None);
         };
-        let entities = table.entities().iter().map(|entity| &**entity);
-        self.tree_under(self.policy.name, tree, entities).map(Some)
+        self.tree_under(self.policy.name, tree, table).map(Some)
     }
 
-    /// A tree for a policy. That of OpenPBS gives every entity a node.
-    pub(crate) fn tree_under<'e>(
+    /// A tree for a policy. That of OpenPBS gives every entity of these jobs a node.
+    pub(crate) fn tree_under(
         &self,
         policy: PolicyName,
         tree: &SiteTree,
-        entities: impl IntoIterator<Item = &'e str>,
+        table: &JobTable,
     ) -> Result<ShareTree, SiteError> {
-        match policy {
-            PolicyName::Pbs => Ok(tree.pbs_tree(self.policy.rules, entities)?.into_tree()),
-            _ => tree.share_tree(),
+        if policy != PolicyName::Pbs {
+            return tree.share_tree();
         }
+        let entities = table.entities().iter().map(|entity| &**entity);
+        Ok(tree.pbs_tree(self.policy.rules, entities)?.into_tree())
     }
 
     /// Without a tree, every job must contain the fair-share numbers that the formula needs.

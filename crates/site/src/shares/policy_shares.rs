@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::jobs::job_warnings::jobs_without_entity;
 use crate::shares::policy_selection::clock;
-use crate::shares::site_tree::{SiteTree, explain_unresolved, find_node, pending_entities};
+use crate::shares::site_tree::{SiteTree, active_nodes, explain_unresolved, find_node};
 use crate::{ComparedQueue, PolicyName, Role, Site, SiteError};
 
 /// A change of the usage in a tree.
@@ -142,9 +142,6 @@ impl PolicyShares {
     }
 }
 
-/// An entity of the queue, and whether a job of it is pending.
-type QueueEntity = (String, bool);
-
 impl Site {
     /// The tree as its files describe it, without a policy.
     ///
@@ -170,7 +167,7 @@ impl Site {
     /// The site has no tree, its files cannot be read, or the tree has no node of a given name.
     pub fn shares(&self, request: &SharesRequest) -> Result<Vec<PolicyShares>, SiteError> {
         let tree = self.required_tree()?;
-        let (queue, mut notes) = self.queue_entities()?;
+        let (table, mut notes) = self.queue_table()?;
         let in_force = [self.policy.name];
         let policies = if request.policies.is_empty() {
             &in_force[..]
@@ -180,7 +177,7 @@ impl Site {
         let mut shares = Vec::new();
         let mut refusal = None;
         for &policy in policies {
-            match self.policy_shares(policy, tree, &queue, request) {
+            match self.policy_shares(policy, tree, &table, request) {
                 Ok(one) => shares.push(one),
                 // a tree of one scheduler may not suit the policies of another
                 Err(error) => {
@@ -210,11 +207,10 @@ impl Site {
         &self,
         policy: PolicyName,
         tree: &SiteTree,
-        queue: &[QueueEntity],
+        table: &JobTable,
         request: &SharesRequest,
     ) -> Result<PolicyShares, SiteError> {
-        let entities = queue.iter().map(|(entity, _)| entity.as_str());
-        let mut tree = self.tree_under(policy, tree, entities)?;
+        let mut tree = self.tree_under(policy, tree, table)?;
         let mut as_it_is = None;
         if request.assumes_usage() {
             as_it_is = Some(tree.clone());
@@ -239,15 +235,7 @@ impl Site {
         if policy == PolicyName::WeightedWalk {
             notes.extend(users_beside_groups(&tree));
         }
-        let mut active = Vec::new();
-        for name in &request.active {
-            active.push(find_node(&tree, name)?);
-        }
-        for (entity, is_pending) in queue {
-            if request.active.is_empty() && *is_pending {
-                active.extend(tree.resolve(entity));
-            }
-        }
+        let active = active_nodes(request, table, &tree)?;
         let rules = self.policy.build_policy(policy, &active);
         let before = as_it_is.map(|tree| AssessedTree::new(tree, &*rules));
         let description = if request.policies.is_empty() {
@@ -403,28 +391,16 @@ impl Site {
         tree.ok_or_else(|| SiteError::missing("no tree: ", Need::Tree))
     }
 
-    /// The entities of the queue, and the warnings about its jobs.
-    fn queue_entities(&self) -> Result<(Vec<QueueEntity>, Vec<Message>), SiteError> {
+    /// The jobs of the queue, none without one, and the warnings about them.
+    fn queue_table(&self) -> Result<(JobTable, Vec<Message>), SiteError> {
         if !self.files.has(Role::Queue) {
-            return Ok((Vec::new(), Vec::new()));
+            return Ok((JobTable::default(), Vec::new()));
         }
         let mut jobs = self.read_columns(&self.request(&[]).again())?;
         let missing = jobs_without_entity(&jobs.table, self.config.fairshare_entity);
         jobs.warnings.extend(missing);
-        Ok((entities_of(&jobs.table), jobs.warnings))
+        Ok((jobs.table, jobs.warnings))
     }
-}
-
-/// The entities of the jobs, and whether each has a pending job.
-pub fn entities_of(table: &JobTable) -> Vec<QueueEntity> {
-    let mut entities = Vec::new();
-    for entity in table.entities() {
-        entities.push((entity.to_string(), false));
-    }
-    for entity in pending_entities(table) {
-        entities[entity].1 = true;
-    }
-    entities
 }
 
 /// A note on the users that the weighted walk ignores: those beside a group.

@@ -19,7 +19,7 @@ use jsf_slurm::tree::TreeFormat;
 
 use crate::opening::file_source::Content;
 use crate::opening::{FileWarnings, in_file};
-use crate::{FileSource, Role, SiteError, SiteFiles};
+use crate::{FileSource, Role, SharesRequest, SiteError, SiteFiles};
 
 /// A tree as its files describe it, before a policy is applied.
 #[derive(Debug)]
@@ -464,25 +464,29 @@ pub fn full_name(tree: &ShareTree, node: NodeId) -> String {
     }
 }
 
-/// The entities of a queue that have pending jobs, by their index in [`JobTable::entities`]: these
-/// are active for ticket-based fair share.
-pub fn pending_entities(table: &JobTable) -> BTreeSet<usize> {
+/// The nodes that are active for ticket-based fair share: those that a request names, else those of
+/// the entities with pending jobs.
+pub fn active_nodes(
+    request: &SharesRequest,
+    table: &JobTable,
+    tree: &ShareTree,
+) -> Result<Vec<NodeId>, SiteError> {
     use JobState::{Held, Queued, Waiting};
 
-    let mut pending = BTreeSet::new();
-    for row in 0..table.len() {
-        if matches!(table.state(row), Queued | Held | Waiting) {
-            pending.insert(table.entity_index(row));
+    let mut nodes = Vec::new();
+    for name in &request.active {
+        nodes.push(find_node(tree, name)?);
+    }
+    if nodes.is_empty() {
+        let mut pending = BTreeSet::new();
+        for row in 0..table.len() {
+            if matches!(table.state(row), Queued | Held | Waiting) {
+                pending.insert(table.entity_index(row));
+            }
+        }
+        for entity in pending {
+            nodes.extend(tree.resolve(&table.entities()[entity]));
         }
     }
-    pending
-}
-
-/// The nodes of the entities with pending jobs.
-pub fn pending_nodes(table: &JobTable, tree: &ShareTree) -> Vec<NodeId> {
-    let mut nodes = Vec::new();
-    for entity in pending_entities(table) {
-        nodes.extend(tree.resolve(&table.entities()[entity]));
-    }
-    nodes
+    Ok(nodes)
 }

@@ -295,11 +295,7 @@ impl Site {
             processors: Processors { total, from },
             placed,
             backfilling,
-            policy: if self.tree.is_some() {
-                Some(self.policy.name)
-            } else {
-                None
-            },
+            policy: self.tree.is_some().then_some(self.policy.name),
             decay,
             limits: self.limited_owners(workload),
             left_out,
@@ -361,11 +357,7 @@ impl Site {
         } else {
             0
         };
-        if configured > 0 {
-            Some(configured)
-        } else {
-            None
-        }
+        (configured > 0).then_some(configured)
     }
 
     pub(crate) fn decays_as_in_slurm_conf(&self) -> bool {

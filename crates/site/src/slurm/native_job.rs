@@ -179,6 +179,7 @@ fn require_known(what: &str, name: &str, known: &BTreeMap<String, u32>) -> Resul
 }
 
 /// When the priorities are computed.
+#[derive(Default)]
 pub struct Clock {
     pub now: i64,
     pub is_guessed: bool,
@@ -192,9 +193,7 @@ impl Clock {
     pub fn known(now: i64) -> Self {
         Self {
             now,
-            is_guessed: false,
-            ages_are_of_others: false,
-            of_jobs: HashMap::new(),
+            ..Self::default()
         }
     }
 

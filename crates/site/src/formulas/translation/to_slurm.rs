@@ -125,7 +125,7 @@ impl Probe<'_> {
         let inputs: Vec<Value> = point.iter().map(|value| Value::Float(*value)).collect();
         let value = self.program.trace(&inputs).summand(self.summand)?;
         let value = nearest_double(&value)?;
-        if value.is_finite() { Some(value) } else { None }
+        value.is_finite().then_some(value)
     }
 
     fn at(&self, slot: usize, amount: f64) -> Option<f64> {
