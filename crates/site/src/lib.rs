@@ -29,7 +29,6 @@ pub use formulas::log_replay::LogReplay;
 pub use formulas::translation::{
     LargestJob, OrderAgreement, TranslatedPart, Translation, UntranslatedPart,
 };
-pub use formulas::what_if::WhatIf;
 pub use jobs::described_job::DescribedJob;
 pub use jobs::site_jobs::SiteJobs;
 pub use next_cycle::LeftOut;
@@ -41,6 +40,7 @@ pub use opening::bundle::SiteBundle;
 pub use opening::file_source::{FileSource, is_stdin};
 pub use opening::role::Role;
 pub use opening::site_files::SiteFiles;
+pub use ranking::compared_queue::WhatIf;
 pub use ranking::compared_queue::{CompareRequest, ComparedQueue};
 pub use ranking::explanation::{
     Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Neighbour,

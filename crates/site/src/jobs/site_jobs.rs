@@ -15,7 +15,7 @@ use jsf_slurm::priority::AGE;
 use crate::jobs::job_warnings::{invalid_jobs, job_problems, missing_eligible_time};
 use crate::opening::compression::decompressed;
 use crate::opening::in_file;
-use crate::{FileSource, Role, Site, SiteError, is_stdin};
+use crate::{FileSource, Role, Site, SiteError};
 
 /// The jobs of a site, with a column for each name that was asked for.
 #[derive(Debug, Clone)]
@@ -299,8 +299,7 @@ impl JobDocument {
         options: &ReadOptions<'_>,
         again: bool,
     ) -> Result<ParsedJobs, SiteError> {
-        let is_kept = matches!(source, FileSource::Path(path) if is_stdin(path))
-            && (again || self.stdin.get().is_some());
+        let is_kept = source.is_stdin() && (again || self.stdin.get().is_some());
         let read = if is_kept {
             read_jobs(self.kept_stdin(source)?, options)
         } else {

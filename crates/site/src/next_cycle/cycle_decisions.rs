@@ -9,8 +9,8 @@ use jsf_openpbs::array_id::{ArrayIndices, array_and_index};
 use jsf_openpbs::cycle::{Cycle, CycleEvent, PreemptionMethod, Refusal, Shortage};
 use jsf_openpbs::order::{NotConsidered, Order};
 
-use super::reserved_nodes::Reservations;
 use super::site_machine::CycleMachine;
+use super::times_and_reservations::Reservations;
 use super::waiting_reasons::JobInWords;
 use crate::{EstimatedStart, PreemptedJob, RankedQueue, ReservedJob, Site, WaitingJob};
 

@@ -8,10 +8,9 @@ pub mod cycled_queue;
 pub mod node_pools;
 pub mod places;
 pub mod preemption_inputs;
-pub mod prime_and_dedicated;
 pub mod queue_rules;
-pub mod reserved_nodes;
 pub mod site_machine;
+pub mod times_and_reservations;
 pub mod waiting_reasons;
 
 use serde::Serialize;

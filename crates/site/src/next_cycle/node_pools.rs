@@ -16,7 +16,7 @@ use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_openpbs::files::sched_config::{NodeAmount, NodeSortKey, SortFirst};
 use jsf_openpbs::words::first_names;
 
-use super::reserved_nodes::Reservations;
+use super::times_and_reservations::Reservations;
 use crate::{LeftOut, Role, Site, SiteError};
 
 /// The resource that every machine counts.

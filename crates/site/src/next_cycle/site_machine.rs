@@ -19,7 +19,7 @@ use jsf_simulate::Names;
 use super::node_pools::{PROCESSORS, Pools, amounts_of};
 use super::places::{Places, totals_of};
 use super::queue_rules::{LimitedNames, limit_of_subjobs};
-use super::reserved_nodes::Reservations;
+use super::times_and_reservations::Reservations;
 use crate::{CycleProcessors, Site, SiteError};
 
 /// What a cycle runs on.

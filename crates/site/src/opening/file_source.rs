@@ -123,13 +123,15 @@ impl FileSource {
     /// # Errors
     /// Standard input cannot be read.
     pub fn kept(self) -> Result<Self, SiteError> {
-        match &self {
-            Self::Path(path) if is_stdin(path) => Ok(Self::Bytes {
-                name: self.name(),
-                bytes: self.read()?.into(),
-            }),
-            _ => Ok(self),
+        if !self.is_stdin() {
+            return Ok(self);
         }
+        let (name, bytes) = (self.name(), self.read()?.into());
+        Ok(Self::Bytes { name, bytes })
+    }
+
+    pub(crate) fn is_stdin(&self) -> bool {
+        matches!(self, Self::Path(path) if is_stdin(path))
     }
 
     /// Opens the file and looks at its start. Only documents of jobs are looked at again, by the

@@ -124,7 +124,7 @@ impl SiteFiles {
         self.has_jobs_of_log = true;
         let mut queues = self.sources.remove(&Role::Queue).unwrap_or_default();
         queues.truncate(1);
-        queues.retain(|queue| !matches!(queue, FileSource::Path(path) if is_stdin(path)));
+        queues.retain(|queue| !queue.is_stdin());
         self.queue_beside_log = queues.pop();
         self
     }

@@ -262,7 +262,13 @@ impl Site {
         for (&row, rank) in ranked.ranking.order().iter().zip(1..) {
             ranks[row] = Some(rank);
         }
-        let shares = self.shares_of_jobs(ranked)?;
+        let mut shares = None;
+        if let Some(tree) = &self.tree {
+            // with the entities of the jobs, under the policy in force
+            let request = SharesRequest::default();
+            let policy = self.policy.name;
+            shares = Some(self.policy_shares(policy, tree, &ranked.table, &request)?);
+        }
         let order = self.order_rules(ranked.pbs_tree(), self.threshold());
         let explainer = Explainer {
             site: self,
@@ -282,16 +288,6 @@ impl Site {
             shares,
             usage_unit: self.usage_unit(),
         })
-    }
-
-    /// The fair-share tree with the entities of the jobs, under the policy in force.
-    fn shares_of_jobs(&self, ranked: &RankedQueue) -> Result<Option<PolicyShares>, SiteError> {
-        let Some(tree) = &self.tree else {
-            return Ok(None);
-        };
-        let request = SharesRequest::default();
-        let shares = self.policy_shares(self.policy.name, tree, &ranked.table, &request)?;
-        Ok(Some(shares))
     }
 }
 

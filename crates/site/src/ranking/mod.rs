@@ -1,7 +1,7 @@
 //! The order of a site's jobs under a formula, and the reasons for it.
 //!
-//! In: the jobs of a site, and a formula or two of them. Out: their ranking, the comparison of two
-//! rankings, why a job has its place, and how it gets another one.
+//! In: the jobs of a site, and formulas. Out: their ranking, the comparison of two rankings, why a
+//! job has its place, and how it gets another one.
 
 pub mod compared_queue;
 pub mod explanation;

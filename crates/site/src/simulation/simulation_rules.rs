@@ -20,7 +20,7 @@ use super::site_simulation::is_always_known;
 use crate::next_cycle::node_pools::{PROCESSORS, Pools, amount_on};
 use crate::next_cycle::places::{Places, totals_of};
 use crate::next_cycle::queue_rules::{LimitedNames, limit_of_subjobs, starts_in_words};
-use crate::next_cycle::reserved_nodes::Reservations;
+use crate::next_cycle::times_and_reservations::Reservations;
 use crate::{LeftOut, Role, Site, SiteError};
 
 /// What of Slurm's scheduling is not simulated.
