@@ -292,14 +292,12 @@ impl Site {
         }
         queue.estimate(at, rows.clone(), &mut subjobs, &mut machine, &mut estimates);
         let mut considered = Vec::new();
-        for row in table.considered_rows() {
-            considered.extend(cycle.jobs.get(row));
-        }
         let mut queues = Vec::new();
         for queue in table.queues() {
             queues.push((&**queue, 0));
         }
         for row in table.considered_rows() {
+            considered.extend(cycle.jobs.get(row));
             queues[table.queue_index(row)].1 += 1;
         }
         let mut left_out = self.left_out(&queues);

@@ -300,20 +300,19 @@ impl Pools {
     /// What a cycle does without when it places jobs, with the number of jobs that it concerns.
     pub fn left_out(&self, site: &Site, jobs: &[&QueuedJob]) -> Vec<LeftOut> {
         let mut concerned: BTreeMap<String, usize> = BTreeMap::new();
-        for job in jobs {
-            // what jobs ask of nodes that are known is followed
-            if !self.nodes.is_empty() {
-                break;
-            }
-            for word in self.of_place(job) {
-                *concerned.entry(format!("place={word}")).or_default() += 1;
-            }
-            let mut names: BTreeSet<Box<str>> = BTreeSet::new();
-            for chunk in &job.chunks {
-                names.extend(site.wanted(chunk).into_iter().map(|(name, _)| name));
-            }
-            for name in names {
-                *concerned.entry(format!("{name} of nodes")).or_default() += 1;
+        // what jobs ask of nodes that are known is followed
+        if self.nodes.is_empty() {
+            for job in jobs {
+                for word in self.of_place(job) {
+                    *concerned.entry(format!("place={word}")).or_default() += 1;
+                }
+                let mut names: BTreeSet<Box<str>> = BTreeSet::new();
+                for chunk in &job.chunks {
+                    names.extend(site.wanted(chunk).into_iter().map(|(name, _)| name));
+                }
+                for name in names {
+                    *concerned.entry(format!("{name} of nodes")).or_default() += 1;
+                }
             }
         }
         for attribute in &self.other_attributes {

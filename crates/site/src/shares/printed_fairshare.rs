@@ -31,6 +31,7 @@ struct Difference {
 }
 
 /// The differences of a policy, and the number of factors that were compared.
+#[derive(Default)]
 struct Compared {
     count: usize,
     differences: Vec<Difference>,
@@ -143,10 +144,7 @@ fn compare(
 ) -> Compared {
     let shares = policy.build_policy_for(name, release, &[]).assess(tree);
     let total = tree.usage(tree.root());
-    let mut compared = Compared {
-        count: 0,
-        differences: Vec::new(),
-    };
+    let mut compared = Compared::default();
     for (node, printed) in tree.nodes().skip(1).zip(printed) {
         let (Some(printed), Some(association)) = (*printed, shares.association(node)) else {
             continue;

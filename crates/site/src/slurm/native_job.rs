@@ -12,6 +12,7 @@ use jsf_slurm::jobs::{SlurmJob, TimeLimit, TresAmounts};
 use jsf_slurm::priority::PriorityInputs;
 use jsf_slurm::sprio::Sprio;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::slurm_queue::{SlurmQueue, is_direct, number};
 use crate::{DescribedJob, SiteError, SiteFiles};
@@ -98,7 +99,7 @@ impl SlurmQueue {
         &self,
         described: &DescribedJob,
         partition: &str,
-    ) -> Result<serde_json::Map<String, serde_json::Value>, SiteError> {
+    ) -> Result<Map<String, Value>, SiteError> {
         require_known("partition", partition, &self.cluster.job_factors())?;
         let entity = &described.entity;
         let (account, user) = entity.split_once('/').unwrap_or(("", entity));
@@ -160,8 +161,8 @@ impl SlurmQueue {
             native.inputs.insert(name, number);
         }
         match serde_json::to_value(native)? {
-            serde_json::Value::Object(job) => Ok(job),
-            _ => Ok(serde_json::Map::new()),
+            Value::Object(job) => Ok(job),
+            _ => Ok(Map::new()),
         }
     }
 }
