@@ -181,7 +181,7 @@ pub fn fit_wishes(
     let found = search(&mut queue, options);
     let values = short(&mut queue, &found);
     let parameters = parameters(&mut queue, &values);
-    let conflict = shortest_circle(queue.wishes());
+    let conflict = shortest_circle(&queue.wished.wishes);
     queue.restore_all_jobs();
     let met = queue.met(&values);
     Ok(WishFit {

@@ -201,7 +201,7 @@ impl Search<'_, '_> {
 
 /// Pairs of rows of which the first one is wished above the second one.
 fn compared_pairs(queue: &WishedQueue<'_>) -> Vec<Wish> {
-    let mut pairs = queue.wishes().to_vec();
+    let mut pairs = queue.wished.wishes.clone();
     for list in &queue.wished.lists {
         let member = |group: usize, other: usize| list[group][other % list[group].len()];
         let mut distance = 2;

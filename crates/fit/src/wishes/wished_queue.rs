@@ -73,10 +73,6 @@ impl<'a> WishedQueue<'a> {
         })
     }
 
-    pub fn wishes(&self) -> &[Wish] {
-        &self.wished.wishes
-    }
-
     /// Ranks the jobs with these constants, and returns which wishes are met.
     pub fn met(&mut self, values: &[f64]) -> Vec<bool> {
         self.evaluations += 1;
@@ -89,7 +85,7 @@ impl<'a> WishedQueue<'a> {
             }
         }
         let mut met = Vec::new();
-        for wish in self.wishes() {
+        for wish in &self.wished.wishes {
             met.push(self.is_above(wish.above, wish.below));
         }
         self.most_met = self.most_met.max(count(&met));
@@ -155,7 +151,7 @@ impl<'a> WishedQueue<'a> {
 }
 
 /// The formula with these constants.
-pub fn filled(template: &Template, values: &[f64]) -> Formula {
+fn filled(template: &Template, values: &[f64]) -> Formula {
     Formula::parse(&template.fill(values)).expect("a filled template is a formula")
 }
 
