@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::jobs::{Read, SlurmJob, TimeLimit, array_task};
+use crate::jobs::{SlurmJob, SlurmJobs, TimeLimit, array_task};
 use crate::values::{Form, TresAmounts, accepted_nice};
 
 #[derive(Deserialize)]
@@ -114,22 +114,22 @@ impl RawJob {
     }
 }
 
-pub fn read(text: &str) -> Result<Read, String> {
+pub fn read(text: &str) -> Result<SlurmJobs, String> {
     let document: Document<'_> = serde_json::from_str(text)
         .map_err(|error| format!("expected the output of `squeue --json`: {error}"))?;
-    let mut read = Read {
+    let mut read = SlurmJobs {
         version: document.version(),
-        ..Read::default()
+        ..SlurmJobs::default()
     };
     for (index, raw) in document.jobs.into_iter().enumerate() {
         match serde_json::from_str::<RawJob>(raw.get()) {
             Ok(raw) => {
-                read.problems.extend(raw.faults());
+                read.warnings.extend(raw.faults());
                 read.jobs.push(job(raw));
             }
             Err(error) => {
                 let problem = format!("job {} is left out: {error}", index + 1);
-                read.problems.push(problem);
+                read.warnings.push(problem);
             }
         }
     }

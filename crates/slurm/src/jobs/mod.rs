@@ -174,7 +174,7 @@ impl SlurmJobs {
             text::read_table(text)
         };
         let mut read = read.map_err(|error| format!("`{}`: {error}", clipped(name)))?;
-        if let Some(first) = read.problems.first()
+        if let Some(first) = read.warnings.first()
             && read.jobs.is_empty()
         {
             return Err(format!(
@@ -182,37 +182,23 @@ impl SlurmJobs {
                 clipped(name)
             ));
         }
-        let mut jobs = Vec::new();
-        let mut ended = HashMap::new();
         let mut known = HashSet::new();
-        for job in read.jobs {
+        for job in std::mem::take(&mut read.jobs) {
             if job.has_ended() {
-                ended.insert(job.id, job.state);
+                read.ended.insert(job.id, job.state);
             } else if known.insert(job.id.clone()) {
-                jobs.push(job);
+                read.jobs.push(job);
             } else if job.array_task.is_none() {
                 // with `-r`, `squeue` has a row for each task of an array that waits
                 let problem = format!("job `{}` is there again; the first counts", job.id);
-                read.problems.push(problem);
+                read.warnings.push(problem);
             }
         }
-        let problems = read.problems.iter();
+        let problems = read.warnings.iter();
         let problems = problems.map(|problem| format!("`{name}`: {problem}"));
-        Ok(Self {
-            jobs,
-            ended,
-            version: read.version,
-            warnings: limit_each_kind(problems),
-        })
+        read.warnings = limit_each_kind(problems);
+        Ok(read)
     }
-}
-
-/// The jobs that a reader found, what it could not read, and the version of Slurm.
-#[derive(Default)]
-struct Read {
-    jobs: Vec<SlurmJob>,
-    problems: Vec<String>,
-    version: Option<String>,
 }
 
 /// Seconds since 1970 of `2026-11-27T08:54:58`, on the clock of the document; `None` for words such

@@ -1,7 +1,7 @@
 //! Reads `scontrol show job`, with a line for each job (`-o`) or several, and `squeue -O` or
 //! `squeue -o` with a header and cells separated by `|`.
 
-use crate::jobs::{Read, SlurmJob, TimeLimit, parse_time};
+use crate::jobs::{SlurmJob, SlurmJobs, TimeLimit, parse_time};
 use crate::records::{Record, whole_records};
 use crate::tree::Place;
 use crate::tree::table::{Row, Table};
@@ -22,21 +22,21 @@ const FORMS: [(&str, Form); 12] = [
     ("MinMemoryCPU", Form::Memory),
 ];
 
-pub fn read_records(text: &str) -> Read {
+pub fn read_records(text: &str) -> SlurmJobs {
     let (records, cut) = whole_records(text, "JobId", "job", "scontrol show job");
-    let mut read = Read {
-        problems: Vec::from_iter(cut),
-        ..Read::default()
+    let mut read = SlurmJobs {
+        warnings: Vec::from_iter(cut),
+        ..SlurmJobs::default()
     };
     for record in records {
         match record.get("JobState") {
             Some(state) => {
                 let job = job(&record, state);
                 let of = format!("job `{}`", job.id);
-                read.problems.extend(record.faults(&FORMS, &of));
+                read.warnings.extend(record.faults(&FORMS, &of));
                 read.jobs.push(job);
             }
-            None => read.problems.push(format!(
+            None => read.warnings.push(format!(
                 "line {}: the job is left out: it has no `JobState`",
                 record.line
             )),
@@ -126,7 +126,7 @@ const COLUMNS: [(&str, &str, Option<Form>); 20] = [
     ("JOB_ID", "JobId", None),
 ];
 
-pub fn read_table(text: &str) -> Result<Read, String> {
+pub fn read_table(text: &str) -> Result<SlurmJobs, String> {
     let expected = "expected `squeue --json`, `scontrol show job`, or `squeue -O` with a header and `|` between the columns";
     let table = Table::parse_with(text, "PRIORITY").ok_or(expected)?;
     if table.column("TRES_ALLOC").is_none() {
@@ -143,20 +143,20 @@ pub fn read_table(text: &str) -> Result<Read, String> {
             });
         }
     }
-    let mut read = Read::default();
+    let mut read = SlurmJobs::default();
     for row in table.rows() {
         match row {
             Ok(row) => {
                 let record = record(&columns, &row);
                 let state = record.get("JobState").unwrap_or_default();
                 let job = job(&record, state);
-                add_faults(&columns, &row, &job.id, &mut read.problems);
+                add_faults(&columns, &row, &job.id, &mut read.warnings);
                 read.jobs.push(job);
             }
-            Err(fault) => read.problems.push(format!("a job is left out{fault}")),
+            Err(fault) => read.warnings.push(format!("a job is left out{fault}")),
         }
     }
-    read.problems.extend(table.unended());
+    read.warnings.extend(table.unended());
     Ok(read)
 }
 

@@ -136,7 +136,7 @@ fn read(bytes: &[u8]) -> Result<SlurmTree, String> {
             "the last line has no line end; was the document cut off?",
         );
     }
-    records.build()
+    records.build(format)
 }
 
 impl TreeFormat {

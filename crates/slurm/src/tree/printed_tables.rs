@@ -27,7 +27,7 @@ enum Parents {
 /// Reads a table of `sshare`, in which also the rows of users are indented, or of `show assoc`.
 pub fn read(text: &str, format: TreeFormat) -> Result<Records, String> {
     let is_sshare = format == TreeFormat::Sshare;
-    let mut records = Records::new(format);
+    let mut records = Records::default();
     let Some(table) = Table::parse(text) else {
         return Ok(records);
     };
@@ -56,7 +56,7 @@ pub fn read(text: &str, format: TreeFormat) -> Result<Records, String> {
         }
     }
     records.names_are_cut = table.is_fixed();
-    records.has_partitions = partition.is_some();
+    records.lacks_partitions = partition.is_none();
     let parent_names = ["ParentName", "Par Name", "Parent Name", "Parent"];
     let mut parents = if is_sshare {
         Parents::Indented(Vec::new())
@@ -113,10 +113,15 @@ pub fn read(text: &str, format: TreeFormat) -> Result<Records, String> {
         }
         let partition = row.cell(partition).to_owned();
         records.push(Record {
+            place,
+            kind,
+            name: name.to_owned(),
+            parent,
+            partition,
+            shares,
             usage,
             norm_shares: row.cell(norm_shares).parse().ok(),
             fairshare: row.cell(fairshare).parse().ok(),
-            ..Record::new(place, kind, name.to_owned(), parent, partition, shares)
         })?;
     }
     if !is_sshare {

@@ -38,28 +38,6 @@ pub struct Record {
 }
 
 impl Record {
-    /// A row of a document without usage.
-    pub fn new(
-        place: Place,
-        kind: NodeKind,
-        name: String,
-        parent: Option<String>,
-        partition: String,
-        shares: Shares,
-    ) -> Self {
-        Self {
-            place,
-            kind,
-            name,
-            parent,
-            partition,
-            shares,
-            usage: 0.0,
-            norm_shares: None,
-            fairshare: None,
-        }
-    }
-
     fn is_account(&self) -> bool {
         self.kind != NodeKind::Entity
     }
@@ -74,15 +52,14 @@ impl Record {
 }
 
 /// All rows of a document.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Records {
-    pub format: TreeFormat,
     pub cluster: Option<String>,
     pub release: Option<Release>,
     /// Whether the document has usage; the usage of an account then includes that of its members.
     pub usage_known: bool,
-    /// Whether the document contains the partitions of associations.
-    pub has_partitions: bool,
+    /// Whether the document does not contain the partitions of associations.
+    pub lacks_partitions: bool,
     /// Whether a name longer than its column ends in `+`.
     pub names_are_cut: bool,
     pub rows: Vec<Record>,
@@ -93,21 +70,6 @@ pub struct Records {
 }
 
 impl Records {
-    pub fn new(format: TreeFormat) -> Self {
-        Self {
-            format,
-            cluster: None,
-            release: None,
-            usage_known: false,
-            has_partitions: true,
-            names_are_cut: false,
-            rows: Vec::new(),
-            duplicates: Vec::new(),
-            warnings: Vec::new(),
-            other_clusters: None,
-        }
-    }
-
     /// Checks the names of a row and the number of rows, and adds the row.
     pub fn push(&mut self, row: Record) -> Result<(), String> {
         let parent = row.parent.as_deref().unwrap_or(ROOT);
@@ -187,8 +149,8 @@ impl Records {
         self.warn(format!("{place}: {text}"));
     }
 
-    /// The tree of the rows.
-    pub fn build(mut self) -> Result<SlurmTree, String> {
+    /// The tree of the rows of a document in a format.
+    pub fn build(mut self, format: TreeFormat) -> Result<SlurmTree, String> {
         if self.rows.is_empty() {
             return Err(String::from(" contains no associations; was it cut off?"));
         }
@@ -196,7 +158,7 @@ impl Records {
             self.warn_of_cut_names();
         }
         let root = self.root()?;
-        if !self.has_partitions {
+        if self.lacks_partitions {
             self.number_partitions();
         }
         self.remove_duplicates(&root)?;
@@ -219,7 +181,7 @@ impl Records {
         self.warnings.extend(missing);
         Ok(SlurmTree {
             document,
-            format: self.format,
+            format,
             cluster: self.cluster,
             usage_known: self.usage_known,
             is_fair_tree,

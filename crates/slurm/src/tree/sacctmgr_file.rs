@@ -11,8 +11,8 @@ use jsf_json::clipped;
 
 use crate::logical_lines::logical_lines;
 use crate::non_empty;
+use crate::tree::Place;
 use crate::tree::records::{ROOT, Record, Records};
-use crate::tree::{Place, TreeFormat};
 
 /// The longest line that `sacctmgr load` does not split, in bytes.
 const MAX_LINE_BYTES: usize = 4095;
@@ -33,11 +33,9 @@ struct Options {
 }
 
 pub fn read(text: &str) -> Result<Records, String> {
-    let records = Records::new(TreeFormat::SacctmgrFile);
-    let declared_accounts = HashSet::from([ROOT.to_owned()]);
     let mut reader = Reader {
-        records,
-        declared_accounts,
+        records: Records::default(),
+        declared_accounts: HashSet::from([ROOT.to_owned()]),
         parent: ROOT.to_owned(),
     };
     for line in logical_lines(text) {
@@ -127,15 +125,17 @@ impl Reader {
             );
             self.records.warn_at(place, text);
         }
-        let parent = Some(self.parent.clone());
-        self.records.push(Record::new(
+        self.records.push(Record {
             place,
             kind,
             name,
-            parent,
-            options.partition,
+            parent: Some(self.parent.clone()),
+            partition: options.partition,
             shares,
-        ))
+            usage: 0.0,
+            norm_shares: None,
+            fairshare: None,
+        })
     }
 }
 

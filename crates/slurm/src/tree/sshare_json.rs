@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::non_empty;
 use crate::tree::records::{Record, Records, invalid_usage, no_shares};
-use crate::tree::{Place, TreeFormat, json_error};
+use crate::tree::{Place, json_error};
 
 #[derive(Deserialize)]
 struct SshareJsonDocument<'d> {
@@ -102,8 +102,7 @@ impl Types {
 
 pub fn read(text: &str) -> Result<Records, String> {
     let document: SshareJsonDocument<'_> = serde_json::from_str(text).map_err(json_error)?;
-    let mut records = Records::new(TreeFormat::SshareJson);
-    records.usage_known = true;
+    let mut records = Records::default();
     if let Some(meta) = document.meta
         && let Ok(meta) = serde_json::from_str::<Meta>(meta.get())
     {
@@ -117,6 +116,7 @@ pub fn read(text: &str) -> Result<Records, String> {
             push(&mut records, place, entry)?;
         }
     }
+    records.usage_known = true;
     records.finish_clusters();
     Ok(records)
 }
@@ -150,10 +150,15 @@ fn push(records: &mut Records, place: Place, entry: Entry) -> Result<(), String>
         _ => None,
     };
     records.push(Record {
+        place,
+        kind,
+        name,
+        parent,
+        partition,
+        shares,
         usage,
         norm_shares,
         fairshare,
-        ..Record::new(place, kind, name, parent, partition, shares)
     })
 }
 
