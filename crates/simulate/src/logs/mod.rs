@@ -30,7 +30,7 @@ const MAX_SKIPPED: u64 = 256 << 20;
 enum Reader {
     Swf { columns: usize },
     Accounting,
-    Sacct(Box<SacctColumns>),
+    Sacct(SacctColumns),
     Native,
     Alcf(AlcfColumns),
 }
@@ -45,7 +45,7 @@ impl Reader {
             _ if accounting::is_accounting(line) => Some(Self::Accounting),
             _ if native::is_native(line) => Some(Self::Native),
             _ => match SacctColumns::from_heading(line).or_else(|| SacctColumns::of_xdmod(line)) {
-                Some(columns) => Some(Self::Sacct(Box::new(columns))),
+                Some(columns) => Some(Self::Sacct(columns)),
                 None => AlcfColumns::from_heading(line).map(Self::Alcf),
             },
         }

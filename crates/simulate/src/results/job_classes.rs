@@ -35,14 +35,13 @@ pub struct ByKind<T> {
 impl<T> ByKind<T> {
     /// All of them, in this order.
     pub fn each_ref(&self) -> [&T; 5] {
-        let Self {
-            entities,
-            groups,
-            queues,
-            sizes,
-            lengths,
-        } = self;
-        [entities, groups, queues, sizes, lengths]
+        [
+            &self.entities,
+            &self.groups,
+            &self.queues,
+            &self.sizes,
+            &self.lengths,
+        ]
     }
 }
 

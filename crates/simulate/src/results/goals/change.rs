@@ -97,16 +97,12 @@ fn first_compared(runs: [&JudgedRun<'_>; 2]) -> Option<i64> {
 
 /// The change of a statistic over jobs.
 fn of_jobs(statistic: Statistic, paired: &[PairedValue]) -> Option<MeanChange> {
-    let old = side(statistic, paired, 0, None)?;
-    let new = side(statistic, paired, 1, None)?;
+    let sides = sides_without(None, statistic, paired)?;
     let mut blocks: Vec<i64> = paired.iter().map(|paired| paired.block).collect();
     blocks.dedup();
     let mut without = Vec::new();
     for block in blocks.into_iter().map(Some) {
-        if let (Some(old), Some(new)) = (
-            side(statistic, paired, 0, block),
-            side(statistic, paired, 1, block),
-        ) {
+        if let Some([old, new]) = sides_without(block, statistic, paired) {
             without.push(new - old);
         }
     }
@@ -117,7 +113,7 @@ fn of_jobs(statistic: Statistic, paired: &[PairedValue]) -> Option<MeanChange> {
         without.len()
     };
     Some(MeanChange::new(
-        [old, new],
+        sides,
         standard_error(&without),
         paired.len(),
         [blocks, usize::MAX],
@@ -136,24 +132,28 @@ fn beyond(statistic: Statistic, jobs: usize) -> usize {
     }
 }
 
-/// The statistic of one side, without the jobs of a block.
-fn side(
+/// The statistic of both sides, without the jobs of a block.
+fn sides_without(
+    block: Option<i64>,
     statistic: Statistic,
     paired: &[PairedValue],
-    side: usize,
-    without: Option<i64>,
-) -> Option<f64> {
-    let mut values = Vec::new();
-    for paired in paired {
-        if Some(paired.block) != without {
-            values.push(paired.values[side]);
+) -> Option<[f64; 2]> {
+    let mut sides = [0.0; 2];
+    for (side, value) in sides.iter_mut().enumerate() {
+        let mut values = Vec::new();
+        for paired in paired {
+            if Some(paired.block) != block {
+                values.push(paired.values[side]);
+            }
         }
+        *value = if statistic == Statistic::Mean && !values.is_empty() {
+            // needs no order
+            values.iter().sum::<f64>() / values.len() as f64
+        } else {
+            statistic.of(&mut values)?
+        };
     }
-    if statistic == Statistic::Mean && !values.is_empty() {
-        // needs no order
-        return Some(values.iter().sum::<f64>() / values.len() as f64);
-    }
-    statistic.of(&mut values)
+    Some(sides)
 }
 
 /// The standard error of a change that is computed without each of the blocks in turn.
