@@ -11,10 +11,10 @@ use crate::python_string_literal::{InvalidLiteral, PythonStringLiteral};
 
 /// The text of a formula, and the result of parsing it.
 #[derive(Debug, Clone)]
-pub struct FormulaSubmission<'t> {
-    text: &'t str,
+pub struct FormulaSubmission {
+    text: String,
     /// What follows the first line, which OpenPBS leaves out.
-    below: &'t str,
+    below: String,
     literal: Option<PythonStringLiteral>,
     formula: Result<Formula, Refusal>,
 }
@@ -31,7 +31,7 @@ pub struct Refusal {
     pub literal_error: Option<InvalidLiteral>,
 }
 
-impl<'t> FormulaSubmission<'t> {
+impl FormulaSubmission {
     /// Reads the text as OpenPBS does: its first line, as a Python string literal, and then as an
     /// expression.
     ///
@@ -43,7 +43,7 @@ impl<'t> FormulaSubmission<'t> {
     /// let refusal = FormulaSubmission::to_openpbs("float(\"2\")").formula().unwrap_err().clone();
     /// assert_eq!(refusal.finding.code, "JSF106");
     /// ```
-    pub fn to_openpbs(text: &'t str) -> Self {
+    pub fn to_openpbs(text: &str) -> Self {
         let below = text.split_once('\n').map_or("", |(_, below)| below);
         let (literal, formula) = match PythonStringLiteral::parse(text) {
             Ok(literal) => {
@@ -61,27 +61,27 @@ impl<'t> FormulaSubmission<'t> {
             }
         };
         Self {
-            text,
-            below,
+            text: text.to_owned(),
+            below: below.to_owned(),
             literal,
             formula,
         }
     }
 
     /// Reads the text as an expression, without OpenPBS's string literal.
-    pub fn as_expression(text: &'t str) -> Self {
+    pub fn as_expression(text: &str) -> Self {
         let formula = Formula::parse(text).map_err(|error| Refusal::from_syntax_error(error, None));
         Self {
-            text,
-            below: "",
+            text: text.to_owned(),
+            below: String::new(),
             literal: None,
             formula,
         }
     }
 
     /// The submitted text.
-    pub fn text(&self) -> &'t str {
-        self.text
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// The formula, or why the text is not one.
@@ -97,8 +97,11 @@ impl<'t> FormulaSubmission<'t> {
 
     /// The same submission, with the lines that the source has below the text.
     #[must_use]
-    pub fn followed_by(self, below: &'t str) -> Self {
-        Self { below, ..self }
+    pub fn followed_by(self, below: &str) -> Self {
+        Self {
+            below: below.to_owned(),
+            ..self
+        }
     }
 
     /// Whether the source has text only below its first line, which is empty.

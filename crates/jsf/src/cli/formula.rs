@@ -103,7 +103,7 @@ pub(crate) fn read_formula_of(
 /// out.
 pub(crate) fn parsed_formula<'s>(
     source: &FormulaText,
-    submitted: &'s FormulaSubmission<'_>,
+    submitted: &'s FormulaSubmission,
 ) -> Result<&'s Formula, CliError> {
     if let Some(found) = submitted.lines_left_out() {
         draw(source, &found);

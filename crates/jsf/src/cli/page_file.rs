@@ -97,7 +97,7 @@ pub(crate) const WIDTH: usize = 110;
 /// ten, then how many more there are.
 pub(crate) fn draw_on_page(
     source: &FormulaText,
-    submitted: &FormulaSubmission<'_>,
+    submitted: &FormulaSubmission,
     findings: &[Diagnostic],
 ) -> Vec<String> {
     let (few, others) = limit_each_code(findings);

@@ -22,6 +22,8 @@ pub(crate) const MAX_UNKNOWN: usize = 10;
 pub(crate) struct OpenedQueue {
     pub(crate) site: Site,
     pub(crate) source: FormulaText,
+    /// The formula as Python reads it.
+    pub(crate) submitted: FormulaSubmission,
     pub(crate) formula: Formula,
 }
 
@@ -34,21 +36,18 @@ impl OpenedQueue {
     ) -> Result<(Self, Warnings), CliError> {
         let site = arguments.open()?;
         let source = read_formula(&arguments.formula, Some(&site))?;
-        let formula = parsed_formula(&source, &source.submitted(site.numbers()))?.clone();
+        let submitted = source.submitted(site.numbers());
+        let formula = parsed_formula(&source, &submitted)?.clone();
         show_site(&arguments.site, &site, is_document);
         let mut warnings = Warnings::new(is_document);
         warnings.add_site(&site, &site.warnings_for(&formula.names()));
         let opened = Self {
             site,
             source,
+            submitted,
             formula,
         };
         Ok((opened, warnings))
-    }
-
-    /// The formula as Python reads it.
-    pub(crate) fn submitted(&self) -> FormulaSubmission<'_> {
-        self.source.submitted(self.site.numbers())
     }
 
     /// Reads the jobs, and shows what is found in them and in the formula: the findings of this
@@ -69,7 +68,7 @@ impl OpenedQueue {
         let is_arithmetic = read.program.is_some();
         let mut drawn = read.findings.clone();
         drawn.retain(|found| !is_arithmetic || least_drawn.is_some_and(|it| found.severity >= it));
-        draw_submitted(&self.source, &self.submitted(), drawn);
+        draw_submitted(&self.source, &self.submitted, drawn);
         if is_arithmetic {
             Ok(read)
         } else {
@@ -134,7 +133,7 @@ fn warn_of_job_id(formula: &str, given: &[String], table: &JobTable) {
 pub(crate) fn check_and_report(
     site: &Site,
     source: &FormulaText,
-    submitted: &FormulaSubmission<'_>,
+    submitted: &FormulaSubmission,
 ) -> Result<Outcome, CliError> {
     let checked = site.check(submitted)?;
     let mut errors = checked.findings;
@@ -158,7 +157,7 @@ pub(crate) fn check_and_report(
 /// Draws findings on the parsed formula under the text that was submitted.
 pub(crate) fn draw_submitted(
     source: &FormulaText,
-    submitted: &FormulaSubmission<'_>,
+    submitted: &FormulaSubmission,
     findings: impl IntoIterator<Item = Diagnostic>,
 ) {
     let mut placed = Vec::new();

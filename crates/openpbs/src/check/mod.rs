@@ -215,7 +215,7 @@ impl Checked {
     /// assert_eq!(checked.validation.code, Some(15124));
     /// assert_eq!(checked.findings.iter().map(|found| found.code).collect::<Vec<_>>(), ["JSF203", "JSF201"]);
     /// ```
-    pub fn new(submitted: &FormulaSubmission<'_>, schema: &Schema, site: &SiteFacts<'_>) -> Self {
+    pub fn new(submitted: &FormulaSubmission, schema: &Schema, site: &SiteFacts<'_>) -> Self {
         match submitted.formula() {
             Ok(formula) => Self::of_formula(submitted, formula, schema, site),
             Err(refusal) => {
@@ -243,7 +243,7 @@ impl Checked {
 
     /// The result for a text that is no formula, of which `first` says why.
     fn of_no_formula(
-        submitted: &FormulaSubmission<'_>,
+        submitted: &FormulaSubmission,
         mut first: Diagnostic,
         schema: &Schema,
         site: &SiteFacts<'_>,
@@ -274,7 +274,7 @@ impl Checked {
     }
 
     fn of_formula(
-        submitted: &FormulaSubmission<'_>,
+        submitted: &FormulaSubmission,
         formula: &Formula,
         schema: &Schema,
         site: &SiteFacts<'_>,

@@ -27,7 +27,7 @@ impl Site {
     ///
     /// # Errors
     /// The jobs or the tree cannot be read.
-    pub fn check(&self, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
+    pub fn check(&self, submitted: &FormulaSubmission) -> Result<Checked, SiteError> {
         self.check_with(submitted, self.request(&[]).document)
     }
 
@@ -38,7 +38,7 @@ impl Site {
     /// As for [`check`](Self::check).
     pub fn check_with_queue(
         &self,
-        submitted: &FormulaSubmission<'_>,
+        submitted: &FormulaSubmission,
     ) -> Result<Option<Checked>, SiteError> {
         let Some(queue) = &self.files.queue_beside_log else {
             return Ok(None);
@@ -49,7 +49,7 @@ impl Site {
 
     fn check_with(
         &self,
-        submitted: &FormulaSubmission<'_>,
+        submitted: &FormulaSubmission,
         queue: Option<&FileSource>,
     ) -> Result<Checked, SiteError> {
         let (Ok(formula), Some(source)) = (submitted.formula(), queue) else {
@@ -123,7 +123,7 @@ impl Site {
     }
 
     /// Checks a formula that has ranked the queue, as [`check`](Self::check) does.
-    pub fn check_ranked(&self, submitted: &FormulaSubmission<'_>, queue: &RankedQueue) -> Checked {
+    pub fn check_ranked(&self, submitted: &FormulaSubmission, queue: &RankedQueue) -> Checked {
         let scored = ScoredQueue {
             table: &queue.table,
             ranking: &queue.ranking,
@@ -144,7 +144,7 @@ impl Site {
     /// the jobs that it has ranked may be known.
     fn checked(
         &self,
-        submitted: &FormulaSubmission<'_>,
+        submitted: &FormulaSubmission,
         schema: &Schema,
         known: SiteFacts<'_>,
     ) -> Checked {
@@ -232,7 +232,7 @@ impl Site {
 }
 
 /// The finding that a formula was tried on no job.
-fn untried(submitted: &FormulaSubmission<'_>, reason: &str) -> Option<Diagnostic> {
+fn untried(submitted: &FormulaSubmission, reason: &str) -> Option<Diagnostic> {
     let expr = submitted.formula().ok()?.expr();
     let message = format!("the formula was tried on no job: {reason}");
     let found = Diagnostic::new(Code::TriedOnNoJob, message, expr.span());

@@ -148,7 +148,7 @@ impl FormulaText {
 
     /// The formula as Python reads it: with OpenPBS's numbers, from the string literal in the
     /// scheduler's script.
-    pub fn submitted(&self, numbers: NumberMode) -> FormulaSubmission<'_> {
+    pub fn submitted(&self, numbers: NumberMode) -> FormulaSubmission {
         submitted(&self.text, numbers).followed_by(&self.below)
     }
 
@@ -217,7 +217,7 @@ impl SiteFormulas {
 }
 
 /// A formula as Python reads it.
-pub fn submitted(text: &str, numbers: NumberMode) -> FormulaSubmission<'_> {
+pub fn submitted(text: &str, numbers: NumberMode) -> FormulaSubmission {
     match numbers {
         NumberMode::OpenPbs => FormulaSubmission::to_openpbs(text),
         NumberMode::Exact | NumberMode::Decimal => FormulaSubmission::as_expression(text),

@@ -136,7 +136,7 @@ impl<'a> Opened<'a> {
     }
 
     /// The formulas as Python reads them.
-    fn submitted(&self) -> OldNew<FormulaSubmission<'_>> {
+    fn submitted(&self) -> OldNew<FormulaSubmission> {
         let numbers = self.old_site.numbers();
         OldNew::new(
             self.sources.old.submitted(numbers),
@@ -282,7 +282,7 @@ impl<'a> Opened<'a> {
 /// The errors and warnings about a formula, as a page shows them.
 fn drawn_on_page(
     source: &FormulaText,
-    submitted: &FormulaSubmission<'_>,
+    submitted: &FormulaSubmission,
     checked: &Checked,
 ) -> Vec<String> {
     let mut findings = checked.findings.clone();

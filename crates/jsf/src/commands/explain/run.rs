@@ -153,7 +153,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     drop(progress);
     let mut checked = None;
     if is_document || page.is_some() {
-        checked = Some(site.check_ranked(&opened.submitted(), &queue));
+        checked = Some(site.check_ranked(&opened.submitted, &queue));
     }
     let mut ids = Vec::new();
     let mut fails = false;

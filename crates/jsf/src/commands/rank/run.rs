@@ -88,8 +88,12 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     let report = arguments.page.report.as_deref();
     let is_document = format.is_document();
     let (opened, mut warnings) = OpenedQueue::open(&arguments.queue, is_document)?;
-    let OpenedQueue { site, source, .. } = &opened;
-    let submitted = opened.submitted();
+    let OpenedQueue {
+        site,
+        source,
+        submitted,
+        ..
+    } = &opened;
     let is_filtered = !arguments.filter.filter().is_empty();
     let has_lines_only = matches!(format, Format::Csv | Format::Ndjson);
     let request = RankRequest {
@@ -121,7 +125,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         ..RankReport::new(&source.text, &ranked, &rows)
     };
     if has_text {
-        let mut checked = site.check_ranked(&submitted, &ranked);
+        let mut checked = site.check_ranked(submitted, &ranked);
         // with a filter, what is found in jobs that are not shown is no finding
         if is_filtered {
             let findings = &mut checked.findings;
@@ -140,7 +144,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
             tree: tree.as_ref(),
         };
         answer.page = Some(RankPageParts {
-            findings: page_file::draw_on_page(source, &submitted, &findings),
+            findings: page_file::draw_on_page(source, submitted, &findings),
             groups: Comparison::new(&side, &side),
             tree,
         });
@@ -153,7 +157,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     if has_lines_only {
         report_errors(arguments.queue.site.on_error, "the formula", table, ranking);
     } else if is_document && text.full {
-        draw_submitted(source, &submitted, errors);
+        draw_submitted(source, submitted, errors);
     }
     Ok(Outcome::of_ranking(&ranked.findings, ranking))
 }

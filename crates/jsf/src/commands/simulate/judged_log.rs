@@ -29,7 +29,7 @@ impl JudgedLog {
     pub(crate) fn read(
         arguments: &SimulateArgs,
         site: &Site,
-        submitted: &[&FormulaSubmission<'_>],
+        submitted: &[&FormulaSubmission],
     ) -> Result<Self, CliError> {
         let goals = match &arguments.goals {
             Some(path) => Some(read_goals(path, site)?),
@@ -87,7 +87,7 @@ fn generate_workload(arguments: &SimulateArgs, jobs: usize, processors: u32) -> 
 fn read_workload(
     arguments: &SimulateArgs,
     site: &Site,
-    submitted: &[&FormulaSubmission<'_>],
+    submitted: &[&FormulaSubmission],
     goals: Option<&Goals>,
 ) -> Result<Workload, CliError> {
     // a formula that does not parse is drawn when it is simulated

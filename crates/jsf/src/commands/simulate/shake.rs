@@ -12,7 +12,7 @@ use crate::commands::simulate::simulation::Simulation;
 /// another, with the same moves for both; `None` if that is not asked for.
 pub(crate) fn shaken(
     simulation: &Simulation<'_>,
-    formulas: &[&FormulaSubmission<'_>],
+    formulas: &[&FormulaSubmission],
 ) -> Result<Option<Shake>, CliError> {
     let runs = simulation.arguments.shake.map_or(0, |runs| runs as usize);
     let warm_up = simulation.log.warm_up;
@@ -48,7 +48,7 @@ pub(crate) fn shaken(
 fn simulate(
     simulation: &Simulation<'_>,
     workload: &Workload,
-    submitted: &FormulaSubmission<'_>,
+    submitted: &FormulaSubmission,
 ) -> Result<Option<SimulatedQueue>, CliError> {
     let Ok(formula) = submitted.formula() else {
         return Ok(None);

@@ -37,7 +37,7 @@ impl<'a> Simulation<'a> {
     pub(crate) fn simulate(
         &self,
         source: &FormulaText,
-        submitted: &FormulaSubmission<'_>,
+        submitted: &FormulaSubmission,
         before: Option<&SimulationReport<'_>>,
     ) -> Result<SimulationReport<'a>, CliError> {
         let Self {
@@ -158,7 +158,7 @@ impl<'a> Simulation<'a> {
 
     /// The result of checking the formula. The queue of the site shows crashes that no job of the
     /// log shows; they decide the exit code in every format.
-    fn check(&self, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
+    fn check(&self, submitted: &FormulaSubmission) -> Result<Checked, SiteError> {
         let of_queue = self.site.check_with_queue(submitted);
         let checked = self.site.check(submitted);
         let checked = checked.map_err(|error| without_names(self.arguments, error))?;
