@@ -3,13 +3,16 @@
 use std::path::Path;
 
 use job_sort_formula::Formula;
+use job_sort_formula::diagnostic::Diagnostic;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{FormulaText, Site, SiteError};
 
 use crate::cli::args::FormulaArgs;
 use crate::cli::args::site::STDIN;
-use crate::cli::{CliError, draw, report};
+use crate::cli::page_file::WIDTH;
+use crate::cli::{CliError, draw, draw_all, in_options, report};
+use crate::view::finding::{draw_finding, limit_each_code, more_findings};
 use crate::view::printable::printable_lines;
 
 /// The longest path, in bytes.
@@ -99,21 +102,65 @@ pub(crate) fn read_formula_of(
     }
 }
 
-/// The formula, if it parses; else the finding is drawn. So is the finding on lines that PBS leaves
-/// out.
-pub(crate) fn parsed_formula<'s>(
-    source: &FormulaText,
-    submitted: &'s FormulaSubmission,
-) -> Result<&'s Formula, CliError> {
-    if let Some(found) = submitted.lines_left_out() {
-        draw(source, &found);
-    }
-    match submitted.formula() {
-        Ok(formula) => Ok(formula),
-        Err(refusal) => {
-            draw(source, &refusal.finding);
-            Err(CliError::Findings)
+/// A formula that was given: its text with the source, and as Python reads it.
+pub(crate) struct GivenFormula {
+    pub(crate) source: FormulaText,
+    pub(crate) submitted: FormulaSubmission,
+}
+
+impl GivenFormula {
+    pub(crate) fn new(source: FormulaText, numbers: NumberMode) -> Self {
+        Self {
+            submitted: source.submitted(numbers),
+            source,
         }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.source.text
+    }
+
+    /// The formula, if it parses; else the finding is drawn. So is the finding on lines that PBS
+    /// leaves out.
+    pub(crate) fn parsed(&self) -> Result<&Formula, CliError> {
+        if let Some(found) = self.submitted.lines_left_out() {
+            draw(&self.source, &found);
+        }
+        match self.submitted.formula() {
+            Ok(formula) => Ok(formula),
+            Err(refusal) => {
+                draw(&self.source, &refusal.finding);
+                Err(CliError::Findings)
+            }
+        }
+    }
+
+    /// Draws findings on the parsed formula under the text that was submitted.
+    pub(crate) fn draw(&self, findings: impl IntoIterator<Item = Diagnostic>) {
+        draw_all(&self.source, &self.in_source(findings));
+    }
+
+    /// The same as a page shows them: of each code the first ten, then how many more there are.
+    pub(crate) fn drawn_on_page(&self, findings: &[Diagnostic]) -> Vec<String> {
+        let placed = self.in_source(findings.iter().cloned());
+        let (few, others) = limit_each_code(&placed);
+        let mut drawn = Vec::new();
+        for found in few {
+            let found = found.clone().worded(in_options);
+            drawn.push(draw_finding(&self.source, &found, false, Some(WIDTH)));
+        }
+        for (code, count) in others {
+            drawn.push(more_findings(count, code));
+        }
+        drawn
+    }
+
+    fn in_source(&self, findings: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
+        let mut placed = Vec::new();
+        for found in findings {
+            placed.push(self.submitted.in_source(found));
+        }
+        placed
     }
 }
 

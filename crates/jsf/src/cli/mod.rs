@@ -27,9 +27,7 @@ pub(crate) use crate::cli::args::{
     AnswerArgs, CsvArgs, EntityArgs, FilterArgs, FormulaArgs, JobArgs, QueueArgs, ReportArgs,
     listed_name, number_of_jobs,
 };
-pub(crate) use crate::cli::formula::{
-    FormulaOptions, parsed_formula, read_formula, read_formula_of,
-};
+pub(crate) use crate::cli::formula::{FormulaOptions, GivenFormula, read_formula, read_formula_of};
 pub(crate) use crate::cli::messages::{
     Warnings, draw, draw_all, in_options, report, report_errors, show_site, warn, warn_all,
     with_options,
@@ -41,8 +39,7 @@ pub use crate::cli::process::{
 };
 pub(crate) use crate::cli::progress::Progress;
 pub(crate) use crate::cli::queue::{
-    MAX_UNKNOWN, OpenedQueue, check_and_report, draw_submitted, select_rows_or_warn,
-    unknown_jobs_error,
+    MAX_UNKNOWN, OpenedQueue, check_and_report, select_rows_or_warn, unknown_jobs_error,
 };
 
 /// Runs a command.

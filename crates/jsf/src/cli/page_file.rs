@@ -6,14 +6,11 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::fairshare::AssessedTree;
-use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{FormulaText, Role, SharesRequest, Site};
+use jsf_site::{Role, SharesRequest, Site};
 
-use crate::cli::{CliError, in_options, report};
+use crate::cli::{CliError, report};
 use crate::view::document::GENERATOR;
-use crate::view::finding::{draw_finding, limit_each_code, more_findings};
 
 /// Refuses a path to which no page is written: a folder, a file that is no page, a file of one of
 /// the sites, or one of `files`, which the command reads.
@@ -92,25 +89,6 @@ pub(crate) fn tree(site: &Site) -> Result<Option<AssessedTree>, CliError> {
 
 /// The number of characters in a line of a finding.
 pub(crate) const WIDTH: usize = 110;
-
-/// Findings on the parsed formula, drawn under the text that was submitted: of each code the first
-/// ten, then how many more there are.
-pub(crate) fn draw_on_page(
-    source: &FormulaText,
-    submitted: &FormulaSubmission,
-    findings: &[Diagnostic],
-) -> Vec<String> {
-    let (few, others) = limit_each_code(findings);
-    let mut drawn = Vec::new();
-    for found in few {
-        let found = submitted.in_source(found.clone()).worded(in_options);
-        drawn.push(draw_finding(source, &found, false, Some(WIDTH)));
-    }
-    for (code, count) in others {
-        drawn.push(more_findings(count, code));
-    }
-    drawn
-}
 
 /// Replaces a file, or the one that a symbolic link points to, by a new one with the permissions of
 /// a new file. A device, such as `/dev/null`, is written to; a pipe is refused, because nothing may

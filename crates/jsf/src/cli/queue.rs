@@ -1,16 +1,15 @@
 //! What the commands that rank a queue have in common.
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::jobs::FoundJobs;
 use job_sort_formula::{Formula, JobTable};
 use jsf_openpbs::check::FAILURE_CODES;
-use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{FormulaText, JobsToRank, RankRequest, RankedQueue, Rule, Site, SiteError};
+use jsf_site::{JobsToRank, RankRequest, RankedQueue, Rule, Site, SiteError};
 
 use crate::cli::args::{FilterArgs, JobArgs, QueueArgs};
 use crate::cli::messages::Warnings;
 use crate::cli::{
-    CliError, Outcome, Progress, draw_all, parsed_formula, read_formula, show_site, warn, warn_all,
+    CliError, GivenFormula, Outcome, Progress, draw_all, read_formula, show_site, warn, warn_all,
 };
 use crate::job_filter::JobFilter;
 use crate::view::words::{clock_time, count};
@@ -21,9 +20,7 @@ pub(crate) const MAX_UNKNOWN: usize = 10;
 /// The site and the formula of a command that ranks its queue.
 pub(crate) struct OpenedQueue {
     pub(crate) site: Site,
-    pub(crate) source: FormulaText,
-    /// The formula as Python reads it.
-    pub(crate) submitted: FormulaSubmission,
+    pub(crate) given: GivenFormula,
     pub(crate) formula: Formula,
 }
 
@@ -36,15 +33,14 @@ impl OpenedQueue {
     ) -> Result<(Self, Warnings), CliError> {
         let site = arguments.open()?;
         let source = read_formula(&arguments.formula, Some(&site))?;
-        let submitted = source.submitted(site.numbers());
-        let formula = parsed_formula(&source, &submitted)?.clone();
+        let given = GivenFormula::new(source, site.numbers());
+        let formula = given.parsed()?.clone();
         show_site(&arguments.site, &site, is_document);
         let mut warnings = Warnings::new(is_document);
         warnings.add_site(&site, &site.warnings_for(&formula.names()));
         let opened = Self {
             site,
-            source,
-            submitted,
+            given,
             formula,
         };
         Ok((opened, warnings))
@@ -68,7 +64,7 @@ impl OpenedQueue {
         let is_arithmetic = read.program.is_some();
         let mut drawn = read.findings.clone();
         drawn.retain(|found| !is_arithmetic || least_drawn.is_some_and(|it| found.severity >= it));
-        draw_submitted(&self.source, &self.submitted, drawn);
+        self.given.draw(drawn);
         if is_arithmetic {
             Ok(read)
         } else {
@@ -109,7 +105,7 @@ impl OpenedQueue {
             return Err(unknown_jobs_error(unmatched).into());
         }
         warn_all(&unmatched);
-        warn_of_job_id(&self.source.text, &named.job, table);
+        warn_of_job_id(self.given.text(), &named.job, table);
         Ok(rows)
     }
 }
@@ -130,16 +126,12 @@ fn warn_of_job_id(formula: &str, given: &[String], table: &JobTable) {
 
 /// Checks the formula of a command that does not rank with it: draws the errors with which it
 /// cannot work, and warns of the jobs for which it fails.
-pub(crate) fn check_and_report(
-    site: &Site,
-    source: &FormulaText,
-    submitted: &FormulaSubmission,
-) -> Result<Outcome, CliError> {
-    let checked = site.check(submitted)?;
+pub(crate) fn check_and_report(site: &Site, given: &GivenFormula) -> Result<Outcome, CliError> {
+    let checked = site.check(&given.submitted)?;
     let mut errors = checked.findings;
     errors
         .retain(|found| found.severity == Severity::Error && !FAILURE_CODES.contains(&found.code));
-    draw_all(source, &errors);
+    draw_all(&given.source, &errors);
     if !errors.is_empty() {
         return Ok(Outcome::Findings);
     }
@@ -152,19 +144,6 @@ pub(crate) fn check_and_report(
         ));
     }
     Ok(Outcome::Fine)
-}
-
-/// Draws findings on the parsed formula under the text that was submitted.
-pub(crate) fn draw_submitted(
-    source: &FormulaText,
-    submitted: &FormulaSubmission,
-    findings: impl IntoIterator<Item = Diagnostic>,
-) {
-    let mut placed = Vec::new();
-    for found in findings {
-        placed.push(submitted.in_source(found));
-    }
-    draw_all(source, &placed);
 }
 
 impl FilterArgs {

@@ -7,7 +7,7 @@ use job_sort_formula::Formula;
 use jsf_openpbs::resource_amount::NumberMode;
 
 use crate::cli::formula::printable_formula;
-use crate::cli::{CliError, FormulaArgs, Outcome, parsed_formula, read_formula, report};
+use crate::cli::{CliError, FormulaArgs, GivenFormula, Outcome, read_formula, report};
 
 /// `jsf fmt`
 #[derive(Debug, Args)]
@@ -27,10 +27,9 @@ pub struct FmtArgs {
 }
 
 pub(crate) fn run(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let source = read_formula(&arguments.formula, None)?;
-    let submitted = source.submitted(NumberMode::Exact);
-    let whole = Formula::parse(&source.all_lines()).ok();
-    let first_line = parsed_formula(&source, &submitted);
+    let given = GivenFormula::new(read_formula(&arguments.formula, None)?, NumberMode::Exact);
+    let whole = Formula::parse(&given.source.all_lines()).ok();
+    let first_line = given.parsed();
     if first_line.is_err()
         && let Some(whole) = &whole
     {
@@ -43,7 +42,7 @@ pub(crate) fn run(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, 
     // the lines below may be comments, which are kept
     let formula = whole.as_ref().unwrap_or(first_line);
     let formatted = printable_formula(
-        &source,
+        &given.source,
         &formula.with_comments(),
         formula,
         NumberMode::Exact,
@@ -55,7 +54,7 @@ pub(crate) fn run(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, 
             "error",
             format_args!(
                 "`{}` is not formatted; `jsf fmt` prints: {formatted}",
-                source.origin
+                given.source.origin
             ),
         );
         return Ok(Outcome::Findings);

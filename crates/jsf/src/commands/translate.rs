@@ -11,8 +11,8 @@ use serde::Serialize;
 use crate::answer::Answer;
 use crate::cli::args::site::SiteArgs;
 use crate::cli::{
-    AnswerArgs, CliError, FormulaArgs, Outcome, Output, Warnings, draw_submitted, parsed_formula,
-    read_formula, show_site,
+    AnswerArgs, CliError, FormulaArgs, GivenFormula, Outcome, Output, Warnings, read_formula,
+    show_site,
 };
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::exchange_rates::{WORTH, rates_line};
@@ -65,12 +65,12 @@ pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Out
         }
         read => read?,
     };
-    let submitted = source.submitted(site.numbers());
-    let formula = parsed_formula(&source, &submitted)?;
+    let given = GivenFormula::new(source, site.numbers());
+    let formula = given.parsed()?;
     let mut errors = lint(formula.expr(), site.schema());
     errors.retain(|found| found.severity == Severity::Error);
     let outcome = Outcome::fine_if(errors.is_empty());
-    draw_submitted(&source, &submitted, errors);
+    given.draw(errors);
     let mut warnings = Warnings::new(is_document);
     warnings.add_site(&site, &site.warnings_for(&formula.names()));
     let translation = match arguments.to {
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Out
     };
     let answer = TranslateAnswer {
         to: arguments.to,
-        source: source.text.trim_end(),
+        source: given.text().trim_end(),
         translation,
     };
     Output::of(arguments.answer, &warnings.into_answer()).write(&answer, out)?;

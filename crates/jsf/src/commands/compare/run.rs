@@ -7,7 +7,6 @@ use job_sort_formula::Diagnostic;
 use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::{Checked, error_findings};
-use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{
     CompareRequest, ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles,
     SiteOptions, is_stdin,
@@ -20,10 +19,10 @@ use crate::cli::args::site::require_one_reader;
 use crate::cli::messages::Warnings;
 use crate::cli::messages::report_errors;
 use crate::cli::output::Output;
-use crate::cli::queue::{draw_submitted, select_rows_or_warn};
+use crate::cli::queue::select_rows_or_warn;
 use crate::cli::{
-    CliError, FormulaOptions, Outcome, Progress, page_file, parsed_formula, read_formula_of,
-    report, show_site,
+    CliError, FormulaOptions, GivenFormula, Outcome, Progress, page_file, read_formula_of, report,
+    show_site,
 };
 use crate::commands::compare::answer::{CompareReport, compared_rows};
 use crate::commands::compare::request::CompareArgs;
@@ -35,15 +34,12 @@ pub(crate) const NO_NEW_FORMULA: &str = "no formula to compare --old with: give 
 
 pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let opened = Opened::open(arguments)?;
-    let Opened {
-        old_site, sources, ..
-    } = &opened;
+    let old_site = &opened.old_site;
     let new_site = opened.new_site();
     let is_document = arguments.format.is_document();
     arguments.site.report_idle_options(old_site, None);
-    let submitted = opened.submitted();
-    let old = parsed_formula(&sources.old, &submitted.old);
-    let new = parsed_formula(&sources.new, &submitted.new);
+    // what is wrong with either is drawn
+    let OldNew { old, new } = opened.formulas.as_ref().map(GivenFormula::parsed);
     let (old, new) = (old?, new?);
     show_site(&arguments.site, old_site, is_document);
     let mut warnings = Warnings::new(is_document);
@@ -101,7 +97,7 @@ struct Opened<'a> {
     old_site: Site,
     /// The site of the new side, if it differs.
     other_site: Option<Site>,
-    sources: OldNew<FormulaText>,
+    formulas: OldNew<GivenFormula>,
 }
 
 impl<'a> Opened<'a> {
@@ -123,25 +119,17 @@ impl<'a> Opened<'a> {
         {
             sources.new = priority;
         }
+        let numbers = old_site.numbers();
         Ok(Self {
             arguments,
             old_site,
             other_site,
-            sources,
+            formulas: sources.map(|source| GivenFormula::new(source, numbers)),
         })
     }
 
     fn new_site(&self) -> &Site {
         self.other_site.as_ref().unwrap_or(&self.old_site)
-    }
-
-    /// The formulas as Python reads them.
-    fn submitted(&self) -> OldNew<FormulaSubmission> {
-        let numbers = self.old_site.numbers();
-        OldNew::new(
-            self.sources.old.submitted(numbers),
-            self.sources.new.submitted(numbers),
-        )
     }
 
     /// Reads the jobs, ranks them on both sides and draws what is found.
@@ -201,11 +189,10 @@ impl<'a> Opened<'a> {
         let has_page = arguments.report.is_some();
         let (mut checked, mut page) = (None, None);
         if is_document || has_page {
-            let submitted = self.submitted();
             let OldNew { old, new } = &compared.sides;
             let both = OldNew::new(
-                self.old_site.check_ranked(&submitted.old, old),
-                new_site.check_ranked(&submitted.new, new),
+                (self.old_site).check_ranked(&self.formulas.old.submitted, old),
+                new_site.check_ranked(&self.formulas.new.submitted, new),
             );
             if has_page {
                 page = Some(self.page_parts(&both)?);
@@ -217,7 +204,7 @@ impl<'a> Opened<'a> {
             decides = compared.decides();
         }
         let report = CompareReport {
-            formulas: OldNew::new(&self.sources.old.text, &self.sources.new.text),
+            formulas: self.formulas.as_ref().map(GivenFormula::text),
             compared,
             rows: &rows,
             decides: OldNew::new(&decides.old, &decides.new),
@@ -242,35 +229,33 @@ impl<'a> Opened<'a> {
 
     /// Whether both sides are the same formula at the same site.
     fn is_one(&self) -> bool {
-        self.other_site.is_none() && self.sources.old.text == self.sources.new.text
+        self.other_site.is_none() && self.formulas.old.text() == self.formulas.new.text()
     }
 
     /// Draws the findings of the old formula, then those of the new one, each under a line that
     /// says whose they are; those of the same formula at the same site are drawn once.
     fn draw(&self, findings: &OldNew<Vec<Diagnostic>>) {
-        let submitted = self.submitted();
         let sides = [
-            ("old", &self.sources.old, &submitted.old, &findings.old),
-            ("new", &self.sources.new, &submitted.new, &findings.new),
+            ("old", &self.formulas.old, &findings.old),
+            ("new", &self.formulas.new, &findings.new),
         ];
         let first = usize::from(self.is_one());
-        for (side, source, submitted, findings) in &sides[first..] {
+        for (side, formula, findings) in &sides[first..] {
             if !self.is_one() && !findings.is_empty() {
                 report("note", format_args!("findings of the {side} formula:"));
             }
-            draw_submitted(source, submitted, findings.iter().cloned());
+            formula.draw(findings.iter().cloned());
         }
     }
 
     /// What only a page shows.
     fn page_parts(&self, checked: &OldNew<Checked>) -> Result<ComparePageParts, CliError> {
-        let submitted = self.submitted();
         let mut drawn = OldNew {
             old: Vec::new(),
-            new: drawn_on_page(&self.sources.new, &submitted.new, &checked.new),
+            new: drawn_on_page(&self.formulas.new, &checked.new),
         };
         if !self.is_one() {
-            drawn.old = drawn_on_page(&self.sources.old, &submitted.old, &checked.old);
+            drawn.old = drawn_on_page(&self.formulas.old, &checked.old);
         }
         Ok(ComparePageParts {
             findings: drawn,
@@ -280,14 +265,10 @@ impl<'a> Opened<'a> {
 }
 
 /// The errors and warnings about a formula, as a page shows them.
-fn drawn_on_page(
-    source: &FormulaText,
-    submitted: &FormulaSubmission,
-    checked: &Checked,
-) -> Vec<String> {
+fn drawn_on_page(formula: &GivenFormula, checked: &Checked) -> Vec<String> {
     let mut findings = checked.findings.clone();
     findings.retain(|found| found.severity != Severity::Note);
-    page_file::draw_on_page(source, submitted, &findings)
+    formula.drawn_on_page(&findings)
 }
 
 /// A file that each side may have of its own.

@@ -10,9 +10,9 @@ use jsf_site::{CycleRequest, RankedQueue, SiteError};
 
 use crate::cli::args::log::processors;
 use crate::cli::{
-    AnswerArgs, CliError, EntityArgs, JobArgs, Outcome, Output, QueueArgs, Warnings, draw_all,
-    draw_submitted, parsed_formula, read_formula, report_errors, select_rows_or_warn, show_site,
-    unknown_jobs_error, warn, warn_all,
+    AnswerArgs, CliError, EntityArgs, GivenFormula, JobArgs, Outcome, Output, QueueArgs, Warnings,
+    draw_all, read_formula, report_errors, select_rows_or_warn, show_site, unknown_jobs_error,
+    warn, warn_all,
 };
 use crate::commands::cycle::answer::CycleReport;
 use crate::job_filter::{JobFilter, NO_MATCH, all_rows};
@@ -68,13 +68,11 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
     let (jobs, entities) = (&arguments.jobs.job, &arguments.entities.entity);
     let site = arguments.queue.open()?;
     show_site(site_given, &site, is_document);
-    let mut source = None;
+    let mut formula = None;
     if given.is_given() || site.formula_text().is_ok() {
-        source = Some(read_formula(given, Some(&site))?);
+        let source = read_formula(given, Some(&site))?;
+        formula = Some(GivenFormula::new(source, site.numbers()));
     }
-    let formula = source
-        .as_ref()
-        .map(|source| (source, source.submitted(site.numbers())));
     let mut request = CycleRequest {
         at: site_given.at,
         processors: arguments.processors.map(NonZeroU32::get),
@@ -82,16 +80,16 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         ..CycleRequest::default()
     };
     let mut names = Vec::new();
-    if let Some((source, submitted)) = &formula {
-        let formula = parsed_formula(source, submitted)?;
+    if let Some(given) = &formula {
+        let formula = given.parsed()?;
         names = formula.names();
         request.formula = Some(formula);
     }
     let mut warnings = Warnings::new(is_document);
     warnings.add_site(&site, &site.warnings_for(&names));
     let mut cycle = match (site.cycle(&request), &formula) {
-        (Err(SiteError::NotArithmetic), Some((source, submitted))) => {
-            draw_all(source, &site.check(submitted)?.findings);
+        (Err(SiteError::NotArithmetic), Some(given)) => {
+            draw_all(&given.source, &site.check(&given.submitted)?.findings);
             return Err(CliError::Findings);
         }
         (cycle, _) => cycle?,
@@ -116,7 +114,7 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         }
     }
     let mut report = CycleReport {
-        formula: source.as_ref().map(|source| &*source.text),
+        formula: formula.as_ref().map(GivenFormula::text),
         cycle: &cycle,
         jobs: &cycle.asked,
         entities,
@@ -131,22 +129,18 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
     // without a formula nothing fails
     let mut outcome = Outcome::Fine;
     let checked;
-    if let Some((source, submitted)) = &formula {
+    if let Some(given) = &formula {
         outcome = Outcome::of_ranking(findings, ranking);
         // one screen for people says itself what is found
         if !is_document {
-            draw_submitted(source, submitted, findings.iter().cloned());
+            given.draw(findings.iter().cloned());
             report_errors(site_given.on_error, "the formula", table, ranking);
         } else if arguments.answer.text.full {
-            draw_submitted(source, submitted, findings.iter().cloned());
-            draw_submitted(
-                source,
-                submitted,
-                error_findings_of(table, ranking, |_| true),
-            );
+            given.draw(findings.iter().cloned());
+            given.draw(error_findings_of(table, ranking, |_| true));
         }
         if is_document {
-            checked = site.check_ranked(submitted, &cycle.ranked);
+            checked = site.check_ranked(&given.submitted, &cycle.ranked);
             report.checked = Some(&checked);
         }
     }

@@ -153,7 +153,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     drop(progress);
     let mut checked = None;
     if is_document || page.is_some() {
-        checked = Some(site.check_ranked(&opened.submitted, &queue));
+        checked = Some(site.check_ranked(&opened.given.submitted, &queue));
     }
     let mut ids = Vec::new();
     let mut fails = false;
@@ -167,7 +167,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         ..CycleRequest::default()
     };
     let report = ExplainReport {
-        formula: &opened.source.text,
+        formula: opened.given.text(),
         queue: &queue,
         explanations: &explanations,
         is_last_described: described.is_some(),

@@ -10,8 +10,8 @@ use jsf_site::{SiteError, is_stdin};
 use crate::cli::args::site::require_one_reader;
 use crate::cli::page_file::{require_page_file, write_page_file};
 use crate::cli::{
-    CliError, FormulaArgs, Outcome, Progress, QueueArgs, check_and_report, read_formula, show_site,
-    warn_all,
+    CliError, FormulaArgs, GivenFormula, Outcome, Progress, QueueArgs, check_and_report,
+    read_formula, show_site, warn_all,
 };
 use crate::commands::page::what_if::WhatIfPage;
 
@@ -78,9 +78,10 @@ pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
     let bundle = site.to_bundle()?;
     drop(progress);
     warn_all(&bundle.warnings);
-    let outcome = check_and_report(&site, &formula, &formula.submitted(given.numbers))?;
+    let formula = GivenFormula::new(formula, given.numbers);
+    let outcome = check_and_report(&site, &formula)?;
     let page = WhatIfPage {
-        formula: formula.text.trim_end(),
+        formula: formula.text().trim_end(),
         in_force: in_force.as_ref().map(|in_force| in_force.text.trim_end()),
         object: &object_or_server(in_force.as_ref().map_or("", |in_force| &in_force.before)),
         warnings: &bundle.warnings,

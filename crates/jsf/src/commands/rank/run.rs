@@ -12,7 +12,7 @@ use jsf_site::{RankRequest, RankedQueue};
 use crate::answer::Format;
 use crate::cli::{
     AnswerArgs, CliError, CsvArgs, FilterArgs, OpenedQueue, Outcome, Output, QueueArgs, ReportArgs,
-    draw_submitted, format, number_of_jobs, page_file, report_errors, select_rows_or_warn,
+    format, number_of_jobs, page_file, report_errors, select_rows_or_warn,
 };
 use crate::commands::rank::answer::{RankReport, TermColumns};
 use crate::commands::rank::view::RankPageParts;
@@ -88,12 +88,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     let report = arguments.page.report.as_deref();
     let is_document = format.is_document();
     let (opened, mut warnings) = OpenedQueue::open(&arguments.queue, is_document)?;
-    let OpenedQueue {
-        site,
-        source,
-        submitted,
-        ..
-    } = &opened;
+    let OpenedQueue { site, given, .. } = &opened;
     let is_filtered = !arguments.filter.filter().is_empty();
     let has_lines_only = matches!(format, Format::Csv | Format::Ndjson);
     let request = RankRequest {
@@ -122,10 +117,10 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     let mut answer = RankReport {
         has_inputs: arguments.inputs,
         terms: arguments.terms.then(|| TermColumns::of(&ranked)),
-        ..RankReport::new(&source.text, &ranked, &rows)
+        ..RankReport::new(given.text(), &ranked, &rows)
     };
     if has_text {
-        let mut checked = site.check_ranked(submitted, &ranked);
+        let mut checked = site.check_ranked(&given.submitted, &ranked);
         // with a filter, what is found in jobs that are not shown is no finding
         if is_filtered {
             let findings = &mut checked.findings;
@@ -144,7 +139,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
             tree: tree.as_ref(),
         };
         answer.page = Some(RankPageParts {
-            findings: page_file::draw_on_page(source, submitted, &findings),
+            findings: given.drawn_on_page(&findings),
             groups: Comparison::new(&side, &side),
             tree,
         });
@@ -157,7 +152,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     if has_lines_only {
         report_errors(arguments.queue.site.on_error, "the formula", table, ranking);
     } else if is_document && text.full {
-        draw_submitted(source, submitted, errors);
+        given.draw(errors);
     }
     Ok(Outcome::of_ranking(&ranked.findings, ranking))
 }

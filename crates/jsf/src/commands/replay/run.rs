@@ -8,7 +8,7 @@ use jsf_site::is_stdin;
 
 use crate::cli::args::site::{SiteArgs, require_one_reader};
 use crate::cli::{
-    AnswerArgs, CliError, FormulaArgs, Outcome, Output, check_and_report, parsed_formula,
+    AnswerArgs, CliError, FormulaArgs, GivenFormula, Outcome, Output, check_and_report,
     read_formula, report, show_site, warn_all,
 };
 use crate::commands::replay::answer::ReplayReport;
@@ -52,16 +52,16 @@ pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
     require_one_reader(&[], &arguments.site, &[formula, log])?;
     let site = arguments.site.open(&arguments.formula, None)?;
     let source = read_formula(&arguments.formula, Some(&site))?;
-    let submitted = source.submitted(arguments.site.numbers);
-    let formula = parsed_formula(&source, &submitted)?;
+    let given = GivenFormula::new(source, arguments.site.numbers);
+    let formula = given.parsed()?;
     let is_document = arguments.answer.format.is_document();
     show_site(&arguments.site, &site, is_document);
     warn_all(&site.warnings());
-    let outcome = check_and_report(&site, &source, &submitted)?;
+    let outcome = check_and_report(&site, &given)?;
     let compared = site.replay(&arguments.log, formula)?;
     warn_all(&compared.warnings);
     let answer = ReplayReport {
-        formula: &source.text,
+        formula: given.text(),
         python: site.python().0,
         python_in_words: &site.python_in_words(),
         replay: &compared.replay,

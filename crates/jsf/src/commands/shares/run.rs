@@ -13,9 +13,9 @@ use jsf_site::{
 
 use crate::cli::args::site::{PolicyArg, SiteArgs, note_idle};
 use crate::cli::{
-    AnswerArgs, CliError, FormulaArgs, FormulaOptions, MAX_UNKNOWN, Outcome, Output, ReportArgs,
-    Warnings, draw_submitted, listed_name, parsed_formula, read_formula_of, report_errors,
-    show_site, unknown_jobs_error, warn, warn_all,
+    AnswerArgs, CliError, FormulaArgs, FormulaOptions, GivenFormula, MAX_UNKNOWN, Outcome, Output,
+    ReportArgs, Warnings, listed_name, read_formula_of, report_errors, show_site,
+    unknown_jobs_error, warn, warn_all,
 };
 use crate::commands::shares::answer::{Places, PolicyView, SharesReport};
 
@@ -261,11 +261,11 @@ fn places_of_jobs(
         let in_force = site.formula_text();
         in_force.or(FormulaText::new("fairshare_factor"))?
     };
-    let submitted = source.submitted(site.numbers());
-    let places = site.places(parsed_formula(&source, &submitted)?, request)?;
+    let given = GivenFormula::new(source, site.numbers());
+    let places = site.places(given.parsed()?, request)?;
     warnings.show(&places.warnings);
     let mut errors = places.sides.new.findings.clone();
     errors.retain(|found| found.severity == Severity::Error);
-    draw_submitted(&source, &submitted, errors);
-    Ok((source.text.clone(), places))
+    given.draw(errors);
+    Ok((given.source.text, places))
 }

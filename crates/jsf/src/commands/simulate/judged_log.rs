@@ -1,12 +1,11 @@
 //! The log of a simulation, and the goals that it is judged by.
 
 use job_sort_formula::Formula;
-use jsf_openpbs::submission::FormulaSubmission;
 use jsf_simulate::{Goals, LogRules, WarmUp, Workload, WorkloadModel, generate};
 use jsf_site::{Site, check_warm_up};
 
 use crate::cli::args::log::simulation;
-use crate::cli::{CliError, Progress, warn};
+use crate::cli::{CliError, GivenFormula, Progress, warn};
 use crate::commands::simulate::anonymity::without_names;
 use crate::commands::simulate::log_facts::messages;
 use crate::commands::simulate::request::SimulateArgs;
@@ -29,7 +28,7 @@ impl JudgedLog {
     pub(crate) fn read(
         arguments: &SimulateArgs,
         site: &Site,
-        submitted: &[&FormulaSubmission],
+        given: &[&GivenFormula],
     ) -> Result<Self, CliError> {
         let goals = match &arguments.goals {
             Some(path) => Some(read_goals(path, site)?),
@@ -37,7 +36,7 @@ impl JudgedLog {
         };
         let workload = match (arguments.generate, arguments.log.processors) {
             (Some(jobs), Some(processors)) => generate_workload(arguments, jobs, processors.get()),
-            _ => read_workload(arguments, site, submitted, goals.as_ref())?,
+            _ => read_workload(arguments, site, given, goals.as_ref())?,
         };
         let (warm_up, is_until_decay) = match arguments.log.warm_up_seconds() {
             Some(seconds) => (seconds, false),
@@ -87,13 +86,13 @@ fn generate_workload(arguments: &SimulateArgs, jobs: usize, processors: u32) -> 
 fn read_workload(
     arguments: &SimulateArgs,
     site: &Site,
-    submitted: &[&FormulaSubmission],
+    given: &[&GivenFormula],
     goals: Option<&Goals>,
 ) -> Result<Workload, CliError> {
     // a formula that does not parse is drawn when it is simulated
-    let formulas: Vec<&Formula> = submitted
+    let formulas: Vec<&Formula> = given
         .iter()
-        .filter_map(|submitted| submitted.formula().ok())
+        .filter_map(|given| given.submitted.formula().ok())
         .collect();
     let rules = LogRules {
         anonymise: arguments.anonymise,

@@ -8,7 +8,7 @@ use jsf_site::Site;
 
 use crate::answer::Format;
 use crate::cli::output::Output;
-use crate::cli::{CliError, Outcome, read_formula, report};
+use crate::cli::{CliError, GivenFormula, Outcome, read_formula, report};
 use crate::commands::simulate::anonymity::warn_of_site;
 use crate::commands::simulate::answer::SimulationReport;
 use crate::commands::simulate::change_answer::SimulatedChangeReport;
@@ -47,14 +47,14 @@ fn simulate_one(
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
     let source = read_formula(&arguments.formula, Some(site))?;
-    let submitted = source.submitted(arguments.site.numbers);
-    let log = JudgedLog::read(arguments, site, &[&submitted])?;
+    let given = GivenFormula::new(source, arguments.site.numbers);
+    let log = JudgedLog::read(arguments, site, &[&given])?;
     let simulation = Simulation {
         arguments,
         site,
         log: &log,
     };
-    let mut report = simulation.simulate(&source, &submitted, None)?;
+    let mut report = simulation.simulate(&given, None)?;
     let failing = report.found.failing.as_ref();
     let clause = failing.map(|failing| failing.clause("the formula"));
     report_failing(arguments, clause.as_slice());
@@ -67,7 +67,7 @@ fn simulate_one(
             ));
         }
     }
-    report.shake = shaken(&simulation, &[&submitted])?;
+    report.shake = shaken(&simulation, &[&given])?;
     output(arguments, site).write(&report, out)?;
     Ok(outcome(&report, true))
 }
@@ -78,25 +78,22 @@ fn simulate_change(
     site: &Site,
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
-    let sources = read_formulas(arguments, site)?;
-    let submitted = sources
-        .as_ref()
-        .map(|source| source.submitted(arguments.site.numbers));
-    let log = JudgedLog::read(arguments, site, &[&submitted.old, &submitted.new])?;
+    let given = read_formulas(arguments, site)?;
+    let log = JudgedLog::read(arguments, site, &[&given.old, &given.new])?;
     let simulation = Simulation {
         arguments,
         site,
         log: &log,
     };
-    let old = simulation.simulate(&sources.old, &submitted.old, None)?;
-    let new = simulation.simulate(&sources.new, &submitted.new, Some(&old))?;
+    let old = simulation.simulate(&given.old, None)?;
+    let new = simulation.simulate(&given.new, Some(&old))?;
     let sides = OldNew::new(old, new);
     let failing: Vec<_> = named_sides(&sides)
         .iter()
         .filter_map(failing_clause)
         .collect();
     report_failing(arguments, &failing);
-    let shake = shaken(&simulation, &[&submitted.old, &submitted.new])?;
+    let shake = shaken(&simulation, &[&given.old, &given.new])?;
     let change = SimulatedChangeReport::new(sides, shake);
     output(arguments, site).write(&change, out)?;
     let OldNew { old, new } = &change.sides;

@@ -1,10 +1,9 @@
 //! `jsf simulate --shake`: the same jobs again, submitted a little earlier or later.
 
-use jsf_openpbs::submission::FormulaSubmission;
 use jsf_simulate::{Difference, Shake, Workload};
 use jsf_site::SimulatedQueue;
 
-use crate::cli::CliError;
+use crate::cli::{CliError, GivenFormula};
 use crate::commands::simulate::interruption::{Interruptible, on_all_cores};
 use crate::commands::simulate::simulation::Simulation;
 
@@ -12,15 +11,15 @@ use crate::commands::simulate::simulation::Simulation;
 /// another, with the same moves for both; `None` if that is not asked for.
 pub(crate) fn shaken(
     simulation: &Simulation<'_>,
-    formulas: &[&FormulaSubmission],
+    formulas: &[&GivenFormula],
 ) -> Result<Option<Shake>, CliError> {
     let runs = simulation.arguments.shake.map_or(0, |runs| runs as usize);
     let warm_up = simulation.log.warm_up;
     let runs = on_all_cores("shaking", runs, |index| {
         let workload = simulation.log.workload.shaken(index as u64 + 1);
         let mut sides = Vec::new();
-        for submitted in formulas {
-            let Some(side) = simulate(simulation, &workload, submitted)? else {
+        for given in formulas {
+            let Some(side) = simulate(simulation, &workload, given)? else {
                 return Ok(None);
             };
             sides.push(side);
@@ -48,9 +47,9 @@ pub(crate) fn shaken(
 fn simulate(
     simulation: &Simulation<'_>,
     workload: &Workload,
-    submitted: &FormulaSubmission,
+    given: &GivenFormula,
 ) -> Result<Option<SimulatedQueue>, CliError> {
-    let Ok(formula) = submitted.formula() else {
+    let Ok(formula) = given.submitted.formula() else {
         return Ok(None);
     };
     let simulated = simulation.run_once(formula, workload, &mut Interruptible)?;

@@ -6,12 +6,10 @@ use job_sort_formula::rank::{Consequence, OnError};
 use jsf_openpbs::check::{Checked, Verdict};
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_simulate::{EvaluationErrors, Observer, Workload};
-use jsf_site::{FormulaText, SimulatedQueue, Site, SiteError};
+use jsf_site::{SimulatedQueue, Site, SiteError};
 
 use crate::cli::args::log::simulation;
-use crate::cli::page_file::draw_on_page;
-use crate::cli::queue::draw_submitted;
-use crate::cli::{CliError, Progress, parsed_formula, warn, warn_all};
+use crate::cli::{CliError, GivenFormula, Progress, warn, warn_all};
 use crate::commands::simulate::anonymity::{without_findings_of_queue, without_names};
 use crate::commands::simulate::answer::{Found, SimulationReport};
 use crate::commands::simulate::failures_in_words::{FailingJobs, is_fatal};
@@ -36,8 +34,7 @@ impl<'a> Simulation<'a> {
     /// it, this one ends with as many jobs.
     pub(crate) fn simulate(
         &self,
-        source: &FormulaText,
-        submitted: &FormulaSubmission,
+        given: &GivenFormula,
         before: Option<&SimulationReport<'_>>,
     ) -> Result<SimulationReport<'a>, CliError> {
         let Self {
@@ -47,12 +44,12 @@ impl<'a> Simulation<'a> {
         } = *self;
         let workload = &log.workload;
         let on_error = arguments.site.on_error;
-        let formula = parsed_formula(source, submitted)?;
+        let formula = given.parsed()?;
         let found = site.lint(formula, workload);
         let simulated = self.run_until_interrupted(formula, before);
         let is_refused = matches!(simulated, Err(SiteError::NotArithmetic));
         if is_refused || !arguments.format.is_document() || arguments.text.full {
-            draw_submitted(source, submitted, found.iter().cloned());
+            given.draw(found.iter().cloned());
         }
         if is_refused {
             return Err(CliError::Findings);
@@ -63,14 +60,14 @@ impl<'a> Simulation<'a> {
         let errors = &simulated.schedule.errors;
         let shares = simulated.shares.as_deref();
         let failing = FailingJobs::new(formula, workload, errors, shares, on_error);
-        let mut checked = self.check(submitted)?;
+        let mut checked = self.check(&given.submitted)?;
         // the old formula of a comparison may be the one that is mended
         let is_judged = before.is_some() || !is_change(arguments);
         // for every job, or for one where that is not allowed
         let fails = errors.jobs() > 0
             && (on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
         let mut is_fine = !(fails || is_judged && is_unusable(&checked, errors));
-        let mut drawn = draw_on_page(source, submitted, &found);
+        let mut drawn = given.drawn_on_page(&found);
         for warning in &own_warnings {
             drawn.push(printable(&format!("warning: {warning}")).into_owned());
         }
@@ -81,9 +78,9 @@ impl<'a> Simulation<'a> {
         }
         for found in found {
             is_fine &= found.severity != Severity::Error;
-            add_unknown(&mut checked.findings, submitted.in_source(found));
+            add_unknown(&mut checked.findings, given.submitted.in_source(found));
         }
-        let rules = rules_in_words(site, arguments.site.rules, log, &source.text, &simulated);
+        let rules = rules_in_words(site, arguments.site.rules, log, given.text(), &simulated);
         let results = simulated.results(workload, log.warm_up);
         let goals = results.judge(
             log.goals.as_ref(),
@@ -91,7 +88,7 @@ impl<'a> Simulation<'a> {
             &simulated.schedule,
             before.map(|before| &*before.goals),
         );
-        let mut report = SimulationReport::new(&source.text, workload, simulated, results, goals);
+        let mut report = SimulationReport::new(given.text(), workload, simulated, results, goals);
         report.found = Found {
             checked: Some(checked),
             failing,

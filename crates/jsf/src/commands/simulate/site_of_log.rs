@@ -10,7 +10,9 @@ use crate::cli::args::FormulaArgs;
 use crate::cli::args::log::{simulated_files, workload_readers};
 use crate::cli::args::site::require_one_reader;
 use crate::cli::args::site::{PolicyArg, note_idle, refuse_idle};
-use crate::cli::{CliError, FormulaOptions, read_formula, read_formula_of, show_site};
+use crate::cli::{
+    CliError, FormulaOptions, GivenFormula, read_formula, read_formula_of, show_site,
+};
 use crate::commands::compare::run::{NO_NEW_FORMULA, NO_OLD_FORMULA, no_formula};
 use crate::commands::simulate::anonymity::without_names;
 use crate::commands::simulate::request::SimulateArgs;
@@ -77,7 +79,7 @@ pub(crate) fn is_change(arguments: &SimulateArgs) -> bool {
 pub(crate) fn read_formulas(
     arguments: &SimulateArgs,
     site: &Site,
-) -> Result<OldNew<FormulaText>, CliError> {
+) -> Result<OldNew<GivenFormula>, CliError> {
     let OldNew { old, new } = arguments.sides.formulas();
     if old.is_given() && new.is_given() && arguments.formula.is_given() {
         return Err(CliError::usage(
@@ -97,7 +99,10 @@ pub(crate) fn read_formulas(
     ) {
         (Err(CliError::Site(SiteError::Missing(_))), Ok(_)) => Err(no_formula(NO_OLD_FORMULA)),
         (Ok(_), Err(CliError::Site(SiteError::Missing(_)))) => Err(no_formula(NO_NEW_FORMULA)),
-        (old, new) => Ok(OldNew::new(old?, new?)),
+        (old, new) => {
+            let sources = OldNew::new(old?, new?);
+            Ok(sources.map(|source| GivenFormula::new(source, arguments.site.numbers)))
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use jsf_site::{FormulaText, Site, SiteError};
 
 use crate::answer::Format;
 use crate::cli::output::Output;
-use crate::cli::{CliError, Outcome, read_formula, warn};
+use crate::cli::{CliError, GivenFormula, Outcome, read_formula, warn};
 use crate::commands::simulate::interruption::{
     Interruptible, end_simulation_at_interrupt, on_all_cores,
 };
@@ -51,11 +51,8 @@ pub(crate) fn sweep(
         text: filled(&template.text, &arguments.param, &first),
         ..template.clone()
     };
-    let log = JudgedLog::read(
-        arguments,
-        site,
-        &[&filled.submitted(arguments.site.numbers)],
-    )?;
+    let filled = GivenFormula::new(filled, arguments.site.numbers);
+    let log = JudgedLog::read(arguments, site, &[&filled])?;
     end_simulation_at_interrupt();
     let simulation = Simulation {
         arguments,

@@ -118,7 +118,7 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
         }
     }
     let report = TrajectoryReport {
-        formula: &opened.source.text,
+        formula: opened.given.text(),
         queue: &ranked,
         trajectory: &trajectory,
     };
