@@ -34,13 +34,7 @@ impl IntervalDecay {
 
     /// A usage after one interval.
     pub fn step(&self, usage: f64) -> f64 {
-        let decayed = usage * f64::from(self.factor);
-        // as OpenPBS's `decay_fairshare_tree`; `f64::max` would replace a NaN by the floor
-        if decayed < Self::FLOOR {
-            Self::FLOOR
-        } else {
-            decayed
-        }
+        floored(usage * f64::from(self.factor))
     }
 
     /// The number of whole intervals in a time, 0 if the interval is 0. The caller keeps the
@@ -61,8 +55,18 @@ impl IntervalDecay {
         if further_steps == 0 {
             stepped
         } else {
-            Self::FLOOR.max(stepped * power(self.factor.into(), further_steps))
+            floored(stepped * power(self.factor.into(), further_steps))
         }
+    }
+}
+
+/// The usage, and at least the floor, as OpenPBS's `decay_fairshare_tree`.
+fn floored(usage: f64) -> f64 {
+    // `f64::max` would replace a NaN by the floor
+    if usage < IntervalDecay::FLOOR {
+        IntervalDecay::FLOOR
+    } else {
+        usage
     }
 }
 
@@ -139,6 +143,11 @@ mod tests {
         assert_eq!(daily.decayed(100.0, 86399), 100.0);
         assert_eq!(daily.decayed(100.0, 3 * 86400 + 5), 12.5);
         assert_eq!(daily.decayed(100.0, u64::MAX), 1.0);
+        assert!(
+            IntervalDecay::new(0.5, 1)
+                .decayed(f64::NAN, 2_000_000)
+                .is_nan()
+        );
         assert_eq!(IntervalDecay::new(0.5, 0).decayed(100.0, 5), 100.0);
         assert_eq!(
             IntervalDecay::new(0.1, 1).step(20.0),

@@ -88,6 +88,9 @@ impl Value {
     ///
     /// assert_eq!((Value::Int(3).to_f64(), Value::Bool(true).to_f64()), (Some(3.0), Some(1.0)));
     /// assert_eq!(Value::None.to_f64(), None);
+    /// let decimal: rust_decimal::Decimal = "60689149076815.7726".parse()?;
+    /// assert_eq!(Value::Decimal(decimal).to_f64(), Some(60689149076815.7726));
+    /// # Ok::<(), rust_decimal::Error>(())
     /// ```
     pub fn to_f64(&self) -> Option<f64> {
         match self {
@@ -95,7 +98,8 @@ impl Value {
             Self::Int(integer) => Some(*integer as f64),
             Self::Bool(truth) => Some(f64::from(u8::from(*truth))),
             Self::Big(integer) => conversion::big_to_float(integer.digits()).ok(),
-            Self::Decimal(decimal) => decimal.to_f64(),
+            // the method of `Decimal` rounds more than once
+            Self::Decimal(decimal) => decimal.to_string().parse().ok(),
             _ => None,
         }
     }

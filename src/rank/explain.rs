@@ -66,7 +66,7 @@ pub fn nodes(program: &Program, trace: &Trace) -> Vec<NodeValue> {
     let mut depths = vec![0; expr.nodes().len()];
     let mut found = Vec::new();
     // children precede their parents, and a depth is that of the parent plus 1
-    for (id, node) in expr.iter().collect::<Vec<_>>().into_iter().rev() {
+    for (id, node) in expr.iter().rev() {
         let value = match node.kind {
             ExprKind::Parenthesized(_) => None,
             _ if is_listed[id.index()] => trace.value(id),

@@ -65,14 +65,19 @@ pub struct Enclosure {
 
 impl<'p> Sweep<'p> {
     /// A job whose input `name` varies. `inputs` are in the order of [`Program::inputs`]. An
-    /// integer varies in steps of 1, any other number in steps of `1 / steps_per_unit`.
+    /// integer varies in steps of 1, a double in steps of `1 / steps_per_unit`; an integer that does
+    /// not fit into 64 bits does not vary.
     pub fn new(rules: Scoring<'p>, inputs: Vec<Value>, name: &str, steps_per_unit: f64) -> Self {
         let inputs_of_formula = rules.program.inputs();
-        let slot = inputs_of_formula.iter().position(|input| **input == *name);
-        let is_float = match slot {
-            Some(slot) => matches!(inputs[slot], Value::Float(_)),
-            None => false,
-        };
+        let mut slot = inputs_of_formula.iter().position(|input| **input == *name);
+        let mut is_float = false;
+        if let Some(index) = slot {
+            match inputs[index] {
+                Value::Float(_) => is_float = true,
+                Value::Int(_) => {}
+                _ => slot = None,
+            }
+        }
         Self {
             rules,
             inputs,
@@ -425,12 +430,12 @@ fn constant_view(value: &Value) -> Option<InputColumn<'static>> {
     }
 }
 
-/// The nearest double of an input.
+/// The nearest double of an input that varies.
 fn number(value: &Value) -> f64 {
     match value {
         Value::Int(integer) => *integer as f64,
         Value::Float(float) => *float,
-        Value::Bool(truth) => f64::from(u8::from(*truth)),
+        // does not vary
         _ => 0.0,
     }
 }

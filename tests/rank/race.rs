@@ -323,3 +323,23 @@ fn crossings_are_those_of_all_steps_as_far_as_they_are_known() {
     }
     assert!(partial > 0);
 }
+
+#[test]
+fn an_integer_of_more_than_64_bits_does_not_vary() {
+    let schema = Schema::openpbs();
+    let formula = Formula::parse("eligible_time - 2 ** 70").unwrap();
+    let program = formula.compile(&schema).unwrap();
+    let rules = Scoring {
+        program: &program,
+        schema: &schema,
+        precision: ScorePrecision::Double,
+        on_error: OnError::ZeroLikePbs,
+    };
+    let large = Value::from(num_bigint::BigInt::from(1) << 70);
+    let sweep = Sweep::new(rules, vec![large], "eligible_time", 1.0);
+    assert_eq!(
+        (sweep.steps_until(0.0, 1e30), sweep.input(5).is_none()),
+        (0, true)
+    );
+    assert_eq!(sweep.scores(0..=2, &mut unlimited()), Some(vec![0.0; 3]));
+}

@@ -143,8 +143,7 @@ fn to_python(value: &Value) -> Value {
         Value::Decimal(value) if value.is_integer() => {
             Value::int(BigInt::from(value.trunc().mantissa()))
         }
-        // `Decimal::to_f64` rounds more than once
-        Value::Decimal(value) => Value::Float(value.to_string().parse().unwrap_or(f64::NAN)),
+        Value::Decimal(_) => Value::Float(value.to_f64().unwrap_or(f64::NAN)),
         Value::Tuple(items) => Value::tuple(items.iter().map(to_python).collect()),
         Value::List(items) => Value::list(items.iter().map(to_python).collect()),
         other => other.clone(),
