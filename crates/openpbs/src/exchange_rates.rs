@@ -150,11 +150,7 @@ impl VariedJob<'_, '_> {
 }
 
 fn finite(number: f64) -> Option<f64> {
-    if number.is_finite() {
-        Some(number)
-    } else {
-        None
-    }
+    number.is_finite().then_some(number)
 }
 
 /// The inputs with one of them increased.

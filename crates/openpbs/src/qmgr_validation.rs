@@ -143,9 +143,8 @@ pub fn validate(text: &str, schema: &Schema) -> Validation {
 
 fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty> {
     let executed = match executed(text)? {
-        ExecutedText::Nothing | ExecutedText::Unencodable => return Ok(Validation::ACCEPTED),
-        ExecutedText::InvalidScript => return Ok(Validation::INTERNAL_ERROR),
-        ExecutedText::Text(executed) => executed,
+        Executed::Answered(answer) => return Ok(answer),
+        Executed::Text(executed) => executed,
     };
     match parse(&executed, schema.python())? {
         Some(expr) => answer(&expr, schema),
@@ -315,52 +314,50 @@ impl Pass<'_> {
 }
 
 /// What the server's script executes.
-#[derive(Debug, PartialEq, Eq)]
-pub enum ExecutedText {
-    /// Nothing: an empty formula unsets the attribute.
-    Nothing,
-    /// Nothing: the script is not valid Python.
-    InvalidScript,
-    /// A text with a surrogate, which cannot be encoded and so not compiled; the script ignores
-    /// that error.
-    Unencodable,
+enum Executed {
     /// This text, after `ans=`.
     Text(String),
+    /// Nothing that decides: this is the server's answer.
+    Answered(Validation),
 }
 
+/// The script is not valid Python.
+const INVALID_SCRIPT: Executed = Executed::Answered(Validation::INTERNAL_ERROR);
+
 /// Derives what the script executes for this formula.
-pub fn executed(source: &str) -> Result<ExecutedText, Uncertainty> {
+fn executed(source: &str) -> Result<Executed, Uncertainty> {
     let source = source.split('\0').next().unwrap_or("");
+    // an empty formula unsets the attribute
     if source.is_empty() {
-        return Ok(ExecutedText::Nothing);
+        return Ok(Executed::Answered(Validation::ACCEPTED));
     }
     match source.split('\n').next() {
-        None | Some("") => Ok(ExecutedText::InvalidScript),
+        None | Some("") => Ok(INVALID_SCRIPT),
         Some(line) => executed_line(line),
     }
 }
 
-fn executed_line(line: &str) -> Result<ExecutedText, Uncertainty> {
+fn executed_line(line: &str) -> Result<Executed, Uncertainty> {
     let invalid = match PythonStringLiteral::parse_between(line, '\'') {
         // releases of CPython 3.11 differ on it
         Ok(literal) if literal.text().contains('\0') => return Err(Uncertainty::Escape),
-        Ok(literal) => return Ok(ExecutedText::Text(literal.text().to_owned())),
+        Ok(literal) => return Ok(Executed::Text(literal.text().to_owned())),
         Err(invalid) => invalid,
     };
     let after_fault = &line[invalid.span.end as usize..];
     match invalid.kind {
         InvalidLiteralKind::Quote | InvalidLiteralKind::CarriageReturn => ended_string(line),
-        InvalidLiteralKind::TrailingBackslash | InvalidLiteralKind::Escape => {
-            Ok(ExecutedText::InvalidScript)
-        }
         InvalidLiteralKind::NamedCharacter
             if after_fault.starts_with('{') && after_fault.contains('}') =>
         {
             Err(Uncertainty::Escape)
         }
-        InvalidLiteralKind::NamedCharacter => Ok(ExecutedText::InvalidScript),
+        InvalidLiteralKind::TrailingBackslash
+        | InvalidLiteralKind::Escape
+        | InvalidLiteralKind::NamedCharacter => Ok(INVALID_SCRIPT),
+        // it cannot be encoded and so not compiled, an error that the script ignores
         InvalidLiteralKind::Surrogate => match executed_line(after_fault)? {
-            ExecutedText::Text(_) | ExecutedText::Nothing => Ok(ExecutedText::Unencodable),
+            Executed::Text(_) => Ok(Executed::Answered(Validation::ACCEPTED)),
             other => Ok(other),
         },
     }
@@ -371,15 +368,13 @@ const MAY_BE_VALID: [&str; 3] = ["{", "lambda", "for"];
 
 /// The formula ends the string around it: usually the script is then not valid Python, as with
 /// `len('abc')`.
-fn ended_string(line: &str) -> Result<ExecutedText, Uncertainty> {
+fn ended_string(line: &str) -> Result<Executed, Uncertainty> {
     let call = format!("exec('ans={line}', globals1, locals())");
     match Formula::parse(&call).map_err(|error| error.kind().clone()) {
         Err(
             SyntaxErrorKind::Statement(_) | SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack,
         ) => Err(Uncertainty::ScriptChanged),
-        Err(_) if !MAY_BE_VALID.iter().any(|part| line.contains(part)) => {
-            Ok(ExecutedText::InvalidScript)
-        }
+        Err(_) if !MAY_BE_VALID.iter().any(|part| line.contains(part)) => Ok(INVALID_SCRIPT),
         _ => Err(Uncertainty::ScriptChanged),
     }
 }

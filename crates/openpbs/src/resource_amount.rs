@@ -3,7 +3,7 @@
 //! In: the text of an amount, the type of its resource, and who wrote it. Out: a Python number. Sizes
 //! in the syntax of PBS, such as `4gb` or `16kw`, are converted to kb as the scheduler does.
 
-use job_sort_formula::python::Value;
+use job_sort_formula::python::{MAX_EXACT_FLOAT, MAX_EXACT_INT, Value};
 use job_sort_formula::schema::InputType;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
@@ -50,8 +50,7 @@ impl NumberMode {
         match (self, &amount) {
             // OpenPBS prints an integer that a double holds exactly without change
             (Self::OpenPbs, Value::Int(whole))
-                if whole.unsigned_abs()
-                    < job_sort_formula::python::MAX_EXACT_INT.unsigned_abs() =>
+                if whole.unsigned_abs() < MAX_EXACT_INT.unsigned_abs() =>
             {
                 amount
             }
@@ -83,7 +82,13 @@ impl NumberMode {
             return Some(Value::Int(duration::seconds(text)?));
         }
         if kind == Some(InputType::Size) || has_unit {
-            return Some(kilobytes_value(kilobytes(text)?));
+            let kb = kilobytes(text)?;
+            // an integer if a double holds it exactly
+            return Some(if kb.abs() < MAX_EXACT_FLOAT {
+                Value::Int(kb as i64)
+            } else {
+                Value::Float(kb)
+            });
         }
         let amount = number(text)?;
         if source == AmountSource::Server {
@@ -99,15 +104,6 @@ impl NumberMode {
             }
             _ => Some(amount),
         }
-    }
-}
-
-/// Kilobytes as an integer if a double holds them exactly.
-fn kilobytes_value(kb: f64) -> Value {
-    if kb.abs() < job_sort_formula::python::MAX_EXACT_FLOAT {
-        Value::Int(kb as i64)
-    } else {
-        Value::Float(kb)
     }
 }
 
@@ -249,11 +245,7 @@ fn is_size_with_unit(text: &str) -> bool {
 fn split_unit(text: &str) -> Option<(f64, &str)> {
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let amount = text[..text.len() - unit.len()].parse().ok()?;
-    if amount < MAX_AMOUNT {
-        Some((amount, unit))
-    } else {
-        None
-    }
+    (amount < MAX_AMOUNT).then_some((amount, unit))
 }
 
 #[cfg(test)]

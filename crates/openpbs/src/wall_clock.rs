@@ -98,16 +98,9 @@ pub fn seconds_of_date(text: &str) -> Option<i64> {
     let is_twelve = time.starts_with("12:");
     match half {
         [] => Some(seconds),
-        ["AM"] => Some(if is_twelve {
-            seconds - HALF_A_DAY
-        } else {
-            seconds
-        }),
-        ["PM"] => Some(if is_twelve {
-            seconds
-        } else {
-            seconds + HALF_A_DAY
-        }),
+        ["AM"] if is_twelve => Some(seconds - HALF_A_DAY),
+        ["PM"] if !is_twelve => Some(seconds + HALF_A_DAY),
+        ["AM" | "PM"] => Some(seconds),
         _ => None,
     }
 }

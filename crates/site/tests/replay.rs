@@ -204,8 +204,7 @@ fn another_amount_is_explained_by_nothing() {
 /// The usage file of a tree whose usage is changed, as the daemon writes it: entities with the
 /// least usage are not in it.
 fn usage_file(tree: &PbsTree, change: impl Fn(f64) -> f64) -> Vec<u8> {
-    let is_entity =
-        |&node: &NodeId| tree.tree().children(node).is_empty() && node != tree.unknown();
+    let is_entity = |&node: &NodeId| tree.tree().children(node).is_empty() && node != tree.unknown;
     let entities = tree.tree().nodes().filter(is_entity);
     let records = entities.map(|node| (tree.tree().name(node), change(tree.tree().usage(node))));
     jsf_testing::recorded::encode_usage_file(0, records.filter(|&(_, usage)| usage != MIN_USAGE))

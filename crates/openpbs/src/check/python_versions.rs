@@ -97,7 +97,8 @@ fn differences(
         {
             let refused = in_words(&refusals);
             let message = format!("`{name}` exists since Python {since}: {refused}");
-            let alternative = match alternative_in_words(name) {
+            let function = Function::from_name(name);
+            let alternative = match function.and_then(Function::alternative_in_every_version) {
                 Some(text) => format!("{text}; "),
                 None => String::new(),
             };
@@ -121,10 +122,6 @@ fn unknown_version(before: &str, assumed: PythonVersion) -> Message {
     let unknown =
         format!("{before}nothing says which Python this server has, and {assumed} is assumed: ");
     Message::asking(unknown, [Need::Python])
-}
-
-fn alternative_in_words(name: &str) -> Option<&'static str> {
-    Function::from_name(name).and_then(Function::alternative_in_every_version)
 }
 
 /// Adds to the findings on functions that this server's Python does not have yet which version it

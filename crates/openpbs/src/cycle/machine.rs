@@ -17,7 +17,7 @@ use super::{
 #[derive(Debug, Clone)]
 pub struct Machine {
     /// The number of amounts in a pool.
-    pub(super) amounts: usize,
+    pub amounts: usize,
     /// Pool by pool, the amounts that exist.
     pub(super) total: Vec<i64>,
     /// Pool by pool, the amounts that are free now. Below 0 where running jobs hold more than there
@@ -269,11 +269,6 @@ impl Machine {
             are_pools_hosts,
             ..self
         }
-    }
-
-    /// The number of amounts in a pool.
-    pub fn amounts(&self) -> usize {
-        self.amounts
     }
 
     /// The number of pools.

@@ -27,6 +27,7 @@ pub use placing::*;
 pub use preemption::*;
 pub use times::*;
 
+use crate::files::server::DEFAULT_BACKFILL_FUZZY;
 use reservations::Reservations;
 
 /// The walltime of a job that asks for none: five years, in seconds.
@@ -86,9 +87,6 @@ pub struct CycleRules {
 }
 
 impl CycleRules {
-    /// The value of `opt_backfill_fuzzy low`, the default, in seconds.
-    pub const DEFAULT_WINDOW: i64 = 60;
-
     fn queue_depth(&self, queue: u32) -> Option<u32> {
         *self.queue_depths.get(queue as usize)?
     }
@@ -106,7 +104,7 @@ impl Default for CycleRules {
             strict_ordering: false,
             backfill_depth: 1,
             queue_depths: Vec::new(),
-            window: Self::DEFAULT_WINDOW,
+            window: DEFAULT_BACKFILL_FUZZY.into(),
             times: Times::default(),
             levels: None,
             explains: false,

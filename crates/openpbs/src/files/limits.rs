@@ -31,7 +31,8 @@ pub struct RunLimit {
 
 /// The run limits of queues by their names, and those of the server under an empty name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct LimitsByQueue {
+pub struct LimitsByQueue {
+    /// The limits beyond which no job starts.
     pub hard: BTreeMap<Box<str>, RunLimits>,
     /// The limits beyond which jobs may be preempted (`max_run_soft` and the like).
     pub soft: BTreeMap<Box<str>, RunLimits>,

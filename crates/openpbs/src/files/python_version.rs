@@ -79,7 +79,10 @@ pub fn version_in(text: &str) -> Option<PythonVersion> {
 /// assert_eq!(python_of_system(system, PbsVersion([2022, 1, 1])), None);
 /// ```
 pub fn python_of_system(os_release: &str, pbs: PbsVersion) -> Option<(PythonVersion, String)> {
-    if !has_python_of_system(pbs) {
+    // since version 20, whose number is a year of two digits, an OpenPBS has the Python 3 of its
+    // system; the number of a PBS Professional has four
+    let PbsVersion([year, ..]) = pbs;
+    if !(20..100).contains(&year) {
         return None;
     }
     let mut settings = BTreeMap::new();
@@ -103,12 +106,6 @@ pub fn python_of_system(os_release: &str, pbs: PbsVersion) -> Option<(PythonVers
         }
     }
     None
-}
-
-/// Whether a server of this version is an OpenPBS with the Python 3 of its system: since version
-/// 20, whose number is a year of two digits; that of a PBS Professional has four.
-fn has_python_of_system(PbsVersion([year, ..]): PbsVersion) -> bool {
-    (20..100).contains(&year)
 }
 
 /// The systems whose Python is one of `versions`, in words: `Red Hat 8 and 9, Ubuntu 20.04`; empty

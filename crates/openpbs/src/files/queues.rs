@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_json::JsonScalar;
 
-use crate::files::limits::{self, LimitsByQueue, RunLimits};
+use crate::files::limits::{self, LimitsByQueue};
 use crate::files::objects::{Attribute, ObjectKind, Objects};
 use crate::files::server::{DEFAULT_PARTITION, boolean};
 use crate::resource_amount;
@@ -24,7 +24,8 @@ pub struct Queues {
     /// The resources that the attributes name, declared or not, with the types inferred from their
     /// amounts.
     seen: BTreeMap<Box<str>, InputType>,
-    limits: LimitsByQueue,
+    /// The run limits.
+    pub limits: LimitsByQueue,
 }
 
 /// The lists of amounts of resources.
@@ -165,27 +166,6 @@ impl Queues {
     /// those of the server.
     pub fn node_group_key(&self, queue: &str) -> Option<&str> {
         self.attribute_or_of_server(queue, "node_group_key")
-    }
-
-    /// The run limits of a queue, or with an empty name those of the server, if it has any.
-    pub fn run_limits(&self, queue: &str) -> Option<&RunLimits> {
-        self.limits.hard.get(queue)
-    }
-
-    /// The attributes of the server or of a queue with limits beyond which jobs may be preempted.
-    pub fn soft_limit_attributes(&self) -> impl Iterator<Item = &str> {
-        self.limits.soft_attributes.iter().map(|name| &**name)
-    }
-
-    /// The limits beyond which jobs of a queue may be preempted; those of the server under an empty
-    /// name.
-    pub fn soft_limits(&self, queue: &str) -> Option<&RunLimits> {
-        self.limits.soft.get(queue)
-    }
-
-    /// The attributes with run limits that are not read, and what is not a limit in those that are.
-    pub fn unread_limits(&self) -> impl Iterator<Item = &str> {
-        self.limits.unread.iter().map(|limit| &**limit)
     }
 
     /// How many jobs of a queue are reserved a place, or with an empty name how many of the server,
@@ -420,7 +400,7 @@ mod tests {
         for document in [json, qmgr, text] {
             let queues = Queues::read("s", &Objects::read(document)).unwrap();
             let limits = ["", "q", "old"].map(|queue| {
-                let limits = queues.run_limits(queue).unwrap();
+                let limits = queues.limits.hard.get(queue).unwrap();
                 (
                     limit_of(limits, None, LimitKind::All, ""),
                     limit_of(limits, None, LimitKind::User, "bob"),
@@ -438,7 +418,7 @@ mod tests {
             );
             assert_eq!(
                 limit_of(
-                    queues.run_limits("").unwrap(),
+                    queues.limits.hard.get("").unwrap(),
                     Some("ncpus"),
                     LimitKind::User,
                     "ada"
@@ -447,11 +427,16 @@ mod tests {
                 "{document}"
             );
             assert_eq!(
-                limit_of(queues.run_limits("q").unwrap(), None, LimitKind::Group, "g"),
+                limit_of(
+                    queues.limits.hard.get("q").unwrap(),
+                    None,
+                    LimitKind::Group,
+                    "g"
+                ),
                 Some(1),
                 "{document}"
             );
-            assert!(queues.soft_limits("").is_some(), "{document}");
+            assert!(queues.limits.soft.get("").is_some(), "{document}");
         }
     }
 
@@ -460,7 +445,7 @@ mod tests {
         let text =
             "Queue: q\n    max_run = [u:a=1],[u:b=2],\n\t[u:c=3],[u:d=4]\n    Priority = 7\n";
         let queues = Queues::read("q", &Objects::read(text)).unwrap();
-        let limits = queues.run_limits("q").unwrap();
+        let limits = queues.limits.hard.get("q").unwrap();
         assert_eq!(
             ["a", "b", "c", "d"].map(|user| limit_of(limits, None, LimitKind::User, user)),
             [1, 2, 3, 4].map(Some)

@@ -165,17 +165,6 @@ impl<'a> Order<'a> {
         criteria
     }
 
-    /// Compares jobs by the criteria.
-    pub fn comparison(&self, scores: &Scores, table: &'a JobTable) -> JobComparison<'a> {
-        JobComparison {
-            table,
-            sort_keys: SortKeys::new(self, scores, table),
-            queues: self.queue_places(table),
-            takes_turns: self.config.round_robin.prime,
-            chooses_queue_first: self.chooses_queue_first(),
-        }
-    }
-
     /// Orders scored jobs.
     pub fn order(&self, scores: Scores, table: &JobTable) -> Ordered {
         let sort_keys = SortKeys::new(self, &scores, table);

@@ -52,12 +52,11 @@ impl fmt::Display for Criterion {
 
 /// Compares the jobs of a table as they are sorted.
 pub struct JobComparison<'t> {
-    pub(super) table: &'t JobTable,
-    pub(super) sort_keys: SortKeys<'t>,
+    sort_keys: SortKeys<'t>,
     /// By queue of the table: the index of its group and its index in the group.
-    pub(super) queues: Vec<(u32, u32)>,
-    pub(super) takes_turns: bool,
-    pub(super) chooses_queue_first: bool,
+    queues: Vec<(u32, u32)>,
+    takes_turns: bool,
+    chooses_queue_first: bool,
 }
 
 impl<'t> JobComparison<'t> {
@@ -65,8 +64,9 @@ impl<'t> JobComparison<'t> {
     /// left one is first. It is `Equal` for queues that take turns: their order depends on the
     /// other jobs in them.
     pub fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
-        let of_left = self.queues[self.table.queue_index(left)];
-        let of_right = self.queues[self.table.queue_index(right)];
+        let table = self.sort_keys.table;
+        let of_left = self.queues[table.queue_index(left)];
+        let of_right = self.queues[table.queue_index(right)];
         if !self.chooses_queue_first || of_left == of_right {
             self.sort_keys.decide(left, right)
         } else if self.takes_turns && of_left.0 == of_right.0 {
@@ -273,7 +273,6 @@ pub fn column_of(key: &SortKey) -> Option<&str> {
 /// The order of the rows of a table within a queue, which changes in a cycle where fair share is
 /// on.
 pub struct CycleOrder<'t> {
-    table: &'t JobTable,
     sort_keys: SortKeys<'t>,
     /// What each row is charged when it starts or is promised a start: its amount of
     /// `fairshare_usage_res`.
@@ -283,6 +282,16 @@ pub struct CycleOrder<'t> {
 }
 
 impl Order<'_> {
+    /// Compares jobs by the criteria.
+    pub fn comparison<'t>(&self, scores: &Scores, table: &'t JobTable) -> JobComparison<'t> {
+        JobComparison {
+            sort_keys: SortKeys::new(self, scores, table),
+            queues: self.queue_places(table),
+            takes_turns: self.config.round_robin.prime,
+            chooses_queue_first: self.chooses_queue_first(),
+        }
+    }
+
     /// The rows as candidates of a cycle, in the order of the scheduler. `charges` are the amounts
     /// of `fairshare_usage_res` that the rows ask for, and `subjobs` how often each can start; all
     /// three by row.
@@ -300,7 +309,6 @@ impl Order<'_> {
             vec![(0, 0); table.queues().len()]
         };
         let order = CycleOrder {
-            table,
             sort_keys: SortKeys::new(self, scores, table),
             charges,
             subjobs,
@@ -314,9 +322,7 @@ impl Order<'_> {
         let rows = rows.map(|row| row as u32);
         SortedCandidates::new(order, &places, rows, config.round_robin.prime, urgent)
     }
-}
 
-impl Order<'_> {
     /// The place of each row in the order in which running jobs give way that started in the same
     /// second: queue by queue, in a queue by the order of the scheduler, which sorts them only where
     /// it chooses the queue first.
@@ -350,13 +356,13 @@ impl JobOrder for CycleOrder<'_> {
     }
 
     fn queue(&self, job: u32) -> usize {
-        self.table.queue_index(job as usize)
+        self.sort_keys.table.queue_index(job as usize)
     }
 
     fn charge(&mut self, job: u32) -> bool {
         let row = job as usize;
         let charge = self.charges.get(row).copied().unwrap_or(0.0);
-        let entity = self.table.entity_index(row);
+        let entity = self.sort_keys.table.entity_index(row);
         self.sort_keys.paths.charge(entity, charge)
     }
 

@@ -135,21 +135,18 @@ pub fn write_entity(
         path.insert(0, node);
     }
     for node in path.into_iter().rev() {
-        write_path_node(&NodeView::new(tree, node), out)?;
+        let view = NodeView::new(tree, node);
+        out.write_all(&padded(&view.name))?;
+        let usage = fixed(view.usage, 0);
+        let perc = fixed(view.perc.into(), 3);
+        let over_perc = fixed(view.usage_over_perc(), 0);
+        writeln!(
+            out,
+            ": {:5} {usage:>10} / {perc:>5} = {over_perc}",
+            view.cgroup
+        )?;
     }
     Ok(())
-}
-
-fn write_path_node(view: &NodeView, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(&padded(&view.name))?;
-    let usage = fixed(view.usage, 0);
-    let perc = fixed(view.perc.into(), 3);
-    let over_perc = fixed(view.usage_over_perc(), 0);
-    writeln!(
-        out,
-        ": {:5} {usage:>10} / {perc:>5} = {over_perc}",
-        view.cgroup
-    )
 }
 
 /// `pbsfs -c`: the name of the node with the higher fair-share priority, or both names if they tie.

@@ -18,9 +18,11 @@ use job_sort_formula::fairshare::{
 /// The daemon's tree and the shares of its nodes.
 #[derive(Debug, Clone)]
 pub struct PbsTree {
-    assessed: AssessedTree,
+    /// The tree with its shares.
+    pub assessed: AssessedTree,
     cgroups: Vec<i32>,
-    unknown: NodeId,
+    /// The group of the entities that are not in `resource_group`.
+    pub unknown: NodeId,
 }
 
 impl PbsTree {
@@ -42,11 +44,6 @@ impl PbsTree {
         self.assessed.shares()
     }
 
-    /// The tree with its shares.
-    pub fn assessed(&self) -> &AssessedTree {
-        &self.assessed
-    }
-
     /// The tree without the shares of its nodes.
     pub fn into_tree(self) -> ShareTree {
         self.assessed.into_tree()
@@ -59,11 +56,6 @@ impl PbsTree {
             assessed: AssessedTree::new(tree, policy),
             ..self
         }
-    }
-
-    /// The group of the entities that are not in `resource_group`.
-    pub fn unknown(&self) -> NodeId {
-        self.unknown
     }
 
     /// The id that `pbsfs` shows for a node (OpenPBS's `cgroup`, not a control group of the

@@ -37,7 +37,7 @@ impl<'w> RequestedJobs<'w> {
         };
         Self {
             jobs,
-            placed: rules.machine.amounts().min(counted),
+            placed: rules.machine.amounts.min(counted),
             counted,
             requests,
             chunks: rules.placed.as_ref(),

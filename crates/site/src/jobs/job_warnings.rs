@@ -108,7 +108,7 @@ pub fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<Message> {
         }
         named.push(entity);
         if let Some(node) = tree.tree().find(entity)
-            && tree.tree().parent(node) != Some(tree.unknown())
+            && tree.tree().parent(node) != Some(tree.unknown)
         {
             return None;
         }

@@ -219,7 +219,7 @@ impl Site {
         let least = i64::from(self.config.preempt_queue_prio);
         let mut priorities = self.queues.iter();
         let has_levels = priorities.any(|(_, priority)| priority.unwrap_or(0) >= least)
-            || self.queues.soft_limit_attributes().next().is_some();
+            || !self.queues.limits.soft_attributes.is_empty();
         let preempts = self.config.preemptive_sched.prime && has_levels;
         if ids.is_empty() || !preempts || !self.files.has(Role::Nodes) {
             return Vec::new();

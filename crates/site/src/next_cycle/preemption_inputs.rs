@@ -245,7 +245,7 @@ fn text<'j>(job: &'j QueuedJob, resource: &str) -> Option<&'j str> {
 /// Whether an entity has used more than its share of all usage.
 fn is_over_share(tree: &PbsTree, entity: &str) -> bool {
     let usages = tree.tree();
-    let node = usages.find(entity).unwrap_or(tree.unknown());
+    let node = usages.find(entity).unwrap_or(tree.unknown);
     let shares = tree.shares().get(node);
     let share = shares.map_or(0.0, |shares| shares.fairshare_perc);
     usages.usage(usages.root()) * share < usages.usage(node)

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind, Limits, PreemptionLevels, status};
-use jsf_openpbs::files::limits::RunLimit;
+use jsf_openpbs::files::limits::{LimitsByQueue, RunLimit};
 use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;
 use jsf_simulate::OrderRules;
 
@@ -103,11 +103,12 @@ impl Site {
             owners.push(queue);
         }
         for queue in owners {
-            let limits = [
-                self.queues.run_limits(queue),
-                self.queues.soft_limits(queue),
-            ];
-            for limit in limits.into_iter().flatten().flatten() {
+            let LimitsByQueue { hard, soft, .. } = &self.queues.limits;
+            for limit in [hard.get(queue), soft.get(queue)]
+                .into_iter()
+                .flatten()
+                .flatten()
+            {
                 limited.extend(limit.resource.clone());
             }
             for name in &available {
@@ -197,10 +198,11 @@ impl Site {
     fn limits_of_jobs(&self, names: &LimitedNames<'_>, are_soft: bool) -> Vec<Limit> {
         let mut limits = Vec::new();
         for (name, queue) in owners(names) {
+            let limits_of = &self.queues.limits;
             let entries = if are_soft {
-                self.queues.soft_limits(name)
+                limits_of.soft.get(name)
             } else {
-                self.queues.run_limits(name)
+                limits_of.hard.get(name)
             };
             for entry in entries.into_iter().flatten() {
                 add_limit(&mut limits, queue, entry, names);

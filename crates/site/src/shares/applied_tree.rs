@@ -33,7 +33,7 @@ impl AppliedTree {
     /// The tree with its numbers.
     pub fn assessed(&self) -> &AssessedTree {
         match self {
-            Self::Pbs(tree) => tree.assessed(),
+            Self::Pbs(tree) => &tree.assessed,
             Self::Slurm(assessed) => assessed,
         }
     }

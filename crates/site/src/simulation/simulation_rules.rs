@@ -304,7 +304,7 @@ impl Site {
                 found.push("billing TRES in usage".to_owned());
             }
         }
-        for attribute in self.queues.unread_limits() {
+        for attribute in &self.queues.limits.unread {
             found.push(format!("`{attribute}`"));
         }
         // those of placement sets and of preemption are named where they are not followed
@@ -334,7 +334,7 @@ impl Site {
         let mut found = Vec::new();
         // without a `sched_config` it is not known what they do
         if !self.files.has(Role::SchedConfig) {
-            for attribute in self.queues.soft_limit_attributes() {
+            for attribute in &self.queues.limits.soft_attributes {
                 found.push(format!("`{attribute}`"));
             }
         }

@@ -310,11 +310,11 @@ impl Site {
     /// The server and the queues of a workload that have limits of running jobs.
     fn limited_owners(&self, workload: &Workload) -> Vec<String> {
         let mut owners = Vec::new();
-        if self.queues.run_limits("").is_some() {
+        if self.queues.limits.hard.contains_key("") {
             owners.push("the server".to_owned());
         }
         for queue in workload.queues() {
-            if !queue.is_empty() && self.queues.run_limits(queue).is_some() {
+            if !queue.is_empty() && self.queues.limits.hard.contains_key(queue) {
                 owners.push(format!("queue {queue}"));
             }
         }

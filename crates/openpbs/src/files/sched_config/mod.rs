@@ -270,11 +270,7 @@ impl SchedConfig {
             config.job_sort_key.keep_non_prime(),
             config.node_sort_key.keep_non_prime(),
         ];
-        if differ.contains(&true) {
-            Some(config)
-        } else {
-            None
-        }
+        differ.contains(&true).then_some(config)
     }
 
     fn apply(&mut self, line: &Line<'_>) -> Result<(), String> {
