@@ -104,11 +104,8 @@ impl Site {
         }
         for queue in owners {
             let LimitsByQueue { hard, soft, .. } = &self.queues.limits;
-            for limit in [hard.get(queue), soft.get(queue)]
-                .into_iter()
-                .flatten()
-                .flatten()
-            {
+            let limits = [hard.get(queue), soft.get(queue)];
+            for limit in limits.into_iter().flatten().flatten() {
                 limited.extend(limit.resource.clone());
             }
             for name in &available {
