@@ -153,10 +153,7 @@ impl Site {
         for (name, kind) in read.table.undeclared() {
             schema.add_seen(name, kind);
         }
-        let mut warnings: Vec<Message> = Vec::new();
-        for note in in_file(&source_name, &read.notes) {
-            warnings.push(note.into());
-        }
+        let mut warnings = Vec::from_iter(in_file(&source_name, &read.notes));
         warnings.extend(job_problems(&read.problems, &source_name));
         warnings.extend(self.exclude_by_queue(&mut read.table));
         warnings.extend(self.unknown_sort_keys(&read.table));

@@ -81,8 +81,7 @@ impl Site {
         };
         let (times, unused) = read(&source.read_expected(role)?.bytes);
         let name = source.name();
-        let unused = in_file(&name, unused).map(Message::from);
-        warnings.extend(limit_each_kind(unused));
+        warnings.extend(limit_each_kind(in_file(&name, unused)));
         Ok(times)
     }
 

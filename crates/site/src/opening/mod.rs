@@ -40,10 +40,9 @@ impl FileWarnings {
     }
 
     /// Adds a few messages of each kind.
-    pub fn extend(&mut self, messages: impl IntoIterator<Item = String>) {
-        for message in limit_each_kind(messages) {
-            self.push(message);
-        }
+    pub fn extend(&mut self, messages: impl IntoIterator<Item = impl Into<Message>>) {
+        let messages = messages.into_iter().map(Into::into);
+        self.all.extend(limit_each_kind::<Message>(messages));
     }
 
     /// Adds a few messages of each kind about what is refused where the rules are strict, such as
@@ -53,13 +52,13 @@ impl FileWarnings {
     /// The first of them, if the rules are strict.
     pub fn extend_unless_strict(
         &mut self,
-        messages: impl IntoIterator<Item = String>,
+        messages: impl IntoIterator<Item = impl Into<Message>>,
     ) -> Result<(), SiteError> {
         let mut messages = messages.into_iter();
         if self.is_strict
             && let Some(first) = messages.next()
         {
-            return Err(SiteError::content(first));
+            return Err(SiteError::Content(first.into()));
         }
         self.extend(messages);
         Ok(())
@@ -67,11 +66,11 @@ impl FileWarnings {
 }
 
 /// The messages about a file.
-pub fn in_file<M: Display>(
+pub fn in_file(
     name: &str,
-    messages: impl IntoIterator<Item = M>,
-) -> impl Iterator<Item = String> {
+    messages: impl IntoIterator<Item = impl Display>,
+) -> impl Iterator<Item = Message> {
     messages
         .into_iter()
-        .map(move |message| format!("`{name}`: {message}"))
+        .map(move |message| format!("`{name}`: {message}").into())
 }

@@ -326,9 +326,7 @@ impl SlurmQueue {
             };
             self.of_jobs.push(warning.into());
         }
-        for unknown in self.inputs_of_no_file(jobs) {
-            self.of_jobs.push(unknown.into());
-        }
+        self.warn_of_inputs_of_no_file(jobs);
         if self.settings.increases_only {
             self.of_jobs.push(
                 "under PriorityFlags=INCR_ONLY a priority does not fall, which is not followed here: `squeue` may print greater ones"
@@ -337,10 +335,8 @@ impl SlurmQueue {
         }
     }
 
-    /// What is said of jobs whose partition, QOS or association is in no file, so that their factor
-    /// is 0.
-    fn inputs_of_no_file(&self, jobs: &[SlurmJob]) -> Vec<String> {
-        let mut said = Vec::new();
+    /// Warns of jobs whose partition, QOS or association is in no file, so that their factor is 0.
+    fn warn_of_inputs_of_no_file(&mut self, jobs: &[SlurmJob]) {
         for (input, role) in [
             (NamedInput::Partition, Role::Partitions),
             (NamedInput::Qos, Role::Qos),
@@ -360,12 +356,11 @@ impl SlurmQueue {
             if let Some((id, name)) = unknown.first() {
                 let jobs = counted(unknown.len(), "job", "jobs");
                 let their = if unknown.len() == 1 { "its" } else { "their" };
-                said.push(format!(
-                    "the {input} of {jobs} is not in `{file}`, and {their} factor is taken as 0 (first `{id}`: `{name}`)"
-                ));
+                self.of_jobs.push(
+                    format!("the {input} of {jobs} is not in `{file}`, and {their} factor is taken as 0 (first `{id}`: `{name}`)").into(),
+                );
             }
         }
-        said
     }
 
     /// The number of a job that `squeue` prints as a task of an array.
@@ -408,8 +403,7 @@ fn read_sprio(files: &SiteFiles, warnings: &mut Vec<Message>) -> Result<Sprio, S
     for source in files.all(Role::Sprio) {
         let name = source.name();
         let problems = sprio.add(&source.read_text(Role::Sprio)?);
-        let problems = in_file(&name, problems).map(Message::from);
-        warnings.extend(limit_each_kind(problems));
+        warnings.extend(limit_each_kind(in_file(&name, problems)));
     }
     Ok(sprio)
 }
