@@ -164,8 +164,9 @@ enum Scaling {
     Other,
 }
 
-/// Whether a common factor of all constants of a template does not change the order of the jobs of a
-/// site: it multiplies the value of every job, as far as the tree shows it, and there is no threshold.
+/// Whether a common factor of all constants of a template does not change the order of the jobs of
+/// a site: it multiplies the value of every job, as far as the tree shows it, and there is no
+/// threshold.
 pub fn is_scale_free(template: &Template, site: &Site) -> bool {
     site.threshold().is_none() && multiplies_values(template)
 }

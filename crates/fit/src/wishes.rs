@@ -248,9 +248,8 @@ fn wishes_met(queue: &WishedQueue<'_>, met: &[bool], conflict: &[usize]) -> Wish
 /// Of how many wishes the shortest circle is looked for.
 const MAX_TRIED: usize = 500;
 
-/// The indices of the wishes of a shortest circle, ascending, such as job A before B, B before C, and
-/// C before A: the lower job of each is the upper
-/// job of another one. Empty without a circle.
+/// The indices of the wishes of a shortest circle, ascending, such as job A before B, B before C,
+/// and C before A: the lower job of each is the upper job of another one. Empty without a circle.
 fn shortest_circle(wishes: &[Wish]) -> Vec<usize> {
     let mut by_above: HashMap<usize, Vec<usize>> = HashMap::new();
     for (index, wish) in wishes.iter().enumerate() {

@@ -153,8 +153,8 @@ impl PrioritySettings {
         components
     }
 
-    /// What the cluster does not say although its weight is not 0: the setting, and the command that
-    /// prints it.
+    /// What the cluster does not say although its weight is not 0: the setting, and the command
+    /// that prints it.
     pub fn missing(&self, cluster: &Cluster) -> Vec<(&'static str, &'static str)> {
         let partitions = &cluster.partitions;
         let has_tres = !partitions.is_empty() && partitions.values().all(|one| one.tres.is_some());

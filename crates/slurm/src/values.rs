@@ -1,5 +1,6 @@
-//! The values that Slurm's tools print: their forms, so that a value of another form is named instead
-//! of being taken for none, and amounts of trackable resources (TRES), `cpu=16,mem=62.50G,gres/gpu=4`.
+//! The values that Slurm's tools print: their forms, so that a value of another form is named
+//! instead of being taken for none, and amounts of trackable resources (TRES),
+//! `cpu=16,mem=62.50G,gres/gpu=4`.
 
 use jsf_json::clipped;
 

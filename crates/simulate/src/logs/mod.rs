@@ -161,7 +161,8 @@ fn read_line(log: &mut impl BufRead, number: usize, bytes: &mut Vec<u8>) -> io::
     Ok(read > 0)
 }
 
-/// What a line of a log with column names or a record of attributes says, name by name; of several fields with one name the last one counts.
+/// What a line of a log with column names or a record of attributes says, name by name; of several
+/// fields with one name the last one counts.
 pub struct Fields<'l>(pub Vec<(&'l str, &'l str)>);
 
 impl<'l> Fields<'l> {

@@ -75,7 +75,8 @@ impl ConfObjects {
     }
 }
 
-/// The most names that are made of one list of hosts, so that `n[1-999999999]` cannot use up the memory.
+/// The most names that are made of one list of hosts, so that `n[1-999999999]` cannot use up the
+/// memory.
 const MAX_NAMES: usize = 200_000;
 
 /// The names of a list of hosts, `n[1-8,12],gpu[01-04]`. A part that is not a range stays as it is.
