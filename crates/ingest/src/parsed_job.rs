@@ -78,7 +78,7 @@ impl<'d> ParsedJob<'d> {
 
     /// Sets the attribute `key`, which the document calls `name`; one that is given again is
     /// reported.
-    pub fn set(&mut self, key: JobKey, name: &str, value: JsonScalar<'d>) {
+    pub fn set(&mut self, key: JobKey, name: &str, mut value: JsonScalar<'d>) {
         match key {
             JobKey::Resource(resource) => {
                 return push_entry(&mut self.resources, resource, value);
@@ -102,7 +102,6 @@ impl<'d> ParsedJob<'d> {
                 break;
             }
         }
-        let mut value = value;
         if key.is_name() {
             match &value {
                 JsonScalar::Other(_) => {

@@ -222,13 +222,6 @@ impl<'d> OpenJob<'d> {
         self.entries += &format!("\"{key}\":{value}");
     }
 
-    fn open_list(&mut self, key: &'d str) {
-        if self.list.is_none() {
-            self.list = Some(key);
-            self.push(key, "{");
-        }
-    }
-
     fn close_list(&mut self) {
         if self.list.take().is_some() {
             self.entries.push('}');
@@ -363,7 +356,10 @@ impl<'d> Recovery<'d, '_> {
                 if let Some(job) = &mut self.job {
                     job.has_attributes = true;
                     job.is_ended_by_document = false;
-                    job.open_list(key);
+                    if job.list.is_none() {
+                        job.list = Some(key);
+                        job.push(key, "{");
+                    }
                 }
             }
             _ if is_id && value.starts_with('{') => {

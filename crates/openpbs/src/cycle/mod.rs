@@ -446,7 +446,8 @@ impl<'a> Cycle<'a> {
         self.machine.start(index, placement, end);
         self.limits.start(&job);
         self.started.insert(index);
-        self.count_soft_start(index);
+        self.soft_limits.start(&self.jobs.job(index));
+        self.update_standings(index);
     }
 
     /// Section 6: whether time that the job waits from now on counts. It does not if the first limit

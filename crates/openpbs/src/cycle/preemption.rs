@@ -380,7 +380,7 @@ impl<'a> Cycle<'a> {
     }
 
     /// After the start or the end of a job, the levels of those change that limits count with it.
-    fn update_standings(&mut self, index: u32) {
+    pub(super) fn update_standings(&mut self, index: u32) {
         let Some(levels) = self.levels else {
             return;
         };
@@ -402,11 +402,6 @@ impl<'a> Cycle<'a> {
                 self.standings[other as usize] = self.standing_now(levels, other);
             }
         }
-    }
-
-    pub(super) fn count_soft_start(&mut self, index: u32) {
-        self.soft_limits.start(&self.jobs.job(index));
-        self.update_standings(index);
     }
 
     /// Lets running jobs of a lower level give way to a job that does not start. Returns where it
