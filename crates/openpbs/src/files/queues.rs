@@ -436,7 +436,7 @@ mod tests {
                 Some(1),
                 "{document}"
             );
-            assert!(queues.limits.soft.get("").is_some(), "{document}");
+            assert!(queues.limits.soft.contains_key(""), "{document}");
         }
     }
 
