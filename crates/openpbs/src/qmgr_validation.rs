@@ -7,7 +7,7 @@
 //! it, and statements are accepted like expressions. What the scheduler makes of the formula
 //! afterwards is another question.
 //!
-//! In: the text of a formula, and the [`Schema`]. Out: a [`Validation`]. [`executed`] finds the text
+//! In: the text of a formula, and the [`Schema`]. Out: a [`Validation`]. `executed` finds the text
 //! that Python executes, which is evaluated in this crate's arithmetic. A formula with
 //! anything but numbers, names, operators, tuples, lists and calls of the functions of numbers is
 //! not followed: its answer is an [`Uncertainty`].
