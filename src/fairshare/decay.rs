@@ -50,7 +50,7 @@ impl IntervalDecay {
     pub fn decayed(&self, usage: f64, seconds: u64) -> f64 {
         let intervals = self.intervals(seconds);
         let stepped = (0..intervals.min(MAX_STEPS)).fold(usage, |usage, _| self.step(usage));
-        // a C `float` below 1 is at most 1 - 2^-24, so that 2^32 steps leave nothing
+        // a C `float` below 1 is at most 1 - 2^-24, so that 2^32 steps leave less than the floor
         let further_steps = u32::try_from(intervals.saturating_sub(MAX_STEPS)).unwrap_or(u32::MAX);
         if further_steps == 0 {
             stepped

@@ -90,6 +90,8 @@ impl Value {
     /// assert_eq!(Value::None.to_f64(), None);
     /// let decimal: rust_decimal::Decimal = "60689149076815.7726".parse()?;
     /// assert_eq!(Value::Decimal(decimal).to_f64(), Some(60689149076815.7726));
+    /// let zero = Value::Decimal("-0.0".parse()?).to_f64();
+    /// assert!(zero.is_some_and(f64::is_sign_positive));
     /// # Ok::<(), rust_decimal::Error>(())
     /// ```
     pub fn to_f64(&self) -> Option<f64> {
@@ -98,8 +100,12 @@ impl Value {
             Self::Int(integer) => Some(*integer as f64),
             Self::Bool(truth) => Some(f64::from(u8::from(*truth))),
             Self::Big(integer) => conversion::big_to_float(integer.digits()).ok(),
-            // the method of `Decimal` rounds more than once
-            Self::Decimal(decimal) => decimal.to_string().parse().ok(),
+            Self::Decimal(decimal) => {
+                // the method of `Decimal` rounds more than once
+                let double: f64 = decimal.to_string().parse().ok()?;
+                // a decimal zero may have a sign, which says nothing
+                Some(double + 0.0)
+            }
             _ => None,
         }
     }
