@@ -467,7 +467,8 @@ impl Distribution {
     }
 }
 
-/// The least of some sorted values that is not below this percentage of all.
+/// The least of some sorted values that is not below this percentage of all: from 1 % of at least
+/// one value.
 pub(crate) fn percentile(values: &[f64], percentage: usize) -> f64 {
     values[(values.len() * percentage).div_ceil(100) - 1]
 }

@@ -247,7 +247,15 @@ impl Fairshare {
             }
             FairsharePolicy::Other(policy) => policy.assess(&self.tree),
         };
-        let mut numbers = EntityNumbers::default();
+        // the lists keep their memory: a simulation assesses its tree at thousands of moments
+        let mut numbers = std::mem::take(&mut self.numbers);
+        for list in [
+            &mut numbers.perc,
+            &mut numbers.tree_usage,
+            &mut numbers.factor,
+        ] {
+            list.clear();
+        }
         for node in &self.nodes {
             let of_node = node.and_then(|node| shares.get(node)).unwrap_or_default();
             numbers.perc.push(of_node.fairshare_perc);
