@@ -53,7 +53,12 @@ impl Site {
         queue: Option<&FileSource>,
     ) -> Result<Checked, SiteError> {
         let (Ok(formula), Some(source)) = (submitted.formula(), queue) else {
-            let mut checked = self.checked(submitted, &self.schema, SiteFacts::default());
+            let mut program = None;
+            if let Ok(formula) = submitted.formula() {
+                program = formula.compile(&self.schema).ok();
+            }
+            let mut checked =
+                self.checked_unranked(submitted, &self.schema, program.as_ref(), None);
             if self.files.root.is_some() && self.files.lacks_queue() {
                 checked
                     .findings
@@ -83,18 +88,15 @@ impl Site {
             let ranked = self.rank_read_jobs(read)?;
             let checked = self.check_ranked(submitted, &ranked);
             Checked {
+                rates: self.rates(&ranked.program, &ranked.schema, Some(&ranked)),
                 warnings: ranked.warnings,
                 ..checked
             }
         } else {
-            let known = SiteFacts {
-                program: read.program.as_ref(),
-                lint: Some(&read.findings),
-                ..SiteFacts::default()
-            };
+            let (schema, program) = (&read.jobs.schema, read.program.as_ref());
             Checked {
                 warnings: read.jobs.warnings.clone(),
-                ..self.checked(submitted, &read.jobs.schema, known)
+                ..self.checked_unranked(submitted, schema, program, Some(&read.findings))
             }
         };
         checked.guessed_types = guessed_types;
@@ -122,7 +124,8 @@ impl Site {
         }
     }
 
-    /// Checks a formula that has ranked the queue, as [`check`](Self::check) does.
+    /// Checks a formula that has ranked the queue, as [`check`](Self::check) does, but for the
+    /// exchange rates.
     pub fn check_ranked(&self, submitted: &FormulaSubmission, queue: &RankedQueue) -> Checked {
         let scored = ScoredQueue {
             table: &queue.table,
@@ -140,8 +143,28 @@ impl Site {
         self.checked(submitted, &queue.schema, known)
     }
 
-    /// Checks a formula with these names, of which the program, the findings about the text, and
-    /// the jobs that it has ranked may be known.
+    /// Checks a formula that has ranked no jobs; the findings about its text may be known.
+    fn checked_unranked(
+        &self,
+        submitted: &FormulaSubmission,
+        schema: &Schema,
+        program: Option<&Program>,
+        lint: Option<&[Diagnostic]>,
+    ) -> Checked {
+        let known = SiteFacts {
+            program,
+            lint,
+            ..SiteFacts::default()
+        };
+        let mut checked = self.checked(submitted, schema, known);
+        if let Some(program) = program {
+            checked.rates = self.rates(program, schema, None);
+        }
+        checked
+    }
+
+    /// Checks a formula with these names, of which the findings about the text and the jobs that it
+    /// has ranked may be known.
     fn checked(
         &self,
         submitted: &FormulaSubmission,
@@ -149,21 +172,15 @@ impl Site {
         known: SiteFacts<'_>,
     ) -> Checked {
         let table = known.queue.map(|queue| queue.table);
-        let mut compiled = None;
         let mut constants = Vec::new();
         if let Ok(formula) = submitted.formula() {
-            if known.program.is_none() {
-                compiled = formula.compile(schema).ok();
-            }
             for name in formula.names() {
                 if let Some(amounts) = self.site_constant(name, schema, table) {
                     constants.push((name, amounts));
                 }
             }
         }
-        let program = known.program.or(compiled.as_ref());
         let facts = SiteFacts {
-            program,
             config: Some(&self.config),
             server: Some(&self.server),
             threshold: self.threshold(),
@@ -176,28 +193,23 @@ impl Site {
                 || self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
             ..known
         };
-        let mut checked = Checked::new(submitted, schema, &facts);
-        if let Some(program) = program {
-            checked.rates = self.rates(program, schema, &facts);
-        }
-        checked
+        Checked::new(submitted, schema, &facts)
     }
 
     /// What inputs are worth in time of waiting, but for those that the site alone decides.
-    fn rates(
+    pub(crate) fn rates(
         &self,
         program: &Program,
         schema: &Schema,
-        facts: &SiteFacts<'_>,
+        queue: Option<&RankedQueue>,
     ) -> Vec<ExchangeRate> {
         if self.precision() == ScorePrecision::Decimal {
             return Vec::new();
         }
-        let queue = facts
-            .queue
-            .filter(|queue| !queue.ranking.order().is_empty());
-        let inputs = match queue {
-            Some(queue) => medians(program, queue.table, queue.ranking.order()),
+        let table = queue.map(|queue| &queue.table);
+        let considered = queue.filter(|queue| !queue.ranking.order().is_empty());
+        let inputs = match considered {
+            Some(queue) => medians(program, &queue.table, queue.ranking.order()),
             None => {
                 let names = program.inputs().iter();
                 names.map(|name| plain_value(schema, name)).collect()
@@ -205,8 +217,8 @@ impl Site {
         };
         let mut rates = exchange_rates(program, schema, &inputs, &mut WorkBudget::new(RATES_WORK));
         rates.retain(|rate| {
-            let is_known = queue.is_some() || rate.is_constant;
-            is_known && facts.constants.iter().all(|(name, _)| **name != *rate.name)
+            let is_known = considered.is_some() || rate.is_constant;
+            is_known && self.site_constant(&rate.name, schema, table).is_none()
         });
         rates
     }

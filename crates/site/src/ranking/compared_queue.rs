@@ -318,6 +318,7 @@ impl WhatIf {
             Some(jobs) if jobs.formula == text => {
                 let queue = &jobs.queue.sides.new;
                 let mut checked = self.site.check_ranked(&submitted, queue);
+                checked.rates = self.site.rates(&queue.program, &queue.schema, Some(queue));
                 if let Ok(formula) = submitted.formula() {
                     checked.guessed_types =
                         self.site
