@@ -226,7 +226,7 @@ impl Pools {
     /// The pool in which a running job of a queue is that is on a node.
     pub fn pool_of(&self, queue: &str, node: &str) -> Option<u32> {
         let reserved = self.pool_of_reserved.get(&(queue.into(), node.into()));
-        reserved.or(self.pool_of_node.get(node)).copied()
+        reserved.or_else(|| self.pool_of_node.get(node)).copied()
     }
 
     /// The subjobs on nodes that are in no pool, such as those that go offline when their jobs end.
