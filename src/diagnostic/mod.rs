@@ -1,14 +1,14 @@
 //! Findings as data: code, severity, message, places in the formula, help and fix. Nothing here
 //! renders them.
 
+mod code;
+mod levels;
+mod need;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
 use serde::Serialize;
-
-mod code;
-mod levels;
-mod need;
 
 pub use code::Code;
 pub use levels::{Levels, LevelsError};

@@ -1,6 +1,9 @@
 //! Slurm's default since 19.05: its document "Fair Tree Fairshare Algorithm"
 //! (<https://slurm.schedmd.com/fair_tree.html>), and what its daemons do.
 
+#[cfg(test)]
+mod tests;
+
 use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::rank_walk::{RankWalk, WalkRules};
 use crate::fairshare::policy::sibling_lists::SiblingLists;
@@ -323,6 +326,3 @@ fn documented(tree: &ShareTree) -> ShareTable {
     }
     table
 }
-
-#[cfg(test)]
-mod tests;

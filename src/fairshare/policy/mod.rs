@@ -13,13 +13,6 @@
 //! | [`fair_tree`] | Slurm, "Fair Tree Fairshare Algorithm" |
 //! | [`weighted_walk`] | flux-accounting, "Fair-share" |
 
-use std::borrow::Borrow;
-use std::collections::HashMap;
-use std::hash::{BuildHasher, Hash};
-
-use crate::fairshare::TreeError;
-use crate::fairshare::tree::{NodeId, NodeKind, ShareTree};
-
 mod association;
 pub mod classic;
 pub mod depth_oblivious;
@@ -33,6 +26,13 @@ mod sibling_lists;
 mod slurm_model;
 pub mod ticket_based;
 pub mod weighted_walk;
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash};
+
+use crate::fairshare::TreeError;
+use crate::fairshare::tree::{NodeId, NodeKind, ShareTree};
 
 pub use association::{AssociationShares, PolicyRules, Release, stored_shares};
 

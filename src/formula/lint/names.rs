@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use super::non_arithmetic::{is_math_module, is_resource_list};
-use super::parents::{Parents, attribute_of};
+use super::{Parents, attribute_of};
 use crate::diagnostic::{Applicability, Code, Diagnostic, Message, Need, Span};
 use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, ExprId, ExprKind, is_identifier};

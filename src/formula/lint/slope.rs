@@ -5,7 +5,7 @@
 //! [`Slope`], which bounds the difference between any two values of the formula over the range,
 //! including the rounding errors of its operations.
 
-use super::parents::aggregated;
+use super::aggregated;
 use super::ranges::{Facts, Interval, NumberType, is_monotonic, widened};
 use crate::formula::syntax::{Expr, ExprId, ExprKind};
 use crate::python::{BinaryOperator, ComparisonOperator, Function, MAX_EXACT_FLOAT, UnaryOperator};

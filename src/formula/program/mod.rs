@@ -4,6 +4,10 @@
 //! operands are valid. An interpreter evaluates it for one row of inputs at a time, in Python's
 //! arithmetic or in decimals; a columnar executor evaluates it for a block of rows.
 
+mod columnar;
+mod interpreter;
+mod lowering;
+
 use std::sync::Arc;
 
 use crate::diagnostic::Span;
@@ -13,18 +17,10 @@ use crate::python::{
     PythonVersion, Raised, UnaryOperator, Value,
 };
 
-mod columnar;
-mod compiler_limits;
-mod interpreter;
-mod lowering;
-mod trace;
-
 pub use columnar::{ColumnarExecutor, LANES, LaneResults, LaneType};
-pub use interpreter::{Interpreter, InterpreterBuffers};
+pub(super) use interpreter::sum_under_limits;
+pub use interpreter::{Interpreter, InterpreterBuffers, Summand, Term, Trace};
 pub(crate) use lowering::literal_value;
-pub use trace::Summand;
-pub(super) use trace::sum_under_limits;
-pub use trace::{Term, Trace};
 
 /// A compiled formula. Compile once, evaluate for every job; it is `Send` and `Sync`.
 #[derive(Debug, Clone)]

@@ -1,9 +1,14 @@
-//! The abstract syntax tree: every node of a formula with its span.
+//! The abstract syntax tree: every node of a formula with its span; and how it is written as text,
+//! with or without the comments of its source.
 //!
 //! The nodes lie in one vector, children before parents, and refer to each other by index. So
 //! neither a walk over a tree nor its drop recurses, however deep the formula is nested.
 
+use std::fmt::{self, Display, Formatter, Write};
+
 use crate::diagnostic::Span;
+use crate::formula::syntax::parser::is_reserved;
+use crate::formula::syntax::{comment_length, string_length};
 use crate::python::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 
 /// The index of a node in its [`Expr`].
@@ -305,6 +310,353 @@ impl ExprKind {
             Self::Parenthesized(inner) => vec![*inner],
             Self::Tuple { items, .. } | Self::List(items) => items.to_vec(),
             Self::Unsupported { parts, .. } => parts.to_vec(),
+        }
+    }
+}
+
+/// A part of the text that is still to be written. The parts are on a stack, the next one on top.
+enum Step<'e> {
+    Node(ExprId),
+    Text(&'e str),
+    /// A part of the source, with its own spaces.
+    Source(&'e str),
+}
+
+impl Display for Expr {
+    /// The formula with normalised spaces: one around binary operators (none around `**`) and one
+    /// after a comma. Literals, names and parentheses are unchanged. What is not arithmetic keeps
+    /// its spaces, but never more than one.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut steps = vec![Step::Node(self.root())];
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::Text(text) => f.write_str(text)?,
+                Step::Source(text) => write_source(text, f)?,
+                Step::Node(id) => {
+                    let first = steps.len();
+                    push_parts(self, id, &mut steps);
+                    // the part that comes next belongs on top
+                    steps[first..].reverse();
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes one space for the blanks and comments between two tokens.
+fn write_source(text: &str, f: &mut Formatter<'_>) -> fmt::Result {
+    let mut follows_space = false;
+    for piece in pieces(text) {
+        match piece {
+            Piece::Code(code) | Piece::String(code) => f.write_str(code)?,
+            Piece::Blank(_) | Piece::Comment(_) if follows_space => {}
+            Piece::Blank(_) | Piece::Comment(_) => f.write_char(' ')?,
+        }
+        follows_space = matches!(piece, Piece::Blank(_) | Piece::Comment(_));
+    }
+    Ok(())
+}
+
+fn push_parts<'e>(expr: &'e Expr, id: ExprId, steps: &mut Vec<Step<'e>>) {
+    let node = expr.node(id);
+    match &node.kind {
+        // Python reads `aſ` as the name `as`, which cannot be written like that
+        ExprKind::Name(text) if is_reserved(text) => {
+            steps.push(Step::Text(node.span.slice(expr.text())))
+        }
+        ExprKind::Literal { text, .. } | ExprKind::Name(text) => steps.push(Step::Text(text)),
+        ExprKind::Unsupported { .. } => steps.push(Step::Source(node.span.slice(expr.text()))),
+        ExprKind::Unary { op, operand } => {
+            steps.push(Step::Text(op.symbol()));
+            if *op == UnaryOperator::Not {
+                steps.push(Step::Text(" "));
+            }
+            steps.push(Step::Node(*operand));
+        }
+        ExprKind::Binary {
+            op: BinaryOperator::Power,
+            left,
+            right,
+        } => {
+            steps.extend([Step::Node(*left), Step::Text("**"), Step::Node(*right)]);
+        }
+        ExprKind::Binary { op, left, right } => {
+            steps.push(Step::Node(*left));
+            push_spaced(op.symbol(), steps);
+            steps.push(Step::Node(*right));
+        }
+        ExprKind::Comparison {
+            operators,
+            operands,
+        } => {
+            let symbols = operators.iter().map(|op| op.symbol());
+            push_chain(operands, symbols, steps);
+        }
+        ExprKind::Boolean { op, operands } => {
+            push_chain(operands, std::iter::repeat(op.symbol()), steps)
+        }
+        ExprKind::Conditional {
+            then,
+            condition,
+            otherwise,
+        } => {
+            push_chain(
+                &[*then, *condition, *otherwise],
+                ["if", "else"].into_iter(),
+                steps,
+            );
+        }
+        ExprKind::Call {
+            callee,
+            positional,
+            keywords,
+        } => {
+            steps.extend([Step::Node(*callee), Step::Text("(")]);
+            push_arguments(expr, positional, keywords, steps);
+            steps.push(Step::Text(")"));
+        }
+        ExprKind::Parenthesized(inner) => {
+            steps.extend([Step::Text("("), Step::Node(*inner), Step::Text(")")])
+        }
+        ExprKind::Tuple {
+            items,
+            parenthesized,
+        } => {
+            let (open, close) = if *parenthesized { ("(", ")") } else { ("", "") };
+            steps.push(Step::Text(open));
+            push_list(items, steps);
+            // without its comma, a tuple of one item is the item
+            steps.push(Step::Text(if items.len() == 1 { "," } else { "" }));
+            steps.push(Step::Text(close));
+        }
+        ExprKind::List(items) => {
+            steps.push(Step::Text("["));
+            push_list(items, steps);
+            steps.push(Step::Text("]"));
+        }
+    }
+}
+
+fn push_spaced<'e>(symbol: &'e str, steps: &mut Vec<Step<'e>>) {
+    steps.extend([Step::Text(" "), Step::Text(symbol), Step::Text(" ")]);
+}
+
+fn push_chain<'e>(
+    operands: &[ExprId],
+    symbols: impl Iterator<Item = &'e str>,
+    steps: &mut Vec<Step<'e>>,
+) {
+    let Some((&first, others)) = operands.split_first() else {
+        return;
+    };
+    steps.push(Step::Node(first));
+    for (&operand, symbol) in others.iter().zip(symbols) {
+        push_spaced(symbol, steps);
+        steps.push(Step::Node(operand));
+    }
+}
+
+/// The arguments in their order: `*x` and `**x` can follow named arguments.
+fn push_arguments<'e>(
+    expr: &Expr,
+    positional: &[ExprId],
+    keywords: &'e [Keyword],
+    steps: &mut Vec<Step<'e>>,
+) {
+    let mut arguments = Vec::with_capacity(positional.len() + keywords.len());
+    for &value in positional {
+        arguments.push((expr.node(value).span.start, None, value));
+    }
+    for keyword in keywords {
+        arguments.push((keyword.span.start, Some(&*keyword.name), keyword.value));
+    }
+    arguments.sort_by_key(|(start, ..)| *start);
+    for (index, (_, name, value)) in arguments.into_iter().enumerate() {
+        if index > 0 {
+            steps.push(Step::Text(", "));
+        }
+        if let Some(name) = name {
+            steps.extend([Step::Text(name), Step::Text("=")]);
+        }
+        steps.push(Step::Node(value));
+    }
+}
+
+fn push_list<'e>(items: &[ExprId], steps: &mut Vec<Step<'e>>) {
+    for (index, &item) in items.iter().enumerate() {
+        if index > 0 {
+            steps.push(Step::Text(", "));
+        }
+        steps.push(Step::Node(item));
+    }
+}
+
+/// The formula with normalised spaces and with the comments of its text, each after the same token
+/// as before. A text whose tokens are printed differently is returned as it is, rather than without
+/// its comments.
+pub(crate) fn with_comments(expr: &Expr) -> String {
+    let printed = expr.to_string();
+    let source = expr.text();
+    let (comments, solid) = split(source);
+    if comments.is_empty() {
+        return printed;
+    }
+    if printed.replace(is_blank, "") != solid {
+        return source.trim_end().to_owned();
+    }
+    let mut text = String::new();
+    let mut position = 0;
+    let mut comments = comments.into_iter().peekable();
+    // a line feed of a string may be followed by blanks, one after a comment is not
+    let mut follows_comment = false;
+    for character in printed.chars() {
+        while let Some(comment) =
+            comments.next_if(|comment| comment.position == position && !is_blank(character))
+        {
+            push(&comment, &mut text);
+            text.push('\n');
+            follows_comment = true;
+        }
+        if !(is_blank(character) && follows_comment) {
+            text.push(character);
+            follows_comment = false;
+        }
+        position += usize::from(!is_blank(character));
+    }
+    for comment in comments {
+        push(&comment, &mut text);
+        text.push('\n');
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// A comment of the source.
+struct Comment<'t> {
+    /// How many characters that are not blank come before it, comments not counted.
+    position: usize,
+    /// Its text, from `#` on.
+    text: &'t str,
+    /// Whether nothing comes before it on its line.
+    has_own_line: bool,
+}
+
+fn push(comment: &Comment<'_>, text: &mut String) {
+    text.truncate(text.trim_end_matches(' ').len());
+    let starts_line = text.is_empty() || text.ends_with('\n');
+    match (starts_line, comment.has_own_line) {
+        (true, _) => {}
+        (false, true) => text.push('\n'),
+        (false, false) => text.push_str("  "),
+    }
+    text.push_str(comment.text.trim_end());
+}
+
+/// The comments of a text, and its other characters that are not blank.
+fn split(source: &str) -> (Vec<Comment<'_>>, String) {
+    let mut comments = Vec::new();
+    let mut solid = String::new();
+    let mut position = 0;
+    let mut has_own_line = true;
+    for piece in pieces(source) {
+        match piece {
+            Piece::Comment(text) => comments.push(Comment {
+                position,
+                text,
+                has_own_line,
+            }),
+            Piece::Blank(blank) => has_own_line |= matches!(blank, "\n" | "\r"),
+            Piece::Code(text) | Piece::String(text) => {
+                let text = text.replace(is_blank, "");
+                position += text.chars().count();
+                solid += &text;
+                has_own_line = false;
+            }
+        }
+    }
+    (comments, solid)
+}
+
+/// A part of a text.
+#[derive(Clone, Copy)]
+enum Piece<'t> {
+    /// A blank character, or a backslash with the end of the line.
+    Blank(&'t str),
+    /// From `#` to the end of the line.
+    Comment(&'t str),
+    /// A string without its prefix.
+    String(&'t str),
+    /// Any other character.
+    Code(&'t str),
+}
+
+/// The parts of a text, from left to right.
+fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let length = match first {
+            '#' => comment_length(rest),
+            '"' | '\'' => string_length(rest),
+            '\\' if rest.starts_with("\\\n") || rest.starts_with("\\\r") => 2,
+            _ => first.len_utf8(),
+        };
+        let (text, after) = rest.split_at(length);
+        rest = after;
+        Some(match first {
+            '#' => Piece::Comment(text),
+            '"' | '\'' => Piece::String(text),
+            '\\' if length == 2 => Piece::Blank(text),
+            _ if is_blank(first) => Piece::Blank(text),
+            _ => Piece::Code(text),
+        })
+    })
+}
+
+fn is_blank(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\n' | '\r' | '\x0c')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formula::syntax::parse;
+
+    #[test]
+    fn comments_stay_after_their_tokens() {
+        for (text, expected) in [
+            ("a+b", "a + b"),
+            ("a+b # the sum  ", "a + b  # the sum"),
+            ("# first\n\n#second\na+b", "# first\n#second\na + b"),
+            ("max(a, # one\n  b # two\n)", "max(a,  # one\nb  # two\n)"),
+            ("max(a,\n  # own line\n  b)", "max(a,\n# own line\nb)"),
+            ("(a+\\\n b) # x", "(a + b)  # x"),
+            (
+                "len('# no comment')+1 # one",
+                "len('# no comment') + 1  # one",
+            ),
+            (
+                "len(\"\"\"a\"#\"\"\")+1#one",
+                "len(\"\"\"a\"#\"\"\") + 1  #one",
+            ),
+            ("x[1 # inside\n]+ 1", "x[1  # inside\n] + 1"),
+            ("é+1 # grüße\n", "é + 1  # grüße"),
+            (
+                "# a\n'''a\n\n  b'''+1 # one",
+                "# a\n'''a\n\n  b''' + 1  # one",
+            ),
+        ] {
+            let Ok(expr) = parse(text) else {
+                panic!("{text}")
+            };
+            let printed = with_comments(&expr);
+            assert_eq!(printed, expected, "{text}");
+            let Ok(again) = parse(&printed) else {
+                panic!("{printed}")
+            };
+            assert_eq!(with_comments(&again), printed);
+            assert_eq!(again.to_string(), expr.to_string());
         }
     }
 }

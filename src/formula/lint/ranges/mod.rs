@@ -6,13 +6,11 @@
 //! not narrow them.
 
 mod interval;
-mod operators;
 
 pub use interval::{Interval, NumberType, Ranges};
-pub(super) use interval::{Rounded, widened};
-pub(super) use operators::{comparison, is_monotonic};
+pub(super) use interval::{Rounded, comparison, is_monotonic, widened};
 
-use super::parents::aggregated;
+use super::aggregated;
 use crate::formula::name_resolution::Resolution;
 use crate::formula::program::literal_value;
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword};
@@ -355,7 +353,7 @@ impl Analysis<'_> {
             return folded;
         }
         match self.known(operand) {
-            Known::Number(number) => operators::unary(op, *number),
+            Known::Number(number) => interval::unary(op, *number),
             _ => Known::Anything,
         }
     }
@@ -367,7 +365,7 @@ impl Analysis<'_> {
             return folded;
         }
         match (self.known(left), self.known(right)) {
-            (Known::Number(x), Known::Number(y)) => operators::binary(op, *x, *y),
+            (Known::Number(x), Known::Number(y)) => interval::binary(op, *x, *y),
             (Known::Object(_), Known::Number(_)) | (Known::Number(_), Known::Object(_)) => {
                 Known::Fails(ErrorKind::Type)
             }
@@ -409,7 +407,7 @@ impl Analysis<'_> {
             if matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn) {
                 return Known::Anything;
             }
-            match operators::comparison(*op, pair[0], pair[1]) {
+            match interval::comparison(*op, pair[0], pair[1]) {
                 Some(true) => {}
                 // one false link decides, though links before it may be unknown
                 Some(false) => truth = Some(false),
@@ -449,9 +447,9 @@ impl Analysis<'_> {
             return Known::Anything;
         };
         if is_aggregate {
-            operators::call(function, &[], &numbers)
+            interval::call(function, &[], &numbers)
         } else {
-            operators::call(function, &numbers, &[])
+            interval::call(function, &numbers, &[])
         }
     }
 }

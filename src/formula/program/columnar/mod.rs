@@ -10,24 +10,24 @@
 //! If the lanes differ in a condition, both branches run, each with a mask of its *active* lanes:
 //! an error counts only in an active lane, and a branch without active lanes does not run.
 
-mod calls;
-mod control_flow;
-mod kernels;
 mod lanes;
-mod operators;
-
-pub use lanes::{LANES, LaneResults, LaneType};
 
 use std::convert::identity;
 use std::mem;
 use std::ops::Range;
 
-use crate::formula::program::Instruction;
-use crate::formula::program::Program;
+use crate::formula::program::{Instruction, Program};
 use crate::python::limits::FREE_FUEL;
-use crate::python::{Arithmetic, InputColumn, Python, Raised, Value};
-use kernels::Operand;
-use lanes::{Entry, FLOATS, LaneTypes, Lanes, Mask, is_exact, lane_of};
+use crate::python::vector_math::VectorMath;
+use crate::python::{
+    Arithmetic, BooleanOperator, ComparisonOperator, Function, InputColumn, Python, Raised, Value,
+};
+use lanes::{
+    Entry, FLOATS, LaneTypes, Lanes, Mask, Operand, is_exact, is_inexact, is_not_finite, lane_of,
+    never,
+};
+
+pub use lanes::{LANES, LaneResults, LaneType};
 
 /// Runs programs on block after block and reuses its memory.
 ///
@@ -228,7 +228,7 @@ impl Run<'_, '_> {
     fn fall_back_where(&mut self, index: usize, fails: impl Fn(f64) -> bool + Copy) {
         let numbers = &self.lanes[index].numbers[..self.rows];
         // vectorized, and false for most blocks
-        if !kernels::any(numbers, fails) {
+        if !lanes::any(numbers, fails) {
             return;
         }
         for lane in 0..self.rows {
@@ -297,22 +297,22 @@ impl Run<'_, '_> {
         let Lanes { numbers, types } = &mut self.lanes[index];
         let numbers = &mut numbers[..self.rows];
         let (loaded, types) = match column {
-            InputColumn::I32(integers) => (kernels::load(integers, numbers, f64::from), INTEGERS),
+            InputColumn::I32(integers) => (lanes::load(integers, numbers, f64::from), INTEGERS),
             InputColumn::I64(integers) => (
-                kernels::load(integers, numbers, |integer| integer as f64),
+                lanes::load(integers, numbers, |integer| integer as f64),
                 INTEGERS,
             ),
             InputColumn::ByEntity { index, values } => {
                 // `Program::score_columns` refuses an entity without a value
                 let value = |entity: u32| values.get(entity as usize).copied().unwrap_or_default();
-                (kernels::load(index, numbers, value), FLOATS)
+                (lanes::load(index, numbers, value), FLOATS)
             }
             InputColumn::Mixed { values, is_int } => {
                 for (kind, &is_int) in types.iter_mut().zip(*is_int) {
                     // 1 is `LaneType::Int`, 0 is `Float`
                     *kind = u8::from(is_int);
                 }
-                let loaded = kernels::load(values, numbers, identity);
+                let loaded = lanes::load(values, numbers, identity);
                 (loaded.min(is_int.len()), LaneTypes::Each)
             }
             // too short, amounts that are not read yet, or what no lane holds
@@ -389,13 +389,13 @@ impl Run<'_, '_> {
         fails: impl Fn(f64, f64, f64) -> bool + Copy,
     ) -> Option<bool> {
         self.compute(out, |run, numbers| {
-            kernels::zip(numbers, run.operand(x), run.operand(y), f, fails)
+            lanes::zip(numbers, run.operand(x), run.operand(y), f, fails)
         })
     }
 
     /// `out = f(x)` in every lane.
     fn map(&mut self, out: usize, x: usize, f: impl Fn(f64) -> f64 + Copy) -> Option<bool> {
-        self.zip(out, x, x, move |x, _| f(x), kernels::never)
+        self.zip(out, x, x, move |x, _| f(x), lanes::never)
     }
 
     /// Makes the zeros of integers positive; lanes whose integer reaches 2^53 or is NaN fall back.
@@ -404,12 +404,12 @@ impl Run<'_, '_> {
         match types {
             FLOATS => {}
             LaneTypes::All(_) => {
-                kernels::make_zeros_positive(&mut self.lanes[index].numbers[..rows]);
-                self.fall_back_where(index, kernels::is_inexact);
+                lanes::make_zeros_positive(&mut self.lanes[index].numbers[..rows]);
+                self.fall_back_where(index, lanes::is_inexact);
             }
             LaneTypes::Each => {
                 let Lanes { numbers, types } = &mut self.lanes[index];
-                if kernels::check_integers(&mut numbers[..rows], types) {
+                if lanes::check_integers(&mut numbers[..rows], types) {
                     for lane in 0..rows {
                         let lanes = &self.lanes[index];
                         if lanes.types[lane] != LaneType::Float as u8
@@ -454,4 +454,326 @@ impl Run<'_, '_> {
         }
         LaneTypes::Each
     }
+}
+
+/// Conditions that are nested deeper are left to the interpreter, because each takes some kilobytes
+/// of the stack.
+const MAX_DEPTH: usize = 32;
+
+const NO_LANES: [Mask; 2] = [[false; LANES]; 2];
+
+impl Run<'_, '_> {
+    /// `then if condition else otherwise`: the condition is on the stack, `then` follows and ends
+    /// with a jump, `otherwise` begins at `exit`.
+    pub(super) fn branch(&mut self, at: usize, exit: usize) -> Option<usize> {
+        let condition = self.index_of_top(1)?;
+        let mut masks = NO_LANES;
+        let truth = self.truth(condition, &mut masks);
+        self.stack.truncate(condition);
+        match truth {
+            Some(true) => Some(at + 1),
+            Some(false) => Some(exit),
+            None => {
+                let [is_true, is_false] = masks;
+                // `lower` puts the jump of the first branch just before the second
+                let jump = exit.checked_sub(1)?;
+                let Some(Instruction::Jump { exit: end }) = self.program.code.get(jump) else {
+                    return None;
+                };
+                let end = *end as usize;
+                self.run_in(is_true, at + 1..jump)?;
+                self.run_in(is_false, exit..end)?;
+                self.join(condition, &is_false)?;
+                Some(end)
+            }
+        }
+    }
+
+    /// `left and right`, `left or right`: `left` is on the stack, `right` follows and ends at
+    /// `exit`.
+    fn short_circuit(&mut self, op: BooleanOperator, at: usize, exit: usize) -> Option<usize> {
+        let left = self.index_of_top(1)?;
+        let decides = op == BooleanOperator::Or;
+        let mut masks = NO_LANES;
+        match self.truth(left, &mut masks) {
+            Some(truth) if truth == decides => Some(exit),
+            Some(_) => {
+                self.stack.truncate(left);
+                Some(at + 1)
+            }
+            None => {
+                let [is_true, is_false] = masks;
+                let undecided = if decides { is_false } else { is_true };
+                self.run_in(undecided, at + 1..exit)?;
+                self.join(left, &undecided)?;
+                Some(exit)
+            }
+        }
+    }
+
+    /// A comparison of a chain, not the last: both operands are on the stack. Where it is true, the
+    /// chain continues with the right operand; it ends at `exit`.
+    fn compare_link(&mut self, op: ComparisonOperator, at: usize, exit: usize) -> Option<usize> {
+        let left = self.index_of_top(2)?;
+        self.compare(op, left)?;
+        let mut masks = NO_LANES;
+        let truth = self.truth(left, &mut masks);
+        // the right operand takes the place of the comparison
+        self.lanes.swap(left, left + 1);
+        self.stack.swap_remove(left);
+        match truth {
+            Some(true) => Some(at + 1),
+            Some(false) => {
+                self.stack.truncate(left);
+                self.push(Entry::Scalar(Value::Bool(false)));
+                Some(exit)
+            }
+            None => {
+                let [is_true, is_false] = masks;
+                self.run_in(is_true, at + 1..exit)?;
+                self.push(Entry::Scalar(Value::Bool(false)));
+                self.join(left, &is_false)?;
+                Some(exit)
+            }
+        }
+    }
+
+    fn run_in(&mut self, active: Mask, code: Range<usize>) -> Option<()> {
+        if self.depth == MAX_DEPTH {
+            return None;
+        }
+        self.depth += 1;
+        let outer = self.active.replace(active);
+        // `None` ends the evaluation, so the mask need not be restored
+        self.run(code)?;
+        self.active = outer;
+        self.depth -= 1;
+        Some(())
+    }
+
+    /// The truth of an entry, if it is the same in all active lanes; else the masks of those in
+    /// which it is true and false.
+    fn truth(&self, index: usize, [is_true, is_false]: &mut [Mask; 2]) -> Option<bool> {
+        if let Some(value) = self.stack[index].scalar() {
+            return Some(value.truth());
+        }
+        let Operand::Each(numbers) = self.operand(index) else {
+            // not reached: an entry that is no scalar has a number for each lane
+            return Some(false);
+        };
+        let active = self.active.as_ref().unwrap_or(&[true; LANES]);
+        // both tests, because inactive lanes are neither; a nan is true, as in Python
+        lanes::test(numbers, active, is_true, |number| number != 0.0);
+        lanes::test(numbers, active, is_false, |number| number == 0.0);
+        match (is_true.contains(&true), is_false.contains(&true)) {
+            (true, true) => None,
+            (any_true, _) => Some(any_true),
+        }
+    }
+
+    /// Replaces the two topmost entries by the upper one in the lanes of the mask, by the lower one
+    /// in the others.
+    fn join(&mut self, index: usize, mask: &Mask) -> Option<()> {
+        let (Some(mut types), Some(upper_types)) = (self.spread(index), self.spread(index + 1))
+        else {
+            // a branch gives what no lane holds, such as a function
+            return self.replace_by_lanes(index, None);
+        };
+        if types != upper_types || types == LaneTypes::Each {
+            self.lanes[index].set_each(types);
+            self.lanes[index + 1].set_each(upper_types);
+            types = LaneTypes::Each;
+        }
+        let rows = self.rows;
+        let (lower, upper) = self.lanes.split_at_mut(index + 1);
+        lanes::select(
+            mask,
+            &mut lower[index].numbers[..rows],
+            &upper[0].numbers[..rows],
+        );
+        lanes::select_types(mask, &mut lower[index].types, &upper[0].types);
+        self.replace_by_lanes(index, Some(types))
+    }
+}
+
+impl Run<'_, '_> {
+    /// `callee(positional…, keyword=…)`; the callee and the arguments are on the stack, the callee
+    /// first. The result takes the place of the callee.
+    pub(super) fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Option<()> {
+        let callee = self.index_of_top(1 + positional + keywords.len())?;
+        let Some(function) = self.stack[callee].scalar().cloned() else {
+            // lanes hold numbers, which cannot be called
+            return self.replace_by_lanes(callee, None);
+        };
+        if let Some(values) = self.scalars(callee + 1) {
+            let result = call(&self.python, &function, &values, keywords);
+            return self.replace_by_scalar(callee, result);
+        }
+        let mut types = None;
+        if let Value::Function(function) = function
+            && keywords.is_empty()
+        {
+            types = self.call_kernel(function, callee);
+        }
+        if types.is_none() {
+            types = Some(self.each_lane(callee, |run, lane| {
+                let mut values = Vec::with_capacity(run.stack.len() - callee - 1);
+                for index in callee + 1..run.stack.len() {
+                    values.push(run.value(index, lane));
+                }
+                call(&run.lane_python, &function, &values, keywords)
+            }));
+        }
+        self.replace_by_lanes(callee, types)
+    }
+
+    /// Calls the kernel of a function; `None` if the function has no kernel for these arguments.
+    fn call_kernel(&mut self, function: Function, callee: usize) -> Option<LaneTypes> {
+        let x = callee + 1;
+        match (function, self.stack.len() - x) {
+            // with one argument, `max` and `min` take the items of a sequence, which no lane holds
+            (Function::Max, 2..) => self.extremum(callee, f64::gt),
+            (Function::Min, 2..) => self.extremum(callee, f64::lt),
+            (Function::Pow, 2) => self.float_power(callee, x, x + 1),
+            (_, 1) => self.call_unary(function, callee, x),
+            _ => None,
+        }
+    }
+
+    fn call_unary(&mut self, function: Function, out: usize, x: usize) -> Option<LaneTypes> {
+        match function {
+            Function::Abs => self.arithmetic(out, x, x, |x, _| x.abs()),
+            Function::Fabs => self.float_map(out, x, f64::abs),
+            Function::Float => self.float_map(out, x, identity),
+            Function::Sqrt => self.finite_map(out, x, f64::sqrt),
+            Function::Exp => self.finite_function(out, x, VectorMath::exp),
+            Function::Log => self.finite_function(out, x, VectorMath::ln),
+            Function::Exp2 => self.finite_map(out, x, f64::exp2),
+            Function::Log2 => self.finite_map(out, x, f64::log2),
+            Function::Log10 => self.finite_map(out, x, f64::log10),
+            Function::Floor => self.rounding(out, x, f64::floor),
+            Function::Ceil => self.rounding(out, x, f64::ceil),
+            Function::Trunc | Function::Int => self.rounding(out, x, f64::trunc),
+            Function::Round => self.rounding(out, x, f64::round_ties_even),
+            _ => None,
+        }
+    }
+
+    /// A function whose results are all floats.
+    fn float_map(
+        &mut self,
+        out: usize,
+        x: usize,
+        f: impl Fn(f64) -> f64 + Copy,
+    ) -> Option<LaneTypes> {
+        self.map(out, x, f)?;
+        Some(FLOATS)
+    }
+
+    /// A function whose errors all give infinities or NaN.
+    fn finite_map(
+        &mut self,
+        out: usize,
+        x: usize,
+        f: impl Fn(f64) -> f64 + Copy,
+    ) -> Option<LaneTypes> {
+        self.map(out, x, f)?;
+        self.fall_back_where(out, is_not_finite);
+        Some(FLOATS)
+    }
+
+    /// A function of the C library whose errors all give infinities or NaN, of all lanes at once.
+    fn finite_function(
+        &mut self,
+        out: usize,
+        x: usize,
+        f: impl FnOnce(VectorMath, &[f64], &mut [f64]),
+    ) -> Option<LaneTypes> {
+        self.compute(out, |run, numbers| {
+            // always: a call with nothing but scalars is computed before
+            if let Operand::Each(x) = run.operand(x) {
+                f(VectorMath::new(), x, numbers);
+            }
+        })?;
+        self.fall_back_where(out, is_not_finite);
+        Some(FLOATS)
+    }
+
+    /// A rounding to an integer; lanes without a result below 2^53 fall back.
+    fn rounding(
+        &mut self,
+        out: usize,
+        x: usize,
+        round: impl Fn(f64) -> f64 + Copy,
+    ) -> Option<LaneTypes> {
+        // an integer has no negative zero
+        self.map(out, x, move |x| round(x) + 0.0)?;
+        self.fall_back_where(out, is_inexact);
+        Some(LaneTypes::All(LaneType::Int))
+    }
+
+    /// `max` and `min`: the first item to which no later item is preferred.
+    fn extremum(
+        &mut self,
+        callee: usize,
+        is_better: impl Fn(&f64, &f64) -> bool + Copy,
+    ) -> Option<LaneTypes> {
+        let first = callee + 1;
+        // nothing changes unless lanes hold all items
+        for item in first..self.stack.len() {
+            self.types(item)?;
+        }
+        let mut types = self.types(first)?;
+        let mut best = first;
+        for next in first + 1..self.stack.len() {
+            let next_types = self.types(next)?;
+            if types != next_types || types == LaneTypes::Each {
+                types = self.select_types(callee, (best, types), (next, next_types), is_better)?;
+            }
+            let choose = move |best, item| if is_better(&item, &best) { item } else { best };
+            self.zip(callee, best, next, choose, never)?;
+            self.stack[callee] = Entry::Lanes(types);
+            best = callee;
+        }
+        Some(types)
+    }
+
+    /// The types of the item where it is better, of the best in the other lanes, as those of the
+    /// lanes at `out`.
+    fn select_types(
+        &mut self,
+        out: usize,
+        (best, types): (usize, LaneTypes),
+        (item, item_types): (usize, LaneTypes),
+        is_better: impl Fn(&f64, &f64) -> bool + Copy,
+    ) -> Option<LaneTypes> {
+        let mut mask = [false; LANES];
+        lanes::compare(
+            &mut mask[..self.rows],
+            self.operand(item),
+            self.operand(best),
+            is_better,
+        );
+        self.lanes[best].set_each(types);
+        self.lanes[item].set_each(item_types);
+        let mut types = self.lanes[best].types;
+        lanes::select_types(&mask, &mut types, &self.lanes[item].types);
+        self.lanes[out].types = types;
+        Some(LaneTypes::Each)
+    }
+}
+
+/// Calls a function; the last values are those of the keywords.
+fn call(
+    python: &Python,
+    function: &Value,
+    values: &[Value],
+    keywords: &[Box<str>],
+) -> Result<Value, Raised> {
+    let (positional, named) = values.split_at(values.len() - keywords.len());
+    let mut keyword_arguments = Vec::with_capacity(named.len());
+    for (name, value) in keywords.iter().zip(named) {
+        keyword_arguments.push((&**name, value.clone()));
+    }
+    python.call(function, positional, &keyword_arguments)
 }
