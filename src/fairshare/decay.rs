@@ -5,7 +5,7 @@
 //! [`ShareTree::decay_with`](crate::fairshare::ShareTree::decay_with) does so with OpenPBS's floor.
 //! Slurm's `PriorityUsageResetPeriod` is a decay by 0.
 
-use crate::fairshare::x87::{Extended, power};
+use crate::fairshare::x87::{self, Extended};
 
 /// The most steps that are computed one by one, as the daemons do. All further steps are computed
 /// as one power.
@@ -55,7 +55,7 @@ impl IntervalDecay {
         if further_steps == 0 {
             stepped
         } else {
-            floored(stepped * power(self.factor.into(), further_steps))
+            floored(stepped * x87::power(self.factor.into(), further_steps))
         }
     }
 }
@@ -100,7 +100,7 @@ impl HalfLife {
     /// The factor of a step in whole seconds, never 0.
     pub fn factor(&self, seconds: u32) -> f64 {
         // priority/multifactor raises a factor that underflows to `DBL_MIN`
-        power(self.per_second, seconds).max(f64::MIN_POSITIVE)
+        x87::power(self.per_second, seconds).max(f64::MIN_POSITIVE)
     }
 
     /// A usage after a step in whole seconds. The usages of users, accounts and the root decay

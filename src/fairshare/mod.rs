@@ -23,14 +23,12 @@
 //! # Ok::<(), job_sort_formula::fairshare::TreeError>(())
 //! ```
 
-mod builder;
 pub mod decay;
 pub mod policy;
 mod tree;
 pub mod tree_document;
 pub mod x87;
 
-pub use builder::{Member, Naming, TreeBuilder, TreeError};
 pub use policy::classic::Classic;
 pub use policy::depth_oblivious::DepthOblivious;
 pub use policy::documented_openpbs::DocumentedOpenPbs;
@@ -43,7 +41,7 @@ pub use policy::{
     AssessedTree, AssociationShares, EntityShares, FairShare, Policy, PolicyRules, Release,
     ShareTable,
 };
-pub use tree::{NodeId, NodeKind, ShareTree, Shares};
+pub use tree::{Member, Naming, NodeId, NodeKind, ShareTree, Shares, TreeBuilder, TreeError};
 
 #[cfg(test)]
 mod tests;

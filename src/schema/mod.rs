@@ -1,11 +1,9 @@
 //! The names that a formula may use, and what each one measures.
 //!
-//! Enters: the names that OpenPBS defines ([`Schema::openpbs`]) and those of a site
-//! ([`Schema::add`]). Leaves: an [`Entry`] for each name, and for an unknown name the known names
-//! nearest to it ([`Schema::suggestions`]).
+//! Enters: the names that OpenPBS defines ([`Schema::openpbs`]), the numbers of Slurm's multifactor
+//! priority ([`Schema::add_slurm`]), and the names of a site ([`Schema::add`]). Leaves: an [`Entry`]
+//! for each name, and for an unknown name the known names nearest to it ([`Schema::suggestions`]).
 
-mod openpbs;
-mod slurm;
 pub mod suggestions;
 
 use std::collections::BTreeMap;
@@ -13,10 +11,6 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 use crate::python::PythonVersion;
-
-pub use openpbs::is_scheduler_input;
-pub use openpbs::{FairshareInput, current_name};
-pub use slurm::slurm_source;
 
 /// What a name measures, and in which unit its value reaches the formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -215,7 +209,7 @@ impl Schema {
     /// the others.
     pub fn openpbs() -> Self {
         let mut schema = Self::empty();
-        for &(name, input_type, range) in openpbs::SCHEDULER_INPUTS {
+        for &(name, input_type, range) in SCHEDULER_INPUTS {
             schema.insert(name, input_type, Origin::Special, range);
         }
         for (name, _) in FairshareInput::NAMES {
@@ -226,13 +220,13 @@ impl Schema {
                 InputType::Ratio.range(),
             );
         }
-        for (input_type, names) in openpbs::BUILT_IN_RESOURCES {
+        for (input_type, names) in BUILT_IN_RESOURCES {
             for name in names.split(' ') {
                 schema.insert(name, input_type, Origin::Standard, input_type.range());
             }
         }
-        if let Some(entry) = schema.entries.get_mut(openpbs::DEPRECATED_NAME) {
-            entry.replaced_by = Some(openpbs::CURRENT_NAME);
+        if let Some(entry) = schema.entries.get_mut(DEPRECATED_NAME) {
+            entry.replaced_by = Some(CURRENT_NAME);
         }
         schema
     }
@@ -270,7 +264,7 @@ impl Schema {
     /// Adds the numbers that Slurm's priority is made of; `weighted` are the names of those of single
     /// resources (TRES).
     pub fn add_slurm<'n>(&mut self, weighted: impl IntoIterator<Item = &'n str>) {
-        for &(name, range, _) in slurm::INPUTS {
+        for &(name, range, _) in SLURM_INPUTS {
             self.insert(name, InputType::Float, Origin::Slurm, range);
         }
         for name in weighted {
@@ -347,6 +341,172 @@ impl Schema {
         self.iter()
             .filter(|(_, entry)| entry.input_type.is_numeric())
             .map(|(known, _)| known)
+    }
+}
+
+/// The range of the `Priority` of a job or a queue; the server refuses values outside this range
+/// (pbs_job_attributes(7B), pbs_queue_attributes(7B)).
+const PRIORITY: Range = Range::new(-1024.0, 1023.0);
+
+/// The inputs that the scheduler provides besides resources and the fair-share numbers.
+const SCHEDULER_INPUTS: &[(&str, InputType, Range)] = &[
+    (
+        "eligible_time",
+        InputType::Duration,
+        Range::new(0.0, f64::INFINITY),
+    ),
+    ("queue_priority", InputType::Count, PRIORITY),
+    ("job_priority", InputType::Count, PRIORITY),
+    (
+        "accrue_type",
+        InputType::Count,
+        // initial, ineligible, eligible, running, exiting
+        Range::new(0.0, 4.0),
+    ),
+];
+
+/// Whether the scheduler computes this input of a formula itself, so that it is not a resource.
+pub fn is_scheduler_input(name: &str) -> bool {
+    SCHEDULER_INPUTS.iter().any(|(known, ..)| *known == name)
+        || FairshareInput::from_name(name).is_some()
+}
+
+/// A fair-share number that the scheduler computes for the entity of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FairshareInput {
+    /// `fairshare_perc`: the fraction of the whole tree that is allotted to the entity, from 0 to
+    /// 1.
+    Perc,
+    /// `fairshare_tree_usage`: the entity's effective usage, as a fraction of the usage of the
+    /// whole tree.
+    TreeUsage,
+    /// `fairshare_factor`: `2 ** -(fairshare_tree_usage / fairshare_perc)`.
+    Factor,
+}
+
+impl FairshareInput {
+    /// Every name that a formula may use for one of these numbers.
+    pub const NAMES: [(&'static str, Self); 4] = [
+        ("fairshare_perc", Self::Perc),
+        (DEPRECATED_NAME, Self::Perc),
+        ("fairshare_tree_usage", Self::TreeUsage),
+        ("fairshare_factor", Self::Factor),
+    ];
+
+    /// The fair-share input called `name`; the deprecated name is accepted too.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let mut names = Self::NAMES.into_iter();
+        let (_, input) = names.find(|(known, _)| *known == name)?;
+        Some(input)
+    }
+}
+
+/// The deprecated name of `fairshare_perc`, which OpenPBS still accepts.
+const DEPRECATED_NAME: &str = "fair_share_perc";
+const CURRENT_NAME: &str = "fairshare_perc";
+
+/// The current name of an input: `fairshare_perc` for the deprecated `fair_share_perc`, else `name`
+/// itself.
+pub fn current_name(name: &str) -> &str {
+    if name == DEPRECATED_NAME {
+        CURRENT_NAME
+    } else {
+        name
+    }
+}
+
+/// The resources that a server has before the site adds any, by their types: those in its resource table
+/// (`master_resc_def_all.xml` in OpenPBS), and `exec_host`, which is not in the table but which the
+/// server treats in the same way.
+const BUILT_IN_RESOURCES: [(InputType, &str); 6] = [
+    (
+        InputType::Count,
+        "cpupercent hpm mpiprocs naccelerators nchunk ncpus nice nodect ompthreads \
+         pcap_accelerator pcap_node ssinodes start_time",
+    ),
+    (
+        InputType::Size,
+        "accelerator_memory file hbmem mem pmem pvmem vmem",
+    ),
+    (
+        InputType::Duration,
+        "cput max_walltime min_walltime pcput soft_walltime walltime",
+    ),
+    (InputType::Float, "energy"),
+    (InputType::Bool, "accelerator"),
+    (
+        InputType::Text,
+        "accelerator_group accelerator_model aoe arch eoe exec_host exec_vnode host \
+         nodemask nodes partition pgov place preempt_targets pstate resc select site \
+         software tolerate_node_failures vnode vntype",
+    ),
+];
+
+const FACTOR: Range = Range::new(0.0, 1.0);
+
+/// An interval from 0 on.
+const POSITIVE: Range = Range::new(0.0, f64::INFINITY);
+
+/// The numbers, the values that they can have, and what they follow from. The priorities of
+/// associations, partitions and QOS are parts of the largest one, or the numbers themselves under
+/// the flags `NO_NORMAL_ASSOC`, `NO_NORMAL_PART` and `NO_NORMAL_QOS`.
+const SLURM_INPUTS: &[(&str, Range, &str)] = &[
+    (
+        "age_factor",
+        FACTOR,
+        "Slurm: AccrueTime of the job, PriorityMaxAge",
+    ),
+    (
+        "assoc_factor",
+        POSITIVE,
+        "Slurm: Priority of the association",
+    ),
+    (
+        "assoc_priority",
+        POSITIVE,
+        "Slurm: Priority of the association, as it is",
+    ),
+    (
+        "job_factor",
+        POSITIVE,
+        "Slurm: PriorityJobFactor of the partition, as it is",
+    ),
+    ("ngpus", POSITIVE, "Slurm: gres/gpu of the job"),
+    (
+        "qos_priority",
+        POSITIVE,
+        "Slurm: Priority of the QOS, as it is",
+    ),
+    (
+        "direct_priority",
+        POSITIVE,
+        "Slurm: the priority of a job, if it was set directly",
+    ),
+    ("nice", Range::ANY, "Slurm: Nice of the job"),
+    (
+        "partition_factor",
+        POSITIVE,
+        "Slurm: PriorityJobFactor of the partition",
+    ),
+    ("qos_factor", POSITIVE, "Slurm: Priority of the QOS"),
+    ("site_factor", Range::ANY, "Slurm: SITE in sprio"),
+    (
+        "size_factor",
+        FACTOR,
+        "Slurm: nodes and processors of the job and of the cluster, PriorityFavorSmall",
+    ),
+    (
+        "tres_points",
+        Range::ANY,
+        "Slurm: TRES of the job and of its partition, PriorityWeightTRES",
+    ),
+];
+
+/// What a number of Slurm's priority follows from.
+pub fn slurm_source(name: &str) -> &'static str {
+    match SLURM_INPUTS.iter().find(|(known, ..)| *known == name) {
+        Some((_, _, source)) => source,
+        None => "Slurm: a TRES of the job and of its partition, weighted",
     }
 }
 

@@ -1,9 +1,9 @@
 //! Slurm's classic policy (`PriorityFlags=NO_FAIR_TREE` since 19.05): its document "Classic
 //! Fairshare Algorithm", and what its daemons do.
 
-use crate::fairshare::policy::exponential_factor::ExponentialFactor;
 use crate::fairshare::policy::normalization::Normalized;
-use crate::fairshare::policy::slurm_model::SlurmModel;
+use crate::fairshare::policy::slurm::ExponentialFactor;
+use crate::fairshare::policy::slurm::SlurmModel;
 use crate::fairshare::policy::{Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{ShareTree, Shares};

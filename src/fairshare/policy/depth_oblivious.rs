@@ -5,10 +5,10 @@ use std::cell::OnceCell;
 use std::cmp::Ordering;
 
 use crate::fairshare::NodeId;
-use crate::fairshare::policy::exponential_factor::ExponentialFactor;
 use crate::fairshare::policy::normalization::Normalized;
-use crate::fairshare::policy::sibling_lists::{SiblingLists, daemon_order, request_order};
-use crate::fairshare::policy::slurm_model::{NO_VAL, SlurmModel};
+use crate::fairshare::policy::slurm::{
+    ExponentialFactor, NO_VAL, SiblingLists, SlurmModel, daemon_order, request_order,
+};
 use crate::fairshare::policy::{Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{ShareTree, Shares};

@@ -1,13 +1,13 @@
 //! Slurm's default since 19.05: its document "Fair Tree Fairshare Algorithm"
 //! (<https://slurm.schedmd.com/fair_tree.html>), and what its daemons do.
+//!
+//! The weighted walk of flux-accounting ranks users by the same walk: depth first, the best sibling
+//! first.
 
-#[cfg(test)]
-mod tests;
+use std::cmp::Ordering;
 
 use crate::fairshare::policy::normalization::Normalized;
-use crate::fairshare::policy::rank_walk::{RankWalk, WalkRules};
-use crate::fairshare::policy::sibling_lists::SiblingLists;
-use crate::fairshare::policy::slurm_model::{NO_VAL, SlurmModel, fair_share_parent};
+use crate::fairshare::policy::slurm::{NO_VAL, SiblingLists, SlurmModel, fair_share_parent};
 use crate::fairshare::policy::{EntityShares, Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
@@ -325,4 +325,316 @@ fn documented(tree: &ShareTree) -> ShareTable {
         table.push(entity, association);
     }
     table
+}
+
+/// The siblings of a tree, and how a policy orders them.
+pub(super) struct RankWalk<'a, N> {
+    pub(super) tree: &'a ShareTree,
+    /// The list below each node, in the order that breaks ties.
+    pub(super) lists: &'a SiblingLists,
+    /// What nodes are ordered by, the greatest first.
+    pub(super) values: &'a [N],
+    pub(super) rules: WalkRules<N>,
+}
+
+/// How a policy orders and ties siblings.
+pub(super) struct WalkRules<N> {
+    /// A total order of values.
+    pub(super) compare: fn(&N, &N) -> Ordering,
+    /// Whether two adjacent siblings are tied.
+    pub(super) are_tied: fn(&N, &N) -> bool,
+    /// With this value, the first sibling of a list is tied with what came before the list.
+    pub(super) before_all: Option<N>,
+    /// Whether the lists of tied accounts are merged.
+    pub(super) merges_tied_accounts: bool,
+    /// Whether the first sibling below a tied account is tied too.
+    pub(super) extends_ties_below: bool,
+}
+
+/// A sorted list that the walk is in.
+struct Frame {
+    members: Vec<u32>,
+    next: usize,
+    /// Whether the first member is tied with what came before the list.
+    is_first_tied: bool,
+}
+
+impl<N: PartialEq> RankWalk<'_, N> {
+    /// The rank of every user, by node: `users` for the best, one less for each further user, the
+    /// same for tied users. A node that the walk does not reach has 0.
+    pub(super) fn ranks(&self, users: u32) -> Vec<u32> {
+        let mut ranks = vec![0; self.tree.len()];
+        let mut rank = users;
+        let mut next_rank = users;
+        // not by recursion: a tree may be 100,000 levels deep
+        let mut stack = vec![Frame::new(self, self.members(0).to_vec(), false)];
+        while let Some(frame) = stack.last_mut() {
+            let Some(&node) = frame.members.get(frame.next) else {
+                stack.pop();
+                continue;
+            };
+            let is_tied = frame.is_tied(self, node);
+            if self.is_user(node) {
+                frame.next += 1;
+                rank = if is_tied { rank } else { next_rank };
+                ranks[node as usize] = rank;
+                // 0 only after the last user, since each user takes one rank
+                next_rank = next_rank.saturating_sub(1);
+            } else {
+                let below = frame.take_accounts(self, node);
+                let is_first_tied = is_tied && self.rules.extends_ties_below;
+                stack.push(Frame::new(self, below, is_first_tied));
+            }
+        }
+        ranks
+    }
+
+    fn members(&self, node: u32) -> &[u32] {
+        self.lists.members(node as usize)
+    }
+
+    fn is_user(&self, node: u32) -> bool {
+        self.tree.kind(NodeId(node)) == NodeKind::Entity
+    }
+
+    fn value(&self, node: u32) -> &N {
+        &self.values[node as usize]
+    }
+
+    fn are_tied(&self, one: u32, other: u32) -> bool {
+        (self.rules.are_tied)(self.value(one), self.value(other))
+    }
+}
+
+impl Frame {
+    fn new<N: PartialEq>(
+        walk: &RankWalk<'_, N>,
+        mut members: Vec<u32>,
+        is_first_tied: bool,
+    ) -> Self {
+        // stable, so that ties keep the order of the list
+        members.sort_by(|&one, &other| (walk.rules.compare)(walk.value(other), walk.value(one)));
+        // not in the comparison, because a tie within a tolerance is not transitive
+        for run in members.chunk_by_mut(|&one, &other| walk.are_tied(one, other)) {
+            run.sort_by_key(|&node| !walk.is_user(node));
+        }
+        Self {
+            members,
+            next: 0,
+            is_first_tied,
+        }
+    }
+
+    /// Whether the next member is tied with the one before it.
+    fn is_tied<N: PartialEq>(&self, walk: &RankWalk<'_, N>, node: u32) -> bool {
+        match self.next.checked_sub(1) {
+            Some(before) => walk.are_tied(self.members[before], node),
+            None => self.is_first_tied || walk.rules.before_all.as_ref() == Some(walk.value(node)),
+        }
+    }
+
+    /// The members below the account, and below the accounts tied with it if those are merged; all
+    /// count as visited.
+    fn take_accounts<N: PartialEq>(&mut self, walk: &RankWalk<'_, N>, first: u32) -> Vec<u32> {
+        let mut below = walk.members(first).to_vec();
+        self.next += 1;
+        while let Some(&account) = self.members.get(self.next) {
+            let joins = walk.rules.merges_tied_accounts && !walk.is_user(account);
+            if !joins || !walk.are_tied(self.members[self.next - 1], account) {
+                break;
+            }
+            below.extend(walk.members(account));
+            self.next += 1;
+        }
+        below
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairshare::policy::worked_example;
+    use crate::fairshare::{AssessedTree, FairShare, Member, TreeBuilder};
+
+    const BOTH: [PolicyRules; 2] = [PolicyRules::Documented, PolicyRules::Scheduler];
+
+    fn grow(members: &[(&str, Member)]) -> ShareTree {
+        let mut builder = TreeBuilder::new("root");
+        for (parent, member) in members {
+            builder.add_under(parent, member.clone()).expect("sound");
+        }
+        builder.finish()
+    }
+
+    fn factors<const N: usize>(tree: &ShareTree, policy: FairTree, names: [&str; N]) -> [f64; N] {
+        let assessed = AssessedTree::new(tree.clone(), &policy);
+        names.map(|name| {
+            assessed
+                .shares_of(name)
+                .expect("in the tree")
+                .fairshare_factor
+        })
+    }
+
+    fn account(name: &str) -> Member {
+        Member::group(name)
+    }
+
+    fn user(name: &str, usage: f64) -> Member {
+        Member::entity(name).usage(usage)
+    }
+
+    /// The document's users: the first common ancestor of `UserA` and `UserB` is `Acct1`; the higher of
+    /// the `Level FS` of `Acct12` and `Acct16` decides, however little the other user himself has used.
+    #[test]
+    fn the_level_below_the_common_ancestor_decides() {
+        let tree = grow(&[
+            ("root", account("Acct1")),
+            ("Acct1", account("Acct12")),
+            ("Acct1", account("Acct16")),
+            ("Acct12", user("UserA", 1.0)),
+            ("Acct12", user("busy", 900.0)),
+            ("Acct16", user("UserB", 300.0)),
+        ]);
+        for rules in BOTH {
+            let ours = factors(&tree, FairTree::new(rules), ["UserB", "UserA", "busy"]);
+            assert_eq!(ours, [1.0, 2.0 / 3.0, 1.0 / 3.0], "{rules:?}");
+        }
+    }
+
+    /// The example of the other documents: `LF` is 0.4 by 0.45 of 0.7 and 0.6 by 0.25 of 0.7.
+    #[test]
+    fn level_fs_of_the_worked_example() {
+        let assessed = AssessedTree::new(worked_example(), &FairTree::new(PolicyRules::Documented));
+        for (name, level_fs) in [
+            ("A", "0.6222"),
+            ("D", "1.6800"),
+            ("B", "1.6875"),
+            ("C", "0.4500"),
+            ("F", "inf"),
+            ("User5", "inf"),
+            ("User1", "1.0000"),
+            ("User2", "0.5000"),
+            ("User3", "inf"),
+        ] {
+            let node = assessed.tree().find(name).expect("in the tree");
+            let shown = assessed.shares().association(node).expect("an association");
+            assert_eq!(
+                format!("{:.4}", shown.level_fs.expect("a level")),
+                level_fs,
+                "{name}"
+            );
+        }
+        let order = ["User5", "User4", "User1", "User3", "User2"];
+        for rules in BOTH {
+            assert_eq!(
+                factors(&worked_example(), FairTree::new(rules), order),
+                [1.0, 0.8, 0.6, 0.4, 0.2],
+                "{rules:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn tied_users_and_a_user_tied_with_an_account() {
+        let tree = grow(&[
+            ("root", user("same", 100.0)),
+            ("root", user("too", 100.0)),
+            ("root", account("a")),
+            ("a", user("best", 30.0)),
+            ("a", user("next", 70.0)),
+        ]);
+        for rules in BOTH {
+            let ours = factors(&tree, FairTree::new(rules), ["same", "too", "best", "next"]);
+            assert_eq!(ours, [1.0, 1.0, 1.0, 0.25], "{rules:?}");
+        }
+    }
+
+    /// The document merges the lists of tied accounts; the daemons walk one after the other, in their
+    /// order.
+    #[test]
+    fn tied_accounts_are_merged_in_the_document_only() {
+        let tree = grow(&[
+            ("root", account("z")),
+            ("root", account("a")),
+            ("z", user("z1", 100.0)),
+            ("z", user("z2", 300.0)),
+            ("a", user("a1", 50.0)),
+            ("a", user("a2", 350.0)),
+        ]);
+        let names = ["a1", "z1", "z2", "a2"];
+        assert_eq!(
+            factors(&tree, FairTree::new(PolicyRules::Documented), names),
+            [1.0, 0.75, 0.5, 0.25]
+        );
+        let daemon = FairTree::new(PolicyRules::Scheduler);
+        assert_eq!(
+            factors(&tree, daemon.release(Release::V22_05), names),
+            [0.75, 1.0, 0.75, 0.25]
+        );
+        assert_eq!(
+            factors(&tree, daemon.release(Release::V26_11), names),
+            [1.0, 0.75, 0.25, 0.75]
+        );
+    }
+
+    /// 1/3 by 1/3 and 1/7 by 1/7 are the same fraction, but not the same `double` by `long double`.
+    #[test]
+    fn equal_fractions_are_tied_in_the_document_only() {
+        let tree = grow(&[
+            ("root", Member::entity("a").shares(3).usage(3.0)),
+            ("root", Member::entity("b").shares(7).usage(7.0)),
+            ("root", Member::entity("c").shares(11).usage(11.0)),
+        ]);
+        assert_eq!(
+            factors(
+                &tree,
+                FairTree::new(PolicyRules::Documented),
+                ["a", "b", "c"]
+            ),
+            [1.0; 3]
+        );
+        let daemon = factors(
+            &tree,
+            FairTree::new(PolicyRules::Scheduler),
+            ["a", "b", "c"],
+        );
+        assert_ne!(daemon, [1.0; 3]);
+    }
+
+    #[test]
+    fn fairshare_parent() {
+        let tree = grow(&[
+            ("root", account("a").shares(4)),
+            ("root", user("other", 10.0).shares(0)),
+            ("a", account("b").shares_of_parent()),
+            ("a", user("ann", 5.0)),
+            ("a", Member::entity("first").usage(80.0).shares_of_parent()),
+            ("b", user("bob", 1.0)),
+        ]);
+        for rules in BOTH {
+            let ours = factors(
+                &tree,
+                FairTree::new(rules),
+                ["first", "bob", "ann", "other"],
+            );
+            assert_eq!(ours, [1.0, 0.75, 0.5, 0.25], "{rules:?}");
+        }
+    }
+
+    #[test]
+    fn a_tree_without_users_has_no_factors() {
+        for rules in BOTH {
+            let assessed =
+                AssessedTree::new(TreeBuilder::new("root").finish(), &FairTree::new(rules));
+            let root = assessed.tree().root();
+            assert_eq!(
+                assessed
+                    .shares()
+                    .association(root)
+                    .and_then(|shown| shown.fairshare),
+                None
+            );
+        }
+    }
 }

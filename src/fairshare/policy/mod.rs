@@ -13,17 +13,13 @@
 //! | [`fair_tree`] | Slurm, "Fair Tree Fairshare Algorithm" |
 //! | [`weighted_walk`] | flux-accounting, "Fair-share" |
 
-mod association;
 pub mod classic;
 pub mod depth_oblivious;
 pub mod documented_openpbs;
-mod exponential_factor;
 pub mod fair_tree;
 pub mod normalization;
 pub mod openpbs;
-mod rank_walk;
-mod sibling_lists;
-mod slurm_model;
+mod slurm;
 pub mod ticket_based;
 pub mod weighted_walk;
 
@@ -34,7 +30,7 @@ use std::hash::{BuildHasher, Hash};
 use crate::fairshare::TreeError;
 use crate::fairshare::tree::{NodeId, NodeKind, ShareTree};
 
-pub use association::{AssociationShares, PolicyRules, Release, stored_shares};
+pub use slurm::{AssociationShares, PolicyRules, Release, stored_shares};
 
 /// The fair-share numbers of an entity, as a formula sees them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

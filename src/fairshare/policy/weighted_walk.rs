@@ -2,8 +2,8 @@
 //! <https://flux-framework.readthedocs.io/projects/flux-accounting> and implemented in release
 //! 0.60.
 
-use crate::fairshare::policy::rank_walk::{RankWalk, WalkRules};
-use crate::fairshare::policy::sibling_lists::{NO_LIST, SiblingLists};
+use crate::fairshare::policy::fair_tree::{RankWalk, WalkRules};
+use crate::fairshare::policy::slurm::{NO_LIST, SiblingLists};
 use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, ShareTable};
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 

@@ -216,3 +216,13 @@ const LOGARITHMS: [(f64, [f64; 2]); 15] = [
     (1.125, [0.11778303565638346, -1.1926223897340549e-18]),
     (123456789.0, [18.631401766168018, -2.0816681711721685e-16]),
 ];
+
+#[test]
+fn powers_are_right_to_the_last_bit() {
+    for (base, exponent) in [(0.5, 10), (0.75, 3), (3.0, 20), (1.5, 7)] {
+        assert_eq!(power(base, exponent), f64::powi(base, exponent as i32));
+    }
+    assert_eq!(power(0.0, 3), 0.0);
+    assert_eq!(power(0.5, u32::MAX), 0.0);
+    assert_eq!(power(10.0, u32::MAX), f64::INFINITY);
+}

@@ -55,7 +55,7 @@ pub fn lint(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
 
 /// The parent of each node, and the names that the formula itself defines.
 #[derive(Debug)]
-pub(super) struct Parents<'e> {
+struct Parents<'e> {
     parents: Vec<Option<ExprId>>,
     /// The targets of `:=`.
     assigned: Vec<&'e str>,
@@ -102,7 +102,7 @@ impl<'e> Parents<'e> {
     }
 
     /// Whether the node is the callee of a call.
-    pub(super) fn is_callee(&self, expr: &Expr, id: ExprId) -> bool {
+    fn is_callee(&self, expr: &Expr, id: ExprId) -> bool {
         match self.parent(id) {
             Some(parent) => {
                 matches!(expr.node(parent).kind, ExprKind::Call { callee, .. } if callee == id)
@@ -113,13 +113,13 @@ impl<'e> Parents<'e> {
 
     /// Whether the formula itself may define the name: in a lambda, in a comprehension or with
     /// `:=`.
-    pub(super) fn is_local(&self, name: &str, span: Span) -> bool {
+    fn is_local(&self, name: &str, span: Span) -> bool {
         self.assigned.contains(&name) || self.scopes.iter().any(|scope| scope.contains(span))
     }
 }
 
 /// Splits `base.attribute`: the base if it is a name, and the attribute.
-pub(super) fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>, &'e str)> {
+fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>, &'e str)> {
     let ExprKind::Unsupported {
         construct: Construct::Attribute,
         parts,
@@ -135,7 +135,7 @@ pub(super) fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'
 
 /// The values that an aggregate function such as `max` combines: its arguments, or the items of its
 /// single argument if that is a list or tuple literal.
-pub(super) fn aggregated<'n>(expr: &'n Expr, arguments: &'n [ExprId]) -> &'n [ExprId] {
+fn aggregated<'n>(expr: &'n Expr, arguments: &'n [ExprId]) -> &'n [ExprId] {
     let &[single] = arguments else {
         return arguments;
     };

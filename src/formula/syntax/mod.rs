@@ -221,13 +221,13 @@ impl Scanner<'_> {
 }
 
 /// The length of the comment at the start of a text.
-pub(super) fn comment_length(text: &str) -> usize {
+fn comment_length(text: &str) -> usize {
     text.find(['\n', '\r']).unwrap_or(text.len())
 }
 
 /// The length of the string at the start of a text, without a prefix. One that is never closed ends
 /// with its line; the grammar reports it.
-pub(super) fn string_length(text: &str) -> usize {
+fn string_length(text: &str) -> usize {
     let quote = &text[..1];
     let triple = quote.repeat(3);
     let is_triple = text.starts_with(&triple);

@@ -38,13 +38,13 @@ pub(super) fn parse(
 
 /// A place in a template where a number is filled in.
 #[derive(Debug, Clone)]
-pub(in crate::formula) struct TemplatePlace {
+pub(in super::super) struct TemplatePlace {
     /// The name of the constant.
-    pub(in crate::formula) name: Box<str>,
+    pub(in super::super) name: Box<str>,
     /// The place, with the braces.
-    pub(in crate::formula) span: Span,
+    pub(in super::super) span: Span,
     /// The start, the range and what follows them of `{name=START:LOW..HIGH}`; empty for `{name}`.
-    pub(in crate::formula) parts: Vec<Span>,
+    pub(in super::super) parts: Vec<Span>,
 }
 
 /// Builds the tree of a whole formula, or of a template, with its places.

@@ -245,7 +245,7 @@ pub(super) const FUEL: u64 = 1 << 20;
 const MAX_LITERALS: usize = 12;
 
 /// A sample job and its result.
-pub(super) struct Sample {
+struct Sample {
     /// The values of the inputs, in the order of [`Samples::names`].
     pub(super) inputs: Vec<Value>,
     /// The only input whose value is not the typical one.
@@ -376,7 +376,7 @@ impl Samples {
     }
 
     /// The first sample with each kind of error at each place.
-    pub(super) fn failures(&self) -> Vec<(&Sample, &EvalError)> {
+    fn failures(&self) -> Vec<(&Sample, &EvalError)> {
         let mut seen: HashSet<(Span, ErrorKind)> = HashSet::new();
         let mut failures = Vec::new();
         for sample in &self.all {

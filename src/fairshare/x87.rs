@@ -4,16 +4,14 @@
 //! Two accounts tie in those daemons only if their numbers agree in all 64 bits, so `f64` is not
 //! enough. Every operation rounds its exact result once, to nearest, ties to even, with the range
 //! and the gradual underflow of the 80-bit format. Zeros and NaNs have no sign.
-
-mod power;
+//!
+//! Powers with whole exponents, by which usage decays, have twice the bits of a double.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use rustc_apfloat::ieee::{Double, X87DoubleExtended};
+use rustc_apfloat::ieee::{Double, Quad, X87DoubleExtended};
 use rustc_apfloat::{Float, FloatConvert, StatusAnd};
-
-pub(crate) use power::power;
 
 /// A number with 64 significant bits, exactly rounded after each operation.
 ///
@@ -228,6 +226,29 @@ impl Extended {
         let ln_near_one = (ratio + ratio * series) * Self::from(2u32);
         Self::from(f64::from(exponent)) * Self::from_bits(LN_2) + ln_near_one
     }
+}
+
+/// A power computed with 113 bits and rounded once: the same on every platform. A base that is not
+/// a positive normal number is its own power.
+pub(crate) fn power(base: f64, exponent: u32) -> f64 {
+    if exponent == 0 {
+        return 1.0;
+    }
+    if !base.is_normal() || base < 0.0 {
+        return base;
+    }
+    let double = Double::from_bits(base.to_bits().into());
+    let StatusAnd { value, .. } = double.convert(&mut false);
+    let mut square: Quad = value;
+    let mut product = Quad::from_u128(1).value;
+    for bit in 0..u32::BITS - exponent.leading_zeros() {
+        if exponent >> bit & 1 == 1 {
+            product *= square;
+        }
+        square *= square;
+    }
+    let StatusAnd { value, .. }: StatusAnd<Double> = product.convert(&mut false);
+    f64::from_bits(value.to_bits() as u64)
 }
 
 #[cfg(test)]
