@@ -13,7 +13,7 @@ use job_sort_formula::fairshare::{EntityShares, FairShare};
 use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare};
 use job_sort_formula::{Formula, Ranking, Schema};
 use jsf_ingest::{ReadOptions, read_jobs};
-use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::amounts::NumberMode;
 
 /// What a project bought, and what it has spent of that, in core-hours.
 struct Grant {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use job_sort_formula::rank::InputColumn;
 use job_sort_formula::{Program, Value};
-use jsf_openpbs::number_format::{read_resource, resource};
+use jsf_openpbs::amounts::{read_resource, resource};
 
 use crate::argument::{NUL_TERMINATED, array, optional_out, overlaps, text};
 use crate::error::{answered, jsf_error, jsf_status};

@@ -11,8 +11,8 @@ use job_sort_formula::rank::{
     ColumnError, ColumnScratch, OnError, ScoreError, ScorePrecision, openpbs_logged, top_rows,
 };
 use job_sort_formula::{Program, Value};
-use jsf_openpbs::python_string_literal::{InvalidLiteralKind, PythonStringLiteral};
 use jsf_openpbs::submission::{FormulaSubmission, Refusal};
+use jsf_openpbs::submission::{InvalidLiteralKind, PythonStringLiteral};
 
 use crate::argument::{
     addresses, any_overlap, array, array_out, borrow, borrow_mut, free, name_at,

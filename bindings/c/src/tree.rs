@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char};
 use std::ptr;
 
 use job_sort_formula::fairshare::{AssessedTree, EntityShares};
-use jsf_openpbs::number_format::fairshare;
+use jsf_openpbs::amounts::fairshare;
 use jsf_site::{FileSource, PolicyName, Role, SharesRequest, Site, SiteFiles, SiteOptions};
 
 use crate::argument::{NUL_TERMINATED, borrow, bytes, free, out, text};

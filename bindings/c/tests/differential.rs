@@ -11,7 +11,7 @@ use job_sort_formula::rank::{QueueWork, openpbs_logged};
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use job_sort_formula_c::*;
-use jsf_openpbs::number_format::resource;
+use jsf_openpbs::amounts::resource;
 use jsf_testing::random::Generator;
 use jsf_testing::random::columns::OwnedColumn;
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer};

@@ -2,7 +2,7 @@
 
 use arrow_array::{Array, Float64Array};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
-use jsf_openpbs::number_format::logged;
+use jsf_openpbs::amounts::logged;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList};

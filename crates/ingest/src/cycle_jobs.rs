@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 
 use jsf_json::JsonScalar;
-use jsf_openpbs::array_id::ArrayIndices;
-use jsf_openpbs::chunks::{Chunk, PlacedChunk};
-use jsf_openpbs::entity::{EntityAttributes, FairshareEntity};
+use jsf_openpbs::amounts::whole_amount;
 use jsf_openpbs::files::server::boolean;
-use jsf_openpbs::resource_amount::whole_amount;
-use jsf_openpbs::wall_clock::{Time, seconds_of_ctime};
+use jsf_openpbs::job_attributes::ArrayIndices;
+use jsf_openpbs::job_attributes::{Chunk, PlacedChunk};
+use jsf_openpbs::job_attributes::{EntityAttributes, FairshareEntity};
+use jsf_openpbs::times::{Time, seconds_of_ctime};
 
 use crate::job_converter::JobConverter;
 use crate::job_key::{JobKey, KnownName, SpecialInput, integer, seconds};

@@ -11,9 +11,9 @@ use job_sort_formula::jobs::{Batch, BatchRow, Exclusion, InputPrecedence, JobSta
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::InputType;
 use jsf_json::{JsonScalar, clipped};
-use jsf_openpbs::chunks::of_nodes;
-use jsf_openpbs::entity::EntityAttributes;
-use jsf_openpbs::resource_amount::AmountSource;
+use jsf_openpbs::amounts::AmountSource;
+use jsf_openpbs::job_attributes::EntityAttributes;
+use jsf_openpbs::job_attributes::of_nodes;
 
 use crate::cycle_jobs::CycleJob;
 use crate::job_key::{

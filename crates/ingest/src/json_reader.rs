@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use job_sort_formula::jobs::Problem;
 use job_sort_formula::parallel::pipeline;
 use jsf_json::{JsonScalar, clipped, decode_utf8};
-use jsf_openpbs::resource_amount::AmountSource;
+use jsf_openpbs::amounts::AmountSource;
 use serde::de::IgnoredAny;
 
 use crate::job_converter::JobConverter;

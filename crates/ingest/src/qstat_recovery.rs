@@ -12,8 +12,8 @@ use std::collections::HashMap;
 
 use job_sort_formula::jobs::Problem;
 use jsf_json::{JsonScalar, clipped};
+use jsf_openpbs::amounts::AmountSource;
 use jsf_openpbs::files::objects::key_and_value;
-use jsf_openpbs::resource_amount::AmountSource;
 use jsf_openpbs::words::counted;
 use serde::de::IgnoredAny;
 

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 
 use job_sort_formula::jobs::Problem;
 use jsf_json::{JsonScalar, clipped};
+use jsf_openpbs::amounts::{AmountSource, number};
 use jsf_openpbs::files::objects::split_unescaped;
 use jsf_openpbs::qmgr::is_of_name;
-use jsf_openpbs::resource_amount::{AmountSource, number};
 
 use crate::job_converter::JobConverter;
 use crate::job_key::JobKey;

@@ -7,8 +7,8 @@ use std::io::{self, Read};
 use job_sort_formula::jobs::{JobTable, MAX_COLUMNS, Problems};
 use job_sort_formula::schema::Schema;
 use jsf_json::{decode_utf8, strip_byte_order_mark};
-use jsf_openpbs::entity::FairshareEntity;
-use jsf_openpbs::resource_amount::{AmountSource, NumberMode};
+use jsf_openpbs::amounts::{AmountSource, NumberMode};
+use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_openpbs::words::counted;
 use thiserror::Error;
 

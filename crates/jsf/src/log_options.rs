@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use job_sort_formula::Formula;
-use jsf_openpbs::duration::parse_duration;
+use jsf_openpbs::times::parse_duration;
 use jsf_simulate::{Backfill, Cancelled, Goals, LogRules, Overrun, ProcessorsOf, Workload};
 use jsf_site::{FileSource, SimulationOptions, Site, SiteError, StartingUsage};
 use serde::de::Error as _;

@@ -17,8 +17,8 @@ use job_sort_formula::formula::Template;
 use job_sort_formula::rank::{OldNew, OnError, SEARCH_WORK};
 use jsf_fit::goals::{FitError, fit_goals, formulas_read};
 use jsf_fit::wishes::{WishError, Wishes, fit_wishes};
+use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{Checked, FAILURE_CODES};
-use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{Goals, Observer, WarmUp, Workload};
 use jsf_site::{
     CompareRequest, CycleRequest, ExplainOptions, FileSource, FormulaText, PolicyName, RankRequest,

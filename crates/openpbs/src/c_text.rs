@@ -91,7 +91,7 @@ fn escaped_byte(text: &[u8]) -> Option<u8> {
 }
 
 /// The bytes that C's `isspace` accepts.
-pub fn is_space(byte: u8) -> bool {
+fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 

@@ -2,12 +2,16 @@
 //!
 //! The text of the formula goes in. The parsed [`Formula`] or a [`Refusal`] comes out, and the
 //! mapping of findings back to the submitted text.
+//!
+//! The scheduler writes the formula between double quotes into a Python script, `eval("…", …)`.
+//! Python therefore reads it as a string literal first ([`PythonStringLiteral`]) and decodes its
+//! escapes (`1\t+2` becomes `1`, a tab, `+2`); a quote in the formula ends the literal. Recorded in
+//! `tests/golden/openpbs/evaluate`, category `string`.
 
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Span};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::SyntaxError;
-
-use crate::python_string_literal::{InvalidLiteral, PythonStringLiteral};
+use thiserror::Error;
 
 /// The text of a formula, and the result of parsing it.
 #[derive(Debug, Clone)]
@@ -179,4 +183,309 @@ fn literal_finding(error: &InvalidLiteral, text: &str) -> Diagnostic {
 fn in_quotes(text: &str) -> Option<&str> {
     let formula = text.trim().strip_prefix('"')?.strip_suffix('"')?;
     (!formula.contains('"') && Formula::parse(formula).is_ok()).then_some(formula)
+}
+
+/// The text that Python evaluates, with the mapping of its spans to the submitted text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PythonStringLiteral {
+    text: String,
+    /// In ascending order. Between the escapes both texts are equal.
+    escapes: Vec<DecodedEscape>,
+}
+
+/// The span of an escape, and that of the character it denotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct DecodedEscape {
+    source: Span,
+    result: Span,
+}
+
+/// Why Python cannot evaluate the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("{kind}")]
+pub struct InvalidLiteral {
+    /// What is wrong.
+    pub kind: InvalidLiteralKind,
+    /// Where in the submitted text.
+    pub span: Span,
+}
+
+/// What makes the script or the text in it invalid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum InvalidLiteralKind {
+    /// A double quote, which ends the literal.
+    #[error("`\"` ends the string in which the scheduler passes the formula to Python")]
+    Quote,
+    /// A backslash at the end, which escapes the closing quote.
+    #[error("`\\` at the end escapes the quote that ends the formula's string in Python")]
+    TrailingBackslash,
+    /// `\x`, `\u` or `\U` with too few digits, or beyond the last code point.
+    #[error("Python cannot decode this escape")]
+    Escape,
+    /// A carriage return, which Python reads as the end of the line.
+    #[error("a carriage return ends the line for Python")]
+    CarriageReturn,
+    /// `\N{…}`, a character by its Unicode name. This crate has no table of the names.
+    #[error("`\\N` denotes a character by its Unicode name, which is not supported here")]
+    NamedCharacter,
+    /// A surrogate such as `\ud800`, which Python decodes but cannot evaluate.
+    #[error("the escape denotes a surrogate, which Python cannot evaluate")]
+    Surrogate,
+}
+
+impl InvalidLiteral {
+    /// Whether the scheduler does not notice the error, so that every job keeps the value that the
+    /// previous formula gave the previous job. Otherwise every job has an error and the value 0, or
+    /// its value is unknown.
+    fn keeps_stale_values(&self) -> bool {
+        !matches!(
+            self.kind,
+            InvalidLiteralKind::NamedCharacter | InvalidLiteralKind::Surrogate
+        )
+    }
+}
+
+impl PythonStringLiteral {
+    /// Decodes the first line of the submitted text, which is all that OpenPBS keeps, as Python
+    /// decodes a string literal.
+    ///
+    /// ```
+    /// use jsf_openpbs::submission::PythonStringLiteral;
+    ///
+    /// let literal = PythonStringLiteral::parse(r"1\x30 + \d").unwrap();
+    /// assert_eq!(literal.text(), r"10 + \d");
+    /// assert!(PythonStringLiteral::parse("len(\"abc\")").is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// [`InvalidLiteral`]: Python cannot parse the script, or cannot evaluate the text in it.
+    pub fn parse(source: &str) -> Result<Self, InvalidLiteral> {
+        Self::parse_between(first_line(source), '"')
+    }
+
+    /// Decodes one line as Python decodes it between two of the given quotes.
+    pub(super) fn parse_between(line: &str, quote: char) -> Result<Self, InvalidLiteral> {
+        let mut literal = Self {
+            text: String::with_capacity(line.len()),
+            escapes: Vec::new(),
+        };
+        let mut at = 0;
+        while let Some(found) = line[at..].find(['\\', quote, '\r']) {
+            let start = at + found;
+            literal.text.push_str(&line[at..start]);
+            at = match line.as_bytes()[start] {
+                b'\\' => literal.escape(line, start)?,
+                b'\r' => return Err(invalid(InvalidLiteralKind::CarriageReturn, start, 1)),
+                _ => return Err(invalid(InvalidLiteralKind::Quote, start, 1)),
+            };
+        }
+        literal.text.push_str(&line[at..]);
+        Ok(literal)
+    }
+
+    /// The text that Python evaluates.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the text contains no escape, so that its spans are those of the submitted text.
+    pub fn is_verbatim(&self) -> bool {
+        self.escapes.is_empty()
+    }
+
+    /// Maps a span of [`PythonStringLiteral::text`] to the submitted text; the result covers whole
+    /// escapes.
+    pub fn in_source(&self, span: Span) -> Span {
+        let start = self.source_offset(span.start, false);
+        let end = if span.end > span.start {
+            self.source_offset(span.end, true)
+        } else {
+            start
+        };
+        Span { start, end }
+    }
+
+    /// `is_end` means that the offset is the end of a span and belongs to the character before it.
+    fn source_offset(&self, offset: u32, is_end: bool) -> u32 {
+        let end = offset + u32::from(!is_end);
+        let count = self
+            .escapes
+            .partition_point(|escape| escape.result.start < end);
+        let Some(last) = count.checked_sub(1).and_then(|last| self.escapes.get(last)) else {
+            return offset;
+        };
+        match offset.checked_sub(last.result.end) {
+            Some(distance) => last.source.end + distance,
+            None if is_end => last.source.end,
+            None => last.source.start,
+        }
+    }
+
+    /// Decodes the escape that starts at `start`; returns the offset after it.
+    fn escape(&mut self, line: &str, start: usize) -> Result<usize, InvalidLiteral> {
+        let (length, character) =
+            escape(&line[start..]).map_err(|(kind, length)| invalid(kind, start, length))?;
+        let end = start + length;
+        let Some(character) = character else {
+            self.text.push_str(&line[start..end]);
+            return Ok(end);
+        };
+        let result = self.text.len();
+        self.text.push(character);
+        self.escapes.push(DecodedEscape {
+            source: Span::new(start, end),
+            result: Span::new(result, self.text.len()),
+        });
+        Ok(end)
+    }
+}
+
+fn invalid(kind: InvalidLiteralKind, start: usize, length: usize) -> InvalidLiteral {
+    InvalidLiteral {
+        kind,
+        span: Span::new(start, start + length),
+    }
+}
+
+/// The part of a text that OpenPBS keeps: its first line, up to a NUL.
+fn first_line(source: &str) -> &str {
+    let line = source.split(['\n', '\0']).next().unwrap_or("");
+    line.trim_end_matches('\r')
+}
+
+/// The length of an escape, and the character that it denotes; `None` if the text is kept as it is.
+/// An error says what is wrong with how much of the text.
+type Decoded = Result<(usize, Option<char>), (InvalidLiteralKind, usize)>;
+
+/// Decodes the escape at the start of `text`.
+fn escape(text: &str) -> Decoded {
+    let Some(letter) = text[1..].chars().next() else {
+        return Err((InvalidLiteralKind::TrailingBackslash, 1));
+    };
+    let character = match letter {
+        '\\' | '\'' | '"' => letter,
+        'a' => '\u{7}',
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'v' => '\u{b}',
+        '0'..='7' => return number(text, 1, 3, 8),
+        'x' => return number(text, 2, 2, 16),
+        'u' => return number(text, 2, 4, 16),
+        'U' => return number(text, 2, 8, 16),
+        'N' => return Err((InvalidLiteralKind::NamedCharacter, 2)),
+        // the character after the backslash may end the string or the line
+        _ => return Ok((1, None)),
+    };
+    Ok((2, Some(character)))
+}
+
+/// Decodes an escape by its digits: up to three octal ones, or all hexadecimal ones.
+fn number(text: &str, start: usize, most: usize, radix: u32) -> Decoded {
+    let digits = text[start..].chars().take(most);
+    let count = digits.take_while(|digit| digit.is_digit(radix)).count();
+    let end = start + count;
+    if radix == 16 && count < most {
+        return Err((InvalidLiteralKind::Escape, end));
+    }
+    let code = u32::from_str_radix(&text[start..end], radix).unwrap_or(u32::MAX);
+    match char::from_u32(code) {
+        Some(character) => Ok((end, Some(character))),
+        None if (0xd800..0xe000).contains(&code) => Err((InvalidLiteralKind::Surrogate, end)),
+        None => Err((InvalidLiteralKind::Escape, end)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(source: &str) -> String {
+        PythonStringLiteral::parse(source)
+            .unwrap()
+            .text()
+            .to_owned()
+    }
+
+    fn kind(source: &str) -> (InvalidLiteralKind, &str) {
+        let error = PythonStringLiteral::parse(source).unwrap_err();
+        (error.kind, error.span.slice(source))
+    }
+
+    #[test]
+    fn escapes_are_decoded_as_in_a_python_string() {
+        assert_eq!(text(r"1\t+2"), "1\t+2");
+        assert_eq!(text(r"\x31\u0031\U00000031\61\061"), "11111");
+        assert_eq!(text(r"\0612\1234\8"), "12S4\\8");
+        assert_eq!(text(r"\a\b\f\n\r\v\\\'"), "\u{7}\u{8}\u{c}\n\r\u{b}\\'");
+        assert_eq!(text(r#"len(\"abc\")"#), "len(\"abc\")");
+    }
+
+    #[test]
+    fn unknown_escapes_are_kept() {
+        assert_eq!(text(r"0.005\*ncpus \é \d\&"), r"0.005\*ncpus \é \d\&");
+        assert!(PythonStringLiteral::parse(r"\*").unwrap().is_verbatim());
+    }
+
+    #[test]
+    fn only_the_first_line_is_read() {
+        assert_eq!(text("  ncpus \nmem"), "  ncpus ");
+        assert_eq!(text("ncpus\r\nmem"), "ncpus");
+        assert_eq!(text("ncpus\0mem"), "ncpus");
+        assert_eq!(text(""), "");
+    }
+
+    #[test]
+    fn invalid_literals() {
+        use InvalidLiteralKind as Kind;
+        assert_eq!(kind("1+\"abc\""), (Kind::Quote, "\""));
+        assert_eq!(kind(r"1 + \\\"), (Kind::TrailingBackslash, "\\"));
+        assert_eq!(text(r"1 + \\"), r"1 + \");
+        assert_eq!(kind(r"1\x3"), (Kind::Escape, r"\x3"));
+        assert_eq!(kind(r"1\u00é1"), (Kind::Escape, r"\u00"));
+        assert_eq!(kind(r"\U00110000"), (Kind::Escape, r"\U00110000"));
+        assert_eq!(kind(r"\ud83d"), (Kind::Surrogate, r"\ud83d"));
+        assert_eq!(kind(r"\N{DIGIT ONE}"), (Kind::NamedCharacter, r"\N"));
+        assert_eq!(kind("1\r+2"), (Kind::CarriageReturn, "\r"));
+        assert!(
+            PythonStringLiteral::parse("\"")
+                .unwrap_err()
+                .keeps_stale_values()
+        );
+        assert!(
+            !PythonStringLiteral::parse(r"\ud800")
+                .unwrap_err()
+                .keeps_stale_values()
+        );
+    }
+
+    #[test]
+    fn spans_map_back_to_the_source() {
+        let source = r"1\t+\x6ecpus\u0031 + x";
+        let literal = PythonStringLiteral::parse(source).unwrap();
+        assert_eq!(literal.text(), "1\t+ncpus1 + x");
+        for (part, written) in [
+            ("ncpus1", r"\x6ecpus\u0031"),
+            ("ncpus1 +", r"\x6ecpus\u0031 +"),
+            ("cpus", "cpus"),
+            ("\t", r"\t"),
+            ("1\t+", r"1\t+"),
+            ("x", "x"),
+        ] {
+            let start = literal.text().find(part).unwrap();
+            assert_eq!(
+                literal
+                    .in_source(Span::new(start, start + part.len()))
+                    .slice(source),
+                written
+            );
+        }
+        assert_eq!(
+            literal.in_source(Span::new(13, 13)),
+            Span::new(source.len(), source.len())
+        );
+        assert_eq!(literal.in_source(Span::new(0, 0)), Span::new(0, 0));
+    }
 }

@@ -3,9 +3,9 @@
 use job_sort_formula::fairshare::{
     AssessedTree, DocumentedOpenPbs, FairShare, Member, NodeKind, PolicyRules,
 };
-use jsf_openpbs::files::resource_group::ResourceGroup;
+use jsf_openpbs::files::fairshare::ResourceGroup;
+use jsf_openpbs::files::fairshare::UsageFile;
 use jsf_openpbs::files::sched_config::SchedConfig;
-use jsf_openpbs::files::usage::UsageFile;
 use jsf_openpbs::share_tree::PbsTreeBuilder;
 use proptest::collection::vec;
 use proptest::prelude::*;

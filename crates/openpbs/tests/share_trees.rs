@@ -8,10 +8,10 @@ use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::fairshare::{
     AssessedTree, FairShare, Member, NodeId, OpenPbs, PolicyRules, TreeBuilder,
 };
-use jsf_openpbs::files::resource_group::{ResourceGroup, TREE_ROOT};
+use jsf_openpbs::amounts::{fairshare, printed_fairshare};
+use jsf_openpbs::files::fairshare::UsageFile;
+use jsf_openpbs::files::fairshare::{ResourceGroup, TREE_ROOT};
 use jsf_openpbs::files::sched_config::SchedConfig;
-use jsf_openpbs::files::usage::UsageFile;
-use jsf_openpbs::number_format::{fairshare, printed_fairshare};
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
 use jsf_testing::golden::{self, field as text};
 use serde_json::Value;

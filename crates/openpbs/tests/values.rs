@@ -9,11 +9,11 @@ use job_sort_formula::jobs::{Job, JobTable};
 use job_sort_formula::python::ErrorKind;
 use job_sort_formula::rank::{Score, Scores, fill_fairshare};
 use job_sort_formula::{Formula, Schema, Value};
-use jsf_openpbs::number_format::logged;
+use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::amounts::logged;
 use jsf_openpbs::order::Order;
-use jsf_openpbs::python_string_literal::{InvalidLiteralKind, PythonStringLiteral};
-use jsf_openpbs::qmgr_validation::validate;
-use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::qmgr::validate;
+use jsf_openpbs::submission::{InvalidLiteralKind, PythonStringLiteral};
 use jsf_testing::golden;
 use jsf_testing::recorded::{self, ClashingFormula, Record, RecordedJob, RecordedSite};
 

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use job_sort_formula::Formula;
 use job_sort_formula::fairshare::PolicyRules;
-use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::amounts::NumberMode;
 use jsf_simulate::{Backfill, LogRules, Observer, Schedule, Workload};
 use jsf_site::Site;
 use jsf_site::{

@@ -9,14 +9,14 @@ use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, missing_fa
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 use jsf_ingest::native_tree::read_tree;
 use jsf_ingest::{ReadOptions, read_jobs};
+use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::amounts::logged;
+use jsf_openpbs::files::fairshare::ResourceGroup;
+use jsf_openpbs::files::fairshare::UsageFile;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::files::resource_group::ResourceGroup;
-use jsf_openpbs::files::resources::add_resources;
 use jsf_openpbs::files::sched_config::SchedConfig;
-use jsf_openpbs::files::usage::UsageFile;
-use jsf_openpbs::number_format::logged;
-use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::files::server::add_resources;
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
 
 const FORMULAS: [&str; 7] = [

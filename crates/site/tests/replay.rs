@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use job_sort_formula::Formula;
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::decay::IntervalDecay;
+use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::amounts::logged;
+use jsf_openpbs::files::fairshare::MIN_USAGE;
 use jsf_openpbs::files::sched_config::SchedConfig;
-use jsf_openpbs::files::usage::MIN_USAGE;
-use jsf_openpbs::number_format::logged;
 use jsf_openpbs::replay::{
     CauseKind, Difference, Explanation, NotCaptured, Replay, formulas_set, logged_values,
 };
-use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::share_tree::PbsTree;
 use jsf_site::{FileSource, FormulaText, Role, SiteFiles, SiteOptions};
 use jsf_site::{Site, SiteError};

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use jsf_openpbs::wall_clock::{Time, seconds_of_ctime, seconds_of_date};
+use jsf_openpbs::times::{Time, seconds_of_ctime, seconds_of_date};
 use jsf_site::{Site, is_stdin};
 
 use crate::answer::Format;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::Diagnostic;
-use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{FormulaText, Site, SiteError};
 

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use job_sort_formula::Formula;
-use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::amounts::NumberMode;
 
 use crate::cli::formula::printable_formula;
 use crate::cli::{CliError, FormulaArgs, GivenFormula, Outcome, read_formula, report};

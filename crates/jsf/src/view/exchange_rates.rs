@@ -1,6 +1,6 @@
 //! What inputs are worth in time of waiting, in one line.
 
-use jsf_openpbs::exchange_rates::ExchangeRate;
+use jsf_openpbs::check::ExchangeRate;
 
 use crate::view::words::{five_digits, waiting_time};
 

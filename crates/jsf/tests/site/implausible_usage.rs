@@ -11,9 +11,9 @@ use std::fs;
 use std::path::Path;
 
 use job_sort_formula::fairshare::FairShare;
-use jsf_openpbs::files::resource_group::ResourceGroup;
-use jsf_openpbs::files::usage::UsageFile;
-use jsf_openpbs::number_format::printed_fairshare;
+use jsf_openpbs::amounts::printed_fairshare;
+use jsf_openpbs::files::fairshare::ResourceGroup;
+use jsf_openpbs::files::fairshare::UsageFile;
 use jsf_openpbs::share_tree::PbsTreeBuilder;
 use jsf_testing::golden;
 use serde_json::{Value, json};

@@ -1,33 +1,31 @@
-//! The check of a formula before it is set: the server's answer, and every finding.
+//! The check of a formula before it is set: the server's answer, every finding, what becomes of the
+//! formula on a queue in one word ([`Verdict`]), and what its inputs are worth in time of waiting
+//! ([`ExchangeRate`]).
 //!
 //! In: a [`FormulaSubmission`], the [`Schema`], and the [`SiteFacts`]. Out: a [`Checked`].
-
-mod document_findings;
-mod python_versions;
-mod site_findings;
-mod verdict;
 
 use job_sort_formula::diagnostic::{Code, Diagnostic, Message, Severity, Span, sort_by_span};
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::{Formula, lint};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::{ErrorKind, KnownOrType, Python, PythonVersion, Value, WithComplex};
-use job_sort_formula::rank::{Ranking, ScorePrecision};
-use job_sort_formula::schema::Schema;
+use job_sort_formula::rank::explain::{evaluate, nearest_double};
+use job_sort_formula::rank::{Consequence, Ranking, ScorePrecision, WorkBudget};
+use job_sort_formula::schema::{InputType, Schema};
 use serde::Serialize;
 
-use crate::exchange_rates::ExchangeRate;
 use crate::files::queues::Queues;
 use crate::files::sched_config::SchedConfig;
 use crate::files::server::ServerSettings;
 use crate::order::NotConsidered;
-use crate::qmgr;
-use crate::qmgr_validation::{Validation, validate};
+use crate::qmgr::{self, Validation, validate};
 use crate::share_tree::PbsTree;
 use crate::submission::FormulaSubmission;
-pub use document_findings::CHECKED_COLUMNS;
-pub use site_findings::{error_findings, error_findings_of, job_error};
-pub use verdict::Verdict;
+
+mod python_versions;
+mod site_findings;
+
+pub use site_findings::{CHECKED_COLUMNS, error_findings, error_findings_of, job_error};
 
 /// The least amount above 0 of a float resource: OpenPBS prints four decimals.
 const SMALLEST_FLOAT: f64 = 1e-4;
@@ -510,21 +508,21 @@ fn site_findings(
     if let Some(config) = site.config {
         findings.extend(site_findings::other_orderings(expr, config));
     }
-    findings.extend(document_findings::hidden_resources(expr, site.hidden));
+    findings.extend(site_findings::hidden_resources(expr, site.hidden));
     let Some(queue) = site.queue else {
         return findings;
     };
     let (table, ranking, not_considered) = (queue.table, queue.ranking, queue.not_considered);
     if let Some(queues) = site.queues {
-        let lacking = document_findings::without_default(expr, schema, table, queues);
+        let lacking = site_findings::without_default(expr, schema, table, queues);
         findings.extend(lacking);
     }
-    findings.extend(document_findings::without_walltime(expr, table));
+    findings.extend(site_findings::without_walltime(expr, table));
     if let Some(total) = site.server.and_then(ServerSettings::total_jobs) {
-        findings.extend(document_findings::missing_jobs(expr, table, total));
+        findings.extend(site_findings::missing_jobs(expr, table, total));
     }
     if site.threshold.is_none() {
-        let under = document_findings::under_default_threshold(expr, table, not_considered);
+        let under = site_findings::under_default_threshold(expr, table, not_considered);
         findings.extend(under);
     }
     if queue.precision == ScorePrecision::Float32 {
@@ -565,4 +563,289 @@ fn compile_error(program: &Program) -> Option<Diagnostic> {
             "every job gets an error and the value 0; a float such as `1e300` has no such limit",
         ),
     })
+}
+
+/// The input by which a job waits.
+const WAITING: &str = "eligible_time";
+/// The times over which the gain of a job by waiting is measured, in seconds: the first in which
+/// there is one counts.
+const WAITS: [f64; 2] = [3600.0, 86_400.0];
+/// The relative difference between rates that are equal but for rounding.
+const TOLERANCE: f64 = 1e-6;
+/// The most inputs of a formula that has rates: each rate is compared at jobs that differ in each
+/// input.
+const MAX_INPUTS: usize = 64;
+
+/// What an amount of an input is worth in time of waiting.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExchangeRate {
+    /// The name of the input.
+    #[serde(rename = "input")]
+    pub name: Box<str>,
+    /// The amount, in the unit of the input: 1, an hour, a gibibyte, or a tenth of a ratio.
+    pub amount: f64,
+    /// The unit of the input.
+    pub unit: Option<&'static str>,
+    /// The time of waiting that raises the value as much, in seconds; negative if the amount lowers
+    /// the value.
+    pub wait: f64,
+    /// Whether the rate is the same for jobs that differ in any one input, as far as that was
+    /// tried.
+    pub is_constant: bool,
+}
+
+/// The exchange rates of the inputs of a job, in the order of the program; none if its value does
+/// not grow with waiting, or if the budget is spent.
+pub fn exchange_rates(
+    program: &Program,
+    schema: &Schema,
+    inputs: &[Value],
+    budget: &mut WorkBudget,
+) -> Vec<ExchangeRate> {
+    let names = program.inputs();
+    let Some(waiting) = names.iter().position(|name| **name == *WAITING) else {
+        return Vec::new();
+    };
+    if names.len() > MAX_INPUTS {
+        return Vec::new();
+    }
+    let mut amounts = Vec::new();
+    for name in names {
+        amounts.push(amount(schema.input_type(name)));
+    }
+    let mut varied = VariedJob {
+        program,
+        amounts,
+        waiting,
+        budget,
+    };
+    let mut rates = Vec::new();
+    for (slot, name) in names.iter().enumerate() {
+        if slot == waiting || **name == *"accrue_type" {
+            continue;
+        }
+        if let Some(wait) = varied.worth(slot, inputs)
+            && wait != 0.0
+        {
+            rates.push(ExchangeRate {
+                name: name.clone(),
+                amount: varied.amounts[slot],
+                unit: schema.input_type(name).and_then(InputType::unit),
+                wait,
+                is_constant: varied.is_constant(slot, wait, inputs),
+            });
+        }
+    }
+    if budget.is_spent() { Vec::new() } else { rates }
+}
+
+/// The amount of an input whose worth is told.
+fn amount(kind: Option<InputType>) -> f64 {
+    match kind {
+        Some(InputType::Ratio) => 0.1,
+        Some(InputType::Duration) => 3600.0,
+        // kilobytes
+        Some(InputType::Size) => 1_048_576.0,
+        _ => 1.0,
+    }
+}
+
+/// A job of which one input at a time is varied.
+struct VariedJob<'p, 'b> {
+    program: &'p Program,
+    /// By input.
+    amounts: Vec<f64>,
+    waiting: usize,
+    budget: &'b mut WorkBudget,
+}
+
+impl VariedJob<'_, '_> {
+    /// The time of waiting that the amount of an input is worth at these inputs; `None` if waiting
+    /// gains nothing.
+    fn worth(&mut self, slot: usize, inputs: &[Value]) -> Option<f64> {
+        let value = self.value(inputs)?;
+        let gained = WAITS.into_iter().find_map(|wait| {
+            let waited = self.value(&changed(inputs, self.waiting, wait))?;
+            Some((waited - value) / wait).filter(|gained| *gained > 0.0)
+        })?;
+        let amount = self.amounts[slot];
+        // a ratio ends at 1
+        let step = if amount < 1.0 && nearest_double(&inputs[slot])? + amount > 1.0 {
+            -amount
+        } else {
+            amount
+        };
+        let difference = self.value(&changed(inputs, slot, step))? - value;
+        finite(difference * step.signum() / gained)
+    }
+
+    /// Whether the worth is the same at jobs that differ in one input, by one amount and by many.
+    fn is_constant(&mut self, slot: usize, worth: f64, inputs: &[Value]) -> bool {
+        for other in 0..inputs.len() {
+            let amount = self.amounts[other];
+            let steps = if amount < 1.0 {
+                [amount / 2.0, -amount / 2.0]
+            } else {
+                [amount, 100.0 * amount]
+            };
+            for step in steps {
+                match self.worth(slot, &changed(inputs, other, step)) {
+                    Some(there) if (there - worth).abs() <= TOLERANCE * worth.abs() => {}
+                    _ => return false,
+                }
+            }
+        }
+        true
+    }
+
+    fn value(&mut self, inputs: &[Value]) -> Option<f64> {
+        let value = evaluate(self.program, inputs, self.budget)?.ok()?;
+        finite(nearest_double(&value)?)
+    }
+}
+
+fn finite(number: f64) -> Option<f64> {
+    number.is_finite().then_some(number)
+}
+
+/// The inputs with one of them increased.
+fn changed(inputs: &[Value], slot: usize, by: f64) -> Vec<Value> {
+    let mut changed = inputs.to_vec();
+    changed[slot] = match &inputs[slot] {
+        Value::Int(integer) if by.fract() == 0.0 => Value::Int(integer.saturating_add(by as i64)),
+        other => Value::Float(nearest_double(other).unwrap_or(f64::NAN) + by),
+    };
+    changed
+}
+
+/// What becomes of a formula, the worst that happens. A verdict is greater than those that are less
+/// bad.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// It works for every job, and orders at least some of them.
+    Works,
+    /// All jobs that the scheduler considers have the same value.
+    Ties {
+        /// The number of jobs.
+        jobs: usize,
+    },
+    /// It fails for some jobs.
+    Fails {
+        /// The number of jobs with an error.
+        failing: usize,
+        /// The number of jobs that are evaluated.
+        evaluated: usize,
+        /// The kind of the first error, as Python names it.
+        kind: &'static str,
+        /// The value that these jobs get.
+        consequence: &'static str,
+        /// Whether the scheduler crashes if one of them is evaluated first after a start.
+        can_crash: bool,
+    },
+    /// It fails for every job, so the scheduler crashes when it is next started.
+    CrashesAtStart {
+        /// The number of jobs.
+        jobs: usize,
+        /// The kind of the first error, as Python names it.
+        kind: &'static str,
+    },
+    /// The scheduler crashes as soon as it evaluates the formula.
+    Crashes,
+    /// The server or qmgr refuses it.
+    Refused,
+}
+
+impl Verdict {
+    /// The verdict on a formula with these findings, and on its ranking of a queue, if there is
+    /// one.
+    pub(super) fn new(
+        is_refused: bool,
+        crashes: bool,
+        findings: &[Diagnostic],
+        ranking: Option<&Ranking>,
+    ) -> Self {
+        if is_refused {
+            return Self::Refused;
+        }
+        if crashes {
+            return Self::Crashes;
+        }
+        let Some(ranking) = ranking else {
+            return Self::Works;
+        };
+        let (failing, evaluated) = (ranking.error_count(), ranking.scores().count());
+        let Some((_, error)) = ranking.scores().errors().next() else {
+            let jobs = ranking.order().len();
+            let is_constant = jobs > 1 && ranking.ties() + 1 == jobs;
+            return if is_constant {
+                Self::Ties { jobs }
+            } else {
+                Self::Works
+            };
+        };
+        let kind = error.kind().description();
+        let mut findings = findings.iter();
+        let of_start = findings.find(|found| found.code == Code::FirstEvaluation);
+        match of_start.map(|found| found.severity) {
+            Some(Severity::Error) => Self::CrashesAtStart {
+                jobs: evaluated,
+                kind,
+            },
+            severity => Self::Fails {
+                failing,
+                evaluated,
+                can_crash: severity == Some(Severity::Warning),
+                kind,
+                consequence: match error.consequence() {
+                    Consequence::Unknown => "whose value jsf cannot tell",
+                    Consequence::Zero | Consequence::Crash => "which counts 0",
+                },
+            },
+        }
+    }
+
+    /// Whether the formula has a value for some job, be it the same for all: without one, there is
+    /// no effect to speak of.
+    pub fn has_effect(&self) -> bool {
+        match self {
+            Self::Works | Self::Ties { .. } => true,
+            Self::Fails {
+                failing, evaluated, ..
+            } => failing < evaluated,
+            Self::CrashesAtStart { .. } | Self::Crashes | Self::Refused => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_are_ordered_by_how_bad_they_are() {
+        let fails = Verdict::Fails {
+            failing: 1,
+            evaluated: 2,
+            kind: "division by zero",
+            consequence: "which counts 0",
+            can_crash: true,
+        };
+        let at_start = Verdict::CrashesAtStart {
+            jobs: 2,
+            kind: "division by zero",
+        };
+        let verdicts = [
+            Verdict::Works,
+            Verdict::Ties { jobs: 2 },
+            fails,
+            at_start,
+            Verdict::Crashes,
+            Verdict::Refused,
+        ];
+        assert!(verdicts.is_sorted());
+        assert_eq!(
+            verdicts.map(|verdict| verdict.has_effect()),
+            [true, true, true, false, false, false]
+        );
+    }
 }

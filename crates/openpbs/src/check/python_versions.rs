@@ -13,8 +13,8 @@ use job_sort_formula::rank::{ScoreError, Scores, score};
 use job_sort_formula::schema::Schema;
 
 use super::ScoredQueue;
-use crate::files::python_version::systems_with;
-use crate::qmgr_validation::validate;
+use crate::files::server::systems_with;
+use crate::qmgr::validate;
 
 /// The server's answer under one version: the error code, 0 if it accepts the formula, `None` if
 /// that cannot be told.

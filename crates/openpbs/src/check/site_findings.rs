@@ -1,5 +1,6 @@
 //! Findings that need the site as well as the formula: its fair-share tree, its jobs with their
-//! scores, its settings.
+//! scores, its settings; and those on its documents against each other, where they say of its jobs
+//! together what they do not say alone.
 
 use std::cmp::Ordering;
 
@@ -7,16 +8,19 @@ use job_sort_formula::diagnostic::{Code, Diagnostic, Severity, Span};
 use job_sort_formula::fairshare::FairShare;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::syntax::Expr;
-use job_sort_formula::jobs::{JobTable, TruncatedToZero};
+use job_sort_formula::jobs::{JobState, JobTable, TruncatedToZero};
 use job_sort_formula::python::{ErrorKind, Value};
-use job_sort_formula::rank::{Consequence, Ranking, ScoreError, fairshare_number};
-use job_sort_formula::rank::{SummandColumns, SummandRange};
+use job_sort_formula::rank::{
+    Consequence, Ranking, ScoreError, SummandColumns, SummandRange, fairshare_number,
+};
 use job_sort_formula::schema::{FairshareInput, Origin, Schema};
 
-use super::{ScoredQueue, rows_under_threshold};
+use crate::amounts;
+use crate::check::{ScoredQueue, rows_under_threshold};
+use crate::files::queues::Queues;
 use crate::files::sched_config::SchedConfig;
 use crate::files::server::{Defect, ServerSettings, defects_of};
-use crate::number_format;
+use crate::order::NotConsidered;
 use crate::share_tree::PbsTree;
 use crate::words::{counted, first_three};
 
@@ -48,7 +52,7 @@ pub fn truncated_shares(expr: &Expr, table: &JobTable, backend: &dyn FairShare) 
         for entity in table.entities() {
             if let Some(shares) = backend.shares_of(entity) {
                 let number = fairshare_number(input, &shares);
-                if number > 0.0 && number_format::fairshare(number) == 0.0 {
+                if number > 0.0 && amounts::fairshare(number) == 0.0 {
                     first = first.or(Some(number));
                     truncated.push(entity);
                 }
@@ -118,7 +122,7 @@ pub fn one_value(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Dia
     }
     let message = format!(
         "all {count} considered jobs of the queue get the same value, {}",
-        number_format::logged(value)
+        amounts::logged(value)
     );
     let help = "the formula does not order this queue: later sort criteria decide, at last the order of submission";
     Some(Diagnostic::new(Code::OneValueForAll, message, expr.span()).with_help(help))
@@ -240,7 +244,7 @@ fn short_number(number: f64) -> String {
     if number != 0.0 && !(1e-3..1e9).contains(&magnitude) {
         return format!("{number:.2e}");
     }
-    number_format::printed(number)
+    amounts::printed(number)
 }
 
 /// The number, rounded to its first digit.
@@ -316,7 +320,7 @@ pub fn useless_threshold(
 ) -> Option<Diagnostic> {
     let ranking = queue.ranking;
     let under = rows_under_threshold(queue.not_considered);
-    let bound = number_format::printed(number_format::server_float(threshold));
+    let bound = amounts::printed(amounts::server_float(threshold));
     let (rows, passes) = match (ranking.order(), under.as_slice()) {
         ([], under) => (under, false),
         (passing, []) => (passing, true),
@@ -339,7 +343,7 @@ pub fn useless_threshold(
     let message = format!(
         "{which} of {} passes the threshold {bound}: the {extreme} value is {} (`{}`)",
         counted(rows.len(), "job", "jobs"),
-        number_format::logged(value_of(&row)),
+        amounts::logged(value_of(&row)),
         queue.table.id(row)
     );
     Some(
@@ -525,4 +529,119 @@ fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
         }
     }
     finding.with_help(help)
+}
+
+/// The columns of the jobs in which something is found under any formula.
+pub const CHECKED_COLUMNS: [&str; 1] = ["walltime"];
+
+/// A finding for each resource of the formula that waiting jobs lack although new ones of their
+/// queue get it.
+pub fn without_default(
+    expr: &Expr,
+    schema: &Schema,
+    table: &JobTable,
+    queues: &Queues,
+) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    for (name, column) in table.columns() {
+        let Some(span) = expr.first_use(name) else {
+            continue;
+        };
+        if !is_resource(schema, name) {
+            continue;
+        }
+        let mut count = 0;
+        let mut first = None;
+        for row in table.considered_rows() {
+            if !column.is_set(row)
+                && let Some(default) = queues.resources_default(table.queue(row), name)
+            {
+                count += 1;
+                first.get_or_insert((table.id(row), default));
+            }
+        }
+        let Some((id, default)) = first else { continue };
+        let jobs = counted(count, "waiting job that lacks", "waiting jobs that lack");
+        let message = format!(
+            "`{name}` is 0 for {jobs} it, although `resources_default` gives {default}: first `{id}`"
+        );
+        let help = format!(
+            "the server gives defaults to a job when it is queued, not later: `qalter -l {name}={default} {id}`"
+        );
+        findings.push(Diagnostic::new(Code::LacksDefault, message, span).with_help(help));
+    }
+    findings
+}
+
+/// A finding if running jobs have no walltime.
+pub fn without_walltime(expr: &Expr, table: &JobTable) -> Option<Diagnostic> {
+    let column = table.column("walltime")?;
+    let mut rows = Vec::new();
+    for row in 0..table.len() {
+        if table.state(row) == JobState::Running && !column.is_set(row) {
+            rows.push(row);
+        }
+    }
+    let first = table.id(*rows.first()?);
+    let jobs = counted(rows.len(), "running job has", "running jobs have");
+    let message = format!("{jobs} no `walltime`: first `{first}`");
+    let help = "the scheduler expects such a job to run for five years, so that a place it promises to a waiting job can be as \
+                late; set `resources_default.walltime`";
+    Some(Diagnostic::new(Code::NoWalltime, message, expr.span()).with_help(help))
+}
+
+/// A finding if the document has fewer jobs than the server counts.
+pub fn missing_jobs(expr: &Expr, table: &JobTable, total: u64) -> Option<Diagnostic> {
+    let found = (0..table.len())
+        .filter(|&row| !table.state(row).is_over())
+        .count();
+    if found as u64 >= total {
+        return None;
+    }
+    let jobs = counted(found, "job", "jobs");
+    let message = format!("the document of jobs has {jobs}, and the server counts {total}");
+    let help = "it is from another moment, or shows only some jobs, as `qstat -u` and a user without rights do: places are \
+                those among these jobs";
+    Some(Diagnostic::new(Code::MissingJobs, message, expr.span()).with_help(help))
+}
+
+/// A finding if jobs do not run because of the threshold that is in force where none is set.
+pub fn under_default_threshold(
+    expr: &Expr,
+    table: &JobTable,
+    not_considered: &[(usize, NotConsidered)],
+) -> Option<Diagnostic> {
+    let mut under = Vec::new();
+    for (row, reason) in not_considered {
+        if let NotConsidered::UnderThreshold { value, threshold } = reason {
+            under.push((*row, *value, *threshold));
+        }
+    }
+    let &(row, value, threshold) = under.first()?;
+    let jobs = counted(under.len(), "job does", "jobs do");
+    let message = format!(
+        "{jobs} not run: the value {} of `{}` does not exceed {}, the threshold if none is set",
+        amounts::logged(value),
+        table.id(row),
+        amounts::printed(threshold)
+    );
+    let help = "scale the formula down, or set `job_sort_formula_threshold` below its values";
+    Some(Diagnostic::new(Code::UnderDefaultThreshold, message, expr.span()).with_help(help))
+}
+
+/// A finding for each name of the formula that the scheduler defines and the site declares as a
+/// resource too.
+pub fn hidden_resources(expr: &Expr, hidden: &[String]) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    for name in hidden {
+        if let Some(span) = expr.first_use(name) {
+            let message = format!(
+                "`{name}` is what the scheduler defines, not the resource `{name}` that the site declares"
+            );
+            let help = "no formula can read a resource of this name: declare it under another one";
+            let found = Diagnostic::new(Code::ResourceNamedAsInput, message, span);
+            findings.push(found.with_help(help));
+        }
+    }
+    findings
 }

@@ -7,28 +7,25 @@
 //! Source: the cycles of a real scheduler recorded in `tests/golden/cycles`, and the rules in its
 //! `SPEC.md`, whose sections the comments name.
 
-mod candidates;
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::ops::Range;
+
+use limits::Counts;
+use machine::{PlannedEnd, change, holds, lower};
+
+use crate::files::server::DEFAULT_BACKFILL_FUZZY;
+
 mod limits;
 mod machine;
-mod placing;
 mod preemption;
-mod reservations;
-mod times;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
-
-pub use candidates::*;
 pub use limits::*;
 pub use machine::*;
-pub use placing::*;
 pub use preemption::*;
-pub use times::*;
-
-use crate::files::server::DEFAULT_BACKFILL_FUZZY;
-use reservations::Reservations;
 
 /// The walltime of a job that asks for none: five years, in seconds.
 pub const UNLIMITED_WALLTIME: i64 = 157_680_000;
@@ -510,5 +507,550 @@ impl<'a> Cycle<'a> {
             }
         }
         Some(start)
+    }
+}
+
+/// The jobs that are promised a start.
+#[derive(Debug, Clone, Default)]
+pub struct Reservations {
+    /// In the order in which they were made.
+    jobs: Vec<Reserved>,
+    /// Their starts and ends in order, each with its time, whether it is a start, and the index of
+    /// the job. Of those at the same time the ends come first.
+    events: Vec<(i64, bool, usize)>,
+}
+
+#[derive(Debug, Clone)]
+struct Reserved {
+    job: u32,
+    start: i64,
+    placement: Placement,
+    /// What is free, pool by pool, once it has started.
+    free: Vec<i64>,
+}
+
+/// A change of what is free.
+struct Event<'e> {
+    time: i64,
+    is_start: bool,
+    job: u32,
+    placement: &'e Placement,
+}
+
+impl Event<'_> {
+    /// How often its job holds from then on what it asks for, compared with before.
+    fn held(&self) -> i64 {
+        if self.is_start { 1 } else { -1 }
+    }
+}
+
+impl Reservations {
+    /// The advance reservations of a machine, which are promised their starts before any job is.
+    pub fn new(machine: &Machine) -> Self {
+        let mut made = Self::default();
+        for (index, reservation) in machine.advance.iter().enumerate() {
+            let start = reservation.start;
+            let mut free = machine.free.to_vec();
+            for running in &machine.ends {
+                if running.time <= start {
+                    change(&mut free, machine.amounts, &running.placement, 1);
+                }
+            }
+            // those before it that have not ended, and itself
+            for taken in &machine.advance[..=index] {
+                if taken.end > start {
+                    change(&mut free, machine.amounts, &taken.placement, -1);
+                }
+            }
+            let placement = reservation.placement.clone();
+            made.push(reservation.job, start..reservation.end, placement, free);
+        }
+        made.events.sort_unstable();
+        made
+    }
+
+    fn push(&mut self, job: u32, time: Range<i64>, placement: Placement, free: Vec<i64>) {
+        for (time, is_start) in [(time.start, true), (time.end, false)] {
+            self.events.push((time, is_start, self.jobs.len()));
+        }
+        self.jobs.push(Reserved {
+            job,
+            start: time.start,
+            placement,
+            free,
+        });
+    }
+
+    /// The first start that is promised, and what is free of the first amount beside that job then,
+    /// on a machine that is one count.
+    pub fn first(&self) -> Option<(i64, i64)> {
+        let starts = self.jobs.iter();
+        starts.map(|job| (job.start, job.free[0])).min()
+    }
+
+    /// The reserved jobs that start between two times.
+    fn starting_within(&self, from: i64, to: i64) -> impl Iterator<Item = &Reserved> {
+        let jobs = self.jobs.iter();
+        jobs.filter(move |reserved| from < reserved.start && reserved.start < to)
+    }
+
+    /// Where a job that starts at a time, with this much free then, is placed so that it leaves the
+    /// reserved jobs their places (section 3): it fits at its start and at the start of each of
+    /// them during its walltime. A suspended job goes on where it was. The error is the first of
+    /// the reserved jobs that it would delay; `None` if it does not even fit at its start.
+    pub fn place(
+        &self,
+        cycle: &Cycle<'_>,
+        index: u32,
+        job: &CycleJob<'_>,
+        at: i64,
+        free: &[i64],
+    ) -> Result<Placement, Option<u32>> {
+        let (machine, request) = (&*cycle.machine, &job.request);
+        let end = at + job.walltime;
+        if let Some(suspended) = cycle.suspended.get(&index) {
+            let taken = machine.taken(&suspended.released);
+            if !holds(free, &taken) {
+                return Err(None);
+            }
+            for reserved in self.starting_within(at, end) {
+                if !holds(&reserved.free, &taken) {
+                    return Err(Some(reserved.job));
+                }
+            }
+            return Ok(suspended.released.clone());
+        }
+        let mut placement = machine.place(free, request).ok_or(None)?;
+        let mut available = Vec::new();
+        for reserved in self.starting_within(at, end) {
+            if available.is_empty() {
+                available.extend_from_slice(free);
+            }
+            if lower(&mut available, &reserved.free) {
+                let placed = machine.place(&available, request);
+                placement = placed.ok_or(Some(reserved.job))?;
+            }
+        }
+        Ok(placement)
+    }
+
+    /// Adds what a job holds until its end to what is free at the starts before it, or with -1 takes
+    /// it away.
+    pub fn change(&mut self, machine: &Machine, held: &Placement, end: i64, sign: i64) {
+        for reserved in &mut self.jobs {
+            if reserved.start < end {
+                change(&mut reserved.free, machine.amounts, held, sign);
+            }
+        }
+    }
+
+    /// The first limit that a job would pass if it ran from a time on, at which this much is used:
+    /// the most that is used during its walltime counts (section 6).
+    fn passed_limit(
+        &self,
+        cycle: &Cycle<'_>,
+        job: &CycleJob<'_>,
+        at: i64,
+        used: &Counts,
+    ) -> Option<usize> {
+        if cycle.limits.is_empty() {
+            return None;
+        }
+        let end = at + job.walltime;
+        let is_within = |time: i64| at < time && time < end;
+        if !self.jobs.iter().any(|reserved| is_within(reserved.start)) {
+            return cycle.limits.passed(used, job);
+        }
+        let mut now = used.clone();
+        let mut most = used.clone();
+        for event in self.events(cycle.machine) {
+            if is_within(event.time) {
+                let job = cycle.jobs.job(event.job);
+                now.add(&cycle.limits.limits, &job, event.held());
+                most.max(&now);
+            }
+        }
+        cycle.limits.passed(&most, job)
+    }
+
+    /// Promises a job a start (section 4): the first time at which it fits, as far as the walltimes
+    /// tell. Returns that time, or `None` if it never fits.
+    pub fn add(cycle: &mut Cycle<'_>, index: u32, job: &CycleJob<'_>) -> Option<i64> {
+        let reservations = &cycle.reservations;
+        let (start, placement, mut free) = reservations.estimate(cycle, index, job)?;
+        // from then on a suspended job counts with its whole walltime
+        let end = start + cycle.jobs.job(index).walltime;
+        let (machine, made) = (&*cycle.machine, &mut cycle.reservations);
+        change(&mut free, machine.amounts, &placement, -1);
+        for other in &mut made.jobs {
+            if (start..end).contains(&other.start) {
+                change(&mut other.free, machine.amounts, &placement, -1);
+            }
+        }
+        made.push(index, start..end, placement, free);
+        made.events.sort_unstable();
+        Some(start)
+    }
+
+    /// When a job can start, where, and what is free then.
+    fn estimate(
+        &self,
+        cycle: &Cycle<'_>,
+        index: u32,
+        job: &CycleJob<'_>,
+    ) -> Option<(i64, Placement, Vec<i64>)> {
+        let machine = &*cycle.machine;
+        let mut free = machine.free.to_vec();
+        let mut used = cycle.limits.running.clone();
+        let mut events = self.events(machine).peekable();
+        let changes = cycle.rules.times.changes_after(cycle.now);
+        let mut changes = changes.into_iter().peekable();
+        loop {
+            let first = match (events.peek(), changes.peek()) {
+                (Some(event), Some(&change)) => event.time.min(change),
+                (Some(event), None) => event.time,
+                (None, change) => *change?,
+            };
+            let window_end = window_end(first, cycle.rules.window);
+            let mut last = first;
+            let mut has_end = false;
+            while let Some(event) = events.next_if(|event| event.time <= window_end) {
+                last = event.time;
+                has_end |= !event.is_start;
+                let job = cycle.jobs.job(event.job);
+                change(&mut free, machine.amounts, event.placement, -event.held());
+                used.add(&cycle.limits.limits, &job, event.held());
+            }
+            while let Some(change) = changes.next_if(|&change| change <= window_end) {
+                last = last.max(change);
+                has_end = true;
+            }
+            if !has_end || !cycle.rules.times.allow(job, last) {
+                continue;
+            }
+            if let Ok(placement) = self.place(cycle, index, job, last, &free)
+                && self.passed_limit(cycle, job, last, &used).is_none()
+            {
+                return Some((last, placement, free));
+            }
+        }
+    }
+
+    /// The ends of the running jobs, and the starts and ends of the reserved ones, in order.
+    fn events<'e>(&'e self, machine: &'e Machine) -> impl Iterator<Item = Event<'e>> {
+        let mut ends = machine.ends.iter().peekable();
+        let mut reserved = self.events.iter().peekable();
+        std::iter::from_fn(move || {
+            if let Some(end) = ends.peek()
+                && reserved.peek().is_none_or(|event| end.time <= event.0)
+            {
+                let PlannedEnd {
+                    time,
+                    job,
+                    placement,
+                } = ends.next()?;
+                return Some(Event {
+                    time: *time,
+                    is_start: false,
+                    job: *job,
+                    placement,
+                });
+            }
+            let &(time, is_start, index) = reserved.next()?;
+            let Reserved { job, placement, .. } = &self.jobs[index];
+            Some(Event {
+                time,
+                is_start,
+                job: *job,
+                placement,
+            })
+        })
+    }
+}
+
+/// The end of the window of events that begins at a time: the ends of jobs in it are taken
+/// together.
+fn window_end(begin: i64, window: i64) -> i64 {
+    match window {
+        0 => begin,
+        _ => (begin.div_euclid(window) + 1) * window,
+    }
+}
+
+/// The most processors with which a job can start on a machine that is one count of processors.
+#[derive(Debug, Clone, Copy)]
+pub struct MostProcessors {
+    /// For a job that ends before the first start that is promised.
+    pub(super) free: i64,
+    /// For a job with at least this walltime.
+    pub(super) overlapping: i64,
+    least_overlapping_walltime: i64,
+}
+
+impl MostProcessors {
+    /// As many as a job asks for.
+    pub const ANY: Self = Self {
+        free: i64::MAX,
+        overlapping: i64::MAX,
+        least_overlapping_walltime: i64::MAX,
+    };
+
+    /// The most processors of a job of a walltime; more than these are too many, and these may be
+    /// if several starts are promised.
+    pub fn of(&self, walltime: i64) -> i64 {
+        if walltime >= self.least_overlapping_walltime {
+            self.overlapping
+        } else {
+            self.free
+        }
+    }
+}
+
+/// The waiting jobs in their order. Each is returned once, but an array as often as a subjob of it
+/// starts.
+pub trait Candidates {
+    /// The next job that has not been decided. Jobs of more than [`Cycle::most_processors`] do not
+    /// start; they may be left out where nobody needs to know why they wait.
+    fn next(&mut self, cycle: &Cycle<'_>) -> Option<u32>;
+
+    /// The job that was returned last starts, or a subjob of it.
+    fn started(&mut self, _job: u32) {}
+
+    /// The job that was returned last is promised a start.
+    fn reserved(&mut self, _job: u32) {}
+
+    /// A running job gave way and waits again.
+    fn add(&mut self, _job: u32) {}
+
+    /// The levels of jobs have changed.
+    fn sort_again(&mut self) {}
+}
+
+/// The order of jobs under `by_queue`, `round_robin` or neither, by comparing them.
+pub struct SortedCandidates<O> {
+    order: O,
+    /// By queue: its group, and its place there.
+    places: Vec<(u32, u32)>,
+    groups: Vec<QueueGroup>,
+    /// The first group that is not empty.
+    group: usize,
+    /// Whether the queues of a group take turns (`round_robin`).
+    takes_turns: bool,
+    /// Which jobs come before the queues are looked at.
+    urgent: UrgentJobs,
+    /// Whether the job that was returned last came first because it gave way.
+    has_resumed: bool,
+    /// The queue of the job that was returned last: its group, and its place there.
+    last: (usize, usize),
+    is_sorted: bool,
+}
+
+/// The jobs of express queues, and those that gave way, which come first under `by_queue`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UrgentJobs {
+    /// They do not.
+    None,
+    /// They do, until the first one in the order of all jobs is of neither kind.
+    OfAll,
+    /// They do, until the first one is of neither kind, queue by queue (`fair_share`).
+    QueueByQueue,
+}
+
+/// Compares jobs by all but the queue.
+pub trait JobOrder {
+    /// Which of two jobs comes first.
+    fn compare(&mut self, left: u32, right: u32) -> Ordering;
+
+    /// Charges a job, for the rest of the cycle, to its fair-share entity. Returns whether that can
+    /// change the order.
+    fn charge(&mut self, _job: u32) -> bool {
+        false
+    }
+
+    /// A job that ran waits again.
+    fn add(&mut self, _job: u32) {}
+
+    /// The index of the queue of a job.
+    fn queue(&self, job: u32) -> usize;
+
+    /// Counts a start of a job. Returns whether another subjob of it waits.
+    fn start(&mut self, _job: u32) -> bool {
+        false
+    }
+}
+
+/// The queues with the same priority.
+#[derive(Debug, Default)]
+struct QueueGroup {
+    queues: Vec<VecDeque<u32>>,
+    /// The queue whose turn it is; without turns the first one that was not empty.
+    turn: usize,
+}
+
+impl QueueGroup {
+    /// The queue whose job comes next; `None` if all are empty.
+    fn next_queue(&mut self, takes_turns: bool) -> Option<usize> {
+        let count = self.queues.len();
+        let last = if takes_turns {
+            self.turn + count
+        } else {
+            count
+        };
+        for turn in self.turn..last {
+            let queue = turn % count;
+            if !self.queues[queue].is_empty() {
+                self.turn = queue + usize::from(takes_turns);
+                return Some(queue);
+            }
+        }
+        None
+    }
+}
+
+impl<O: JobOrder> SortedCandidates<O> {
+    /// The jobs of queues. `queues` has for each one the place of its group, of those with the same
+    /// priority, and its place there: under `by_queue` its jobs follow each other, under
+    /// `round_robin` those of a group take turns. Queues at one place are one list.
+    pub fn new(
+        order: O,
+        queues: &[(u32, u32)],
+        jobs: impl IntoIterator<Item = u32>,
+        takes_turns: bool,
+        urgent: UrgentJobs,
+    ) -> Self {
+        let mut groups: Vec<QueueGroup> = Vec::new();
+        for &(group, place) in queues {
+            let (group, place) = (group as usize, place as usize);
+            groups.resize_with(groups.len().max(group + 1), QueueGroup::default);
+            let lists = &mut groups[group].queues;
+            lists.resize_with(lists.len().max(place + 1), VecDeque::new);
+        }
+        let mut candidates = Self {
+            order,
+            places: queues.to_vec(),
+            groups,
+            group: 0,
+            takes_turns,
+            urgent,
+            has_resumed: false,
+            last: (0, 0),
+            is_sorted: false,
+        };
+        for job in jobs {
+            candidates.push(job);
+        }
+        candidates
+    }
+
+    fn push(&mut self, job: u32) {
+        let (group, place) = self.places[self.order.queue(job)];
+        self.groups[group as usize].queues[place as usize].push_back(job);
+    }
+
+    fn sort(&mut self, cycle: &Cycle<'_>) {
+        for group in &mut self.groups {
+            for list in &mut group.queues {
+                let list = list.make_contiguous();
+                if cycle.preemptive_levels().is_none() {
+                    list.sort_by(|&one, &other| self.order.compare(one, other));
+                    continue;
+                }
+                let mut keyed = Vec::with_capacity(list.len());
+                for &job in &*list {
+                    keyed.push((cycle.precedence(job), job));
+                }
+                keyed.sort_by(|(key, job), (other_key, other)| {
+                    let by_key = key.cmp(other_key);
+                    by_key.then_with(|| self.order.compare(*job, *other))
+                });
+                for (job, (_, sorted)) in list.iter_mut().zip(keyed) {
+                    *job = sorted;
+                }
+            }
+        }
+        self.is_sorted = true;
+    }
+
+    /// Takes the first job of an express queue, or that gave way, unless another one comes before.
+    fn next_urgent(&mut self, cycle: &Cycle<'_>) -> Option<u32> {
+        let mut first: Option<(usize, usize, usize, u32)> = None;
+        for (group, queues) in self.groups.iter().enumerate() {
+            for (queue, list) in queues.queues.iter().enumerate() {
+                let mut jobs = list.iter();
+                let Some(place) =
+                    jobs.position(|&job| cycle.is_urgent(job) || cycle.is_normal(job))
+                else {
+                    continue;
+                };
+                let job = list[place];
+                let is_first = match first {
+                    None => true,
+                    Some((.., other)) if self.urgent == UrgentJobs::OfAll => {
+                        let by_key = cycle.precedence(job).cmp(&cycle.precedence(other));
+                        by_key.is_lt() || by_key.is_eq() && self.order.compare(job, other).is_lt()
+                    }
+                    Some(_) => false,
+                };
+                if is_first {
+                    first = Some((group, queue, place, job));
+                }
+            }
+        }
+        let (group, queue, place, job) = first?;
+        if !cycle.is_urgent(job) {
+            return None;
+        }
+        self.has_resumed = cycle.is_normal(job);
+        self.last = (group, queue);
+        self.groups[group].queues[queue].remove(place)
+    }
+}
+
+impl<O: JobOrder> Candidates for SortedCandidates<O> {
+    fn next(&mut self, cycle: &Cycle<'_>) -> Option<u32> {
+        if !self.is_sorted {
+            self.sort(cycle);
+        }
+        if cycle.preemptive_levels().is_some() && self.urgent != UrgentJobs::None {
+            if let Some(job) = self.next_urgent(cycle) {
+                return Some(job);
+            }
+            self.urgent = UrgentJobs::None;
+        }
+        while let Some(group) = self.groups.get_mut(self.group) {
+            let Some(queue) = group.next_queue(self.takes_turns) else {
+                self.group += 1;
+                continue;
+            };
+            self.last = (self.group, queue);
+            return group.queues[queue].pop_front();
+        }
+        None
+    }
+
+    fn started(&mut self, job: u32) {
+        // the scheduler goes on from it, and takes it for a job of neither kind; ordered by fair
+        // share, the jobs are sorted again before
+        if self.has_resumed && self.is_sorted && self.urgent == UrgentJobs::OfAll {
+            self.urgent = UrgentJobs::None;
+        }
+        if self.order.start(job) {
+            let (group, queue) = self.last;
+            self.groups[group].queues[queue].push_front(job);
+        }
+        self.reserved(job);
+    }
+
+    fn add(&mut self, job: u32) {
+        self.order.add(job);
+        self.push(job);
+    }
+
+    fn sort_again(&mut self) {
+        self.is_sorted = false;
+    }
+
+    fn reserved(&mut self, job: u32) {
+        self.is_sorted &= !self.order.charge(job);
     }
 }

@@ -1,8 +1,9 @@
 //! The attributes of a server and its scheduler that decide how a formula is applied, and what a
-//! scheduling cycle does; the schedulers that a document describes, and the defects of the version.
+//! scheduling cycle does; the schedulers that a document describes; the custom resources; the version,
+//! its defects, and the Python that the server embeds.
 //!
-//! In: the documents of the server, and `qmgr -c 'list sched'` or `'print sched'`. Out:
-//! [`ServerSettings`] and [`ListedScheduler`]s.
+//! In: the documents of the server, `qmgr -c 'list sched'` or `'print sched'`, and a `resourcedef`. Out:
+//! [`ServerSettings`], [`ListedScheduler`]s, and the names of a [`Schema`].
 //!
 //! A server may have schedulers beside the default one. The jobs of a queue with a `partition` belong
 //! to the scheduler with that partition, all others to the default one. The formula of the default
@@ -10,10 +11,14 @@
 //! server refuses to have two that differ. Any other scheduler has its formula, or that of the server,
 //! in its own folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use job_sort_formula::python::PythonVersion;
+use job_sort_formula::schema::{InputType, Schema};
+use jsf_json::clipped;
 
 use crate::files::formula_source::SourceFormula;
-use crate::files::objects::{Attribute, ObjectKind, Objects, last};
+use crate::files::objects::{Attribute, Object, ObjectKind, Objects, last};
 
 /// The attributes in force, as they are written. One that cannot be read counts as unset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -331,6 +336,218 @@ pub fn defects_of(version: PbsVersion) -> impl Iterator<Item = &'static Defect> 
         .filter(move |defect| (defect.first..=defect.last).contains(&version))
 }
 
+/// The releases of a Linux distribution, each with the Python 3 of its system.
+struct Distribution {
+    name: &'static str,
+    /// `ID` in `/etc/os-release`, of this one and of those that are built from the same sources.
+    ids: &'static [&'static str],
+    /// How the release begins, and the minor version of Python.
+    releases: &'static [(&'static str, u8)],
+}
+
+const DISTRIBUTIONS: [Distribution; 4] = [
+    Distribution {
+        name: "Red Hat",
+        ids: &["rhel", "centos", "rocky", "almalinux", "ol"],
+        releases: &[("8", 6), ("9", 9)],
+    },
+    Distribution {
+        name: "SLES",
+        ids: &["sles", "sled", "opensuse-leap"],
+        releases: &[("15", 6)],
+    },
+    Distribution {
+        name: "Debian",
+        ids: &["debian"],
+        releases: &[("11", 9), ("12", 11)],
+    },
+    Distribution {
+        name: "Ubuntu",
+        ids: &["ubuntu"],
+        releases: &[("20.04", 8), ("22.04", 10), ("24.04", 12)],
+    },
+];
+
+/// The first version that a text names as `python --version` prints it (`Python 3.9.18`), as the
+/// name of a library (`libpython3.6m.so.1.0`), or alone (`3.9`); `None` if it names none that is
+/// known.
+///
+/// ```
+/// use jsf_openpbs::files::server::version_in;
+///
+/// let version = |text| version_in(text).map(|version| version.to_string());
+/// assert_eq!(version("Python 3.9.18\n").as_deref(), Some("3.9"));
+/// assert_eq!(version("libpython3.6m.so.1.0 => /lib64/libpython3.6m.so.1.0").as_deref(), Some("3.6"));
+/// assert_eq!(version("Python 2.7.5"), None);
+/// ```
+pub fn version_in(text: &str) -> Option<PythonVersion> {
+    // what follows each mention of Python, then the whole text
+    for rest in text.split("ython").skip(1).chain([text]) {
+        let rest = rest.trim_start();
+        let end = rest.find(|character: char| !character.is_ascii_digit() && character != '.');
+        if let Ok(version) = rest[..end.unwrap_or(rest.len())].parse() {
+            return Some(version);
+        }
+    }
+    None
+}
+
+/// The system that `/etc/os-release` describes, and the Python that an OpenPBS of this version has
+/// there. `None` if the text describes none, or one of which that is not certain.
+///
+/// ```
+/// use jsf_openpbs::files::server::python_of_system;
+/// use jsf_openpbs::files::server::PbsVersion;
+///
+/// let system = "PRETTY_NAME=\"Rocky Linux 9.3 (Blue Onyx)\"\nID=\"rocky\"\nVERSION_ID=\"9.3\"\n";
+/// let (version, name) = python_of_system(system, PbsVersion([23, 6, 6])).unwrap();
+/// assert_eq!((version.to_string().as_str(), &*name), ("3.9", "Rocky Linux 9.3 (Blue Onyx)"));
+/// // PBS Professional brings its own
+/// assert_eq!(python_of_system(system, PbsVersion([2022, 1, 1])), None);
+/// ```
+pub fn python_of_system(os_release: &str, pbs: PbsVersion) -> Option<(PythonVersion, String)> {
+    // since version 20, whose number is a year of two digits, an OpenPBS has the Python 3 of its
+    // system; the number of a PBS Professional has four
+    let PbsVersion([year, ..]) = pbs;
+    if !(20..100).contains(&year) {
+        return None;
+    }
+    let mut settings = BTreeMap::new();
+    for line in os_release.lines() {
+        if let Some((name, value)) = line.split_once('=') {
+            settings.insert(name, value.trim().trim_matches(['"', '\'']));
+        }
+    }
+    let (id, version) = (*settings.get("ID")?, *settings.get("VERSION_ID")?);
+    let name = match settings.get("PRETTY_NAME") {
+        Some(name) => (*name).to_owned(),
+        None => format!("{id} {version}"),
+    };
+    let mut distributions = DISTRIBUTIONS.iter();
+    let distribution = distributions.find(|distribution| distribution.ids.contains(&id))?;
+    for &(release, minor) in distribution.releases {
+        if let Some(rest) = version.strip_prefix(release)
+            && (rest.is_empty() || rest.starts_with('.'))
+        {
+            return Some((PythonVersion::new(minor)?, name));
+        }
+    }
+    None
+}
+
+/// The systems whose Python is one of `versions`, in words: `Red Hat 8 and 9, Ubuntu 20.04`; empty
+/// if no system has one.
+pub fn systems_with(versions: &[PythonVersion]) -> String {
+    let mut systems = Vec::new();
+    for Distribution { name, releases, .. } in &DISTRIBUTIONS {
+        let mut listed = Vec::new();
+        for &(release, minor) in *releases {
+            if versions.iter().any(|version| version.minor() == minor) {
+                listed.push(release);
+            }
+        }
+        match listed.split_last() {
+            Some((last, [])) => systems.push(format!("{name} {last}")),
+            Some((last, others)) => {
+                systems.push(format!("{name} {} and {last}", others.join(", ")));
+            }
+            None => {}
+        }
+    }
+    systems.join(", ")
+}
+
+/// The most lines that are reported.
+const MAX_PROBLEMS: usize = 10_000;
+
+/// Adds the resources that a document declares to a schema. A resource without a type is a string,
+/// as in PBS; a built-in resource is not changed.
+///
+/// Returns what is said of the declarations that cannot be read, which do not affect the others, at
+/// most the first 10,000.
+///
+/// ```
+/// use jsf_openpbs::files::objects::Objects;
+/// use jsf_openpbs::files::server::add_resources;
+/// use job_sort_formula::schema::Schema;
+///
+/// let mut schema = Schema::openpbs();
+/// let resourcedef = Objects::read_resourcedef("base_score type=long\ngpu_model type=string flag=h\n");
+/// assert!(add_resources("resourcedef", &resourcedef, &mut schema).is_empty());
+/// assert!(schema.is_numeric("base_score") && !schema.is_numeric("gpu_model"));
+/// ```
+pub fn add_resources(source_name: &str, objects: &Objects<'_>, schema: &mut Schema) -> Vec<String> {
+    let mut problems = Vec::new();
+    for resource in objects.of(ObjectKind::Resource) {
+        if let Err(problem) = add_resource(resource, schema)
+            && problems.len() < MAX_PROBLEMS
+        {
+            problems.push(problem);
+        }
+    }
+    problems.sort_by_key(|(line, _)| *line);
+    let said = problems.iter();
+    said.map(|(line, reason)| format!("`{source_name}` line {line}: {reason}"))
+        .collect()
+}
+
+/// The names of the resources that a document declares.
+pub fn declared_names<'o>(objects: &'o Objects<'_>) -> BTreeSet<&'o str> {
+    objects.of(ObjectKind::Resource).flat_map(names).collect()
+}
+
+fn names<'o>(resource: &'o Object<'_>) -> impl Iterator<Item = &'o str> {
+    resource.name.split(',').filter(|name| !name.is_empty())
+}
+
+/// Adds one resource, or those that are declared together. An error is a line, and what is wrong
+/// with it.
+fn add_resource(resource: &Object<'_>, schema: &mut Schema) -> Result<(), (usize, String)> {
+    let kind = last(&resource.attributes, "type");
+    if resource.is_declared || kind.is_some() {
+        let mut input_type = InputType::Text;
+        if let Some(kind) = kind {
+            input_type = resource_type(kind.value.text().unwrap_or_default())
+                .map_err(|reason| (kind.place.line, reason))?;
+        }
+        for name in names(resource) {
+            if !is_name(name) {
+                return Err((
+                    resource.line,
+                    format!("`{}` is not a resource name", clipped(name)),
+                ));
+            }
+            schema.add_listed(name, input_type);
+        }
+    }
+    // those that are read-only or invisible `qsub` refuses to everyone (pbs_resources(7B)); of
+    // those with `m`, which are passed to the execution hosts, the amounts are taken to be the
+    // site's too
+    let flags = resource.get("flag").unwrap_or_default();
+    if flags.contains(['r', 'i', 'm']) {
+        for name in names(resource) {
+            schema.withhold(name);
+        }
+    }
+    Ok(())
+}
+
+fn resource_type(word: &str) -> Result<InputType, String> {
+    match InputType::from_pbs_type(word) {
+        Some(input_type) => Ok(input_type),
+        None => Err(format!(
+            "`{}` is not a resource type, expected long, float, size, string, string_array or boolean",
+            clipped(word)
+        )),
+    }
+}
+
+/// Whether a resource may have this name: letters, digits, `_` and `-`, starting with a letter.
+pub fn is_name(name: &str) -> bool {
+    let rest = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "_-".contains(c));
+    name.len() <= 255 && rest.is_empty() && name.starts_with(|c: char| c.is_ascii_alphabetic())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -471,5 +688,108 @@ mod tests {
             listed_schedulers(&Objects::read("set server c = d\nServer vm\n    x = 1\n")),
             []
         );
+    }
+
+    #[test]
+    fn the_python_of_a_system_is_known_where_it_is_certain() {
+        let openpbs = PbsVersion([23, 6, 6]);
+        let of = |id: &str, version: &str| {
+            let found = python_of_system(&format!("ID={id}\nVERSION_ID='{version}'\n"), openpbs);
+            found.map(|(version, _)| version.to_string())
+        };
+        for (id, version, expected) in [
+            ("rhel", "8.10", Some("3.6")),
+            ("\"almalinux\"", "9.4", Some("3.9")),
+            ("sles", "15.5", Some("3.6")),
+            ("debian", "11", Some("3.9")),
+            ("debian", "12", Some("3.11")),
+            ("ubuntu", "20.04", Some("3.8")),
+            ("ubuntu", "22.04", Some("3.10")),
+            ("ubuntu", "24.04", Some("3.12")),
+            ("ubuntu", "23.10", None),
+            ("rhel", "80", None),
+            ("arch", "8", None),
+        ] {
+            assert_eq!(of(id, version).as_deref(), expected, "{id} {version}");
+        }
+        assert_eq!(
+            python_of_system("ID=debian\nVERSION_ID=12\n", PbsVersion([19, 1, 3])),
+            None
+        );
+        assert_eq!(python_of_system("", openpbs), None);
+    }
+
+    #[test]
+    fn systems_are_listed_by_their_versions() {
+        let all: Vec<PythonVersion> = PythonVersion::all().collect();
+        let expected = "Red Hat 8 and 9, SLES 15, Debian 11 and 12, Ubuntu 20.04, 22.04 and 24.04";
+        assert_eq!(systems_with(&all), expected);
+        assert_eq!(systems_with(&all[..2]), "Red Hat 8, SLES 15");
+        assert_eq!(systems_with(&all[1..2]), "");
+    }
+
+    #[test]
+    fn a_text_without_a_known_version_names_none() {
+        for text in [
+            "",
+            "Python",
+            "Python 3",
+            "Python 3.5.2",
+            "pbs_version = 23.06.06",
+            "Python 4.0",
+        ] {
+            assert_eq!(version_in(text), None, "{text:?}");
+        }
+        assert_eq!(version_in("3.12\n"), PythonVersion::new(12));
+    }
+
+    fn kinds(objects: &Objects<'_>) -> (Schema, Vec<String>) {
+        let mut schema = Schema::empty();
+        let problems = add_resources("rd", objects, &mut schema);
+        (schema, problems)
+    }
+
+    #[test]
+    fn reads_every_format() {
+        for objects in [
+            Objects::read_resourcedef(
+                "a type=long\nb  type=size flag=hn\nc type=string flag=h\nd\n# e type=long\n",
+            ),
+            Objects::read(
+                "create resource a\nset resource a type = long\ncreate resource b type=size,flag=hn\nset resource b flag = hn\ncreate resource c,d\nset server e = 1\ncreate queue q\n",
+            ),
+            Objects::read(
+                "Resource a\n    type = long\nResource b\n    type = size\n    flag = hn\n\nResource c\n    type = string\nResource d\n",
+            ),
+        ] {
+            let (schema, problems) = kinds(&objects);
+            let found: Vec<_> = schema
+                .iter()
+                .map(|(name, entry)| (name, entry.input_type))
+                .collect();
+            assert_eq!(
+                found,
+                [
+                    ("a", InputType::Count),
+                    ("b", InputType::Size),
+                    ("c", InputType::Text),
+                    ("d", InputType::Text)
+                ],
+                "{}",
+                objects.text
+            );
+            assert!(problems.is_empty());
+        }
+    }
+
+    #[test]
+    fn an_invalid_line_does_not_affect_others() {
+        let (schema, problems) = kinds(&Objects::read_resourcedef(
+            "a type=lnog\r\n%% type=long\r\nb type=long\r\n",
+        ));
+        assert!(schema.is_numeric("b") && schema.len() == 1);
+        assert!(problems[0].starts_with("`rd` line 1: `lnog` is not a resource type"));
+        assert!(problems[1].starts_with("`rd` line 2: "), "{problems:?}");
+        assert_eq!(problems.len(), 2);
     }
 }

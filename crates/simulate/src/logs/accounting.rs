@@ -10,12 +10,12 @@
 //! job runs. A formula gets what `Resource_List.…` has, which includes the defaults of the server
 //! and the queue.
 
-use jsf_openpbs::array_id::is_array;
-use jsf_openpbs::chunks::{of_exec_host, of_exec_vnode, of_nodes, of_select};
-use jsf_openpbs::duration::seconds;
-use jsf_openpbs::entity::EntityAttributes;
+use jsf_openpbs::amounts::AmountSource;
 use jsf_openpbs::files::holidays::time_of;
-use jsf_openpbs::resource_amount::AmountSource;
+use jsf_openpbs::job_attributes::EntityAttributes;
+use jsf_openpbs::job_attributes::is_array;
+use jsf_openpbs::job_attributes::{of_exec_host, of_exec_vnode, of_nodes, of_select};
+use jsf_openpbs::times::seconds;
 
 use super::Fields;
 use super::left_out::{Fault, LeftOutReason};

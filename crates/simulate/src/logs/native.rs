@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use job_sort_formula::python::MAX_EXACT_INT;
-use jsf_openpbs::chunks::of_select;
-use jsf_openpbs::duration::seconds;
-use jsf_openpbs::resource_amount::AmountSource;
+use jsf_openpbs::amounts::AmountSource;
+use jsf_openpbs::job_attributes::of_select;
+use jsf_openpbs::times::seconds;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::BufRead;
 
-use jsf_openpbs::array_id::{array_and_index, is_array};
-use jsf_openpbs::duration::seconds;
-use jsf_openpbs::wall_clock::seconds_of_ctime;
+use jsf_openpbs::job_attributes::{array_and_index, is_array};
+use jsf_openpbs::times::seconds;
+use jsf_openpbs::times::seconds_of_ctime;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 

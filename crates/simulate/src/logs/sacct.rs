@@ -8,8 +8,8 @@
 //! Steps, such as `12.batch`, are not jobs. Times are those of the cluster's clock; where it
 //! changes to summer time, waits across the change are an hour off.
 
-use jsf_openpbs::array_id::ArrayIndices;
-use jsf_openpbs::duration::seconds;
+use jsf_openpbs::job_attributes::ArrayIndices;
+use jsf_openpbs::times::seconds;
 use jsf_slurm::jobs::{SlurmJob, TimeLimit, TresAmounts, parse_time};
 use jsf_slurm::priority::PriorityInputs;
 

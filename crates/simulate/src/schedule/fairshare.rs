@@ -4,7 +4,7 @@
 use job_sort_formula::fairshare::{
     DocumentedOpenPbs, NodeId, NodeKind, Policy, PolicyRules, ShareTree, TicketBased,
 };
-use jsf_openpbs::number_format;
+use jsf_openpbs::amounts;
 use jsf_openpbs::share_tree::{SharePath, SharePaths};
 use serde::Serialize;
 
@@ -269,7 +269,7 @@ impl Fairshare {
                 &mut numbers.factor,
             ] {
                 for number in list {
-                    *number = number_format::fairshare(*number);
+                    *number = amounts::fairshare(*number);
                 }
             }
         }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::InputType;
-use jsf_openpbs::entity::FairshareEntity;
-use jsf_openpbs::resource_amount::{NumberMode, number};
+use jsf_openpbs::amounts::{NumberMode, number};
+use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::PrioritySettings;
 

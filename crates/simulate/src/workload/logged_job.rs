@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use jsf_openpbs::resource_amount::AmountSource;
+use jsf_openpbs::amounts::AmountSource;
 
 /// What a log says of an input of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]

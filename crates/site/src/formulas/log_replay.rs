@@ -3,10 +3,10 @@
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::rank::OnError;
+use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::replay::{
     OtherFormula, Replay, ReplayedQueue, formulas_set, logged_values, replay,
 };
-use jsf_openpbs::resource_amount::NumberMode;
 
 use crate::formulas::formula_text::submitted;
 use crate::{FileSource, PolicyName, Role, Site, SiteError};

@@ -6,7 +6,7 @@ use std::mem;
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::jobs::{Exclusion, JobTable, Problems};
 use jsf_json::clipped;
-use jsf_openpbs::entity::FairshareEntity;
+use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_openpbs::order::Order;
 use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::words::counted;

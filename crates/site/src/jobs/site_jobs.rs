@@ -8,7 +8,7 @@ use job_sort_formula::jobs::{Exclusion, JobTable};
 use job_sort_formula::schema::Schema;
 use jsf_ingest::{CycleJobs, ParsedJobs, ReadOptions, read_jobs};
 use jsf_openpbs::check::CHECKED_COLUMNS;
-use jsf_openpbs::entity::FairshareEntity;
+use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_openpbs::order::Order;
 use jsf_slurm::priority::AGE;
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::rank::Scores;
 use jsf_ingest::QueuedJob;
-use jsf_openpbs::array_id::{ArrayIndices, array_and_index};
 use jsf_openpbs::cycle::{Cycle, CycleEvent, PreemptionMethod, Refusal, Shortage};
+use jsf_openpbs::job_attributes::{ArrayIndices, array_and_index};
 use jsf_openpbs::order::{NotConsidered, Order};
 
 use super::site_machine::CycleMachine;

@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::schema::InputType;
 use jsf_ingest::QueuedJob;
-use jsf_openpbs::array_id::array_and_index;
-use jsf_openpbs::chunks::Chunk;
 use jsf_openpbs::cycle::{
     Exclusive, Machine, Part, Placement, Placing, PoolOrder, PoolValue, Sharing,
 };
+use jsf_openpbs::files::nodes::ListedReservation;
 use jsf_openpbs::files::nodes::{Node, Nodes};
-use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_openpbs::files::sched_config::{NodeAmount, NodeSortKey, SortFirst};
+use jsf_openpbs::job_attributes::Chunk;
+use jsf_openpbs::job_attributes::array_and_index;
 use jsf_openpbs::words::first_names;
 
 use super::times_and_reservations::Reservations;

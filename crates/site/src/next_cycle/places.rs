@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use jsf_ingest::QueuedJob;
-use jsf_openpbs::chunks::Chunk;
 use jsf_openpbs::cycle::{Machine, PlacementSets, Placing, RequestedChunks};
+use jsf_openpbs::job_attributes::Chunk;
 
 use super::node_pools::{PROCESSORS, Pools, WantedValue, amount_of, amounts_of};
 use crate::Site;

@@ -8,7 +8,7 @@ use jsf_ingest::QueuedJob;
 use jsf_openpbs::cycle::{
     JobSource, LimitKind, PreemptionJob, PreemptionLevels, PreemptionMethod, Request, SuspendedJob,
 };
-use jsf_openpbs::files::limits::whole_amount;
+use jsf_openpbs::files::queues::whole_amount;
 use jsf_openpbs::share_tree::PbsTree;
 
 use super::cycle_decisions::OrderedQueue;

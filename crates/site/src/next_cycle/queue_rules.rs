@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind, Limits, PreemptionLevels, status};
-use jsf_openpbs::files::limits::{LimitsByQueue, RunLimit};
+use jsf_openpbs::files::queues::{LimitsByQueue, RunLimit};
 use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;
 use jsf_simulate::OrderRules;
 

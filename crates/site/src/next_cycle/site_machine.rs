@@ -7,12 +7,12 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
 use jsf_ingest::{CycleJobs, QueuedJob};
-use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{
     AdvanceReservation, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Part, Placement,
     RequestedChunks, UNLIMITED_WALLTIME,
 };
-use jsf_openpbs::files::reservations::ListedReservation;
+use jsf_openpbs::files::nodes::ListedReservation;
+use jsf_openpbs::job_attributes::array_and_index;
 use jsf_openpbs::words::counted;
 use jsf_simulate::Names;
 

@@ -10,8 +10,8 @@ use jsf_ingest::Clock;
 use jsf_openpbs::cycle::{QueueTime, Times};
 use jsf_openpbs::files::holidays::{Holidays, dedicated_times};
 use jsf_openpbs::files::nodes::Node;
+use jsf_openpbs::files::nodes::{ListedReservation, read_reservations};
 use jsf_openpbs::files::objects::Objects;
-use jsf_openpbs::files::reservations::{self, ListedReservation};
 use jsf_openpbs::files::sched_config::ByTime;
 use jsf_simulate::Workload;
 
@@ -243,7 +243,7 @@ impl Reservations {
         };
         let text = source.read_expected(Role::Reservations)?.into_text();
         let mut made = Self::default();
-        for reservation in reservations::read(&source.name(), &Objects::read(&text))? {
+        for reservation in read_reservations(&source.name(), &Objects::read(&text))? {
             if !reservation.is_confirmed {
                 made.unconfirmed.insert(reservation.queue, reservation.id);
                 continue;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jsf_ingest::FileKind;
 use jsf_json::decode_utf8;
 use jsf_openpbs::files::objects::Objects;
-use jsf_openpbs::files::resources::is_name;
+use jsf_openpbs::files::server::is_name;
 use jsf_slurm::conf::SlurmConf;
 
 use crate::opening::compression::{

@@ -13,9 +13,9 @@ use job_sort_formula::rank::{
     python_result, row_work,
 };
 use job_sort_formula::schema::{FairshareInput, InputType};
-use jsf_openpbs::exchange_rates::{ExchangeRate, exchange_rates};
+use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::check::{ExchangeRate, exchange_rates};
 use jsf_openpbs::order::{Competition, Criterion, JobComparison, NotConsidered};
-use jsf_openpbs::resource_amount::NumberMode;
 use serde::{Serialize, Serializer};
 
 use crate::shares::site_tree::SiteTree;

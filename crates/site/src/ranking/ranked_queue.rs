@@ -12,9 +12,9 @@ use job_sort_formula::rank::{
     Ranking, ScorePrecision, SummandAgreement, score, summand_agreements,
 };
 use job_sort_formula::schema::{Origin, Schema};
+use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::files::sched_config::SortKey;
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
-use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::share_tree::PbsTree;
 use serde::Serializer;
 

@@ -4,7 +4,7 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::nearest_double;
 use job_sort_formula::schema::{Origin, Schema};
-use jsf_openpbs::resource_amount::AmountSource;
+use jsf_openpbs::amounts::AmountSource;
 
 use crate::Site;
 

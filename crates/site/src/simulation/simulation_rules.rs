@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use job_sort_formula::diagnostic::Need;
 use jsf_ingest::QueuedJob;
-use jsf_openpbs::array_id::array_and_index;
-use jsf_openpbs::chunks::Chunk;
+use jsf_openpbs::amounts::AmountSource;
 use jsf_openpbs::cycle::{CycleRules, Limit, Machine, Times};
 use jsf_openpbs::files::nodes::Node;
 use jsf_openpbs::files::sched_config::SortFirst;
-use jsf_openpbs::resource_amount::AmountSource;
+use jsf_openpbs::job_attributes::Chunk;
+use jsf_openpbs::job_attributes::array_and_index;
 use jsf_simulate::{
     Backfill, MAX_RUN_SUBJOBS, NonPrimeRules, OrderRules, PlacedRequests, SimulationRules,
     UsageMeasure, Workload,

@@ -10,8 +10,8 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin};
 use jsf_ingest::FileKind;
-use jsf_openpbs::duration::seconds;
-use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::times::seconds;
 use jsf_openpbs::words::{counted, first_names, quoted};
 use jsf_simulate::{
     Backfill, Decay, Fairshare, FairsharePolicy, Faults, LogInputs, LogRules, MAX_RUN_SUBJOBS,

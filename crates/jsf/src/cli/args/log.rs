@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use clap::builder::Resettable;
 use clap::{Arg, Id, ValueEnum};
-use jsf_openpbs::duration::parse_duration;
+use jsf_openpbs::times::parse_duration;
 use jsf_site::{Role, SimulationOptions, SiteFiles, StartingUsage, is_stdin};
 
 use crate::cli::CliError;

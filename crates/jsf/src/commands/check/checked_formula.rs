@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use job_sort_formula::diagnostic::{Code, Diagnostic, FixedText, Levels, Severity};
 use jsf_openpbs::check::Checked;
-use jsf_openpbs::qmgr_validation::AnsweredBy;
+use jsf_openpbs::qmgr::AnsweredBy;
 use jsf_site::{FormulaText, Role, Site};
 
 use crate::cli::{CliError, Progress, report};

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use job_sort_formula::diagnostic::{Code, Severity};
 use jsf_openpbs::check::{Checked, JobCounts, Verdict};
 use jsf_openpbs::qmgr;
-use jsf_openpbs::qmgr_validation::AnsweredBy;
+use jsf_openpbs::qmgr::AnsweredBy;
 use jsf_site::FormulaText;
 use serde::{Serialize, Serializer};
 

@@ -1,8 +1,8 @@
 //! A scheduling cycle: who starts, who is promised a start and when, why each other job waits.
 
 use job_sort_formula::jobs::JobState;
-use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::check::Checked;
+use jsf_openpbs::job_attributes::array_and_index;
 use jsf_site::{CycledQueue, ReservedJob, WaitingJob};
 use serde::Serialize;
 

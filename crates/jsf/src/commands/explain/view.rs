@@ -6,7 +6,7 @@ use std::iter;
 use job_sort_formula::rank::SummandAgreement;
 use job_sort_formula::rank::explain::{NodeValue, nearest_double};
 use job_sort_formula::schema::FairshareInput;
-use jsf_openpbs::number_format;
+use jsf_openpbs::amounts;
 use jsf_openpbs::order::Criterion;
 use jsf_site::{
     ExplainedInput, Explanation, Means, Neighbour, RankReached, Reached, SmallestChange, Wait,
@@ -361,7 +361,7 @@ impl<'a> ExplainedJob<'a, '_> {
             let lacking = if lacking.fract() == 0.0 {
                 score_in_words(lacking)
             } else {
-                number_format::logged(lacking)
+                amounts::logged(lacking)
             };
             there += &format!(": {lacking} more are needed");
         }

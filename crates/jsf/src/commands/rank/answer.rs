@@ -10,8 +10,8 @@ use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::ScoreError;
 use job_sort_formula::rank::explain::{inputs, nearest_double};
+use jsf_openpbs::amounts;
 use jsf_openpbs::check::Checked;
-use jsf_openpbs::number_format;
 use jsf_openpbs::order::NotConsidered;
 use jsf_site::RankedQueue;
 use serde::{Serialize, Serializer};
@@ -334,7 +334,7 @@ pub fn logged(score: f64, is_slurm_priority: bool) -> String {
     if is_slurm_priority {
         (score as u32).to_string()
     } else {
-        number_format::logged(score)
+        amounts::logged(score)
     }
 }
 

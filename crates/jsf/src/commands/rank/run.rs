@@ -5,8 +5,8 @@ use std::io::Write;
 use clap::Args;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::{ComparedRanking, Comparison};
+use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{FAILURE_CODES, error_findings_of};
-use jsf_openpbs::resource_amount::NumberMode;
 use jsf_site::{RankRequest, RankedQueue};
 
 use crate::answer::Format;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::rank::explain::nearest_double;
 use job_sort_formula::rank::{Comparison, SummandAgreement};
-use jsf_openpbs::number_format;
+use jsf_openpbs::amounts;
 use jsf_site::RankedQueue;
 
 use crate::commands::rank::answer::{Job, RankReport};
@@ -251,7 +251,7 @@ fn cells(job: Job<'_>) -> Vec<Cell<'_>> {
     for term in job.terms.unwrap_or_default() {
         // with the digits that OpenPBS gives to a formula
         cells.push(match term.value.as_ref().and_then(nearest_double) {
-            Some(number) => Cell::Written(number_format::printed(number), Some(number)),
+            Some(number) => Cell::Written(amounts::printed(number), Some(number)),
             None => Cell::Missing,
         });
     }

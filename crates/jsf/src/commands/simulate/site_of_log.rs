@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use job_sort_formula::rank::OldNew;
-use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::amounts::NumberMode;
 use jsf_site::{FormulaText, Role, Site, SiteError, SiteFiles, is_stdin};
 
 use crate::cli::args::FormulaArgs;

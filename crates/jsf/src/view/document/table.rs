@@ -5,7 +5,7 @@ use std::iter;
 use std::rc::Rc;
 
 use job_sort_formula::python::Value;
-use jsf_openpbs::number_format;
+use jsf_openpbs::amounts;
 
 use crate::view::document::Medium;
 use crate::view::words::{
@@ -339,7 +339,7 @@ pub(crate) fn star(has_star: bool) -> &'static str {
 /// does, and is shown with all digits that tell it from another double.
 pub(crate) fn score_in_words(score: f64) -> String {
     if !score.is_finite() || f64::from(score as f32) == score {
-        return number_format::logged(score);
+        return amounts::logged(score);
     }
     let text = Value::Float(score).repr();
     text.strip_suffix(".0").unwrap_or(&text).to_owned()

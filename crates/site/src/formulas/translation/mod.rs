@@ -11,8 +11,8 @@ use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::nearest_double;
 use job_sort_formula::rank::{SIZES, WorkBudget};
 use job_sort_formula::schema::Schema;
-use jsf_openpbs::exchange_rates::{ExchangeRate, exchange_rates};
-use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::check::{ExchangeRate, exchange_rates};
 use serde::Serialize;
 
 use crate::{CompareRequest, Role, Site, SiteError};

@@ -1,11 +1,17 @@
-//! The chunks that jobs and reservations ask for, and what they have of the nodes.
+//! What the attributes of a job say, also those of a reservation: the chunks that it asks for and what
+//! it has of the nodes, the array of a subjob and the indices of an array, and the fair-share entity
+//! that is charged.
 //!
-//! In: a `select`, `exec_vnode` or `resv_nodes`. Out: amounts: sizes in kb, durations in seconds. Or
-//! the number of processors alone, also of what Torque writes of a job's request and of its hosts.
+//! In: a `select`, `exec_vnode`, `resv_nodes` and the like. Out: amounts: sizes in kb, durations in
+//! seconds. Or the number of processors alone, also of what Torque writes of a job's request and of its
+//! hosts.
+
+use std::borrow::Cow;
+use std::fmt;
 
 use job_sort_formula::schema::Schema;
 
-use crate::resource_amount::{AmountSource, whole_amount};
+use crate::amounts::{AmountSource, whole_amount};
 
 /// Chunks that are alike.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -169,6 +175,191 @@ fn count(chunk: &str) -> i64 {
 
 fn positive(total: i64) -> Option<i64> {
     if total > 0 { Some(total) } else { None }
+}
+
+/// Whether an id is that of an array.
+pub fn is_array(id: &str) -> bool {
+    id.split('.').next().unwrap_or_default().ends_with("[]")
+}
+
+/// The id of the array of a subjob, and the index of the subjob; `None` for an id of another job.
+///
+/// ```
+/// use jsf_openpbs::job_attributes::array_and_index;
+///
+/// assert_eq!(array_and_index("12[3].vm"), Some(("12[].vm".to_owned(), 3)));
+/// assert_eq!(array_and_index("12[].vm"), None);
+/// ```
+pub fn array_and_index(id: &str) -> Option<(String, u32)> {
+    let (number, rest) = id.split_once('[')?;
+    let (index, server) = rest.split_once(']')?;
+    Some((format!("{number}[]{server}"), index.parse().ok()?))
+}
+
+/// The indices of subjobs, such as `0-9:3,12`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ArrayIndices {
+    /// First, last and step.
+    ranges: Vec<(u32, u32, u32)>,
+}
+
+impl ArrayIndices {
+    /// Reads indices, without what follows `%`; an empty text and `-` are none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.split('%').next().unwrap_or_default().trim();
+        if matches!(text, "" | "-") {
+            return Some(Self::default());
+        }
+        let mut ranges = Vec::new();
+        for range in text.split(',') {
+            ranges.push(parse_range(range.trim())?);
+        }
+        Some(Self { ranges })
+    }
+
+    /// So many indices from 0 on.
+    pub fn first(count: u32) -> Self {
+        let mut ranges = Vec::new();
+        if count > 0 {
+            ranges.push((0, count - 1, 1));
+        }
+        Self { ranges }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        let mut count = 0;
+        for (first, last, step) in &self.ranges {
+            count += u64::from((last - first) / step) + 1;
+        }
+        count
+    }
+
+    /// Whether the set is empty.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// The place of an index among them, from 0.
+    pub fn position(&self, index: u32) -> Option<usize> {
+        let mut before = 0;
+        for &(first, last, step) in &self.ranges {
+            if (first..=last).contains(&index) && (index - first).is_multiple_of(step) {
+                return Some(before + ((index - first) / step) as usize);
+            }
+            before += ((last - first) / step) as usize + 1;
+        }
+        None
+    }
+
+    /// The indices, in the order of the text, which PBS writes in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        let ranges = self.ranges.iter();
+        ranges.flat_map(|&(first, last, step)| (first..=last).step_by(step as usize))
+    }
+}
+
+/// Reads `4`, `0-9` or `0-9:3`.
+fn parse_range(range: &str) -> Option<(u32, u32, u32)> {
+    let (range, step) = range.split_once(':').unwrap_or((range, "1"));
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let (first, last, step) = (first.parse().ok()?, last.parse().ok()?, step.parse().ok()?);
+    if first > last || step == 0 {
+        return None;
+    }
+    Some((first, last, step))
+}
+
+/// `fairshare_entity` of `sched_config`: which attribute of a job names its fair-share entity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum FairshareEntity {
+    /// `euser`, OpenPBS's default.
+    #[default]
+    User,
+    /// `egroup`
+    Group,
+    /// `Account_Name`
+    Account,
+    /// `queue`
+    Queue,
+    /// `egroup:euser`
+    GroupUser,
+}
+
+/// The attributes of a job that may name its entity; each is empty if the job lacks that attribute.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct EntityAttributes<'a> {
+    pub user: &'a str,
+    pub group: &'a str,
+    pub account: &'a str,
+    /// `Job_Owner`, `user@host`.
+    pub submitter: &'a str,
+    pub queue: &'a str,
+}
+
+impl<'a> EntityAttributes<'a> {
+    /// `euser`, or the user in `Job_Owner` for a job without it: qstat does not show `euser` to
+    /// ordinary users.
+    fn user_or_submitter(&self) -> &'a str {
+        if self.takes_user_from_job_owner() {
+            self.submitter.split('@').next().unwrap_or("")
+        } else {
+            self.user
+        }
+    }
+
+    /// Whether only `Job_Owner` gives the user, because there is no `euser`.
+    pub fn takes_user_from_job_owner(&self) -> bool {
+        self.user.is_empty() && !self.submitter.is_empty()
+    }
+}
+
+impl FairshareEntity {
+    /// Whether the entity depends on the user.
+    pub fn uses_user(self) -> bool {
+        matches!(self, Self::User | Self::GroupUser)
+    }
+
+    const NAMES: [(&'static str, Self); 5] = [
+        ("euser", Self::User),
+        ("egroup", Self::Group),
+        ("Account_Name", Self::Account),
+        ("queue", Self::Queue),
+        ("egroup:euser", Self::GroupUser),
+    ];
+
+    /// The value of `fairshare_entity`, ignoring case.
+    pub fn from_name(text: &str) -> Option<Self> {
+        for (word, entity) in Self::NAMES {
+            if word.eq_ignore_ascii_case(text.trim()) {
+                return Some(entity);
+            }
+        }
+        None
+    }
+
+    /// The entity of a job. A job that lacks the attribute has the entity `""`, or `":"` under
+    /// `egroup:euser`, which OpenPBS puts into its fair-share group `unknown`.
+    pub fn entity_of<'a>(self, job: EntityAttributes<'a>) -> Cow<'a, str> {
+        match self {
+            Self::User => Cow::Borrowed(job.user_or_submitter()),
+            Self::Group => Cow::Borrowed(job.group),
+            Self::Account => Cow::Borrowed(job.account),
+            Self::Queue => Cow::Borrowed(job.queue),
+            Self::GroupUser => Cow::Owned(format!("{}:{}", job.group, job.user_or_submitter())),
+        }
+    }
+}
+
+impl fmt::Display for FairshareEntity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (word, entity) in Self::NAMES {
+            if entity == *self {
+                f.write_str(word)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

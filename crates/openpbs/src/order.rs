@@ -1,0 +1,986 @@
+//! OpenPBS's order of jobs: the order in which the scheduler considers them once all have their
+//! values.
+//!
+//! The criteria, first to last: the queue, if `by_queue` or `round_robin` is on; whether the job
+//! can run; whether its queue is an express queue; the value of the formula; fair share, if it is
+//! on; `job_sort_key`; the submission order. Source: the recorded orders in
+//! `tests/golden/openpbs/evaluate/orders.jsonl`.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
+use std::fmt;
+
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::rank::{Ranking, Scores, higher_first, merge_sort, sort_listed_by_value};
+use job_sort_formula::schema::is_scheduler_input;
+
+use crate::amounts;
+use crate::cycle::{JobOrder, SortedCandidates, UrgentJobs};
+use crate::files::queues::Queues;
+use crate::files::sched_config::{SchedConfig, SortFirst, SortKey};
+use crate::share_tree::{PbsTree, SharePaths};
+
+/// The threshold if `job_sort_formula_threshold` is not set: C's smallest `int`. A job whose value
+/// is minus infinity therefore does not run.
+pub const NO_THRESHOLD: f64 = -2_147_483_648.0;
+
+/// The settings of one scheduler that determine the order of jobs.
+#[derive(Debug, Clone, Copy)]
+pub struct Order<'a> {
+    config: &'a SchedConfig,
+    queues: &'a Queues,
+    tree: Option<&'a PbsTree>,
+    threshold: f64,
+    limit: usize,
+}
+
+/// The jobs in their order, and the waiting jobs that the scheduler does not consider.
+#[derive(Debug, Clone)]
+pub struct Ordered {
+    /// The scores, and the rows that the scheduler considers.
+    pub ranking: Ranking,
+    /// The waiting rows that the scheduler does not consider, in evaluation order.
+    pub not_considered: Vec<(usize, NotConsidered)>,
+}
+
+/// Why the scheduler does not consider a waiting job.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum NotConsidered {
+    /// `fair_share` is on and the entity's percentage is 0.
+    NoShares,
+    /// The value does not exceed the threshold.
+    UnderThreshold {
+        /// The job's value, as the scheduler keeps it.
+        value: f64,
+        /// `job_sort_formula_threshold`.
+        threshold: f64,
+    },
+}
+
+impl NotConsidered {
+    /// That a value does not exceed the threshold, if so. The threshold does not apply to a job
+    /// whose error the caller ranks below every value
+    /// ([`OnError::Null`](job_sort_formula::rank::OnError::Null)): OpenPBS gives it a value.
+    pub fn by_threshold(value: f64, threshold: f64, has_error: bool) -> Option<Self> {
+        let is_under = value <= threshold && !(value == f64::NEG_INFINITY && has_error);
+        is_under.then_some(Self::UnderThreshold { value, threshold })
+    }
+}
+
+impl fmt::Display for NotConsidered {
+    /// OpenPBS's log message, where it is recorded.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::NoShares => f.write_str("the job's fair-share entity has no shares"),
+            Self::UnderThreshold { value, threshold } => {
+                let value = amounts::logged(value);
+                let threshold = amounts::printed(threshold);
+                write!(
+                    f,
+                    "Job's formula value {value} is under threshold {threshold}"
+                )
+            }
+        }
+    }
+}
+
+impl<'a> Order<'a> {
+    /// The order in prime time, which is always if there is no `holidays` file, without a
+    /// fair-share tree and without a threshold.
+    pub fn new(config: &'a SchedConfig, queues: &'a Queues) -> Self {
+        Self {
+            config,
+            queues,
+            tree: None,
+            threshold: NO_THRESHOLD,
+            limit: usize::MAX,
+        }
+    }
+
+    /// Sets the tree that orders jobs if `fair_share` is on. It must contain the entities of the
+    /// jobs.
+    #[must_use]
+    pub fn tree(self, tree: impl Into<Option<&'a PbsTree>>) -> Self {
+        let tree = tree.into();
+        Self { tree, ..self }
+    }
+
+    /// Sets `job_sort_formula_threshold`, if there is one, which the server stores in a C `float`.
+    #[must_use]
+    pub fn threshold(self, threshold: impl Into<Option<f64>>) -> Self {
+        let threshold = threshold.into().map(amounts::server_float);
+        Self {
+            threshold: threshold.unwrap_or(NO_THRESHOLD),
+            ..self
+        }
+    }
+
+    /// Determines only the first `limit` rows of the order, which is faster than the whole order.
+    #[must_use]
+    pub fn limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// The columns that the table needs for `job_sort_key`, in addition to those of the formula.
+    pub fn columns(&self) -> Vec<&'a str> {
+        let keys = self.job_sort_keys().iter();
+        keys.filter_map(column_of).collect()
+    }
+
+    /// The criteria by which jobs are ordered, the first one first, in a few words each.
+    pub fn criteria(&self) -> Vec<(Criterion, String)> {
+        let mut criteria = Vec::new();
+        if self.chooses_queue_first() {
+            criteria.push((Criterion::Queue, "priority of the queue".to_owned()));
+        }
+        if self.config.round_robin.prime {
+            criteria.push((
+                Criterion::RoundRobin,
+                "queues in turn (round_robin)".to_owned(),
+            ));
+        }
+        if self.config.preemptive_sched.prime {
+            let priority = self.config.preempt_queue_prio;
+            criteria.push((
+                Criterion::ExpressQueue,
+                format!("express queues (priority {priority} or higher)"),
+            ));
+        }
+        criteria.push((Criterion::Value, "value of the formula".to_owned()));
+        if self.active_tree().is_some() {
+            criteria.push((Criterion::FairShare, "fair share (fair_share)".to_owned()));
+        }
+        for (key, number) in self.job_sort_keys().iter().zip(1..) {
+            let first = match key.first {
+                SortFirst::High => "HIGH",
+                SortFirst::Low => "LOW",
+            };
+            let words = format!("job_sort_key {} {first}", key.name);
+            criteria.push((Criterion::SortKey(number), words));
+        }
+        criteria.push((Criterion::Submission, "order of submission".to_owned()));
+        criteria
+    }
+
+    /// Orders scored jobs.
+    pub fn order(&self, scores: Scores, table: &JobTable) -> Ordered {
+        let sort_keys = SortKeys::new(self, &scores, table);
+        let mut rows: Vec<_> = (0..table.len()).collect();
+        rows.retain(|&row| scores.is_scored(row));
+        let queues = self.queue_groups(table);
+        let rows = evaluation_order(&queues, rows, table);
+        let mut not_considered = Vec::new();
+        for &row in &rows {
+            if let Some(reason) = sort_keys.not_considered(row) {
+                not_considered.push((row, reason));
+            }
+        }
+        let order = self.arrange(&queues, rows, table, &sort_keys);
+        Ordered {
+            ranking: Ranking::from_order(scores, order),
+            not_considered,
+        }
+    }
+
+    /// The considered rows in their order; `rows` are in evaluation order.
+    fn arrange(
+        &self,
+        groups: &[Vec<usize>],
+        rows: Vec<usize>,
+        table: &JobTable,
+        sort_keys: &SortKeys<'_>,
+    ) -> Vec<usize> {
+        if !self.chooses_queue_first() {
+            return sort_keys.sorted(rows, self.limit);
+        }
+        let mut lists = vec![Vec::new(); table.queues().len()];
+        for row in rows {
+            lists[table.queue_index(row)].push(row);
+        }
+        for list in &mut lists {
+            *list = sort_keys.sorted(std::mem::take(list), self.limit);
+        }
+        let mut order = self.merge(groups, lists);
+        order.truncate(self.limit);
+        order
+    }
+
+    /// Merges the sorted rows of each queue into one order.
+    fn merge(&self, groups: &[Vec<usize>], mut lists: Vec<Vec<usize>>) -> Vec<usize> {
+        let mut order = Vec::with_capacity(lists.iter().map(Vec::len).sum());
+        for group in groups {
+            let mut of_group = Vec::with_capacity(group.len());
+            for &queue in group {
+                of_group.push(std::mem::take(&mut lists[queue]));
+            }
+            if self.config.round_robin.prime {
+                round_robin(&of_group, &mut order)
+            } else {
+                order.extend(of_group.concat())
+            }
+        }
+        order
+    }
+
+    /// The queue indices of the table. If the queue is chosen first: one group per priority, the
+    /// higher priority first. Otherwise one group in the server's order.
+    fn queue_groups(&self, table: &JobTable) -> Vec<Vec<usize>> {
+        let mut queues: Vec<usize> = (0..table.queues().len()).collect();
+        queues.sort_by_key(|&queue| {
+            let position = self.queues.position(&table.queues()[queue]);
+            position.unwrap_or(usize::MAX)
+        });
+        if !self.chooses_queue_first() {
+            return vec![queues];
+        }
+        let mut groups: BTreeMap<Reverse<i64>, Vec<usize>> = BTreeMap::new();
+        for queue in queues {
+            let priority = self.priority(&table.queues()[queue]);
+            groups.entry(Reverse(priority)).or_default().push(queue);
+        }
+        groups.into_values().collect()
+    }
+
+    /// By queue of the table: the index of its group and its index there.
+    fn queue_places(&self, table: &JobTable) -> Vec<(u32, u32)> {
+        let mut places = vec![(0, 0); table.queues().len()];
+        for (queues, group) in self.queue_groups(table).iter().zip(0..) {
+            for (&queue, place) in queues.iter().zip(0..) {
+                places[queue] = (group, place);
+            }
+        }
+        places
+    }
+
+    fn chooses_queue_first(&self) -> bool {
+        self.config.by_queue.prime || self.config.round_robin.prime
+    }
+
+    /// The keys of `job_sort_key`, the first one first.
+    pub fn job_sort_keys(&self) -> &'a [SortKey] {
+        &self.config.job_sort_key.prime
+    }
+
+    /// The tree, if fair share orders jobs.
+    fn active_tree(&self) -> Option<&'a PbsTree> {
+        self.tree.filter(|_| self.config.fair_share.prime)
+    }
+
+    fn is_express(&self, queue: &str) -> bool {
+        self.config.preemptive_sched.prime
+            && self.priority(queue) >= i64::from(self.config.preempt_queue_prio)
+    }
+
+    fn priority(&self, queue: &str) -> i64 {
+        self.queues.priority(queue).unwrap_or(0)
+    }
+}
+
+/// The rows in evaluation order: queue by queue, and within a queue in submission order.
+fn evaluation_order(groups: &[Vec<usize>], mut rows: Vec<usize>, table: &JobTable) -> Vec<usize> {
+    table.sort_by_submit_order(&mut rows);
+    let mut place = vec![0; table.queues().len()];
+    for (index, &queue) in groups.iter().flatten().enumerate() {
+        place[queue] = index;
+    }
+    if place.len() > 1 {
+        rows.sort_by_key(|&row| place.get(table.queue_index(row)).copied());
+    }
+    rows
+}
+
+/// Takes one row of each list in turn until all lists are exhausted.
+fn round_robin(lists: &[Vec<usize>], order: &mut Vec<usize>) {
+    let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
+    for turn in 0..longest {
+        for list in lists {
+            order.extend(list.get(turn));
+        }
+    }
+}
+
+/// The jobs that one job competes with. If the queue is chosen first, these are the jobs of its
+/// queue.
+#[derive(Debug, Clone)]
+pub struct Competition {
+    /// The number of jobs that come before it whatever its value is, because their queue is an
+    /// express queue.
+    always_ahead: usize,
+    /// The rows of the jobs that come before it or after it because of their value, best first,
+    /// each with whether it comes before the job if the values are equal.
+    pub competitors: Vec<(usize, bool)>,
+    /// A job whose value does not exceed this is not considered.
+    pub threshold: f64,
+    /// The rank of each place among these jobs, from the first place on.
+    ranks: Vec<usize>,
+}
+
+impl Competition {
+    /// The number of places of at most this rank: the job has at most the rank if fewer competitors
+    /// than this number are ahead of it. `None` if no value gives it this rank.
+    pub fn places(&self, rank: usize) -> Option<usize> {
+        // the ranks ascend
+        let places = self.ranks.partition_point(|&of_place| of_place <= rank);
+        if places <= self.always_ahead {
+            return None;
+        }
+        Some(places - self.always_ahead)
+    }
+
+    /// The rank of the job if this number of competitors is ahead of it.
+    pub fn rank(&self, ahead: usize) -> Option<usize> {
+        self.ranks.get(self.always_ahead + ahead).copied()
+    }
+}
+
+impl Order<'_> {
+    /// The jobs that a job competes with. The job itself need not be considered.
+    pub fn competition(&self, ranking: &Ranking, table: &JobTable, row: usize) -> Competition {
+        let sort_keys = SortKeys::new(self, ranking.scores(), table);
+        let is_express = sort_keys.is_express(row);
+        let mut others = ranking.order().to_vec();
+        others.retain(|&other| other != row);
+        if self.chooses_queue_first() {
+            others.retain(|&other| table.queue_index(other) == table.queue_index(row));
+        }
+        let mut competition = Competition {
+            always_ahead: 0,
+            competitors: Vec::new(),
+            threshold: self.threshold,
+            ranks: self.ranks_of_places(ranking, table, row, others.len() + 1),
+        };
+        for other in others {
+            if sort_keys.is_express(other) == is_express {
+                let is_before = sort_keys.compare_equal_values(other, row).is_lt();
+                competition.competitors.push((other, is_before));
+            } else if !is_express {
+                competition.always_ahead += 1;
+            }
+        }
+        competition
+    }
+
+    fn ranks_of_places(
+        &self,
+        ranking: &Ranking,
+        table: &JobTable,
+        row: usize,
+        places: usize,
+    ) -> Vec<usize> {
+        if !self.chooses_queue_first() {
+            return (1..=places).collect();
+        }
+        let mut lists = vec![Vec::new(); table.queues().len()];
+        for &other in ranking.order() {
+            if other != row {
+                lists[table.queue_index(other)].push(other);
+            }
+        }
+        let queue = table.queue_index(row);
+        lists[queue].push(row);
+        let mut ranks = Vec::new();
+        for (index, other) in self
+            .merge(&self.queue_groups(table), lists)
+            .into_iter()
+            .enumerate()
+        {
+            if table.queue_index(other) == queue {
+                ranks.push(index + 1);
+            }
+        }
+        ranks
+    }
+}
+
+/// A criterion by which jobs are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Criterion {
+    /// The queue, if `by_queue` or `round_robin` is on: by its priority, then in the server's
+    /// order.
+    Queue,
+    /// The turn of the queue, if `round_robin` is on.
+    RoundRobin,
+    /// Whether the scheduler considers the job.
+    Considered,
+    /// Whether the queue of the job is an express queue.
+    ExpressQueue,
+    /// The value of the formula.
+    Value,
+    /// Fair share, if `fair_share` is on.
+    FairShare,
+    /// A `job_sort_key`, counted from 1.
+    SortKey(usize),
+    /// The order of submission.
+    Submission,
+}
+
+impl fmt::Display for Criterion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Queue => "queue",
+            Self::RoundRobin => "round robin",
+            Self::Considered => "considered",
+            Self::ExpressQueue => "express queue",
+            Self::Value => "value",
+            Self::FairShare => "fair share",
+            Self::SortKey(number) => return write!(f, "sort key {number}"),
+            Self::Submission => "submission",
+        })
+    }
+}
+
+/// Compares the jobs of a table as they are sorted.
+pub struct JobComparison<'t> {
+    sort_keys: SortKeys<'t>,
+    /// By queue of the table: the index of its group and its index in the group.
+    queues: Vec<(u32, u32)>,
+    takes_turns: bool,
+    chooses_queue_first: bool,
+}
+
+impl<'t> JobComparison<'t> {
+    /// The criterion that decides the order of two jobs, and the order that it gives: `Less` if the
+    /// left one is first. It is `Equal` for queues that take turns: their order depends on the
+    /// other jobs in them.
+    pub fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
+        let table = self.sort_keys.table;
+        let of_left = self.queues[table.queue_index(left)];
+        let of_right = self.queues[table.queue_index(right)];
+        if !self.chooses_queue_first || of_left == of_right {
+            self.sort_keys.decide(left, right)
+        } else if self.takes_turns && of_left.0 == of_right.0 {
+            (Criterion::RoundRobin, Ordering::Equal)
+        } else {
+            (Criterion::Queue, of_left.cmp(&of_right))
+        }
+    }
+}
+
+/// The sort keys of every row.
+struct SortKeys<'t> {
+    table: &'t JobTable,
+    threshold: f64,
+    /// The value of each row.
+    values: Vec<f64>,
+    /// Whether the scheduler considers the job of each row.
+    runnable: Vec<bool>,
+    /// The rows with an error, ascending.
+    with_error: Vec<usize>,
+    /// Whether each queue of the table is an express queue.
+    express: Vec<bool>,
+    /// Whether each entity of the table has no shares.
+    without_shares: Vec<bool>,
+    /// The path of each entity of the table; empty if fair share does not order jobs.
+    pub paths: SharePaths,
+    /// The values of each `job_sort_key` by row, negated for `LOW`, so that the higher value comes
+    /// first.
+    keys: Vec<Vec<f64>>,
+}
+
+impl<'t> SortKeys<'t> {
+    pub fn new(rules: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
+        let mut sort_keys = Self {
+            table,
+            threshold: rules.threshold,
+            values: scores.values(),
+            with_error: scores.errors().map(|(row, _)| row).collect(),
+            runnable: Vec::with_capacity(table.len()),
+            express: Vec::new(),
+            without_shares: Vec::new(),
+            paths: SharePaths::default(),
+            keys: Vec::new(),
+        };
+        for queue in table.queues() {
+            sort_keys.express.push(rules.is_express(queue));
+        }
+        if let Some(tree) = rules.active_tree() {
+            for entity in table.entities() {
+                let has_none = perc(tree, entity) == Some(0.0);
+                sort_keys.without_shares.push(has_none);
+                let node = tree.tree().find(entity);
+                let path = node.map(|node| tree.path(node));
+                sort_keys.paths.0.push(path.unwrap_or_default());
+            }
+        }
+        for row in 0..table.len() {
+            let is_runnable = table.is_considered(row) && sort_keys.not_considered(row).is_none();
+            sort_keys.runnable.push(is_runnable);
+        }
+        for key in rules.job_sort_keys() {
+            let values = sort_keys.key_values(key, rules.tree);
+            sort_keys.keys.push(values);
+        }
+        sort_keys
+    }
+
+    fn is_runnable(&self, row: usize) -> bool {
+        self.runnable.get(row) == Some(&true)
+    }
+
+    /// Why the scheduler does not consider a waiting job; `None` if it does, or if the job does not
+    /// wait.
+    pub fn not_considered(&self, row: usize) -> Option<NotConsidered> {
+        if !self.table.is_considered(row) {
+            return None;
+        }
+        if self.without_shares.get(self.table.entity_index(row)) == Some(&true) {
+            return Some(NotConsidered::NoShares);
+        }
+        let value = *self.values.get(row)?;
+        let has_error = self.with_error.binary_search(&row).is_ok();
+        NotConsidered::by_threshold(value, self.threshold, has_error)
+    }
+
+    /// The first `limit` considered rows, best first. `rows` are in evaluation order.
+    pub fn sorted(&self, mut rows: Vec<usize>, limit: usize) -> Vec<usize> {
+        let value_decides = self.paths.0.is_empty() && self.keys.is_empty();
+        if value_decides && !rows.iter().any(|&row| self.values[row].is_nan()) {
+            rows.retain(|&row| self.is_runnable(row));
+            self.table.sort_by_submit_order(&mut rows);
+            let (express, others): (Vec<usize>, Vec<usize>) =
+                rows.into_iter().partition(|&row| self.is_express(row));
+            let mut sorted = sort_listed_by_value(&express, &self.values, limit);
+            let left = limit - sorted.len();
+            sorted.extend(sort_listed_by_value(&others, &self.values, left));
+            return sorted;
+        }
+        merge_sort(&mut rows, &mut |left: usize, right: usize| {
+            self.compare(left, right)
+        });
+        rows.retain(|&row| self.is_runnable(row));
+        rows.truncate(limit);
+        rows
+    }
+
+    pub fn is_express(&self, row: usize) -> bool {
+        self.express.get(self.table.queue_index(row)) == Some(&true)
+    }
+
+    /// `Less` sorts first.
+    pub fn compare(&self, left: usize, right: usize) -> Ordering {
+        self.decide(left, right).1
+    }
+
+    /// The first criterion by which the rows differ, and the order that it gives; `Less` sorts
+    /// first.
+    pub fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
+        let considered = self.is_runnable(right).cmp(&self.is_runnable(left));
+        let express = self.is_express(right).cmp(&self.is_express(left));
+        if considered.is_ne() {
+            return (Criterion::Considered, considered);
+        }
+        if express.is_ne() {
+            return (Criterion::ExpressQueue, express);
+        }
+        match higher_first(self.values[left], self.values[right]) {
+            Ordering::Equal => self.decide_equal_values(left, right),
+            by_value => (Criterion::Value, by_value),
+        }
+    }
+
+    /// Compares two jobs of the same level in preemption, whether they wait or run.
+    fn compare_within_level(&self, left: usize, right: usize) -> Ordering {
+        higher_first(self.values[left], self.values[right])
+            .then_with(|| self.compare_equal_values(left, right))
+    }
+
+    /// Compares two jobs whose values are equal.
+    fn compare_equal_values(&self, left: usize, right: usize) -> Ordering {
+        self.decide_equal_values(left, right).1
+    }
+
+    fn decide_equal_values(&self, left: usize, right: usize) -> (Criterion, Ordering) {
+        let table = self.table;
+        let by_share = self
+            .paths
+            .compare(table.entity_index(left), table.entity_index(right));
+        if by_share.is_ne() {
+            return (Criterion::FairShare, by_share);
+        }
+        for (values, number) in self.keys.iter().zip(1..) {
+            let by_key = higher_first(values[left], values[right]);
+            if by_key.is_ne() {
+                return (Criterion::SortKey(number), by_key);
+            }
+        }
+        let by_submission = table.submit_order(left).cmp(&table.submit_order(right));
+        (Criterion::Submission, by_submission)
+    }
+
+    /// The values of a `job_sort_key` by row, negated for `LOW`.
+    fn key_values(&self, key: &SortKey, tree: Option<&PbsTree>) -> Vec<f64> {
+        let table = self.table;
+        let column = column_of(key).and_then(|name| table.column(name));
+        let rows = 0..table.len();
+        let mut values: Vec<f64> = match (key.name.as_str(), tree, column) {
+            ("fair_share_perc", Some(tree), _) => {
+                let mut percs = Vec::new();
+                for entity in table.entities() {
+                    percs.push(perc(tree, entity).unwrap_or(0.0));
+                }
+                rows.map(|row| percs[table.entity_index(row)]).collect()
+            }
+            ("preempt_priority", ..) => rows.map(|row| f64::from(self.is_express(row))).collect(),
+            (_, _, Some(column)) => rows.map(|row| column.nearest_double(row)).collect(),
+            _ => vec![0.0; table.len()],
+        };
+        if key.first == SortFirst::Low {
+            for value in &mut values {
+                *value = -*value;
+            }
+        }
+        values
+    }
+}
+
+fn perc(tree: &PbsTree, entity: &str) -> Option<f64> {
+    let node = tree.tree().find(entity)?;
+    tree.shares().get(node).map(|shares| shares.fairshare_perc)
+}
+
+/// The column that a `job_sort_key` reads; `None` if it reads no input of the job. The other
+/// numbers that the scheduler computes for a formula are not keys.
+fn column_of(key: &SortKey) -> Option<&str> {
+    match key.name.as_str() {
+        "fair_share_perc" | "preempt_priority" => None,
+        "sort_priority" | "job_priority" => Some("job_priority"),
+        name if is_scheduler_input(name) => None,
+        name => Some(name),
+    }
+}
+
+/// The order of the rows of a table within a queue, which changes in a cycle where fair share is
+/// on.
+pub struct CycleOrder<'t> {
+    sort_keys: SortKeys<'t>,
+    /// What each row is charged when it starts or is promised a start: its amount of
+    /// `fairshare_usage_res`.
+    charges: Vec<f64>,
+    /// How often each row can start.
+    subjobs: &'t mut [u32],
+}
+
+impl Order<'_> {
+    /// Compares jobs by the criteria.
+    pub fn comparison<'t>(&self, scores: &Scores, table: &'t JobTable) -> JobComparison<'t> {
+        JobComparison {
+            sort_keys: SortKeys::new(self, scores, table),
+            queues: self.queue_places(table),
+            takes_turns: self.config.round_robin.prime,
+            chooses_queue_first: self.chooses_queue_first(),
+        }
+    }
+
+    /// The rows as candidates of a cycle, in the order of the scheduler. `charges` are the amounts
+    /// of `fairshare_usage_res` that the rows ask for, and `subjobs` how often each can start; all
+    /// three by row.
+    pub fn candidates<'t>(
+        &self,
+        scores: &Scores,
+        table: &'t JobTable,
+        rows: impl Iterator<Item = usize>,
+        charges: Vec<f64>,
+        subjobs: &'t mut [u32],
+    ) -> SortedCandidates<CycleOrder<'t>> {
+        let places = if self.chooses_queue_first() {
+            self.queue_places(table)
+        } else {
+            vec![(0, 0); table.queues().len()]
+        };
+        let order = CycleOrder {
+            sort_keys: SortKeys::new(self, scores, table),
+            charges,
+            subjobs,
+        };
+        let config = self.config;
+        let urgent = match (config.round_robin.prime, config.by_queue.prime) {
+            (false, true) if config.fair_share.prime => UrgentJobs::QueueByQueue,
+            (false, true) => UrgentJobs::OfAll,
+            _ => UrgentJobs::None,
+        };
+        let rows = rows.map(|row| row as u32);
+        SortedCandidates::new(order, &places, rows, config.round_robin.prime, urgent)
+    }
+
+    /// The place of each row in the order in which running jobs give way that started in the same
+    /// second: queue by queue, in a queue by the order of the scheduler, which sorts them only where
+    /// it chooses the queue first.
+    pub fn places_of_running(&self, scores: &Scores, table: &JobTable) -> Vec<u32> {
+        let sort_keys = SortKeys::new(self, scores, table);
+        let queue_places = self.queue_places(table);
+        let mut rows: Vec<usize> = (0..table.len()).collect();
+        rows.sort_by(|&left, &right| {
+            let of_left = queue_places[table.queue_index(left)];
+            let by_queue = of_left.cmp(&queue_places[table.queue_index(right)]);
+            if by_queue.is_ne() {
+                by_queue
+            } else if self.chooses_queue_first() {
+                sort_keys.compare_within_level(left, right)
+            } else {
+                table.submit_order(left).cmp(&table.submit_order(right))
+            }
+        });
+        let mut places = vec![0; rows.len()];
+        for (row, place) in rows.into_iter().zip(0..) {
+            places[row] = place;
+        }
+        places
+    }
+}
+
+impl JobOrder for CycleOrder<'_> {
+    fn compare(&mut self, left: u32, right: u32) -> Ordering {
+        self.sort_keys
+            .compare_within_level(left as usize, right as usize)
+    }
+
+    fn queue(&self, job: u32) -> usize {
+        self.sort_keys.table.queue_index(job as usize)
+    }
+
+    fn charge(&mut self, job: u32) -> bool {
+        let row = job as usize;
+        let charge = self.charges.get(row).copied().unwrap_or(0.0);
+        let entity = self.sort_keys.table.entity_index(row);
+        self.sort_keys.paths.charge(entity, charge)
+    }
+
+    fn add(&mut self, job: u32) {
+        self.subjobs[job as usize] = 1;
+    }
+
+    fn start(&mut self, job: u32) -> bool {
+        let left = &mut self.subjobs[job as usize];
+        *left -= 1;
+        *left > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use job_sort_formula::formula::Formula;
+    use job_sort_formula::jobs::{Job, JobState};
+    use job_sort_formula::python::Value;
+    use job_sort_formula::rank::{OnError, ScorePrecision, score};
+    use job_sort_formula::schema::Schema;
+
+    use crate::files::objects::Objects;
+    use crate::order::*;
+
+    /// Jobs by id, queue and cpus; `h` holds one.
+    fn jobs(waiting: &[(&str, &str, i64)]) -> JobTable {
+        let mut table = JobTable::new(["ncpus"]);
+        for &(id, queue, ncpus) in waiting {
+            let state = if id == "h" {
+                JobState::Held
+            } else {
+                JobState::Queued
+            };
+            table
+                .push(
+                    &Job {
+                        id,
+                        queue,
+                        state,
+                        ..Job::default()
+                    },
+                    &[Ok(Value::Int(ncpus))],
+                )
+                .unwrap();
+        }
+        table
+    }
+
+    fn ranked(order: Order<'_>, formula: &str, table: &JobTable, on_error: OnError) -> Ordered {
+        let program = Formula::parse(formula)
+            .unwrap()
+            .compile(&Schema::openpbs())
+            .unwrap();
+        order.order(
+            score(&program, table, ScorePrecision::Float32, on_error),
+            table,
+        )
+    }
+
+    fn ids(ordered: &Ordered, table: &JobTable) -> String {
+        ordered
+            .ranking
+            .order()
+            .iter()
+            .map(|&row| table.id(row))
+            .collect()
+    }
+
+    const QUEUES: &str =
+        "Queue a\n    Priority = 5\nQueue b\n    Priority = 5\nQueue low\n    Priority = -1\n";
+
+    #[test]
+    fn queues_of_one_priority_take_turns() {
+        let table = jobs(&[
+            ("1", "low", 9),
+            ("2", "b", 1),
+            ("3", "b", 2),
+            ("4", "b", 3),
+            ("5", "a", 1),
+            ("h", "a", 99),
+        ]);
+        let queues = Queues::read("queues", &Objects::read(QUEUES)).unwrap();
+        for (config, order) in [
+            ("round_robin: true all\n", "54321"),
+            ("by_queue: true\n", "54321"),
+            ("by_queue: false\n", "14325"),
+        ] {
+            let config = SchedConfig::parse(config.as_bytes());
+            let ordered = ranked(
+                Order::new(&config, &queues),
+                "ncpus",
+                &table,
+                OnError::ZeroLikePbs,
+            );
+            assert_eq!(ids(&ordered, &table), order);
+        }
+        let turns = jobs(&[
+            ("1", "a", 1),
+            ("2", "a", 2),
+            ("3", "b", 3),
+            ("4", "b", 4),
+            ("5", "low", 5),
+        ]);
+        let config = SchedConfig::parse(b"round_robin: true\n");
+        let ordered = ranked(
+            Order::new(&config, &queues),
+            "ncpus",
+            &turns,
+            OnError::ZeroLikePbs,
+        );
+        assert_eq!(ids(&ordered, &turns), "24135");
+    }
+
+    #[test]
+    fn the_settings_of_prime_time_count() {
+        let table = jobs(&[("1", "low", 9), ("2", "a", 1)]);
+        let queues = Queues::read("queues", &Objects::read(QUEUES)).unwrap();
+        let config = SchedConfig::parse(b"by_queue: false non_prime\nby_queue: true prime\n");
+        let order = Order::new(&config, &queues);
+        assert_eq!(
+            ids(
+                &ranked(order, "ncpus", &table, OnError::ZeroLikePbs),
+                &table
+            ),
+            "21"
+        );
+    }
+
+    #[test]
+    fn a_job_that_does_not_exceed_the_threshold_is_not_considered() {
+        let config = SchedConfig::default();
+        let queues = Queues::default();
+        let table = jobs(&[("1", "", 1), ("2", "", 2), ("3", "", 3), ("h", "", 1)]);
+        let ordered = ranked(
+            Order::new(&config, &queues).threshold(2.0),
+            "ncpus",
+            &table,
+            OnError::ZeroLikePbs,
+        );
+        assert_eq!(ids(&ordered, &table), "3");
+        let texts: Vec<_> = ordered
+            .not_considered
+            .iter()
+            .map(|(row, reason)| format!("{}: {reason}", table.id(*row)))
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                "1: Job's formula value 1 is under threshold 2",
+                "2: Job's formula value 2 is under threshold 2"
+            ]
+        );
+        let none = ranked(
+            Order::new(&config, &queues),
+            "-inf",
+            &table,
+            OnError::ZeroLikePbs,
+        );
+        assert_eq!(
+            (none.ranking.order().len(), none.not_considered.len()),
+            (0, 3)
+        );
+    }
+
+    #[test]
+    fn a_null_error_sorts_last() {
+        let config = SchedConfig::default();
+        let queues = Queues::default();
+        let table = jobs(&[("1", "", 1), ("2", "", 2), ("3", "", 3)]);
+        let ordered = ranked(
+            Order::new(&config, &queues),
+            "-5/(ncpus-1)",
+            &table,
+            OnError::Null,
+        );
+        assert_eq!(ids(&ordered, &table), "321");
+        let ordered = ranked(
+            Order::new(&config, &queues),
+            "-5/(ncpus-1)",
+            &table,
+            OnError::ZeroLikePbs,
+        );
+        assert_eq!(ids(&ordered, &table), "132");
+    }
+
+    /// A key with the same value for all jobs decides nothing, but disables the fast path.
+    #[test]
+    fn the_fast_path_gives_the_same_order() {
+        let mut table = JobTable::new(["ncpus"]);
+        for number in 0..20_000i64 {
+            let id = format!("{number}.vm");
+            let queue = ["a", "b", "low"][number as usize % 3];
+            let state = if number % 11 == 0 {
+                JobState::Held
+            } else {
+                JobState::Queued
+            };
+            let job = Job {
+                id: &id,
+                queue,
+                state,
+                ..Job::default()
+            };
+            table
+                .push(&job, &[Ok(Value::Int(number * 7919 % 1009 - 500))])
+                .unwrap();
+        }
+        let queues = Queues::read("queues", &Objects::read(QUEUES)).unwrap();
+        let configs = ["", "job_sort_key: \"preempt_priority HIGH\"\n"].map(|key| {
+            SchedConfig::parse(
+                format!("by_queue: false\npreemptive_sched: false\n{key}").as_bytes(),
+            )
+        });
+        for formula in ["ncpus/8", "1/ncpus", "ncpus*inf", "5"] {
+            for (threshold, limit) in [
+                (NO_THRESHOLD, usize::MAX),
+                (NO_THRESHOLD, 10),
+                (0.0, usize::MAX),
+                (-3.5, 9000),
+            ] {
+                for on_error in [OnError::ZeroLikePbs, OnError::Null] {
+                    let [value_only, general] = configs.each_ref().map(|config| {
+                        let order = Order::new(config, &queues)
+                            .threshold(threshold)
+                            .limit(limit);
+                        ranked(order, formula, &table, on_error)
+                    });
+                    assert_eq!(
+                        value_only.ranking.order(),
+                        general.ranking.order(),
+                        "{formula} {threshold}"
+                    );
+                    assert_eq!(
+                        value_only.not_considered, general.not_considered,
+                        "{formula} {threshold}"
+                    );
+                }
+            }
+        }
+    }
+}
