@@ -9,7 +9,7 @@ use std::ptr;
 use job_sort_formula::ErrorKind;
 use job_sort_formula::diagnostic::{Message, Span};
 use job_sort_formula::rank::ScoreError;
-use jsf::view::printable::printable;
+use jsf::view::words::printable;
 use jsf_site::SiteError;
 
 use crate::argument::{borrow, free, optional_out, out};

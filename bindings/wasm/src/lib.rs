@@ -9,7 +9,7 @@
 
 use std::cell::RefCell;
 
-use jsf::commands::page::what_if::{Shown, check_json, ranking_json};
+use jsf::commands::page::{Shown, check_json, ranking_json};
 use jsf_site::Site;
 use jsf_site::{SiteError, WhatIf};
 use serde_json::json;

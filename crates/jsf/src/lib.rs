@@ -20,5 +20,4 @@ pub mod commands;
 pub mod job_filter;
 pub mod log_options;
 pub mod requests;
-pub mod text_files;
 pub mod view;

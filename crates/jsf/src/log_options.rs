@@ -1,21 +1,21 @@
-//! A log of jobs, and how it is run through time, as a command line or a program asks for it.
+//! A log of jobs, how it is run through time, and the files of goals and wishes about the result,
+//! as a command line or a program asks for it.
 
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use job_sort_formula::Formula;
 use jsf_openpbs::times::parse_duration;
-use jsf_simulate::{Backfill, Cancelled, Goals, LogRules, Overrun, ProcessorsOf, Workload};
+use jsf_simulate::{
+    Backfill, Cancelled, Goals, LogRules, MAX_GOALS_BYTES, Overrun, ProcessorsOf, Workload,
+};
 use jsf_site::{FileSource, SimulationOptions, Site, SiteError, StartingUsage};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 #[cfg(feature = "command")]
-use crate::cli::args::{
-    log::{decay_factor, decay_period, processors},
-    moment,
-};
+use crate::cli::args::{decay_factor, decay_period, moment, processors};
 
 /// A log of jobs, and how it is run through time.
 #[derive(Debug, Default, Deserialize)]
@@ -174,5 +174,37 @@ fn seconds<'de, D: Deserializer<'de>>(given: D) -> Result<Option<u64>, D::Error>
     match Value::deserialize(given)? {
         Value::String(text) => parse_duration(&text).map(Some).map_err(D::Error::custom),
         number => serde_json::from_value(number).map_err(D::Error::custom),
+    }
+}
+
+/// The longest file of wishes, in bytes.
+pub(crate) const MAX_WISHES_BYTES: usize = 4 << 20;
+
+/// Reads the goals that simulations are judged by.
+///
+/// # Errors
+/// The file cannot be read, or has no goals.
+pub(crate) fn read_goals(path: &Path, site: &Site) -> Result<Goals, SiteError> {
+    let (name, text) = read_text(path, MAX_GOALS_BYTES)?;
+    Goals::parse(&name, &text, site.schema()).map_err(|error| {
+        SiteError::Content(match FileSource::description(text.as_bytes()) {
+            Some(description) => format!("`{name}` {description}, expected goals as TOML").into(),
+            None => error.to_string().into(),
+        })
+    })
+}
+
+/// The name and the text of a file of at most `limit` bytes.
+///
+/// # Errors
+/// The file cannot be read, or is no text.
+pub(crate) fn read_text(path: &Path, limit: usize) -> Result<(String, String), SiteError> {
+    let source = FileSource::Path(path.to_owned());
+    let name = source.name();
+    match String::from_utf8(source.read_up_to(limit as u64)?) {
+        Ok(text) => Ok((name, text)),
+        Err(_) => Err(SiteError::Content(
+            format!("`{name}` is not UTF-8 text").into(),
+        )),
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use jsf::cli;
-use jsf::view::printable::printable;
+use jsf::view::words::printable;
 
 fn main() -> ExitCode {
     cli::exit_on_panic();

@@ -30,23 +30,21 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::answer::{Answer, write_json};
-use crate::commands::compare::answer::{CompareReport, compared_rows};
-use crate::commands::compare::view::ListedJobs;
-use crate::commands::cycle::answer::CycleReport;
-use crate::commands::explain::answer::ExplainReport;
-use crate::commands::fit::answer::{GoalFitReport, WishFitReport, not_advised, unmet_wishes};
-use crate::commands::fit::formula_to_set::FormulaToSet;
-use crate::commands::fit::search_options::SearchOptions;
-use crate::commands::rank::answer::RankReport;
-use crate::commands::replay::answer::ReplayReport;
-use crate::commands::shares::answer::{PolicyView, SharesReport};
-use crate::commands::simulate::answer::SimulationReport;
-use crate::commands::simulate::failures_in_words::FailingJobs;
-use crate::commands::simulate::log_facts::left_out_and_assumed;
-use crate::commands::trajectory::answer::{MAX_FOLLOWED, TrajectoryReport};
+use crate::commands::compare::{CompareReport, ListedJobs, compared_rows};
+use crate::commands::cycle::CycleReport;
+use crate::commands::explain::ExplainReport;
+use crate::commands::fit::{
+    FormulaToSet, GoalFitReport, SearchOptions, WishFitReport, not_advised, unmet_wishes,
+};
+use crate::commands::rank::RankReport;
+use crate::commands::replay::ReplayReport;
+use crate::commands::shares::{PolicyView, SharesReport};
+use crate::commands::simulate::SimulationReport;
+use crate::commands::simulate::tables::left_out_and_assumed;
+use crate::commands::simulate::view::FailingJobs;
+use crate::commands::trajectory::{MAX_FOLLOWED, TrajectoryReport};
 use crate::job_filter::all_rows;
-use crate::log_options::LogOptions;
-use crate::text_files::{MAX_WISHES_BYTES, read_goals, read_text};
+use crate::log_options::{LogOptions, MAX_WISHES_BYTES, read_goals, read_text};
 use crate::view::words::too_short;
 
 /// The time between two questions whether the caller wants an end.

@@ -14,7 +14,7 @@ use job_sort_formula::jobs::{Job, JobTable};
 use job_sort_formula::rank::{ColumnScratch, OnError, ScorePrecision, score};
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
-use jsf::commands::page::what_if::{Shown, WhatIfPage, check_json, ranking_json};
+use jsf::commands::page::{Shown, WhatIfPage, check_json, ranking_json};
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs};
 use jsf_openpbs::amounts::NumberMode;

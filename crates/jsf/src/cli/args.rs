@@ -1,25 +1,25 @@
-//! The arguments that `clap` parses and `--help` shows.
+//! The arguments that `clap` parses and `--help` shows: the commands, and what several of them
+//! take.
 
 use std::ffi::OsString;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PathBufValueParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use crate::cli::site::{Reader, STDIN, SiteArgs, threshold};
+use clap::builder::{PathBufValueParser, Resettable, TypedValueParser};
+use clap::{Arg, Args, Id, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use jsf_openpbs::times::parse_duration;
 use jsf_openpbs::times::{Time, seconds_of_ctime, seconds_of_date};
-use jsf_site::{Site, is_stdin};
+use jsf_site::{Role, SimulationOptions, Site, SiteFiles, StartingUsage, is_stdin};
 
-use crate::answer::Format;
+use crate::answer::{Cells, Format};
 use crate::cli::CliError;
-use crate::cli::args::site::{STDIN, SiteArgs, threshold};
 use crate::cli::output::format;
 use crate::commands;
-use crate::view::csv_writer::Cells;
-
-pub mod log;
-pub mod site;
+use crate::log_options::LogOptions;
 
 /// Shows what a PBS job_sort_formula will do, before the scheduler uses it.
 #[derive(Debug, Parser)]
@@ -102,7 +102,7 @@ pub enum Command {
     /// Show the value and the rank of every job
     Rank(commands::rank::run::RankArgs),
     /// Show what another formula, tree, policy or threshold would change in the queue
-    Compare(commands::compare::request::CompareArgs),
+    Compare(commands::compare::run::CompareArgs),
     /// Show why jobs have their places in the queue
     Explain(commands::explain::run::ExplainArgs),
     /// Write a page for a browser on which you edit the formula and see the queue change
@@ -116,13 +116,13 @@ pub enum Command {
     /// Simulate a log of jobs under a formula, and report how long they would wait
     Simulate(commands::simulate::request::SimulateArgs),
     /// Find the numbers of a formula by wishes about jobs or by goals
-    Fit(commands::fit::request::FitArgs),
+    Fit(commands::fit::run::FitArgs),
     /// Compare the values in a scheduler's log with jsf's, and explain the differences
     Replay(commands::replay::run::ReplayArgs),
     /// Carry a formula over to Slurm or PBS
     Translate(commands::translate::TranslateArgs),
     /// Print a formula with normalised spaces
-    Fmt(commands::fmt::FmtArgs),
+    Fmt(commands::check::run::FmtArgs),
     /// List the kinds of findings, or explain one
     Codes(commands::codes::CodesArgs),
     /// Print what pbsfs prints, without root and without a server
@@ -373,4 +373,73 @@ pub(crate) fn page_path() -> impl TypedValueParser<Value = PathBuf> {
 pub(crate) fn number_of_jobs(text: &str) -> Result<usize, String> {
     let expected = "expected the number of jobs to show, such as 10";
     Ok(text.parse().or(Err(expected))?)
+}
+
+/// An argument of a site as the commands have it that simulate a log.
+pub(crate) fn argument_of_log(argument: Arg) -> Arg {
+    match argument.get_id().as_str() {
+        "verbose" => argument.hide(true),
+        "tree" => argument
+            .conflicts_with(Resettable::<Id>::Reset)
+            .conflicts_with("resource-group"),
+        "usage" => argument.value_name("FILE|start|fresh").help(
+            "The binary usage file; or `start`, the usage of the tree, with which the entities begin by default; or `fresh`, none",
+        ),
+        _ => argument,
+    }
+}
+
+/// Which files of a log are standard input.
+pub(crate) fn workload_readers(log: &LogOptions) -> Vec<Reader<'static>> {
+    let paths = log.workload.iter();
+    paths.map(|path| ("--workload", is_stdin(path))).collect()
+}
+
+/// How a log is run through time at a site.
+pub fn simulation(log: &LogOptions, site: &SiteArgs) -> SimulationOptions {
+    log.simulation(starting_usage(site).unwrap_or_default())
+}
+
+/// The usage that the entities begin with, if --usage is one of its names and not a file.
+fn starting_usage(site: &SiteArgs) -> Option<StartingUsage> {
+    StartingUsage::from_str(site.files.get(Role::Usage)?.to_str()?, false).ok()
+}
+
+/// The files of a site whose usage may be named instead of given.
+pub fn simulated_files(site: &SiteArgs) -> Result<SiteFiles, CliError> {
+    let named = starting_usage(site);
+    if named.is_none() && site.files.has(Role::Usage) && site.files.has(Role::Tree) {
+        return Err(CliError::usage(
+            "a file of --usage belongs to --resource-group: with --tree, --usage is start or fresh",
+        ));
+    }
+    site.files_without(named.map(|_| Role::Usage))
+}
+
+/// Parses a number of processors.
+pub fn processors(text: &str) -> Result<NonZeroU32, String> {
+    let Ok(number) = text.parse::<i128>() else {
+        return Err("expected a number of processors, such as 128".to_owned());
+    };
+    match text.parse() {
+        Ok(processors) => Ok(processors),
+        Err(_) if number < 1 => Err("`--processors` must be at least 1".to_owned()),
+        Err(_) => Err(format!("`--processors` must be at most {}", u32::MAX)),
+    }
+}
+
+/// Parses the interval of a decay.
+pub fn decay_period(text: &str) -> Result<u64, String> {
+    match parse_duration(text)? {
+        0 => Err("expected at least a second".to_owned()),
+        seconds => Ok(seconds),
+    }
+}
+
+/// Parses the factor of a decay.
+pub fn decay_factor(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(factor @ 0.0..=1.0) => Ok(factor),
+        _ => Err("expected a number from 0 to 1, such as 0.5".to_owned()),
+    }
 }

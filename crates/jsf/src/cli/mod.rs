@@ -1,45 +1,49 @@
-//! The command line: turns arguments into calls of the library, and results into text and an exit
-//! code.
+//! The command line: parses the arguments of the process, calls a command, and turns its result
+//! into text and an exit code.
 
-pub mod args;
-pub(crate) mod formula;
-mod help;
-pub(crate) mod messages;
-pub(crate) mod output;
-pub(crate) mod page_file;
-mod parse;
-mod process;
-mod progress;
-pub(crate) mod queue;
-
+use std::borrow::Cow;
+use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
-use std::process::ExitCode;
+use std::panic::{self, PanicHookInfo};
+use std::process::{self, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
 
+use args::{Cli, ColorArgs, Command};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
+use help::arranged;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::Ranking;
 use jsf_site::SiteError;
+use queue::looks_like_an_option;
+use signal_hook::consts::{SIGABRT, SIGXFSZ};
+use signal_hook::flag::register_conditional_shutdown;
 use thiserror::Error;
 
-use crate::cli::args::{Cli, Command};
 use crate::commands;
+use crate::view::words::{printable, printable_lines};
+
+pub mod args;
+mod help;
+pub(crate) mod messages;
+pub(crate) mod output;
+pub(crate) mod queue;
+pub mod site;
 
 pub(crate) use crate::cli::args::{
     AnswerArgs, CsvArgs, EntityArgs, FilterArgs, FormulaArgs, JobArgs, QueueArgs, ReportArgs,
     listed_name, number_of_jobs,
 };
-pub(crate) use crate::cli::formula::{FormulaOptions, GivenFormula, read_formula, read_formula_of};
 pub(crate) use crate::cli::messages::{
-    Warnings, draw, draw_all, in_options, report, report_errors, show_site, warn, warn_all,
-    with_options,
+    Progress, Warnings, draw, draw_all, in_options, report, report_errors, show_site, warn,
+    warn_all, with_options,
 };
 pub(crate) use crate::cli::output::{Output, format};
-pub use crate::cli::parse::{parse, print_answer};
-pub use crate::cli::process::{
-    exit_on_abort, exit_on_panic, ignore_limit_of_file_size, with_enough_stack,
-};
-pub(crate) use crate::cli::progress::Progress;
 pub(crate) use crate::cli::queue::{
-    MAX_UNKNOWN, OpenedQueue, check_and_report, select_rows_or_warn, unknown_jobs_error,
+    FormulaOptions, GivenFormula, MAX_UNKNOWN, OpenedQueue, check_and_report, read_formula,
+    read_formula_of, select_rows_or_warn, unknown_jobs_error,
 };
 
 /// Runs a command.
@@ -59,15 +63,15 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Fit(arguments) => commands::fit::run::run(arguments, &mut out)?,
         Command::Replay(arguments) => commands::replay::run::run(arguments, &mut out)?,
         Command::Translate(arguments) => commands::translate::run(arguments, &mut out)?,
-        Command::Fmt(arguments) => commands::fmt::run(arguments, &mut out)?,
+        Command::Fmt(arguments) => commands::check::run::run_fmt(arguments, &mut out)?,
         Command::Codes(arguments) => commands::codes::run(arguments, &mut out)?,
         Command::Pbsfs(arguments) => commands::pbsfs::run(arguments)?,
-        Command::Completions { shell } => commands::completions::run(*shell, &mut out)?,
+        Command::Completions { shell } => help::write_completions(*shell, &mut out)?,
         Command::Names(arguments) => commands::names::run(arguments, &mut out)?,
         Command::Capture {
             without_environment,
         } => commands::capture::run(*without_environment, &mut out)?,
-        Command::Man { command } => commands::man::run(command.as_deref(), &mut out)?,
+        Command::Man { command } => help::write_manual(command.as_deref(), &mut out)?,
     };
     out.flush()?;
     Ok(outcome)
@@ -140,4 +144,185 @@ impl CliError {
     pub(crate) fn content(message: impl ToString) -> Self {
         Self::Site(SiteError::Content(message.to_string().into()))
     }
+}
+
+/// Parses the arguments of this process.
+///
+/// # Errors
+/// They are not valid, or ask for help or the version.
+pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let arguments: Vec<OsString> = arguments.collect();
+    let error = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => return Ok(cli),
+        Err(error) => error,
+    };
+    if error.kind() == ErrorKind::DisplayHelp {
+        arranged(Cli::command()).try_get_matches_from(&arguments)?;
+    }
+    Err(with_tip(error, &arguments))
+}
+
+/// Prints what `clap` answers instead of a command: the help or the version to standard output, and
+/// an error in the arguments to standard error. What it repeats of the arguments is escaped, as
+/// everywhere.
+pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
+    if let Some(color) = ColorArgs::find(std::env::args_os()) {
+        color.write_global();
+    }
+    let mut escaped = Vec::new();
+    for (kind, value) in answer.context() {
+        let mut value = value.clone();
+        match &mut value {
+            ContextValue::String(text) => *text = printable(text).into_owned(),
+            ContextValue::Strings(texts) => {
+                for text in texts {
+                    *text = printable(text).into_owned();
+                }
+            }
+            _ => continue,
+        }
+        escaped.push((kind, value));
+    }
+    for (kind, value) in escaped {
+        answer.insert(kind, value);
+    }
+    if !answer.use_stderr() {
+        answer.print()?;
+        io::stdout().flush()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut rendered = answer.render().ansi().to_string();
+    // the reason why a value is refused may repeat it
+    if let Some(reason) = std::error::Error::source(&answer).map(ToString::to_string)
+        && let Cow::Owned(escaped) = printable_lines(&reason)
+    {
+        rendered = rendered.replace(&reason, &escaped);
+    }
+    // there is no other place to say that nothing can be written
+    let _ = write!(anstream::stderr(), "{rendered}");
+    Ok(ExitCode::from(2))
+}
+
+/// The error, with a tip if an argument is probably a formula, or a part of one that the shell has
+/// split.
+fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    if error.kind() == ErrorKind::UnknownArgument
+        && error.get(ContextKind::Suggested).is_none()
+        && let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg)
+        && !argument.starts_with("--")
+        && let Some(tip) = tip_for(arguments)
+    {
+        let tip = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tip);
+    }
+    error
+}
+
+/// How the command takes a formula; `None` if it takes none, or if there is no command.
+fn tip_for(arguments: &[OsString]) -> Option<String> {
+    let mut cli = Cli::command();
+    // the options of every command
+    cli.build();
+    let mut words = arguments.iter().filter_map(|argument| argument.to_str());
+    let command = words.find_map(|word| cli.find_subcommand(word))?;
+    let mut takes_formula = false;
+    let mut known = Vec::new();
+    for argument in command.get_arguments() {
+        takes_formula |= argument.is_positional() && argument.get_id() == "formula";
+        known.extend(argument.get_long_and_visible_aliases().unwrap_or_default());
+    }
+    if !takes_formula {
+        let takes_new = known.contains(&"new");
+        return takes_new.then(|| "give the new formula with --new, in single quotes".to_owned());
+    }
+    // what begins with a hyphen may be a formula, so clap takes the first unknown option for it
+    for word in words {
+        let option = word.trim_start_matches('-');
+        let name = option.split('=').next().unwrap_or_default();
+        if looks_like_an_option(word) && !known.contains(&name) {
+            return Some(if option == "formula" {
+                "the formula has no option: give it by itself, in single quotes".to_owned()
+            } else {
+                format!("there is no option --{option}")
+            });
+        }
+    }
+    Some("a formula is one argument: put it into single quotes".to_owned())
+}
+
+/// The exit code of an internal error, as in BSD's `sysexits.h`.
+const INTERNAL_ERROR: i32 = 70;
+/// What the main thread has on Linux unless `ulimit -s` changes it, in bytes.
+const STACK: usize = 8 << 20;
+
+/// Runs the command on a thread with a stack of 8 MiB, or on this one if the system starts no
+/// other.
+pub fn with_enough_stack(run: impl Fn() -> ExitCode + Sync) -> ExitCode {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK);
+        match thread.spawn_scoped(scope, &run) {
+            // a panic ends the process
+            Ok(running) => running.join().unwrap_or(ExitCode::FAILURE),
+            Err(_) => run(),
+        }
+    })
+}
+
+/// From now on a panic in any thread writes one line to standard error and ends the process with
+/// exit code 70.
+pub fn exit_on_panic() {
+    panic::set_hook(Box::new(|panic| {
+        if is_refused_memory(panic) {
+            let _ = writeln!(
+                std::io::stderr(),
+                "jsf: memory allocation failed while zstd was decompressed or a thread was started"
+            );
+            process::exit(2);
+        }
+        let _ = writeln!(std::io::stderr(), "{}", message(panic));
+        process::exit(INTERNAL_ERROR);
+    }));
+}
+
+/// From now on an abort ends the process with exit code 2. The runtime aborts when an allocation
+/// fails, after it has written how many bytes it could not get, and when a stack is exhausted; what
+/// was written so far is useless in either case.
+pub fn exit_on_abort() {
+    static ALWAYS: AtomicBool = AtomicBool::new(true);
+    // without the handler the process ends too, but as an aborted one
+    let _ = register_conditional_shutdown(SIGABRT, 2, &ALWAYS);
+}
+
+/// From now on a file that would exceed the limit of `ulimit -f` is an error of the function that
+/// writes it.
+pub fn ignore_limit_of_file_size() {
+    // without the handler the process ends, as it would have
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::<AtomicBool>::default());
+}
+
+/// Whether the system refused memory to the decoder of zstd, or to the runtime for the signal stack
+/// of a thread, which both report this by a panic.
+fn is_refused_memory(panic: &PanicHookInfo<'_>) -> bool {
+    let is_in = |file: &str| panic.location().is_some_and(|at| at.file().contains(file));
+    is_in("sys/pal/unix/stack_overflow.rs")
+        || is_in("ruzstd") && text(panic).is_some_and(|text| text.starts_with("Allocating"))
+}
+
+fn text<'p>(panic: &'p PanicHookInfo<'_>) -> Option<&'p str> {
+    let payload = panic.payload();
+    match payload.downcast_ref::<String>() {
+        Some(text) => Some(text),
+        None => payload.downcast_ref::<&str>().copied(),
+    }
+}
+
+/// One line without control characters.
+fn message(panic: &PanicHookInfo<'_>) -> String {
+    let place = panic
+        .location()
+        .map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
+    let text = text(panic).unwrap_or("unknown error").escape_debug();
+    format!(
+        "jsf: internal error{place}: {text}; please report this line, the command and its files to the maintainers"
+    )
 }

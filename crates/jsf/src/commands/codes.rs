@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::answer::Answer;
 use crate::cli::{AnswerArgs, CliError, Outcome, Output};
 use crate::view::document::{Cell, Column, Document, Section, Table, cells};
-use crate::view::verdict::severity_word;
+use crate::view::findings::severity_word;
 
 /// `jsf codes`
 #[derive(Debug, Args)]

@@ -6,15 +6,9 @@ pub mod check;
 #[cfg(feature = "command")]
 pub mod codes;
 pub mod compare;
-#[cfg(feature = "command")]
-pub mod completions;
 pub mod cycle;
 pub mod explain;
 pub mod fit;
-#[cfg(feature = "command")]
-pub mod fmt;
-#[cfg(feature = "command")]
-pub mod man;
 #[cfg(feature = "command")]
 pub mod names;
 pub mod page;

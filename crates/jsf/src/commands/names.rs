@@ -10,7 +10,7 @@ use jsf_site::Role;
 use serde::{Serialize, Serializer};
 
 use crate::answer::Answer;
-use crate::cli::args::site::SiteArgs;
+use crate::cli::site::SiteArgs;
 use crate::cli::{AnswerArgs, CliError, Outcome, Output, show_site, warn_all};
 use crate::view::document::{Cell, Column, Document, Section, Table, cells};
 

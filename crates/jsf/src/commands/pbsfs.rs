@@ -13,9 +13,9 @@ use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::pbsfs::{InvalidArguments, PbsfsError, Request, SchedPriv, answer};
 use jsf_site::{FileSource, Role, SiteError, SiteFiles};
 
-use crate::cli::args::site::GivenSite;
+use crate::cli::site::GivenSite;
 use crate::cli::{CliError, Outcome, report, warn};
-use crate::view::printable::printable_lines;
+use crate::view::words::printable_lines;
 
 /// `jsf pbsfs`
 #[derive(Debug, Args)]

@@ -9,13 +9,13 @@ use jsf_site::{LargestJob, SiteError, Translation};
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::cli::args::site::SiteArgs;
+use crate::cli::site::SiteArgs;
 use crate::cli::{
     AnswerArgs, CliError, FormulaArgs, GivenFormula, Outcome, Output, Warnings, read_formula,
     show_site,
 };
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
-use crate::view::exchange_rates::{WORTH, rates_line};
+use crate::view::sections::{WORTH, rates_line};
 use crate::view::words::{count, grouped, significant};
 
 /// `jsf translate`

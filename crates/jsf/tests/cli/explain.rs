@@ -2,7 +2,7 @@
 
 use job_sort_formula::Formula;
 use jsf::answer::{Answer, write_json};
-use jsf::commands::explain::answer::ExplainReport;
+use jsf::commands::explain::ExplainReport;
 use jsf::view::document::TerminalStyle;
 use jsf_site::Site;
 use jsf_site::{ExplainOptions, RankRequest, SiteFiles, SiteOptions};

@@ -1,10 +1,350 @@
-//! `jsf check` and `jsf fmt`, which report the findings of one formula.
+//! `jsf check`: the result of a check, for people, as JSON, and as SARIF 2.1.0 (OASIS), with which
+//! CI services show findings beside the source lines.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Severity, Span};
+use jsf_openpbs::check::{Checked, JobCounts, Verdict};
+use jsf_openpbs::qmgr;
+use jsf_openpbs::qmgr::AnsweredBy;
+use jsf_site::FormulaText;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, Cells, Format};
+use crate::view::document::{Document, DrawingStyle, Fact, Section};
+use crate::view::findings::{
+    NO_FORMULA_IN_SLURM, brief_finding, draw_finding, limit_each_code, more_findings,
+    range_in_written, severity_word, verdict_sentence,
+};
+use crate::view::sections::{WORTH, rates_line};
+use crate::view::words::{count, first_names};
 
 #[cfg(feature = "command")]
-mod checked_formula;
-#[cfg(feature = "command")]
-mod qmgr;
-#[cfg(feature = "command")]
 pub mod run;
-pub mod sarif;
-pub mod view;
+
+/// The most guessed names that are listed; the others are counted.
+const MAX_GUESSED: usize = 10;
+
+/// A checked formula and its source.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckReport<'a> {
+    /// The formula in its document.
+    pub source: &'a FormulaText,
+    /// The result of the check.
+    pub checked: &'a Checked,
+}
+
+impl Serialize for CheckReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.checked
+            .document(&self.source.text)
+            .serialize(serializer)
+    }
+}
+
+impl Answer for CheckReport<'_> {
+    fn document(&self) -> Document<'_> {
+        check_document(*self)
+    }
+
+    fn write_as(&self, _format: Format, _cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+        write_sarif(self, out)
+    }
+}
+
+/// The document of a check: the server's answer, what the scheduler does, and every finding drawn
+/// on the formula.
+pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
+    let CheckReport { source, checked } = report;
+    let (few, others) = limit_each_code(&checked.findings);
+    let mut sections = Vec::new();
+    for found in few {
+        let draw =
+            move |style: DrawingStyle| draw_finding(source, found, style.coloured, style.width);
+        let section = Section::new("").draw(draw);
+        sections.push(section.in_brief(brief_finding(found, "")));
+    }
+    for (code, count) in others {
+        sections.push(Section::new("").prose(more_findings(count, code)));
+    }
+    let rates = rates_line(&checked.rates, "at the medians of the queue");
+    if !rates.is_empty() {
+        sections.push(Section::new(WORTH).prose(rates).in_full());
+    }
+    let mut facts = Vec::from_iter(checked.jobs.as_ref().map(jobs_fact));
+    if let Some(source) = &checked.python_source {
+        let python = format!("{} ({source})", checked.python);
+        facts.push(Fact::new("python", python).in_full());
+    }
+    Document {
+        command: "jsf check",
+        title: "Check of a formula".to_owned(),
+        headline: headline(report),
+        facts,
+        sections,
+        read_on: "",
+    }
+}
+
+/// The answer of qmgr and the server, or at a site of Slurm what becomes of it, then what the scheduler makes of a formula that they accept,
+/// else its first error.
+fn headline(report: CheckReport<'_>) -> String {
+    let checked = report.checked;
+    let is_accepted = checked.validation.accepted == Some(true);
+    let answer = if checked.runs_slurm && is_accepted {
+        NO_FORMULA_IN_SLURM.to_owned()
+    } else {
+        format!("qmgr: {}", answer(report))
+    };
+    if checked.verdict != Verdict::Refused
+        && let Some(verdict) = verdict_sentence(checked, "it")
+    {
+        return format!("{answer}. {verdict}");
+    }
+    // otherwise the answer says what is wrong
+    if is_accepted && checked.validation.by == Some(AnsweredBy::Server) {
+        for found in &checked.findings {
+            if found.severity == Severity::Error {
+                return format!("{answer}. Error {}: {}.", found.code, found.message);
+            }
+        }
+    }
+    answer
+}
+
+/// What qmgr and the server answer.
+fn answer(report: CheckReport<'_>) -> String {
+    let checked = report.checked;
+    let validation = &checked.validation;
+    match (validation.accepted, validation.code) {
+        _ if validation.by == Some(AnsweredBy::Qmgr) => {
+            let reason = qmgr::refusal(&report.source.text);
+            let reason = reason.map(|reason| reason.to_string()).unwrap_or_default();
+            format!("does not pass the formula on to the server: {reason}")
+        }
+        (Some(true), _) if !checked.guessed_types.is_empty() => accepted_if(&checked.guessed_types),
+        (Some(true), _)
+            if report.source.text.trim_end().contains(['\n', '\r'])
+                && (checked.findings.iter()).any(|found| found.code == Code::InvalidSyntax) =>
+        {
+            "accepts the first line".to_owned()
+        }
+        (Some(true), _) => "accepts the formula".to_owned(),
+        (Some(false), Some(code)) => {
+            format!("refuses the formula ({code}: {})", validation.message)
+        }
+        _ => {
+            let mut words = "cannot tell whether it accepts the formula".to_owned();
+            if let Some(reason) = validation.uncertainty {
+                words += &format!(": {reason}");
+            }
+            words
+        }
+    }
+}
+
+/// On which guesses the answer depends.
+fn accepted_if(guessed: &[String]) -> String {
+    let names = first_names(guessed.iter().map(|name| format!("`{name}`")), MAX_GUESSED);
+    format!(
+        "accepts the formula if these are numeric resources, which is guessed from the jobs: {names}; \
+         --resource NAME=TYPE declares one"
+    )
+}
+
+/// How many jobs the formula was tried on.
+fn jobs_fact(jobs: &JobCounts) -> Fact {
+    let tried = jobs.total - jobs.ignored;
+    let mut text = format!(
+        "{} tried, {} fine, {} with an error",
+        count(tried, "job"),
+        tried - jobs.errors,
+        jobs.errors
+    );
+    if jobs.ignored > 0 {
+        text += &format!("; {} ignored by the scheduler", jobs.ignored);
+    }
+    if let Some(sentence) = stopped_by_threshold(jobs) {
+        text += &format!("; {sentence}");
+    }
+    Fact::new("queue", text)
+}
+
+/// How many jobs the threshold in force, or the given one, stops; `None` without a threshold.
+pub fn stopped_by_threshold(jobs: &JobCounts) -> Option<String> {
+    let [under, over] = [jobs.under_threshold?, jobs.over_threshold?];
+    let threshold = jobs.threshold?;
+    Some(format!(
+        "{under} of {} do not pass the threshold {threshold}",
+        count(under + over, "waiting job")
+    ))
+}
+
+/// The published JSON schema of the standard.
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// Writes one run of one tool, for code scanning.
+///
+/// # Errors
+/// `out` cannot be written.
+pub(crate) fn write_sarif(report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &document(report))?;
+    writeln!(out)
+}
+
+fn document(report: &CheckReport<'_>) -> Value {
+    let findings = &report.checked.findings;
+    let mut codes = Code::ALL.to_vec();
+    codes.retain(|code| findings.iter().any(|found| found.code == *code));
+    let source = Source::new(report.source);
+    let mut results = Vec::new();
+    for found in findings {
+        results.push(source.result(found, &codes));
+    }
+    let mut rules = Vec::new();
+    for code in codes {
+        rules.push(json!({
+            "id": code.name(),
+            "shortDescription": { "text": code.title() },
+            "help": { "text": code.page(), "markdown": code.page() },
+            "defaultConfiguration": { "level": severity_word(code.severity()) },
+        }));
+    }
+    let validation = &report.checked.validation;
+    json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "jsf",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            }},
+            "artifacts": [{ "location": { "uri": source.uri }, "contents": { "text": source.whole } }],
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+            "properties": {
+                "accepted": validation.accepted,
+                "pbsCode": validation.code,
+                "crashesScheduler": report.checked.crashes_scheduler,
+            },
+        }],
+    })
+}
+
+/// The artifact that contains all locations.
+struct Source<'a> {
+    uri: String,
+    formula: &'a FormulaText,
+    /// The text of the document.
+    whole: String,
+}
+
+impl<'a> Source<'a> {
+    fn new(formula: &'a FormulaText) -> Self {
+        Self {
+            uri: uri(&formula.origin),
+            formula,
+            whole: format!("{}{}", formula.before, formula.written),
+        }
+    }
+
+    fn result(&self, found: &Diagnostic, codes: &[Code]) -> Value {
+        let mut message = found.message.clone();
+        if let Some(help) = &found.help {
+            message += &format!("\n{help}");
+        }
+        let mut result = json!({
+            "ruleId": found.code.name(),
+            "ruleIndex": codes.iter().position(|code| *code == found.code),
+            "level": severity_word(found.severity),
+            "message": { "text": message },
+            "locations": [{ "physicalLocation": self.location(found.span) }],
+        });
+        let mut related = Vec::new();
+        for label in &found.labels {
+            let location = self.location(label.span);
+            related
+                .push(json!({ "physicalLocation": location, "message": { "text": label.text } }));
+        }
+        if !related.is_empty() {
+            result["relatedLocations"] = related.into();
+        }
+        if let Some(fix) = &found.fix
+            && fix.applicability != Applicability::DisplayOnly
+        {
+            let is_safe = fix.applicability == Applicability::Safe;
+            let meaning = if is_safe {
+                "safe: means the same"
+            } else {
+                "probably what was meant"
+            };
+            result["fixes"] = json!([{
+                "description": { "text": meaning },
+                "artifactChanges": [{
+                    "artifactLocation": { "uri": self.uri, "index": 0 },
+                    "replacements": [{
+                        "deletedRegion": self.region(fix.span),
+                        "insertedContent": { "text": fix.replacement },
+                    }],
+                }],
+            }]);
+        }
+        result
+    }
+
+    fn location(&self, span: Span) -> Value {
+        json!({ "artifactLocation": { "uri": self.uri, "index": 0 }, "region": self.region(span) })
+    }
+
+    /// Lines and columns count from 1, columns and characters in code points, bytes and characters
+    /// from 0.
+    fn region(&self, span: Span) -> Value {
+        let Range { start, end } = range_in_written(self.formula, span);
+        let [first, last] = [start, end].map(|at| self.place(at));
+        json!({
+            "startLine": first.line,
+            "startColumn": first.column,
+            "endLine": last.line,
+            "endColumn": last.column,
+            "charOffset": first.characters,
+            "charLength": last.characters - first.characters,
+            "byteOffset": self.formula.before.len() + start,
+            "byteLength": end - start,
+        })
+    }
+
+    /// The place of a byte of the formula as the document has it.
+    fn place(&self, at: usize) -> Place {
+        let at = self.formula.before.len() + at;
+        let before = self.whole.get(..at).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        Place {
+            line: 1 + before.matches('\n').count(),
+            column: 1 + line.chars().count(),
+            characters: before.chars().count(),
+        }
+    }
+}
+
+struct Place {
+    line: usize,
+    column: usize,
+    characters: usize,
+}
+
+/// A path as a relative URI: the characters that RFC 3986 reserves are percent-encoded.
+fn uri(path: &str) -> String {
+    let mut uri = String::new();
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri += &format!("%{byte:02X}");
+        }
+    }
+    uri
+}

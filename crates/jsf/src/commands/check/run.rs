@@ -1,19 +1,27 @@
-//! `jsf check`: its arguments, and what it does.
+//! `jsf check` and `jsf fmt`: their arguments, and what they do with a checked formula: report, fix
+//! and set it, or normalise its spaces.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use clap::Args;
-use job_sort_formula::diagnostic::Levels;
+use job_sort_formula::Formula;
+use job_sort_formula::diagnostic::{Code, Diagnostic, FixedText, Levels, Severity};
+use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::check::Checked;
+use jsf_openpbs::qmgr::AnsweredBy;
+use jsf_openpbs::qmgr::{set_command_after, set_threshold_command};
+use jsf_site::{FormulaText, Role, Site};
 
 use crate::answer::Format;
-use crate::cli::formula::printable_formula;
+use crate::cli::queue::printable_formula;
 use crate::cli::{
-    AnswerArgs, CliError, Outcome, Output, QueueArgs, Warnings, draw_all, format, in_options,
-    read_formula, show_site,
+    AnswerArgs, CliError, FormulaArgs, GivenFormula, Outcome, Output, Progress, QueueArgs,
+    Warnings, draw_all, format, in_options, read_formula, report, show_site, warn,
 };
-use crate::commands::check::checked_formula::{CheckedFormula, apply_fixes, names};
-use crate::commands::check::qmgr::write_qmgr_commands;
-use crate::commands::check::view::CheckReport;
+use crate::commands::check::{CheckReport, stopped_by_threshold};
+use crate::view::findings::limit_each_code;
+use crate::view::words::{self, printable, printable_lines};
 
 const FORMATS: [Format; 4] = [Format::Human, Format::Markdown, Format::Json, Format::Sarif];
 
@@ -123,4 +131,266 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     // a hidden error counts only if it prevents the command from being printed
     let is_fine = !formula.checked.has_errors() && formula.reaches_server();
     Ok(Outcome::fine_if(is_fine))
+}
+
+/// A formula with the findings that are shown.
+pub(crate) struct CheckedFormula {
+    pub(crate) source: FormulaText,
+    pub(crate) checked: Checked,
+    /// The codes of the errors that are not shown.
+    hidden: Vec<&'static str>,
+    /// Whether the formula was tried on no job.
+    pub(crate) is_untried: bool,
+}
+
+impl CheckedFormula {
+    pub(crate) fn new(site: &Site, source: FormulaText, levels: &Levels) -> Result<Self, CliError> {
+        let progress = Progress::start("checking the formula");
+        let mut checked = site.check(&source.submitted(site.numbers()))?;
+        drop(progress);
+        // a site without jobs is warned of only: nothing was given to try the formula on
+        let is_untried = site.files().has(Role::Queue)
+            && checked
+                .findings
+                .iter()
+                .any(|found| found.code == Code::TriedOnNoJob);
+        let errors = error_codes(&checked);
+        levels.apply(&mut checked.findings);
+        let hidden = errors.difference(&error_codes(&checked)).copied().collect();
+        Ok(Self {
+            source,
+            checked,
+            hidden,
+            is_untried,
+        })
+    }
+
+    /// Whether the formula has an error, shown or not, or the server refuses it.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.checked.has_errors()
+            || !self.hidden.is_empty()
+            || self.checked.validation.accepted == Some(false)
+    }
+
+    /// Whether qmgr passes the text on.
+    pub(crate) fn reaches_server(&self) -> bool {
+        self.checked.validation.by != Some(AnsweredBy::Qmgr)
+    }
+
+    /// Says which errors are not shown.
+    pub(crate) fn note_hidden(&self) {
+        if self.hidden.is_empty() {
+            return;
+        }
+        let codes = self.hidden.join(", ");
+        report(
+            "note",
+            format_args!(
+                "{codes}: an error that is not shown, because of --select or --allow; the formula does not work all the same"
+            ),
+        );
+    }
+}
+
+/// The names in a formula; none of one that does not parse.
+pub(crate) fn names(source: &FormulaText, site: &Site) -> Vec<String> {
+    match source.submitted(site.numbers()).formula() {
+        Ok(formula) => formula.names().into_iter().map(str::to_owned).collect(),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// The codes of the findings that are errors.
+fn error_codes(checked: &Checked) -> BTreeSet<&'static str> {
+    let mut codes = BTreeSet::new();
+    for found in &checked.findings {
+        if found.severity == Severity::Error {
+            codes.insert(found.code.name());
+        }
+    }
+    codes
+}
+
+/// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
+const MAX_ROUNDS: usize = 1000;
+
+/// The formula with all fixes applied, checked again after each round.
+pub(crate) fn apply_fixes(
+    mut formula: CheckedFormula,
+    site: &Site,
+    levels: &Levels,
+    with_unsafe: bool,
+) -> Result<CheckedFormula, CliError> {
+    for _ in 0..MAX_ROUNDS {
+        let CheckedFormula {
+            source, checked, ..
+        } = &formula;
+        let Some(fixed) = FixedText::new(&source.text, &checked.findings, with_unsafe) else {
+            break;
+        };
+        report_fixes(&source.text, &fixed.applied);
+        formula = CheckedFormula::new(site, source.clone().with_text(fixed.text), levels)?;
+    }
+    Ok(formula)
+}
+
+/// Says which fixes are applied to the formula: of each code the first ten, then how many more
+/// there are.
+fn report_fixes(formula: &str, applied: &[&Diagnostic]) {
+    let (few, others) = limit_each_code(applied.iter().copied());
+    few.into_iter().for_each(|found| report_fix(formula, found));
+    for (code, count) in others {
+        report(
+            "fixed",
+            format_args!("{code}: and {}", words::count(count, "more place")),
+        );
+    }
+}
+
+/// Says which fix is applied to the formula.
+fn report_fix(formula: &str, found: &Diagnostic) {
+    let Some(fix) = &found.fix else { return };
+    let old = fix.span.slice(formula);
+    let new = &fix.replacement;
+    let change = match (old.is_empty(), new.is_empty()) {
+        (true, _) => format!("inserted `{new}`"),
+        (_, true) => format!("removed `{old}`"),
+        _ => format!("replaced `{old}` by `{new}`"),
+    };
+    report("fixed", format_args!("{}: {change}", found.code));
+}
+
+/// Prints the command that sets the formula, and that of a threshold that is set with it, or says
+/// what prevents that.
+pub(crate) fn write_qmgr_commands(
+    arguments: &CheckArgs,
+    site: &Site,
+    formula: &CheckedFormula,
+    mut warnings: Warnings,
+    out: &mut impl Write,
+) -> Result<Outcome, CliError> {
+    let is_in_force = is_in_force(&formula.source, site);
+    if let Some(obstacle) = obstacle(formula, arguments.force, is_in_force) {
+        let message = format!("no qmgr command is printed for {obstacle}");
+        report("error", message);
+        return Ok(Outcome::Findings);
+    }
+    // the command does not show how many jobs the threshold stops
+    if let Some(jobs) = &formula.checked.jobs
+        && jobs.under_threshold > Some(0)
+        && let Some(sentence) = stopped_by_threshold(jobs)
+    {
+        warn(sentence);
+    }
+    writeln!(out, "{}", printable_set_command(&formula.source)?)?;
+    // the way back takes the threshold that is in force, too
+    let in_force = if is_in_force { site.threshold() } else { None };
+    if let Some(threshold) = arguments.queue.threshold.or(in_force) {
+        let command = set_threshold_command(&formula.source.before, threshold);
+        writeln!(out, "{command}")?;
+    }
+    // a fix may have written the name of an input
+    warnings.add(&site.warnings_for(&names(&formula.source, site)));
+    // a shell that is typed into may have no comments, and takes a text in quotes as it is
+    for warning in warnings.into_answer() {
+        let quoted = printable(&warning).replace('\'', r"'\''");
+        writeln!(out, "# 'warning: {quoted}'")?;
+    }
+    Ok(Outcome::fine_if(!formula.has_errors()))
+}
+
+/// What a formula is for which no command is printed; `None` for one that can be set.
+fn obstacle(formula: &CheckedFormula, is_forced: bool, is_in_force: bool) -> Option<&'static str> {
+    if !formula.reaches_server() {
+        Some("a text that qmgr does not pass on")
+    } else if is_forced {
+        None
+    } else if formula.has_errors() {
+        Some("a formula with an error; --force prints it all the same")
+    } else if formula.is_untried && !is_in_force {
+        Some("a formula that was tried on no job, as JSF617 says; --force prints it all the same")
+    } else {
+        None
+    }
+}
+
+/// Whether the formula is the one that the site has: setting it again changes nothing, or is the
+/// way back.
+fn is_in_force(source: &FormulaText, site: &Site) -> bool {
+    match site.formula_in_force() {
+        Some(in_force) => normalised(&in_force.text) == normalised(&source.text),
+        None => false,
+    }
+}
+
+fn normalised(text: &str) -> String {
+    match Formula::parse(text) {
+        Ok(formula) => formula.to_string(),
+        Err(_) => text.trim().to_owned(),
+    }
+}
+
+/// The command that sets the formula.
+fn printable_set_command(source: &FormulaText) -> Result<String, CliError> {
+    let command = set_command_after(&source.before, &source.text).map_err(CliError::usage)?;
+    if printable_lines(&command) != command {
+        // escaped it would set another formula, and as it is it would reach the terminal
+        return Err(CliError::usage(
+            "the formula has control characters, with which no command can be printed",
+        ));
+    }
+    Ok(command)
+}
+
+/// `jsf fmt`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  jsf fmt 'a+b*( c-1 )'
+  jsf fmt --check -f examples/formulas/nas.txt")]
+pub struct FmtArgs {
+    /// The formula.
+    #[command(flatten)]
+    pub formula: FormulaArgs,
+    /// Exit with 1 if the formula is not formatted
+    ///
+    /// The formula is not printed
+    #[arg(long)]
+    pub check: bool,
+}
+
+pub(crate) fn run_fmt(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let given = GivenFormula::new(read_formula(&arguments.formula, None)?, NumberMode::Exact);
+    let whole = Formula::parse(&given.source.all_lines()).ok();
+    let first_line = given.parsed();
+    if first_line.is_err()
+        && let Some(whole) = &whole
+    {
+        report(
+            "help",
+            format_args!("all lines together are the formula `{whole}`"),
+        );
+    }
+    let first_line = first_line?;
+    // the lines below may be comments, which are kept
+    let formula = whole.as_ref().unwrap_or(first_line);
+    let formatted = printable_formula(
+        &given.source,
+        &formula.with_comments(),
+        formula,
+        NumberMode::Exact,
+    )?;
+    if !arguments.check {
+        writeln!(out, "{formatted}")?;
+    } else if formatted != formula.text().trim_end_matches(['\r', '\n']) {
+        report(
+            "error",
+            format_args!(
+                "`{}` is not formatted; `jsf fmt` prints: {formatted}",
+                given.source.origin
+            ),
+        );
+        return Ok(Outcome::Findings);
+    }
+    Ok(Outcome::Fine)
 }

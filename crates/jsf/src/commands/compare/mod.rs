@@ -1,8 +1,792 @@
-//! `jsf compare`
+//! `jsf compare`: two rankings of one queue, for people, who read the answer in one sentence, then
+//! the numbers, then charts and tables; as JSON and as CSV.
 
-pub mod answer;
-#[cfg(feature = "command")]
-pub mod request;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::iter;
+
+use job_sort_formula::fairshare::AssessedTree;
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::{
+    Comparison, GroupChange, JobMove, OldNew, SummandAgreement, Transitions,
+};
+use jsf_openpbs::check::Checked;
+use jsf_site::{ComparedQueue, Rule};
+use serde::{Serialize, Serializer};
+
+use crate::answer::{Answer, Cells, CsvWriter, Each, Format, guarded_names, object};
+use crate::commands::shares::view::tree_section;
+use crate::view::charts::{self, MAX_SLOPES, Slope};
+use crate::view::document::{
+    Cell, Chart, Column, DECIDES, Document, Fact, RowLimit, Section, Table, cells,
+};
+use crate::view::findings::{brief_findings, brief_findings_of_sides, verdict_sentence};
+use crate::view::sections::{
+    KindOfGroup, by_gain, decides_section, facts_of, group_name, group_sections, group_table,
+    move_cells, move_columns,
+};
+use crate::view::words::{count, first_names, grouped, grouped_count, significant};
+
 #[cfg(feature = "command")]
 pub mod run;
-pub mod view;
+
+/// A comparison, ready to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct CompareReport<'a> {
+    /// The texts of the formulas.
+    pub formulas: OldNew<&'a str>,
+    /// The jobs under both rankings, and what changes.
+    pub compared: &'a ComparedQueue,
+    /// The rows to list, in the order in which they are listed.
+    pub rows: &'a [usize],
+    /// What each summand of the formulas decides of its order.
+    pub decides: OldNew<&'a [SummandAgreement]>,
+    /// The result of checking the formulas, for people.
+    pub checked: OldNew<Option<&'a Checked>>,
+    /// Which jobs are listed.
+    pub listed: ListedJobs,
+    /// What only a page shows; `None` if none is written.
+    pub page: Option<&'a ComparePageParts>,
+}
+
+impl Answer for CompareReport<'_> {
+    fn document(&self) -> Document<'_> {
+        compare_document(Self {
+            page: None,
+            ..*self
+        })
+    }
+
+    fn page(&self) -> Document<'_> {
+        compare_document(*self)
+    }
+
+    /// Writes comma-separated values as in RFC 4180: a header, and a line for each job.
+    fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+        let header = "id,entity,queue,old_rank,new_rank,old_score,new_score,moved";
+        let mut csv = CsvWriter::new(header, out)?;
+        let table = self.compared.table();
+        for &row in self.rows {
+            let names = [table.id(row), table.entity(row), table.queue(row)];
+            let names = guarded_names(names, cells);
+            let job = self.compared.comparison.job(row);
+            let OldNew { old, new } = self.scores(row).map(finite_score);
+            csv.write((names, job.old, job.new, old, new, job.moved()))?;
+        }
+        csv.finish()
+    }
+}
+
+impl CompareReport<'_> {
+    /// The numbers that concern the whole queue.
+    pub(crate) fn numbers(&self) -> impl Serialize {
+        let comparison = &self.compared.comparison;
+        let OldNew { old, new } = &self.compared.sides;
+        let (old, new) = (&old.ranking, &new.ranking);
+        object! {
+            summary: object! {
+                #[serde(flatten)]
+                comparison,
+                moved: comparison.moved(),
+                evaluated: OldNew::new(old.scores().count(), new.scores().count()),
+                ties: OldNew::new(old.ties(), new.ties()),
+            },
+            fairness: object! {
+                #[serde(flatten)]
+                sides: comparison.fairness,
+                first: comparison.first,
+            },
+        }
+    }
+
+    /// The ids of the jobs that start and stop doing something.
+    fn start_stop(&self, transitions: &Transitions) -> impl Serialize {
+        object! { start: self.ids(&transitions.start), stop: self.ids(&transitions.stop) }
+    }
+
+    fn ids(&self, rows: &[u32]) -> Vec<&str> {
+        let mut ids = Vec::new();
+        for &row in rows {
+            ids.push(self.compared.table().id(row as usize));
+        }
+        ids
+    }
+
+    /// A job; its ranks count from 1, and are null where it is not considered. A score is null if
+    /// it is not finite.
+    fn job(&self, row: usize) -> impl Serialize {
+        let table = self.compared.table();
+        let job = self.compared.comparison.job(row);
+        let scores = self.scores(row);
+        object! {
+            id: table.id(row),
+            entity: table.entity(row),
+            queue: table.queue(row),
+            old_rank: job.old,
+            new_rank: job.new,
+            old_score: scores.old,
+            new_score: scores.new,
+            moved: job.moved(),
+        }
+    }
+
+    /// The scores of a row; `None` for a side on which the job is excluded.
+    pub(crate) fn scores(&self, row: usize) -> OldNew<Option<f64>> {
+        let sides = self.compared.sides.as_ref();
+        sides.map(|side| Some(side.ranking.score(row)?.value))
+    }
+}
+
+/// The rows that a comparison lists: the new order, then the jobs that are considered only under
+/// the old ranking.
+pub fn compared_rows(comparison: &Comparison) -> Vec<usize> {
+    comparison.moves().map(|job| job.row).collect()
+}
+
+impl Serialize for CompareReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let ComparedQueue {
+            comparison, sides, ..
+        } = self.compared;
+        let report = object! {
+            old: side(self.formulas.old, &sides.old.rules),
+            new: side(self.formulas.new, &sides.new.rules),
+            jobs: Each(|| self.rows.iter().map(|&row| self.job(row))),
+            #[serde(flatten)]
+            numbers: self.numbers(),
+            changes: object! {
+                considered: self.start_stop(&comparison.being_considered),
+                failing: self.start_stop(&comparison.failing),
+                passing: self.start_stop(&comparison.passing),
+            },
+            entities: groups(&comparison.entities),
+            groups: groups(&comparison.groups),
+            queues: groups(&comparison.queues),
+            sizes: groups(&comparison.sizes),
+            decides: self.decides,
+        };
+        report.serialize(serializer)
+    }
+}
+
+/// A formula, and its rules by heading.
+fn side(formula: &str, given: &[Rule]) -> impl Serialize {
+    let mut rules = BTreeMap::new();
+    for rule in given {
+        rules.insert(rule.heading, rule.text.clone());
+    }
+    object! { formula, rules }
+}
+
+fn groups(changes: &[GroupChange]) -> Vec<impl Serialize> {
+    let mut groups = Vec::new();
+    for change in changes {
+        let mean = change.mean_rank();
+        groups.push(object! {
+            #[serde(flatten)]
+            change,
+            old_mean_rank: mean.map(|mean| mean.old),
+            new_mean_rank: mean.map(|mean| mean.new),
+            won: change.won(),
+        });
+    }
+    groups
+}
+
+fn finite_score(score: Option<f64>) -> Option<String> {
+    match score {
+        Some(score) if score.is_finite() => Some(Value::Float(score).repr()),
+        _ => None,
+    }
+}
+
+/// The number of jobs in a list of those that gain or lose places.
+const MAX_MOVES: usize = 10;
+/// The first jobs of the order, of which the headline says how many stay among them.
+const FIRST: usize = 10;
+/// The mean place of fewer jobs is that of single jobs.
+const MIN_JOBS: usize = 3;
+/// The most entities, groups and queues on the first screen.
+const MAX_WHO: usize = 10;
+/// The number of ids in a line.
+const MAX_IDS: usize = 5;
+/// The heading of those who gain and lose most.
+const WHO: &str = "who gains and loses";
+
+/// What a page shows beside a comparison.
+#[derive(Debug)]
+pub struct ComparePageParts {
+    /// The findings about each formula, as they are drawn in a terminal.
+    pub findings: OldNew<Vec<String>>,
+    /// The fair-share tree of the new side with its numbers.
+    pub tree: Option<AssessedTree>,
+}
+
+/// Which jobs the text of a comparison lists.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ListedJobs {
+    /// The number of jobs in a list; `None`: ten, or all that the filter leaves.
+    pub top: Option<usize>,
+    /// Whether the rows of the report were chosen by a filter. They are then all listed, whether
+    /// they move or not.
+    pub is_filtered: bool,
+}
+
+/// The document of a comparison. What only a page shows of it is in the order of the page, which
+/// begins with the answer.
+pub(crate) fn compare_document(report: CompareReport<'_>) -> Document<'_> {
+    let CompareReport { compared, page, .. } = report;
+    let comparison = &compared.comparison;
+    let is_changed = comparison.moved() > 0 || !comparison.being_considered.is_empty();
+    let mut who = None;
+    if is_changed && has_effect(report) {
+        who = who_table(comparison);
+    }
+    let mut sections = Vec::new();
+    if let Some(who) = &who {
+        sections.push(Section::new(WHO).on_page().table(who.clone()));
+    }
+    sections.extend(findings(report));
+    sections.extend(decides_section(report.decides));
+    if let Some(who) = who {
+        sections.push(Section::new("").in_text().table(who));
+    }
+    sections.extend(listed_jobs(report));
+    let formulas = Section::formulas(report.formulas.old, report.formulas.new);
+    match page {
+        None => sections.push(formulas),
+        Some(page) => {
+            let drawn = OldNew::new(&*page.findings.old, &*page.findings.new);
+            let findings = Section::findings_of_sides(report.formulas, drawn);
+            if is_changed {
+                let [places, displacements] = chart_sections(report);
+                sections.extend([places, formulas]);
+                sections.extend(findings);
+                sections.push(displacements);
+            } else {
+                sections.push(formulas);
+                sections.extend(findings);
+            }
+        }
+    }
+    if is_changed {
+        let groups = group_sections(comparison, false).into_iter();
+        sections.extend(groups.map(Section::in_full));
+    }
+    if let Some(page) = page {
+        sections.push(all_jobs(report));
+        sections.extend(page.tree.as_ref().map(tree_section));
+    }
+    Document {
+        command: "jsf compare",
+        title: "Comparison of two formulas".to_owned(),
+        headline: headline(report),
+        facts: facts(report),
+        sections,
+        read_on: "--report FILE.html, jsf simulate for waits",
+    }
+}
+
+/// The verdicts on the formulas, then how far the new order agrees with the old one, then who gains
+/// and who loses most.
+pub(crate) fn headline(report: CompareReport<'_>) -> String {
+    let OldNew { old, new } = report.checked;
+    let mut sentences = Vec::new();
+    if let Some(checked) = new {
+        sentences.extend(verdict_sentence(checked, "the new formula"));
+    }
+    // of the formula in force it counts only whether it orders jobs at all
+    if let Some(checked) = old
+        && report.formulas.old != report.formulas.new
+        && !checked.verdict.has_effect()
+    {
+        sentences.extend(verdict_sentence(checked, "the old formula"));
+    }
+    if has_effect(report) {
+        sentences.push(agreement_sentence(&report.compared.comparison));
+        sentences.extend(considered_sentence(&report.compared.comparison));
+        sentences.extend(who_sentence(&report.compared.comparison));
+    }
+    sentences.join(" ")
+}
+
+/// Whether both formulas order jobs, so that the orders can be compared.
+fn has_effect(report: CompareReport<'_>) -> bool {
+    let OldNew { old, new } = report.checked;
+    let mut checked = old.into_iter().chain(new);
+    checked.all(|checked| checked.verdict.has_effect())
+}
+
+/// How far the orders agree, and how many jobs move.
+fn agreement_sentence(comparison: &Comparison) -> String {
+    if comparison.jobs == 0 {
+        return "No job is considered under both, so no places can be compared.".to_owned();
+    }
+    let moved = comparison.moved();
+    if moved == 0 {
+        return "No job changes its place.".to_owned();
+    }
+    let mut moves = grouped(&format!(
+        "{moved} of {} moved",
+        count(comparison.jobs, "job")
+    ));
+    let first = comparison.overlap.iter().find(|(first, _)| *first == FIRST);
+    if let Some((first, shared)) = first
+        && *first < comparison.jobs
+    {
+        moves += &format!(", {shared} of the first {first} are the same");
+    }
+    match comparison.tau_b {
+        // jobs of equal values move too, by what breaks the tie
+        Some(tau) => format!(
+            "By value the new order is {} (tau-b {tau:.2}): {moves}.",
+            agreement(tau)
+        ),
+        None => format!("{moves}."),
+    }
+}
+
+/// What a value of tau-b means, by the same bounds on both sides of 0.
+fn agreement(tau: f64) -> String {
+    let likeness = match tau.abs() {
+        0.9.. => "nearly",
+        0.6.. => "much like",
+        0.3.. => "somewhat like",
+        0.1.. => "only weakly like",
+        _ => return "unrelated to the old".to_owned(),
+    };
+    let reverse = if tau < 0.0 { "the reverse of " } else { "" };
+    format!("{likeness} {reverse}the old one")
+}
+
+/// How many jobs only one of the sides considers.
+fn considered_sentence(comparison: &Comparison) -> Option<String> {
+    let Transitions { start, stop } = &comparison.being_considered;
+    if comparison.being_considered.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "Considered under the new side only: {}, under the old only: {}.",
+        grouped_count(start.len(), "job"),
+        grouped_count(stop.len(), "job")
+    ))
+}
+
+/// Who gains and who loses most, by the mean place of a job.
+fn who_sentence(comparison: &Comparison) -> Option<String> {
+    let groups = groups_by_gain(comparison);
+    let mut clauses = Vec::new();
+    for (group, verb, sign) in [
+        (groups.first(), "gains", 1.0),
+        (groups.last(), "loses", -1.0),
+    ] {
+        if let Some((kind, change)) = group
+            && change.gain() * sign > 0.0
+        {
+            let name = group_name(&("", change));
+            let OldNew { old, new } = change.mean_rank().unwrap_or_default().map(significant);
+            clauses.push(format!(
+                "{kind}`{name}` {verb} most (mean place {old} → {new})"
+            ));
+        }
+    }
+    if clauses.is_empty() {
+        return None;
+    }
+    let clauses = clauses.join(", ");
+    Some(format!("Of those with {MIN_JOBS} jobs or more {clauses}."))
+}
+
+/// The entities, groups and queues with a name and enough jobs, each with its kind; those that gain
+/// most come first.
+fn groups_by_gain(comparison: &Comparison) -> Vec<KindOfGroup<'_>> {
+    let mut groups = Vec::new();
+    for (kind, changes) in [
+        ("", &comparison.entities),
+        ("group ", &comparison.groups),
+        ("queue ", &comparison.queues),
+    ] {
+        for change in changes {
+            if !change.name.is_empty() && change.jobs >= MIN_JOBS {
+                groups.push((kind, change));
+            }
+        }
+    }
+    groups.sort_by(by_gain);
+    groups
+}
+
+/// The formulas and the rules, once if both sides have the same, and the numbers of the comparison.
+pub(crate) fn facts(report: CompareReport<'_>) -> Vec<Fact> {
+    let OldNew { old, new } = report.formulas;
+    let mut facts = Fact::of_sides(&[Fact::new("formula", old)], &[Fact::new("formula", new)]);
+    if has_effect(report) && report.compared.comparison.moved() > 0 {
+        facts.push(moves_fact(report));
+    }
+    let OldNew { old, new } = &report.compared.sides;
+    let (old_rules, new_rules) = (&old.rules, &new.rules);
+    for mut fact in Fact::of_sides(&facts_of(old_rules), &facts_of(new_rules)) {
+        let old = rule(old_rules, &fact.heading);
+        let new = rule(new_rules, &fact.heading);
+        // a side whose formula has no fair share has no policy
+        let is_compared = fact.heading != "policy" || (old.is_some() && new.is_some());
+        if old != new && is_compared {
+            fact.is_in_full = false;
+        }
+        facts.push(fact);
+    }
+    if has_effect(report) {
+        facts.extend(fairness_fact(&report.compared.comparison));
+    }
+    facts.extend(transition_facts(report));
+    facts
+}
+
+fn rule<'r>(rules: &'r [Rule], heading: &str) -> Option<&'r Rule> {
+    rules.iter().find(|rule| rule.heading == heading)
+}
+
+/// How far the jobs move, and how many neighbours the formulas do not order.
+fn moves_fact(report: CompareReport<'_>) -> Fact {
+    let comparison = &report.compared.comparison;
+    let mean = comparison.footrule as f64 / comparison.jobs.max(1) as f64;
+    let OldNew { old, new } = &report.compared.sides;
+    let text = format!(
+        "{} up, {} down; {} places on average, {} at most; ties {} → {}",
+        comparison.up,
+        comparison.down,
+        significant(mean),
+        comparison.largest,
+        old.ranking.ties(),
+        new.ranking.ties()
+    );
+    Fact::new("moves", text)
+}
+
+/// How evenly the first jobs are distributed; `None` without entities that have shares.
+fn fairness_fact(comparison: &Comparison) -> Option<Fact> {
+    let OldNew { old, new } = comparison.fairness;
+    let text = format!(
+        "Jain's index {:.2} → {:.2} (1 is even), Gini coefficient {:.2} → {:.2} (0 is even); entities with \
+         shares {}; of the first {} jobs without shares {} → {}",
+        old.jain?,
+        new.jain?,
+        old.gini?,
+        new.gini?,
+        new.entities,
+        comparison.first,
+        old.without_shares,
+        new.without_shares
+    );
+    Some(Fact::new("fairness", text).in_full())
+}
+
+/// The jobs that start and those that stop failing, passing the threshold and being considered.
+fn transition_facts(report: CompareReport<'_>) -> Vec<Fact> {
+    let comparison = &report.compared.comparison;
+    let mut facts = Vec::new();
+    for (Transitions { start, stop }, what) in [
+        (&comparison.failing, "failing"),
+        (&comparison.passing, "passing the threshold"),
+        (&comparison.being_considered, "being considered"),
+    ] {
+        for (rows, verb) in [(start, "start"), (stop, "stop")] {
+            if !rows.is_empty() {
+                let ids = rows
+                    .iter()
+                    .map(|&row| report.compared.table().id(row as usize));
+                let heading = format!("{verb} {what}");
+                facts.push(Fact::new(&heading, first_names(ids, MAX_IDS)).in_full());
+            }
+        }
+    }
+    facts
+}
+
+/// The findings about the formulas, one line each.
+fn findings<'a>(report: CompareReport<'_>) -> Option<Section<'a>> {
+    let OldNew { old, new } = report.checked;
+    if report.formulas.old == report.formulas.new {
+        return brief_findings(new?);
+    }
+    brief_findings_of_sides(OldNew::new(old?, new?))
+}
+
+/// The entities, groups and queues, with those that gain and those that lose most at the ends.
+fn who_table(comparison: &Comparison) -> Option<Table<'_>> {
+    let mut groups = groups_by_gain(comparison);
+    groups.retain(|(_, change)| change.gain() != 0.0);
+    if groups.is_empty() {
+        return None;
+    }
+    let table = group_table(WHO, groups, comparison, false);
+    Some(table.limit(RowLimit::Ends(MAX_WHO)))
+}
+
+/// The jobs that gain and those that lose the most places, or all jobs of a filter.
+fn listed_jobs(report: CompareReport<'_>) -> Vec<Section<'_>> {
+    let ListedJobs { top, is_filtered } = report.listed;
+    let mut all = moves_of(report);
+    let lists = if is_filtered {
+        all.truncate(top.unwrap_or(usize::MAX));
+        vec![("", all)]
+    } else {
+        let (mut up, mut down) = (Vec::new(), Vec::new());
+        for job in all {
+            match job.moved() {
+                Some(1..) => up.push(job),
+                Some(..=-1) => down.push(job),
+                _ => {}
+            }
+        }
+        for moves in [&mut up, &mut down] {
+            moves.sort_by_key(farthest_first);
+            moves.truncate(top.unwrap_or(MAX_MOVES));
+        }
+        vec![
+            ("jobs that gain most places", up),
+            ("jobs that lose most places", down),
+        ]
+    };
+    let mut sections = Vec::new();
+    for (heading, moves) in lists {
+        if !moves.is_empty() {
+            let table = table_of_moves(report, moves);
+            let section = Section::new(heading).in_text().table(table);
+            sections.push(section.in_full_if(top.is_none() && !is_filtered));
+        }
+    }
+    sections
+}
+
+/// Jobs that one side does not consider come first of all.
+fn farthest_first(job: &JobMove) -> (bool, Reverse<u64>) {
+    let moved = job.moved();
+    let places = moved.unwrap_or_default().unsigned_abs();
+    (moved.is_some(), Reverse(places))
+}
+
+/// The jobs, those that move farthest first.
+fn all_jobs(report: CompareReport<'_>) -> Section<'_> {
+    let mut moves = moves_of(report);
+    moves.sort_by_key(farthest_first);
+    Section::new("jobs")
+        .on_page()
+        .prose("Those that move farthest first.")
+        .table(table_of_moves(report, moves))
+}
+
+fn table_of_moves(report: CompareReport<'_>, moves: Vec<JobMove>) -> Table<'_> {
+    let mut columns = move_columns();
+    columns.push(Column::number("old value", DECIDES));
+    columns.push(Column::number("new value", DECIDES));
+    Table::new(columns, moves.len(), move |index| {
+        let job = &moves[index];
+        let OldNew { old, new } = report.scores(job.row);
+        let mut cells = move_cells(report.compared.table(), job);
+        cells.extend(cells![old.map(Cell::Score), new.map(Cell::Score)]);
+        cells
+    })
+}
+
+/// Where the jobs come from and go to, and how far they move.
+pub(crate) fn chart_sections(report: CompareReport<'_>) -> [Section<'_>; 2] {
+    let OldNew { old, new } = report.compared.comparison.considered;
+    let most = old.max(new);
+    let places = if most <= MAX_SLOPES {
+        slopes_section(report)
+    } else {
+        bands_section(report, most)
+    };
+    [places.on_page(), displacements_section(report).on_page()]
+}
+
+/// The meaning of the colours of marks that are jobs.
+const DIRECTIONS: [(&str, &str); 3] = [
+    ("up", "gains places"),
+    ("down", "loses places"),
+    ("same", "keeps its place"),
+];
+
+/// A line for each job, and the new order.
+fn slopes_section(report: CompareReport<'_>) -> Section<'_> {
+    let mut slopes = Vec::new();
+    for job in moves_of(report) {
+        let name = job_name(report, job.row);
+        slopes.push(Slope { name, job });
+    }
+    let name = "Each job's place in the old and in the new order";
+    Section::new("every job's place")
+        .chart(move || Chart::new(charts::chart(&slopes, name), &DIRECTIONS))
+        .table(new_order(report).folded("The new order as a table"))
+}
+
+/// The jobs in the new order, each with an arrow for how far it moved; those that are no longer
+/// considered are last.
+fn new_order(report: CompareReport<'_>) -> Table<'_> {
+    let mut moves = moves_of(report);
+    moves.sort_by_key(|job| (job.new.is_none(), job.new, job.old));
+    let columns = [
+        Column::number("place", 9),
+        Column::number("moved", 9),
+        Column::text("job", 9),
+        Column::number("before", 8),
+    ];
+    let mut rows = Vec::new();
+    for job in moves {
+        let moved = job.moved().map(Cell::Arrow);
+        rows.push(cells![job.new, moved, job_name(report, job.row), job.old]);
+    }
+    Table::from_rows(columns, rows)
+}
+
+/// Of the jobs in each band of the old order, how many are in which band of the new one.
+fn bands_section(report: CompareReport<'_>, most: usize) -> Section<'_> {
+    let bands = bands(most);
+    let mut names: Vec<String> = bands.iter().map(band_name).collect();
+    let moves = moves_of(report);
+    if moves
+        .iter()
+        .any(|job| job.old.is_none() || job.new.is_none())
+    {
+        names.push("not considered".to_owned());
+    }
+    let mut counts = vec![vec![0usize; names.len()]; names.len()];
+    for job in moves {
+        counts[band_of(&bands, job.old)][band_of(&bands, job.new)] += 1;
+    }
+    let mut columns = vec![Column::text("old place", 9), Column::number("jobs", 8)];
+    let mut rows = Vec::new();
+    for (name, counts) in iter::zip(names, counts) {
+        columns.push(Column::number(format!("now {name}"), 8));
+        let mut row = vec![name.into(), Cell::Count(counts.iter().sum())];
+        row.extend(counts.into_iter().map(Cell::Count));
+        rows.push(row);
+    }
+    Section::new("from where to where")
+        .prose(
+            "Of the jobs in each part of the old order, how many are in which part of the new one.",
+        )
+        .table(Table::from_rows(columns, rows))
+}
+
+/// The places 1 to 10, 11 to 100, and so on.
+fn bands(most: usize) -> Vec<(usize, usize)> {
+    let (mut first, mut last) = (1, 10);
+    let mut bands = Vec::new();
+    while last < most {
+        bands.push((first, last));
+        (first, last) = (last + 1, last.saturating_mul(10));
+    }
+    bands.push((first, most));
+    bands
+}
+
+/// The index of the band of a rank; without a rank that after the last.
+fn band_of(bands: &[(usize, usize)], rank: Option<usize>) -> usize {
+    let rank = rank.unwrap_or(usize::MAX);
+    bands.partition_point(|(_, last)| *last < rank)
+}
+
+fn band_name((first, last): &(usize, usize)) -> String {
+    grouped(&format!("{first} to {last}"))
+}
+
+/// How many jobs move how far.
+fn displacements_section(report: CompareReport<'_>) -> Section<'_> {
+    let bands = bands((report.compared.comparison.largest as usize).max(1));
+    let (mut all, mut unchanged) = (0, 0);
+    let (mut up, mut down) = (vec![0; bands.len()], vec![0; bands.len()]);
+    for job in moves_of(report) {
+        let Some(moved) = job.moved() else { continue };
+        let band = band_of(&bands, Some(moved.unsigned_abs() as usize));
+        match moved {
+            1.. => up[band] += 1,
+            0 => unchanged += 1,
+            _ => down[band] += 1,
+        }
+        all += 1;
+    }
+    let mut rows = Vec::new();
+    for (way, counts) in [("down", down), ("up", up)] {
+        for (band, jobs) in iter::zip(&bands, counts) {
+            rows.push(cells![format!("{} places {way}", band_name(band)), jobs]);
+        }
+    }
+    let columns = [
+        Column::text("moved", 9),
+        Column::number("jobs", 9).with_bar(),
+    ];
+    Section::new("how far jobs move")
+        .prose(format!("Unchanged: {unchanged} of {}.", count(all, "job")))
+        .table(Table::from_rows(columns, rows))
+}
+
+/// The moves of the jobs that the report lists.
+fn moves_of(report: CompareReport<'_>) -> Vec<JobMove> {
+    let mut moves = Vec::with_capacity(report.rows.len());
+    for &row in report.rows {
+        moves.push(report.compared.comparison.job(row));
+    }
+    moves
+}
+
+fn job_name(report: CompareReport<'_>, row: usize) -> String {
+    let names = [
+        report.compared.table().id(row),
+        report.compared.table().entity(row),
+    ];
+    names.join(" ").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_cover_all_places() {
+        assert_eq!(bands(61), [(1, 10), (11, 61)]);
+        assert_eq!(
+            bands(10_000),
+            [(1, 10), (11, 100), (101, 1000), (1001, 10_000)]
+        );
+    }
+
+    #[test]
+    fn agreement_has_the_same_bounds_on_both_sides_of_zero() {
+        for bound in [0.1, 0.3, 0.6, 0.9] {
+            for tau in [bound, -bound] {
+                let within = agreement(tau * 0.99);
+                assert_ne!(agreement(tau), within, "{tau}");
+                assert_ne!(agreement(tau), agreement(-tau), "{tau}");
+            }
+        }
+        assert_eq!(agreement(-0.09), agreement(0.09));
+        for tau in [0.1, 0.35, 0.8, 0.95, 1.0] {
+            let mirrored = agreement(tau).replace("the old one", "the reverse of the old one");
+            assert_eq!(agreement(-tau), mirrored, "{tau}");
+        }
+    }
+
+    #[test]
+    fn findings_say_whose_they_are() {
+        let [one, none] = [vec!["error".to_owned()], Vec::new()];
+        let headings = |formulas, old, new| {
+            let sections = Section::findings_of_sides(formulas, OldNew { old, new });
+            let headings = sections.into_iter().map(|section| section.heading);
+            headings.collect::<Vec<_>>()
+        };
+        let two = OldNew { old: "a", new: "b" };
+        assert_eq!(
+            headings(two, &one, &one),
+            ["findings: old formula", "findings: new formula"]
+        );
+        assert_eq!(headings(two, &one, &none), ["findings: old formula"]);
+        assert_eq!(headings(two, &none, &one), ["findings: new formula"]);
+        assert_eq!(
+            headings(OldNew { old: "a", new: "a" }, &none, &one),
+            ["findings"]
+        );
+    }
+}

@@ -1,7 +1,897 @@
-//! `jsf explain`
+//! `jsf explain`: why jobs have their places in the queue, for people, who read the answer in one
+//! sentence and then the numbers behind it, and as JSON.
 
-pub mod answer;
-pub mod place_in_words;
+use std::cmp::Reverse;
+use std::iter;
+
+use job_sort_formula::jobs::{InputOrigin, JobTable};
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::explain::{NodeValue, nearest_double};
+use job_sort_formula::rank::{Consequence, ScoreError, SummandAgreement};
+use job_sort_formula::schema::FairshareInput;
+use jsf_openpbs::amounts;
+use jsf_openpbs::check::Checked;
+use jsf_openpbs::order::Criterion;
+use jsf_site::{
+    Against, Cause, ExplainedInput, Explanation, Explanations, Means, Neighbour, PolicyShares,
+    RankReached, RankedQueue, Reached, SmallestChange, Wait,
+};
+use serde::{Serialize, Serializer};
+
+use crate::answer::{Answer, object};
+use crate::commands::rank::{TermColumns, error_numbers, exact_or_error, excluded, logged};
+use crate::commands::shares::view::shares_table;
+use crate::commands::shares::{PolicyView, node_numbers};
+use crate::view::document::{
+    Cell, Column, DECIDES, Document, Fact, Section, Table, cells, score_in_words,
+};
+use crate::view::findings::verdict_sentence;
+use crate::view::sections::{branches, decides_fact, rates_line, rule_facts, summand_columns};
+use crate::view::words::{
+    count, excerpt, first_names, grouped_number, listed, ordinal, quoted, significant, state_words,
+    waiting_time,
+};
+
 #[cfg(feature = "command")]
 pub mod run;
-pub mod view;
+
+/// A change to more than this multiple of the largest amount of any job is left out.
+const PLAUSIBLE: f64 = 10.0;
+/// The most jobs of which the headline has a sentence.
+const MAX_SENTENCES: usize = 2;
+/// The most summands that have a column.
+const MAX_TERM_COLUMNS: usize = 4;
+/// The most characters of a part of the formula, however wide the table is.
+pub(crate) const MAX_CODE: usize = 400;
+/// The most queues that one cell names.
+const MAX_NAMED: usize = 10;
+
+/// The document of one or more explanations.
+pub(crate) fn explain_document<'a>(report: ExplainReport<'a>) -> Document<'a> {
+    let jobs = &report.explanations.jobs;
+    let decides = report.queue.decides();
+    let mut sections = vec![Section::formulas(report.formula, report.formula)];
+    for job in jobs {
+        let mut of = String::new();
+        if jobs.len() > 1 {
+            let id = report.table().id(job.row);
+            let sentence = format!("{}.", place_in_words(&report, job));
+            sections.push(Section::new(id).prose(sentence).in_full());
+            of = format!(" of {id}");
+        }
+        let explained = ExplainedJob {
+            report,
+            job,
+            of: &of,
+            decides: &decides,
+        };
+        sections.extend(explained.sections());
+    }
+    Document {
+        command: "jsf explain",
+        title: "Why a job has its place".to_owned(),
+        headline: headline(report),
+        facts: facts(report, &decides),
+        sections,
+        read_on: "jsf trajectory --job ID",
+    }
+}
+
+/// Why the first jobs have their places, a sentence each.
+fn headline(report: ExplainReport<'_>) -> String {
+    let jobs = &report.explanations.jobs;
+    let mut sentences = Vec::new();
+    if let Some(checked) = report.checked
+        && !checked.verdict.has_effect()
+    {
+        sentences.extend(verdict_sentence(checked, "the formula"));
+    }
+    for job in jobs.iter().take(MAX_SENTENCES) {
+        sentences.push(format!("{}.", place_in_words(&report, job)));
+    }
+    if jobs.len() > MAX_SENTENCES {
+        let more = count(jobs.len() - MAX_SENTENCES, "more job");
+        sentences.push(format!("Below: {more}."));
+    }
+    sentences.join(" ")
+}
+
+/// The formula, what decides the order, what waiting is worth, and, in full, the rules.
+fn facts(report: ExplainReport<'_>, decides: &[SummandAgreement]) -> Vec<Fact> {
+    let jobs = &report.explanations.jobs;
+    let mut facts = rule_facts(report.formula, &report.queue.rules);
+    if report.is_last_described
+        && let Some(job) = jobs.last()
+    {
+        let words = described_words(report.table(), job);
+        facts.insert(1, Fact::new("described", words));
+    }
+    if !report.preemption.is_empty() {
+        facts.push(Fact::new("cycle", report.preemption.join("; ")));
+    }
+    facts.extend(decides_fact(decides));
+    let mut worth = Vec::new();
+    for job in jobs {
+        let rates = rates_line(&job.rates, "at this job");
+        let id = report.table().id(job.row);
+        match jobs.len() {
+            _ if rates.is_empty() => {}
+            1 => worth.push(format!("{rates} (in waiting)")),
+            _ => worth.push(format!("`{id}`: {rates} (in waiting)")),
+        }
+    }
+    if !worth.is_empty() {
+        facts.push(Fact::with_lines("worth", worth).in_full_if(jobs.len() > 1));
+    }
+    facts
+}
+
+/// A job that is explained.
+#[derive(Clone, Copy)]
+struct ExplainedJob<'a, 'o> {
+    report: ExplainReport<'a>,
+    job: &'a Explanation,
+    /// What names it in the headings of its sections, if there are several jobs.
+    of: &'o str,
+    /// What each summand decides of the order.
+    decides: &'o [SummandAgreement],
+}
+
+impl<'a> ExplainedJob<'a, '_> {
+    fn sections(self) -> Vec<Section<'a>> {
+        let Self {
+            report, job, of, ..
+        } = self;
+        let mut sections = Vec::new();
+        if let Some(reached) = job.reached {
+            let mut sentence = waiting_sentence(job, reached);
+            if !of.is_empty() {
+                sentence = format!("`{}`: {sentence}", report.table().id(job.row));
+            }
+            sections.push(Section::new("").prose(sentence));
+        }
+        sections.extend(self.neighbours());
+        if let Some(goal) = job.goal {
+            sections.push(self.changes(goal).in_full_if(!of.is_empty()));
+        }
+        let mut details = Vec::new();
+        // a single term is the value itself
+        if job.terms.len() > 1 {
+            details.push(self.terms());
+        }
+        if !job.inputs.is_empty() {
+            details.push(self.inputs());
+        }
+        details.extend(self.parts());
+        details.extend(self.shares());
+        if !job.is_complete {
+            details.push(Section::new("").prose(
+                "the searches for this job ended early, because they had done the work that one explanation may do: \
+                 what is missing is not known",
+            ));
+        }
+        sections.extend(details.into_iter().map(Section::in_full));
+        sections
+    }
+
+    /// The terms, with their part of the sum of all magnitudes.
+    fn terms(self) -> Section<'a> {
+        let columns = [
+            Column::code("term", 9),
+            Column::number("value", 9).with_bar(),
+            Column::number("part", 7),
+            Column::bar(2),
+        ];
+        let mut values = Vec::new();
+        let mut total = 0.0;
+        for term in &self.job.terms {
+            let value = nearest_double(&term.value).unwrap_or(f64::NAN);
+            total += value.abs();
+            values.push(value);
+        }
+        let mut rows = Vec::new();
+        for (term, value) in iter::zip(&self.job.terms, values) {
+            let is_known = total > 0.0 && total.is_finite();
+            let part = if is_known { value / total } else { 0.0 };
+            rows.push(cells![
+                Cell::Code(excerpt(&term.text, MAX_CODE)),
+                &term.value,
+                Cell::Written(format!("{:.0} %", part * 100.0), Some(part)),
+                Cell::Bar(part),
+            ]);
+        }
+        Section::new(format!("terms{}", self.of))
+            .prose("They add up to the value, before a limit or a rounding of the whole.")
+            .table(Table::from_rows(columns, rows))
+    }
+
+    fn inputs(self) -> Section<'a> {
+        let columns = [
+            Column::text("input", 9),
+            Column::number("value", 9),
+            Column::text("unit", 7),
+            Column::text("from", 8),
+        ];
+        let mut rows = Vec::new();
+        for input in &self.job.inputs {
+            rows.push(cells![
+                &*input.name,
+                input.value.as_ref(),
+                Cell::prose(input_unit(input)),
+                input.origin.to_string(),
+            ]);
+        }
+        Section::new(format!("inputs{}", self.of)).table(Table::from_rows(columns, rows))
+    }
+
+    /// The formula as a tree, with the value of every part.
+    fn parts(self) -> Option<Section<'a>> {
+        let mut nodes = Vec::from_iter(&self.job.nodes);
+        nodes.retain(|node| !node.is_literal);
+        if nodes.is_empty() {
+            return None;
+        }
+        // depth first
+        nodes.sort_by_key(|node| (node.span.start, Reverse(node.span.end), node.depth));
+        let depths: Vec<usize> = nodes.iter().map(|node| node.depth).collect();
+        let mut rows = Vec::new();
+        for (lines, node) in iter::zip(branches(&depths), nodes) {
+            let part = Cell::Node {
+                lines,
+                depth: node.depth,
+                text: excerpt(part(&self.report, node), MAX_CODE),
+                is_code: true,
+            };
+            rows.push(cells![part, &node.value]);
+        }
+        let table = Table::from_rows([Column::code("part", 9), Column::number("value", 9)], rows);
+        Some(Section::new(format!("value of each part{}", self.of)).table(table))
+    }
+
+    fn shares(self) -> Option<Section<'a>> {
+        let explanations = self.report.explanations;
+        let view = path_view(explanations.shares.as_ref(), self.job)?;
+        let heading = format!(
+            "shares{}, from the root to the entity (usage in {})",
+            self.of, explanations.usage_unit
+        );
+        let mut section = Section::new(heading);
+        if view.is_pbs() {
+            section = section.prose(
+                "perc: its part of the whole tree; tree_usage: the part of the usage that counts for it; factor: 1 without usage",
+            );
+        }
+        Some(section.table(shares_table(&view, false)))
+    }
+
+    /// The jobs ahead and behind, with the job itself between them.
+    fn neighbours(self) -> Option<Section<'a>> {
+        let Self {
+            report, job, of, ..
+        } = self;
+        let rank = job.rank?;
+        if job.above.is_empty() && job.below.is_empty() {
+            return None;
+        }
+        let terms = TermColumns::new(&report.queue.program);
+        let shown = deciding_terms(&terms, job);
+        let mut jobs = Vec::new();
+        for near in job.above.iter().rev() {
+            jobs.push((near.rank.to_string(), near.row, note(report, near)));
+        }
+        jobs.push((format!("> {rank}"), job.row, "this job".to_owned()));
+        for near in &job.below {
+            jobs.push((near.rank.to_string(), near.row, note(report, near)));
+        }
+        let table = report.table();
+        let mut rows = Vec::new();
+        for (rank, row, note) in jobs {
+            let mut cells = cells![
+                Cell::Written(rank, None),
+                table.id(row),
+                Cell::prose(table.entity(row)),
+                report.value(row).map(Cell::Score),
+            ];
+            if !shown.is_empty() {
+                let values = terms.values(table, row);
+                for &index in &shown {
+                    let value = values[index].as_ref().and_then(nearest_double);
+                    cells.push(value.map(Cell::significant).into());
+                }
+            }
+            cells.push(Cell::prose(note));
+            rows.push(cells);
+        }
+        let mut columns = vec![
+            Column::number("rank", 9),
+            Column::id("job", DECIDES),
+            Column::text("entity", 4),
+            Column::number("value", DECIDES),
+        ];
+        let parts = terms.parts();
+        let texts = shown.iter().map(|&index| parts[index].1).collect();
+        columns.extend(summand_columns(texts, self.decides, 9));
+        columns.push(Column::wrapped("note", 7));
+        let mut table = Table::from_rows(columns, rows);
+        table.focus = Some(job.above.len());
+        Some(Section::new(format!("neighbours{of}")).table(table))
+    }
+
+    /// How much the job lacks to a rank, and which changes of one input give it.
+    fn changes(self, goal: usize) -> Section<'a> {
+        let Self {
+            report, job, of, ..
+        } = self;
+        let mut shown = Vec::from_iter(&job.changes.found);
+        // all other jobs wait too
+        shown.retain(|change| change.means != Means::Wait && is_plausible(report, change));
+        let section = Section::new(format!("what one change gives{of}"));
+        let mut lacking = self.lacking_sentence(goal);
+        if shown.is_empty() {
+            if job.changes.unknown.is_empty() {
+                lacking +=
+                    "; no single input gives that (more than is requested is not considered)";
+            }
+            return section.prose(lacking);
+        }
+        let columns = [
+            Column::name("input", 9),
+            Column::number("now", 9),
+            Column::number(at_most(goal), 9),
+            Column::text("unit", 5),
+            Column::wrapped("changed by", 5),
+        ];
+        let mut rows = Vec::new();
+        for change in shown {
+            rows.push(cells![
+                &*change.name,
+                &change.from,
+                &change.to,
+                Cell::prose(change.unit.unwrap_or_default()),
+                Cell::prose(changed_by(change)),
+            ]);
+        }
+        section
+            .prose(lacking)
+            .table(Table::from_rows(columns, rows))
+    }
+
+    /// Which job has a rank, and how much more value it has.
+    fn lacking_sentence(self, goal: usize) -> String {
+        let Self { report, job, .. } = self;
+        let other = report.queue.ranking.order()[goal - 1];
+        let value = report.value(other).unwrap_or(f64::NAN);
+        let lacking = value - report.value(job.row).unwrap_or(f64::NAN);
+        let id = report.table().id(other);
+        let mut there = format!("rank {goal} is `{id}` with {}", score_in_words(value));
+        if lacking > 0.0 && lacking.is_finite() {
+            // a whole number has all its digits
+            let lacking = if lacking.fract() == 0.0 {
+                score_in_words(lacking)
+            } else {
+                amounts::logged(lacking)
+            };
+            there += &format!(": {lacking} more are needed");
+        }
+        there
+    }
+}
+
+/// The summands that are shown beside the neighbours: all of them if they are few, else those by
+/// which some neighbour differs most. A single one is the value itself.
+fn deciding_terms(terms: &TermColumns<'_>, job: &Explanation) -> Vec<usize> {
+    let parts = terms.parts();
+    if parts.len() < 2 {
+        return Vec::new();
+    }
+    if parts.len() <= MAX_TERM_COLUMNS {
+        return (0..parts.len()).collect();
+    }
+    let mut shown = Vec::new();
+    for near in job.above.iter().chain(&job.below) {
+        if let Some(most) = near.differences.first()
+            && let Some(index) = parts.iter().position(|part| *part.1 == *most.text)
+            && !shown.contains(&index)
+        {
+            shown.push(index);
+        }
+    }
+    shown.truncate(MAX_TERM_COLUMNS);
+    shown.sort_unstable();
+    shown
+}
+
+/// What decides between the job and a neighbour where the values do not say it.
+fn note(report: ExplainReport<'_>, one: &Neighbour) -> String {
+    let mut notes = Vec::new();
+    if let Some(score) = report.queue.ranking.score(one.row)
+        && score.unrounded.is_err()
+    {
+        notes.push("its evaluation failed");
+    }
+    if one.decided_by != Some(Criterion::Value) {
+        notes.push(&one.reason);
+    }
+    notes.extend(one.rounding.map(|rounding| rounding.as_str()));
+    notes.join("; ")
+}
+
+/// Who can make a change.
+fn changed_by(change: &SmallestChange) -> String {
+    match change.means {
+        Means::AskForLess => "the user: ask for less, if the job needs no more".to_owned(),
+        Means::Queue => {
+            let queues = change.queues.iter().map(|queue| format!("`{queue}`"));
+            let queues = first_names(queues, MAX_NAMED);
+            format!("the user: another queue that takes the job: {queues}")
+        }
+        _ if &*change.name == "queue_priority"
+            || FairshareInput::from_name(&change.name).is_some() =>
+        {
+            "the site".to_owned()
+        }
+        _ => "the job's own attribute".to_owned(),
+    }
+}
+
+/// When the job reaches a rank by waiting.
+fn waiting_sentence(job: &Explanation, reached: RankReached) -> String {
+    let rank = reached.rank;
+    let Some(now) = job.rank else {
+        return "it has no rank while it is not considered".to_owned();
+    };
+    let mut inputs = job.inputs.iter();
+    let reads_wait = inputs.any(|input| matches!(&*input.name, "eligible_time" | "age_factor"));
+    match reached.wait {
+        Wait::Unknown => format!("when it reaches rank {rank} takes too long to find out"),
+        Wait::Never if reads_wait && !reached.gain_alike => format!(
+            "it does not reach rank {rank} by waiting, at least not within {}, if all others wait as long",
+            waiting_time(reached.within)
+        ),
+        Wait::Never => {
+            let because = if reads_wait {
+                "all jobs gain alike"
+            } else {
+                "the formula does not read `eligible_time`"
+            };
+            let ahead = match now - 1 {
+                1 => "the job".to_owned(),
+                jobs => format!("one of the {jobs} jobs"),
+            };
+            format!(
+                "Waiting overtakes nobody, as {because}; it moves up when {ahead} ahead starts."
+            )
+        }
+        Wait::Until(Reached { wait: 0, .. }) => format!("it has {} now", at_most(rank)),
+        Wait::Until(Reached {
+            wait,
+            eligible_time,
+        }) => format!(
+            "it reaches rank {rank} in {}, when its eligible_time is {eligible_time} s, if all others wait as long",
+            waiting_time(wait)
+        ),
+    }
+}
+
+/// The unit of an input; seconds also as days, hours and minutes.
+fn input_unit(input: &ExplainedInput) -> String {
+    let unit = input.unit.unwrap_or_default();
+    match input.value.as_ref().and_then(nearest_double) {
+        Some(seconds) if unit == "s" && seconds >= 60.0 => {
+            format!("s ({})", waiting_time(seconds as i64))
+        }
+        _ => unit.to_owned(),
+    }
+}
+
+/// Whether some job has an amount of the order of magnitude that an input would have to have.
+fn is_plausible(report: ExplainReport<'_>, change: &SmallestChange) -> bool {
+    let Some(column) = report.table().column(&change.name) else {
+        return true;
+    };
+    let mut most: f64 = 1.0;
+    for row in 0..report.table().len() {
+        most = most.max(column.nearest_double(row));
+    }
+    matches!(nearest_double(&change.to), Some(to) if to <= PLAUSIBLE * most)
+}
+
+/// `rank 1`, `rank 5 or better`.
+fn at_most(rank: usize) -> String {
+    if rank == 1 {
+        "rank 1".to_owned()
+    } else {
+        format!("rank {rank} or better")
+    }
+}
+
+/// The text of a part of the formula.
+pub(crate) fn part<'r>(report: &ExplainReport<'r>, node: &NodeValue) -> &'r str {
+    node.span.slice(report.queue.program.expr().text())
+}
+
+/// The most characters of a part of the formula that is quoted.
+const MAX_QUOTED: usize = 120;
+
+/// Why a job has its place, in one sentence.
+pub(crate) fn place_in_words(report: &ExplainReport<'_>, job: &Explanation) -> String {
+    let id = report.table().id(job.row);
+    let mut clauses = vec![match job.rank {
+        Some(rank) => {
+            let considered = grouped_number(report.considered());
+            format!("`{id}` is {} of {considered}", ordinal(rank))
+        }
+        None => format!("`{id}` is not considered: {}", why_not(report, job)),
+    }];
+    match (&job.result, job.rank) {
+        (Some(Err(error)), _) => clauses.push(failure(report, job, error)),
+        (Some(Ok(_)), Some(rank)) => clauses.extend(reason(report, job, rank)),
+        (Some(Ok(_)), None) => {
+            if let Some(score) = job.score {
+                clauses.push(format!("its value is {}", score_in_words(score)));
+            }
+        }
+        (None, _) => {}
+    }
+    clauses.join(if job.rank.is_some() { ": " } else { "; " })
+}
+
+/// The value of a job that is only described, and what the formula reads of it.
+pub fn described_words(table: &JobTable, job: &Explanation) -> String {
+    let mut words = match job.score {
+        Some(score) => format!("value {}", score_in_words(score)),
+        None => "no value".to_owned(),
+    };
+    let mut inputs = Vec::new();
+    for input in &job.inputs {
+        let Some(value) = &input.value else { continue };
+        let mut words = format!("`{}` {}", input.name, value.repr());
+        if let Some(unit) = input.unit {
+            words += &format!(" {unit}");
+        }
+        inputs.push(words);
+    }
+    if !inputs.is_empty() {
+        words += &format!(" with {}", listed(&inputs));
+    }
+    let queue = table.queue(job.row);
+    format!("{words}, if it is submitted now to `{queue}`")
+}
+
+/// Why the scheduler does not consider a job.
+fn why_not(report: &ExplainReport<'_>, job: &Explanation) -> String {
+    let state = report.table().state(job.row);
+    match report.excluded(job) {
+        Some((keyword, reason))
+            if keyword != "state" || report.table().exclusion(job.row).is_some() =>
+        {
+            reason
+        }
+        _ => format!("its state is {} ({})", state.letter(), state_words(state)),
+    }
+}
+
+fn failure(report: &ExplainReport<'_>, job: &Explanation, error: &ScoreError) -> String {
+    let text = error.span().slice(report.queue.program.expr().text());
+    let mut words = format!("`{}` fails with \"{error}\"", excerpt(text, MAX_QUOTED));
+    match job.score {
+        Some(f64::NEG_INFINITY) => words += ", so it has no value and comes last",
+        Some(score) if error.consequence() == Consequence::Unknown => {
+            words += &format!(", and jsf gives it the value {}", score_in_words(score));
+        }
+        Some(score) => words += &format!(", so its value is {}", score_in_words(score)),
+        None => {}
+    }
+    if error.crashes_the_scheduler() {
+        words += ", and OpenPBS's scheduler crashes";
+    }
+    match job.same_error.len() {
+        0 => words,
+        others => format!("{words}; so do {}", count(others, "other job")),
+    }
+}
+
+/// What moves the job most, and what moves it most the other way. A job of the worse half of the
+/// queue is compared with the jobs just ahead, and what costs it comes first; a job of the better
+/// half with the median, else with the jobs just behind, and what helps it comes first.
+fn reason(report: &ExplainReport<'_>, job: &Explanation, rank: usize) -> Option<String> {
+    if job.score.is_some_and(f64::is_nan) {
+        let mut words = "its value is not a number".to_owned();
+        for input in &job.inputs {
+            if input
+                .value
+                .as_ref()
+                .and_then(nearest_double)
+                .is_some_and(f64::is_nan)
+            {
+                words += &format!(", as its `{}` is", input.name);
+            }
+        }
+        return Some(words + ", which the scheduler takes to be equal to every other");
+    }
+    let is_ahead = rank * 2 <= report.considered() || rank == 1;
+    let compared: &[Against] = if is_ahead {
+        &[Against::Median, Against::Behind]
+    } else {
+        &[Against::Ahead]
+    };
+    for &against in compared {
+        if let Some(main) = first_cause(job, against, !is_ahead) {
+            let mut words = cause_words(report, job, main);
+            if let Some(other) = first_cause(job, against, is_ahead) {
+                words += &format!(", but {}", cause_words(report, job, other));
+            }
+            return Some(words);
+        }
+    }
+    // no single input moves it
+    let near = if is_ahead { &job.below } else { &job.above };
+    let near = near.first()?;
+    let side = if is_ahead { "behind" } else { "ahead" };
+    let id = report.table().id(near.row);
+    Some(format!("`{id}` is just {side} by {}", near.reason))
+}
+
+/// The first cause that gains places against others, or that costs some.
+fn first_cause(job: &Explanation, against: Against, gains: bool) -> Option<&Cause> {
+    let mut causes = job.causes.iter();
+    causes.find(|cause| cause.against == against && (cause.gained > 0) == gains)
+}
+
+/// What one input, or the fair-share inputs together, do to the place of a job.
+fn cause_words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> String {
+    let names = quoted(cause.inputs.iter().map(String::as_str));
+    let values = values_in_words(job, cause, &cause.values);
+    let mut subject = format!("its {names} of {values}");
+    if let Some(usage) = usage_words(report, job, cause) {
+        subject += &format!(" ({usage})");
+    }
+    let costs = cause.gained > 0;
+    subject += if costs { " costs" } else { " gains" };
+    let side = match cause.against {
+        Against::Median => {
+            let places = count(cause.gained.unsigned_abs() as usize, "place");
+            let medians = match cause.others.first() {
+                Some(median) => values_in_words(job, cause, &median.values),
+                None => String::new(),
+            };
+            return format!("{subject} {places} against the median of the queue ({medians})");
+        }
+        Against::Ahead => "ahead",
+        Against::Behind => "behind",
+    };
+    let others = cause.others.iter();
+    let moving = others
+        .filter(|other| other.effect != 0.0 && (other.effect > 0.0) == costs)
+        .count();
+    let all = cause.others.len();
+    let against = format!("{subject} places against {moving} of the {all} jobs just {side}");
+    if costs
+        && let Some(best) = cause.others.iter().min_by_key(|other| other.rank)
+        && let Some(row) = best.row
+    {
+        let id = report.table().id(row);
+        let rank = ordinal(best.rank);
+        return format!("{against} (with that of `{id}` it would be {rank})");
+    }
+    against
+}
+
+/// The values of the inputs of a cause, with their units.
+fn values_in_words(job: &Explanation, cause: &Cause, values: &[Value]) -> String {
+    let mut words = Vec::new();
+    for (name, value) in iter::zip(&cause.inputs, values) {
+        let mut inputs = job.inputs.iter();
+        let unit = match inputs.find(|input| input.name == *name) {
+            Some(input) => input.unit.unwrap_or_default(),
+            None => "",
+        };
+        let number = match nearest_double(value) {
+            Some(number) => significant(number),
+            None => value.repr(),
+        };
+        words.push(match (unit, value.to_f64()) {
+            ("s", Some(seconds)) if seconds >= 60.0 => waiting_time(seconds as i64),
+            ("", _) => number,
+            _ => format!("{number} {unit}"),
+        });
+    }
+    words.join(" and ")
+}
+
+/// What the fair-share numbers of a cause come from; `None` if they do not come from the tree.
+fn usage_words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> Option<String> {
+    for input in &job.inputs {
+        if cause.inputs.contains(&input.name)
+            && (FairshareInput::from_name(&input.name).is_none()
+                || input.origin != InputOrigin::FairShareTree)
+        {
+            return None;
+        }
+    }
+    let shares = report.explanations.shares.as_ref()?;
+    let (tree, numbers) = (shares.assessed.tree(), shares.assessed.shares());
+    let entity = report.table().entity(job.row);
+    if report.explanations.lacks_usage {
+        return Some(format!("the usage of `{entity}` is unknown"));
+    }
+    let mut levels = Vec::new();
+    for &node in &job.path {
+        if let Some(association) = numbers.association(node)
+            && let Some(level) = association.level_fs
+        {
+            levels.push(format!("{} of `{}`", significant(level), tree.name(node)));
+        }
+    }
+    if !levels.is_empty() {
+        return Some(format!("level_fs {}", listed(&levels)));
+    }
+    let own = numbers.get(*job.path.last()?)?;
+    if own.fairshare_perc <= 0.0 {
+        return Some(format!("`{entity}` has no share"));
+    }
+    let times = own.fairshare_tree_usage / own.fairshare_perc;
+    if !times.is_finite() {
+        return None;
+    }
+    Some(format!(
+        "the usage that counts for `{entity}` is {} times its share",
+        significant(times)
+    ))
+}
+
+/// The most jobs with the same error whose ids are listed.
+const MAX_LISTED: usize = 10;
+
+/// Explanations of jobs, ready to be written.
+#[derive(Clone, Copy)]
+pub struct ExplainReport<'a> {
+    /// The formula's text.
+    pub formula: &'a str,
+    /// The ranked queue.
+    pub queue: &'a RankedQueue,
+    /// The explanations.
+    pub explanations: &'a Explanations,
+    /// Whether the last job is only described.
+    pub is_last_described: bool,
+    /// The result of checking the formula, for people.
+    pub checked: Option<&'a Checked>,
+    /// Which running jobs would give way to the jobs, and to which jobs they would themselves.
+    pub preemption: &'a [String],
+}
+
+impl Answer for ExplainReport<'_> {
+    fn document(&self) -> Document<'_> {
+        explain_document(*self)
+    }
+}
+
+impl<'a> ExplainReport<'a> {
+    pub(crate) fn table(&self) -> &'a JobTable {
+        &self.queue.table
+    }
+
+    /// The number of jobs that the scheduler considers.
+    pub(crate) fn considered(&self) -> usize {
+        self.queue.ranking.order().len()
+    }
+
+    /// The value of a job; `None` if it is not evaluated.
+    pub(crate) fn value(&self, row: usize) -> Option<f64> {
+        self.queue.ranking.score(row).map(|score| score.value)
+    }
+
+    /// Why the scheduler does not consider a job: a keyword, and words.
+    pub(crate) fn excluded(&self, job: &Explanation) -> Option<(&'static str, String)> {
+        excluded(self.table(), job.row, job.rank, job.not_considered)
+    }
+}
+
+/// The view of the path of a job in the fair-share tree.
+pub(crate) fn path_view<'a>(
+    shares: Option<&'a PolicyShares>,
+    job: &'a Explanation,
+) -> Option<PolicyView<'a>> {
+    if job.path.is_empty() {
+        return None;
+    }
+    Some(PolicyView::new(shares?, job.path.clone()))
+}
+
+impl Serialize for ExplainReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut jobs = Vec::new();
+        for job in &self.explanations.jobs {
+            jobs.push(explained_job(self, job));
+        }
+        object! { formula: self.formula, jobs, decides: self.queue.decides() }.serialize(serializer)
+    }
+}
+
+/// An explanation with the names of jobs instead of their rows. A number that is not finite is
+/// null.
+fn explained_job<'a>(report: &'a ExplainReport<'a>, job: &'a Explanation) -> impl Serialize {
+    let table = report.table();
+    let (excluded, reason) = report.excluded(job).unzip();
+    let (exact, error) = exact_or_error(job.result.as_ref().map(Result::as_ref));
+    let mut same_error = Vec::new();
+    for &row in job.same_error.iter().take(MAX_LISTED) {
+        same_error.push(table.id(row));
+    }
+    let mut nodes = Vec::new();
+    for node in &job.nodes {
+        let text = excerpt(part(report, node), MAX_CODE);
+        nodes.push(object! { span: node.span, text, value: &node.value });
+    }
+    let mut shares = Vec::new();
+    if let Some(view) = path_view(report.explanations.shares.as_ref(), job) {
+        for &node in &view.nodes {
+            shares.push(node_numbers(&view, node));
+        }
+    }
+    let is_slurm_priority = report.queue.is_slurm_priority;
+    let [mut above, mut below] = [Vec::new(), Vec::new()];
+    for near in &job.above {
+        above.push(neighbour(report, near));
+    }
+    for near in &job.below {
+        below.push(neighbour(report, near));
+    }
+    object! {
+        id: table.id(job.row),
+        entity: table.entity(job.row),
+        queue: table.queue(job.row),
+        state: table.state(job.row).letter(),
+        rank: job.rank,
+        considered: report.considered(),
+        excluded,
+        reason,
+        score: job.score,
+        exact,
+        logged: job.score.map(|score| logged(score, is_slurm_priority)),
+        error: error.map(error_numbers),
+        same_error: error.map(|_| object! { count: job.same_error.len(), jobs: same_error }),
+        sentence: place_in_words(report, job),
+        inputs: &job.inputs,
+        nodes,
+        terms: &job.terms,
+        influences: &job.influences,
+        causes: &job.causes,
+        shares,
+        above,
+        below,
+        changes: &job.changes.found,
+        exchange_rates: &job.rates,
+        changes_unknown: &job.changes.unknown,
+        is_complete: job.is_complete,
+        #[serde(flatten)]
+        reached: job.reached.map(reached),
+    }
+}
+
+fn neighbour<'a>(report: &'a ExplainReport<'a>, near: &'a Neighbour) -> impl Serialize {
+    let score = report.queue.ranking.score(near.row);
+    let value = score.as_ref().map(|score| score.value);
+    let (exact, error) = exact_or_error(score.map(|score| score.unrounded));
+    object! {
+        id: report.table().id(near.row),
+        entity: report.table().entity(near.row),
+        rank: near.rank,
+        score: value,
+        exact,
+        error: error.map(error_numbers),
+        terms: &near.differences,
+        decided_by: near.decided_by.map(|criterion| criterion.to_string()),
+        reason: &near.reason,
+        rounding: near.rounding,
+    }
+}
+
+/// When a job reaches a rank: null if waiting does not give the rank, or if nobody knows.
+fn reached(RankReached { rank, wait, .. }: RankReached) -> impl Serialize {
+    let to = match wait {
+        Wait::Until(at) => Some(object! { rank, #[serde(flatten)] at }),
+        Wait::Never | Wait::Unknown => None,
+    };
+    object! { to, to_is_known: wait != Wait::Unknown }
+}

@@ -12,7 +12,7 @@ use crate::cli::{
     AnswerArgs, CliError, EntityArgs, JobArgs, OpenedQueue, Outcome, Output, Progress, QueueArgs,
     ReportArgs, report_errors, select_rows_or_warn,
 };
-use crate::commands::explain::answer::ExplainReport;
+use crate::commands::explain::ExplainReport;
 use crate::job_filter::{JobFilter, all_rows};
 
 /// The width of the tables, whose cells may be very long, where standard output is no terminal.

@@ -1,5 +1,512 @@
-//! Pages for a browser: those that commands write beside what they print, and `jsf page`.
+//! `jsf page`: a page on which a formula is edited while the queue follows, and what the page shows
+//! after each change.
+//!
+//! In: a [`WhatIf`] and the text of a formula. Out: JSON with the sections that the reports have,
+//! which the page's script turns into elements, and the findings with their places in the text.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use job_sort_formula::diagnostic::{Applicability, Diagnostic, Message, Span};
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
+use job_sort_formula::python::BinaryOperator;
+use job_sort_formula::rank::OldNew;
+use jsf_openpbs::check::Checked;
+use jsf_openpbs::qmgr::set_command_for;
+use jsf_site::{ComparedQueue, FormulaText, WhatIf};
+use minijinja::context;
+use serde::Serialize;
+
+use crate::answer::object;
+use crate::commands::check::{CheckReport, check_document};
+use crate::commands::compare::{
+    CompareReport, ListedJobs, chart_sections, compared_rows, facts, headline,
+};
+use crate::commands::shares::view::tree_section;
+use crate::view::document::{
+    Cell, Column, SCRIPT, STYLE, Section, Table, TerminalStyle, base64, cells, content_hash,
+    page_facts, page_sections, sentence_pieces, write_template,
+};
+use crate::view::findings::{NO_FORMULA_IN_SLURM, verdict_sentence};
+use crate::view::sections::group_sections;
+use crate::view::words::{printable, printable_lines};
 
 #[cfg(feature = "command")]
 pub mod run;
-pub mod what_if;
+
+const TEMPLATE: &str = include_str!("what_if/what_if.html");
+const PAGE_STYLE: &str = include_str!("what_if/what_if.css");
+const PAGE_SCRIPT: &str = include_str!("what_if/what_if.js");
+
+/// The most findings that are sent to the page; the others are counted.
+const MAX_FINDINGS: usize = 20;
+/// The most literals that get a slider.
+const MAX_LITERALS: usize = 40;
+/// The numbers that convert seconds, minutes, hours and days, or bytes, kB, MB and GB.
+const UNITS: [f64; 7] = [
+    60.0,
+    3600.0,
+    86_400.0,
+    604_800.0,
+    1024.0,
+    1_048_576.0,
+    1_073_741_824.0,
+];
+/// The most inputs that are shown beside a job.
+const MAX_INPUTS: usize = 6;
+
+/// A page that holds a site and the WebAssembly module which ranks its queue.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct WhatIfPage<'a> {
+    /// The formula that the page begins with.
+    pub formula: &'a str,
+    /// The formula with which it is compared; `None`: the first one that can be ranked.
+    pub in_force: Option<&'a str>,
+    /// The object that `qmgr` sets the formula of, such as `server`.
+    pub object: &'a str,
+    /// What is doubtful about the site, one sentence each.
+    pub warnings: &'a [Message],
+    /// [`Site::to_bundle`](jsf_site::Site::to_bundle).
+    #[serde(skip)]
+    pub bundle: &'a [u8],
+    /// The module of `bindings/wasm`.
+    #[serde(skip)]
+    pub module: &'a [u8],
+}
+
+impl WhatIfPage<'_> {
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let style = [STYLE, PAGE_STYLE].concat();
+        let script = [SCRIPT, PAGE_SCRIPT].concat();
+        let context = context! {
+            style_hash => content_hash(&style),
+            script_hash => content_hash(&script),
+            style,
+            script,
+            // no text in it can end the element
+            settings => serde_json::to_string(self)?.replace('<', "\\u003c"),
+            module => encoded(self.module)?,
+            bundle => encoded(self.bundle)?,
+            version => env!("CARGO_PKG_VERSION"),
+        };
+        write_template("what_if.html", TEMPLATE, context, out)
+    }
+}
+
+/// The bytes compressed by gzip, in base64.
+fn encoded(bytes: &[u8]) -> io::Result<String> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes)?;
+    Ok(base64(&encoder.finish()?))
+}
+
+/// The part of a ranking that is sent to the page.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Shown<'a> {
+    /// The number of jobs.
+    pub first: usize,
+    /// Only jobs whose id, entity or queue contains this.
+    pub search: &'a str,
+    /// Whether the charts and the tables of entities are sent too.
+    pub is_complete: bool,
+}
+
+/// The last ranking and its comparison with the formula in force, as JSON; `None` if no formula was
+/// ranked.
+pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
+    let queue = what_if.queue()?;
+    let rows = if shown.is_complete {
+        compared_rows(&queue.comparison)
+    } else {
+        Vec::new()
+    };
+    let formula = what_if.formula()?;
+    let checked = what_if.check(formula).ok();
+    let decides = queue.decides();
+    let report = CompareReport {
+        formulas: OldNew::new(what_if.in_force(), formula),
+        compared: queue,
+        rows: &rows,
+        decides: decides.as_ref().map(Vec::as_slice),
+        checked: OldNew::new(None, checked.as_ref()),
+        listed: ListedJobs::default(),
+        page: None,
+    };
+    let mut sections = Vec::new();
+    if shown.is_complete {
+        sections.extend(chart_sections(report));
+        sections.extend(group_sections(&queue.comparison, false));
+        sections.extend(what_if.tree().map(tree_section));
+    }
+    let formulas = Section::formulas(report.formulas.old, report.formulas.new);
+    let mut warnings = Vec::new();
+    for warning in &queue.warnings {
+        warnings.push(printable(&warning.to_string()).into_owned());
+    }
+    let update = object! {
+        headline: sentence_pieces(&headline(report)),
+        facts: page_facts(&facts(report)),
+        // as `jsf compare` writes them as JSON
+        numbers: report.numbers(),
+        formulas: page_sections(&[formulas]).remove(0),
+        queue: page_sections(&[jobs(queue, shown)]).remove(0),
+        sections: page_sections(&sections),
+        warnings,
+        is_refused: checked.as_ref().is_some_and(is_refused),
+    };
+    serde_json::to_string(&update).ok()
+}
+
+/// Whether `qmgr` refuses the formula, so that setting it changes nothing.
+fn is_refused(checked: &Checked) -> bool {
+    checked.validation.accepted == Some(false)
+}
+
+/// The first jobs in the new order.
+fn jobs<'a>(queue: &'a ComparedQueue, shown: &Shown<'_>) -> Section<'a> {
+    let wanted = shown.search.to_lowercase();
+    let table = queue.table();
+    let inputs = queue.sides.new.program.inputs();
+    let inputs = &inputs[..inputs.len().min(MAX_INPUTS)];
+    let mut columns = vec![
+        Column::number("rank", 9),
+        Column::number("before", 9),
+        Column::number("moved", 9),
+        Column::text("job", 9),
+        Column::text("entity", 9),
+        Column::text("queue", 9),
+        Column::number("value", 9),
+    ];
+    for name in inputs {
+        columns.push(Column::number(&**name, 9));
+    }
+    let mut rows = Vec::new();
+    for job in queue.comparison.moves() {
+        if rows.len() == shown.first {
+            break;
+        }
+        let row = job.row;
+        let names = [table.id(row), table.entity(row), table.queue(row)];
+        if !names
+            .iter()
+            .any(|name| name.to_lowercase().contains(&wanted))
+        {
+            continue;
+        }
+        let score = queue.sides.new.ranking.score(row);
+        let [id, entity, queue] = names;
+        let mut cells = cells![
+            job.new,
+            job.old,
+            job.moved().map(Cell::Places),
+            id,
+            entity,
+            queue,
+            score.map(|score| Cell::Score(score.value)),
+        ];
+        for name in inputs {
+            cells.push(table.column(name).map(|column| column.value(row)).into());
+        }
+        rows.push(cells);
+    }
+    let count = rows.len();
+    let heading = match count {
+        _ if !wanted.is_empty() => format!("Jobs found: {count}"),
+        count if count < queue.comparison.considered.new => format!("The first {count} jobs"),
+        _ => "The queue".to_owned(),
+    };
+    Section::new(heading).table(Table::from_rows(columns, rows))
+}
+
+/// A number in the formula.
+#[derive(Serialize)]
+struct ShownLiteral {
+    start: usize,
+    end: usize,
+    text: String,
+    value: f64,
+    is_integer: bool,
+    role: LiteralRole,
+    /// What it is, such as ``weight of `fairshare_factor` ``.
+    name: String,
+}
+
+/// What a number in a formula is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum LiteralRole {
+    /// It multiplies an input.
+    Weight,
+    /// An input is divided by it.
+    Divisor,
+    /// It converts one unit into another.
+    Unit,
+    /// Anything else, such as an exponent or the argument of a function.
+    Other,
+}
+
+/// The result of a check, as JSON; `object` is what `qmgr` sets the formula of.
+pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String> {
+    let source = FormulaText {
+        text: text.to_owned(),
+        origin: "formula".to_owned(),
+        before: String::new(),
+        written: text.to_owned(),
+        differences: Vec::new(),
+        below: String::new(),
+    };
+    let mut findings = Vec::new();
+    for found in checked.findings.iter().take(MAX_FINDINGS) {
+        findings.push(shown_finding(text, found));
+    }
+    let (command, reason) = match command(text, object, checked) {
+        Ok(command) => (Some(command), String::new()),
+        Err(reason) => (None, reason),
+    };
+    let mut verdict = Vec::new();
+    let without_findings = Checked {
+        findings: Vec::new(),
+        ..checked.clone()
+    };
+    let report = CheckReport {
+        source: &source,
+        checked: &without_findings,
+    };
+    TerminalStyle::default()
+        .write(&check_document(report), &mut verdict)
+        .ok()?;
+    let sentence = verdict_sentence(checked, "this");
+    let update = object! {
+        // how many more findings there are
+        omitted: checked.findings.len() - findings.len(),
+        findings,
+        sentence: sentence.map(|sentence| sentence_pieces(&sentence)),
+        verdict: String::from_utf8_lossy(&verdict).trim_end().to_owned(),
+        command,
+        reason,
+        is_refused: is_refused(checked),
+        literals: literals(text),
+    };
+    serde_json::to_string(&update).ok()
+}
+
+/// A finding; its places count UTF-16 units, as a browser does.
+fn shown_finding(text: &str, found: &Diagnostic) -> impl Serialize + use<> {
+    let (start, end) = utf16_range(text, found.span);
+    let mut shown_fix = None;
+    if let Some(fix) = &found.fix
+        && fix.applicability != Applicability::DisplayOnly
+    {
+        let (start, end) = utf16_range(text, fix.span);
+        shown_fix = Some(object! {
+            start,
+            end,
+            replacement: fix.replacement.clone(),
+            is_safe: fix.applicability == Applicability::Safe,
+        });
+    }
+    let help = found.help.as_ref().map(Message::to_string);
+    object! {
+        code: found.code,
+        severity: found.severity,
+        message: printable(&found.message).into_owned(),
+        start,
+        end,
+        label: printable(&found.label).into_owned(),
+        help: printable(&help.unwrap_or_default()).into_owned(),
+        fix: shown_fix,
+    }
+}
+
+/// The UTF-16 units of the text at which a span starts and ends.
+fn utf16_range(text: &str, span: Span) -> (usize, usize) {
+    (utf16_units(text, span.start), utf16_units(text, span.end))
+}
+
+/// The number of UTF-16 units before a place.
+fn utf16_units(text: &str, at: u32) -> usize {
+    let before = text.get(..at as usize).unwrap_or_default();
+    before.encode_utf16().count()
+}
+
+/// The command that sets the formula, or why none is given.
+fn command(text: &str, object: &str, checked: &Checked) -> Result<String, String> {
+    if checked.has_errors() || checked.validation.accepted == Some(false) {
+        let why = "No command for a formula with an error. `jsf check --qmgr --force` prints it all the same.";
+        return Err(why.to_owned());
+    }
+    if checked.runs_slurm {
+        return Err(format!("{NO_FORMULA_IN_SLURM}."));
+    }
+    let command = set_command_for(object, text).map_err(|error| format!("No command: {error}."))?;
+    if printable_lines(&command) == command {
+        Ok(command)
+    } else {
+        Err("No command for a formula with control characters.".to_owned())
+    }
+}
+
+/// The numbers in a formula, in the order of the text.
+fn literals(text: &str) -> Vec<ShownLiteral> {
+    let Ok(formula) = Formula::parse(text) else {
+        return Vec::new();
+    };
+    let expr = formula.expr();
+    let parents = parents(expr);
+    let mut literals = Vec::new();
+    for (id, node) in expr.iter() {
+        if let ExprKind::Literal { text: digits, .. } = &node.kind
+            && let Ok(value) = digits.replace('_', "").parse()
+        {
+            let (start, end) = utf16_range(text, node.span);
+            let (role, name) = role(expr, &parents, id, value);
+            literals.push(ShownLiteral {
+                start,
+                end,
+                text: digits.to_string(),
+                value,
+                is_integer: !digits.contains(|c: char| !c.is_ascii_digit() && c != '_'),
+                role,
+                name,
+            });
+        }
+    }
+    literals.sort_by_key(|literal| literal.start);
+    literals.truncate(MAX_LITERALS);
+    literals
+}
+
+/// The node above each node, by index.
+fn parents(expr: &Expr) -> Vec<Option<ExprId>> {
+    let mut parents = vec![None; expr.nodes().len()];
+    for (id, node) in expr.iter() {
+        for child in node.kind.children() {
+            parents[child.index()] = Some(id);
+        }
+    }
+    parents
+}
+
+/// What a number is for, and its name.
+fn role(expr: &Expr, parents: &[Option<ExprId>], id: ExprId, value: f64) -> (LiteralRole, String) {
+    if UNITS.contains(&value) {
+        return (LiteralRole::Unit, format!("the unit {value}"));
+    }
+    let Some((role, names)) = factor_of(expr, parents, id) else {
+        return (LiteralRole::Other, "number".to_owned());
+    };
+    let what = if role == LiteralRole::Weight {
+        "weight"
+    } else {
+        "divisor"
+    };
+    (role, format!("{what} of `{}`", names.join("`, `")))
+}
+
+/// Whether a number multiplies or divides inputs, and which ones: the other factors of the product
+/// that it is in.
+fn factor_of<'e>(
+    expr: &'e Expr,
+    parents: &[Option<ExprId>],
+    id: ExprId,
+) -> Option<(LiteralRole, Vec<&'e str>)> {
+    let mut role = LiteralRole::Weight;
+    let mut below = id;
+    let mut names = BTreeSet::new();
+    // up to the sum, the function or the condition of which the product is a part
+    while let Some(above) = parents[below.index()] {
+        match &expr.node(above).kind {
+            ExprKind::Parenthesized(_) | ExprKind::Unary { .. } => {}
+            ExprKind::Binary {
+                op: BinaryOperator::Multiply,
+                left,
+                right,
+            } => {
+                inputs_below(
+                    expr,
+                    if *left == below { *right } else { *left },
+                    &mut names,
+                );
+            }
+            ExprKind::Binary {
+                op: BinaryOperator::Divide | BinaryOperator::FloorDivide,
+                left,
+                right,
+            } => {
+                let is_divisor = *right == below;
+                if is_divisor {
+                    role = if role == LiteralRole::Weight {
+                        LiteralRole::Divisor
+                    } else {
+                        LiteralRole::Weight
+                    };
+                }
+                inputs_below(expr, if is_divisor { *left } else { *right }, &mut names);
+            }
+            _ => break,
+        }
+        below = above;
+    }
+    if names.is_empty() {
+        return None;
+    }
+    Some((role, Vec::from_iter(names)))
+}
+
+/// The names below a node, but for those of functions.
+fn inputs_below<'e>(expr: &'e Expr, id: ExprId, names: &mut BTreeSet<&'e str>) {
+    let mut open = vec![id];
+    while let Some(id) = open.pop() {
+        match &expr.node(id).kind {
+            ExprKind::Name(name) => {
+                names.insert(&**name);
+            }
+            ExprKind::Call { positional, .. } => open.extend(positional.iter().copied()),
+            kind => open.extend(kind.children()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_weights_and_divisors_of_inputs_have_sliders() {
+        let formula = "100 * fairshare_factor + eligible_time / 3600 + ncpus / 7 - -(2.5 * log(mem + 1)) + 8 * 60 + x ** 2";
+        let shown: Vec<(String, LiteralRole, String)> = literals(formula)
+            .into_iter()
+            .map(|literal| (literal.text, literal.role, literal.name))
+            .collect();
+        let expected = [
+            ("100", LiteralRole::Weight, "weight of `fairshare_factor`"),
+            ("3600", LiteralRole::Unit, "the unit 3600"),
+            ("7", LiteralRole::Divisor, "divisor of `ncpus`"),
+            ("2.5", LiteralRole::Weight, "weight of `mem`"),
+            ("1", LiteralRole::Other, "number"),
+            ("8", LiteralRole::Other, "number"),
+            ("60", LiteralRole::Unit, "the unit 60"),
+            ("2", LiteralRole::Other, "number"),
+        ];
+        assert_eq!(
+            shown,
+            expected.map(|(text, role, name)| (text.to_owned(), role, name.to_owned()))
+        );
+    }
+
+    #[test]
+    fn a_divisor_of_a_divisor_is_a_weight() {
+        let roles: Vec<LiteralRole> = literals("x / (y / 5) + 9 / x")
+            .into_iter()
+            .map(|literal| literal.role)
+            .collect();
+        assert_eq!(roles, [LiteralRole::Weight, LiteralRole::Weight]);
+    }
+}

@@ -7,13 +7,13 @@ use clap::Args;
 use jsf_openpbs::qmgr::object_or_server;
 use jsf_site::{SiteError, is_stdin};
 
-use crate::cli::args::site::require_one_reader;
-use crate::cli::page_file::{require_page_file, write_page_file};
+use crate::cli::output::{require_page_file, write_page_file};
+use crate::cli::site::require_one_reader;
 use crate::cli::{
     CliError, FormulaArgs, GivenFormula, Outcome, Progress, QueueArgs, check_and_report,
     read_formula, show_site, warn_all,
 };
-use crate::commands::page::what_if::WhatIfPage;
+use crate::commands::page::WhatIfPage;
 
 /// `jsf page`
 #[derive(Debug, Args)]

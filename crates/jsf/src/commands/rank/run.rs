@@ -12,10 +12,9 @@ use jsf_site::{RankRequest, RankedQueue};
 use crate::answer::Format;
 use crate::cli::{
     AnswerArgs, CliError, CsvArgs, FilterArgs, OpenedQueue, Outcome, Output, QueueArgs, ReportArgs,
-    format, number_of_jobs, page_file, report_errors, select_rows_or_warn,
+    format, number_of_jobs, output, report_errors, select_rows_or_warn,
 };
-use crate::commands::rank::answer::{RankReport, TermColumns};
-use crate::commands::rank::view::RankPageParts;
+use crate::commands::rank::{RankPageParts, RankReport, TermColumns};
 use crate::job_filter::all_rows;
 
 const FORMATS: [Format; 5] = [
@@ -131,7 +130,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     }
     if report.is_some() {
         let findings = [&*ranked.findings, &errors].concat();
-        let tree = page_file::tree(site)?;
+        let tree = output::tree(site)?;
         let side = ComparedRanking {
             table,
             ranking,

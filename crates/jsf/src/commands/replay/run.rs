@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use clap::Args;
 use jsf_site::is_stdin;
 
-use crate::cli::args::site::{SiteArgs, require_one_reader};
+use crate::cli::site::{SiteArgs, require_one_reader};
 use crate::cli::{
     AnswerArgs, CliError, FormulaArgs, GivenFormula, Outcome, Output, check_and_report,
     read_formula, report, show_site, warn_all,
 };
-use crate::commands::replay::answer::ReplayReport;
+use crate::commands::replay::ReplayReport;
 
 /// `jsf replay`
 #[derive(Debug, Args)]

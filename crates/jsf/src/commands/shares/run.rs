@@ -11,13 +11,13 @@ use jsf_site::{
     ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest, Site, UsageChange,
 };
 
-use crate::cli::args::site::{PolicyArg, SiteArgs, note_idle};
+use crate::cli::site::{PolicyArg, SiteArgs, note_idle};
 use crate::cli::{
     AnswerArgs, CliError, FormulaArgs, FormulaOptions, GivenFormula, MAX_UNKNOWN, Outcome, Output,
     ReportArgs, Warnings, listed_name, read_formula_of, report_errors, show_site,
     unknown_jobs_error, warn, warn_all,
 };
-use crate::commands::shares::answer::{Places, PolicyView, SharesReport};
+use crate::commands::shares::{Places, PolicyView, SharesReport};
 
 /// `jsf shares`
 #[derive(Debug, Args)]

@@ -10,10 +10,9 @@ use job_sort_formula::rank::OldNew;
 use jsf_simulate::MAX_JOBS;
 
 use crate::answer::Format;
-use crate::cli::args::log::argument_of_log;
-use crate::cli::args::site::SiteArgs;
-use crate::cli::args::{CsvArgs, FormulaArgs, TextArgs, page_path};
+use crate::cli::args::{CsvArgs, FormulaArgs, TextArgs, argument_of_log, page_path};
 use crate::cli::output::format;
+use crate::cli::site::SiteArgs;
 use crate::log_options::LogOptions;
 
 /// `jsf simulate`

@@ -1,26 +1,48 @@
-//! `jsf simulate`
+//! `jsf simulate`: opens the site and the log, runs the log through time under one formula or under
+//! two, until it ends or Ctrl-C is pressed, and joins what is found with its rules.
 
 use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use job_sort_formula::rank::OldNew;
-use jsf_simulate::{GoalState, JudgedGoal, Validation};
-use jsf_site::Site;
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::fairshare::PolicyRules;
+use job_sort_formula::rank::{Consequence, OldNew, OnError};
+use job_sort_formula::{Formula, parallel};
+use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::check::{Checked, Verdict};
+use jsf_openpbs::submission::FormulaSubmission;
+use jsf_simulate::{
+    Decay, Difference, EvaluationErrors, GoalState, Goals, JudgedGoal, LogRules, Observer,
+    Preemptions, Shake, Validation, WarmUp, Workload, WorkloadModel, generate,
+};
+use jsf_site::{
+    FormulaText, PolicyName, Role, SimulatedQueue, Site, SiteError, SiteFiles, check_warm_up,
+    is_stdin,
+};
+use signal_hook::consts::SIGINT;
+use signal_hook::flag::{self, register_conditional_shutdown};
 
 use crate::answer::Format;
+use crate::cli::args::{FormulaArgs, simulated_files, simulation, workload_readers};
 use crate::cli::output::Output;
-use crate::cli::{CliError, GivenFormula, Outcome, read_formula, report};
-use crate::commands::simulate::anonymity::warn_of_site;
-use crate::commands::simulate::answer::SimulationReport;
-use crate::commands::simulate::change_answer::SimulatedChangeReport;
-use crate::commands::simulate::judged_log::JudgedLog;
-use crate::commands::simulate::request::SimulateArgs;
-use crate::commands::simulate::shake::shaken;
-use crate::commands::simulate::simulation::{Simulation, failure_kind};
-use crate::commands::simulate::site_of_log::{
-    is_change, open_site, read_files, read_formulas, require_one_file,
+use crate::cli::site::{PolicyArg, note_idle, refuse_idle, require_one_reader};
+use crate::cli::{
+    CliError, FormulaOptions, GivenFormula, Outcome, Progress, read_formula, read_formula_of,
+    report, show_site, warn, warn_all,
 };
+use crate::commands::compare::run::{NO_NEW_FORMULA, NO_OLD_FORMULA, no_formula};
+use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::simulate::sweep::sweep;
-use crate::commands::simulate::view::{failing_clause, named_sides};
+use crate::commands::simulate::tables::{cut_by_end, left_out_and_assumed};
+use crate::commands::simulate::view::{FailingJobs, failing_clause, is_fatal, named_sides};
+use crate::commands::simulate::{Found, SimulatedChangeReport, SimulationReport};
+use crate::log_options::read_goals;
+use crate::view::document::Fact;
+use crate::view::sections::{facts_of, without_words};
+use crate::view::words::{count, printable, significant, too_short, waiting_time};
 
 pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     require_one_file(arguments)?;
@@ -126,4 +148,701 @@ fn output<'a>(arguments: &'a SimulateArgs, site: &'a Site) -> Output<'a> {
             vec![site],
             read_files(arguments),
         )
+}
+
+/// What is simulated.
+#[derive(Clone, Copy)]
+pub(crate) struct Simulation<'a> {
+    pub(crate) arguments: &'a SimulateArgs,
+    pub(crate) site: &'a Site,
+    pub(crate) log: &'a JudgedLog,
+}
+
+impl<'a> Simulation<'a> {
+    /// Simulates the log under a formula.
+    /// `before` is what it is compared with: its warnings are not shown again, and if Ctrl-C ended
+    /// it, this one ends with as many jobs.
+    pub(crate) fn simulate(
+        &self,
+        given: &GivenFormula,
+        before: Option<&SimulationReport<'_>>,
+    ) -> Result<SimulationReport<'a>, CliError> {
+        let Self {
+            arguments,
+            site,
+            log,
+        } = *self;
+        let workload = &log.workload;
+        let on_error = arguments.site.on_error;
+        let formula = given.parsed()?;
+        let found = site.lint(formula, workload);
+        let simulated = self.run_until_interrupted(formula, before);
+        let is_refused = matches!(simulated, Err(SiteError::NotArithmetic));
+        if is_refused || !arguments.format.is_document() || arguments.text.full {
+            given.draw(found.iter().cloned());
+        }
+        if is_refused {
+            return Err(CliError::Findings);
+        }
+        let simulated = simulated?;
+        let own_warnings = own_warnings(&simulated, before);
+        self.warn_of(&simulated, &own_warnings);
+        let errors = &simulated.schedule.errors;
+        let shares = simulated.shares.as_deref();
+        let failing = FailingJobs::new(formula, workload, errors, shares, on_error);
+        let mut checked = self.check(&given.submitted)?;
+        // the old formula of a comparison may be the one that is mended
+        let is_judged = before.is_some() || !is_change(arguments);
+        // for every job, or for one where that is not allowed
+        let fails = errors.jobs() > 0
+            && (on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
+        let mut is_fine = !(fails || is_judged && is_unusable(&checked, errors));
+        let mut drawn = given.drawn_on_page(&found);
+        for warning in &own_warnings {
+            drawn.push(printable(&format!("warning: {warning}")).into_owned());
+        }
+        if let Some(failing) = &failing {
+            let clause = failing.clause("the formula");
+            let line = format!("{}: {clause}", failure_kind(arguments));
+            drawn.push(printable(&line).into_owned());
+        }
+        for found in found {
+            is_fine &= found.severity != Severity::Error;
+            add_unknown(&mut checked.findings, given.submitted.in_source(found));
+        }
+        let rules = rules_in_words(site, arguments.site.rules, log, given.text(), &simulated);
+        let results = simulated.results(workload, log.warm_up);
+        let goals = results.judge(
+            log.goals.as_ref(),
+            workload,
+            &simulated.schedule,
+            before.map(|before| &*before.goals),
+        );
+        let mut report = SimulationReport::new(given.text(), workload, simulated, results, goals);
+        report.found = Found {
+            checked: Some(checked),
+            failing,
+            rules,
+            drawn,
+            is_fine,
+            ..report.found
+        };
+        Ok(report)
+    }
+
+    /// Runs the simulation, shows how far it is, and ends it after Ctrl-C.
+    fn run_until_interrupted(
+        &self,
+        formula: &Formula,
+        before: Option<&SimulationReport<'_>>,
+    ) -> Result<SimulatedQueue, SiteError> {
+        let workload = &self.log.workload;
+        let mut most = None;
+        if let Some(before) = before
+            && !before.complete
+        {
+            most = Some(before.jobs.started().count());
+        }
+        end_simulation_at_interrupt();
+        let mut counter = Counter {
+            progress: Progress::start("simulating"),
+            jobs: workload.jobs().len(),
+            most,
+        };
+        self.run_once(formula, workload, &mut counter)
+    }
+
+    /// Runs the simulation that the arguments ask for.
+    pub(crate) fn run_once(
+        &self,
+        formula: &Formula,
+        workload: &Workload,
+        observer: &mut dyn Observer,
+    ) -> Result<SimulatedQueue, SiteError> {
+        let arguments = self.arguments;
+        let options = simulation(&arguments.log, &arguments.site);
+        let simulated = self.site.simulate(formula, workload, options, observer);
+        simulated.map_err(|error| without_names(arguments, error))
+    }
+
+    /// Warns of a simulation, where no document does, and of one that Ctrl-C has ended.
+    fn warn_of(&self, simulated: &SimulatedQueue, warnings: &[String]) {
+        let workload = &self.log.workload;
+        if !self.arguments.format.is_document() {
+            warn_all(warnings);
+        }
+        if !simulated.schedule.is_complete {
+            let jobs = workload.jobs().len();
+            let mut started = 0;
+            for job in 0..jobs {
+                started += usize::from(simulated.schedule.start(job).is_some());
+            }
+            warn(format_args!(
+                "interrupted: the results are those of the {started} of {jobs} jobs that have started"
+            ));
+        }
+    }
+
+    /// The result of checking the formula. The queue of the site shows crashes that no job of the
+    /// log shows; they decide the exit code in every format.
+    fn check(&self, submitted: &FormulaSubmission) -> Result<Checked, SiteError> {
+        let of_queue = self.site.check_with_queue(submitted);
+        let checked = self.site.check(submitted);
+        let checked = checked.map_err(|error| without_names(self.arguments, error))?;
+        if let Ok(Some(of_queue)) = of_queue
+            && is_fatal(&of_queue)
+            && of_queue.verdict != Verdict::Refused
+        {
+            return Ok(without_findings_of_queue(self.arguments, of_queue, checked));
+        }
+        Ok(checked)
+    }
+}
+
+/// The warnings that the side before does not have. It is simulated first, and does not know yet
+/// which are its own.
+fn own_warnings(simulated: &SimulatedQueue, before: Option<&SimulationReport<'_>>) -> Vec<String> {
+    let Some(before) = before else {
+        return simulated.warnings.clone();
+    };
+    let mut own = Vec::new();
+    for warning in &simulated.warnings {
+        if !before.warnings.contains(warning) {
+            own.push(format!("under the new formula: {warning}"));
+        }
+    }
+    own
+}
+
+/// Whether the server refuses a formula, or the scheduler crashes of it, with the jobs of the
+/// site's queue or of the log.
+fn is_unusable(checked: &Checked, errors: &EvaluationErrors) -> bool {
+    let mut kinds = errors.kinds();
+    let crashes = kinds.any(|(_, error)| error.consequence == Consequence::Crash);
+    checked.has_errors() || crashes || is_fatal(checked)
+}
+
+/// The kind of a message about jobs for which a formula fails.
+pub(crate) fn failure_kind(arguments: &SimulateArgs) -> &'static str {
+    if arguments.site.on_error == OnError::Fail {
+        "error"
+    } else {
+        "warning"
+    }
+}
+
+/// Adds a finding unless it is there already.
+fn add_unknown(known: &mut Vec<Diagnostic>, found: Diagnostic) {
+    for one in known.iter() {
+        if (one.code, one.span) == (found.code, found.span) {
+            return;
+        }
+    }
+    known.push(found);
+}
+
+/// Opens the site of a log, whose jobs are not those of its queue.
+pub(crate) fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
+    if arguments.site.numbers == NumberMode::Decimal {
+        return Err(CliError::usage(
+            "a simulation computes with doubles, not with decimals",
+        ));
+    }
+    if arguments.site.policy == Some(PolicyArg::All) {
+        return Err(CliError::usage(
+            "a simulation needs one policy, not `all` of them",
+        ));
+    }
+    let of_queue = ("--queue", arguments.site.files.has(Role::Queue));
+    refuse_idle(
+        &[of_queue],
+        "in a simulation, whose jobs are those of --workload",
+    )?;
+    let formula = arguments.formula.file();
+    let formula = formula.map(FormulaText::source).transpose()?;
+    let mut files = simulated_files(&arguments.site)?;
+    if let Some(formula) = formula {
+        files = files.with(Role::Formula, formula);
+    }
+    let files = files.for_workload();
+    if !has_tree(&files) {
+        let options = [
+            ("--decay", arguments.log.decay.is_some()),
+            ("--decay-factor", arguments.log.decay_factor.is_some()),
+            ("--policy", arguments.site.policy.is_some()),
+            (
+                "--slurm-conf",
+                arguments.site.files.has(Role::SlurmConf) && files.are_of_openpbs(),
+            ),
+            ("--slurm-release", arguments.site.slurm_release.is_some()),
+        ];
+        note_idle(
+            &options,
+            "without a fair-share tree: give --tree FILE or --sched-priv DIR",
+        );
+    }
+    let site = Site::from_files(files, arguments.site.rules(None))
+        .map_err(|error| without_names(arguments, error))?;
+    show_site(&arguments.site, &site, arguments.format.is_document());
+    Ok(site)
+}
+
+pub(crate) fn has_tree(files: &SiteFiles) -> bool {
+    [Role::Tree, Role::ResourceGroup, Role::SchedPriv]
+        .into_iter()
+        .any(|role| files.has(role))
+}
+
+/// Whether two formulas are to be compared.
+pub(crate) fn is_change(arguments: &SimulateArgs) -> bool {
+    let OldNew { old, new } = arguments.sides.formulas();
+    old.is_given() || new.is_given()
+}
+
+/// Both formulas; the one that is not given is the formula of the command or the site's.
+pub(crate) fn read_formulas(
+    arguments: &SimulateArgs,
+    site: &Site,
+) -> Result<OldNew<GivenFormula>, CliError> {
+    let OldNew { old, new } = arguments.sides.formulas();
+    if old.is_given() && new.is_given() && arguments.formula.is_given() {
+        return Err(CliError::usage(
+            "give two formulas: a third one has no effect beside --old and --new",
+        ));
+    }
+    let read = |options, given: &FormulaArgs| {
+        if given.is_given() {
+            read_formula_of(options, given, None)
+        } else {
+            read_formula(&arguments.formula, Some(site))
+        }
+    };
+    match (
+        read(FormulaOptions::OLD, &old),
+        read(FormulaOptions::NEW, &new),
+    ) {
+        (Err(CliError::Site(SiteError::Missing(_))), Ok(_)) => Err(no_formula(NO_OLD_FORMULA)),
+        (Ok(_), Err(CliError::Site(SiteError::Missing(_)))) => Err(no_formula(NO_NEW_FORMULA)),
+        (old, new) => {
+            let sources = OldNew::new(old?, new?);
+            Ok(sources.map(|source| GivenFormula::new(source, arguments.site.numbers)))
+        }
+    }
+}
+
+/// Standard input can be only one of the files.
+pub(crate) fn require_one_file(arguments: &SimulateArgs) -> Result<(), CliError> {
+    let OldNew { old, new } = arguments.sides.formulas();
+    let before = [
+        ("the formula", arguments.formula.is_from_stdin()),
+        ("--old", old.is_from_stdin()),
+        ("--new", new.is_from_stdin()),
+    ];
+    let mut after = workload_readers(&arguments.log);
+    let goals = arguments.goals.as_deref();
+    after.push(("--goals", goals.is_some_and(is_stdin)));
+    require_one_reader(&before, &arguments.site, &after)
+}
+
+/// The files that are read besides those of the site.
+pub(crate) fn read_files(arguments: &SimulateArgs) -> Vec<&PathBuf> {
+    let formulas = [
+        &arguments.formula.formula_file,
+        &arguments.sides.old_file,
+        &arguments.sides.new_file,
+    ];
+    formulas
+        .into_iter()
+        .flatten()
+        .chain(&arguments.log.workload)
+        .collect()
+}
+
+/// A log and how it is judged.
+pub(crate) struct JudgedLog {
+    pub(crate) workload: Workload,
+    /// The goals by which a simulation is judged.
+    pub(crate) goals: Option<Goals>,
+    /// How long after the first submission the jobs begin that are counted, in seconds.
+    pub(crate) warm_up: i64,
+    /// Whether that is the time in which usage that starts fresh decays once.
+    pub(crate) is_until_decay: bool,
+}
+
+impl JudgedLog {
+    /// Reads the log with what the formulas and the goals need, or generates one.
+    pub(crate) fn read(
+        arguments: &SimulateArgs,
+        site: &Site,
+        given: &[&GivenFormula],
+    ) -> Result<Self, CliError> {
+        let goals = match &arguments.goals {
+            Some(path) => Some(read_goals(path, site)?),
+            None => None,
+        };
+        let workload = match (arguments.generate, arguments.log.processors) {
+            (Some(jobs), Some(processors)) => generate_workload(arguments, jobs, processors.get()),
+            _ => read_workload(arguments, site, given, goals.as_ref())?,
+        };
+        let (warm_up, is_until_decay) = match arguments.log.warm_up_seconds() {
+            Some(seconds) => (seconds, false),
+            None => {
+                let warm_up = default_warm_up(arguments, site, &workload)?.seconds();
+                (warm_up, warm_up > 0)
+            }
+        };
+        check_warm_up(&workload, warm_up)?;
+        Ok(Self {
+            workload,
+            goals,
+            warm_up,
+            is_until_decay,
+        })
+    }
+}
+
+/// Which of the first jobs do not count unless the arguments say it.
+fn default_warm_up(
+    arguments: &SimulateArgs,
+    site: &Site,
+    workload: &Workload,
+) -> Result<WarmUp, CliError> {
+    let warm_up = site.warm_up(workload, &simulation(&arguments.log, &arguments.site));
+    let warm_up = warm_up.map_err(|error| without_names(arguments, error))?;
+    too_short(warm_up).iter().for_each(warn);
+    Ok(warm_up)
+}
+
+fn generate_workload(arguments: &SimulateArgs, jobs: usize, processors: u32) -> Workload {
+    let SimulateArgs { load, seed, .. } = *arguments;
+    let _progress = Progress::start("generating the workload");
+    let mut workload = generate(&WorkloadModel {
+        jobs,
+        processors,
+        load,
+        seed,
+        ..WorkloadModel::default()
+    });
+    if arguments.anonymise {
+        workload.anonymise();
+    }
+    workload
+}
+
+fn read_workload(
+    arguments: &SimulateArgs,
+    site: &Site,
+    given: &[&GivenFormula],
+    goals: Option<&Goals>,
+) -> Result<Workload, CliError> {
+    // a formula that does not parse is drawn when it is simulated
+    let formulas: Vec<&Formula> = given
+        .iter()
+        .filter_map(|given| given.submitted.formula().ok())
+        .collect();
+    let rules = LogRules {
+        anonymise: arguments.anonymise,
+        ..arguments.log.rules()
+    };
+    let progress = Progress::start("reading the workload");
+    let (workload, warnings) = arguments.log.open(rules, site, &formulas, goals)?;
+    drop(progress);
+    let has_counts = !arguments.format.is_document();
+    for message in [warnings, messages(&workload, has_counts)].concat() {
+        warn(message);
+    }
+    Ok(workload)
+}
+
+/// What moved submissions make of the means under a formula, or of their changes from one formula to
+/// another, with the same moves for both; `None` if that is not asked for.
+pub(crate) fn shaken(
+    simulation: &Simulation<'_>,
+    formulas: &[&GivenFormula],
+) -> Result<Option<Shake>, CliError> {
+    let runs = simulation.arguments.shake.map_or(0, |runs| runs as usize);
+    let warm_up = simulation.log.warm_up;
+    let runs = on_all_cores("shaking", runs, |index| {
+        let workload = simulation.log.workload.shaken(index as u64 + 1);
+        let mut sides = Vec::new();
+        for given in formulas {
+            let Some(side) = simulate(simulation, &workload, given)? else {
+                return Ok(None);
+            };
+            sides.push(side);
+        }
+        Ok(match &sides[..] {
+            [old, new] => {
+                let (old, new) = (&old.schedule, &new.schedule);
+                let difference = Difference::new(&workload, old, new, warm_up);
+                Some(difference.means().map(|(_, change)| change.difference()))
+            }
+            sides => sides.first().map(|side| {
+                let summary = side.results(&workload, warm_up).statistics.summary;
+                [
+                    summary.wait.mean,
+                    summary.wait_per_core_hour,
+                    summary.bounded_slowdown.mean,
+                ]
+            }),
+        })
+    });
+    Ok(Shake::new(&runs?))
+}
+
+/// Simulates a workload once more, without messages; `None` after Ctrl-C.
+fn simulate(
+    simulation: &Simulation<'_>,
+    workload: &Workload,
+    given: &GivenFormula,
+) -> Result<Option<SimulatedQueue>, CliError> {
+    let Ok(formula) = given.submitted.formula() else {
+        return Ok(None);
+    };
+    let simulated = simulation.run_once(formula, workload, &mut Interruptible)?;
+    Ok(Some(simulated).filter(|simulated| simulated.schedule.is_complete))
+}
+
+/// Whether Ctrl-C was pressed.
+static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// The exit code of a process that Ctrl-C ends.
+const INTERRUPTED: i32 = 130;
+
+/// From now on the first Ctrl-C ends the simulation, and what it has is written; the second one
+/// ends the process. Where no handler can be set, the first one does.
+pub(crate) fn end_simulation_at_interrupt() {
+    static IS_SET: Once = Once::new();
+    IS_SET.call_once(|| {
+        let _ = register_conditional_shutdown(SIGINT, INTERRUPTED, &IS_INTERRUPTED)
+            .and_then(|_| flag::register(SIGINT, &IS_INTERRUPTED));
+    });
+}
+
+/// Whether Ctrl-C was pressed.
+fn is_interrupted() -> bool {
+    IS_INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// Goes on until Ctrl-C was pressed.
+pub(crate) fn until_interrupted() -> ControlFlow<()> {
+    if is_interrupted() {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Ends a run after Ctrl-C.
+pub(crate) struct Interruptible;
+
+impl Observer for Interruptible {
+    fn progress(&mut self, _started: usize) -> ControlFlow<()> {
+        until_interrupted()
+    }
+}
+
+/// Shows how far a simulation is, and ends it after Ctrl-C.
+pub(crate) struct Counter {
+    pub(crate) progress: Progress,
+    pub(crate) jobs: usize,
+    /// After how many starts it ends because Ctrl-C ended the one before there.
+    pub(crate) most: Option<usize>,
+}
+
+impl Observer for Counter {
+    fn progress(&mut self, started: usize) -> ControlFlow<()> {
+        self.progress
+            .show_fraction(started, self.most.unwrap_or(self.jobs));
+        match self.most {
+            Some(most) if started >= most => ControlFlow::Break(()),
+            Some(_) => ControlFlow::Continue(()),
+            None => until_interrupted(),
+        }
+    }
+}
+
+/// The results of some runs on all cores in their order, without those that Ctrl-C has ended.
+pub(crate) fn on_all_cores<T: Send>(
+    what: &'static str,
+    count: usize,
+    run: impl Fn(usize) -> Result<Option<T>, CliError> + Sync,
+) -> Result<Vec<T>, CliError> {
+    let progress = Progress::start(what);
+    let ended = AtomicUsize::new(0);
+    let runs = parallel::map((0..count).collect(), |index| {
+        if is_interrupted() {
+            return Ok(None);
+        }
+        let result = run(index);
+        progress.show_fraction(ended.fetch_add(1, Ordering::Relaxed) + 1, count);
+        result
+    });
+    let runs: Vec<Option<T>> = runs.into_iter().collect::<Result<_, _>>()?;
+    Ok(runs.into_iter().flatten().collect())
+}
+
+/// An error about the files of a site. --anonymise shows that there is one alone.
+pub(crate) fn without_names(arguments: &SimulateArgs, error: SiteError) -> SiteError {
+    match error {
+        SiteError::Content(_) if arguments.anonymise => {
+            let text = "the files of the site cannot be used; the reason may contain names, which --anonymise hides";
+            SiteError::Content(text.to_owned().into())
+        }
+        error => error,
+    }
+}
+
+/// Shows the warnings about the files of a site; with --anonymise, that there are some.
+pub(crate) fn warn_of_site(arguments: &SimulateArgs, site: &Site) {
+    if !arguments.anonymise {
+        warn_all(&site.warnings());
+    } else if !site.warnings().is_empty() {
+        warn("the warnings about the files of the site may contain names, which --anonymise hides");
+    }
+}
+
+/// What is found in the queue, with the findings that may name its entities left out for those
+/// found without it.
+pub(crate) fn without_findings_of_queue(
+    arguments: &SimulateArgs,
+    of_queue: Checked,
+    without_queue: Checked,
+) -> Checked {
+    if arguments.anonymise {
+        Checked {
+            findings: without_queue.findings,
+            ..of_queue
+        }
+    } else {
+        of_queue
+    }
+}
+
+/// The rules of a simulation under a formula, of which those that make it believable are on the first
+/// screen, and the machine unless its size was given.
+pub(crate) fn rules_in_words(
+    site: &Site,
+    rules: PolicyRules,
+    log: &JudgedLog,
+    formula: &str,
+    simulated: &SimulatedQueue,
+) -> Vec<Fact> {
+    let machine = Fact::new("machine", machine_in_words(simulated));
+    let mut facts = vec![
+        Fact::new("formula", formula.trim_end()),
+        machine.in_full_if(simulated.processors.are_given()),
+    ];
+    if has_tree(site.files()) {
+        let whose = match rules {
+            PolicyRules::Documented => "the published document",
+            PolicyRules::Scheduler => "the daemon",
+        };
+        let decay = simulated
+            .decay
+            .map_or_else(|| "usage does not decay".to_owned(), decay_in_words);
+        let policy = site.policy();
+        let text = format!(
+            "policy {} by the rules of {whose} (--rules); {decay}",
+            policy.as_str()
+        );
+        facts.push(Fact::new("fair share", text).in_full_if(policy == PolicyName::Pbs));
+    }
+    if log.warm_up > 0 {
+        facts.push(Fact::new("warm-up", warm_up_in_words(log)));
+    }
+    facts.extend(facts_of(&Vec::from_iter(site.python_rule())));
+    if !simulated.left_out.is_empty() {
+        facts.push(Fact::new("without", without_words(&simulated.left_out)).in_full());
+    }
+    if let Some(preemptions) = &simulated.schedule.preemptions {
+        facts.push(Fact::new("preemption", preemptions_in_words(preemptions)));
+    }
+    if !simulated.limits.is_empty() {
+        facts.push(
+            Fact::new(
+                "limits",
+                format!("running jobs of {}", simulated.limits.join(", ")),
+            )
+            .in_full(),
+        );
+    }
+    facts
+}
+
+/// How often jobs gave way, and what was lost by it.
+fn preemptions_in_words(preemptions: &Preemptions) -> String {
+    let Preemptions {
+        suspended,
+        requeued,
+        deleted,
+        lost_core_seconds,
+    } = preemptions;
+    let hours = significant(*lost_core_seconds as f64 / 3600.0);
+    format!(
+        "jobs suspended {suspended} times, requeued {requeued}, deleted {deleted}; {hours} core hours lost"
+    )
+}
+
+/// The size of the machine with where it is from, and what a cycle starts.
+fn machine_in_words(simulated: &SimulatedQueue) -> String {
+    let processors = count(simulated.processors.total as usize, "processor");
+    let source = if simulated.processors.are_given() {
+        String::new()
+    } else {
+        let source = simulated.processors.source_in_words();
+        format!(" {source} (--processors)")
+    };
+    let placed = match simulated.placed {
+        0 => String::new(),
+        placed => format!(", chunks of {} on hosts", count(placed, "job")),
+    };
+    format!("{processors}{source}{placed}, {}", simulated.backfilling)
+}
+
+/// Which of the first jobs do not count.
+fn warm_up_in_words(log: &JudgedLog) -> String {
+    let reason = if log.is_until_decay {
+        ", until usage decays"
+    } else {
+        ""
+    };
+    let first = log.workload.jobs().first().map_or(0, |job| job.submit);
+    let jobs = log.workload.count_before(first.saturating_add(log.warm_up));
+    format!(
+        "{jobs} jobs of the first {} are left out{reason} (--warm-up)",
+        waiting_time(log.warm_up)
+    )
+}
+
+/// How usage decays; in steps that take less than half of it, also the time in which half of it is
+/// left.
+fn decay_in_words(decay: Decay) -> String {
+    let every = waiting_time(i64::try_from(decay.period).unwrap_or(i64::MAX));
+    let factor = (decay.factor * 1e6).round() / 1e6;
+    let half_life =
+        half_life(decay).map(|seconds| format!(" (half-life {})", waiting_time(seconds)));
+    format!(
+        "usage decays by the factor {factor} every {every}{}",
+        half_life.unwrap_or_default()
+    )
+}
+
+/// The time in which steps of a decay leave half of the usage, in seconds, rounded to minutes or
+/// hours; `None` if the first one does.
+fn half_life(Decay { period, factor }: Decay) -> Option<i64> {
+    let steps = (factor > 0.5 && factor < 1.0).then(|| 0.5_f64.ln() / factor.ln())?;
+    let seconds = period as f64 * steps;
+    let unit = if seconds < 86_400.0 { 60.0 } else { 3600.0 };
+    Some(((seconds / unit).round() * unit) as i64)
+}
+
+/// What is to be said about a log; with counts of what was left out and assumed, where no document
+/// has them.
+pub(crate) fn messages(workload: &Workload, has_counts: bool) -> Vec<String> {
+    let mut messages = [&*workload.faults().messages(), &*workload.notes].concat();
+    if has_counts {
+        messages.extend(cut_by_end(workload).map(|cut| format!("the log is {cut}")));
+        messages.extend(left_out_and_assumed(workload));
+    }
+    messages
 }

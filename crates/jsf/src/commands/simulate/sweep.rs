@@ -1,22 +1,27 @@
-//! `jsf simulate --param`: one run for each combination of values that are filled into the formula.
+//! `jsf simulate --param`: one run for each combination of values that are filled into the formula,
+//! a row of the answer each, for people, as JSON and as CSV.
 
-use std::io::Write;
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::iter;
 
 use job_sort_formula::Formula;
+use jsf_simulate::{GoalState, JudgedGoal, Summary};
 use jsf_site::{FormulaText, Site, SiteError};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value as Json;
 
-use crate::answer::Format;
+use crate::answer::{Answer, Cells, CsvWriter, Format};
 use crate::cli::output::Output;
 use crate::cli::{CliError, GivenFormula, Outcome, read_formula, warn};
-use crate::commands::simulate::interruption::{
-    Interruptible, end_simulation_at_interrupt, on_all_cores,
-};
-use crate::commands::simulate::judged_log::JudgedLog;
 use crate::commands::simulate::request::{Param, SimulateArgs};
-use crate::commands::simulate::run::meets_goals;
-use crate::commands::simulate::simulation::Simulation;
-use crate::commands::simulate::sweep_answer::{SweepReport, SweptRun};
+use crate::commands::simulate::run::{
+    Interruptible, JudgedLog, Simulation, end_simulation_at_interrupt, meets_goals, on_all_cores,
+};
+use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
+use crate::view::sections::not_judged;
+use crate::view::words::{count, duration, grouped_count, percent, significant};
 
 /// The most combinations of values.
 const MAX_RUNS: usize = 100_000;
@@ -177,4 +182,247 @@ fn filled(template: &str, params: &[Param], values: &[String]) -> String {
         text = text.replace(&format!("{{{}}}", param.name), value);
     }
     text
+}
+
+/// One run.
+#[derive(Debug, Clone, Serialize)]
+pub struct SweptRun {
+    /// The parameters with their values, in their order.
+    #[serde(serialize_with = "serialize_params")]
+    pub params: Vec<(String, String)>,
+    /// The formula with these values.
+    pub formula: String,
+    /// The numbers of the run.
+    #[serde(flatten, serialize_with = "serialize_numbers")]
+    pub summary: Summary,
+    /// The number of jobs for which the formula fails.
+    pub failed: usize,
+    /// The number of jobs that never start.
+    pub never_start: usize,
+    /// The goals, as it meets them.
+    pub goals: Vec<JudgedGoal>,
+    /// The warning that hardly any job waits.
+    #[serde(skip)]
+    pub no_waits: Option<String>,
+}
+
+/// Serialises values as numbers where they are.
+fn serialize_params<S: Serializer>(
+    params: &[(String, String)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(params.iter().map(|(name, value)| (name, number(value))))
+}
+
+/// Serialises a text as a list of at most one.
+fn as_list<S: Serializer>(text: &Option<&str>, serializer: S) -> Result<S::Ok, S::Error> {
+    text.as_slice().serialize(serializer)
+}
+
+/// The numbers of a simulation by which runs are compared.
+fn serialize_numbers<S: Serializer>(summary: &Summary, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut members = serializer.serialize_map(None)?;
+    members.serialize_entry("jobs", &summary.jobs)?;
+    members.serialize_entry("wait", &summary.distribution_if_any(summary.wait))?;
+    members.serialize_entry(
+        "bounded_slowdown",
+        &summary.distribution_if_any(summary.bounded_slowdown),
+    )?;
+    members.serialize_entry("utilisation", &summary.if_any(summary.utilisation))?;
+    members.serialize_entry("makespan", &summary.if_any(summary.makespan))?;
+    members.serialize_entry("mean_queue", &summary.if_any(summary.mean_queue))?;
+    members.end()
+}
+
+/// All runs.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct SweepReport<'a> {
+    /// The formula, with a name in braces for each parameter.
+    #[serde(rename = "formula")]
+    pub template: &'a str,
+    /// The names of the parameters.
+    #[serde(rename = "params")]
+    pub names: &'a [&'a str],
+    /// The warning that hardly any job waits, of the first run with one.
+    #[serde(rename = "warnings", serialize_with = "as_list")]
+    pub no_waits: Option<&'a str>,
+    /// The runs.
+    pub runs: &'a [SweptRun],
+}
+
+impl Answer for SweepReport<'_> {
+    fn document(&self) -> Document<'_> {
+        self.sweep_document()
+    }
+
+    /// Writes comma-separated values, a line for each run.
+    fn write_as(&self, _format: Format, _cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+        let mut header = self.names.to_vec();
+        header.push(NUMBERS);
+        let mut csv = CsvWriter::new(&header.join(","), out)?;
+        for run in self.runs {
+            let summary = &run.summary;
+            let numbers: [&dyn Display; 7] = [
+                &summary.wait.mean,
+                &summary.wait.median,
+                &summary.wait.p95,
+                &summary.bounded_slowdown.mean,
+                &summary.utilisation,
+                &summary.makespan,
+                &summary.mean_queue,
+            ];
+            let mut record = Vec::new();
+            for (_, value) in &run.params {
+                record.push(value.clone());
+            }
+            for number in numbers {
+                // without a job there is no mean, and its field is empty
+                record.push(summary.if_any(number.to_string()).unwrap_or_default());
+            }
+            for count in [run.failed, met(run), judged(run), run.never_start] {
+                record.push(count.to_string());
+            }
+            csv.write(record)?;
+        }
+        csv.finish()
+    }
+}
+
+/// The fields of every run; the values of the parameters precede them.
+const NUMBERS: &str = "mean_wait,median_wait,p95_wait,bounded_slowdown,utilisation,makespan,mean_queue,\
+                       failed,goals_met,goals_judged,never_start";
+
+/// The number of goals that are judged: not those about no job, nor those that refer to an old
+/// formula.
+pub(super) fn judged(run: &SweptRun) -> usize {
+    let goals = run.goals.iter();
+    goals.filter(|goal| goal.state.met().is_some()).count()
+}
+
+/// The number of goals that a run meets.
+pub(super) fn met(run: &SweptRun) -> usize {
+    let goals = run.goals.iter();
+    goals.filter(|goal| goal.state == GoalState::Met).count()
+}
+
+/// A value as a number of JSON, as it is written.
+fn number(value: &str) -> Json {
+    serde_json::from_str(value).unwrap_or_else(|_| value.into())
+}
+
+impl<'a> SweepReport<'a> {
+    /// The runs as a document.
+    pub(super) fn sweep_document(&self) -> Document<'a> {
+        let runs = self.runs;
+        let (mut has_goals, mut has_never) = (false, false);
+        let mut rows = Vec::new();
+        for run in runs {
+            has_goals |= !run.goals.is_empty();
+            has_never |= run.never_start > 0;
+            let mut cells = Vec::new();
+            for (_, value) in &run.params {
+                cells.push(Cell::from(&**value));
+            }
+            let all = &run.summary;
+            cells.extend(cells![
+                all.if_any(duration(all.wait.mean)),
+                all.if_any(duration(all.wait.p95)),
+                all.if_any(significant(all.bounded_slowdown.mean)),
+                all.if_any(percent(all.utilisation)),
+                format!("{} of {}", met(run), judged(run)),
+                run.never_start,
+            ]);
+            rows.push(cells);
+        }
+        let mut columns = Vec::new();
+        for name in self.names {
+            columns.push(Column::number(*name, 6));
+        }
+        columns.extend([
+            Column::text("mean wait", 9),
+            Column::text("p95 wait", 9),
+            Column::number("slowdown", 8),
+            Column::number("utilisation", 11),
+            Column::number("goals met", 9).shown_if(has_goals),
+            Column::number("never start", 9).shown_if(has_never),
+        ]);
+        let table = Table::from_rows(columns, rows);
+        let mut sections = Vec::new();
+        if let Some(warning) = self.no_waits {
+            sections.push(Section::new("").list(vec![format!("warning {warning}")]));
+        }
+        sections.push(Section::new("runs").table(table));
+        Document {
+            command: "jsf simulate",
+            title: "A formula with several values".to_owned(),
+            headline: headline(runs),
+            facts: vec![
+                Fact::new("formula", self.template.trim_end()),
+                Fact::new("best", ORDER).in_full(),
+            ],
+            sections,
+            read_on: "jsf simulate --old F --new F",
+        }
+    }
+}
+
+/// By what runs are compared.
+const ORDER: &str = "the fewest jobs that never start, then the most goals met, then the lowest mean bounded slowdown";
+
+/// Which run is best, and what makes it so.
+fn headline(runs: &[SweptRun]) -> String {
+    let Some(best) = best(runs) else {
+        return "No run has ended.".to_owned();
+    };
+    let all = count(runs.len(), "run");
+    if best.summary.jobs == 0 {
+        return format!("No job starts in any of {all}.");
+    }
+    let mut values = Vec::new();
+    for (name, value) in &best.params {
+        values.push(format!("{name} = {value}"));
+    }
+    let mut merits = Vec::new();
+    if best.never_start > 0 {
+        merits.push(format!(
+            "{} never start",
+            grouped_count(best.never_start, "job")
+        ));
+    }
+    if judged(best) > 0 {
+        merits.push(format!(
+            "{} of {} met",
+            met(best),
+            count(judged(best), "goal")
+        ));
+    }
+    let slowdown = significant(best.summary.bounded_slowdown.mean);
+    merits.push(format!("mean bounded slowdown {slowdown}"));
+    let not_judged = match not_judged(&best.goals) {
+        Some(not_judged) => format!(" {not_judged}."),
+        None => String::new(),
+    };
+    format!(
+        "Best of {all}: {} ({}).{not_judged}",
+        values.join(", "),
+        merits.join(", ")
+    )
+}
+
+/// The run under which the fewest jobs never start; of those the one that meets most goals, and of
+/// these the one with the lowest mean bounded slowdown.
+fn best(runs: &[SweptRun]) -> Option<&SweptRun> {
+    let mut best = runs.first()?;
+    for run in runs {
+        let order = run.never_start.cmp(&best.never_start);
+        let order = order.then(met(best).cmp(&met(run)));
+        if order.then(mean(run).total_cmp(&mean(best))).is_lt() {
+            best = run;
+        }
+    }
+    Some(best)
+}
+
+fn mean(run: &SweptRun) -> f64 {
+    run.summary.bounded_slowdown.mean
 }

@@ -1,21 +1,26 @@
 //! The tables of a simulation: the numbers of all jobs, those of the classes of jobs, of the
-//! periods, of use against shares, and of single jobs.
+//! periods, of use against shares, and of single jobs; what it makes of its log; and its charts, of
+//! how waits change, how they spread, and what happens over time.
 
 use std::cmp::Reverse;
 use std::iter;
 
 use job_sort_formula::rank::OldNew;
 use jsf_simulate::{
-    ByKind, Difference, EntityUse, GroupStatistics, MeanChange, Period, Statistics, Summary, Whole,
+    ByKind, Difference, Distribution, EntityUse, GroupStatistics, LeftOutReason, MeanChange,
+    Period, Statistics, Summary, Whole, Workload,
 };
 
-use crate::commands::simulate::answer::{JobLine, SimulationReport};
-use crate::commands::simulate::change_answer::{Compared, ComparedGroup};
-use crate::commands::simulate::charts::{with_changes, with_course, with_spreads};
-use crate::commands::simulate::effect_in_words::interval_in_words;
-use crate::view::document::{Cell, Column, RowLimit, Section, Table, cells, star, text_of};
+use crate::commands::simulate::view::interval_in_words;
+use crate::commands::simulate::{Compared, ComparedGroup, JobLine, SimulationReport};
+use crate::view::charts::{
+    self, Axis, FOREST_LEGEND, Plot, SPREAD_LEGEND, SPREAD_LEGEND_OF_ONE, StepLine,
+};
+use crate::view::document::{
+    Cell, Chart, Column, Fact, RowLimit, Section, Table, cells, star, text_of,
+};
 use crate::view::words::{
-    count, duration, grouped_count, grouped_number, percent, signed_rough_duration,
+    count, duration, grouped_count, grouped_number, moment, percent, signed_rough_duration,
     signed_significant, significant, waiting_time,
 };
 
@@ -625,4 +630,184 @@ pub(crate) fn start_values_section<'a>(
     }
     let table = Table::from_rows(columns, rows);
     Section::new(heading).in_full().table(table)
+}
+
+/// Times before this one, of 1973, are those of a clock that begins with its log.
+const LEAST_EPOCH: i64 = 100_000_000;
+
+/// What is made of the log, a line each.
+pub(crate) fn log_facts(report: &SimulationReport<'_>) -> Vec<Fact> {
+    let workload = report.jobs.workload;
+    let too_large = (report.too_large.len(), "larger than the machine");
+    let cut = &report.cut;
+    let part = cut.core_seconds as f64 / cut.all_core_seconds.max(1) as f64;
+    let cut_runs = format!(
+        "{} at the requested time, by {} core hours ({})",
+        count(cut.jobs, "run"),
+        significant(cut.core_seconds as f64 / 3600.0),
+        percent(part)
+    );
+    let texts = [
+        ("log", cut_by_end(workload)),
+        ("left out", workload.faults().summary([too_large])),
+        ("cut", Some(cut_runs).filter(|_| cut.jobs > 0)),
+        ("walltime", workload.assumed_walltimes.in_words()),
+    ];
+    texts
+        .into_iter()
+        .filter_map(|(heading, text)| Some(Fact::new(heading, text?)))
+        .collect()
+}
+
+/// That a log is cut by the end of its jobs, and how many are left out for it; `None` for one that
+/// is complete.
+pub(crate) fn cut_by_end(workload: &Workload) -> Option<String> {
+    let from = moment_of_log(workload.complete_from?);
+    let jobs = count(workload.faults().of(LeftOutReason::Incomplete), "job");
+    Some(format!(
+        "cut by the end of its jobs, and complete from {from} on, its first end; {jobs} submitted before left out, as others of that \
+         time are missing (--from TIME)"
+    ))
+}
+
+/// What is left out of a log, and which requested times are assumed, a sentence each.
+pub fn left_out_and_assumed(workload: &Workload) -> impl Iterator<Item = String> {
+    let left_out = workload.faults().summary([]);
+    let assumed = workload.assumed_walltimes.in_words();
+    [
+        ("left out of the log", left_out),
+        ("requested times that the log does not say", assumed),
+    ]
+    .into_iter()
+    .filter_map(|(heading, text)| Some(format!("{heading}: {}", text?)))
+}
+
+/// A time of the log's clock, which need not begin in 1970.
+fn moment_of_log(seconds: i64) -> String {
+    if seconds < LEAST_EPOCH {
+        format!("second {seconds} of its clock")
+    } else {
+        moment(seconds)
+    }
+}
+
+/// The most groups of a chart.
+const MAX_DRAWN: usize = 20;
+
+/// The section with charts of how the waits of all jobs and of some groups change: the mean, and
+/// the waits of half and of 95 % of the jobs.
+pub(crate) fn with_changes<'a>(
+    section: Section<'a>,
+    what: &'a str,
+    all: MeanChange,
+    groups: &'a [ComparedGroup],
+) -> Section<'a> {
+    let (first, last) = RowLimit::Ends(MAX_DRAWN).shown_ends(groups.len());
+    let mut changes = vec![("all jobs", all)];
+    let mut spreads = Vec::new();
+    for group in groups[..first].iter().chain(&groups[last..]) {
+        let (median, p95) = (group.median_wait, group.p95_wait);
+        let spread = vec![
+            distribution(median.old, p95.old),
+            distribution(median.new, p95.new),
+        ];
+        let name = shown_name(&group.change.name);
+        changes.push((name, group.change.wait));
+        spreads.push((name, spread));
+    }
+    section
+        .chart(move || Chart::new(charts::forest(what, &changes), &FOREST_LEGEND))
+        .chart(move || Chart {
+            summary: "How long half, and 95 % of the jobs wait at most, as a chart",
+            ..Chart::new(charts::spreads(what, &spreads), &SPREAD_LEGEND)
+        })
+}
+
+fn distribution(median: Whole, p95: Whole) -> Distribution {
+    Distribution {
+        median: median.0,
+        p95: p95.0,
+        ..Distribution::default()
+    }
+}
+
+/// The section with a chart of the waits of half and of 95 % of the jobs of the first groups.
+pub(crate) fn with_spreads<'a>(
+    section: Section<'a>,
+    what: &'a str,
+    groups: &[&'a GroupStatistics],
+) -> Section<'a> {
+    let mut rows = Vec::new();
+    for group in groups.iter().take(MAX_DRAWN) {
+        rows.push((shown_name(&group.name), vec![group.wait]));
+    }
+    section.chart(move || Chart::new(charts::spreads(what, &rows), &SPREAD_LEGEND_OF_ONE))
+}
+
+/// The section with charts of how much of the machine is in use over time, and how many jobs wait,
+/// under one formula or under the old and the new one.
+pub(crate) fn with_course<'a>(
+    section: Section<'a>,
+    sides: &[&SimulationReport<'_>],
+) -> Section<'a> {
+    let mut longest: f64 = 1.0;
+    let (mut begin, mut end) = (i64::MAX, i64::MIN);
+    for side in sides {
+        for period in &side.statistics.periods {
+            longest = longest.max(period.mean_queue);
+            begin = begin.min(period.start);
+            end = end.max(period.start + period.seconds);
+        }
+    }
+    let (x, second) = Axis::time(
+        (end.saturating_sub(begin) as f64).max(1.0),
+        "since the first submission",
+    );
+    let (names, legend): (_, &[_]) = if sides.len() == 1 {
+        (&[("new", "")][..], &[])
+    } else {
+        let names = &[("old", "old formula"), ("new", "new formula")];
+        (names, &SPREAD_LEGEND)
+    };
+    let (mut used, mut waiting) = (Vec::new(), Vec::new());
+    for (side, (class, name)) in iter::zip(sides, names) {
+        let (mut used_steps, mut waiting_steps) = (Vec::new(), Vec::new());
+        for period in &side.statistics.periods {
+            if period.seconds > 0 {
+                let from = (period.start - begin) as f64 / second;
+                let to = (period.start + period.seconds - begin) as f64 / second;
+                used_steps.push([from, to, period.utilisation * 100.0]);
+                waiting_steps.push([from, to, period.mean_queue]);
+            }
+        }
+        used.push(step_line(class, name, used_steps));
+        waiting.push(step_line(class, name, waiting_steps));
+    }
+    let used = Plot {
+        x: x.clone(),
+        y: Axis::whole([0.0, 100.0], "%"),
+        lines: used,
+    };
+    let waiting = Plot {
+        x,
+        y: Axis::whole([0.0, longest], "jobs"),
+        lines: waiting,
+    };
+    let used_name = "How many per cent of the processors are in use over time";
+    section
+        .chart(move || Chart::new(used.chart(used_name), legend))
+        .chart(move || Chart::new(waiting.chart("How many jobs wait over time"), legend))
+}
+
+fn step_line(class: &str, name: &str, steps: Vec<[f64; 3]>) -> StepLine {
+    StepLine {
+        class: class.to_owned(),
+        name: name.to_owned(),
+        is_named: false,
+        steps,
+    }
+}
+
+fn shown_name(name: &str) -> &str {
+    if name.is_empty() { "–" } else { name }
 }

@@ -14,7 +14,7 @@ use crate::cli::{
     AnswerArgs, CliError, CsvArgs, JobArgs, OpenedQueue, Outcome, Output, Progress, QueueArgs,
     format, report, report_errors, warn,
 };
-use crate::commands::trajectory::answer::{MAX_FOLLOWED, TrajectoryReport};
+use crate::commands::trajectory::{MAX_FOLLOWED, TrajectoryReport};
 
 const FORMATS: [Format; 5] = [
     Format::Human,

@@ -4,11 +4,9 @@
 use std::io::{self, Write};
 use std::iter;
 
-use crate::view::document::table::{Column, Fit, Table};
 use crate::view::document::terminal::text_of;
-use crate::view::document::{Block, Document, DrawingStyle, Fact, Medium};
-use crate::view::printable::{printable, printable_lines};
-use crate::view::words::capitalised;
+use crate::view::document::{Block, Column, Document, DrawingStyle, Fact, Fit, Medium, Table};
+use crate::view::words::{capitalised, printable, printable_lines};
 
 /// The most rows of a table in full.
 const MAX_ROWS: usize = 1000;
@@ -202,8 +200,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::document::Section;
-    use crate::view::document::table::{Cell, RowLimit};
+    use crate::view::document::{Cell, RowLimit, Section};
 
     #[test]
     fn text_from_outside_is_shown_as_it_is() {

@@ -1,24 +1,31 @@
 //! The result of a command for people: one document, which is rendered for a terminal, as Markdown
 //! or as a page.
 //!
-//! In: sentences, facts, tables of typed cells, charts. Out: text, by [`TerminalStyle`],
-//! [`write_markdown`] and [`write_page`]. In sentences, back-ticks mark names.
+//! In: sentences, facts, charts, and tables of typed cells, whose types decide how they are written
+//! in every format. Out: text, by [`TerminalStyle`], [`write_markdown`] and [`write_page`]. In
+//! sentences, back-ticks mark names.
+
+use std::borrow::Cow;
+use std::iter;
+use std::rc::Rc;
+
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::OldNew;
+use jsf_openpbs::amounts;
+
+use crate::view::words::{
+    duration, grouped, percent, signed_duration, signed_significant, significant,
+};
 
 mod markdown;
 mod page;
-mod screen;
-mod table;
 mod terminal;
-
-use job_sort_formula::rank::OldNew;
 
 pub use crate::view::document::markdown::write_markdown;
 pub use crate::view::document::page::{GENERATOR, write_page};
 pub(crate) use crate::view::document::page::{
     SCRIPT, STYLE, base64, content_hash, page_facts, page_sections, sentence_pieces, write_template,
 };
-pub use crate::view::document::table::{Cell, Column, DECIDES, RowLimit, Table};
-pub(crate) use crate::view::document::table::{cells, score_in_words, star};
 pub use crate::view::document::terminal::TerminalStyle;
 pub(crate) use crate::view::document::terminal::{text_of, wrapped};
 
@@ -338,6 +345,476 @@ fn merged(old: Option<&Fact>, new: Option<&Fact>) -> Fact {
         merged.is_in_full &= fact.is_in_full;
     }
     merged
+}
+
+/// The most characters of a value of Python.
+const MAX_VALUE: usize = 4300;
+
+/// A table, whose rows are made when they are shown.
+#[derive(Clone)]
+pub struct Table<'a> {
+    /// The columns.
+    pub(crate) columns: Vec<Column>,
+    /// Which rows text shows.
+    pub(crate) limit: RowLimit,
+    /// What opens the table on a page; empty for a table that is always open.
+    pub(crate) summary: &'static str,
+    /// The row that is kept where text leaves out others; those nearest to it are kept longest.
+    pub(crate) focus: Option<usize>,
+    /// The rows that the first screen keeps as long as there are others.
+    pub(crate) kept: Vec<usize>,
+    /// How many of the first rows decide the widths of the columns.
+    pub(crate) measured: usize,
+    /// Whether the first screen names the columns that do not fit.
+    pub(crate) names_dropped: bool,
+    len: usize,
+    row: Rc<dyn Fn(usize) -> Vec<Cell<'a>> + 'a>,
+}
+
+/// Which rows a terminal and Markdown show; a page shows more of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowLimit {
+    /// All.
+    All,
+    /// The first ones.
+    First(usize),
+    /// Half of this number from either end.
+    Ends(usize),
+}
+
+/// A column of a table.
+#[derive(Debug, Clone)]
+pub struct Column {
+    pub(crate) heading: String,
+    pub(crate) fit: Fit,
+    /// Of the columns that do not fit, those of the lowest importance are dropped first.
+    pub(crate) importance: u8,
+    pub(crate) has_bar: bool,
+    pub(crate) is_bar: bool,
+    medium: Medium,
+    is_shown: bool,
+}
+
+/// How the cells of a column are aligned and fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// Aligned to the right, never cut.
+    Number,
+    /// Aligned to the left, cut if it is too long.
+    Text {
+        /// The least width.
+        min: usize,
+    },
+    /// A part of a formula: aligned to the left, its middle left out if it is too long.
+    Code,
+    /// The last column, wrapped if it is too long.
+    Wrapped,
+}
+
+/// The importance of the columns that decide an order: they are dropped last.
+pub const DECIDES: u8 = u8::MAX;
+
+/// A column of names is not made narrower than this.
+const MIN_TEXT: usize = 8;
+/// A column of ids, whose start says which one it is, is not made narrower than this.
+const MIN_ID: usize = 16;
+/// A column of a tree's names, with the lines that join them, is not made narrower than this.
+pub(crate) const MIN_TREE_NAME: usize = 32;
+
+/// A cell of a table.
+#[derive(Debug, Clone)]
+pub enum Cell<'a> {
+    /// No value, though other rows may have one.
+    Missing,
+    /// A text; an empty one is shown as [`Cell::Missing`] is.
+    Text(Cow<'a, str>),
+    /// A text that may be empty, such as a remark.
+    Prose(Cow<'a, str>),
+    /// A part of a formula.
+    Code(Cow<'a, str>),
+    /// A node of a tree, such as a group or a part of a formula.
+    Node {
+        /// The lines that join it to the node above.
+        lines: String,
+        /// How many nodes are above it.
+        depth: usize,
+        /// Its text.
+        text: Cow<'a, str>,
+        /// Whether it is a part of a formula.
+        is_code: bool,
+    },
+    /// A whole number.
+    Count(usize),
+    /// A number with so many decimals.
+    Decimals(f64, usize),
+    /// A value that jobs are compared by, with the digits that OpenPBS logs.
+    Score(f64),
+    /// A value of Python.
+    Python(Cow<'a, Value>),
+    /// A number that is already written, and its value.
+    Written(String, Option<f64>),
+    /// A time in seconds.
+    Duration(f64),
+    /// A part of a whole, from 0 to 1.
+    Share(f64),
+    /// A number of places that are won.
+    Places(i64),
+    /// How many places a job wins on average.
+    Gained(f64),
+    /// A number of places that are won, as an arrow up or down.
+    Arrow(i64),
+    /// How much longer a time is, in seconds, and whether that is more than chance.
+    Longer(f64, bool),
+    /// The same in a table that marks with a star what is more than chance.
+    Starred(f64, bool),
+    /// A bar for a part of the whole, from -1 to 1.
+    Bar(f64),
+}
+
+/// Whether a change is good or bad for the jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Neutral,
+    Better,
+    Worse,
+}
+
+impl<'a> Table<'a> {
+    /// A table of `len` rows; `row` makes one of them, with a cell for each column.
+    pub fn new(
+        columns: impl Into<Vec<Column>>,
+        len: usize,
+        row: impl Fn(usize) -> Vec<Cell<'a>> + 'a,
+    ) -> Self {
+        Self {
+            columns: columns.into(),
+            limit: RowLimit::All,
+            summary: "",
+            focus: None,
+            kept: Vec::new(),
+            measured: usize::MAX,
+            names_dropped: false,
+            len,
+            row: Rc::new(row),
+        }
+    }
+
+    /// A table of rows that exist.
+    pub fn from_rows(columns: impl Into<Vec<Column>>, rows: Vec<Vec<Cell<'a>>>) -> Self {
+        Self::new(columns, rows.len(), move |index| rows[index].clone())
+    }
+
+    /// The table of which text shows only some rows.
+    pub fn limit(mut self, limit: RowLimit) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// The table that is closed on a page; `summary` opens it.
+    pub fn folded(mut self, summary: &'static str) -> Self {
+        self.summary = summary;
+        self
+    }
+
+    /// The number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The columns that are shown on a page, or in text.
+    pub(crate) fn columns_on(&self, medium: Medium) -> Vec<&Column> {
+        let mut columns = Vec::from_iter(&self.columns);
+        columns.retain(|column| column.is_on(medium));
+        columns
+    }
+
+    /// The cells of a row in these columns.
+    pub(crate) fn row_on(&self, medium: Medium, index: usize) -> Vec<Cell<'a>> {
+        let row = (self.row)(index);
+        debug_assert_eq!(row.len(), self.columns.len(), "a cell for each column");
+        let mut cells = Vec::new();
+        for (column, cell) in iter::zip(&self.columns, row) {
+            if column.is_on(medium) {
+                cells.push(cell);
+            }
+        }
+        cells
+    }
+}
+
+/// The cells of a row, from whatever a cell can be made of.
+macro_rules! cells {
+    ($($cell:expr),* $(,)?) => { vec![$($crate::view::document::Cell::from($cell)),*] };
+}
+
+pub(crate) use cells;
+
+impl RowLimit {
+    /// The rows that are shown: those before the first returned index, and those from the second
+    /// one on.
+    pub(crate) fn shown_ends(self, len: usize) -> (usize, usize) {
+        match self {
+            Self::First(most) if most < len => (most, len),
+            Self::Ends(most) if most < len => (most / 2, len - most / 2),
+            _ => (len, len),
+        }
+    }
+
+    /// The limit, and at most so many rows.
+    pub(crate) fn at_most(self, rows: usize) -> Self {
+        match self {
+            Self::All => Self::First(rows),
+            Self::First(most) => Self::First(most.min(rows)),
+            Self::Ends(most) => Self::Ends(most.min(rows)),
+        }
+    }
+
+    /// The rows that are shown of so many.
+    pub(crate) fn rows(self, len: usize) -> Vec<usize> {
+        let (first, last) = self.shown_ends(len);
+        (0..first).chain(last..len).collect()
+    }
+
+    /// The note on the rows that are left out; `None` if all are shown.
+    pub(crate) fn left_out(self, len: usize) -> Option<String> {
+        let (first, last) = self.shown_ends(len);
+        let hidden = last - first;
+        match self {
+            _ if hidden == 0 => None,
+            Self::Ends(_) => Some(format!(
+                "{hidden} rows in the middle are left out; --format json has all"
+            )),
+            _ => Some(format!("and {hidden} more; --format json has all")),
+        }
+    }
+}
+
+impl Column {
+    fn new(heading: impl Into<String>, fit: Fit, importance: u8) -> Self {
+        Self {
+            heading: heading.into(),
+            fit,
+            importance,
+            has_bar: false,
+            is_bar: false,
+            medium: Medium::All,
+            is_shown: true,
+        }
+    }
+
+    fn is_on(&self, medium: Medium) -> bool {
+        self.is_shown && (self.medium == medium || self.medium == Medium::All)
+    }
+
+    /// A column of numbers, which are never cut.
+    pub fn number(heading: impl Into<String>, importance: u8) -> Self {
+        Self::new(heading, Fit::Number, importance)
+    }
+
+    /// A column of texts.
+    pub fn text(heading: impl Into<String>, importance: u8) -> Self {
+        Self::new(heading, Fit::Text { min: MIN_TEXT }, importance)
+    }
+
+    /// A column of ids.
+    pub fn id(heading: impl Into<String>, importance: u8) -> Self {
+        Self::new(heading, Fit::Text { min: MIN_ID }, importance)
+    }
+
+    /// A column of parts of a formula.
+    pub fn code(heading: impl Into<String>, importance: u8) -> Self {
+        Self::new(heading, Fit::Code, importance)
+    }
+
+    /// A column of the names of a tree.
+    pub fn name(heading: impl Into<String>, importance: u8) -> Self {
+        Self::new(heading, Fit::Text { min: MIN_TREE_NAME }, importance)
+    }
+
+    /// A column of bars, which a page draws beside the numbers.
+    pub fn bar(importance: u8) -> Self {
+        Self {
+            is_bar: true,
+            medium: Medium::Text,
+            ..Self::new("", Fit::Wrapped, importance)
+        }
+    }
+
+    /// The last column, of sentences.
+    pub fn wrapped(heading: impl Into<String>, importance: u8) -> Self {
+        Self::new(heading, Fit::Wrapped, importance)
+    }
+
+    /// The column with a bar beside each number on a page.
+    pub fn with_bar(mut self) -> Self {
+        self.has_bar = true;
+        self
+    }
+
+    /// The column on a page only.
+    pub fn on_page(mut self) -> Self {
+        self.medium = Medium::Page;
+        self
+    }
+
+    /// The column, unless this does not hold: then its cells are left out too.
+    pub fn shown_if(mut self, is_shown: bool) -> Self {
+        self.is_shown = is_shown;
+        self
+    }
+}
+
+/// What follows a number in a column with stars: without one, blanks keep the numbers below each
+/// other.
+pub(crate) fn star(has_star: bool) -> &'static str {
+    if has_star { " *" } else { "  " }
+}
+
+/// A value as the scheduler logs it. A value that is no float32 was not rounded as the scheduler
+/// does, and is shown with all digits that tell it from another double.
+pub(crate) fn score_in_words(score: f64) -> String {
+    if !score.is_finite() || f64::from(score as f32) == score {
+        return amounts::logged(score);
+    }
+    let text = Value::Float(score).repr();
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}
+
+impl<'a> From<&'a str> for Cell<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<String> for Cell<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<usize> for Cell<'_> {
+    fn from(count: usize) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl From<Value> for Cell<'_> {
+    fn from(value: Value) -> Self {
+        Self::Python(Cow::Owned(value))
+    }
+}
+
+impl<'a> From<&'a Value> for Cell<'a> {
+    fn from(value: &'a Value) -> Self {
+        Self::Python(Cow::Borrowed(value))
+    }
+}
+
+/// No value is [`Cell::Missing`].
+impl<'a, C: Into<Cell<'a>>> From<Option<C>> for Cell<'a> {
+    fn from(cell: Option<C>) -> Self {
+        cell.map_or(Self::Missing, Into::into)
+    }
+}
+
+impl<'a> Cell<'a> {
+    /// A text that may be empty.
+    pub fn prose(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::Prose(text.into())
+    }
+
+    /// A number of which three significant digits are shown.
+    pub fn significant(number: f64) -> Self {
+        Self::Written(significant(number), Some(number))
+    }
+
+    /// The cell as it is written; `None` where a reader sees a dash.
+    pub(crate) fn written(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Self::Missing => return None,
+            Self::Text(text) if text.is_empty() => return None,
+            Self::Text(text) | Self::Prose(text) | Self::Code(text) | Self::Node { text, .. } => {
+                Cow::Borrowed(&**text)
+            }
+            Self::Count(count) => Cow::Owned(count.to_string()),
+            Self::Decimals(number, decimals) => Cow::Owned(format!("{number:.decimals$}")),
+            Self::Score(score) => Cow::Owned(score_in_words(*score)),
+            Self::Python(value) => Cow::Owned(value.repr_within(MAX_VALUE)),
+            Self::Written(text, _) => Cow::Borrowed(text),
+            Self::Duration(time) => Cow::Owned(duration(*time)),
+            Self::Share(part) => Cow::Owned(percent(*part)),
+            Self::Places(0) => Cow::Borrowed("0"),
+            Self::Places(places) => Cow::Owned(format!("{places:+}")),
+            Self::Gained(places) => Cow::Owned(signed_significant(*places)),
+            Self::Arrow(0) => Cow::Borrowed("="),
+            Self::Arrow(places @ 1..) => Cow::Owned(format!("↑ {places}")),
+            Self::Arrow(places) => Cow::Owned(format!("↓ {}", places.unsigned_abs())),
+            Self::Longer(time, _) => Cow::Owned(signed_duration(*time)),
+            Self::Starred(time, has_star) => Cow::Owned(signed_duration(*time) + star(*has_star)),
+            Self::Bar(_) => return None,
+        })
+    }
+
+    /// The cell with the digits of long numbers in groups.
+    pub(crate) fn grouped(&self) -> Option<Cow<'_, str>> {
+        let shown = self.written()?;
+        Some(match self {
+            Self::Count(_)
+            | Self::Decimals(..)
+            | Self::Written(..)
+            | Self::Places(_)
+            | Self::Arrow(_) => Cow::Owned(grouped(&shown)),
+            _ => shown,
+        })
+    }
+
+    /// The number by which a column is sorted.
+    pub(crate) fn number(&self) -> Option<f64> {
+        match self {
+            Self::Count(count) => Some(*count as f64),
+            Self::Decimals(number, _)
+            | Self::Score(number)
+            | Self::Duration(number)
+            | Self::Share(number) => Some(*number),
+            Self::Gained(number) | Self::Longer(number, _) | Self::Starred(number, _) => {
+                Some(*number)
+            }
+            Self::Python(value) => value.to_f64(),
+            Self::Written(_, number) => *number,
+            Self::Places(places) | Self::Arrow(places) => Some(*places as f64),
+            Self::Missing
+            | Self::Text(_)
+            | Self::Prose(_)
+            | Self::Code(_)
+            | Self::Node { .. }
+            | Self::Bar(_) => None,
+        }
+        .filter(|number| number.is_finite())
+    }
+
+    /// Whether the cell says how much something changes.
+    pub(crate) fn is_change(&self) -> bool {
+        matches!(
+            self,
+            Self::Places(_) | Self::Arrow(_) | Self::Gained(_) | Self::Longer(..)
+        )
+    }
+
+    pub(crate) fn tone(&self) -> Tone {
+        match self {
+            Self::Places(1..) | Self::Arrow(1..) => Tone::Better,
+            Self::Places(..=-1) | Self::Arrow(..=-1) => Tone::Worse,
+            Self::Gained(places) if *places > 0.0 => Tone::Better,
+            Self::Gained(places) if *places < 0.0 => Tone::Worse,
+            Self::Longer(time, true) | Self::Starred(time, true) if time.round() > 0.0 => {
+                Tone::Worse
+            }
+            Self::Longer(time, true) | Self::Starred(time, true) if time.round() < 0.0 => {
+                Tone::Better
+            }
+            _ => Tone::Neutral,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,24 +2,22 @@
 //! own.
 //!
 //! Out: HTML with tables that can be sorted and charts in SVG. The page's policy forbids every
-//! script and style but those that it contains, whatever the names of jobs and users are.
-
-mod difference;
-mod sha256;
+//! script and style but those that it contains, which it names by their SHA-256, whatever the names
+//! of jobs and users are. Of two formulas the page marks what differs, token by token.
 
 use std::io::{self, Write};
 use std::iter;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use job_sort_formula::rank::OldNew;
 use minijinja::{Environment, Value, context};
 use serde::Serialize;
 
-use crate::view::document::page::difference::marked_formulas;
-use crate::view::document::table::{Cell, Column, Fit, Table, Tone};
-use crate::view::document::{Block, Chart, Document, DrawingStyle, Fact, Medium, Section};
-use crate::view::printable::printable;
-use crate::view::words::{capitalised, grouped_count};
+use crate::view::document::{
+    Block, Cell, Chart, Column, Document, DrawingStyle, Fact, Fit, Medium, Section, Table, Tone,
+};
+use crate::view::words::{capitalised, grouped_count, printable};
 
 /// The mark of every page, near its beginning, by which a later command knows a page that it may
 /// replace.
@@ -92,7 +90,7 @@ pub(crate) fn write_template(
 
 /// The hash by which a page's policy names a style or a script that it contains.
 pub(crate) fn content_hash(text: &str) -> String {
-    format!("sha256-{}", base64(&sha256::sha256(text)))
+    format!("sha256-{}", base64(&sha256(text)))
 }
 
 /// Bytes in base64.
@@ -421,6 +419,206 @@ pub(crate) fn sentence_pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
+/// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
+const ROUNDS: [u32; 64] = [
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+];
+/// The same of the square roots of the first eight.
+const START: [u32; 8] = [
+    0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+];
+
+pub(crate) fn sha256(text: &str) -> [u8; 32] {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.push(0x80);
+    bytes.resize((bytes.len() + 8).next_multiple_of(64) - 8, 0);
+    bytes.extend((text.len() as u64 * 8).to_be_bytes());
+    let mut state = START;
+    for block in bytes.as_chunks::<64>().0 {
+        compress(&mut state, block);
+    }
+    let mut hash = [0; 32];
+    for (bytes, word) in hash.as_chunks_mut::<4>().0.iter_mut().zip(state) {
+        *bytes = word.to_be_bytes();
+    }
+    hash
+}
+
+fn compress(state: &mut [u32; 8], block: &[u8; 64]) {
+    let mut words = [0; 64];
+    for (word, bytes) in words.iter_mut().zip(block.as_chunks::<4>().0) {
+        *word = u32::from_be_bytes(*bytes);
+    }
+    for index in 16..64 {
+        let [before, last] = [words[index - 15], words[index - 2]];
+        let one = before.rotate_right(7) ^ before.rotate_right(18) ^ before >> 3;
+        let other = last.rotate_right(17) ^ last.rotate_right(19) ^ last >> 10;
+        words[index] = one
+            .wrapping_add(other)
+            .wrapping_add(words[index - 16])
+            .wrapping_add(words[index - 7]);
+    }
+    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
+    for (round, word) in ROUNDS.into_iter().zip(words) {
+        let sum = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
+        let choice = e & f ^ !e & g;
+        let first = h
+            .wrapping_add(sum)
+            .wrapping_add(choice)
+            .wrapping_add(round)
+            .wrapping_add(word);
+        let sum = a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22);
+        let majority = a & b ^ a & c ^ b & c;
+        (h, g, f, e) = (g, f, e, d.wrapping_add(first));
+        (d, c, b, a) = (c, b, a, first.wrapping_add(sum).wrapping_add(majority));
+    }
+    for (word, more) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
+        *word = word.wrapping_add(more);
+    }
+}
+
+/// The most tokens of a formula whose differences are searched for; in a longer one nothing is
+/// marked.
+const MAX_TOKENS: usize = 1500;
+/// Formulas that share less are two formulas: marks would be on nearly everything, and say nothing.
+const LEAST_SHARED: f64 = 0.3;
+
+/// Both formulas with the parts marked that differ, or the only one; `tag` is the element that
+/// marks a piece.
+pub(crate) fn marked_formulas(formulas: &OldNew<String>) -> Vec<Value> {
+    let (old, new) = (printable(&formulas.old), printable(&formulas.new));
+    if old == new {
+        return vec![context! { side => "", tag => "span", pieces => unmarked(&new) }];
+    }
+    let sides = marked_pieces(&old, &new);
+    vec![
+        context! { side => "old", tag => "del", pieces => sides.old },
+        context! { side => "new", tag => "ins", pieces => sides.new },
+    ]
+}
+
+/// The pieces of two texts, of which those are marked that the other one does not have.
+fn marked_pieces(old: &str, new: &str) -> OldNew<Vec<Piece>> {
+    let old_tokens = tokens(old);
+    let new_tokens = tokens(new);
+    let unmarked = OldNew::new(unmarked(old), unmarked(new));
+    if old_tokens.len().max(new_tokens.len()) > MAX_TOKENS {
+        return unmarked;
+    }
+    let marked = differences(&old_tokens, &new_tokens);
+    let marked = OldNew::new(without_islands(marked.old), without_islands(marked.new));
+    let (mut shared, mut all) = (0, 0);
+    for piece in marked.old.iter().chain(&marked.new) {
+        let blanks = piece.text.matches(char::is_whitespace).count();
+        let length = piece.text.chars().count() - blanks;
+        all += length;
+        if !piece.is_marked {
+            shared += length;
+        }
+    }
+    if shared as f64 >= LEAST_SHARED * all as f64 {
+        marked
+    } else {
+        unmarked
+    }
+}
+
+/// The tokens of either side, of which those are not marked that are in their longest common
+/// subsequence.
+fn differences(old: &[&str], new: &[&str]) -> OldNew<Vec<Piece>> {
+    // the length for the tokens from each place on
+    let mut lengths = vec![vec![0u16; new.len() + 1]; old.len() + 1];
+    for (i, old_token) in old.iter().enumerate().rev() {
+        for (j, new_token) in new.iter().enumerate().rev() {
+            lengths[i][j] = if old_token == new_token {
+                lengths[i + 1][j + 1] + 1
+            } else {
+                lengths[i + 1][j].max(lengths[i][j + 1])
+            };
+        }
+    }
+    let mut pieces = OldNew::new(Vec::new(), Vec::new());
+    let (mut i, mut j) = (0, 0);
+    while i < old.len() || j < new.len() {
+        if i < old.len() && j < new.len() && old[i] == new[j] {
+            push_piece(&mut pieces.old, old[i], false);
+            push_piece(&mut pieces.new, new[j], false);
+            (i, j) = (i + 1, j + 1);
+        } else if j == new.len() || i < old.len() && lengths[i + 1][j] >= lengths[i][j + 1] {
+            push_piece(&mut pieces.old, old[i], true);
+            i += 1;
+        } else {
+            push_piece(&mut pieces.new, new[j], true);
+            j += 1;
+        }
+    }
+    pieces
+}
+
+fn unmarked(text: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    push_piece(&mut pieces, text, false);
+    pieces
+}
+
+/// Marks operators, brackets and spaces that are alone between marked pieces: an equal bracket says
+/// little.
+fn without_islands(all: Vec<Piece>) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for (index, piece) in all.iter().enumerate() {
+        let is_between = index > 0 && index + 1 < all.len();
+        let is_island = is_between && !piece.text.contains(is_word);
+        push_piece(&mut pieces, &piece.text, piece.is_marked || is_island);
+    }
+    pieces
+}
+
+/// Adds a text, which is joined to the last piece if both are marked or both not.
+fn push_piece(pieces: &mut Vec<Piece>, text: &str, is_marked: bool) {
+    match pieces.last_mut() {
+        Some(last) if last.is_marked == is_marked => last.text.push_str(text),
+        _ => pieces.push(Piece {
+            text: text.to_owned(),
+            is_marked,
+        }),
+    }
+}
+
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '.')
+}
+
+/// The length of the name or the number with which a text begins, in bytes.
+fn word_length(text: &str) -> usize {
+    text.len() - text.trim_start_matches(is_word).len()
+}
+
+/// The names and the numbers of a formula, and every other character alone.
+fn tokens(text: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let mut end = word_length(rest).max(first.len_utf8());
+        // the exponent of a number has a sign
+        if first.is_ascii_digit()
+            && rest[..end].ends_with(['e', 'E'])
+            && rest[end..].starts_with(['+', '-'])
+        {
+            end += 1 + word_length(&rest[end + 1..]);
+        }
+        tokens.push(&rest[..end]);
+        rest = &rest[end..];
+    }
+    tokens
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -496,5 +694,96 @@ mod tests {
                 (50.0, 50.0, 0.0, "new")
             ]
         );
+    }
+
+    /// Hashes of Python's `hashlib`, among them those of texts that fill a block but for 8 and 9
+    /// bytes.
+    #[test]
+    fn hashes_are_those_of_another_implementation() {
+        for (text, expected) in [
+            (
+                String::new(),
+                "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+            ),
+            (
+                "abc".to_owned(),
+                "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+            ),
+            (
+                "a".repeat(55),
+                "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318",
+            ),
+            (
+                "a".repeat(56),
+                "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a",
+            ),
+            (
+                "grüße\n".repeat(1000),
+                "dfe9434b1ad4a94e1f122d6f6553bc8569a66bd792aa797d7fb45f509bdaed67",
+            ),
+        ] {
+            let hash: String = sha256(&text)
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            assert_eq!(hash, expected, "{} bytes", text.len());
+        }
+    }
+
+    fn marked(old: &str, new: &str) -> (String, String) {
+        let OldNew {
+            old: before,
+            new: after,
+        } = marked_pieces(old, new);
+        (bracketed(before), bracketed(after))
+    }
+
+    fn bracketed(pieces: Vec<Piece>) -> String {
+        pieces
+            .into_iter()
+            .map(|one| {
+                if one.is_marked {
+                    format!("[{}]", one.text)
+                } else {
+                    one.text
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn what_differs_is_marked() {
+        for (old, new, before, after) in [
+            ("a + b", "a + b", "a + b", "a + b"),
+            ("a + 10*b", "a + 12*b", "a + [10]*b", "a + [12]*b"),
+            ("a + b", "a + b - c", "a + b", "a + b[ - c]"),
+            ("", "x", "", "x"),
+            ("pow(2, x)", "exp2(x)", "[pow(2, ]x)", "[exp2](x)"),
+            (
+                "pow(2, x / y)",
+                "100 * z + w / 3600",
+                "pow(2, x / y)",
+                "100 * z + w / 3600",
+            ),
+            ("a * 1e-7", "a * 1e+7", "a * [1e-7]", "a * [1e+7]"),
+            (
+                "(beta) + (4 * alpha)",
+                "100 * alpha + c",
+                "[(beta) + (4] * alpha[)]",
+                "[100] * alpha[ + c]",
+            ),
+        ] {
+            assert_eq!(marked(old, new), (before.to_owned(), after.to_owned()));
+        }
+    }
+
+    #[test]
+    fn nothing_is_marked_in_long_formulas() {
+        let long = "1+".repeat(MAX_TOKENS) + "1";
+        let OldNew {
+            old: before,
+            new: after,
+        } = marked_pieces(&long, "1");
+        assert!(before.len() == 1 && !before[0].is_marked && !after[0].is_marked);
     }
 }
