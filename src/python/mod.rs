@@ -7,42 +7,33 @@
 //! with the same bits.
 
 mod complex;
-mod conversion;
 mod decimal;
-mod differences;
-mod error;
 mod float;
-mod float_parts;
 mod function;
 mod functions;
-mod generic;
-mod input_column;
 mod integer;
 pub mod limits;
 mod operators;
-pub mod repr;
-#[cfg(test)]
-mod tests;
 mod value;
 pub mod vector_math;
 mod version;
 
+use std::borrow::Cow;
+
+use crate::python::limits::Fuel;
+
 pub use crate::python::complex::{KnownOrType, WithComplex};
-pub use crate::python::conversion::{MAX_EXACT_FLOAT, MAX_EXACT_INT, float_to_int};
 pub use crate::python::decimal::DecimalArithmetic;
-pub(crate) use crate::python::differences::ContinuedIndentation;
-pub use crate::python::error::{ErrorKind, Raised};
 pub(crate) use crate::python::function::bind;
 pub use crate::python::function::{Function, constant};
 pub use crate::python::functions::real_function;
-pub use crate::python::input_column::InputColumn;
+pub use crate::python::integer::{MAX_EXACT_FLOAT, MAX_EXACT_INT, float_to_int};
 pub use crate::python::operators::{
     BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator,
 };
 pub use crate::python::value::{BigInteger, Value};
+pub(crate) use crate::python::version::ContinuedIndentation;
 pub use crate::python::version::PythonVersion;
-
-use crate::python::limits::Fuel;
 
 /// A number system that can run a program.
 pub trait Arithmetic {
@@ -235,3 +226,178 @@ impl Arithmetic for Python {
         value.clone()
     }
 }
+
+/// Why there is no number: one of Python's exceptions, a result that the scheduler of OpenPBS
+/// cannot use, or what this crate does not compute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// `ZeroDivisionError`
+    ZeroDivision,
+    /// `ValueError`
+    Value,
+    /// `OverflowError`
+    Overflow,
+    /// `TypeError`
+    Type,
+    /// `NameError`
+    Name,
+    /// `SyntaxError`, where CPython's parser accepts the text and only its compiler rejects it
+    Syntax,
+    /// Python raises nothing, and the result is a complex number
+    ComplexResult,
+    /// Python raises nothing, and the result is no number, such as `None` or a function
+    NotANumber,
+    /// Python raises nothing, and the result is an integer too large for a double
+    TooLarge,
+    /// a complex number on the way to the result, which is not computed: Python may have a value
+    Complex,
+    /// an integer or a computation beyond the documented limits: Python may have a value
+    Limit,
+    /// a value or a function that decimal arithmetic does not have
+    Decimal,
+}
+
+/// The exception that one operation raises, with Python's text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {text}", .kind.exception())]
+pub struct Raised {
+    /// The exception's type.
+    pub kind: ErrorKind,
+    /// The text: `str(exception)` in Python.
+    pub text: Cow<'static, str>,
+}
+
+impl Raised {
+    /// An exception of this kind with this text.
+    pub fn new(kind: ErrorKind, text: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            kind,
+            text: text.into(),
+        }
+    }
+
+    /// A `TypeError`.
+    fn type_error(text: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Type, text)
+    }
+
+    /// A `ValueError`.
+    pub(super) fn value(text: &'static str) -> Self {
+        Self::new(ErrorKind::Value, text)
+    }
+
+    /// An `OverflowError`.
+    pub(super) fn overflow(text: &'static str) -> Self {
+        Self::new(ErrorKind::Overflow, text)
+    }
+
+    /// A `ZeroDivisionError`.
+    fn zero_division(text: &'static str) -> Self {
+        Self::new(ErrorKind::ZeroDivision, text)
+    }
+
+    /// The `ZeroDivisionError` of zero to a negative power.
+    fn zero_to_negative_power() -> Self {
+        Self::zero_division("0.0 cannot be raised to a negative power")
+    }
+
+    /// The error of a fractional power of a negative number, and of what is computed from one.
+    fn complex_power() -> Self {
+        let text =
+            "a fractional power of a negative number is complex; jsf computes real numbers only";
+        Self::new(ErrorKind::Complex, text)
+    }
+
+    /// The `ValueError` of a `math` function whose argument is outside its domain.
+    pub(super) fn domain() -> Self {
+        Self::value("math domain error")
+    }
+
+    /// The `OverflowError` of a `math` function whose result exceeds the largest double.
+    pub(super) fn range() -> Self {
+        Self::overflow("math range error")
+    }
+}
+
+impl ErrorKind {
+    /// Python's name of the exception; a short name for the crate's own kinds.
+    pub fn exception(self) -> &'static str {
+        match self {
+            Self::ZeroDivision => "ZeroDivisionError",
+            Self::Value => "ValueError",
+            Self::Overflow => "OverflowError",
+            Self::Type => "TypeError",
+            Self::Name => "NameError",
+            Self::Syntax => "SyntaxError",
+            Self::ComplexResult | Self::Complex => "complex number",
+            Self::NotANumber => "not a number",
+            Self::TooLarge => "too large",
+            Self::Limit => "limit",
+            Self::Decimal => "decimal",
+        }
+    }
+
+    /// Whether CPython raises this exception, and the scheduler notices it. It does not notice a
+    /// `MemoryError`.
+    pub fn is_raised_by_python(self) -> bool {
+        use ErrorKind::{Name, Overflow, Syntax, Type, Value, ZeroDivision};
+        matches!(self, ZeroDivision | Value | Overflow | Type | Name | Syntax)
+    }
+
+    /// The name of the kind in reports and summaries.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::ZeroDivision => "division by zero",
+            Self::Value => "domain error",
+            Self::Overflow => "overflow",
+            Self::Type => "type error",
+            Self::Name => "unknown name",
+            Self::Syntax => "syntax error",
+            Self::ComplexResult => "complex number",
+            Self::NotANumber => "not a number",
+            Self::TooLarge => "too large",
+            Self::Complex => "complex intermediate value",
+            Self::Limit => "beyond the limits",
+            Self::Decimal => "not decimal",
+        }
+    }
+}
+
+/// One input of every job, borrowed from the caller. The rows of all columns are the same jobs in
+/// the same order. Infinities and NaN are taken as Python floats; a score that is NaN is no error,
+/// and equals every other in an order.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum InputColumn<'a> {
+    /// Python integers.
+    I32(&'a [i32]),
+    /// Python integers.
+    I64(&'a [i64]),
+    /// Python floats.
+    F64(&'a [f64]),
+    /// Python integers of less than 2^53, each as a double.
+    Whole(&'a [f64]),
+    /// Python integers in the rows that are set in `is_int`, else floats.
+    Mixed {
+        /// The number of each row; that of an integer is whole.
+        values: &'a [f64],
+        /// Whether the number of each row is an integer.
+        is_int: &'a [bool],
+    },
+    /// Amounts of a resource as OpenPBS's scheduler holds them. The input is the number of
+    /// [`openpbs_digits`](crate::rank::openpbs_digits): an integer for one job, a float for the next.
+    PbsAmount(&'a [f64]),
+    /// The same value for every job.
+    Same(Value),
+    /// A Python float for each entity: `values[index[row]]` is the input of a row.
+    ByEntity {
+        /// The entity of each row.
+        index: &'a [u32],
+        /// The number of each entity.
+        values: &'a [f64],
+    },
+}
+
+#[cfg(test)]
+mod tests;

@@ -6,10 +6,10 @@ use std::cmp::Ordering;
 
 use num_bigint::{BigInt, Sign};
 
-use crate::python::generic;
+use crate::python::functions;
 use crate::python::limits::Fuel;
 use crate::python::value::{Integer, Number};
-use crate::python::{MAX_EXACT_INT, Raised, Value, conversion, float, integer, limits};
+use crate::python::{MAX_EXACT_INT, Raised, Value, float, integer, limits};
 
 /// Defines an enumeration of operators and their spellings from one list.
 macro_rules! operators {
@@ -352,11 +352,11 @@ fn compare_mixed(
 ) -> Result<bool, Raised> {
     let is_equal = |x: &Value, y: &Value| is_same_or_equal(x, y, fuel);
     match op {
-        ComparisonOperator::In => generic::contains(y, x, is_equal),
-        ComparisonOperator::NotIn => Ok(!generic::contains(y, x, is_equal)?),
+        ComparisonOperator::In => functions::contains(y, x, is_equal),
+        ComparisonOperator::NotIn => Ok(!functions::contains(y, x, is_equal)?),
         _ => match (x, y) {
             (Value::Tuple(a), Value::Tuple(b)) | (Value::List(a), Value::List(b)) => {
-                generic::compare_sequences(op, a, b, is_equal, |x, y| compare(op, x, y, fuel))
+                functions::compare_sequences(op, a, b, is_equal, |x, y| compare(op, x, y, fuel))
             }
             _ => compare_scalars(op, x, y, fuel),
         },
@@ -435,7 +435,7 @@ fn order_integer_and_float(x: Integer, y: f64) -> Option<Ordering> {
         }
         // The integer exceeds 2^53 and a double with a fraction does not, so truncation keeps the
         // order.
-        _ => Some(x.to_big().cmp(&conversion::truncated(y))),
+        _ => Some(x.to_big().cmp(&integer::truncated(y))),
     }
 }
 

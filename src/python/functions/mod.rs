@@ -1,18 +1,27 @@
 //! The functions, by family. [`call`] checks the number of arguments first, then their types.
+//!
+//! Here are those that do not depend on how a number is represented, which decimal arithmetic has
+//! too, and number theory on integers of any size: `factorial`, `comb`, `perm`, `gcd`, `lcm`,
+//! `isqrt`.
 
 mod aggregates;
-mod builtins;
-mod elementary;
-mod number_theory;
-mod special;
+mod real;
 
-use crate::python::function::Arguments;
-use crate::python::generic::{extreme, not_callable};
+use std::borrow::Cow;
+
+use num_bigint::BigInt;
+use num_integer::Integer as _;
+use num_traits::{One, ToPrimitive};
+
+use crate::python::function::{self, Arguments};
+use crate::python::limits::{self, Fuel};
+use crate::python::value::Integer;
 use crate::python::{
-    Function, Python, PythonVersion, Raised, Value, float_parts, function, operators,
+    ComparisonOperator, ErrorKind, Function, Python, PythonVersion, Raised, Value, float, integer,
+    operators,
 };
 
-pub use crate::python::functions::elementary::real_function;
+pub use crate::python::functions::real::real_function;
 
 /// `callee(positional…, keyword=…)`.
 #[inline]
@@ -32,7 +41,7 @@ pub(super) fn call(
         Arguments::Positional([x]) => call_with_one(*function, x, python),
         Arguments::Positional([x, y]) => call_with_two(*function, x, y, python),
         Arguments::Positional([x, y, z]) if *function == Function::Fma => {
-            elementary::fma(x, y, z).map(Value::Float)
+            real::fma(x, y, z).map(Value::Float)
         }
         Arguments::Positional(values) => call_with_many(*function, values, python),
         Arguments::Named(slots) => call_with_keywords(*function, slots, python),
@@ -79,32 +88,32 @@ pub(super) fn call_with_one(
 ) -> Result<Value, Raised> {
     use Function as F;
     match function {
-        F::Abs => builtins::abs(x),
+        F::Abs => aggregates::abs(x),
         F::Sum => aggregates::sum(x, None, python),
         F::All => Ok(Value::Bool(x.iterable_argument()?.iter().all(Value::truth))),
         F::Any => Ok(Value::Bool(x.iterable_argument()?.iter().any(Value::truth))),
         F::Bool => Ok(Value::Bool(x.truth())),
-        F::Float => builtins::to_float(x).map(Value::Float),
+        F::Float => aggregates::to_float(x).map(Value::Float),
         F::Len => Ok(Value::Int(x.length()? as i64)),
-        F::Ceil => builtins::to_integer(x, f64::ceil),
-        F::Floor => builtins::to_integer(x, f64::floor),
-        F::Trunc => builtins::trunc(x),
-        F::Factorial => number_theory::factorial(x, python),
-        F::Isqrt => number_theory::isqrt(x, &python.fuel),
+        F::Ceil => aggregates::to_integer(x, f64::ceil),
+        F::Floor => aggregates::to_integer(x, f64::floor),
+        F::Trunc => aggregates::trunc(x),
+        F::Factorial => factorial(x, python),
+        F::Isqrt => isqrt(x, &python.fuel),
         // `perm(n)` is `n!`
-        F::Perm => number_theory::factorial(x, python),
+        F::Perm => factorial(x, python),
         F::Isfinite => Ok(Value::Bool(x.math_argument()?.is_finite())),
         F::Isinf => Ok(Value::Bool(x.math_argument()?.is_infinite())),
         F::Isnan => Ok(Value::Bool(x.math_argument()?.is_nan())),
-        F::Frexp => x.math_argument().map(float_parts::frexp),
-        F::Modf => x.math_argument().map(float_parts::modf),
+        F::Frexp => x.math_argument().map(float::frexp),
+        F::Modf => x.math_argument().map(float::modf),
         F::Fsum => aggregates::fsum(x),
-        F::Log | F::Log2 | F::Log10 => elementary::logarithm(function, x).map(Value::Float),
+        F::Log | F::Log2 | F::Log10 => real::logarithm(function, x).map(Value::Float),
         F::Erf | F::Erfc if !python.version.has_library_erf() => {
-            special::own_error_function(function, x.math_argument()?).map(Value::Float)
+            real::own_error_function(function, x.math_argument()?).map(Value::Float)
         }
         F::Gcd | F::Hypot | F::Lcm => call_with_many(function, std::slice::from_ref(x), python),
-        _ => elementary::real_function(function, x.math_argument()?).map(Value::Float),
+        _ => real::real_function(function, x.math_argument()?).map(Value::Float),
     }
 }
 
@@ -119,25 +128,25 @@ fn call_with_two(
     use Function as F;
     match function {
         F::Sum => aggregates::sum(x, Some(y), python),
-        F::Comb => number_theory::comb(x, y, &python.fuel),
+        F::Comb => comb(x, y, &python.fuel),
         F::Dist => aggregates::dist(x, y, python.version),
-        F::Divmod => builtins::divmod(x, y, &python.fuel),
-        F::Ldexp => float_parts::ldexp(x, y).map(Value::Float),
-        F::Log => elementary::logarithm_to_base(x, y).map(Value::Float),
-        F::Perm => number_theory::perm(x, y, python),
-        F::Gcd => number_theory::gcd(x.integer_argument()?, y.integer_argument()?, &python.fuel),
-        F::Lcm => number_theory::lcm(x.integer_argument()?, y.integer_argument()?, &python.fuel),
+        F::Divmod => aggregates::divmod(x, y, &python.fuel),
+        F::Ldexp => float::ldexp(x, y).map(Value::Float),
+        F::Log => real::logarithm_to_base(x, y).map(Value::Float),
+        F::Perm => perm(x, y, python),
+        F::Gcd => gcd(x.integer_argument()?, y.integer_argument()?, &python.fuel),
+        F::Lcm => lcm(x.integer_argument()?, y.integer_argument()?, &python.fuel),
         F::Hypot => aggregates::hypot([x, y].into_iter(), python.version).map(Value::Float),
         F::Sumprod => aggregates::sumprod(x, y, &python.fuel),
         // `remainder` is of Python 3.7, where the first error counts
         _ if python.version.raises_the_second_error() && function != F::Remainder => {
             let (x, y) = (x.math_argument(), y.math_argument());
             let y = y?;
-            elementary::binary_real_function(function, x?, y, python.version).map(Value::Float)
+            real::binary_real_function(function, x?, y, python.version).map(Value::Float)
         }
         _ => {
             let (x, y) = (x.math_argument()?, y.math_argument()?);
-            elementary::binary_real_function(function, x, y, python.version).map(Value::Float)
+            real::binary_real_function(function, x, y, python.version).map(Value::Float)
         }
     }
 }
@@ -145,12 +154,8 @@ fn call_with_two(
 /// Functions of any number of arguments, and types called without arguments, such as `float()`.
 fn call_with_many(function: Function, values: &[Value], python: &Python) -> Result<Value, Raised> {
     match function {
-        Function::Gcd => {
-            number_theory::fold(values, Value::Int(0), number_theory::gcd, &python.fuel)
-        }
-        Function::Lcm => {
-            number_theory::fold(values, Value::Int(1), number_theory::lcm, &python.fuel)
-        }
+        Function::Gcd => fold(values, Value::Int(0), gcd, &python.fuel),
+        Function::Lcm => fold(values, Value::Int(1), lcm, &python.fuel),
         Function::Hypot => aggregates::hypot(values.iter(), python.version).map(Value::Float),
         Function::Float => Ok(Value::Float(0.0)),
         // `bool()`, the only other call without arguments
@@ -165,20 +170,354 @@ fn call_with_keywords(
     python: &Python,
 ) -> Result<Value, Raised> {
     match (function, slots) {
-        (Function::Int, [x, base, ..]) => builtins::int(x, base),
+        (Function::Int, [x, base, ..]) => aggregates::int(x, base),
         (Function::Bool, [x, ..]) => Ok(Value::Bool(x.is_some_and(Value::truth))),
-        (Function::Float, [x, ..]) => x.map_or(Ok(0.0), builtins::to_float).map(Value::Float),
+        (Function::Float, [x, ..]) => x.map_or(Ok(0.0), aggregates::to_float).map(Value::Float),
         (Function::Nextafter, [Some(x), Some(y), steps, ..]) => {
-            float_parts::nextafter_by(x.math_argument()?, y.math_argument()?, steps)
-                .map(Value::Float)
+            float::nextafter_by(x.math_argument()?, y.math_argument()?, steps).map(Value::Float)
         }
-        (Function::Round, [Some(x), digits, ..]) => builtins::round(x, digits, &python.fuel),
+        (Function::Round, [Some(x), digits, ..]) => aggregates::round(x, digits, &python.fuel),
         (Function::Sum, [Some(items), start, ..]) => aggregates::sum(items, start, python),
         (Function::Prod, [Some(items), start, ..]) => aggregates::prod(items, start, &python.fuel),
         (Function::Isclose, [Some(a), Some(b), relative, absolute]) => {
-            float_parts::isclose(a, b, relative, absolute)
+            float::isclose(a, b, relative, absolute)
         }
         // not reachable: `bind` has filled all required parameters
         _ => Ok(Value::None),
+    }
+}
+
+/// The error of `trunc` or `round` for what is no number.
+pub(super) fn missing_method(type_name: &str, method: &str) -> Raised {
+    Raised::type_error(format!("type {type_name} doesn't define {method} method"))
+}
+
+/// The error of a call of what is no function.
+pub(super) fn not_callable(callee: &Value) -> Raised {
+    Raised::type_error(format!("'{}' object is not callable", callee.type_name()))
+}
+
+/// `min` and `max`. Of equal values, the first is returned. `call(key, value)` calls the function
+/// `key` with a value.
+pub(super) fn extreme(
+    function: Function,
+    values: &[Value],
+    [key, default]: [Option<&Value>; 2],
+    python: PythonVersion,
+    call: impl Fn(&Value, &Value) -> Result<Value, Raised>,
+    compare: impl Fn(ComparisonOperator, &Value, &Value) -> Result<bool, Raised>,
+) -> Result<Value, Raised> {
+    let op = if function == Function::Max {
+        ComparisonOperator::Greater
+    } else {
+        ComparisonOperator::Less
+    };
+    let values = match values {
+        [single] => single.iterable_argument()?,
+        several => several,
+    };
+    let key = key.filter(|key| !python.has_none_as_a_key() || !matches!(key, Value::None));
+    let mut best: Option<(Cow<'_, Value>, &Value)> = None;
+    for value in values {
+        let value_key = match key {
+            Some(key) => Cow::Owned(call(key, value)?),
+            None => Cow::Borrowed(value),
+        };
+        let is_better = match &best {
+            None => true,
+            // the item on the left, as in CPython's `min_max`: with a nan the side decides
+            Some((best_key, _)) => compare(op, &value_key, best_key)?,
+        };
+        if is_better {
+            best = Some((value_key, value));
+        }
+    }
+    let best = best.map(|(_, value)| value).or(default);
+    best.cloned().ok_or_else(|| {
+        Raised::new(
+            ErrorKind::Value,
+            format!("{}() arg is an empty sequence", function.name()),
+        )
+    })
+}
+
+/// Folds an operator over the items, from the left.
+pub(super) fn accumulate(
+    items: &Value,
+    start: Value,
+    operator: impl Fn(&Value, &Value) -> Result<Value, Raised>,
+) -> Result<Value, Raised> {
+    let mut result = start;
+    for item in items.iterable_argument()? {
+        result = operator(&result, item)?;
+    }
+    Ok(result)
+}
+
+/// The pairs of coordinates of two points.
+pub(super) fn coordinates<'v>(
+    p: &'v Value,
+    q: &'v Value,
+) -> Result<impl Iterator<Item = (&'v Value, &'v Value)>, Raised> {
+    let (p, q) = (p.iterable_argument()?, q.iterable_argument()?);
+    if p.len() != q.len() {
+        return Err(Raised::value(
+            "both points must have the same number of dimensions",
+        ));
+    }
+    Ok(p.iter().zip(q))
+}
+
+/// `item in sequence`.
+pub(super) fn contains(
+    sequence: &Value,
+    item: &Value,
+    is_equal: impl Fn(&Value, &Value) -> Result<bool, Raised>,
+) -> Result<bool, Raised> {
+    let Some(items) = sequence.items() else {
+        return Err(Raised::type_error(format!(
+            "argument of type '{}' is not iterable",
+            sequence.type_name()
+        )));
+    };
+    for candidate in items {
+        if is_equal(candidate, item)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// `x op y` of two tuples or two lists: the first pair of unequal items decides; without one, the
+/// lengths do.
+pub(super) fn compare_sequences(
+    op: ComparisonOperator,
+    x: &[Value],
+    y: &[Value],
+    is_equal: impl Fn(&Value, &Value) -> Result<bool, Raised>,
+    compare: impl Fn(&Value, &Value) -> Result<bool, Raised>,
+) -> Result<bool, Raised> {
+    let only_equality = matches!(op, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
+    // sequences of different lengths are never equal, whatever their items are
+    if only_equality && x.len() != y.len() {
+        return Ok(op == ComparisonOperator::NotEqual);
+    }
+    for (a, b) in x.iter().zip(y) {
+        if !is_equal(a, b)? {
+            return if only_equality {
+                Ok(op == ComparisonOperator::NotEqual)
+            } else {
+                compare(a, b)
+            };
+        }
+    }
+    Ok(operators::holds(op, Some(x.len().cmp(&y.len()))))
+}
+
+const NEGATIVE_N: &str = "n must be a non-negative integer";
+const NEGATIVE_K: &str = "k must be a non-negative integer";
+
+/// `factorial(x)`.
+pub(super) fn factorial(x: &Value, python: &Python) -> Result<Value, Raised> {
+    match x {
+        Value::Float(float) if python.version.has_factorials_of_floats() => {
+            if !float.is_finite() || float.fract() != 0.0 {
+                return Err(Raised::value("factorial() only accepts integral values"));
+            }
+            factorial_of(
+                integer::float_to_int(*float)?.integer_argument()?,
+                &python.fuel,
+            )
+        }
+        _ => factorial_of(x.integer_argument()?, &python.fuel),
+    }
+}
+
+/// `n!`
+fn factorial_of(n: Integer, fuel: &Fuel) -> Result<Value, Raised> {
+    if n.is_negative() {
+        return Err(Raised::value("factorial() not defined for negative values"));
+    }
+    match n {
+        Integer::Small(n) => falling_product(&BigInt::from(n), n.unsigned_abs(), fuel),
+        Integer::Big(_) => Err(Raised::overflow(
+            "factorial() argument should not exceed 9223372036854775807",
+        )),
+    }
+}
+
+/// `n (n - 1) … (n - k + 1)` for `k <= n`.
+fn falling_product(n: &BigInt, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
+    // The product is at least `k!`, which has more than `k` bits from `k` = 4 on.
+    limits::check_bits(if k < 4 { 0 } else { k })?;
+    let mut product = BigInt::one();
+    for step in 0..k {
+        product = multiply_within_limits(product, n - step, fuel)?;
+    }
+    Ok(Value::int(product))
+}
+
+/// `product * factor`, within the limits.
+fn multiply_within_limits(product: BigInt, factor: BigInt, fuel: &Fuel) -> Result<BigInt, Raised> {
+    fuel.consume((product.bits() / 64 + 1) * (factor.bits() / 64 + 1))?;
+    let product = product * factor;
+    limits::check_bits(product.bits())?;
+    Ok(product)
+}
+
+/// The arguments of `comb` and `perm`; `None` where `k` exceeds `n` and the result is 0.
+fn n_and_k(n: &Value, k: &Value) -> Result<Option<(BigInt, BigInt)>, Raised> {
+    let n = n.integer_argument()?;
+    let k = k.integer_argument()?;
+    // in CPython's order: the types of both, then the sign of `n`, then that of `k`
+    if n.is_negative() {
+        return Err(Raised::value(NEGATIVE_N));
+    }
+    if k.is_negative() {
+        return Err(Raised::value(NEGATIVE_K));
+    }
+    Ok(Some((n.to_big(), k.to_big())).filter(|(n, k)| k <= n))
+}
+
+/// `perm(n, k)`.
+pub(super) fn perm(n: &Value, k: &Value, python: &Python) -> Result<Value, Raised> {
+    if matches!(k, Value::None) {
+        return factorial(n, python);
+    }
+    let Some((n, k)) = n_and_k(n, k)? else {
+        return Ok(Value::Int(0));
+    };
+    match k.to_i64() {
+        Some(k) => falling_product(&n, k.unsigned_abs(), &python.fuel),
+        None => Err(Raised::overflow("k must not exceed 9223372036854775807")),
+    }
+}
+
+/// `comb(n, k)`.
+pub(super) fn comb(n: &Value, k: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+    let Some((n, k)) = n_and_k(n, k)? else {
+        return Ok(Value::Int(0));
+    };
+    // `comb(n, k)` is `comb(n, n - k)`: the smaller one takes fewer factors
+    let other = &n - &k;
+    let Some(k) = k.min(other).to_i64() else {
+        return Err(Raised::overflow(
+            "min(n - k, k) must not exceed 9223372036854775807",
+        ));
+    };
+    // With `k <= n / 2` the result is at least `2^k`.
+    let k = k.unsigned_abs();
+    limits::check_bits(k)?;
+    match n.to_u64() {
+        Some(n) => choose(n, k, fuel),
+        None => choose_from_big(&n, k, fuel),
+    }
+}
+
+/// The cost of a division relative to a multiplication.
+const DIVISION_COST: u64 = 5;
+
+/// `comb(n, k)`, taking as many factors at a time as fit in 64 bits.
+fn choose(n: u64, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
+    let mut result = BigInt::one();
+    let mut numerator = 1_u64;
+    let mut denominator = 1_u64;
+    for step in 0..k {
+        match (
+            numerator.checked_mul(n - step),
+            denominator.checked_mul(step + 1),
+        ) {
+            (Some(longer), Some(divisor)) => (numerator, denominator) = (longer, divisor),
+            _ => {
+                result = multiply_and_divide(result, numerator.into(), denominator, fuel)?;
+                (numerator, denominator) = (n - step, step + 1);
+            }
+        }
+    }
+    multiply_and_divide(result, numerator.into(), denominator, fuel).map(Value::int)
+}
+
+/// `comb(n, k)` for an `n` of more than 64 bits.
+fn choose_from_big(n: &BigInt, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
+    let mut result = BigInt::one();
+    for step in 0..k {
+        result = multiply_and_divide(result, n - step, step + 1, fuel)?;
+    }
+    Ok(Value::int(result))
+}
+
+/// `value * numerator / denominator`, which has no remainder.
+fn multiply_and_divide(
+    value: BigInt,
+    numerator: BigInt,
+    denominator: u64,
+    fuel: &Fuel,
+) -> Result<BigInt, Raised> {
+    fuel.consume((value.bits() / 64 + 1) * (numerator.bits() / 64 + 1 + DIVISION_COST))?;
+    let result = value * numerator / denominator;
+    limits::check_bits(result.bits())?;
+    Ok(result)
+}
+
+/// Folds a function of two integers over any number of arguments, from the left.
+pub(super) fn fold(
+    values: &[Value],
+    empty: Value,
+    function: fn(Integer, Integer, &Fuel) -> Result<Value, Raised>,
+    fuel: &Fuel,
+) -> Result<Value, Raised> {
+    let Some((first, rest)) = values.split_first() else {
+        return Ok(empty);
+    };
+    // `gcd(-4)` is 4, though there is nothing to combine it with
+    let mut result = integer::magnitude(first.integer_argument()?);
+    for value in rest {
+        result = function(result.integer_argument()?, value.integer_argument()?, fuel)?;
+    }
+    Ok(result)
+}
+
+/// `gcd(x, y)`.
+pub(super) fn gcd(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
+    if let (Integer::Small(a), Integer::Small(b)) = (x, y) {
+        return Ok(Value::int(BigInt::from(
+            a.unsigned_abs().gcd(&b.unsigned_abs()),
+        )));
+    }
+    // Each step removes a bit and passes over all words.
+    fuel.consume(
+        x.bits()
+            .min(y.bits())
+            .saturating_mul(x.word_count().max(y.word_count()))
+            / 2,
+    )?;
+    Ok(Value::int(x.to_big().gcd(&y.to_big())))
+}
+
+/// `lcm(x, y)`.
+pub(super) fn lcm(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
+    if x.is_zero() || y.is_zero() {
+        return Ok(Value::Int(0));
+    }
+    // divided first, so that the product is no longer than the result
+    let divisor = gcd(x, y, fuel)?;
+    let (quotient, _) = integer::floor_divide(x, divisor.integer_argument()?, fuel)?;
+    let multiple = integer::multiply(Integer::Big(&quotient), y, fuel)?;
+    Ok(integer::magnitude(multiple.integer_argument()?))
+}
+
+/// `isqrt(x)`.
+pub(super) fn isqrt(x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+    let n = x.integer_argument()?;
+    if n.is_negative() {
+        return Err(Raised::value("isqrt() argument must be nonnegative"));
+    }
+    match n {
+        Integer::Small(value) => Ok(Value::Int(value.isqrt())),
+        Integer::Big(value) => {
+            // num-bigint uses Newton's method: some divisions of the whole length
+            fuel.consume(16 * n.word_count() * n.word_count())?;
+            Ok(Value::int(value.sqrt()))
+        }
     }
 }

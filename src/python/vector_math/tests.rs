@@ -4,11 +4,9 @@
 //! `LANES_CASES=100000000 cargo test --release vector_math -- --nocapture`.
 
 use crate::python::MAX_EXACT_FLOAT;
-use crate::python::vector_math::exp_log::{Exp, Ln};
-use crate::python::vector_math::kernel_driver::{Kernel, apply};
-use crate::python::vector_math::power::{Cube, Power, PowerOfBase, Square, ToPower};
-use crate::python::vector_math::ziv_rounding::HAS_PUBLISHED_BOUNDS;
-use crate::python::vector_math::*;
+use crate::python::vector_math::{
+    Cube, Exp, HAS_PUBLISHED_BOUNDS, Kernel, Ln, Power, PowerOfBase, Square, ToPower, apply, *,
+};
 use crate::simd::{Level, has_fused_multiply_add};
 use std::array::from_fn;
 use std::hint::black_box;

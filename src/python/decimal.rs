@@ -1,0 +1,811 @@
+//! Decimal arithmetic: numbers of 28 significant digits, behind the same trait as Python's.
+//!
+//! Literals keep the digits of their text, so that `0.1 + 0.2` is `0.3`. Operators and functions
+//! mean what they mean for Python's numbers, with these differences: integers and fractions have
+//! one type, there are no infinities and no nans, and results have at most 28 decimals, so that one
+//! of less than half of `1e-28` is zero.
+//!
+//! Operators are exact where 28 digits hold the result. The functions of integers are Python's own;
+//! the others have an implementation with 28 digits where there is one. Exact intermediate results
+//! are scaled integers, `digits * 10^-scale`, which are rounded once.
+
+use num_bigint::BigInt;
+use num_integer::Integer as _;
+use num_traits::{ToPrimitive, Zero};
+use rust_decimal::{Decimal, MathematicalOps, RoundingStrategy};
+
+use crate::python::function::{self, Arguments};
+use crate::python::functions::{
+    self, accumulate, compare_sequences, contains, coordinates, extreme, missing_method,
+    not_callable,
+};
+use crate::python::integer::{self, DIVISION_BY_ZERO, divide_to_nearest};
+use crate::python::{
+    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, PythonVersion,
+    Raised, UnaryOperator, Value, operators as python_operators,
+};
+
+/// Decimal arithmetic with 28 significant digits.
+///
+/// ```
+/// use job_sort_formula::python::{Arithmetic, DecimalArithmetic, Value};
+/// use job_sort_formula::python::BinaryOperator;
+///
+/// let decimal = DecimalArithmetic::new();
+/// let x = decimal.number(&Value::Float(0.1))?;
+/// let y = decimal.number(&Value::Float(0.2))?;
+/// let sum = decimal.binary(BinaryOperator::Add, &x, &y)?;
+/// assert_eq!(decimal.to_python(&sum).repr(), "0.3");
+/// # Ok::<(), job_sort_formula::python::Raised>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct DecimalArithmetic {
+    /// Computes the operations that are defined on integers only.
+    integers: Python,
+}
+
+impl DecimalArithmetic {
+    /// Creates the arithmetic. Each evaluation may spend
+    /// [`limits::FUEL`](crate::python::limits::FUEL) on operations on integers.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Arithmetic for DecimalArithmetic {
+    type Value = Value;
+
+    fn set_version(&mut self, version: PythonVersion) {
+        self.integers.set_version(version);
+    }
+
+    #[inline]
+    fn begin(&self) {
+        self.integers.begin();
+    }
+
+    fn unary(&self, op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
+        unary(op, x, &self.integers)
+    }
+
+    fn binary(&self, op: BinaryOperator, x: &Value, y: &Value) -> Result<Value, Raised> {
+        binary(op, x, y, &self.integers)
+    }
+
+    fn compare(&self, op: ComparisonOperator, x: &Value, y: &Value) -> Result<bool, Raised> {
+        compare(op, x, y)
+    }
+
+    fn truth(&self, x: &Value) -> Result<bool, Raised> {
+        Ok(x.truth())
+    }
+
+    fn call(
+        &self,
+        callee: &Value,
+        positional: &[Value],
+        keywords: &[(&str, Value)],
+    ) -> Result<Value, Raised> {
+        call(callee, positional, keywords, &self.integers)
+    }
+
+    fn tuple(&self, items: Vec<Value>) -> Value {
+        Value::tuple(items)
+    }
+
+    fn list(&self, items: Vec<Value>) -> Value {
+        Value::list(items)
+    }
+
+    fn number(&self, value: &Value) -> Result<Value, Raised> {
+        from_python(value)
+    }
+
+    fn literal(&self, text: &str, value: &Value) -> Result<Value, Raised> {
+        match value {
+            // A float literal has lost digits; an integer literal is exact.
+            Value::Float(_) => parse(text).map(Value::Decimal),
+            _ => self.number(value),
+        }
+    }
+
+    fn to_python(&self, value: &Value) -> Value {
+        to_python(value)
+    }
+}
+
+/// The decimal as a value, or the error that the number is too large.
+fn checked(value: Option<Decimal>) -> Result<Value, Raised> {
+    value.map(Value::Decimal).ok_or_else(too_large)
+}
+
+/// Converts Python's value: an integer exactly, a float as its shortest `repr` reads.
+///
+/// # Errors
+/// [`ErrorKind::Decimal`] for infinities, nans, numbers that are too large, and floats too near to
+/// zero.
+fn from_python(value: &Value) -> Result<Value, Raised> {
+    match value {
+        Value::Int(value) => Ok(Decimal::from(*value).into()),
+        Value::Big(value) => checked(to_decimal(value.digits(), 0)),
+        Value::Float(float) if !float.is_finite() => Err(Raised::new(
+            ErrorKind::Decimal,
+            format!("`{value}`, which decimal arithmetic does not have"),
+        )),
+        Value::Float(_) => parse(&value.repr()).map(Value::Decimal),
+        Value::Tuple(items) => Ok(Value::tuple(all_from_python(items)?)),
+        Value::List(items) => Ok(Value::list(all_from_python(items)?)),
+        other => Ok(other.clone()),
+    }
+}
+
+fn all_from_python(items: &[Value]) -> Result<Vec<Value>, Raised> {
+    items.iter().map(from_python).collect()
+}
+
+/// Converts to Python's value: an `int` where there is no fraction, else the nearest `float`.
+fn to_python(value: &Value) -> Value {
+    match value {
+        Value::Decimal(value) if value.is_integer() => {
+            Value::int(BigInt::from(value.trunc().mantissa()))
+        }
+        Value::Decimal(_) => Value::Float(value.to_f64().unwrap_or(f64::NAN)),
+        Value::Tuple(items) => Value::tuple(items.iter().map(to_python).collect()),
+        Value::List(items) => Value::list(items.iter().map(to_python).collect()),
+        other => other.clone(),
+    }
+}
+
+/// `op x`.
+fn unary(op: UnaryOperator, x: &Value, python: &Python) -> Result<Value, Raised> {
+    match (op, x.decimal()) {
+        (UnaryOperator::Not, _) => Ok(Value::Bool(!x.truth())),
+        (UnaryOperator::Plus, Some(value)) => Ok(value.into()),
+        (UnaryOperator::Minus, Some(value)) => Ok((-value).into()),
+        _ => from_python(&python.unary(op, &to_python(x))?),
+    }
+}
+
+/// `x op y`.
+fn binary(op: BinaryOperator, x: &Value, y: &Value, python: &Python) -> Result<Value, Raised> {
+    use BinaryOperator as Op;
+    if let (Some(a), Some(b)) = (x.decimal(), y.decimal()) {
+        return match op {
+            Op::Add => checked(a.checked_add(b)),
+            Op::Subtract => checked(a.checked_sub(b)),
+            Op::Multiply => checked(a.checked_mul(b)),
+            Op::Divide => divide(a, b),
+            Op::FloorDivide => Ok(divmod(a, b)?.0.into()),
+            Op::Modulo => Ok(divmod(a, b)?.1.into()),
+            Op::Power => power(a, b),
+            // Bitwise operators are Python's: defined on integers, a TypeError for a number with a
+            // fraction.
+            _ => from_python(&python.binary(op, &to_python(x), &to_python(y))?),
+        };
+    }
+    if matches!(op, Op::Add | Op::Multiply) && (x.items().is_some() || y.items().is_some()) {
+        return Err(Raised::new(
+            ErrorKind::Decimal,
+            "`+` and `*` of tuples and lists, which decimal arithmetic does not have",
+        ));
+    }
+    Err(python_operators::unsupported_types(
+        python_operators::spelling(op),
+        x.type_name(),
+        y.type_name(),
+    ))
+}
+
+/// `x / y`.
+fn divide(x: Decimal, y: Decimal) -> Result<Value, Raised> {
+    if y.is_zero() {
+        return Err(Raised::zero_division(DIVISION_BY_ZERO));
+    }
+    checked(x.checked_div(y))
+}
+
+/// `divmod(x, y)`: the quotient rounded towards minus infinity, and the remainder, which has the
+/// sign of `y`.
+fn divmod(x: Decimal, y: Decimal) -> Result<(Decimal, Decimal), Raised> {
+    if y.is_zero() {
+        return Err(Raised::zero_division(DIVISION_BY_ZERO));
+    }
+    let (a, b, scale) = aligned(x, y);
+    let (quotient, remainder) = a.div_mod_floor(&b);
+    Ok((rounded(&quotient, 0)?, rounded(&remainder, scale)?))
+}
+
+/// `digits * 10^-scale`, rounded to a decimal.
+fn rounded(digits: &BigInt, scale: i64) -> Result<Decimal, Raised> {
+    to_decimal(digits, scale).ok_or_else(too_large)
+}
+
+/// `x ** y`.
+///
+/// # Errors
+/// `ZeroDivisionError` for zero to a negative power; [`ErrorKind::Complex`] for a fractional power
+/// of a negative number; [`ErrorKind::Decimal`] for a result beyond the largest decimal.
+fn power(x: Decimal, y: Decimal) -> Result<Value, Raised> {
+    if x.is_zero() && y.is_sign_negative() && !y.is_zero() {
+        return Err(Raised::zero_to_negative_power());
+    }
+    if y.is_integer() {
+        return integer_power(x, y);
+    }
+    if x.is_zero() {
+        return Ok(Decimal::ZERO.into());
+    }
+    if x.is_sign_negative() {
+        return Err(Raised::complex_power());
+    }
+    // a root is rounded once, unlike `exp(ln(x) / 2)`
+    if y == Decimal::new(5, 1) {
+        return checked(square_root(x));
+    }
+    checked(fractional_power(x, y))
+}
+
+fn fractional_power(x: Decimal, y: Decimal) -> Option<Decimal> {
+    x.checked_ln()?.checked_mul(y)?.checked_exp()
+}
+
+/// `x ** y` for an integer `y`.
+fn integer_power(x: Decimal, y: Decimal) -> Result<Value, Raised> {
+    // `trunc` also removes zeros after the point, which are digits of the mantissa
+    let is_even = (y.trunc().mantissa() & 1) == 0;
+    // exact for any exponent, where `checked_powd` refuses one of more than 32 bits
+    if x.abs() == Decimal::ONE {
+        return Ok(if is_even { Decimal::ONE } else { x }.into());
+    }
+    if x.is_zero() {
+        return Ok(if y.is_zero() {
+            Decimal::ONE
+        } else {
+            Decimal::ZERO
+        }
+        .into());
+    }
+    if y.is_sign_negative() && x.abs() < Decimal::ONE {
+        // The positive power would be rounded to few digits before the division.
+        let inverse = Decimal::ONE.checked_div(x).ok_or_else(too_large)?;
+        return checked(inverse.checked_powd(-y));
+    }
+    checked(x.checked_powd(y))
+}
+
+/// `x op y`.
+fn compare(op: ComparisonOperator, x: &Value, y: &Value) -> Result<bool, Raised> {
+    if let (Some(a), Some(b)) = (x.decimal(), y.decimal())
+        // `in` of a number is a `TypeError`, not a comparison
+        && !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn)
+    {
+        return Ok(python_operators::holds(op, Some(a.cmp(&b))));
+    }
+    let is_equal = |x: &Value, y: &Value| compare(ComparisonOperator::Equal, x, y);
+    match (op, x, y) {
+        (ComparisonOperator::In, ..) => contains(y, x, is_equal),
+        (ComparisonOperator::NotIn, ..) => Ok(!contains(y, x, is_equal)?),
+        (_, Value::Tuple(a), Value::Tuple(b)) | (_, Value::List(a), Value::List(b)) => {
+            compare_sequences(op, a, b, is_equal, |x, y| compare(op, x, y))
+        }
+        (ComparisonOperator::Equal, ..) => Ok(x.is_identical(y)),
+        (ComparisonOperator::NotEqual, ..) => Ok(!x.is_identical(y)),
+        _ => Err(python_operators::incomparable(
+            op,
+            x.type_name(),
+            y.type_name(),
+        )),
+    }
+}
+
+/// `callee(positional…, keyword=…)`.
+fn call(
+    callee: &Value,
+    positional: &[Value],
+    keywords: &[(&str, Value)],
+    python: &Python,
+) -> Result<Value, Raised> {
+    let Value::Function(function) = callee else {
+        return Err(not_callable(callee));
+    };
+    match function::bind(*function, python.version, positional, keywords)? {
+        // before the arms by count, which would find fault with their arguments
+        Arguments::Positional(_) if matches!(function, Function::Fma | Function::Sumprod) => {
+            Err(unsupported(*function))
+        }
+        Arguments::Positional([items, start @ ..])
+            // before Python 3.8, `sum` has no named parameters: its start is positional
+            if matches!(function, Function::Fsum | Function::Sum) =>
+        {
+            let start = start.first().cloned().unwrap_or(Decimal::ZERO.into());
+            fold(BinaryOperator::Add, items, start, python)
+        }
+        Arguments::Positional(values) if is_integer_function(*function) => {
+            integer_function(*function, values, python)
+        }
+        Arguments::Positional([x]) => match x.decimal() {
+            Some(number) if !is_of_any_value(*function) => real_function(*function, number),
+            // of what is no number Python knows the truth, the length or the error
+            _ => from_python(&functions::call_with_one(*function, x, python)?),
+        },
+        Arguments::Positional([x, y]) => call_with_two(*function, x, y),
+        Arguments::Positional(values) => call_with_many(*function, values),
+        Arguments::Named(slots) => call_with_keywords(*function, slots, python),
+        Arguments::Extreme {
+            values,
+            key,
+            default,
+        } => extreme(
+            *function,
+            values,
+            [key, default],
+            python.version,
+            |key, value| call(key, std::slice::from_ref(value), &[], python),
+            compare,
+        ),
+    }
+}
+
+/// The error for a function that decimal arithmetic does not have.
+fn unsupported(function: Function) -> Raised {
+    Raised::new(
+        ErrorKind::Decimal,
+        format!(
+            "`{}`, which decimal arithmetic does not have",
+            function.name()
+        ),
+    )
+}
+
+fn is_integer_function(function: Function) -> bool {
+    use Function as F;
+    matches!(
+        function,
+        F::Comb | F::Factorial | F::Gcd | F::Isqrt | F::Lcm | F::Perm
+    )
+}
+
+/// Functions of integers are Python's; a number with a fraction is Python's `TypeError`.
+fn integer_function(
+    function: Function,
+    values: &[Value],
+    python: &Python,
+) -> Result<Value, Raised> {
+    let values: Vec<_> = values.iter().map(to_python).collect();
+    from_python(&python.call(&Value::Function(function), &values, &[])?)
+}
+
+/// Whether a function of one argument is Python's for numbers too.
+fn is_of_any_value(function: Function) -> bool {
+    use Function as F;
+    matches!(function, F::All | F::Any | F::Bool | F::Len)
+}
+
+fn pair(first: Decimal, second: Decimal) -> Value {
+    Value::Tuple([first.into(), second.into()].into())
+}
+
+fn call_with_two(function: Function, x: &Value, y: &Value) -> Result<Value, Raised> {
+    match function {
+        Function::Divmod => match (x.decimal(), y.decimal()) {
+            (Some(a), Some(b)) => {
+                let (quotient, remainder) = divmod(a, b)?;
+                Ok(pair(quotient, remainder))
+            }
+            _ => Err(python_operators::unsupported_types(
+                "divmod()",
+                x.type_name(),
+                y.type_name(),
+            )),
+        },
+        Function::Dist => dist(x, y),
+        Function::Hypot => norm(&[x.decimal_argument()?, y.decimal_argument()?]),
+        // The first argument is checked before the second.
+        Function::Log => divide(
+            logarithm(function, x.decimal_argument()?)?,
+            logarithm(function, y.decimal_argument()?)?,
+        ),
+        _ => binary_real_function(function, x.decimal_argument()?, y.decimal_argument()?),
+    }
+}
+
+fn call_with_many(function: Function, values: &[Value]) -> Result<Value, Raised> {
+    match function {
+        Function::Hypot => {
+            let mut lengths = Vec::with_capacity(values.len());
+            for value in values {
+                lengths.push(value.decimal_argument()?);
+            }
+            norm(&lengths)
+        }
+        // without arguments only types are called: `float()` here, `bool()` below
+        Function::Float => Ok(Decimal::ZERO.into()),
+        _ => Ok(Value::Bool(false)),
+    }
+}
+
+fn call_with_keywords(
+    function: Function,
+    slots: [Option<&Value>; 4],
+    python: &Python,
+) -> Result<Value, Raised> {
+    match (function, slots) {
+        (Function::Bool, [x, ..]) => Ok(Value::Bool(x.is_some_and(Value::truth))),
+        (Function::Float | Function::Int, [None, None, ..]) => Ok(Decimal::ZERO.into()),
+        (Function::Float | Function::Int, [x, base, ..]) => {
+            match (x.and_then(Value::decimal), base) {
+                (Some(number), None) if function == Function::Int => Ok(number.trunc().into()),
+                (Some(number), None) => Ok(number.into()),
+                // a base needs a string, so that Python always raises here, with its own texts
+                _ => {
+                    let positional = Vec::from_iter(x.map(to_python));
+                    let keywords = Vec::from_iter(base.map(|base| ("base", to_python(base))));
+                    let result = python.call(&Value::Function(function), &positional, &keywords)?;
+                    from_python(&result)
+                }
+            }
+        }
+        (Function::Round, [Some(x), digits, ..]) => round(x, digits),
+        (Function::Sum, [Some(items), start, ..]) => fold(
+            BinaryOperator::Add,
+            items,
+            start.cloned().unwrap_or(Decimal::ZERO.into()),
+            python,
+        ),
+        (Function::Prod, [Some(items), start, ..]) => fold(
+            BinaryOperator::Multiply,
+            items,
+            start.cloned().unwrap_or(Decimal::ONE.into()),
+            python,
+        ),
+        (Function::Isclose, [Some(a), Some(b), relative, absolute]) => {
+            isclose(a, b, relative, absolute)
+        }
+        _ => Err(unsupported(function)),
+    }
+}
+
+/// Folds `+` or `*` over the items, from the left.
+fn fold(op: BinaryOperator, items: &Value, start: Value, python: &Python) -> Result<Value, Raised> {
+    accumulate(items, start, |x, y| binary(op, x, y, python))
+}
+
+/// `dist(p, q)`.
+fn dist(p: &Value, q: &Value) -> Result<Value, Raised> {
+    let mut lengths = Vec::new();
+    for (a, b) in coordinates(p, q)? {
+        let length = a.decimal_argument()?.checked_sub(b.decimal_argument()?);
+        lengths.push(length.ok_or_else(too_large)?);
+    }
+    norm(&lengths)
+}
+
+/// The square root of the sum of squares.
+fn norm(lengths: &[Decimal]) -> Result<Value, Raised> {
+    checked(exact_norm(lengths))
+}
+
+/// Functions of one number; an error for those without an implementation with 28 digits.
+fn real_function(function: Function, x: Decimal) -> Result<Value, Raised> {
+    use Function as F;
+    match function {
+        F::Float => Ok(x.into()),
+        F::Ceil => Ok(x.ceil().into()),
+        F::Floor => Ok(x.floor().into()),
+        F::Trunc => Ok(x.trunc().into()),
+        F::Modf => Ok(pair(x.fract(), x.trunc())),
+        F::Abs | F::Fabs | F::Hypot => Ok(x.abs().into()),
+        F::Isfinite => Ok(Value::Bool(true)),
+        F::Isinf | F::Isnan => Ok(Value::Bool(false)),
+        // a zero of `rust_decimal` may be negative
+        F::Sqrt if x.is_sign_negative() && !x.is_zero() => Err(Raised::domain()),
+        F::Sqrt => checked(square_root(x)),
+        F::Log | F::Log2 | F::Log10 | F::Log1p => logarithm(function, x).map(Value::Decimal),
+        F::Degrees => ratio(x.checked_mul(Decimal::from(180)), Some(Decimal::PI)),
+        F::Radians => ratio(x.checked_mul(Decimal::PI), Some(Decimal::from(180))),
+        F::Sin => checked(x.checked_sin()),
+        F::Cos => checked(x.checked_cos()),
+        F::Tan => ratio(x.checked_sin(), x.checked_cos()),
+        _ => exponential(function, x),
+    }
+}
+
+/// Functions that are computed from `exp`; an error for any other function.
+fn exponential(function: Function, x: Decimal) -> Result<Value, Raised> {
+    match function {
+        Function::Exp => checked(x.checked_exp()),
+        Function::Expm1 => {
+            let power = x.checked_exp().ok_or_else(too_large)?;
+            checked(power.checked_sub(Decimal::ONE))
+        }
+        Function::Exp2 => power(Decimal::TWO, x),
+        Function::Sinh => ratio(difference_of_powers(x), Some(Decimal::TWO)),
+        Function::Cosh => ratio(sum_of_powers(x), Some(Decimal::TWO)),
+        Function::Tanh => ratio(difference_of_powers(x), sum_of_powers(x)),
+        _ => Err(unsupported(function)),
+    }
+}
+
+/// `exp(x) + exp(-x)`.
+fn sum_of_powers(x: Decimal) -> Option<Decimal> {
+    x.checked_exp()?.checked_add((-x).checked_exp()?)
+}
+
+/// `exp(x) - exp(-x)`.
+fn difference_of_powers(x: Decimal) -> Option<Decimal> {
+    x.checked_exp()?.checked_sub((-x).checked_exp()?)
+}
+
+/// A quotient; the error of a number that is too large if an operand is `None` or the divisor is
+/// zero.
+fn ratio(x: Option<Decimal>, y: Option<Decimal>) -> Result<Value, Raised> {
+    checked(quotient(x, y))
+}
+
+/// A quotient; `None` if an operand is `None`, or the divisor is zero.
+fn quotient(x: Option<Decimal>, y: Option<Decimal>) -> Option<Decimal> {
+    x?.checked_div(y?)
+}
+
+/// `log`, `log2`, `log10`, `log1p`.
+fn logarithm(function: Function, x: Decimal) -> Result<Decimal, Raised> {
+    let x = if function == Function::Log1p {
+        x.checked_add(Decimal::ONE).ok_or_else(too_large)?
+    } else {
+        x
+    };
+    if x <= Decimal::ZERO {
+        return Err(Raised::domain());
+    }
+    let result = match function {
+        Function::Log10 => x.checked_log10(),
+        // `rust_decimal` has no logarithm to the base 2
+        Function::Log2 => quotient(x.checked_ln(), Decimal::TWO.checked_ln()),
+        _ => x.checked_ln(),
+    };
+    result.ok_or_else(too_large)
+}
+
+/// Functions of two numbers; an error for those without an implementation with 28 digits.
+fn binary_real_function(function: Function, x: Decimal, y: Decimal) -> Result<Value, Raised> {
+    match function {
+        Function::Pow => pow(x, y),
+        Function::Copysign => Ok(if y.is_sign_negative() {
+            -x.abs()
+        } else {
+            x.abs()
+        }
+        .into()),
+        Function::Fmod | Function::Remainder if y.is_zero() => Err(Raised::domain()),
+        Function::Fmod => {
+            // C's `fmod` has the sign of the first operand, unlike Python's `%`
+            let (_, rest) = divmod(x.abs(), y.abs())?;
+            Ok(if x.is_sign_negative() { -rest } else { rest }.into())
+        }
+        Function::Remainder => {
+            let (a, b, scale) = aligned(x, y.abs());
+            let nearest = integer::divide_to_nearest(&a, &b);
+            rounded(&(a - nearest * b), scale).map(Value::Decimal)
+        }
+        _ => Err(unsupported(function)),
+    }
+}
+
+/// `math.pow`, which has no complex results.
+fn pow(x: Decimal, y: Decimal) -> Result<Value, Raised> {
+    let is_pole = x.is_zero() && y < Decimal::ZERO;
+    let is_root = x < Decimal::ZERO && !y.is_integer();
+    if is_pole || is_root {
+        Err(Raised::domain())
+    } else {
+        power(x, y)
+    }
+}
+
+/// `isclose(a, b, rel_tol=1e-09, abs_tol=0.0)`.
+fn isclose(
+    a: &Value,
+    b: &Value,
+    relative: Option<&Value>,
+    absolute: Option<&Value>,
+) -> Result<Value, Raised> {
+    let a = a.decimal_argument()?;
+    let b = b.decimal_argument()?;
+    let relative = relative.map_or(Ok(Decimal::new(1, 9)), Value::decimal_argument)?;
+    let absolute = absolute.map_or(Ok(Decimal::ZERO), Value::decimal_argument)?;
+    if relative < Decimal::ZERO || absolute < Decimal::ZERO {
+        return Err(Raised::value("tolerances must be non-negative"));
+    }
+    let distance = b.checked_sub(a).ok_or_else(too_large)?.abs();
+    let tolerance = relative
+        .checked_mul(a.abs().max(b.abs()))
+        .ok_or_else(too_large)?;
+    Ok(Value::Bool(distance <= tolerance.max(absolute)))
+}
+
+/// More integer digits than any decimal has.
+const MAX_PLACES: u32 = 30;
+
+/// `round(number, ndigits=None)`, half to even.
+fn round(x: &Value, digits: Option<&Value>) -> Result<Value, Raised> {
+    let Some(value) = x.decimal() else {
+        return Err(missing_method(x.type_name(), "__round__"));
+    };
+    let digits = match digits {
+        None | Some(Value::None) => Decimal::ZERO,
+        Some(digits) => match digits.decimal() {
+            Some(whole) if whole.is_integer() => whole,
+            _ => {
+                let name = digits.type_name();
+                return Err(Raised::type_error(format!(
+                    "'{name}' object cannot be interpreted as an integer"
+                )));
+            }
+        },
+    };
+    match i64::try_from(digits) {
+        // left of the point, where `rust_decimal` does not round
+        Ok(places @ ..0) => round_to_tens(value, places.unsigned_abs()).map(Value::Decimal),
+        // no decimal has more than 28 decimals
+        Ok(decimals @ 0..=28) => Ok(value
+            .round_dp_with_strategy(decimals as u32, RoundingStrategy::MidpointNearestEven)
+            .into()),
+        Ok(_) => Ok(value.into()),
+        Err(_) => Ok(if digits.is_sign_negative() {
+            Decimal::ZERO
+        } else {
+            value
+        }
+        .into()),
+    }
+}
+
+/// The nearest multiple of `10^places`, ties to even.
+fn round_to_tens(value: Decimal, places: u64) -> Result<Decimal, Raised> {
+    let places = match u32::try_from(places) {
+        Ok(places @ ..=MAX_PLACES) => places,
+        _ => return Ok(Decimal::ZERO),
+    };
+    let unit = power_of_ten(places + value.scale());
+    let multiple = integer::divide_to_nearest(&BigInt::from(value.mantissa()), &unit);
+    rounded(&multiple, -i64::from(places))
+}
+
+/// The largest scale of a decimal.
+const MAX_SCALE: i64 = 28;
+
+/// The largest length of a decimal's digits, in bits.
+const DIGIT_BITS: u64 = 96;
+
+/// The largest number of zeros at the end of a decimal.
+// the largest decimal, 2^96 - 1, has 29 digits
+const MAX_TRAILING_ZEROS: i64 = 29;
+
+/// `10^exponent`
+fn power_of_ten(exponent: u32) -> BigInt {
+    BigInt::from(10).pow(exponent)
+}
+
+/// The decimal nearest to `digits * 10^-scale`; zero when that is too small, `None` when it is too
+/// large.
+fn to_decimal(digits: &BigInt, scale: i64) -> Option<Decimal> {
+    // n bits are at most n decimal digits, so the number rounds to 0 without a division
+    if digits.is_zero() || scale > MAX_SCALE + 3 + digits.bits() as i64 {
+        return Some(Decimal::ZERO);
+    }
+    if scale < 0 {
+        if -scale > MAX_TRAILING_ZEROS {
+            return None;
+        }
+        return to_decimal(&(digits * power_of_ten(-scale as u32)), 0);
+    }
+    // A bit is worth more than 0.3 digits, so at least this many digits must be dropped; the loop
+    // drops the rest.
+    let excess = (digits.bits().saturating_sub(DIGIT_BITS) * 3 / 10) as i64;
+    let mut dropped = excess.max(scale - MAX_SCALE).max(0);
+    while dropped <= scale {
+        let kept = divide_to_nearest(digits, &power_of_ten(dropped as u32));
+        if kept.bits() <= DIGIT_BITS {
+            return Decimal::try_from_i128_with_scale(kept.to_i128()?, (scale - dropped) as u32)
+                .ok();
+        }
+        dropped += 1;
+    }
+    None
+}
+
+/// The digits of two decimals at the same scale, and that scale.
+fn aligned(x: Decimal, y: Decimal) -> (BigInt, BigInt, i64) {
+    let scale = x.scale().max(y.scale());
+    (digits_at(scale, x), digits_at(scale, y), i64::from(scale))
+}
+
+/// The digits of a decimal at a scale of at least its own.
+fn digits_at(scale: u32, value: Decimal) -> BigInt {
+    BigInt::from(value.mantissa()) * power_of_ten(scale - value.scale())
+}
+
+/// Parses a decimal literal; the nearest decimal.
+///
+/// # Errors
+/// [`ErrorKind::Decimal`] for a number that is too large, for one that rounds to zero and is not
+/// zero, and for any other text.
+fn parse(text: &str) -> Result<Decimal, Raised> {
+    let (digits, scale) = split_literal(text).ok_or_else(|| {
+        Raised::new(
+            ErrorKind::Decimal,
+            format!("`{text}`, which is not a decimal number"),
+        )
+    })?;
+    let decimal = to_decimal(&digits, scale).ok_or_else(too_large)?;
+    if decimal.is_zero() && !digits.is_zero() {
+        return Err(Raised::new(
+            ErrorKind::Decimal,
+            "a number that is less than 1e-28, but not zero",
+        ));
+    }
+    Ok(decimal)
+}
+
+/// The digits and the scale of a literal; `None` if the text is not a decimal literal.
+fn split_literal(text: &str) -> Option<(BigInt, i64)> {
+    let text = text.replace('_', "");
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, parse_exponent(exponent)?),
+        None => (text.as_str(), 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}").parse().ok()?;
+    Some((digits, (fraction.len() as i64).saturating_sub(exponent)))
+}
+
+/// The error for a number beyond the largest decimal.
+fn too_large() -> Raised {
+    Raised::new(
+        ErrorKind::Decimal,
+        "a number of more than 28 digits before the point",
+    )
+}
+
+/// Parses an exponent, whose magnitude saturates at [`u32::MAX`].
+fn parse_exponent(exponent: &str) -> Option<i64> {
+    let digits = exponent.trim_start_matches(['+', '-']);
+    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let size = digits.parse().unwrap_or(u32::MAX);
+    Some(if exponent.starts_with('-') {
+        -i64::from(size)
+    } else {
+        i64::from(size)
+    })
+}
+
+/// The square root of a decimal that is not negative, rounded once.
+fn square_root(x: Decimal) -> Option<Decimal> {
+    root(&BigInt::from(x.mantissa()), x.scale())
+}
+
+/// The square root of the sum of squares, rounded once.
+fn exact_norm(lengths: &[Decimal]) -> Option<Decimal> {
+    let scale = lengths.iter().map(Decimal::scale).max().unwrap_or(0);
+    let squares = lengths
+        .iter()
+        .map(|&length| digits_at(scale, length).pow(2))
+        .sum();
+    root(&squares, 2 * scale)
+}
+
+/// The square root of `digits * 10^-scale`.
+fn root(digits: &BigInt, scale: u32) -> Option<Decimal> {
+    // An even scale, with enough digits for 29 in the root, and a sticky digit after them.
+    let shift = 60 + scale % 2;
+    let digits = digits * power_of_ten(shift);
+    let root = digits.sqrt();
+    let is_exact = &root * &root == digits;
+    let sticky = root * 10_u32 + u32::from(!is_exact);
+    to_decimal(&sticky, i64::from((scale + shift) / 2 + 1))
+}
+
+#[cfg(test)]
+mod tests;
