@@ -16,11 +16,11 @@ use jsf_openpbs::job_attributes::EntityAttributes;
 use jsf_openpbs::job_attributes::of_nodes;
 
 use crate::cycle_jobs::CycleJob;
-use crate::job_key::{
-    JobKey, KnownName, MAX_RESOURCES, NameIndex, RequestedColumn, SpecialInput, input, integer,
-    is_cycle_list, is_shortened, ratio,
+use crate::parsed_job::{
+    JobKey, KnownName, LAST_COUNTS, MAX_ENTRIES, MAX_RESOURCES, NameIndex, ParsedJob,
+    RequestedColumn, SpecialInput, input, integer, is_cycle_list, is_shortened, ratio,
+    wrong_attribute, wrong_input,
 };
-use crate::parsed_job::{LAST_COUNTS, MAX_ENTRIES, ParsedJob, wrong_attribute, wrong_input};
 use crate::reader::ReadOptions;
 
 const NO_EUSER: &str = "jobs lack `euser`, which qstat shows only to administrators; \

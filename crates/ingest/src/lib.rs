@@ -17,15 +17,11 @@
 mod cycle_jobs;
 mod file_kind;
 mod job_converter;
-mod job_key;
 mod json_reader;
-mod json_scanner;
 pub mod native_tree;
 mod parsed_job;
-mod qstat_recovery;
-mod qstat_text;
+mod qstat;
 mod reader;
-mod table_builder;
 
 pub use crate::cycle_jobs::{Clock, CycleJobs, QueuedJob};
 pub use crate::file_kind::FileKind;

@@ -1,11 +1,18 @@
-//! The attributes of one job as its document has them, whichever format it has.
+//! The attributes of one job as its document has them, whichever format it has; and what each key of a
+//! job means: the one table that the readers of all formats share. The names of resources and inputs:
+//! those that a formula needs, each of which is a column of the table, and those that the jobs of a
+//! document have. And the numbers that a formula gets for their values.
 
 use std::borrow::Cow;
 
-use job_sort_formula::jobs::Problem;
+use job_sort_formula::jobs::{InputOrigin, InputPrecedence, Problem};
+use job_sort_formula::python::Value;
+use job_sort_formula::schema::{FairshareInput, InputType};
 use jsf_json::{JsonScalar, clipped};
+use jsf_openpbs::amounts::{AmountSource, NumberMode, inferred_type, number};
+use jsf_openpbs::times;
 
-use crate::job_key::{JobKey, NameIndex};
+use crate::reader::ReadOptions;
 
 /// The most resources and the most inputs of a job.
 pub const MAX_ENTRIES: usize = 10_000;
@@ -161,4 +168,363 @@ pub fn push_entry<'d>(entries: &mut Vec<Amount<'d>>, name: NameIndex, scalar: Js
     if entries.len() <= MAX_ENTRIES {
         entries.push((name, scalar));
     }
+}
+
+/// What a key at the top of a job means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobKey {
+    Id,
+    Entity,
+    User,
+    Group,
+    Account,
+    /// `Job_Owner`, for documents without `euser`.
+    Owner,
+    Queue,
+    State,
+    QueuedAt,
+    /// An object of resource amounts.
+    Resources,
+    /// An object of ready-made inputs of the formula.
+    Inputs,
+    /// The amount of a resource.
+    Resource(NameIndex),
+    /// An input of the formula that is not a resource.
+    Special(SpecialInput),
+    /// An attribute that only a scheduling cycle needs, see [`cycle_key`].
+    Cycle(&'static str),
+    /// An object with attributes that only a scheduling cycle needs.
+    CycleList,
+    /// Nothing that a formula or a fair-share tree needs.
+    Unused,
+    /// Not a key of a job: the user is told.
+    Unknown,
+}
+
+/// The attributes of `qstat -f` that a formula, the order or a fair-share tree needs.
+pub const QSTAT_KEYS: [(&str, JobKey); 11] = [
+    ("Resource_List", JobKey::Resources),
+    ("euser", JobKey::User),
+    ("egroup", JobKey::Group),
+    ("Account_Name", JobKey::Account),
+    ("Job_Owner", JobKey::Owner),
+    ("queue", JobKey::Queue),
+    ("job_state", JobKey::State),
+    ("queue_rank", JobKey::QueuedAt),
+    ("eligible_time", JobKey::Special(SpecialInput::EligibleTime)),
+    ("accrue_type", JobKey::Special(SpecialInput::AccrueType)),
+    ("Priority", JobKey::Special(SpecialInput::JobPriority)),
+];
+
+impl JobKey {
+    /// The meaning of an attribute of `qstat -f`.
+    pub fn from_qstat(attribute: &str) -> Self {
+        for (name, key) in QSTAT_KEYS {
+            if name == attribute {
+                return key;
+            }
+        }
+        Self::Unused
+    }
+
+    /// The meaning of a key for a scheduling cycle, if it has one for nothing else.
+    pub fn for_cycle(self, key: &str) -> Self {
+        match self {
+            Self::Unused if is_cycle_list(key) => Self::CycleList,
+            Self::Unused => match cycle_key(key) {
+                Some(key) => Self::Cycle(key),
+                None => self,
+            },
+            _ => self,
+        }
+    }
+
+    /// Whether the value is a name, which qstat may print without quotes.
+    pub fn is_name(self) -> bool {
+        matches!(
+            self,
+            Self::Id
+                | Self::Entity
+                | Self::User
+                | Self::Group
+                | Self::Account
+                | Self::Owner
+                | Self::Queue
+        )
+    }
+
+    /// The meaning of a key of native JSON; `resource` answers for one that is a resource's.
+    pub fn from_native(key: &str, resource: impl FnOnce(&str) -> Option<Self>) -> Self {
+        match key {
+            "id" => Self::Id,
+            "entity" => Self::Entity,
+            "queue" => Self::Queue,
+            "state" | "job_state" => Self::State,
+            "queued_at" | "queue_rank" => Self::QueuedAt,
+            "resources" => Self::Resources,
+            "inputs" => Self::Inputs,
+            _ => match SpecialInput::from_name(key) {
+                Some(special) => Self::Special(special),
+                None => resource(key).unwrap_or_else(|| match cycle_key(key) {
+                    Some(_) => Self::Unused,
+                    None => Self::Unknown,
+                }),
+            },
+        }
+    }
+}
+
+/// The attributes that only a scheduling cycle needs, in `qstat -f` or native JSON; of `Hold_Types`
+/// the state of the job says enough.
+const CYCLE_KEYS: [&str; 19] = [
+    "user",
+    "group",
+    "project",
+    "stime",
+    "qtime",
+    "etime",
+    "Hold_Types",
+    "topjob_ineligible",
+    "array_state_count",
+    "array_indices_remaining",
+    "array_indices_submitted",
+    "max_run_subjobs",
+    "Rerunable",
+    "run_count",
+    "estimated_start",
+    "place",
+    "select",
+    "schedselect",
+    "exec_vnode",
+];
+
+/// The name by which such an attribute is found; that of a list has the name of the list before it.
+fn cycle_key(name: &str) -> Option<&'static str> {
+    match name {
+        "euser" => Some("user"),
+        "egroup" => Some("group"),
+        "resources_used.walltime" => Some("used_walltime"),
+        "estimated.start_time" => Some("estimated_start"),
+        _ => CYCLE_KEYS.into_iter().find(|key| *key == name),
+    }
+}
+
+/// Whether the attribute of this name is an object with attributes of a cycle.
+pub fn is_cycle_list(name: &str) -> bool {
+    matches!(name, "estimated" | "resources_used")
+}
+
+/// An input of a formula that is not a resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpecialInput {
+    EligibleTime,
+    AccrueType,
+    JobPriority,
+    QueuePriority,
+    Fairshare(FairshareInput),
+}
+
+impl SpecialInput {
+    /// The input of this name in a formula.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "eligible_time" => Self::EligibleTime,
+            "accrue_type" => Self::AccrueType,
+            "job_priority" => Self::JobPriority,
+            "queue_priority" => Self::QueuePriority,
+            _ => Self::Fairshare(FairshareInput::from_name(name)?),
+        })
+    }
+
+    /// The value that the formula gets for `scalar`.
+    ///
+    /// # Errors
+    /// What was expected instead of `scalar`, in words for a message.
+    pub fn value(
+        self,
+        scalar: &JsonScalar<'_>,
+        numbers: NumberMode,
+    ) -> Result<Value, &'static str> {
+        match self {
+            Self::EligibleTime => seconds(scalar)
+                .map(Value::Int)
+                .ok_or("`HH:MM:SS` or seconds"),
+            Self::Fairshare(_) => match ratio(scalar) {
+                Some(ratio) => Ok(numbers.fairshare(ratio)),
+                None => Err("a number between 0 and 1"),
+            },
+            _ => integer(scalar).map(Value::Int).ok_or("a whole number"),
+        }
+    }
+}
+
+/// A column that a formula needs.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestedColumn<'a> {
+    pub name: &'a str,
+    /// The input, unless it is a resource.
+    pub special: Option<SpecialInput>,
+}
+
+impl<'a> RequestedColumn<'a> {
+    /// The columns, each name once.
+    pub fn all(options: &ReadOptions<'a>) -> Vec<Self> {
+        let mut columns: Vec<Self> = Vec::new();
+        for &name in options.needed {
+            if columns.iter().all(|column| column.name != name) {
+                let special = SpecialInput::from_name(name);
+                columns.push(Self { name, special });
+            }
+        }
+        columns
+    }
+
+    /// What the formula gets from a job without any attribute.
+    pub fn default(&self) -> Value {
+        match self.special {
+            Some(SpecialInput::Fairshare(_)) => Value::Float(0.0),
+            _ => Value::Int(0),
+        }
+    }
+
+    /// The origin of what the job itself has.
+    pub fn own_origin(&self) -> InputOrigin {
+        match self.special {
+            Some(_) => InputOrigin::Job,
+            None => InputOrigin::ResourceList,
+        }
+    }
+}
+
+/// The most resources that the jobs may have together.
+pub const MAX_RESOURCES: usize = 100_000;
+
+/// An index into the names that the jobs have.
+pub type NameIndex = u32;
+
+/// The name of a resource or an input that jobs have.
+#[derive(Debug)]
+pub struct KnownName {
+    pub name: Box<str>,
+    /// Its kind, if a schema declares it.
+    pub declared: Option<InputType>,
+    /// The column that gets the amounts.
+    pub column: Option<usize>,
+    /// The columns that get a ready-made input of this name. `fairshare_perc` has two names: an
+    /// input fills the column of its own name with the higher precedence.
+    pub input_columns: Vec<(usize, InputPrecedence)>,
+    /// Whether the amounts are not numbers, or the name is not that of a resource.
+    pub is_skipped: bool,
+    /// Whether the formula gets a small integer unchanged.
+    pub keeps_small_integers: bool,
+    /// The kinds that the amounts looked like, a bit for each.
+    kinds: u8,
+}
+
+impl KnownName {
+    pub fn new(
+        name: &str,
+        columns: &[RequestedColumn<'_>],
+        options: &ReadOptions<'_>,
+        source: AmountSource,
+    ) -> Self {
+        let declared = options.schema.input_type(name);
+        let special = SpecialInput::from_name(name);
+        let is_skipped = special.is_some() || declared.is_some_and(|kind| !kind.is_numeric());
+        let keeps_small_integers = match declared {
+            None | Some(InputType::Count | InputType::Duration) => true,
+            Some(InputType::Float) => {
+                source == AmountSource::Server || options.numbers != NumberMode::OpenPbs
+            }
+            Some(_) => false,
+        };
+        let mut own_column = None;
+        let mut input_columns = Vec::new();
+        for (index, column) in columns.iter().enumerate() {
+            if column.name == name {
+                own_column = Some(index);
+                input_columns.push((index, InputPrecedence::Input));
+            } else if special.is_some() && column.special == special {
+                input_columns.push((index, InputPrecedence::AliasedInput));
+            }
+        }
+        Self {
+            name: name.into(),
+            declared,
+            column: own_column,
+            input_columns,
+            is_skipped,
+            keeps_small_integers: keeps_small_integers && !is_skipped,
+            kinds: 0,
+        }
+    }
+
+    /// The kind of an amount: the declared one, else the one that it looks like.
+    pub fn kind(&self, scalar: &JsonScalar<'_>) -> InputType {
+        let is_number = matches!(scalar, JsonScalar::Number(_));
+        self.declared
+            .unwrap_or_else(|| inferred_type(scalar.text().unwrap_or(""), is_number))
+    }
+
+    /// Notes the kind that an undeclared name looks like. Returns whether it is new.
+    #[inline]
+    pub fn note_kind(&mut self, kind: InputType) -> bool {
+        let is_new = self.declared.is_none() && self.kinds & (1 << kind as u8) == 0;
+        self.kinds |= 1 << kind as u8;
+        is_new
+    }
+}
+
+/// The value of an input that the document gives as it is: a number, or one of the strings `inf`,
+/// `-inf` and `nan`, which JSON cannot express as numbers.
+pub fn input(scalar: &JsonScalar<'_>) -> Option<Value> {
+    match scalar {
+        JsonScalar::Number(text) => number(text),
+        JsonScalar::String(text) => match &**text {
+            "inf" => Some(Value::Float(f64::INFINITY)),
+            "-inf" => Some(Value::Float(f64::NEG_INFINITY)),
+            "nan" => Some(Value::Float(f64::NAN)),
+            _ => None,
+        },
+        JsonScalar::Other(_) => None,
+    }
+}
+
+/// The value of a whole number of at most 64 bits, as a number or a string.
+pub fn integer(scalar: &JsonScalar<'_>) -> Option<i64> {
+    match number(scalar.text()?.trim())? {
+        Value::Int(integer) => Some(integer),
+        // The JSON of qstat prints integers from 1e15 on with an exponent.
+        Value::Float(x) if x.fract() == 0.0 && x.abs() < 9.0e18 => Some(x as i64),
+        _ => None,
+    }
+}
+
+/// The value of any finite number of at most 64 bits or with a fraction, as a number or a string.
+pub fn ratio(scalar: &JsonScalar<'_>) -> Option<f64> {
+    match number(scalar.text()?.trim())? {
+        Value::Int(integer) => Some(integer as f64),
+        Value::Float(x) => Some(x),
+        _ => None,
+    }
+}
+
+/// The seconds in a duration in the syntax of PBS, or a whole number of seconds, which may be
+/// negative.
+pub fn seconds(scalar: &JsonScalar<'_>) -> Option<i64> {
+    let text = scalar.text()?.trim();
+    // digits alone are the most frequent, and a duration takes several times as long to read
+    let seconds = text.parse().ok().or_else(|| times::seconds(text));
+    seconds.or_else(|| integer(scalar))
+}
+
+/// Whether qstat may have removed digits of an integer. Its JSON has only 15 digits if these are
+/// within one part in 2^52 of the amount, so that from 2^52 on two different integers may be
+/// printed alike.
+pub fn is_shortened(text: &str) -> bool {
+    let Some((mantissa, _)) = text.split_once(['e', 'E']) else {
+        return false;
+    };
+    mantissa.bytes().filter(u8::is_ascii_digit).count() <= 15
+        && text.parse().unwrap_or(0.0_f64).abs() >= 4_503_599_627_370_496.0
 }

@@ -1,22 +1,27 @@
 //! Reads a job document: one with a job per line while it arrives, any other as a whole. What every
-//! reader takes and returns: [`ReadOptions`] and [`ParsedJobs`], or why a document cannot be read.
+//! reader takes and returns: [`ReadOptions`] and [`ParsedJobs`], or why a document cannot be read; and
+//! the [`TableBuilder`], which collects the jobs of a document and what is wrong with it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Read};
 
-use job_sort_formula::jobs::{JobTable, MAX_COLUMNS, Problems};
+use job_sort_formula::jobs::{Job, JobProblem, JobTable, MAX_COLUMNS, MAX_JOBS, Problem, Problems};
+use job_sort_formula::python::Value;
 use job_sort_formula::schema::Schema;
-use jsf_json::{decode_utf8, strip_byte_order_mark};
+use jsf_json::{clipped, decode_utf8, strip_byte_order_mark};
 use jsf_openpbs::amounts::{AmountSource, NumberMode};
 use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_openpbs::words::counted;
 use thiserror::Error;
 
-use crate::cycle_jobs::CycleJobs;
+use crate::cycle_jobs::{CycleJob, CycleJobs};
 use crate::file_kind::FileKind;
+use crate::job_converter::{
+    ConvertedJob, ConvertedJobs, JobConverter, MAX_KEYS, OF_NODES, OF_PROCS, Part,
+};
 use crate::json_reader::{json_error, read_job_lines, read_json};
-use crate::qstat_recovery::read_damaged_qstat_json;
-use crate::qstat_text::{read_qstat_dsv, read_qstat_text};
+use crate::parsed_job::{MAX_RESOURCES, RequestedColumn};
+use crate::qstat::{read_damaged_qstat_json, read_qstat_dsv, read_qstat_text};
 
 const EXPECTED: &str = "`qstat -f -F json`, `qstat -f -F dsv`, `qstat -f`, {\"jobs\":[…]}, or one job per line as JSON";
 /// How many bytes of a document are read to detect its format.
@@ -268,4 +273,214 @@ pub fn reason(error: &serde_json::Error) -> String {
     let mut text = error.to_string();
     text.truncate(text.find(" at line ").unwrap_or(text.len()));
     text
+}
+
+/// How many jobs and problems are converted before the table takes them.
+const MAX_PENDING: usize = 4096;
+
+/// Builds a table from jobs that were converted.
+#[derive(Debug)]
+pub struct TableBuilder<'a> {
+    options: &'a ReadOptions<'a>,
+    table: JobTable,
+    cycle_jobs: Vec<CycleJob>,
+    timestamp: Option<i64>,
+    problems: Problems,
+    /// What the formula gets from a job without any attribute.
+    defaults: Vec<Value>,
+    reported_keys: HashSet<String>,
+    is_full: bool,
+    /// Why the document is refused if the options are strict.
+    refusal: Option<String>,
+    has_too_many_names: bool,
+    notes: BTreeSet<&'static str>,
+}
+
+impl<'a> TableBuilder<'a> {
+    pub fn new(options: &'a ReadOptions<'a>) -> Self {
+        let columns = RequestedColumn::all(options);
+        let mut table = JobTable::new(columns.iter().map(|column| column.name));
+        if options.record_origins {
+            table.record_origins(columns.iter().map(RequestedColumn::own_origin).collect());
+        }
+        Self {
+            options,
+            table,
+            cycle_jobs: Vec::new(),
+            timestamp: None,
+            problems: Problems::default(),
+            defaults: columns.iter().map(RequestedColumn::default).collect(),
+            reported_keys: HashSet::new(),
+            is_full: false,
+            refusal: None,
+            has_too_many_names: false,
+            notes: BTreeSet::new(),
+        }
+    }
+
+    /// Takes the jobs that were converted one after the other, if they are many: what is reported
+    /// of a job may take more memory than its text.
+    pub fn take_many(&mut self, converter: &mut JobConverter<'_>) {
+        let output = &mut converter.output;
+        if output.parts.len() + output.batch.rows() >= MAX_PENDING {
+            self.append(output, 0);
+            converter.clear_output();
+        }
+    }
+
+    /// How many jobs were read, those that were skipped included.
+    pub fn jobs_read(&self) -> usize {
+        self.table.len() + self.problems.skipped()
+    }
+
+    /// Appends jobs, which begin on this line of the document.
+    pub fn append(&mut self, jobs: &mut ConvertedJobs, first_line: usize) {
+        for part in jobs.parts.drain(..) {
+            match part {
+                Part::Rows(rows) => {
+                    for (row, problem) in self.table.append(&jobs.batch, rows, &self.defaults) {
+                        let mut line = None;
+                        if jobs.has_lines {
+                            line = Some(first_line + jobs.batch.line(row));
+                        }
+                        self.report(line, jobs.batch.id(row), problem);
+                    }
+                }
+                Part::Job(job) => self.push_job(*job, first_line),
+                Part::Problem { line, id, problem } => {
+                    self.report(line.map(|line| first_line + line), &id, problem)
+                }
+                Part::TruncatedToZero {
+                    resource,
+                    id,
+                    amount,
+                } => {
+                    self.table.record_truncated(&resource, &id, &amount);
+                }
+            }
+        }
+        for (name, kind) in jobs.undeclared.drain(..) {
+            if self.table.undeclared_count() <= MAX_RESOURCES {
+                self.table.record_undeclared(&name, kind);
+            }
+        }
+        if let Some(what) = jobs.ambiguity.take() {
+            let refusal = format!("is ambiguous: {what}");
+            self.refusal.get_or_insert(refusal);
+        }
+        self.timestamp = jobs.timestamp;
+        self.has_too_many_names |= jobs.has_too_many_names;
+        self.notes.extend(&jobs.notes);
+    }
+
+    fn push_job(&mut self, job: ConvertedJob, first_line: usize) {
+        let described = Job {
+            id: &job.id,
+            entity: &job.entity,
+            queue: &job.queue,
+            state: job.state,
+            queued_at: job.queued_at,
+            exclusion: job.exclusion,
+        };
+        if let Err(problem) = self.table.push(&described, &job.row) {
+            let line = job.line.map(|line| first_line + line);
+            return self.report(line, &job.id, problem);
+        }
+        self.table.push_origins(&job.sources);
+        self.cycle_jobs.extend(job.cycle);
+    }
+
+    /// Reports a problem of a job.
+    fn report(&mut self, line: Option<usize>, id: &str, mut problem: Problem) {
+        if let Problem::UnknownKey { key, advice } = &mut problem {
+            if self.reported_keys.len() >= MAX_KEYS || !self.reported_keys.insert(key.clone()) {
+                return;
+            }
+            // a problem that is not listed needs no advice, and to look for similar names takes
+            // longer than all else
+            if self.problems.listed().len() < Problems::MAX_LISTED
+                && let Some(similar) = self.options.schema.suggestions(key).into_iter().next()
+            {
+                *advice = format!("; did you mean `{similar}`?");
+            }
+        }
+        let job = if id.is_empty() {
+            format!("#{}", self.jobs_read() + 1)
+        } else {
+            clipped(id).into_owned()
+        };
+        let refusal = match &problem {
+            Problem::Repeated { key, .. } => Some(format!(
+                "is ambiguous: job `{job}` has `{key}` more than once"
+            )),
+            Problem::Duplicate => Some(format!("is ambiguous: it has job `{job}` more than once")),
+            Problem::NotAJob { found, .. } => {
+                let place = match line {
+                    Some(line) => format!("line {line}, "),
+                    None => String::new(),
+                };
+                Some(format!("is damaged: {place}job `{job}`: {found}"))
+            }
+            _ => None,
+        };
+        self.is_full |= problem == Problem::TooMany;
+        if self.refusal.is_none() {
+            self.refusal = refusal;
+        }
+        self.problems.push(JobProblem { line, job, problem });
+    }
+
+    /// Whether there are more jobs than a table can hold, or more resources.
+    pub fn is_full(&self) -> bool {
+        self.is_full || self.has_too_many_resources()
+    }
+
+    fn has_too_many_resources(&self) -> bool {
+        self.has_too_many_names || self.table.undeclared_count() > MAX_RESOURCES
+    }
+
+    /// Finishes the table at the end of a document, after its last jobs.
+    ///
+    /// # Errors
+    /// See [`finish`](Self::finish).
+    pub fn finish_with(mut self, mut last: ConvertedJobs) -> Result<ParsedJobs, ReadErrorKind> {
+        self.append(&mut last, 0);
+        self.finish()
+    }
+
+    /// Finishes the table at the end of the document.
+    ///
+    /// # Errors
+    /// There are too many jobs or resources, or the document is damaged or ambiguous and the options
+    /// are strict.
+    pub fn finish(mut self) -> Result<ParsedJobs, ReadErrorKind> {
+        let refusal = if self.is_full {
+            Some(format!(
+                "contains more than {MAX_JOBS} jobs, the most that can be read; split it into several files"
+            ))
+        } else if self.has_too_many_resources() {
+            Some(format!(
+                "contains more than {MAX_RESOURCES} different resources, which no server has; check what wrote it"
+            ))
+        } else {
+            self.refusal.take().filter(|_| self.options.strict)
+        };
+        if let Some(reason) = refusal {
+            return Err(ReadErrorKind::Other(reason));
+        }
+        self.table.exclude_waiting_subjobs();
+        if self.notes.contains(OF_PROCS) {
+            self.notes.remove(OF_NODES);
+        }
+        let mut cycle_jobs = None;
+        if self.options.cycle_jobs {
+            cycle_jobs = Some(CycleJobs::new(self.cycle_jobs, self.timestamp));
+        }
+        Ok(ParsedJobs {
+            table: self.table,
+            cycle_jobs,
+            problems: self.problems,
+            notes: self.notes.into_iter().map(str::to_owned).collect(),
+        })
+    }
 }

@@ -7,15 +7,13 @@ use jsf_json::clipped;
 
 use crate::conf::SlurmConf;
 use crate::jobs::TimeLimit;
-use crate::records::{Record, whole_records};
-use crate::tree::table::{Row, Table};
-use crate::values::{Form, TresAmounts};
+use crate::printed::{Form, Record, Row, Table, TresAmounts, whole_records};
 
 /// A partition.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Partition {
     pub job_factor: u32,
-    pub tier: u32,
+    tier: u32,
     pub max_time: TimeLimit,
     /// `None` if only `slurm.conf` describes the partition.
     pub tres: Option<TresAmounts>,

@@ -15,16 +15,13 @@
 pub mod cluster;
 pub mod conf;
 pub mod jobs;
-mod logical_lines;
+mod printed;
 pub mod priority;
-mod records;
-pub mod sprio;
 pub mod tree;
-mod values;
 
 pub use tree::{SlurmTree, read_tree};
 
-use tree::table::is_column;
+use printed::is_column;
 
 /// What a text of Slurm's tools describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +58,7 @@ impl SlurmDocument {
         let has = |name| names.iter().any(|column| is_column(column, name));
         if names.len() > 1 && has("PRIORITY") && has("TRES_ALLOC") {
             Some(Self::Jobs)
-        } else if sprio::is_header(first) {
+        } else if priority::is_header(first) {
             Some(Self::Sprio)
         } else if names.len() < 2 || !has("Priority") {
             None

@@ -10,7 +10,7 @@ use jsf_openpbs::times::parse_duration;
 use jsf_slurm::conf::SlurmConf;
 use jsf_slurm::jobs::{SlurmJob, TimeLimit, TresAmounts};
 use jsf_slurm::priority::PriorityInputs;
-use jsf_slurm::sprio::Sprio;
+use jsf_slurm::priority::Sprio;
 use serde::Serialize;
 use serde_json::{Map, Value};
 

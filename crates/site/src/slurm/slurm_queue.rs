@@ -13,8 +13,8 @@ use jsf_slurm::SlurmDocument;
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
 use jsf_slurm::jobs::{SlurmJob, SlurmJobs};
+use jsf_slurm::priority::Sprio;
 use jsf_slurm::priority::{AGE, NamedInput, PriorityTerm};
-use jsf_slurm::sprio::Sprio;
 
 use crate::opening::in_file;
 use crate::opening::role::unexpected;

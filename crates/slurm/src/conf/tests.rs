@@ -351,3 +351,62 @@ fn nodes_and_partitions_have_the_values_of_their_defaults() {
     let factors = factors.map(|partition| partition.number::<u32>("PriorityJobFactor"));
     assert_eq!(factors.collect::<Vec<_>>(), [7, 2].map(Some));
 }
+
+#[test]
+fn ranges_keep_their_zeros() {
+    assert_eq!(
+        expand("n[1-2,8],g[08-10]x,single"),
+        ["n1", "n2", "n8", "g08x", "g09x", "g10x", "single"]
+    );
+    assert_eq!(expand("r[1-2]c[1-2]"), ["r1c1", "r1c2", "r2c1", "r2c2"]);
+    assert_eq!(expand("n[1-99999999999]").len(), MAX_NAMES);
+    assert!(expand("n[a-b]").is_empty());
+}
+
+#[test]
+fn an_include_is_a_word_and_a_file() {
+    assert_eq!(include_target("iNclude  x.conf"), Some("x.conf"));
+    assert_eq!(include_target("Includes=x"), None);
+    assert_eq!(include_target("Include = x"), None);
+}
+
+#[test]
+fn a_line_may_have_several_settings() {
+    let found = split_settings("a=1  B = \"two words\" c+=3,4 d");
+    assert_eq!(
+        found,
+        [
+            Ok(("a", "1")),
+            Ok(("B", "two words")),
+            Ok(("c", "3,4")),
+            Err("d")
+        ]
+    );
+}
+
+#[test]
+fn all_forms_are_read() {
+    for (text, expected) in [
+        ("0", Some(0)),
+        ("10", Some(10)),
+        ("10:01", Some(11)),
+        ("1:00:00", Some(60)),
+        ("7-0", Some(10_080)),
+        ("1-2:3", Some(1563)),
+        ("1-2:3:1", Some(1564)),
+        ("INFINITE", Some(-1)),
+        ("-1", Some(-1)),
+        ("", None),
+        ("a", None),
+        ("1:2:3:4", None),
+        ("-2", None),
+        ("1.5", None),
+        ("99999999999999999999", None),
+    ] {
+        assert_eq!(parse_minutes(text), expected, "{text}");
+    }
+    assert_eq!(
+        stored_seconds(parse_minutes("unlimited").expect("a time")),
+        4_294_967_236
+    );
+}

@@ -612,3 +612,33 @@ fn rows_that_sshare_does_not_print_are_missed() {
         "{told:?}"
     );
 }
+
+#[test]
+fn shares_are_read_as_recorded() {
+    for (text, count, is_exact) in [
+        ("0", 0, true),
+        ("2147483646", 2_147_483_646, true),
+        ("-1", 1, false),
+        ("-7", 1, false),
+        ("2147483648", 1, false),
+        ("3000000000", 1, false),
+        ("4294967295", 1, false),
+        ("4294967296", 0, false),
+        ("99999999999999999999", 1, false),
+        ("1.5", 1, false),
+        ("+5", 5, true),
+        ("12abc", 12, false),
+    ] {
+        assert_eq!(
+            parse_shares(text),
+            Some((Shares::Count(count), is_exact)),
+            "{text}"
+        );
+    }
+    for text in ["parent", "PARENT", "2147483647"] {
+        assert_eq!(parse_shares(text), Some((Shares::Parent, true)), "{text}");
+    }
+    for text in ["0x10", "0.5", "nan", "-", ""] {
+        assert_eq!(parse_shares(text), None, "{text}");
+    }
+}

@@ -1,16 +1,185 @@
-//! Reads the settings line by line, following `Include`s, and interprets them as `slurmctld` does.
+//! The file `slurm.conf`, or what `scontrol show config` prints of it.
+//!
+//! In: the file, and the files that it includes from its own folder. Out: the settings that affect
+//! fair share and the priority of jobs, interpreted as `slurmctld` does, and the nodes and partitions.
+//! A value with which `slurmctld` does not start is a warning, and the setting keeps its default. Flags
+//! that contradict each other, or that current releases do not have, are warnings too.
 
 use std::collections::HashMap;
 use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use job_sort_formula::diagnostic::{Message, Need};
 use jsf_json::clipped;
 
-use crate::conf::{
-    ConfPolicy, MAX_FILES, MAX_INCLUDE_DEPTH, ResetPeriod, SlurmConf, read_included,
-};
-use crate::logical_lines::logical_lines;
+use crate::printed::{Form, Record, logical_lines};
+
+#[cfg(test)]
+mod tests;
+
+/// The most bytes that are read of one file.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// The most files that are read, `slurm.conf` included.
+const MAX_FILES: usize = 64;
+/// The most levels of nested `Include`s.
+const MAX_INCLUDE_DEPTH: usize = 8;
+
+/// The fair-share policy that `slurmctld` uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ConfPolicy {
+    /// The default since 19.05.
+    #[default]
+    FairTree,
+    /// `PriorityFlags=DEPTH_OBLIVIOUS`
+    DepthOblivious,
+    /// `PriorityFlags=NO_FAIR_TREE`
+    Classic,
+}
+
+impl ConfPolicy {
+    /// The policy's name, as in `--policy`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FairTree => "fair-tree",
+            Self::DepthOblivious => "depth-oblivious",
+            Self::Classic => "classic",
+        }
+    }
+}
+
+/// When all usage is reset to 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ResetPeriod {
+    /// `NONE`
+    #[default]
+    Never,
+    /// `NOW`: once, at the next start.
+    Now,
+    /// `DAILY`
+    Daily,
+    /// `WEEKLY`
+    Weekly,
+    /// `MONTHLY`
+    Monthly,
+    /// `QUARTERLY`
+    Quarterly,
+    /// `YEARLY`
+    Yearly,
+}
+
+/// The settings that affect fair share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SlurmConf {
+    /// The priority plugin; `None` if the file does not set it. The default is `priority/basic`
+    /// before 23.11.
+    pub priority_type: Option<String>,
+    /// The version of Slurm, which only `scontrol show config` prints.
+    pub version: Option<String>,
+    /// The policy, which applies under `priority/multifactor` only.
+    pub policy: ConfPolicy,
+    /// Whether `PriorityFlags` is set, which chooses the policy.
+    pub sets_flags: bool,
+    /// Whether `decay_half_life` is read from the files.
+    pub sets_half_life: bool,
+    /// Whether `dampening_factor` is read from the files.
+    pub sets_dampening: bool,
+    /// `PriorityDecayHalfLife` in seconds, 0 for usage that does not decay. Default: 7 days.
+    pub decay_half_life: u32,
+    /// `PriorityCalcPeriod`: the time between two calculations, in seconds. Default: 300.
+    pub calc_period: u32,
+    /// `PriorityUsageResetPeriod`: when all usage is reset to 0. Default: never.
+    pub usage_reset_period: ResetPeriod,
+    /// `FairShareDampeningFactor`, the divisor of the factor's exponent, 1..=65535; not used by
+    /// fair tree. Default: 1.
+    pub dampening_factor: u16,
+    /// The name of the cluster.
+    pub cluster: Option<String>,
+    /// Whether `scontrol show config` printed the settings. Before 23.02 it prints `NO_NORMAL_ALL`
+    /// for each of the flags that begin with `NO_NORMAL_`.
+    pub is_printed: bool,
+    /// The settings of the multifactor priority.
+    pub priority: PrioritySettings,
+    /// The nodes and partitions of `slurm.conf`.
+    pub objects: ConfObjects,
+    /// The settings that are invalid, have no effect, contradict others or were removed, in the
+    /// order of the files.
+    pub warnings: Vec<Message>,
+    /// The first of them with which `slurmctld` does not start.
+    start_fault: Option<String>,
+}
+
+impl Default for SlurmConf {
+    fn default() -> Self {
+        Self {
+            priority_type: None,
+            version: None,
+            policy: ConfPolicy::default(),
+            sets_flags: false,
+            sets_half_life: false,
+            sets_dampening: false,
+            decay_half_life: 7 * 24 * 60 * 60,
+            calc_period: 5 * 60,
+            usage_reset_period: ResetPeriod::default(),
+            dampening_factor: 1,
+            cluster: None,
+            is_printed: false,
+            priority: PrioritySettings {
+                max_age: 7 * 24 * 60 * 60,
+                ..PrioritySettings::default()
+            },
+            objects: ConfObjects::default(),
+            warnings: Vec::new(),
+            start_fault: None,
+        }
+    }
+}
+
+impl SlurmConf {
+    /// Checks that slurmctld starts with the settings.
+    ///
+    /// # Errors
+    /// The first setting with which it does not.
+    pub fn require_start(&self) -> Result<(), String> {
+        self.start_fault.clone().map_or(Ok(()), Err)
+    }
+
+    /// Reads a text without its folder: an `Include` in it is a warning.
+    ///
+    /// ```
+    /// use jsf_slurm::conf::{ConfPolicy, SlurmConf};
+    ///
+    /// let conf = SlurmConf::parse("slurm.conf", b"PriorityType=priority/multifactor\npriorityflags=NO_FAIR_TREE\n");
+    /// assert_eq!((conf.policy, conf.decay_half_life), (ConfPolicy::Classic, 604_800));
+    /// assert_eq!(conf.warnings, []);
+    /// ```
+    pub fn parse(source_name: &str, bytes: &[u8]) -> Self {
+        Self::parse_in(source_name, bytes, None)
+    }
+
+    /// Reads a text in its folder, from which it may include files. One that cannot be read is a
+    /// warning.
+    pub fn parse_in(source_name: &str, bytes: &[u8], folder: Option<&Path>) -> Self {
+        let text = String::from_utf8_lossy(bytes);
+        let mut settings = Settings {
+            folder,
+            files: 1,
+            at: Place::default(),
+            found: HashMap::new(),
+            conf: Self::default(),
+        };
+        if text.trim_start().starts_with(SHOW_CONFIG) {
+            settings.conf.is_printed = true;
+            settings.read_show_config(source_name, &text);
+        } else {
+            settings.read_file(source_name, &text, 0);
+        }
+        settings.interpret();
+        settings.conf
+    }
+}
 
 /// The settings that affect the priority of jobs, and those that they depend on.
 const KEYS: &[&str] = &[
@@ -100,7 +269,7 @@ impl fmt::Display for Place {
 }
 
 /// The settings that were found in the files.
-pub struct Settings<'a> {
+struct Settings<'a> {
     /// The folder of the included files.
     folder: Option<&'a Path>,
     /// The number of files that were read.
@@ -112,26 +281,7 @@ pub struct Settings<'a> {
     conf: SlurmConf,
 }
 
-impl<'a> Settings<'a> {
-    /// Reads the settings of a file and of the files that it includes, and interprets them.
-    pub fn collect(file: &str, text: &str, folder: Option<&'a Path>) -> SlurmConf {
-        let mut settings = Self {
-            folder,
-            files: 1,
-            at: Place::default(),
-            found: HashMap::new(),
-            conf: SlurmConf::default(),
-        };
-        if text.trim_start().starts_with(SHOW_CONFIG) {
-            settings.conf.is_printed = true;
-            settings.read_show_config(file, text);
-        } else {
-            settings.read_file(file, text, 0);
-        }
-        settings.interpret();
-        settings.conf
-    }
-
+impl Settings<'_> {
     fn read_file(&mut self, file: &str, text: &str, depth: usize) {
         for line in logical_lines(text) {
             self.begin_line(file, line.number);
@@ -409,6 +559,180 @@ impl SlurmConf {
     }
 }
 
+/// The weight of a trackable resource (TRES).
+#[derive(Debug, Clone, PartialEq)]
+pub struct TresWeight {
+    /// The resource in lower case, such as `cpu` or `gres/gpu`.
+    pub name: String,
+    /// The weight of the whole resource of a partition, or of one unit of it (of one MB of memory)
+    /// under `NO_NORMAL_TRES`.
+    pub weight: f64,
+}
+
+/// The settings of the multifactor priority.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PrioritySettings {
+    /// `PriorityMaxAge` in seconds: the age with the factor 1. Slurm's default: 7 days.
+    pub max_age: u32,
+    /// `PriorityWeightAge`
+    pub weight_age: u32,
+    /// `PriorityWeightAssoc`
+    pub weight_assoc: u32,
+    /// `PriorityWeightFairshare`
+    pub weight_fairshare: u32,
+    /// `PriorityWeightJobSize`
+    pub weight_job_size: u32,
+    /// `PriorityWeightPartition`
+    pub weight_partition: u32,
+    /// `PriorityWeightQOS`
+    pub weight_qos: u32,
+    /// `PriorityWeightTRES`, in the order in which Slurm adds: that of the ids of the resources.
+    pub weight_tres: Vec<TresWeight>,
+    /// `PriorityFavorSmall`
+    pub favor_small: bool,
+    /// `PriorityFlags=SMALL_RELATIVE_TO_TIME`
+    pub relative_to_time: bool,
+    /// `PriorityFlags=NO_NORMAL_ASSOC`
+    pub raw_assoc: bool,
+    /// `PriorityFlags=NO_NORMAL_PART`
+    pub raw_partition: bool,
+    /// `PriorityFlags=NO_NORMAL_QOS`
+    pub raw_qos: bool,
+    /// `PriorityFlags=NO_NORMAL_TRES`
+    pub raw_tres: bool,
+    /// `PriorityFlags=INCR_ONLY`
+    pub increases_only: bool,
+}
+
+/// The resources with fixed ids, in the order of these.
+const FIXED_TRES: [&str; 8] = [
+    "cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages",
+];
+
+impl PrioritySettings {
+    /// Interprets one setting; another key is ignored.
+    ///
+    /// # Errors
+    /// What is expected instead of the value.
+    fn set(&mut self, key: &str, value: &str) -> Result<(), &'static str> {
+        match key {
+            "PriorityWeightAge" => self.weight_age = weight(value)?,
+            "PriorityWeightAssoc" => self.weight_assoc = weight(value)?,
+            "PriorityWeightFairshare" => self.weight_fairshare = weight(value)?,
+            "PriorityWeightJobSize" => self.weight_job_size = weight(value)?,
+            "PriorityWeightPartition" => self.weight_partition = weight(value)?,
+            "PriorityWeightQOS" => self.weight_qos = weight(value)?,
+            "PriorityWeightTRES" => {
+                let weights: Option<Vec<TresWeight>> = value.split(',').map(tres_weight).collect();
+                self.weight_tres =
+                    weights.ok_or("a list such as `CPU=1000,Mem=2000,GRES/gpu=3000`")?;
+            }
+            "PriorityMaxAge" => {
+                self.max_age = stored_seconds(parse_minutes(value).ok_or("a time such as `7-0`")?);
+            }
+            "PriorityFavorSmall" => {
+                self.favor_small = match value.to_ascii_lowercase().as_str() {
+                    "yes" | "up" | "true" | "1" => true,
+                    "no" | "down" | "false" | "0" => false,
+                    _ => return Err("`YES` or `NO`"),
+                }
+            }
+            "PriorityFlags" => self.set_flags(&value.to_ascii_uppercase()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The daemon searches the whole text for each flag.
+    fn set_flags(&mut self, text: &str) {
+        let all = text.contains("NO_NORMAL_ALL");
+        self.raw_assoc = all || text.contains("NO_NORMAL_ASSOC");
+        self.raw_partition = all || text.contains("NO_NORMAL_PART");
+        self.raw_qos = all || text.contains("NO_NORMAL_QOS");
+        self.raw_tres = all || text.contains("NO_NORMAL_TRES");
+        self.relative_to_time = text.contains("SMALL_RELATIVE_TO_TIME");
+        self.increases_only = text.contains("INCR_ONLY");
+    }
+
+    /// Brings the weights of resources into the order of the resources' ids: the fixed ones, then
+    /// those of `AccountingStorageTRES`. Returns whether one of them is something else.
+    fn sort_tres(&mut self, accounting_storage_tres: &str) -> bool {
+        let listed = accounting_storage_tres.to_ascii_lowercase();
+        let mut order = FIXED_TRES.to_vec();
+        order.extend(listed.split(',').map(str::trim));
+        self.weight_tres.sort_by_key(|tres| {
+            let position = order.iter().position(|name| *name == tres.name);
+            position.unwrap_or(usize::MAX)
+        });
+        for TresWeight { name, .. } in &self.weight_tres {
+            // a file of some settings may leave the list to another one
+            let is_of_other_file = listed.is_empty() && name.contains('/');
+            if !order.contains(&name.as_str()) && !is_of_other_file {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// An unsigned number of 32 bits.
+fn weight(text: &str) -> Result<u32, &'static str> {
+    if is_infinite(text) {
+        return Ok(u32::MAX);
+    }
+    text.parse().or(Err("a whole number from 0 to 4294967295"))
+}
+
+/// Parses `Mem=10G`: a unit divides the weight, as ten points for each G are 10/1024 for each MB.
+fn tres_weight(text: &str) -> Option<TresWeight> {
+    let (name, value) = text.split_once('=')?;
+    let name = name.trim().to_ascii_lowercase();
+    let value = value.trim();
+    let (number, unit) = match value.strip_suffix(|c: char| c.is_ascii_alphabetic()) {
+        Some(number) => (number, &value[number.len()..]),
+        None => (value, ""),
+    };
+    let is_memory = matches!(name.as_str(), "mem" | "vmem") || name.starts_with("bb/");
+    let mut exponent = " KMGTPEZY".find(&unit.to_ascii_uppercase())? as i32;
+    if is_memory && !unit.is_empty() {
+        // memory is counted in MB
+        exponent -= 2;
+    }
+    let weight: f64 = number.parse().ok()?;
+    weight.is_finite().then_some(TresWeight {
+        name,
+        weight: weight / 1024_f64.powi(exponent),
+    })
+}
+
+/// The text of a file in a folder; an error says why it is not read.
+fn read_included(folder: Option<&Path>, name: &str) -> io::Result<String> {
+    let Some(mut folder) = folder else {
+        return Err(io::Error::other("the folder of `slurm.conf` is not known"));
+    };
+    if folder.as_os_str().is_empty() {
+        folder = Path::new(".");
+    }
+    let folder = fs::canonicalize(folder)?;
+    let path = fs::canonicalize(folder.join(name))?;
+    if !path.starts_with(&folder) {
+        return Err(io::Error::other("it is outside the folder of `slurm.conf`"));
+    }
+    // opening a pipe would wait for a writer
+    if !fs::metadata(&path)?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(MAX_FILE_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        let fault = format!("it is longer than {MAX_FILE_BYTES} bytes");
+        return Err(io::Error::other(fault));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 fn canonical_name(names: &[&'static str], name: &str) -> Option<&'static str> {
     let mut names = names.iter().copied();
     names.find(|known| known.eq_ignore_ascii_case(name))
@@ -431,7 +755,7 @@ fn include_target(line: &str) -> Option<&str> {
 
 /// Splits a line into its settings, `Key=Value` or `Key="some value"`, which are separated by
 /// blanks. Text that is not a setting is returned as `Err`.
-pub fn split_settings(line: &str) -> Vec<Result<(&str, &str), &str>> {
+fn split_settings(line: &str) -> Vec<Result<(&str, &str), &str>> {
     let mut settings = Vec::new();
     let mut rest = line.trim_start();
     while !rest.is_empty() {
@@ -464,7 +788,7 @@ const INFINITE: i64 = -1;
 ///
 /// `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes` or
 /// `days-hours:minutes:seconds`.
-pub fn parse_minutes(text: &str) -> Option<i64> {
+pub(crate) fn parse_minutes(text: &str) -> Option<i64> {
     if text == "-1" || is_infinite(text) {
         return Some(INFINITE);
     }
@@ -488,7 +812,7 @@ pub fn parse_minutes(text: &str) -> Option<i64> {
 }
 
 /// Whether a text is one of the words for a number without a bound.
-pub fn is_infinite(text: &str) -> bool {
+fn is_infinite(text: &str) -> bool {
     text.eq_ignore_ascii_case("infinite") || text.eq_ignore_ascii_case("unlimited")
 }
 
@@ -502,7 +826,7 @@ fn short_number(text: &str) -> Option<i64> {
 
 /// A number of minutes as the daemon keeps it, in unsigned 32-bit seconds: an infinite time becomes
 /// 136 years.
-pub fn stored_seconds(minutes: i64) -> u32 {
+fn stored_seconds(minutes: i64) -> u32 {
     if minutes < 0 {
         (minutes * 60) as u32
     } else {
@@ -510,55 +834,122 @@ pub fn stored_seconds(minutes: i64) -> u32 {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The settings of nodes and partitions on which priorities depend.
+const FORMS: [(&str, Form); 12] = [
+    ("PriorityJobFactor", Form::Count),
+    ("PriorityTier", Form::Count),
+    ("Priority", Form::Count),
+    ("MaxTime", Form::Limit),
+    ("CPUs", Form::Count),
+    ("Procs", Form::Count),
+    ("Boards", Form::Count),
+    ("Sockets", Form::Count),
+    ("SocketsPerBoard", Form::Count),
+    ("CoresPerSocket", Form::Count),
+    ("ThreadsPerCore", Form::Count),
+    ("CoreSpecCount", Form::Count),
+];
 
-    #[test]
-    fn an_include_is_a_word_and_a_file() {
-        assert_eq!(include_target("iNclude  x.conf"), Some("x.conf"));
-        assert_eq!(include_target("Includes=x"), None);
-        assert_eq!(include_target("Include = x"), None);
-    }
+/// The nodes and partitions of `slurm.conf`, with what their lines for `DEFAULT` give them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConfObjects {
+    /// One record for each node, by the key `NodeName`.
+    pub(crate) nodes: Vec<Record>,
+    /// One record for each partition, by the key `PartitionName`.
+    pub(crate) partitions: Vec<Record>,
+    /// What the lines for `DEFAULT` give, by the first key in lower case.
+    defaults: HashMap<String, Record>,
+}
 
-    #[test]
-    fn a_line_may_have_several_settings() {
-        let found = split_settings("a=1  B = \"two words\" c+=3,4 d");
-        assert_eq!(
-            found,
-            [
-                Ok(("a", "1")),
-                Ok(("B", "two words")),
-                Ok(("c", "3,4")),
-                Err("d")
-            ]
-        );
-    }
-
-    #[test]
-    fn all_forms_are_read() {
-        for (text, expected) in [
-            ("0", Some(0)),
-            ("10", Some(10)),
-            ("10:01", Some(11)),
-            ("1:00:00", Some(60)),
-            ("7-0", Some(10_080)),
-            ("1-2:3", Some(1563)),
-            ("1-2:3:1", Some(1564)),
-            ("INFINITE", Some(-1)),
-            ("-1", Some(-1)),
-            ("", None),
-            ("a", None),
-            ("1:2:3:4", None),
-            ("-2", None),
-            ("1.5", None),
-            ("99999999999999999999", None),
-        ] {
-            assert_eq!(parse_minutes(text), expected, "{text}");
+impl ConfObjects {
+    /// Adds the objects of a line. Those that are neither nodes nor partitions are not kept.
+    ///
+    /// # Errors
+    /// A value of another form than the one of its key: the key, the value, and what is expected.
+    fn add_line(
+        &mut self,
+        text: &str,
+        line: usize,
+    ) -> Result<(), (&'static str, String, &'static str)> {
+        let mut settings = split_settings(text).into_iter().flatten();
+        let Some((kind, names)) = settings.next() else {
+            return Ok(());
+        };
+        let kind = kind.to_ascii_lowercase();
+        let objects = match kind.as_str() {
+            "nodename" => &mut self.nodes,
+            "partitionname" => &mut self.partitions,
+            _ => return Ok(()),
+        };
+        let mut record = self.defaults.get(&kind).cloned().unwrap_or_default();
+        for (key, value) in settings {
+            record.set(key, value, line);
         }
-        assert_eq!(
-            stored_seconds(parse_minutes("unlimited").expect("a time")),
-            4_294_967_236
-        );
+        let wrong = FORMS.into_iter().find_map(|(key, form)| {
+            let value = record.get(key)?;
+            let is_wrong = form.fault(key, "", value).is_some();
+            is_wrong.then(|| (key, value.to_owned(), form.expected()))
+        });
+        if names.eq_ignore_ascii_case("DEFAULT") {
+            self.defaults.insert(kind, record);
+            return wrong.map_or(Ok(()), Err);
+        }
+        for name in expand(names) {
+            let mut object = record.clone();
+            object.set(&kind, &name, line);
+            objects.push(object);
+        }
+        wrong.map_or(Ok(()), Err)
+    }
+}
+
+/// The most names that are made of one list of hosts, so that `n[1-999999999]` cannot use up the
+/// memory.
+const MAX_NAMES: usize = 200_000;
+
+/// The names of a list of hosts, `n[1-8,12],gpu[01-04]`. A part that is not a range stays as it is.
+fn expand(list: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for part in split_outside_brackets(list) {
+        expand_part(part, &mut names);
+    }
+    names.truncate(MAX_NAMES);
+    names
+}
+
+/// The parts between commas that are not in brackets.
+fn split_outside_brackets(list: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0;
+    list.split(move |c| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+        c == ',' && depth <= 0
+    })
+    .map(str::trim)
+    .filter(|part| !part.is_empty())
+}
+
+/// Appends the names of `prefix[ranges]suffix`; the suffix may have brackets again.
+fn expand_part(part: &str, names: &mut Vec<String>) {
+    let (prefix, rest) = part.split_once('[').unwrap_or((part, ""));
+    let Some((ranges, suffix)) = rest.split_once(']') else {
+        names.push(part.to_owned());
+        return;
+    };
+    for range in ranges.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let width = first.len();
+        let (Ok(from), Ok(to)) = (first.parse::<u64>(), last.parse::<u64>()) else {
+            continue;
+        };
+        for number in from..=to {
+            if names.len() >= MAX_NAMES {
+                return;
+            }
+            expand_part(&format!("{prefix}{number:0width$}{suffix}"), names);
+        }
     }
 }

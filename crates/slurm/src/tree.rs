@@ -1,19 +1,269 @@
-//! Turns the rows of any format into a [`TreeDocument`]: checks every row, puts parents before
-//! children, and subtracts the usage of members from that of their account.
+//! Slurm's associations. In: the output of one of its tools, in any [`TreeFormat`]. Out: a
+//! [`SlurmTree`].
+//!
+//! The rows of any format become a [`TreeDocument`]: every row is checked, parents are put before
+//! children, and the usage of members is subtracted from that of their account.
 
 use std::collections::HashMap;
-use std::fmt::Display;
+use std::fmt::{self, Display};
 
 use job_sort_formula::fairshare::policy::classic::Classic;
 use job_sort_formula::fairshare::policy::fair_tree::FairTree;
 use job_sort_formula::fairshare::policy::stored_shares;
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeKind, Policy, PolicyRules, Release, ShareTree, Shares};
+use jsf_json::{clipped, decode_utf8, strip_byte_order_mark};
+use serde_json::value::RawValue;
 
 use crate::non_empty;
-use crate::tree::{MAX_ASSOCIATIONS, MAX_NAME, Place, SlurmTree, TreeFormat};
+use crate::printed::Table;
 
-pub const ROOT: &str = "root";
+mod formats;
+#[cfg(test)]
+mod tests;
+
+/// The longest document that is read, in bytes.
+pub const MAX_BYTES: usize = 1 << 30;
+/// The most associations that are read.
+const MAX_ASSOCIATIONS: usize = 1_000_000;
+/// The longest name that is read, in bytes.
+pub const MAX_NAME: usize = 4096;
+
+const EXPECTED: &str = "`sshare -a -l` (with `-P` or not), `sshare --json`, a file of `sacctmgr dump` or for \
+                        `sacctmgr load`, or `sacctmgr -P show assoc`, `flux account export-db --fairshare-emulate`, \
+                        or native JSON, {\"children\":[{\"name\":…,\"shares\":…}]}";
+/// The first words of the lines of a file for `sacctmgr load`.
+const OBJECTS: &[&str] = &[
+    "cluster", "machine", "parent", "account", "project", "user", "qos",
+];
+
+/// A place in a document with associations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// A line, counted from 1.
+    Line(usize),
+    /// An entry of a JSON list, counted from 1.
+    Entry(usize),
+}
+
+impl Place {
+    /// A fault there that Slurm would neither write nor accept, in words that follow the name of the
+    /// document.
+    pub(super) fn fault(self, text: impl Display) -> String {
+        format!(", {self}: {text}")
+    }
+}
+
+impl Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(number) => write!(f, "line {number}"),
+            Self::Entry(number) => write!(f, "entry {number}"),
+        }
+    }
+}
+
+/// The associations of one cluster, as read from a document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SlurmTree {
+    /// The tree. A user's second association in an account, in a document without partitions, has
+    /// the partition `?2`, the third `?3`, and so on.
+    pub document: TreeDocument,
+    /// The document's format.
+    pub format: TreeFormat,
+    /// The cluster, if the document names it.
+    pub cluster: Option<String>,
+    /// Whether the document has usage.
+    pub usage_known: bool,
+    /// Whether the document was printed under the policy fair tree; `None` if its columns do not
+    /// show this.
+    pub is_fair_tree: Option<bool>,
+    /// The column `FairShare` of each node of `document`; `None` if it is blank.
+    pub printed_fairshare: Vec<Option<f64>>,
+    /// What is said of second rows of associations, which are ignored.
+    pub duplicates: Vec<String>,
+    /// Whether normalised shares in the document are less than those computed from its rows, as
+    /// where rows are missing.
+    pub has_missing_rows: bool,
+    /// What else is unusual in the document, in the order in which it was found.
+    pub warnings: Vec<String>,
+}
+
+/// A format of an association tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TreeFormat {
+    /// The output of `sshare -a -l`, in columns or with `-P` or `-p`.
+    Sshare,
+    /// The output of `sshare -a --json`.
+    SshareJson,
+    /// A file that `sacctmgr dump` writes and `sacctmgr load` reads.
+    SacctmgrFile,
+    /// The output of `sacctmgr -P show assoc`.
+    ShowAssoc,
+}
+
+/// Reads a document with Slurm's associations in any [`TreeFormat`], which is detected by content.
+///
+/// If the document has several clusters, the first is read and a warning counts the rows of
+/// the others, except in a file for `sacctmgr load`, where a second cluster is an error. What is
+/// unusual but can be read unambiguously gives a warning; everything else that Slurm would
+/// neither write nor accept is an error.
+///
+/// ```
+/// let text = "Account|User|RawShares|NormShares|RawUsage\nroot|||1.0|70\n a||40|1.0|50\n  a|ann|parent|1.0|30\n";
+/// let tree = jsf_slurm::read_tree("sshare.txt", text.as_bytes())?;
+/// let account = &tree.document.nodes[0];
+/// assert_eq!((account.name.as_str(), account.usage), ("a", Some(20.0)));
+/// assert_eq!(tree.document.share_tree()?.len(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Why it cannot be read, with its name and the line if there is one.
+pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, String> {
+    read(bytes).map_err(|fault| format!("`{source_name}`{fault}"))
+}
+
+fn read(bytes: &[u8]) -> Result<SlurmTree, String> {
+    if bytes.len() > MAX_BYTES {
+        return Err(format!(" is longer than {MAX_BYTES} bytes"));
+    }
+    let text = decode_utf8(strip_byte_order_mark(bytes));
+    let format = TreeFormat::detect(&text)?;
+    let mut records = match format {
+        TreeFormat::SshareJson => formats::read_sshare_json(&text)?,
+        TreeFormat::Sshare => formats::read_table(&text, true)?,
+        TreeFormat::ShowAssoc => formats::read_table(&text, false)?,
+        TreeFormat::SacctmgrFile => formats::read_sacctmgr_file(&text)?,
+    };
+    if format != TreeFormat::SshareJson && !text.ends_with('\n') {
+        let line = Place::Line(text.lines().count());
+        records.warn_at(
+            line,
+            "the last line has no line end; was the document cut off?",
+        );
+    }
+    records.build(format)
+}
+
+impl TreeFormat {
+    fn detect(text: &str) -> Result<Self, String> {
+        let mut lines = text.lines();
+        let Some(first) =
+            lines.find(|line| !matches!(line.trim_start().chars().next(), None | Some('#')))
+        else {
+            return match text.trim() {
+                "" => Err(unrecognised("empty")),
+                _ => Err(unrecognised("nothing but comments")),
+            };
+        };
+        if let Some(found) = binary_format(text) {
+            return Err(unrecognised(found));
+        }
+        match first.trim_start().as_bytes().first() {
+            Some(b'{') => Self::detect_json(text),
+            Some(b'[') if is_list(text) => Err(unrecognised("a JSON list")),
+            _ => Self::detect_lines(text, first),
+        }
+    }
+
+    fn detect_json(text: &str) -> Result<Self, String> {
+        let keys: HashMap<String, &RawValue> = serde_json::from_str(text).map_err(json_error)?;
+        if keys.contains_key("shares") {
+            return Ok(Self::SshareJson);
+        }
+        let found = if keys.contains_key("associations") {
+            "a JSON object with `associations`, as `sacctmgr --json show assoc` prints it"
+        } else if keys.contains_key("children") {
+            "a tree in native JSON"
+        } else {
+            "a JSON object without `shares`"
+        };
+        Err(unrecognised(found))
+    }
+
+    fn detect_lines(text: &str, first: &str) -> Result<Self, String> {
+        if text.contains('\r') && !text.contains('\n') {
+            let found =
+                "a text whose lines end with carriage returns only, which no tool of Slurm writes";
+            return Err(unrecognised(found));
+        }
+        let shown = clipped(first.trim_end());
+        if let Some(table) = Table::parse(text) {
+            let Some(format) = Self::detect_table(&table) else {
+                return Err(unrecognised(format!("a table with the header `{shown}`")));
+            };
+            return Ok(format);
+        }
+        if let Some((object, _)) = first.split_once('-')
+            && OBJECTS.contains(&object.trim().to_ascii_lowercase().as_str())
+        {
+            return Ok(Self::SacctmgrFile);
+        }
+        let looks_like_a_row = first.contains('|') || first.split_ascii_whitespace().count() > 3;
+        let found = if looks_like_a_row && first.trim_start().starts_with("root") {
+            "a table without its header line; print it without `-n`".to_owned()
+        } else {
+            format!("a text that begins with `{shown}`")
+        };
+        Err(unrecognised(found))
+    }
+
+    fn detect_table(table: &Table<'_>) -> Option<Self> {
+        if !table.has("Account") {
+            None
+        } else if table.has("RawShares") {
+            Some(Self::Sshare)
+        } else if table.has("Share") {
+            Some(Self::ShowAssoc)
+        } else if table.has("NormShares") || table.has("EffectvUsage") || table.has("RawUsage") {
+            Some(Self::Sshare)
+        } else {
+            None
+        }
+    }
+}
+
+/// The document seems to be something else.
+fn unrecognised(found: impl Display) -> String {
+    format!(" is {found}, expected {EXPECTED}")
+}
+
+/// The error of malformed JSON, or of JSON with another structure.
+fn json_error(error: serde_json::Error) -> String {
+    let reason = error.to_string();
+    if error.is_data() {
+        unrecognised(format!("JSON of another structure ({reason})"))
+    } else {
+        format!(" is not valid JSON: {reason}")
+    }
+}
+
+fn is_list(text: &str) -> bool {
+    serde_json::from_str::<Vec<&RawValue>>(text).is_ok()
+}
+
+/// What the document is if it is not a text.
+fn binary_format(text: &str) -> Option<&'static str> {
+    // a UTF-16 byte order mark is not UTF-8
+    let is_utf16 = (text.starts_with("\u{fffd}ff\u{fffd}fe")
+        || text.starts_with("\u{fffd}fe\u{fffd}ff"))
+        && text.chars().take(8).any(|c| c == '\0');
+    if is_utf16 {
+        return Some("UTF-16, save it as UTF-8");
+    }
+    // control characters, or more than a few invalid bytes at the beginning
+    let mut invalid = 0;
+    for c in text.chars().take(512) {
+        invalid += usize::from(c == '\u{fffd}');
+        if invalid > 16 || c.is_control() && !c.is_whitespace() {
+            return Some("binary data");
+        }
+    }
+    None
+}
+
+const ROOT: &str = "root";
 /// The largest error of a number that the daemon sent and `sshare` printed with six decimals.
 const PRINTED_PRECISION: f64 = 1.5e-6;
 /// The first character of a partition that the document does not name. No real partition has it.
@@ -21,20 +271,20 @@ const UNNAMED_PARTITION: &str = "?";
 
 /// A row of a document.
 #[derive(Debug)]
-pub struct Record {
-    pub place: Place,
-    pub kind: NodeKind,
-    pub name: String,
+struct Record {
+    place: Place,
+    kind: NodeKind,
+    name: String,
     /// The account that it is in; `None` for the root.
-    pub parent: Option<String>,
+    parent: Option<String>,
     /// Empty for an association with all partitions.
-    pub partition: String,
-    pub shares: Shares,
-    pub usage: f64,
+    partition: String,
+    shares: Shares,
+    usage: f64,
     /// The normalised share in the document.
-    pub norm_shares: Option<f64>,
+    norm_shares: Option<f64>,
     /// The fair-share factor in the document.
-    pub fairshare: Option<f64>,
+    fairshare: Option<f64>,
 }
 
 impl Record {
@@ -53,25 +303,25 @@ impl Record {
 
 /// All rows of a document.
 #[derive(Debug, Default)]
-pub struct Records {
-    pub cluster: Option<String>,
-    pub release: Option<Release>,
+struct Records {
+    cluster: Option<String>,
+    release: Option<Release>,
     /// Whether the document has usage; the usage of an account then includes that of its members.
-    pub usage_known: bool,
+    usage_known: bool,
     /// Whether the document does not contain the partitions of associations.
-    pub lacks_partitions: bool,
+    lacks_partitions: bool,
     /// Whether a name longer than its column ends in `+`.
-    pub names_are_cut: bool,
-    pub rows: Vec<Record>,
+    names_are_cut: bool,
+    rows: Vec<Record>,
     duplicates: Vec<String>,
-    pub warnings: Vec<String>,
+    warnings: Vec<String>,
     /// The rows of other clusters: the place and the cluster of the first, and their number.
     other_clusters: Option<(Place, String, usize)>,
 }
 
 impl Records {
     /// Checks the names of a row and the number of rows, and adds the row.
-    pub fn push(&mut self, row: Record) -> Result<(), String> {
+    fn push(&mut self, row: Record) -> Result<(), String> {
         let parent = row.parent.as_deref().unwrap_or(ROOT);
         let longest = row.name.len().max(parent.len()).max(row.partition.len());
         if longest > MAX_NAME {
@@ -89,7 +339,7 @@ impl Records {
     }
 
     /// The shares that a text denotes, with a warning if Slurm stores another number.
-    pub fn shares(&mut self, place: Place, name: &str, text: &str) -> Result<Shares, String> {
+    fn shares(&mut self, place: Place, name: &str, text: &str) -> Result<Shares, String> {
         let Some((stored, is_exact)) = parse_shares(text) else {
             return Err(place.fault(format_args!(
                 "the shares of `{name}` are `{text}`, which Slurm rejects; expected a whole number or `parent`"
@@ -108,7 +358,7 @@ impl Records {
 
     /// Whether a row is of another cluster than the first row. Such a row must not be read; it is
     /// counted for a warning. The empty name counts as a cluster of its own.
-    pub fn is_of_other_cluster(&mut self, place: Place, cluster: &str) -> bool {
+    fn is_of_other_cluster(&mut self, place: Place, cluster: &str) -> bool {
         let read = self.cluster.get_or_insert_with(|| cluster.to_owned());
         if read == cluster {
             return false;
@@ -121,7 +371,7 @@ impl Records {
     }
 
     /// Warns of the rows of other clusters.
-    pub fn finish_clusters(&mut self) {
+    fn finish_clusters(&mut self) {
         self.cluster = self.cluster.take().and_then(non_empty);
         if let Some((place, cluster, rows)) = self.other_clusters.take() {
             self.warn_of_other_cluster(place, &cluster, rows);
@@ -129,7 +379,7 @@ impl Records {
     }
 
     /// Warns that rows, of which the first is in that place, are of other clusters than those read.
-    pub fn warn_of_other_cluster(&mut self, place: Place, cluster: &str, rows: usize) {
+    fn warn_of_other_cluster(&mut self, place: Place, cluster: &str, rows: usize) {
         let read = self.cluster.as_deref().unwrap_or_default();
         let ignored = match rows {
             1 => format!("1 row of cluster `{cluster}` is ignored"),
@@ -141,16 +391,16 @@ impl Records {
     }
 
     /// Warns of the whole document.
-    pub fn warn(&mut self, text: impl Into<String>) {
+    fn warn(&mut self, text: impl Into<String>) {
         self.warnings.push(text.into());
     }
 
-    pub fn warn_at(&mut self, place: Place, text: impl Display) {
+    fn warn_at(&mut self, place: Place, text: impl Display) {
         self.warn(format!("{place}: {text}"));
     }
 
     /// The tree of the rows of a document in a format.
-    pub fn build(mut self, format: TreeFormat) -> Result<SlurmTree, String> {
+    fn build(mut self, format: TreeFormat) -> Result<SlurmTree, String> {
         if self.rows.is_empty() {
             return Err(String::from(" contains no associations; was it cut off?"));
         }
@@ -483,14 +733,14 @@ fn differences(
 }
 
 /// The fault of a usage that is not a number of at least 0.
-pub fn invalid_usage(place: Place, name: &str, text: &str) -> String {
+fn invalid_usage(place: Place, name: &str, text: &str) -> String {
     place.fault(format_args!(
         "the usage of `{name}` is `{text}`, expected a number of at least 0"
     ))
 }
 
 /// The fault of an association without shares.
-pub fn no_shares(place: Place, name: &str) -> String {
+fn no_shares(place: Place, name: &str) -> String {
     let fault = format_args!("`{name}` has no shares; was the line cut off?");
     place.fault(fault)
 }
@@ -521,39 +771,4 @@ fn parse_shares(text: &str) -> Option<(Shares, bool)> {
         Shares::Parent => number == i64::from(i32::MAX),
     };
     Some((shares, is_exact && is_integer))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_are_read_as_recorded() {
-        for (text, count, is_exact) in [
-            ("0", 0, true),
-            ("2147483646", 2_147_483_646, true),
-            ("-1", 1, false),
-            ("-7", 1, false),
-            ("2147483648", 1, false),
-            ("3000000000", 1, false),
-            ("4294967295", 1, false),
-            ("4294967296", 0, false),
-            ("99999999999999999999", 1, false),
-            ("1.5", 1, false),
-            ("+5", 5, true),
-            ("12abc", 12, false),
-        ] {
-            assert_eq!(
-                parse_shares(text),
-                Some((Shares::Count(count), is_exact)),
-                "{text}"
-            );
-        }
-        for text in ["parent", "PARENT", "2147483647"] {
-            assert_eq!(parse_shares(text), Some((Shares::Parent, true)), "{text}");
-        }
-        for text in ["0x10", "0.5", "nan", "-", ""] {
-            assert_eq!(parse_shares(text), None, "{text}");
-        }
-    }
 }
