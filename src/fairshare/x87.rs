@@ -252,4 +252,235 @@ pub(crate) fn power(base: f64, exponent: u32) -> f64 {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use proptest::prelude::*;
+
+    use rustc_apfloat::Category;
+
+    use super::*;
+
+    fn integer(value: u64) -> Extended {
+        Extended::from(value)
+    }
+
+    /// The mantissa and the exponent of its highest bit, as in `x87.txt`.
+    fn to_hex(number: Extended) -> String {
+        let bits = number.0.to_bits();
+        let sign = if number.0.is_negative() { "-" } else { "" };
+        match number.0.category() {
+            Category::Zero => "0".into(),
+            Category::Normal => {
+                // a subnormal number is written as if its highest bit were set
+                let mantissa = bits as u64;
+                format!(
+                    "{sign}{:016x}:{}",
+                    mantissa << mantissa.leading_zeros(),
+                    number.0.ilogb()
+                )
+            }
+            Category::Infinity => format!("{sign}inf"),
+            Category::NaN => "nan".into(),
+        }
+    }
+
+    fn double(bits: &str) -> f64 {
+        f64::from_bits(u64::from_str_radix(bits, 16).expect("hexadecimal"))
+    }
+
+    /// 150 rows of `a b c`, then `x*y`, `x/y`, `x+y`, `x-y*z` for `x = a/3`, `y = b/7`, `z = c+1` as an
+    /// x86 computes them in `long double`, the last one and `x*2^-1060` as doubles, and the sign of
+    /// `y - x`.
+    #[test]
+    fn every_operation_gives_the_bits_of_the_x87() {
+        for row in include_str!("x87/x87.txt").lines() {
+            let fields: Vec<&str> = row.split(' ').collect();
+            let [a, b, c] = [0, 1, 2].map(|i| double(fields[i]));
+            let x = Extended::from(a) / integer(3);
+            let y = Extended::from(b) / integer(7);
+            let z = Extended::from(c + 1.0);
+            assert_eq!(to_hex(x * y), fields[3], "{row}");
+            assert_eq!(
+                to_hex(if b == 0.0 { Extended::ZERO } else { x / y }),
+                fields[4],
+                "{row}"
+            );
+            assert_eq!(to_hex(x + y), fields[5], "{row}");
+            let difference = x - y * z;
+            assert_eq!(to_hex(difference), fields[6], "{row}");
+            assert_eq!(difference.to_f64() + 0.0, double(fields[7]) + 0.0, "{row}");
+            let small = x * Extended::from(f64::from_bits(1)) * Extended::from(2f64.powi(14));
+            assert_eq!(small.to_f64() + 0.0, double(fields[8]) + 0.0, "{row}");
+            assert_eq!(
+                y.partial_cmp(&x).map(|order| order as i32),
+                fields[9].parse().ok(),
+                "{row}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_double_round_trips() {
+        let some = [
+            0.0,
+            1.0,
+            -1.5,
+            f64::MAX,
+            f64::MIN_POSITIVE,
+            5e-324,
+            2.5e-320,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            0.1,
+        ];
+        for value in some {
+            assert_eq!(Extended::from(value).to_f64(), value);
+        }
+        assert!(Extended::from(f64::NAN).to_f64().is_nan());
+        assert_eq!(
+            (Extended::from(f64::MAX) + Extended::from(f64::MAX)).to_f64(),
+            f64::INFINITY
+        );
+    }
+
+    #[test]
+    fn the_ends_of_the_range() {
+        let big = (0..6).fold(integer(2), |power, _| power * power) * integer(1 << 63);
+        let mut huge = big;
+        while huge < Extended::INFINITY {
+            huge = huge * huge;
+        }
+        assert_eq!(to_hex(huge), "inf");
+        let mut small = Extended::one() / integer(3);
+        let mut steps = 0;
+        while !small.is_zero() {
+            small = small / integer(2);
+            steps += 1;
+        }
+        // 1/3 is halved down to the least subnormal number and once more, to 0
+        assert_eq!(steps, 16445);
+        assert_eq!(to_hex(Extended::ZERO / Extended::ZERO), "nan");
+        assert_eq!(to_hex(-integer(1) / Extended::ZERO), "-inf");
+        assert_eq!(to_hex(Extended::INFINITY - Extended::INFINITY), "nan");
+        assert!(
+            -integer(2) < -integer(1)
+                && -integer(1) < Extended::ZERO
+                && Extended::ZERO < integer(1)
+        );
+        assert_eq!(
+            Extended::NAN.total_order(&-Extended::INFINITY),
+            Ordering::Less
+        );
+        assert_eq!(Extended::NAN.total_order(&Extended::NAN), Ordering::Equal);
+    }
+
+    #[test]
+    fn equal_fractions_are_equal() {
+        assert_eq!(
+            Extended::quotient(1, 3),
+            Extended::quotient(1 << 100, 3 << 100)
+        );
+        assert_eq!(Extended::quotient(7, 49), Extended::one() / integer(7));
+        assert_eq!(
+            to_hex(Extended::quotient(u128::MAX, u128::MAX)),
+            to_hex(Extended::one())
+        );
+        assert_eq!(Extended::quotient(u128::MAX, 1).to_f64(), 2f64.powi(128));
+        assert_eq!(to_hex(Extended::quotient(0, 5)), "0");
+        assert_eq!(to_hex(Extended::quotient(5, 0)), "inf");
+        for (n, d) in [
+            (1u64, 7u64),
+            (10, 3),
+            (u64::MAX, 12345),
+            (3, u64::MAX),
+            (1 << 63, 1),
+            (999_999, 1_000_000),
+        ] {
+            assert_eq!(
+                Extended::quotient(n.into(), d.into()),
+                integer(n) / integer(d),
+                "{n}/{d}"
+            );
+        }
+    }
+
+    /// `logl` of an x86, to the last bit; this implementation may differ in the lowest two bits.
+    #[test]
+    fn logarithms_are_those_of_the_x87() {
+        for (number, logarithm) in LOGARITHMS {
+            let exact = Extended::from(logarithm[0]) + Extended::from(logarithm[1]);
+            let error = ((Extended::from(number).ln() - exact) / exact)
+                .to_f64()
+                .abs();
+            assert!(error <= 4.0 * 2f64.powi(-64), "{number:?}: {error:e}");
+        }
+        assert!(Extended::one().ln().is_zero());
+        assert_eq!(to_hex(Extended::ZERO.ln()), "-inf");
+        assert_eq!(to_hex(Extended::INFINITY.ln()), "inf");
+        assert_eq!(to_hex((-Extended::one()).ln()), "nan");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(20_000) })]
+
+        #[test]
+        fn conversion_from_a_double_is_exact(value in any::<f64>()) {
+            let converted = Extended::from(value);
+            prop_assert!(converted.to_f64() == value || value.is_nan());
+        }
+    }
+
+    /// Numbers and their logarithms in two doubles that add up to them.
+    #[expect(
+        clippy::excessive_precision,
+        clippy::approx_constant,
+        reason = "all digits, as C prints them"
+    )]
+    const LOGARITHMS: [(f64, [f64; 2]); 15] = [
+        (2.0, [0.69314718055994529, 2.3201926491189795e-17]),
+        (0.5, [-0.69314718055994529, -2.3201926491189795e-17]),
+        (1.25, [0.22314355131420976, -9.0937457217221684e-18]),
+        (
+            0.99999999999999989,
+            [-1.1102230246251565e-16, -6.1629758220391547e-33],
+        ),
+        (1.0000000000000002, [2.2204460492503128e-16, 0.0]),
+        (
+            1.4142135623730951,
+            [0.3465735902799727, 2.4448758989548125e-17],
+        ),
+        (
+            0.70710678118654757,
+            [-0.34657359027997259, 1.2468324983583301e-18],
+        ),
+        (
+            3.7000000000000001e-300,
+            [-689.46719507856358, 5.0792703376600912e-14],
+        ),
+        (
+            1.7976931348623157e+308,
+            [709.78271289338397, 2.3647750424515834e-14],
+        ),
+        (
+            4.9406564584124654e-324,
+            [-744.44007192138122, -4.4242387531312488e-14],
+        ),
+        (10.0, [2.3025850929940459, -2.1705727493159799e-16]),
+        (
+            0.10000000000000001,
+            [-2.3025850929940455, -1.715207836872068e-16],
+        ),
+        (1.5, [0.40546510810816438, -2.8731357570865868e-18]),
+        (1.125, [0.11778303565638346, -1.1926223897340549e-18]),
+        (123456789.0, [18.631401766168018, -2.0816681711721685e-16]),
+    ];
+
+    #[test]
+    fn powers_are_right_to_the_last_bit() {
+        for (base, exponent) in [(0.5, 10), (0.75, 3), (3.0, 20), (1.5, 7)] {
+            assert_eq!(power(base, exponent), f64::powi(base, exponent as i32));
+        }
+        assert_eq!(power(0.0, 3), 0.0);
+        assert_eq!(power(0.5, u32::MAX), 0.0);
+        assert_eq!(power(10.0, u32::MAX), f64::INFINITY);
+    }
+}

@@ -8,7 +8,6 @@ pub mod lint;
 pub mod name_resolution;
 pub mod program;
 pub mod syntax;
-mod template;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -16,13 +15,13 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::diagnostic::Span;
-use crate::python::PythonVersion;
+use crate::python::{PythonVersion, Value};
 use crate::schema::Schema;
+use name_resolution::Resolution;
 use program::{CompileError, Program};
-use syntax::{Expr, Node, SyntaxError};
+use syntax::{Expr, MAX_LENGTH, Node, SyntaxError, TemplatePlace};
 
 pub use syntax::{Construct, SyntaxErrorKind, Unit};
-pub use template::{Template, TemplateConstant};
 
 /// A parsed formula.
 ///
@@ -152,4 +151,407 @@ impl fmt::Display for Formula {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.expr.fmt(f)
     }
+}
+
+/// The most constants of a template.
+const MAX_CONSTANTS: usize = 20;
+
+/// The greatest length of a number that is filled in, in bytes: `(-1.2345678901234567e-300)`.
+const MAX_FILLED: usize = 26;
+
+/// Up to this magnitude a whole number is filled in without a point or an exponent, as a Python
+/// `int`.
+// from here on, Python writes a float with an exponent
+const MAX_WHOLE: f64 = 1e16;
+
+/// A number of a formula that is to be found: `{name=START:LOW..HIGH}`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TemplateConstant {
+    /// Its name.
+    pub name: Box<str>,
+    /// The number from which a search starts.
+    pub start: f64,
+    /// The smallest number that it may be.
+    pub low: f64,
+    /// The largest number that it may be.
+    pub high: f64,
+    /// Whether a search moves by factors instead of by differences (`:log`).
+    pub is_log: bool,
+    /// Whether it is a whole number (`:int`).
+    pub is_int: bool,
+    /// Where the template declares it, with the braces.
+    pub span: Span,
+}
+
+/// The text of a formula in which some numbers are still to be found.
+///
+/// A constant is declared once, as `{name=START:LOW..HIGH}`, and may be repeated as `{name}`,
+/// before or after it. `:log` after the range says that a search moves it by factors, `:int` that
+/// it is a whole number. All else is the text of a formula, with its comments.
+///
+/// ```
+/// use job_sort_formula::formula::Template;
+/// use job_sort_formula::Formula;
+///
+/// let template = Template::parse("{fs=100:0..500}*fairshare_factor + ncpus**{power=-1:-2..2}")?;
+/// assert_eq!(template.constants()[0].high, 500.0);
+/// let text = template.fill(&[120.0, -0.5]);
+/// assert_eq!(text, "120*fairshare_factor + ncpus**(-0.5)");
+/// assert!(Formula::parse(&text).is_ok());
+/// # Ok::<(), job_sort_formula::SyntaxError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Template {
+    expr: Expr,
+    constants: Vec<TemplateConstant>,
+    /// Where numbers are filled in, ascending, and the index of the constant of each.
+    places: Vec<(Span, usize)>,
+}
+
+impl Template {
+    /// Parses the text of a template.
+    ///
+    /// # Errors
+    /// A [`SyntaxError`] with its span if the text is not a formula but for its constants, or if a
+    /// constant is not written as it should be, has a name with another meaning, or is missing.
+    pub fn parse(text: &str) -> Result<Self, SyntaxError> {
+        let (expr, places) = syntax::parse_template(text)?;
+        let mut template = Self {
+            expr,
+            constants: Vec::new(),
+            places: Vec::with_capacity(places.len()),
+        };
+        for place in &places {
+            if !place.parts.is_empty() {
+                template.declare(text, place)?;
+            }
+        }
+        // a constant may be declared after a place
+        for TemplatePlace { name, span, .. } in places {
+            let mut constants = template.constants.iter();
+            let Some(index) = constants.position(|constant| constant.name == name) else {
+                let message = format!("the constant `{name}` has no range");
+                let help =
+                    format!("declare it where it stands first: `{{{name}=START:LOW..HIGH}}`");
+                return Err(error(message, help, span));
+            };
+            template.places.push((span, index));
+        }
+        // in the order of the text, in which numbers are filled in
+        template.places.sort_unstable();
+        // whatever numbers are filled in, the formula is not too long
+        if text.len() + template.places.len() * MAX_FILLED > MAX_LENGTH
+            && !template.places.is_empty()
+        {
+            let end = Span::new(text.len(), text.len());
+            return Err(SyntaxError::new(SyntaxErrorKind::TooLong, end));
+        }
+        if template.constants.is_empty() {
+            let message = "the template has no constant to find";
+            let help =
+                "write `{name=START:LOW..HIGH}` instead of a number, such as `{fs=100:0..500}`";
+            return Err(error(message, help, Span::new(0, text.len())));
+        }
+        for constant in &template.constants {
+            check_name(constant, &template)?;
+        }
+        template.check_filled()?;
+        Ok(template)
+    }
+
+    /// Reads `{name=START:LOW..HIGH}`.
+    fn declare(&mut self, text: &str, place: &TemplatePlace) -> Result<(), SyntaxError> {
+        let constant = read_constant(text, place)?;
+        let name = &constant.name;
+        if self.constants.iter().any(|other| other.name == *name) {
+            let message = format!("the constant `{name}` is declared twice");
+            let help = format!("declare it once, and write `{{{name}}}` where it stands again");
+            return Err(error(message, help, constant.span));
+        }
+        if self.constants.len() == MAX_CONSTANTS {
+            let message = format!("a template has at most {MAX_CONSTANTS} constants");
+            let help = "write the numbers that matter least as numbers";
+            return Err(error(message, help, constant.span));
+        }
+        self.constants.push(constant);
+        Ok(())
+    }
+
+    /// Refuses a template with a constant where a name is allowed, but no number:
+    /// `({a=1:0..2} := 3)`.
+    fn check_filled(&self) -> Result<(), SyntaxError> {
+        let starts: Vec<f64> = self
+            .constants
+            .iter()
+            .map(|constant| constant.start)
+            .collect();
+        let Err(refused) = syntax::parse(&self.fill(&starts)) else {
+            return Ok(());
+        };
+        let message = format!("a number cannot stand where a constant does: {refused}");
+        let help = "put constants only where numbers can stand";
+        Err(error(message, help, Span::new(0, self.text().len())))
+    }
+
+    /// The text that was parsed.
+    pub fn text(&self) -> &str {
+        self.expr.text()
+    }
+
+    /// The constants, in the order in which they are declared.
+    pub fn constants(&self) -> &[TemplateConstant] {
+        &self.constants
+    }
+
+    /// The abstract syntax tree, in which each constant is a name.
+    pub fn expr(&self) -> &Expr {
+        &self.expr
+    }
+
+    /// The text of the formula with these numbers, one for each constant; numbers of `:int`
+    /// constants are rounded.
+    ///
+    /// A negative number is put in parentheses, a whole one has no point, and others have the
+    /// fewest digits that give the same double.
+    ///
+    /// # Panics
+    /// If there are fewer numbers than constants, or one of them is not finite.
+    pub fn fill(&self, values: &[f64]) -> String {
+        let mut filled = String::with_capacity(self.text().len() + self.places.len() * 8);
+        let mut copied = 0;
+        for (span, constant) in &self.places {
+            filled.push_str(&self.text()[copied..span.start as usize]);
+            copied = span.end as usize;
+            let is_int = self.constants()[*constant].is_int;
+            let value = if is_int {
+                values[*constant].round()
+            } else {
+                values[*constant]
+            };
+            let rest = &self.text()[copied..];
+            push_separated(&mut filled, &number_text(value), rest);
+        }
+        filled.push_str(&self.text()[copied..]);
+        filled
+    }
+}
+
+/// A number as Python reads it, also before `**` and after `-`.
+fn number_text(value: f64) -> String {
+    assert!(value.is_finite(), "{value} cannot be filled into a formula");
+    let is_whole = value.fract() == 0.0 && value.abs() <= MAX_WHOLE;
+    // an integer has no sign of zero
+    let text = if is_whole {
+        (value as i64).to_string()
+    } else {
+        Value::Float(value).repr()
+    };
+    if text.starts_with('-') {
+        format!("({text})")
+    } else {
+        text
+    }
+}
+
+/// Adds a number, with blanks around it where it would otherwise become a part of a name, as in
+/// `not{a}`.
+fn push_separated(text: &mut String, number: &str, rest: &str) {
+    let is_joined = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
+    if text.ends_with(is_joined) {
+        text.push(' ');
+    }
+    text.push_str(number);
+    if rest.starts_with(is_joined) {
+        text.push(' ');
+    }
+}
+
+fn read_constant(text: &str, place: &TemplatePlace) -> Result<TemplateConstant, SyntaxError> {
+    let TemplatePlace { name, span, parts } = place.clone();
+    let mut parts = parts
+        .into_iter()
+        .map(|span| Part::new(span.start as usize, span.slice(text)));
+    // never missing: `declare` is called for places with parts only
+    let start_part = parts.next().unwrap_or(Part { text: "", span });
+    let start = start_part.number()?;
+    let Some(range) = parts.next() else {
+        let message = format!("the constant `{name}` has no range");
+        return Err(error(message, form(&name), span));
+    };
+    let (low, high) = range.range(&name)?;
+    let mut constant = TemplateConstant {
+        name,
+        start,
+        low,
+        high,
+        is_log: false,
+        is_int: false,
+        span,
+    };
+    for suffix in parts {
+        match suffix.text {
+            "log" if !constant.is_log => constant.is_log = true,
+            "int" if !constant.is_int => constant.is_int = true,
+            other => {
+                let message = format!("`:{other}` is not known here");
+                let help = "`:log`, `:int` or both may follow the range";
+                return Err(error(message, help, suffix.span));
+            }
+        }
+    }
+    check_values(&constant, start_part.span, range.span)?;
+    Ok(constant)
+}
+
+fn check_values(
+    constant: &TemplateConstant,
+    start_span: Span,
+    range_span: Span,
+) -> Result<(), SyntaxError> {
+    let TemplateConstant {
+        start, low, high, ..
+    } = *constant;
+    let numbers = [start, low, high];
+    let fraction = numbers.into_iter().find(|number| number.fract() != 0.0);
+    let (message, help, at) = if low > high {
+        (
+            format!("the range `{low}..{high}` is upside down"),
+            format!("write the smaller number first: `{high}..{low}`"),
+            range_span,
+        )
+    } else if low == high {
+        (
+            format!("the range `{low}..{high}` has one number only"),
+            "write the number itself, without braces".to_owned(),
+            range_span,
+        )
+    } else if !(low..=high).contains(&start) {
+        (
+            format!("the start {start} is outside of the range `{low}..{high}`"),
+            "start within the range, or widen it".to_owned(),
+            start_span,
+        )
+    } else if constant.is_log && low <= 0.0 {
+        (
+            format!("the range `{low}..{high}` has no logarithms"),
+            "with `:log` a range begins above 0".to_owned(),
+            range_span,
+        )
+    } else if let Some(fraction) = fraction
+        && constant.is_int
+    {
+        (
+            format!("{fraction} is not a whole number"),
+            "with `:int` the start and the range are whole numbers".to_owned(),
+            if fraction == start {
+                start_span
+            } else {
+                range_span
+            },
+        )
+    } else {
+        return Ok(());
+    };
+    Err(error(message, help, at))
+}
+
+/// A text between two colons, without the blanks around it.
+#[derive(Clone, Copy)]
+struct Part<'t> {
+    text: &'t str,
+    span: Span,
+}
+
+impl<'t> Part<'t> {
+    fn new(start: usize, text: &'t str) -> Self {
+        let start = start + text.len() - text.trim_start().len();
+        let text = text.trim();
+        Self {
+            text,
+            span: Span::new(start, start + text.len()),
+        }
+    }
+
+    fn number(self) -> Result<f64, SyntaxError> {
+        // the standard library reads `inf` and `nan` as well
+        let is_written_as_number = self
+            .text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+        let message = match self.text.parse::<f64>() {
+            Ok(number) if is_written_as_number && number.is_finite() => return Ok(number),
+            Ok(_) if is_written_as_number => format!("`{}` is too large for a number", self.text),
+            _ if self.text.is_empty() => "a number is missing".to_owned(),
+            _ => format!("`{}` is not a number", self.text),
+        };
+        Err(error(message, form("name"), self.span))
+    }
+
+    fn range(self, name: &str) -> Result<(f64, f64), SyntaxError> {
+        let Some((low, high)) = self.text.split_once("..") else {
+            return Err(error(
+                format!("`{}` is not a range", self.text),
+                form(name),
+                self.span,
+            ));
+        };
+        let start = self.span.start as usize;
+        let high_start = start + low.len() + "..".len();
+        Ok((
+            Part::new(start, low).number()?,
+            Part::new(high_start, high).number()?,
+        ))
+    }
+}
+
+/// How a constant is written.
+fn form(name: &str) -> String {
+    format!(
+        "a constant to find is written `{{{name}=START:LOW..HIGH}}`, such as `{{{name}=100:0..500}}`"
+    )
+}
+
+/// Refuses a name that means something else in Python or in the rest of the formula.
+fn check_name(constant: &TemplateConstant, template: &Template) -> Result<(), SyntaxError> {
+    let name = &*constant.name;
+    let help = "give the constant another name".to_owned();
+    if !matches!(
+        Resolution::resolve(name, PythonVersion::default(), |_| false),
+        Resolution::Undefined
+    ) {
+        return Err(error(
+            format!("`{name}` is a name of Python, which no constant can have"),
+            help,
+            constant.span,
+        ));
+    }
+    for node in template.expr.nodes() {
+        if node.name() != Some(name) {
+            continue;
+        }
+        let places = &template.places;
+        // the places are sorted
+        let is_filled = places
+            .binary_search_by_key(&node.span, |(place, _)| *place)
+            .is_ok();
+        if !is_filled {
+            return Err(error(
+                format!("`{name}` is both a constant and an input of the formula"),
+                format!(
+                    "give the constant another name, or write `{{{name}}}` where the constant stands again"
+                ),
+                node.span,
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The error of a template that cannot be used.
+fn error(message: impl Into<String>, help: impl Into<String>, span: Span) -> SyntaxError {
+    let kind = SyntaxErrorKind::Template {
+        message: message.into(),
+        help: help.into(),
+    };
+    SyntaxError::new(kind, span)
 }

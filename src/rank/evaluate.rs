@@ -1,5 +1,14 @@
-//! Evaluates a program for all jobs of a table: first in columns, then row by row where the
-//! columnar executor falls back.
+//! Evaluates a program for all jobs of a table: first in columns, then row by row where the columnar
+//! executor falls back; and counts the work that the evaluations for the jobs of a queue, and the
+//! searches of one explanation, may do together.
+//!
+//! Of evaluations only the operations on the words of long integers count. Of a search it is what it
+//! computes, whatever kind of step it does: the instructions of the formula that are evaluated, the
+//! operations on the words of long integers, the parts of the formula whose ranges are analysed, and
+//! the results that are kept. A unit is about a nanosecond, an operation on a 64-bit word. The count
+//! does not depend on the machine, so the same search ends at the same place everywhere.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rust_decimal::Decimal;
 
@@ -11,7 +20,7 @@ use crate::jobs::{Column, JobTable};
 use crate::parallel;
 use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
 use crate::python::{Arithmetic, DecimalArithmetic, ErrorKind, Python, Raised, Value};
-use crate::rank::{OnError, QueueWork, ScoreError, ScorePrecision, Scores};
+use crate::rank::{OnError, ScoreError, ScorePrecision, Scores};
 use crate::schema::current_name;
 
 /// The number of rows that one thread evaluates at a time, a multiple of [`LANES`]. A smaller table
@@ -344,6 +353,142 @@ fn partitions<'r>(numbers: &'r mut [f64], is_int: &'r mut [bool]) -> Vec<Partiti
         });
     }
     partitions
+}
+
+/// The most work of all searches for one job: about two seconds.
+pub const SEARCH_WORK: u64 = 1 << 31;
+/// The work of an instruction that is interpreted for one job.
+const INTERPRETED_INSTRUCTION: u64 = 32;
+/// The work of the range and slope analysis of one part of a formula.
+const ANALYSED_NODE: u64 = 192;
+
+/// The work that the evaluations for the jobs of a queue have done beyond [`FREE_FUEL`] for each,
+/// in words. Calls that score parts of a queue share it.
+#[derive(Debug, Default)]
+pub struct QueueWork(AtomicU64);
+
+impl QueueWork {
+    /// Whether it is more than [`QUEUE_FUEL`]. If calls on several threads did it, they are then to
+    /// be made again one after the other, because it depends on the threads which jobs failed.
+    pub fn is_beyond_the_budget(&self) -> bool {
+        // relaxed: the sum is all that the threads share, and no other memory depends on it
+        self.0.load(Ordering::Relaxed) > QUEUE_FUEL
+    }
+
+    /// That of a queue whose evaluations may do this much.
+    fn of_budget(words: u64) -> Self {
+        // a smaller budget is the whole one of which the rest is spent
+        Self(AtomicU64::new(QUEUE_FUEL - words))
+    }
+
+    /// Evaluates a job with what the jobs before it have left.
+    pub(super) fn evaluate(
+        &self,
+        interpreter: &mut Interpreter<'_, Python>,
+        inputs: &[Value],
+    ) -> Result<Value, EvalError> {
+        interpreter.grant(if self.is_beyond_the_budget() {
+            FREE_FUEL
+        } else {
+            FUEL
+        });
+        let result = interpreter.evaluate(inputs);
+        if !self.add(interpreter.arithmetic().work()) {
+            return result;
+        }
+        // evaluated again for its error, which names the jobs before as the cause
+        interpreter.grant(FREE_FUEL);
+        interpreter.evaluate(inputs)
+    }
+
+    /// Adds the work of an evaluation. Returns whether its job fails, because it exceeds what the
+    /// jobs before it have left.
+    pub fn add(&self, words: u64) -> bool {
+        let excess = words.saturating_sub(FREE_FUEL);
+        excess > 0 && self.0.fetch_add(excess, Ordering::Relaxed) + excess > QUEUE_FUEL
+    }
+}
+
+/// The work that some searches may still do.
+#[derive(Debug, Clone)]
+pub struct WorkBudget {
+    left: u64,
+    is_spent: bool,
+}
+
+impl Default for WorkBudget {
+    /// The work that one explanation may do.
+    fn default() -> Self {
+        Self::new(SEARCH_WORK)
+    }
+}
+
+impl WorkBudget {
+    /// A budget of this many units.
+    pub fn new(units: u64) -> Self {
+        Self {
+            left: units,
+            is_spent: false,
+        }
+    }
+
+    /// Whether a search needed more than was left.
+    pub fn is_spent(&self) -> bool {
+        self.is_spent
+    }
+
+    /// The units that are left.
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Takes units for work that is to be done next; `None` if fewer are left, after which nothing
+    /// can be taken.
+    pub fn take(&mut self, units: u64) -> Option<()> {
+        match self.left.checked_sub(units) {
+            Some(left) if !self.is_spent => {
+                self.left = left;
+                Some(())
+            }
+            _ => {
+                self.is_spent = true;
+                None
+            }
+        }
+    }
+
+    /// Takes units for work that was done already, where it cannot be known before.
+    pub fn charge(&mut self, units: u64) {
+        self.left = self.left.saturating_sub(units);
+    }
+
+    /// Does a search with an equal part of what is left, one of `parts`, and takes what it needed.
+    pub fn with_part<T>(&mut self, parts: u64, search: impl FnOnce(&mut Self) -> T) -> T {
+        let mut part = Self {
+            left: self.left / parts.max(1),
+            is_spent: self.is_spent,
+        };
+        let granted = part.left;
+        let found = search(&mut part);
+        // that a part is spent is not passed on: what is left is for the others
+        self.left -= granted - part.left;
+        found
+    }
+}
+
+/// The work of an evaluation for one job, without that on long integers.
+pub fn row_work(program: &Program) -> u64 {
+    (program.instruction_count() as u64 + 1) * INTERPRETED_INSTRUCTION
+}
+
+/// The work of an evaluation in columns, for each job.
+pub(super) fn lane_work(program: &Program) -> u64 {
+    program.lane_work()
+}
+
+/// The work of the analysis of a formula over a range of one input.
+pub(super) fn analysis_work(program: &Program) -> u64 {
+    program.expr().nodes().len() as u64 * ANALYSED_NODE
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::formula::program::{EvalError, Program, Term, Trace};
 use crate::formula::syntax::{ExprId, ExprKind, Node};
 use crate::jobs::{Exclusion, JobTable};
 use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Python, Value};
-use crate::rank::work_budget::{WorkBudget, row_work};
+use crate::rank::{WorkBudget, row_work};
 use crate::schema::FairshareInput;
 
 /// The value of a sub-expression.

@@ -1,4 +1,5 @@
-//! The score of every job under a formula, and the order in which the scheduler considers the jobs.
+//! The score of every job under a formula, and the order in which the scheduler considers the jobs,
+//! with the NaN semantics of OpenPBS.
 //!
 //! In: a [`Program`], a [`JobTable`] and, through [`fill_fairshare`], a fair-share backend. Out: a
 //! [`Ranking`].
@@ -8,34 +9,10 @@ mod evaluate;
 pub mod explain;
 mod input_columns;
 pub mod measures;
-mod openpbs_digits;
-mod order;
-mod race;
 mod score;
-mod scores;
 mod summands;
 mod sweep;
 pub mod trajectory;
-mod work_budget;
-
-pub use crate::python::InputColumn;
-pub use compare::SIZES;
-pub use compare::{
-    ComparedRanking, Comparison, Fairness, GroupChange, JobMove, OldNew, Transitions,
-};
-pub use evaluate::{RowScorer, python_result, score};
-pub use input_columns::{ColumnError, ColumnScratch};
-pub use openpbs_digits::{decimals, fixed, printed, read_amount};
-pub use openpbs_digits::{openpbs_digits, openpbs_logged};
-pub use order::top_rows;
-pub use order::{double_key, higher_first, merge_sort, sort_by_value, sort_listed_by_value};
-pub use race::{Competitor, Crossings, FirstStep, Goal, crossings, first_step};
-pub use score::Consequence;
-pub use score::{OnError, Score, ScoreError, ScorePrecision};
-pub use scores::Scores;
-pub use summands::{SummandAgreement, SummandColumns, SummandRange, summand_agreements};
-pub use sweep::{Enclosure, Scoring, Sweep};
-pub use work_budget::{QueueWork, SEARCH_WORK, WorkBudget, row_work};
 
 use std::cmp::{Ordering, Reverse};
 use std::fmt;
@@ -45,8 +22,24 @@ use rust_decimal::Decimal;
 use crate::fairshare::{EntityShares, FairShare};
 use crate::formula::program::Program;
 use crate::jobs::JobTable;
+use crate::parallel;
 use crate::python::Value;
 use crate::schema::FairshareInput;
+
+pub use crate::python::InputColumn;
+pub use compare::{
+    ComparedRanking, Comparison, Fairness, GroupChange, JobMove, OldNew, SIZES, Transitions,
+};
+pub use evaluate::{QueueWork, RowScorer, SEARCH_WORK, WorkBudget, python_result, row_work, score};
+pub use input_columns::{
+    ColumnError, ColumnScratch, decimals, fixed, openpbs_digits, openpbs_logged, printed,
+    read_amount,
+};
+pub use score::{Consequence, OnError, Score, ScoreError, ScorePrecision, Scores};
+pub use summands::{SummandAgreement, SummandColumns, SummandRange, summand_agreements};
+pub use sweep::{
+    Competitor, Crossings, Enclosure, FirstStep, Goal, Scoring, Sweep, crossings, first_step,
+};
 
 /// The scores of a queue, and the order of its jobs.
 ///
@@ -180,7 +173,7 @@ impl Ranking {
 
     /// Values that compare as the scores do: those of [`Scores::values`], or ordinals where the
     /// scores are decimals.
-    pub(super) fn comparable_values(&self) -> Vec<f64> {
+    fn comparable_values(&self) -> Vec<f64> {
         let values = self.scores.values();
         let Some(decimals) = self.scores.decimals() else {
             return values;
@@ -372,4 +365,184 @@ pub fn missing_fairshare_input<'t>(
         }
     }
     None
+}
+
+/// Compares two values as OpenPBS does: the higher comes first, and NaN equals every value.
+pub fn higher_first(left: f64, right: f64) -> Ordering {
+    right.partial_cmp(&left).unwrap_or(Ordering::Equal)
+}
+
+/// The rows of the best `limit` scores, best first, as OpenPBS orders its jobs: the higher score
+/// first, then the earlier submission, then the lower row. The scores are rounded to `precision`
+/// first: [`ScorePrecision::Float32`] is the scheduler's. `submitted` has the time of each row, in
+/// any unit that increases with time; without it, or from its end on, the rows are in the order of
+/// submission. NaN equals every score, which is not an order: the result is then that of the sort
+/// in glibc, which OpenPBS uses.
+///
+/// ```
+/// use job_sort_formula::rank::{ScorePrecision, top_rows};
+///
+/// let scores = [0.5, 7.0, 0.500_000_001, 7.0];
+/// assert_eq!(top_rows(&scores, None, ScorePrecision::Float32, usize::MAX), [1, 3, 0, 2]);
+/// assert_eq!(top_rows(&scores, Some(&[40, 30, 20, 10]), ScorePrecision::Float32, 3), [3, 1, 2]);
+/// ```
+pub fn top_rows(
+    scores: &[f64],
+    submitted: Option<&[i64]>,
+    precision: ScorePrecision,
+    limit: usize,
+) -> Vec<usize> {
+    let values: Vec<f64> = scores.iter().map(|&score| precision.round(score)).collect();
+    let times = submitted.unwrap_or_default();
+    if times.is_sorted() {
+        return sort_by_value(&values, |_| true, limit);
+    }
+    let mut rows: Vec<usize> = (0..values.len()).collect();
+    rows.sort_by_key(|&row| times.get(row).copied().unwrap_or(i64::MAX));
+    sort_listed_by_value(&rows, &values, limit)
+}
+
+/// Sorts the rows that `is_listed` accepts by value, the higher first; rows of equal value keep
+/// their order. Returns at most the first `limit` rows.
+pub fn sort_by_value(
+    values: &[f64],
+    is_listed: impl Fn(usize) -> bool,
+    limit: usize,
+) -> Vec<usize> {
+    let mut rows: Vec<usize> = (0..values.len()).collect();
+    rows.retain(|&row| is_listed(row));
+    if values.iter().any(|value| value.is_nan()) {
+        merge_sort(&mut rows, &mut |left: usize, right: usize| {
+            higher_first(values[left], values[right])
+        });
+        rows.truncate(limit);
+        return rows;
+    }
+    // the keys alone are sorted, since looking up the value of a row for every comparison would
+    // miss the cache
+    let mut keys = Vec::with_capacity(rows.len());
+    for row in rows {
+        // the row, of 32 bits, breaks ties: an unstable sort then keeps their order
+        keys.push(u128::from(double_key(values[row])) << 32 | row as u128);
+    }
+    // those behind the limit need not be sorted
+    if limit < keys.len() {
+        keys.select_nth_unstable(limit);
+        keys.truncate(limit);
+    }
+    parallel::sort_unstable(&mut keys);
+    keys.into_iter().map(|key| key as u32 as usize).collect()
+}
+
+/// Sorts rows in any order as [`sort_by_value`] does.
+pub fn sort_listed_by_value(rows: &[usize], values: &[f64], limit: usize) -> Vec<usize> {
+    let values: Vec<f64> = rows.iter().map(|&row| values[row]).collect();
+    let mut order = sort_by_value(&values, |_| true, limit);
+    for row in &mut order {
+        *row = rows[*row];
+    }
+    order
+}
+
+/// An integer that orders values as [`higher_first`] does: the higher the value, the lower the key.
+/// Both zeros have the same key. The value must not be NaN.
+pub fn double_key(value: f64) -> u64 {
+    // -0 + 0 is 0
+    let bits = (value + 0.0).to_bits();
+    if bits >> 63 == 1 {
+        bits
+    } else {
+        !(bits | 1 << 63)
+    }
+}
+
+/// Sorts as the `qsort` of glibc does, which OpenPBS uses for its jobs: a top-down merge sort.
+///
+/// A comparison in which NaN equals every value is not a total order. The result then depends on
+/// which pairs are compared, and the sort of the standard library may panic. With a total order
+/// this is a stable sort.
+pub fn merge_sort<T: Copy>(items: &mut [T], compare: &mut impl FnMut(T, T) -> Ordering) {
+    let mut scratch = Vec::with_capacity(items.len());
+    merge_sort_with(items, &mut scratch, compare);
+}
+
+/// Recurses to a depth of the logarithm of the length.
+fn merge_sort_with<T: Copy>(
+    items: &mut [T],
+    scratch: &mut Vec<T>,
+    compare: &mut impl FnMut(T, T) -> Ordering,
+) {
+    if items.len() <= 1 {
+        return;
+    }
+    let middle = items.len() / 2;
+    merge_sort_with(&mut items[..middle], scratch, compare);
+    merge_sort_with(&mut items[middle..], scratch, compare);
+    scratch.clear();
+    let mut left = 0;
+    let mut right = middle;
+    while left < middle && right < items.len() {
+        // not `<`: items that are equal, as a NaN is to all, stay in place
+        if compare(items[left], items[right]) != Ordering::Greater {
+            scratch.push(items[left]);
+            left += 1;
+        } else {
+            scratch.push(items[right]);
+            right += 1;
+        }
+    }
+    scratch.extend_from_slice(&items[left..middle]);
+    let merged = scratch.len();
+    items[..merged].copy_from_slice(scratch);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merge_sort_is_stable() {
+        let mut items: Vec<usize> = (0..1000).collect();
+        merge_sort(&mut items, &mut |a: usize, b: usize| {
+            ((a * 7919) % 10).cmp(&((b * 7919) % 10))
+        });
+        let mut expected: Vec<usize> = (0..1000).collect();
+        expected.sort_by_key(|item| (item * 7919) % 10);
+        assert_eq!(items, expected);
+    }
+
+    #[test]
+    fn rows_of_equal_value_keep_their_order() {
+        for count in [0, 5, 1000, 300_000] {
+            for divisor in [4.0, 7.0] {
+                let values: Vec<f64> = (0..count)
+                    .map(|row| (((row * 7919) % 1009) as f64 - 500.0) / divisor)
+                    .collect();
+                let rows: Vec<usize> = (0..count).rev().collect();
+                let mut expected = rows.clone();
+                expected.sort_by(|&left, &right| higher_first(values[left], values[right]));
+                for limit in [0, 1, 17, count / 2, usize::MAX] {
+                    let first = &expected[..limit.min(count)];
+                    assert_eq!(sort_listed_by_value(&rows, &values, limit), first);
+                }
+            }
+        }
+        let values = [
+            0.0,
+            -0.0,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            -1.0,
+            1e-310,
+            1e300,
+        ];
+        assert_eq!(sort_by_value(&values, |_| true, 7), [2, 6, 5, 0, 1, 4, 3]);
+    }
+
+    #[test]
+    fn nan_equals_every_value() {
+        let mut items = [f64::NAN, 1.0, f64::NAN];
+        merge_sort(&mut items, &mut higher_first);
+        assert!(items[0].is_nan() && items[1] == 1.0 && items[2].is_nan());
+    }
 }

@@ -9,10 +9,8 @@ use serde::Serialize;
 use crate::diagnostic::Span;
 use crate::formula::program::Program;
 use crate::jobs::JobTable;
-use crate::rank::evaluate::score;
 use crate::rank::measures::tau_b;
-use crate::rank::order::sort_by_value;
-use crate::rank::{OnError, Ranking, ScorePrecision};
+use crate::rank::{OnError, Ranking, ScorePrecision, score, sort_by_value};
 use crate::schema::Schema;
 
 /// A formula of more summands is not examined.
