@@ -288,7 +288,7 @@ pub(crate) const WIDTH: usize = 110;
 /// Replaces a file, or the one that a symbolic link points to, by a new one with the permissions of
 /// a new file. A device, such as `/dev/null`, is written to; a pipe is refused, because nothing may
 /// ever read it.
-pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(found) if found.file_type().is_char_device() => {
             return OpenOptions::new().write(true).open(path)?.write_all(bytes);

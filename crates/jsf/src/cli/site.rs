@@ -171,7 +171,7 @@ impl ValueEnum for PolicyArg {
 }
 
 /// The options that give single files, in the order of the help: the role, the option and its help.
-pub(crate) const FILE_OPTIONS: [(Role, &str, &str); 12] = [
+const FILE_OPTIONS: [(Role, &str, &str); 12] = [
     (
         Role::Queue,
         "--queue",

@@ -677,7 +677,7 @@ pub(crate) fn fitting(text: &str, width: f64) -> String {
 
 /// The commands of a path of steps: where each begins and ends, and its height. Where one does not
 /// begin at the end of the one before, the path has a gap.
-pub(crate) fn steps_path(steps: impl Iterator<Item = (f64, f64, f64)>) -> String {
+fn steps_path(steps: impl Iterator<Item = (f64, f64, f64)>) -> String {
     let mut commands = String::new();
     let mut end = f64::NAN;
     for (from, to, y) in steps {

@@ -190,7 +190,7 @@ const SCHEMA: &str =
 ///
 /// # Errors
 /// `out` cannot be written.
-pub(crate) fn write_sarif(report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_sarif(report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, &document(report))?;
     writeln!(out)
 }

@@ -134,7 +134,7 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
 }
 
 /// A formula with the findings that are shown.
-pub(crate) struct CheckedFormula {
+struct CheckedFormula {
     pub(crate) source: FormulaText,
     pub(crate) checked: Checked,
     /// The codes of the errors that are not shown.
@@ -173,12 +173,12 @@ impl CheckedFormula {
     }
 
     /// Whether qmgr passes the text on.
-    pub(crate) fn reaches_server(&self) -> bool {
+    fn reaches_server(&self) -> bool {
         self.checked.validation.by != Some(AnsweredBy::Qmgr)
     }
 
     /// Says which errors are not shown.
-    pub(crate) fn note_hidden(&self) {
+    fn note_hidden(&self) {
         if self.hidden.is_empty() {
             return;
         }
@@ -215,7 +215,7 @@ fn error_codes(checked: &Checked) -> BTreeSet<&'static str> {
 const MAX_ROUNDS: usize = 1000;
 
 /// The formula with all fixes applied, checked again after each round.
-pub(crate) fn apply_fixes(
+fn apply_fixes(
     mut formula: CheckedFormula,
     site: &Site,
     levels: &Levels,
@@ -262,7 +262,7 @@ fn report_fix(formula: &str, found: &Diagnostic) {
 
 /// Prints the command that sets the formula, and that of a threshold that is set with it, or says
 /// what prevents that.
-pub(crate) fn write_qmgr_commands(
+fn write_qmgr_commands(
     arguments: &CheckArgs,
     site: &Site,
     formula: &CheckedFormula,

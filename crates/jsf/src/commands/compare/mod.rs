@@ -235,7 +235,7 @@ pub struct ListedJobs {
 
 /// The document of a comparison. What only a page shows of it is in the order of the page, which
 /// begins with the answer.
-pub(crate) fn compare_document(report: CompareReport<'_>) -> Document<'_> {
+fn compare_document(report: CompareReport<'_>) -> Document<'_> {
     let CompareReport { compared, page, .. } = report;
     let comparison = &compared.comparison;
     let is_changed = comparison.moved() > 0 || !comparison.being_considered.is_empty();

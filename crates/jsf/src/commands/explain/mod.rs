@@ -42,12 +42,12 @@ const MAX_SENTENCES: usize = 2;
 /// The most summands that have a column.
 const MAX_TERM_COLUMNS: usize = 4;
 /// The most characters of a part of the formula, however wide the table is.
-pub(crate) const MAX_CODE: usize = 400;
+const MAX_CODE: usize = 400;
 /// The most queues that one cell names.
 const MAX_NAMED: usize = 10;
 
 /// The document of one or more explanations.
-pub(crate) fn explain_document<'a>(report: ExplainReport<'a>) -> Document<'a> {
+fn explain_document<'a>(report: ExplainReport<'a>) -> Document<'a> {
     let jobs = &report.explanations.jobs;
     let decides = report.queue.decides();
     let mut sections = vec![Section::formulas(report.formula, report.formula)];
@@ -514,7 +514,7 @@ pub(crate) fn part<'r>(report: &ExplainReport<'r>, node: &NodeValue) -> &'r str 
 const MAX_QUOTED: usize = 120;
 
 /// Why a job has its place, in one sentence.
-pub(crate) fn place_in_words(report: &ExplainReport<'_>, job: &Explanation) -> String {
+fn place_in_words(report: &ExplainReport<'_>, job: &Explanation) -> String {
     let id = report.table().id(job.row);
     let mut clauses = vec![match job.rank {
         Some(rank) => {
@@ -537,7 +537,7 @@ pub(crate) fn place_in_words(report: &ExplainReport<'_>, job: &Explanation) -> S
 }
 
 /// The value of a job that is only described, and what the formula reads of it.
-pub fn described_words(table: &JobTable, job: &Explanation) -> String {
+fn described_words(table: &JobTable, job: &Explanation) -> String {
     let mut words = match job.score {
         Some(score) => format!("value {}", score_in_words(score)),
         None => "no value".to_owned(),
@@ -788,10 +788,7 @@ impl<'a> ExplainReport<'a> {
 }
 
 /// The view of the path of a job in the fair-share tree.
-pub(crate) fn path_view<'a>(
-    shares: Option<&'a PolicyShares>,
-    job: &'a Explanation,
-) -> Option<PolicyView<'a>> {
+fn path_view<'a>(shares: Option<&'a PolicyShares>, job: &'a Explanation) -> Option<PolicyView<'a>> {
     if job.path.is_empty() {
         return None;
     }

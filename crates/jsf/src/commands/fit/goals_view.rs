@@ -357,7 +357,7 @@ pub(crate) fn within_in_words(constant: &FittedConstant) -> String {
 }
 
 /// `25 to 70`; `100 alone` if no other value that was tried does as well.
-pub(crate) fn ends_in_words(ends: [f64; 2]) -> String {
+fn ends_in_words(ends: [f64; 2]) -> String {
     match ends.map(significant) {
         [low, high] if low == high => format!("{low} alone"),
         [low, high] => format!("{low} to {high}"),
@@ -365,7 +365,7 @@ pub(crate) fn ends_in_words(ends: [f64; 2]) -> String {
 }
 
 /// The limit in few characters.
-pub(crate) fn limit_in_words(goal: &FittedGoal, limit: Option<f64>) -> String {
+fn limit_in_words(goal: &FittedGoal, limit: Option<f64>) -> String {
     let sign = if goal.is_most { '≤' } else { '≥' };
     format!("{sign} {}", value_in_words(goal.measure, limit))
 }

@@ -280,7 +280,7 @@ impl<'a> RankReport<'a> {
     }
 
     /// The texts of the summands that are shown.
-    pub(crate) fn term_texts(&self) -> Vec<&str> {
+    fn term_texts(&self) -> Vec<&str> {
         let mut texts = Vec::new();
         if let Some(terms) = &self.terms {
             for (_, text) in terms.parts() {
@@ -500,7 +500,7 @@ pub struct RankPageParts {
 }
 
 /// The document of a ranking.
-pub(crate) fn rank_document<'a>(report: &'a RankReport<'_>) -> Document<'a> {
+fn rank_document<'a>(report: &'a RankReport<'_>) -> Document<'a> {
     let decides = report.queue.decides();
     let mut sections = vec![Section::formulas(report.formula, report.formula)];
     sections.extend(report.checked.as_ref().and_then(brief_findings));

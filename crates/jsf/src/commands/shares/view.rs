@@ -574,11 +574,11 @@ const MAX_WITHOUT: usize = 40;
 const SMALLEST: f64 = 1e-5;
 
 /// The meaning of the marks.
-pub(crate) const LEGEND: [(&str, &str); 2] = [("old", "share"), ("new", "part of the usage")];
+const LEGEND: [(&str, &str); 2] = [("old", "share"), ("new", "part of the usage")];
 
 /// The entities without shares, and those farthest above and farthest below their shares, in this
 /// order.
-pub(crate) fn farthest_entities(assessed: &AssessedTree) -> Vec<NodeId> {
+fn farthest_entities(assessed: &AssessedTree) -> Vec<NodeId> {
     let tree = assessed.tree();
     let entities = entities_by_excess(assessed, tree.nodes().collect());
     let mut without = entities.clone();
@@ -589,14 +589,14 @@ pub(crate) fn farthest_entities(assessed: &AssessedTree) -> Vec<NodeId> {
 }
 
 /// The entities among nodes, those that use most more than their shares first.
-pub(crate) fn entities_by_excess(assessed: &AssessedTree, mut nodes: Vec<NodeId>) -> Vec<NodeId> {
+fn entities_by_excess(assessed: &AssessedTree, mut nodes: Vec<NodeId>) -> Vec<NodeId> {
     nodes.retain(|&node| assessed.tree().kind(node) == NodeKind::Entity);
     nodes.sort_by(|&one, &other| excess(assessed, other).total_cmp(&excess(assessed, one)));
     nodes
 }
 
 /// Of entities in this order those with shares: so many above their shares, and so many below.
-pub(crate) fn farthest_with_shares(
+fn farthest_with_shares(
     assessed: &AssessedTree,
     mut entities: Vec<NodeId>,
     most: usize,

@@ -272,7 +272,7 @@ impl<'a> SimulatedJobs<'a> {
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn write_swf(&self, processors: u32, formula: &str, out: &mut dyn Write) -> io::Result<()> {
+    fn write_swf(&self, processors: u32, formula: &str, out: &mut dyn Write) -> io::Result<()> {
         let workload = self.workload;
         writeln!(out, "; Version: 2.2\n; MaxProcs: {}", processors)?;
         for line in &workload.clock {
@@ -315,7 +315,7 @@ impl<'a> SimulatedJobs<'a> {
 
 impl SimulationReport<'_> {
     /// Whether a job with this time of submission is left out of the statistics.
-    pub(crate) fn is_warm_up(&self, submit: i64) -> bool {
+    fn is_warm_up(&self, submit: i64) -> bool {
         submit < self.jobs.workload.begin(self.statistics.warm_up)
     }
 

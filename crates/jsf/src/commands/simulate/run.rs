@@ -323,7 +323,7 @@ fn is_unusable(checked: &Checked, errors: &EvaluationErrors) -> bool {
 }
 
 /// The kind of a message about jobs for which a formula fails.
-pub(crate) fn failure_kind(arguments: &SimulateArgs) -> &'static str {
+fn failure_kind(arguments: &SimulateArgs) -> &'static str {
     if arguments.site.on_error == OnError::Fail {
         "error"
     } else {
@@ -342,7 +342,7 @@ fn add_unknown(known: &mut Vec<Diagnostic>, found: Diagnostic) {
 }
 
 /// Opens the site of a log, whose jobs are not those of its queue.
-pub(crate) fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
+fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
     if arguments.site.numbers == NumberMode::Decimal {
         return Err(CliError::usage(
             "a simulation computes with doubles, not with decimals",
@@ -642,7 +642,7 @@ impl Observer for Interruptible {
 }
 
 /// Shows how far a simulation is, and ends it after Ctrl-C.
-pub(crate) struct Counter {
+struct Counter {
     pub(crate) progress: Progress,
     pub(crate) jobs: usize,
     /// After how many starts it ends because Ctrl-C ended the one before there.
@@ -693,7 +693,7 @@ pub(crate) fn without_names(arguments: &SimulateArgs, error: SiteError) -> SiteE
 }
 
 /// Shows the warnings about the files of a site; with --anonymise, that there are some.
-pub(crate) fn warn_of_site(arguments: &SimulateArgs, site: &Site) {
+fn warn_of_site(arguments: &SimulateArgs, site: &Site) {
     if !arguments.anonymise {
         warn_all(&site.warnings());
     } else if !site.warnings().is_empty() {
@@ -703,7 +703,7 @@ pub(crate) fn warn_of_site(arguments: &SimulateArgs, site: &Site) {
 
 /// What is found in the queue, with the findings that may name its entities left out for those
 /// found without it.
-pub(crate) fn without_findings_of_queue(
+fn without_findings_of_queue(
     arguments: &SimulateArgs,
     of_queue: Checked,
     without_queue: Checked,
@@ -720,7 +720,7 @@ pub(crate) fn without_findings_of_queue(
 
 /// The rules of a simulation under a formula, of which those that make it believable are on the first
 /// screen, and the machine unless its size was given.
-pub(crate) fn rules_in_words(
+fn rules_in_words(
     site: &Site,
     rules: PolicyRules,
     log: &JudgedLog,

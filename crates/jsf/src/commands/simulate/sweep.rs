@@ -236,7 +236,7 @@ fn serialize_numbers<S: Serializer>(summary: &Summary, serializer: S) -> Result<
 
 /// All runs.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct SweepReport<'a> {
+struct SweepReport<'a> {
     /// The formula, with a name in braces for each parameter.
     #[serde(rename = "formula")]
     pub template: &'a str,

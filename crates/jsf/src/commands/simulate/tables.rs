@@ -696,7 +696,7 @@ const MAX_DRAWN: usize = 20;
 
 /// The section with charts of how the waits of all jobs and of some groups change: the mean, and
 /// the waits of half and of 95 % of the jobs.
-pub(crate) fn with_changes<'a>(
+fn with_changes<'a>(
     section: Section<'a>,
     what: &'a str,
     all: MeanChange,
@@ -732,7 +732,7 @@ fn distribution(median: Whole, p95: Whole) -> Distribution {
 }
 
 /// The section with a chart of the waits of half and of 95 % of the jobs of the first groups.
-pub(crate) fn with_spreads<'a>(
+fn with_spreads<'a>(
     section: Section<'a>,
     what: &'a str,
     groups: &[&'a GroupStatistics],
@@ -746,10 +746,7 @@ pub(crate) fn with_spreads<'a>(
 
 /// The section with charts of how much of the machine is in use over time, and how many jobs wait,
 /// under one formula or under the old and the new one.
-pub(crate) fn with_course<'a>(
-    section: Section<'a>,
-    sides: &[&SimulationReport<'_>],
-) -> Section<'a> {
+fn with_course<'a>(section: Section<'a>, sides: &[&SimulationReport<'_>]) -> Section<'a> {
     let mut longest: f64 = 1.0;
     let (mut begin, mut end) = (i64::MAX, i64::MIN);
     for side in sides {

@@ -37,7 +37,7 @@ pub(crate) const DOUBT: &str = "The log's waits are not those under the formula 
                                 force, take the answer as a hypothesis.";
 
 /// A side of a simulation, after what its formula is called.
-pub(crate) type NamedSide<'a> = (&'static str, &'a SimulationReport<'a>);
+type NamedSide<'a> = (&'static str, &'a SimulationReport<'a>);
 
 /// The document of a simulation under one formula.
 pub(crate) fn simulation_document<'a>(report: &'a SimulationReport<'a>) -> Document<'a> {

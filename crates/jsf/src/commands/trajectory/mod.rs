@@ -283,7 +283,7 @@ impl TrajectoryReport<'_> {
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn write_svg(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_svg(&self, out: &mut dyn Write) -> io::Result<()> {
         let jobs = &self.trajectory.jobs;
         let [mut best, mut worst] = [usize::MAX, 1];
         let (x, second) = Axis::time(self.trajectory.seconds as f64, "of waiting from now on");

@@ -190,7 +190,7 @@ fn write_lines(lines: impl IntoIterator<Item = String>, out: &mut dyn Write) -> 
 }
 
 /// The note on the columns that do not fit.
-pub(crate) fn columns_left_out(dropped: &[String]) -> String {
+fn columns_left_out(dropped: &[String]) -> String {
     format!("columns left out: {}; --wide shows all", dropped.join(", "))
 }
 

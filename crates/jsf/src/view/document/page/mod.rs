@@ -492,7 +492,7 @@ const LEAST_SHARED: f64 = 0.3;
 
 /// Both formulas with the parts marked that differ, or the only one; `tag` is the element that
 /// marks a piece.
-pub(crate) fn marked_formulas(formulas: &OldNew<String>) -> Vec<Value> {
+fn marked_formulas(formulas: &OldNew<String>) -> Vec<Value> {
     let (old, new) = (printable(&formulas.old), printable(&formulas.new));
     if old == new {
         return vec![context! { side => "", tag => "span", pieces => unmarked(&new) }];
