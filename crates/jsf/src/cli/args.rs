@@ -124,7 +124,7 @@ pub enum Command {
     /// Print a formula with normalised spaces
     Fmt(commands::check::run::FmtArgs),
     /// List the kinds of findings, or explain one
-    Codes(commands::codes::CodesArgs),
+    Codes(commands::check::run::CodesArgs),
     /// Print what pbsfs prints, without root and without a server
     Pbsfs(commands::pbsfs::PbsfsArgs),
     /// Print a completion script for a shell

@@ -64,13 +64,13 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Replay(arguments) => commands::replay::run::run(arguments, &mut out)?,
         Command::Translate(arguments) => commands::translate::run(arguments, &mut out)?,
         Command::Fmt(arguments) => commands::check::run::run_fmt(arguments, &mut out)?,
-        Command::Codes(arguments) => commands::codes::run(arguments, &mut out)?,
+        Command::Codes(arguments) => commands::check::run::run_codes(arguments, &mut out)?,
         Command::Pbsfs(arguments) => commands::pbsfs::run(arguments)?,
         Command::Completions { shell } => help::write_completions(*shell, &mut out)?,
         Command::Names(arguments) => commands::names::run(arguments, &mut out)?,
         Command::Capture {
             without_environment,
-        } => commands::capture::run(*without_environment, &mut out)?,
+        } => commands::write_capture_script(*without_environment, &mut out)?,
         Command::Man { command } => help::write_manual(command.as_deref(), &mut out)?,
     };
     out.flush()?;

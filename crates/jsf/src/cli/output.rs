@@ -151,7 +151,7 @@ const SCREEN_LINES: usize = 24;
 /// prompt.
 const FREE_LINES: usize = 2;
 /// The command line of this process as a shell takes it.
-pub(crate) fn command_line() -> String {
+fn command_line() -> String {
     let mut words = vec!["jsf".to_owned()];
     words.extend(std::env::args_os().skip(1).map(quoted));
     words.join(" ")

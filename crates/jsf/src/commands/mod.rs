@@ -1,10 +1,6 @@
 //! The commands: what is asked, what is answered, and how it is shown to people.
 
-#[cfg(feature = "command")]
-pub mod capture;
 pub mod check;
-#[cfg(feature = "command")]
-pub mod codes;
 pub mod compare;
 pub mod cycle;
 pub mod explain;
@@ -21,3 +17,20 @@ pub mod simulate;
 pub mod trajectory;
 #[cfg(feature = "command")]
 pub mod translate;
+
+/// `jsf capture`: prints the script that copies the files of a site.
+#[cfg(feature = "command")]
+pub(crate) fn write_capture_script(
+    without_environment: bool,
+    out: &mut impl std::io::Write,
+) -> Result<crate::cli::Outcome, crate::cli::CliError> {
+    const SETTING: &str = "\nwithout_environment=";
+    let script = include_str!("capture.sh");
+    let value = if without_environment { "1" } else { "" };
+    out.write_all(
+        script
+            .replacen(SETTING, &format!("{SETTING}{value}"), 1)
+            .as_bytes(),
+    )?;
+    Ok(crate::cli::Outcome::Fine)
+}

@@ -541,7 +541,7 @@ impl Layout {
 }
 
 /// About the width of a letter of a label.
-pub(crate) const LETTER: f64 = 7.0;
+const LETTER: f64 = 7.0;
 
 /// A chart while it is drawn.
 pub(crate) struct Svg {
@@ -660,7 +660,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// The text, cut so that it fits a width of the chart.
-pub(crate) fn fitting(text: &str, width: f64) -> String {
+fn fitting(text: &str, width: f64) -> String {
     // an escape is longer than its character
     let text = &*printable(text);
     let letters = (width / LETTER).max(0.0) as usize;
@@ -693,7 +693,7 @@ fn steps_path(steps: impl Iterator<Item = (f64, f64, f64)>) -> String {
 }
 
 /// A step of 1, 2 or 5 times a power of ten, of which at most `count` cover `span`.
-pub(crate) fn step(span: f64, count: f64) -> f64 {
+fn step(span: f64, count: f64) -> f64 {
     let least = (span / count).max(f64::MIN_POSITIVE);
     let power = 10f64.powf(least.log10().floor());
     [1.0, 2.0, 5.0, 10.0]

@@ -302,7 +302,7 @@ const MARK: &str = " … ";
 /// and invisible characters.
 ///
 /// ```
-/// use jsf::view::printable::printable;
+/// use jsf::view::words::printable;
 ///
 /// assert_eq!(printable("12.vm"), "12.vm");
 /// assert_eq!(printable("\u{1b}[2J"), r"\x1b[2J");

@@ -1,5 +1,7 @@
-//! `jsf check` and `jsf fmt`: their arguments, and what they do with a checked formula: report, fix
-//! and set it, or normalise its spaces.
+//! `jsf check`, `jsf fmt` and `jsf codes`: their arguments, and what they do with a checked formula,
+//! which is reported, fixed, set or printed with normalised spaces, and with the kinds of findings.
+//!
+//! `jsf codes`: the kinds of findings, and what each means.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -9,18 +11,19 @@ use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Code, Diagnostic, FixedText, Levels, Severity};
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::Checked;
-use jsf_openpbs::qmgr::AnsweredBy;
-use jsf_openpbs::qmgr::{set_command_after, set_threshold_command};
+use jsf_openpbs::qmgr::{AnsweredBy, set_command_after, set_threshold_command};
 use jsf_site::{FormulaText, Role, Site};
+use serde::Serialize;
 
-use crate::answer::Format;
+use crate::answer::{Answer, Format};
 use crate::cli::queue::printable_formula;
 use crate::cli::{
     AnswerArgs, CliError, FormulaArgs, GivenFormula, Outcome, Output, Progress, QueueArgs,
     Warnings, draw_all, format, in_options, read_formula, report, show_site, warn,
 };
 use crate::commands::check::{CheckReport, stopped_by_threshold};
-use crate::view::findings::limit_each_code;
+use crate::view::document::{Cell, Column, Document, Section, Table, cells};
+use crate::view::findings::{limit_each_code, severity_word};
 use crate::view::words::{self, printable, printable_lines};
 
 const FORMATS: [Format; 4] = [Format::Human, Format::Markdown, Format::Json, Format::Sarif];
@@ -135,16 +138,16 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
 
 /// A formula with the findings that are shown.
 struct CheckedFormula {
-    pub(crate) source: FormulaText,
-    pub(crate) checked: Checked,
+    source: FormulaText,
+    checked: Checked,
     /// The codes of the errors that are not shown.
     hidden: Vec<&'static str>,
     /// Whether the formula was tried on no job.
-    pub(crate) is_untried: bool,
+    is_untried: bool,
 }
 
 impl CheckedFormula {
-    pub(crate) fn new(site: &Site, source: FormulaText, levels: &Levels) -> Result<Self, CliError> {
+    fn new(site: &Site, source: FormulaText, levels: &Levels) -> Result<Self, CliError> {
         let progress = Progress::start("checking the formula");
         let mut checked = site.check(&source.submitted(site.numbers()))?;
         drop(progress);
@@ -166,7 +169,7 @@ impl CheckedFormula {
     }
 
     /// Whether the formula has an error, shown or not, or the server refuses it.
-    pub(crate) fn has_errors(&self) -> bool {
+    fn has_errors(&self) -> bool {
         self.checked.has_errors()
             || !self.hidden.is_empty()
             || self.checked.validation.accepted == Some(false)
@@ -393,4 +396,87 @@ pub(crate) fn run_fmt(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outco
         return Ok(Outcome::Findings);
     }
     Ok(Outcome::Fine)
+}
+
+/// `jsf codes`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  jsf codes\n  jsf codes JSF301",
+    mut_arg("format", |format| format.conflicts_with("code"))
+)]
+pub struct CodesArgs {
+    /// The finding whose page to print
+    pub code: Option<String>,
+    /// How the list is written.
+    #[command(flatten)]
+    pub answer: AnswerArgs,
+}
+
+pub(crate) fn run_codes(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let Some(name) = &arguments.code else {
+        let mut codes = Vec::new();
+        for &code in Code::ALL {
+            codes.push(FindingKind {
+                code,
+                severity: code.severity(),
+                most_severe: code.most_severe(),
+                title: code.title(),
+            });
+        }
+        Output::of(arguments.answer, &[]).write(&Codes { codes }, out)?;
+        return Ok(Outcome::Fine);
+    };
+    let Some(code) = Code::find(name) else {
+        return Err(CliError::usage(format!(
+            "`{name}` is not a known code; `jsf codes` lists all codes"
+        )));
+    };
+    write!(out, "{}", code.page())?;
+    Ok(Outcome::Fine)
+}
+
+/// All kinds of findings.
+#[derive(Serialize)]
+struct Codes {
+    codes: Vec<FindingKind>,
+}
+
+/// A kind of findings.
+#[derive(Serialize)]
+struct FindingKind {
+    code: Code,
+    severity: Severity,
+    /// The severity where it is worst.
+    most_severe: Severity,
+    title: &'static str,
+}
+
+impl Answer for Codes {
+    fn document(&self) -> Document<'_> {
+        let columns = [
+            Column::text("code", 9),
+            Column::text("severity", 7),
+            Column::wrapped("what it finds", 8),
+        ];
+        let mut rows = Vec::new();
+        for kind in &self.codes {
+            let mut severity = severity_word(kind.severity).to_owned();
+            if kind.severity != kind.most_severe {
+                severity += &format!(" or {}", severity_word(kind.most_severe));
+            }
+            let title = Cell::prose(kind.title);
+            rows.push(cells![kind.code.name(), severity, title]);
+        }
+        Document {
+            command: "jsf codes",
+            title: "Kinds of findings".to_owned(),
+            headline: format!(
+                "There are {} kinds of findings; jsf codes CODE explains one.",
+                self.codes.len()
+            ),
+            facts: Vec::new(),
+            sections: vec![Section::new("kinds").table(Table::from_rows(columns, rows))],
+            read_on: "",
+        }
+    }
 }

@@ -305,7 +305,7 @@ fn identity<'a>(view: &PolicyView<'a>, node: NodeId) -> impl Serialize + use<'a>
 }
 
 /// The depth of every node, by its index: 0 for the root.
-pub(crate) fn depths(tree: &ShareTree) -> Vec<usize> {
+fn depths(tree: &ShareTree) -> Vec<usize> {
     let mut depths = Vec::with_capacity(tree.len());
     for node in tree.nodes() {
         depths.push(match tree.parent(node) {

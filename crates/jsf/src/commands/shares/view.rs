@@ -371,7 +371,7 @@ fn name_cells<'a>(view: &PolicyView<'a>) -> Vec<Cell<'a>> {
 }
 
 /// The name of a node: the jobs that have no entity are charged to a node without one.
-pub(crate) fn shown_name(tree: &ShareTree, node: NodeId) -> &str {
+fn shown_name(tree: &ShareTree, node: NodeId) -> &str {
     match tree.name(node) {
         "" => "(no entity)",
         name => name,

@@ -387,7 +387,7 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
     Ok(site)
 }
 
-pub(crate) fn has_tree(files: &SiteFiles) -> bool {
+fn has_tree(files: &SiteFiles) -> bool {
     [Role::Tree, Role::ResourceGroup, Role::SchedPriv]
         .into_iter()
         .any(|role| files.has(role))
@@ -400,10 +400,7 @@ pub(crate) fn is_change(arguments: &SimulateArgs) -> bool {
 }
 
 /// Both formulas; the one that is not given is the formula of the command or the site's.
-pub(crate) fn read_formulas(
-    arguments: &SimulateArgs,
-    site: &Site,
-) -> Result<OldNew<GivenFormula>, CliError> {
+fn read_formulas(arguments: &SimulateArgs, site: &Site) -> Result<OldNew<GivenFormula>, CliError> {
     let OldNew { old, new } = arguments.sides.formulas();
     if old.is_given() && new.is_given() && arguments.formula.is_given() {
         return Err(CliError::usage(
@@ -431,7 +428,7 @@ pub(crate) fn read_formulas(
 }
 
 /// Standard input can be only one of the files.
-pub(crate) fn require_one_file(arguments: &SimulateArgs) -> Result<(), CliError> {
+fn require_one_file(arguments: &SimulateArgs) -> Result<(), CliError> {
     let OldNew { old, new } = arguments.sides.formulas();
     let before = [
         ("the formula", arguments.formula.is_from_stdin()),
@@ -445,7 +442,7 @@ pub(crate) fn require_one_file(arguments: &SimulateArgs) -> Result<(), CliError>
 }
 
 /// The files that are read besides those of the site.
-pub(crate) fn read_files(arguments: &SimulateArgs) -> Vec<&PathBuf> {
+fn read_files(arguments: &SimulateArgs) -> Vec<&PathBuf> {
     let formulas = [
         &arguments.formula.formula_file,
         &arguments.sides.old_file,
@@ -643,10 +640,10 @@ impl Observer for Interruptible {
 
 /// Shows how far a simulation is, and ends it after Ctrl-C.
 struct Counter {
-    pub(crate) progress: Progress,
-    pub(crate) jobs: usize,
+    progress: Progress,
+    jobs: usize,
     /// After how many starts it ends because Ctrl-C ended the one before there.
-    pub(crate) most: Option<usize>,
+    most: Option<usize>,
 }
 
 impl Observer for Counter {
@@ -682,7 +679,7 @@ pub(crate) fn on_all_cores<T: Send>(
 }
 
 /// An error about the files of a site. --anonymise shows that there is one alone.
-pub(crate) fn without_names(arguments: &SimulateArgs, error: SiteError) -> SiteError {
+fn without_names(arguments: &SimulateArgs, error: SiteError) -> SiteError {
     match error {
         SiteError::Content(_) if arguments.anonymise => {
             let text = "the files of the site cannot be used; the reason may contain names, which --anonymise hides";

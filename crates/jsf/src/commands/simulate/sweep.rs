@@ -239,15 +239,15 @@ fn serialize_numbers<S: Serializer>(summary: &Summary, serializer: S) -> Result<
 struct SweepReport<'a> {
     /// The formula, with a name in braces for each parameter.
     #[serde(rename = "formula")]
-    pub template: &'a str,
+    template: &'a str,
     /// The names of the parameters.
     #[serde(rename = "params")]
-    pub names: &'a [&'a str],
+    names: &'a [&'a str],
     /// The warning that hardly any job waits, of the first run with one.
     #[serde(rename = "warnings", serialize_with = "as_list")]
-    pub no_waits: Option<&'a str>,
+    no_waits: Option<&'a str>,
     /// The runs.
-    pub runs: &'a [SweptRun],
+    runs: &'a [SweptRun],
 }
 
 impl Answer for SweepReport<'_> {
@@ -312,7 +312,7 @@ fn number(value: &str) -> Json {
 
 impl<'a> SweepReport<'a> {
     /// The runs as a document.
-    pub(super) fn sweep_document(&self) -> Document<'a> {
+    fn sweep_document(&self) -> Document<'a> {
         let runs = self.runs;
         let (mut has_goals, mut has_never) = (false, false);
         let mut rows = Vec::new();
