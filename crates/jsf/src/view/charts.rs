@@ -530,12 +530,12 @@ pub(crate) enum Layout {
 
 impl Layout {
     /// The width of the chart in its own units.
-    pub(crate) fn width(self) -> f64 {
+    fn width(self) -> f64 {
         self.either(900.0, 376.0)
     }
 
     /// What the layout needs of two measures or numbers.
-    pub(crate) fn either<T>(self, wide: T, narrow: T) -> T {
+    fn either<T>(self, wide: T, narrow: T) -> T {
         if self == Self::Wide { wide } else { narrow }
     }
 }
@@ -552,14 +552,14 @@ pub(crate) struct Svg {
 
 /// The end of a text that is at its position.
 #[derive(Clone, Copy)]
-pub(crate) enum Anchor {
+enum Anchor {
     Start,
     Middle,
     End,
 }
 
 impl Svg {
-    pub(crate) fn new(width: f64, height: f64) -> Self {
+    fn new(width: f64, height: f64) -> Self {
         Self {
             body: String::new(),
             width,
@@ -567,7 +567,7 @@ impl Svg {
         }
     }
 
-    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
+    fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
         let (x1, y1) = from;
         let (x2, y2) = to;
         let _ = write!(
@@ -577,7 +577,7 @@ impl Svg {
     }
 
     /// `title` is shown while the pointer is over it.
-    pub(crate) fn circle(&mut self, centre: (f64, f64), radius: f64, class: &str, title: &str) {
+    fn circle(&mut self, centre: (f64, f64), radius: f64, class: &str, title: &str) {
         let (x, y) = centre;
         let _ = write!(
             self.body,
@@ -587,7 +587,7 @@ impl Svg {
     }
 
     /// `commands` are those of a path's `d`.
-    pub(crate) fn path(&mut self, commands: &str, class: &str, title: &str) {
+    fn path(&mut self, commands: &str, class: &str, title: &str) {
         let _ = write!(
             self.body,
             "<path d=\"{commands}\" class=\"{class}\">{}</path>",
@@ -595,7 +595,7 @@ impl Svg {
         );
     }
 
-    pub(crate) fn text(&mut self, at: (f64, f64), anchor: Anchor, class: &str, text: &str) {
+    fn text(&mut self, at: (f64, f64), anchor: Anchor, class: &str, text: &str) {
         let (x, y) = at;
         let anchor = match anchor {
             Anchor::Start => "start",
@@ -610,7 +610,7 @@ impl Svg {
     }
 
     /// The chart, with a name and a description for those who do not see it.
-    pub(crate) fn finish(self, name: &str, description: &str) -> String {
+    fn finish(self, name: &str, description: &str) -> String {
         self.element("", "", name, description)
     }
 

@@ -196,7 +196,7 @@ impl CheckedFormula {
 }
 
 /// The names in a formula; none of one that does not parse.
-pub(crate) fn names(source: &FormulaText, site: &Site) -> Vec<String> {
+fn names(source: &FormulaText, site: &Site) -> Vec<String> {
     match source.submitted(site.numbers()).formula() {
         Ok(formula) => formula.names().into_iter().map(str::to_owned).collect(),
         Err(_) => Vec::new(),

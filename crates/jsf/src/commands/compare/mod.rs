@@ -132,7 +132,7 @@ impl CompareReport<'_> {
     }
 
     /// The scores of a row; `None` for a side on which the job is excluded.
-    pub(crate) fn scores(&self, row: usize) -> OldNew<Option<f64>> {
+    fn scores(&self, row: usize) -> OldNew<Option<f64>> {
         let sides = self.compared.sides.as_ref();
         sides.map(|side| Some(side.ranking.score(row)?.value))
     }

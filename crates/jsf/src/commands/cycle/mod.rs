@@ -75,7 +75,7 @@ impl<'a> CycleReport<'a> {
         waiting
     }
 
-    pub(super) fn cycle_document(&self) -> Document<'a> {
+    fn cycle_document(&self) -> Document<'a> {
         let cycle = self.cycle;
         let mut facts = Vec::new();
         if let Some(formula) = self.formula {

@@ -62,22 +62,22 @@ impl Answer for ExplainReport<'_> {
 }
 
 impl<'a> ExplainReport<'a> {
-    pub(crate) fn table(&self) -> &'a JobTable {
+    fn table(&self) -> &'a JobTable {
         &self.queue.table
     }
 
     /// The number of jobs that the scheduler considers.
-    pub(crate) fn considered(&self) -> usize {
+    fn considered(&self) -> usize {
         self.queue.ranking.order().len()
     }
 
     /// The value of a job; `None` if it is not evaluated.
-    pub(crate) fn value(&self, row: usize) -> Option<f64> {
+    fn value(&self, row: usize) -> Option<f64> {
         self.queue.ranking.score(row).map(|score| score.value)
     }
 
     /// Why the scheduler does not consider a job: a keyword, and words.
-    pub(crate) fn excluded(&self, job: &Explanation) -> Option<(&'static str, String)> {
+    fn excluded(&self, job: &Explanation) -> Option<(&'static str, String)> {
         excluded(self.table(), job.row, job.rank, job.not_considered)
     }
 }
@@ -659,7 +659,7 @@ fn at_most(rank: usize) -> String {
 }
 
 /// The text of a part of the formula.
-pub(crate) fn part<'r>(report: &ExplainReport<'r>, node: &NodeValue) -> &'r str {
+fn part<'r>(report: &ExplainReport<'r>, node: &NodeValue) -> &'r str {
     node.span.slice(report.queue.program.expr().text())
 }
 

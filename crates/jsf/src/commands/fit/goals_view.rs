@@ -525,7 +525,7 @@ fn baselines_section(fit: &GoalFit) -> Section<'_> {
 }
 
 /// Each goal on an axis of its own from 0.
-pub(crate) fn goals(goals: &[FittedGoal]) -> Chart {
+fn goals(goals: &[FittedGoal]) -> Chart {
     let legend = [
         ("same", "limit"),
         ("old", "in force"),
@@ -575,7 +575,7 @@ fn goal_row(goal: &FittedGoal) -> Row<'_> {
 }
 
 /// Each constant between the ends of its range, with the values that do as well.
-pub(crate) fn constants(constants: &[FittedConstant]) -> Chart {
+fn constants(constants: &[FittedConstant]) -> Chart {
     let rows = constants.iter().map(constant_row).collect();
     Chart::new(
         figure("The constants", "range", rows),

@@ -166,7 +166,7 @@ pub fn not_advised(fit: &GoalFit) -> Option<String> {
 }
 
 impl<'a> WishFitReport<'a> {
-    pub(super) fn wishes_document(&self) -> Document<'a> {
+    fn wishes_document(&self) -> Document<'a> {
         let fit = self.fit;
         let search = format!("a search (seed {}, {} rankings)", fit.seed, fit.evaluations);
         let mut facts = vec![
@@ -295,7 +295,7 @@ impl FormulaToSet {
     }
 
     /// The command on a line that can be copied, or why it is missing.
-    pub(crate) fn section(&self) -> Section<'_> {
+    fn section(&self) -> Section<'_> {
         if let Some(command) = &self.command {
             return Section::new("to set it").draw(move |_| command.clone());
         }

@@ -271,7 +271,7 @@ impl<'a> RankReport<'a> {
     }
 
     /// The inputs that are shown.
-    pub(crate) fn inputs(&self) -> &[Box<str>] {
+    fn inputs(&self) -> &[Box<str>] {
         if self.has_inputs {
             self.queue.program.inputs()
         } else {

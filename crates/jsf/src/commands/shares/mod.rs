@@ -32,9 +32,9 @@ pub struct PolicyView<'a> {
     /// The nodes to show, parents first.
     pub nodes: Vec<NodeId>,
     /// The tree with the usage that is assumed, or without it.
-    pub(crate) assessed: &'a AssessedTree,
+    assessed: &'a AssessedTree,
     /// The depth of every node of the tree, by its index.
-    pub(crate) depths: Vec<usize>,
+    depths: Vec<usize>,
 }
 
 impl<'a> PolicyView<'a> {
@@ -49,7 +49,7 @@ impl<'a> PolicyView<'a> {
     }
 
     /// The view of the tree as it is; `None` if no usage is assumed.
-    pub(crate) fn before(&self) -> Option<Self> {
+    fn before(&self) -> Option<Self> {
         let assessed = self.policy.before.as_ref()?;
         Some(Self {
             assessed,
@@ -57,11 +57,11 @@ impl<'a> PolicyView<'a> {
         })
     }
 
-    pub(crate) fn name(&self) -> &'static str {
+    fn name(&self) -> &'static str {
         self.policy.policy.as_str()
     }
 
-    pub(crate) fn tree(&self) -> &'a ShareTree {
+    fn tree(&self) -> &'a ShareTree {
         self.assessed.tree()
     }
 
@@ -71,7 +71,7 @@ impl<'a> PolicyView<'a> {
     }
 
     /// The factor of a node's jobs, or the number that the policy computes for an account.
-    pub(crate) fn factor(&self, node: NodeId) -> Option<f64> {
+    fn factor(&self, node: NodeId) -> Option<f64> {
         if !self.policy.has_factors {
             None
         } else if self.is_pbs() || self.tree().kind(node) == NodeKind::Entity {
@@ -91,7 +91,7 @@ impl<'a> PolicyView<'a> {
     }
 
     /// The quantities of the policy for a node, the shares first.
-    pub(crate) fn numbers(&self, node: NodeId) -> Vec<(&'static str, Value)> {
+    fn numbers(&self, node: NodeId) -> Vec<(&'static str, Value)> {
         if self.is_pbs() {
             let numbers = self.assessed.shares().get(node).unwrap_or_default();
             return vec![
@@ -118,7 +118,7 @@ impl<'a> PolicyView<'a> {
 
     /// The nodes with a number that the assumed usage changes, with all their numbers but the
     /// shares, which are given.
-    pub(crate) fn changes(&self) -> impl Iterator<Item = Change> {
+    fn changes(&self) -> impl Iterator<Item = Change> {
         let before = self.before();
         let nodes = self.nodes.iter();
         nodes.filter_map(move |&node| self.change(before.as_ref()?, node))
@@ -143,10 +143,10 @@ impl<'a> PolicyView<'a> {
 }
 
 /// A node whose numbers the assumed usage changes.
-pub(crate) struct Change {
-    pub(crate) node: NodeId,
+struct Change {
+    node: NodeId,
     /// Every quantity of the policy: its name, its value before and after.
-    pub(crate) quantities: Vec<(&'static str, Value, Value)>,
+    quantities: Vec<(&'static str, Value, Value)>,
 }
 
 /// A tree under one policy or several.
@@ -318,7 +318,7 @@ fn depths(tree: &ShareTree) -> Vec<usize> {
 }
 
 /// The last names of the path of a node, at most `most`.
-pub(crate) fn end_of_path(tree: &ShareTree, node: NodeId, most: usize) -> Vec<&str> {
+fn end_of_path(tree: &ShareTree, node: NodeId, most: usize) -> Vec<&str> {
     let mut path = Vec::new();
     let mut at = node;
     while path.len() < most
@@ -332,7 +332,7 @@ pub(crate) fn end_of_path(tree: &ShareTree, node: NodeId, most: usize) -> Vec<&s
 }
 
 /// The part of the machine that is a node's share.
-pub(crate) fn share_part(assessed: &AssessedTree, node: NodeId) -> f64 {
+fn share_part(assessed: &AssessedTree, node: NodeId) -> f64 {
     match assessed.shares().get(node) {
         Some(shares) => shares.fairshare_perc,
         None => 0.0,
@@ -340,7 +340,7 @@ pub(crate) fn share_part(assessed: &AssessedTree, node: NodeId) -> f64 {
 }
 
 /// The part of all usage that is a node's, or is below it.
-pub(crate) fn usage_part(assessed: &AssessedTree, node: NodeId) -> f64 {
+fn usage_part(assessed: &AssessedTree, node: NodeId) -> f64 {
     let tree = assessed.tree();
     let total = tree.usage(tree.root());
     if total > 0.0 {
@@ -351,16 +351,16 @@ pub(crate) fn usage_part(assessed: &AssessedTree, node: NodeId) -> f64 {
 }
 
 /// How much more of the machine a node has used than its share.
-pub(crate) fn excess(assessed: &AssessedTree, node: NodeId) -> f64 {
+fn excess(assessed: &AssessedTree, node: NodeId) -> f64 {
     usage_part(assessed, node) - share_part(assessed, node)
 }
 
 /// The second number minus the first; `None` if either is missing or infinite.
-pub(crate) fn difference(first: &Value, second: &Value) -> Option<f64> {
+fn difference(first: &Value, second: &Value) -> Option<f64> {
     Some(second.as_f64()? - first.as_f64()?)
 }
 
-pub(crate) fn shares(shares: Shares) -> Value {
+fn shares(shares: Shares) -> Value {
     match shares {
         Shares::Count(count) => count.into(),
         Shares::Parent => "parent".into(),

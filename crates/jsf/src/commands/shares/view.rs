@@ -609,7 +609,7 @@ fn farthest_with_shares(
     entities
 }
 
-pub(crate) fn draw(assessed: &AssessedTree, entities: &[NodeId]) -> ChartSvg {
+fn draw(assessed: &AssessedTree, entities: &[NodeId]) -> ChartSvg {
     let mut least: f64 = 1.0;
     let mut rows = Vec::new();
     for &node in entities {

@@ -230,14 +230,14 @@ fn formula_errors(jobs: &SimulatedJobs<'_>) -> Vec<FormulaErrors> {
 
 /// A job that starts.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct JobLine<'a> {
-    pub(crate) id: &'a str,
-    pub(crate) entity: &'a str,
-    pub(crate) queue: &'a str,
-    pub(crate) processors: u32,
-    pub(crate) submit: i64,
-    pub(crate) start: i64,
-    pub(crate) end: i64,
+struct JobLine<'a> {
+    id: &'a str,
+    entity: &'a str,
+    queue: &'a str,
+    processors: u32,
+    submit: i64,
+    start: i64,
+    end: i64,
 }
 
 impl Serialize for SimulatedJobs<'_> {
@@ -249,7 +249,7 @@ impl Serialize for SimulatedJobs<'_> {
 
 impl<'a> SimulatedJobs<'a> {
     /// The jobs that start, with their indices.
-    pub(crate) fn started(&self) -> impl Iterator<Item = (usize, JobLine<'a>)> {
+    fn started(&self) -> impl Iterator<Item = (usize, JobLine<'a>)> {
         let workload = self.workload;
         let jobs = workload.jobs().iter().enumerate();
         jobs.filter_map(move |(index, job)| {
@@ -382,7 +382,7 @@ pub struct Compared {
     utilisation: f64,
     makespan: i64,
     #[serde(flatten)]
-    pub(crate) classes: ByKind<Vec<ComparedGroup>>,
+    classes: ByKind<Vec<ComparedGroup>>,
     /// That of the intervals.
     confidence: f64,
     /// What moved submissions make of the changes, if that was asked for.
@@ -391,12 +391,12 @@ pub struct Compared {
 
 /// A group, and its waits under both formulas.
 #[derive(Debug, Serialize)]
-pub(crate) struct ComparedGroup {
+struct ComparedGroup {
     #[serde(flatten)]
-    pub(crate) change: GroupDifference,
-    pub(crate) median_wait: OldNew<Whole>,
-    pub(crate) p95_wait: OldNew<Whole>,
-    pub(crate) within_hour: OldNew<f64>,
+    change: GroupDifference,
+    median_wait: OldNew<Whole>,
+    p95_wait: OldNew<Whole>,
+    within_hour: OldNew<f64>,
 }
 
 impl<'a> SimulatedChangeReport<'a> {

@@ -162,7 +162,7 @@ impl<'a> Simulation<'a> {
     /// Simulates the log under a formula.
     /// `before` is what it is compared with: its warnings are not shown again, and if Ctrl-C ended
     /// it, this one ends with as many jobs.
-    pub(crate) fn simulate(
+    fn simulate(
         &self,
         given: &GivenFormula,
         before: Option<&SimulationReport<'_>>,
@@ -394,7 +394,7 @@ fn has_tree(files: &SiteFiles) -> bool {
 }
 
 /// Whether two formulas are to be compared.
-pub(crate) fn is_change(arguments: &SimulateArgs) -> bool {
+fn is_change(arguments: &SimulateArgs) -> bool {
     let OldNew { old, new } = arguments.sides.formulas();
     old.is_given() || new.is_given()
 }
@@ -463,7 +463,7 @@ pub(crate) struct JudgedLog {
     /// How long after the first submission the jobs begin that are counted, in seconds.
     pub(crate) warm_up: i64,
     /// Whether that is the time in which usage that starts fresh decays once.
-    pub(crate) is_until_decay: bool,
+    is_until_decay: bool,
 }
 
 impl JudgedLog {
@@ -553,7 +553,7 @@ fn read_workload(
 
 /// What moved submissions make of the means under a formula, or of their changes from one formula to
 /// another, with the same moves for both; `None` if that is not asked for.
-pub(crate) fn shaken(
+fn shaken(
     simulation: &Simulation<'_>,
     formulas: &[&GivenFormula],
 ) -> Result<Option<Shake>, CliError> {

@@ -294,13 +294,13 @@ const NUMBERS: &str = "mean_wait,median_wait,p95_wait,bounded_slowdown,utilisati
 
 /// The number of goals that are judged: not those about no job, nor those that refer to an old
 /// formula.
-pub(super) fn judged(run: &SweptRun) -> usize {
+fn judged(run: &SweptRun) -> usize {
     let goals = run.goals.iter();
     goals.filter(|goal| goal.state.met().is_some()).count()
 }
 
 /// The number of goals that a run meets.
-pub(super) fn met(run: &SweptRun) -> usize {
+fn met(run: &SweptRun) -> usize {
     let goals = run.goals.iter();
     goals.filter(|goal| goal.state == GoalState::Met).count()
 }

@@ -47,11 +47,11 @@ impl Answer for TrajectoryReport<'_> {
 
 impl<'a> TrajectoryReport<'a> {
     /// Whether a job is followed to the end.
-    pub(crate) fn is_complete(&self, job: &JobTrajectory) -> bool {
+    fn is_complete(&self, job: &JobTrajectory) -> bool {
         job.known_until >= self.trajectory.seconds
     }
 
-    pub(crate) fn id(&self, row: usize) -> &'a str {
+    fn id(&self, row: usize) -> &'a str {
         self.queue.table.id(row)
     }
 
@@ -142,7 +142,7 @@ const POINTS_PER_ROW: usize = 5;
 
 impl<'a> TrajectoryReport<'a> {
     /// The document: the answer, a row for each job, the overtakings, and the ranks over time.
-    pub(crate) fn draw(self) -> Document<'a> {
+    fn draw(self) -> Document<'a> {
         let mut sections = Vec::new();
         sections.extend(self.ranks_section());
         sections.extend(self.overtakings_section());

@@ -354,11 +354,11 @@ const MAX_VALUE: usize = 4300;
 #[derive(Clone)]
 pub struct Table<'a> {
     /// The columns.
-    pub(crate) columns: Vec<Column>,
+    columns: Vec<Column>,
     /// Which rows text shows.
-    pub(crate) limit: RowLimit,
+    limit: RowLimit,
     /// What opens the table on a page; empty for a table that is always open.
-    pub(crate) summary: &'static str,
+    summary: &'static str,
     /// The row that is kept where text leaves out others; those nearest to it are kept longest.
     pub(crate) focus: Option<usize>,
     /// The rows that the first screen keeps as long as there are others.
@@ -385,19 +385,19 @@ pub enum RowLimit {
 /// A column of a table.
 #[derive(Debug, Clone)]
 pub struct Column {
-    pub(crate) heading: String,
-    pub(crate) fit: Fit,
+    heading: String,
+    fit: Fit,
     /// Of the columns that do not fit, those of the lowest importance are dropped first.
-    pub(crate) importance: u8,
-    pub(crate) has_bar: bool,
-    pub(crate) is_bar: bool,
+    importance: u8,
+    has_bar: bool,
+    is_bar: bool,
     medium: Medium,
     is_shown: bool,
 }
 
 /// How the cells of a column are aligned and fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fit {
+enum Fit {
     /// Aligned to the right, never cut.
     Number,
     /// Aligned to the left, cut if it is too long.
@@ -419,7 +419,7 @@ const MIN_TEXT: usize = 8;
 /// A column of ids, whose start says which one it is, is not made narrower than this.
 const MIN_ID: usize = 16;
 /// A column of a tree's names, with the lines that join them, is not made narrower than this.
-pub(crate) const MIN_TREE_NAME: usize = 32;
+const MIN_TREE_NAME: usize = 32;
 
 /// A cell of a table.
 #[derive(Debug, Clone)]
@@ -473,7 +473,7 @@ pub enum Cell<'a> {
 
 /// Whether a change is good or bad for the jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tone {
+enum Tone {
     Neutral,
     Better,
     Worse,
@@ -517,19 +517,19 @@ impl<'a> Table<'a> {
     }
 
     /// The number of rows.
-    pub(crate) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.len
     }
 
     /// The columns that are shown on a page, or in text.
-    pub(crate) fn columns_on(&self, medium: Medium) -> Vec<&Column> {
+    fn columns_on(&self, medium: Medium) -> Vec<&Column> {
         let mut columns = Vec::from_iter(&self.columns);
         columns.retain(|column| column.is_on(medium));
         columns
     }
 
     /// The cells of a row in these columns.
-    pub(crate) fn row_on(&self, medium: Medium, index: usize) -> Vec<Cell<'a>> {
+    fn row_on(&self, medium: Medium, index: usize) -> Vec<Cell<'a>> {
         let row = (self.row)(index);
         debug_assert_eq!(row.len(), self.columns.len(), "a cell for each column");
         let mut cells = Vec::new();
@@ -561,7 +561,7 @@ impl RowLimit {
     }
 
     /// The limit, and at most so many rows.
-    pub(crate) fn at_most(self, rows: usize) -> Self {
+    fn at_most(self, rows: usize) -> Self {
         match self {
             Self::All => Self::First(rows),
             Self::First(most) => Self::First(most.min(rows)),
@@ -570,13 +570,13 @@ impl RowLimit {
     }
 
     /// The rows that are shown of so many.
-    pub(crate) fn rows(self, len: usize) -> Vec<usize> {
+    fn rows(self, len: usize) -> Vec<usize> {
         let (first, last) = self.shown_ends(len);
         (0..first).chain(last..len).collect()
     }
 
     /// The note on the rows that are left out; `None` if all are shown.
-    pub(crate) fn left_out(self, len: usize) -> Option<String> {
+    fn left_out(self, len: usize) -> Option<String> {
         let (first, last) = self.shown_ends(len);
         let hidden = last - first;
         match self {
@@ -729,7 +729,7 @@ impl<'a> Cell<'a> {
     }
 
     /// The cell as it is written; `None` where a reader sees a dash.
-    pub(crate) fn written(&self) -> Option<Cow<'_, str>> {
+    fn written(&self) -> Option<Cow<'_, str>> {
         Some(match self {
             Self::Missing => return None,
             Self::Text(text) if text.is_empty() => return None,
@@ -756,7 +756,7 @@ impl<'a> Cell<'a> {
     }
 
     /// The cell with the digits of long numbers in groups.
-    pub(crate) fn grouped(&self) -> Option<Cow<'_, str>> {
+    fn grouped(&self) -> Option<Cow<'_, str>> {
         let shown = self.written()?;
         Some(match self {
             Self::Count(_)
@@ -793,14 +793,14 @@ impl<'a> Cell<'a> {
     }
 
     /// Whether the cell says how much something changes.
-    pub(crate) fn is_change(&self) -> bool {
+    fn is_change(&self) -> bool {
         matches!(
             self,
             Self::Places(_) | Self::Arrow(_) | Self::Gained(_) | Self::Longer(..)
         )
     }
 
-    pub(crate) fn tone(&self) -> Tone {
+    fn tone(&self) -> Tone {
         match self {
             Self::Places(1..) | Self::Arrow(1..) => Tone::Better,
             Self::Places(..=-1) | Self::Arrow(..=-1) => Tone::Worse,

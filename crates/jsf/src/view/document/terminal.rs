@@ -91,7 +91,7 @@ impl TerminalStyle {
     }
 
     /// The answer, in bold where there are colours.
-    pub(crate) fn headline(self, document: &Document<'_>) -> Vec<String> {
+    fn headline(self, document: &Document<'_>) -> Vec<String> {
         let mut lines = self.prose(&document.headline);
         if self.coloured {
             for line in &mut lines {
@@ -102,7 +102,7 @@ impl TerminalStyle {
     }
 
     /// The lines of a block that is no table.
-    pub(crate) fn block(self, block: &Block<'_>) -> Vec<String> {
+    fn block(self, block: &Block<'_>) -> Vec<String> {
         match block {
             Block::Prose(text) => self.prose(text),
             Block::List(items) => items.iter().flat_map(|item| self.prose(item)).collect(),
@@ -123,7 +123,7 @@ impl TerminalStyle {
     }
 
     /// A sentence in lines of the width, if there is a limit.
-    pub(crate) fn prose(self, text: &str) -> Vec<String> {
+    fn prose(self, text: &str) -> Vec<String> {
         let text = printable(text);
         match self.prose_width {
             Some(width) if text.width() > width => wrapped(&text, width),
@@ -132,7 +132,7 @@ impl TerminalStyle {
     }
 
     /// The headings below each other, and their texts beside them.
-    pub(crate) fn facts(self, facts: &[Fact]) -> Vec<String> {
+    fn facts(self, facts: &[Fact]) -> Vec<String> {
         /// A text begins in the same column as the others if its heading is at most this wide.
         const MAX_HEADING: usize = 18;
         let mut widest = 0;
@@ -164,7 +164,7 @@ impl TerminalStyle {
 
     /// The lines of some rows of a table under its headings, and the headings of the columns that
     /// do not fit.
-    pub(crate) fn table(self, table: &Table<'_>, rows: &[usize]) -> (Vec<String>, Vec<String>) {
+    fn table(self, table: &Table<'_>, rows: &[usize]) -> (Vec<String>, Vec<String>) {
         let layout = self.layout(table, rows.iter().copied());
         let mut lines = Vec::new();
         layout.push_heading(&mut lines);
@@ -379,7 +379,7 @@ fn padded(text: &str, width: usize) -> String {
 }
 
 /// The start of a text, with an ellipsis.
-pub(crate) fn cut(text: &str, width: usize) -> String {
+fn cut(text: &str, width: usize) -> String {
     let mut shown = String::new();
     let mut used = 0;
     for character in text.chars() {
@@ -546,7 +546,7 @@ fn shown_rows(table: &Table<'_>, most: usize) -> Vec<usize> {
 }
 
 /// The lines of the first screen.
-pub(crate) fn lines(style: TerminalStyle, document: &Document<'_>, height: usize) -> Vec<String> {
+fn lines(style: TerminalStyle, document: &Document<'_>, height: usize) -> Vec<String> {
     let mut lines = style.headline(document);
     let mut hidden = Vec::new();
     let mut facts = Vec::new();

@@ -435,7 +435,7 @@ const START: [u32; 8] = [
     0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 ];
 
-pub(crate) fn sha256(text: &str) -> [u8; 32] {
+fn sha256(text: &str) -> [u8; 32] {
     let mut bytes = text.as_bytes().to_vec();
     bytes.push(0x80);
     bytes.resize((bytes.len() + 8).next_multiple_of(64) - 8, 0);
