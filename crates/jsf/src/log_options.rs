@@ -40,7 +40,7 @@ pub struct LogOptions {
             help_heading = "The log"
         )
     )]
-    pub cancelled: Cancelled,
+    cancelled: Cancelled,
     /// Jobs of the log that ran longer than they asked for
     #[cfg_attr(
         feature = "command",
@@ -52,7 +52,7 @@ pub struct LogOptions {
             help_heading = "The log"
         )
     )]
-    pub overrun: Overrun,
+    overrun: Overrun,
     /// Whose number of processors counts, where the log has both
     #[cfg_attr(
         feature = "command",
@@ -64,7 +64,7 @@ pub struct LogOptions {
             help_heading = "The log"
         )
     )]
-    pub processors_of: ProcessorsOf,
+    processors_of: ProcessorsOf,
     /// The number of processors of the machine
     ///
     /// As one pool [default: the site's nodes, else `MaxProcs` in the header of the log]
@@ -75,7 +75,7 @@ pub struct LogOptions {
     /// Even though an earlier job does not fit [default: by strict_ordering and backfill_depth of
     /// the site; easy without a sched_config]
     #[cfg_attr(feature = "command", arg(long, value_enum, value_name = "MODE"))]
-    pub backfill: Option<Backfill>,
+    backfill: Option<Backfill>,
     /// The interval of the decay of usage [default: as in the sched_config or the slurm.conf;
     /// without one, nothing decays]
     #[serde(deserialize_with = "seconds")]
@@ -90,10 +90,10 @@ pub struct LogOptions {
     /// Seconds of the log's clock, or ISO 8601 [default: from when on the log is complete: one that
     /// is cut by the end of its jobs has only some of those submitted before its first end]
     #[cfg_attr(feature = "command", arg(long, value_name = "TIME", value_parser = moment, allow_negative_numbers = true, help_heading = "The log"))]
-    pub from: Option<i64>,
+    from: Option<i64>,
     /// Leave out the jobs submitted at this time or later
     #[cfg_attr(feature = "command", arg(long, value_name = "TIME", value_parser = moment, allow_negative_numbers = true, help_heading = "The log"))]
-    pub to: Option<i64>,
+    to: Option<i64>,
     /// Leave out the first jobs
     ///
     /// Those submitted within this time of the first, while the machine fills up, are not in the
@@ -101,7 +101,7 @@ pub struct LogOptions {
     /// half of the log; else 0]
     #[serde(deserialize_with = "seconds")]
     #[cfg_attr(feature = "command", arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration))]
-    pub warm_up: Option<u64>,
+    warm_up: Option<u64>,
 }
 
 impl LogOptions {

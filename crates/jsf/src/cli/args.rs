@@ -55,7 +55,7 @@ pub struct ColorArgs {
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum When {
+enum When {
     /// On a terminal.
     Auto,
     /// Always.
@@ -309,7 +309,7 @@ pub struct CsvArgs {
     /// With --format csv, write a ' before each =, +, - or @ with which a text, or a part of it
     /// after a separator such as ;, begins, so that the spreadsheet does not compute it
     #[arg(long)]
-    pub csv_safe: bool,
+    csv_safe: bool,
 }
 
 impl CsvArgs {

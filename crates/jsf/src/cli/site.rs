@@ -28,7 +28,7 @@ pub struct GivenSite {
     /// The folder or the archive.
     pub path: PathBuf,
     /// `--site`, or the environment variable.
-    pub origin: &'static str,
+    origin: &'static str,
 }
 
 impl GivenSite {
@@ -78,7 +78,7 @@ pub struct SiteArgs {
     /// script that makes this folder. The options below replace single files of it [default: the
     /// environment variable JSF_SITE]
     #[arg(long, value_name = "PATH", help_heading = "Context")]
-    pub site: Option<PathBuf>,
+    site: Option<PathBuf>,
     /// List each file of --site that was found, and what follows from those that are missing,
     /// instead of one line
     #[arg(short, long, help_heading = "Context")]
@@ -89,15 +89,15 @@ pub struct SiteArgs {
     /// The jobs of another scheduler: that with this partition, as queues and schedulers have it.
     /// Its own formula, threshold and sched_priv count [default: the jobs of the default scheduler]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(), help_heading = "Context")]
-    pub partition: Option<String>,
+    partition: Option<String>,
     /// Refuse a job document that is not valid JSON, any file that gives something twice, and a
     /// usage that no job causes, instead of reading what can be read of it
     #[arg(long, help_heading = "Context")]
-    pub strict: bool,
+    strict: bool,
     /// Declare a resource of the site, repeatable; TYPE as in resourcedef: long (the default),
     /// float, size, duration, boolean, string
     #[arg(long, value_name = "NAME[=TYPE]", value_parser = declaration, help_heading = "Context")]
-    pub resource: Vec<(String, InputType)>,
+    resource: Vec<(String, InputType)>,
     /// The release of Slurm, such as 24.05 [default: the one that wrote the tree's JSON, else the
     /// newest]. Only 22.05 and 26.11 have been compared with Slurm itself; following the release
     /// notes, releases before 23.11 use the rules of 22.05, and later ones those of 26.11
@@ -142,7 +142,7 @@ pub enum PolicyArg {
 
 impl PolicyArg {
     /// The policy; `None` for all of them.
-    pub fn name(self) -> Option<PolicyName> {
+    fn name(self) -> Option<PolicyName> {
         match self {
             Self::One(name) => Some(name),
             Self::All => None,

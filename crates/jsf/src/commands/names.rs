@@ -30,10 +30,10 @@ Examples:
 pub struct NamesArgs {
     /// The site.
     #[command(flatten)]
-    pub site: SiteArgs,
+    site: SiteArgs,
     /// How the answer is written.
     #[command(flatten)]
-    pub answer: AnswerArgs,
+    answer: AnswerArgs,
 }
 
 pub(crate) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {

@@ -39,19 +39,19 @@ pub struct PbsfsArgs {
     ///
     /// The folder with resource_group, usage and sched_config; may be given among the arguments too
     #[arg(long, value_name = "DIR")]
-    pub sched_priv: Option<PathBuf>,
+    sched_priv: Option<PathBuf>,
     /// The site whose sched_priv it is
     ///
     /// As for `jsf rank`; may be given among the arguments too
     #[arg(long, value_name = "PATH", conflicts_with = "sched_priv")]
-    pub site: Option<PathBuf>,
+    site: Option<PathBuf>,
     /// The arguments of pbsfs
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,
         value_name = "ARGUMENT"
     )]
-    pub arguments: Vec<OsString>,
+    arguments: Vec<OsString>,
 }
 
 /// The largest file that is read, in bytes.

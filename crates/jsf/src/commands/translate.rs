@@ -34,21 +34,21 @@ Examples:
 pub struct TranslateArgs {
     /// The formula.
     #[command(flatten)]
-    pub formula: FormulaArgs,
+    formula: FormulaArgs,
     /// The scheduler that gets it
     #[arg(long, value_enum, value_name = "SCHEDULER")]
-    pub to: Scheduler,
+    to: Scheduler,
     /// The site.
     #[command(flatten)]
-    pub site: SiteArgs,
+    site: SiteArgs,
     /// How the answer is written.
     #[command(flatten)]
-    pub answer: AnswerArgs,
+    answer: AnswerArgs,
 }
 
 /// A scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Scheduler {
+enum Scheduler {
     /// Slurm's multifactor priority
     Slurm,
     /// PBS's job_sort_formula

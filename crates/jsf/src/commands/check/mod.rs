@@ -173,7 +173,7 @@ fn jobs_fact(jobs: &JobCounts) -> Fact {
 }
 
 /// How many jobs the threshold in force, or the given one, stops; `None` without a threshold.
-pub fn stopped_by_threshold(jobs: &JobCounts) -> Option<String> {
+fn stopped_by_threshold(jobs: &JobCounts) -> Option<String> {
     let [under, over] = [jobs.under_threshold?, jobs.over_threshold?];
     let threshold = jobs.threshold?;
     Some(format!(

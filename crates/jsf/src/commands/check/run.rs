@@ -41,48 +41,48 @@ mut_arg("format", |given| given.value_parser(format(&FORMATS))))]
 pub struct CheckArgs {
     /// The formula, and the queue on which it is tried.
     #[command(flatten)]
-    pub queue: QueueArgs,
+    queue: QueueArgs,
     /// Print the formula with all safe fixes applied
     ///
     /// The fixes and the remaining findings go to standard error; a text that is no formula with
     /// them is not printed
     #[arg(long, conflicts_with = "format")]
-    pub fix: bool,
+    fix: bool,
     /// Like --fix, but also apply fixes that may be wrong
     #[arg(long, conflicts_with = "format")]
-    pub unsafe_fixes: bool,
+    unsafe_fixes: bool,
     /// Print the qmgr command that sets the formula
     ///
     /// It is quoted for the shell and for qmgr, and printed if no finding is an error and, with
     /// jobs, the formula was tried on one or is that of the site; with --threshold, the command
     /// that sets the threshold follows; findings go to standard error
     #[arg(long, conflicts_with = "format")]
-    pub qmgr: bool,
+    qmgr: bool,
     /// With --qmgr: print the command in any case
     ///
     /// Even if a finding is an error or the formula was tried on no job
     #[arg(long, requires = "qmgr")]
-    pub force: bool,
+    force: bool,
     /// Treat these findings as errors
     ///
     /// A code such as JSF203, a prefix such as JSF5, or `warnings`; separate several by commas, or
     /// repeat the option
     #[arg(long, value_name = "CODE")]
-    pub deny: Vec<String>,
+    deny: Vec<String>,
     /// Do not show these findings
     ///
     /// Given as for --deny; of --deny and --allow, the longer code or prefix wins. A hidden error
     /// still keeps --qmgr from printing the command
     #[arg(long, value_name = "CODE")]
-    pub allow: Vec<String>,
+    allow: Vec<String>,
     /// Report only these findings, and syntax errors
     ///
     /// Given as for --deny
     #[arg(long, value_name = "CODE")]
-    pub select: Vec<String>,
+    select: Vec<String>,
     /// How the answer is written.
     #[command(flatten)]
-    pub answer: AnswerArgs,
+    answer: AnswerArgs,
 }
 
 pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -354,12 +354,12 @@ Examples:
 pub struct FmtArgs {
     /// The formula.
     #[command(flatten)]
-    pub formula: FormulaArgs,
+    formula: FormulaArgs,
     /// Exit with 1 if the formula is not formatted
     ///
     /// The formula is not printed
     #[arg(long)]
-    pub check: bool,
+    check: bool,
 }
 
 pub(crate) fn run_fmt(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -406,10 +406,10 @@ pub(crate) fn run_fmt(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outco
 )]
 pub struct CodesArgs {
     /// The finding whose page to print
-    pub code: Option<String>,
+    code: Option<String>,
     /// How the list is written.
     #[command(flatten)]
-    pub answer: AnswerArgs,
+    answer: AnswerArgs,
 }
 
 pub(crate) fn run_codes(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {

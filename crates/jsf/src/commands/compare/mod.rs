@@ -218,19 +218,19 @@ const WHO: &str = "who gains and loses";
 #[derive(Debug)]
 pub struct ComparePageParts {
     /// The findings about each formula, as they are drawn in a terminal.
-    pub findings: OldNew<Vec<String>>,
+    findings: OldNew<Vec<String>>,
     /// The fair-share tree of the new side with its numbers.
-    pub tree: Option<AssessedTree>,
+    tree: Option<AssessedTree>,
 }
 
 /// Which jobs the text of a comparison lists.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ListedJobs {
     /// The number of jobs in a list; `None`: ten, or all that the filter leaves.
-    pub top: Option<usize>,
+    top: Option<usize>,
     /// Whether the rows of the report were chosen by a filter. They are then all listed, whether
     /// they move or not.
-    pub is_filtered: bool,
+    is_filtered: bool,
 }
 
 /// The document of a comparison. What only a page shows of it is in the order of the page, which

@@ -531,86 +531,86 @@ pub struct CompareArgs {
     ///
     /// Alone or pasted as for `jsf rank`; - is standard input
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
-    pub old: Option<String>,
+    old: Option<String>,
     /// The new formula [default: the site's]
     ///
     /// The default is the old one where another difference is given
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
-    pub new: Option<String>,
+    new: Option<String>,
     /// The file that contains the old formula
     ///
     /// As for `jsf rank -f`; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "old")]
-    pub old_file: Option<PathBuf>,
+    old_file: Option<PathBuf>,
     /// The file that contains the new formula
     #[arg(long, value_name = "FILE", conflicts_with = "new")]
-    pub new_file: Option<PathBuf>,
+    new_file: Option<PathBuf>,
     /// The old fair-share tree
     ///
     /// As for --tree, or a resource_group
     #[arg(long, value_name = "FILE")]
-    pub old_tree: Option<PathBuf>,
+    old_tree: Option<PathBuf>,
     /// The new fair-share tree
     ///
     /// As for --tree, or a resource_group
     #[arg(long, value_name = "FILE")]
-    pub new_tree: Option<PathBuf>,
+    new_tree: Option<PathBuf>,
     /// The old fair-share policy, as for --policy
     #[arg(long, value_enum, value_name = "POLICY")]
-    pub old_policy: Option<PolicyArg>,
+    old_policy: Option<PolicyArg>,
     /// The new fair-share policy, as for --policy
     #[arg(long, value_enum, value_name = "POLICY")]
-    pub new_policy: Option<PolicyArg>,
+    new_policy: Option<PolicyArg>,
     /// The old sched_config, as for --sched-config
     #[arg(long, value_name = "FILE")]
-    pub old_sched_config: Option<PathBuf>,
+    old_sched_config: Option<PathBuf>,
     /// The new sched_config, as for --sched-config
     #[arg(long, value_name = "FILE")]
-    pub new_sched_config: Option<PathBuf>,
+    new_sched_config: Option<PathBuf>,
     /// The old slurm.conf: its policy and weights
     #[arg(long, value_name = "FILE")]
-    pub old_slurm_conf: Option<PathBuf>,
+    old_slurm_conf: Option<PathBuf>,
     /// The new slurm.conf: its policy and weights
     ///
     /// Slurm's priority with its weights is the new formula, if none is given
     #[arg(long, value_name = "FILE")]
-    pub new_slurm_conf: Option<PathBuf>,
+    new_slurm_conf: Option<PathBuf>,
     /// The old job_sort_formula_threshold
     ///
     /// A job whose value is at most X does not run
     #[arg(long, alias = "threshold-old", value_name = "X", allow_hyphen_values = true, value_parser = crate::cli::site::threshold)]
-    pub old_threshold: Option<f64>,
+    old_threshold: Option<f64>,
     /// The new job_sort_formula_threshold
     #[arg(long, alias = "threshold-new", value_name = "X", allow_hyphen_values = true, value_parser = crate::cli::site::threshold)]
-    pub new_threshold: Option<f64>,
+    new_threshold: Option<f64>,
     /// The site.
     #[command(flatten)]
-    pub site: SiteArgs,
+    site: SiteArgs,
     /// Exit with 1 if one of the first N jobs moves
     ///
     /// A job that is among the first N of either order, and changes its place
     #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
-    pub fail_on_change: Option<usize>,
+    fail_on_change: Option<usize>,
     /// List only the first N jobs of the new order
     ///
     /// In a table the N that gain and the N that lose most places
     #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
-    pub top: Option<usize>,
+    top: Option<usize>,
     /// The jobs to list.
     #[command(flatten)]
-    pub filter: FilterArgs,
+    filter: FilterArgs,
     /// How much is shown to people.
     #[command(flatten)]
-    pub text: TextArgs,
+    text: TextArgs,
     /// The output format
     #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json, Format::Csv]), default_value = "human")]
-    pub format: Format,
+    format: Format,
     /// How CSV is written.
     #[command(flatten)]
-    pub csv: CsvArgs,
+    csv: CsvArgs,
     /// Also write the result as a page
     ///
     /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
-    pub report: Option<PathBuf>,
+    report: Option<PathBuf>,
 }

@@ -41,21 +41,21 @@ mut_arg("job", |job| job.help("Show this job only: when will it start?")))]
 pub struct CycleArgs {
     /// The queue and the formula.
     #[command(flatten)]
-    pub queue: QueueArgs,
+    queue: QueueArgs,
     /// The jobs.
     #[command(flatten)]
-    pub jobs: JobArgs,
+    jobs: JobArgs,
     /// Whose jobs are shown.
     #[command(flatten)]
-    pub entities: EntityArgs,
+    entities: EntityArgs,
     /// The number of processors, instead of the nodes
     ///
     /// No job waits for anything else then, such as memory and GPUs: a warning names it.
     #[arg(long, value_name = "N", value_parser = processors, allow_negative_numbers = true)]
-    pub processors: Option<NonZeroU32>,
+    processors: Option<NonZeroU32>,
     /// How the answer is written.
     #[command(flatten)]
-    pub answer: AnswerArgs,
+    answer: AnswerArgs,
 }
 
 pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome, CliError> {

@@ -47,10 +47,10 @@ group(ArgGroup::new("explained").args(["job", "described", "entity"]).required(t
 pub struct ExplainArgs {
     /// The queue and the formula.
     #[command(flatten)]
-    pub queue: QueueArgs,
+    queue: QueueArgs,
     /// The jobs.
     #[command(flatten)]
-    pub jobs: JobArgs,
+    jobs: JobArgs,
     /// Explain a job that is only described
     ///
     /// A job as if it were submitted now, such as 'queue=gpu,ncpus=12,walltime=4h': its queue (else
@@ -59,26 +59,26 @@ pub struct ExplainArgs {
     /// its queue and the server. At a site of Slurm the queue is the partition, and qos=NAME the
     /// QOS
     #[arg(long = "as", value_name = "DESCRIPTION", value_parser = DescribedJob::from_str)]
-    pub described: Option<DescribedJob>,
+    described: Option<DescribedJob>,
     /// Whose jobs to explain.
     #[command(flatten)]
-    pub entities: EntityArgs,
+    entities: EntityArgs,
     /// Also say when the job reaches rank N
     ///
     /// If all considered jobs keep waiting and nothing else changes
     #[arg(long, value_name = "N", value_parser = rank_to_reach, allow_negative_numbers = true)]
-    pub to: Option<u32>,
+    to: Option<u32>,
     /// The longest wait for --to
     ///
     /// The longest wait that --to considers, such as 90s, 15m, 24h, 7d or 1-12:00:00
     #[arg(long, value_name = "DURATION", default_value = "30d", allow_hyphen_values = true, value_parser = within, requires = "to")]
-    pub within: u64,
+    within: u64,
     /// How the answer is written.
     #[command(flatten)]
-    pub answer: AnswerArgs,
+    answer: AnswerArgs,
     /// A page.
     #[command(flatten)]
-    pub page: ReportArgs,
+    page: ReportArgs,
 }
 
 /// Parses the rank that a job is to reach.

@@ -250,10 +250,10 @@ const MAX_ERRORS: usize = 3;
 pub struct FormulaToSet {
     /// The command that sets it.
     #[serde(rename = "qmgr")]
-    pub command: Option<String>,
+    command: Option<String>,
     /// Why there is no command.
     #[serde(rename = "qmgr_obstacle")]
-    pub obstacle: Option<String>,
+    obstacle: Option<String>,
     /// Its errors, such as jobs for which it fails.
     #[serde(
         serialize_with = "serialize_errors",
@@ -388,12 +388,12 @@ pub struct SearchOptions {
     pub evaluations: Option<usize>,
     /// The seed of the random numbers
     #[cfg_attr(feature = "command", arg(long, value_name = "N", default_value_t = 1, value_parser = seed, hide_short_help = true))]
-    pub seed: u64,
+    seed: u64,
     /// Fit to a short log
     ///
     /// Of less than eight weeks or 2000 jobs, though little can be learnt from it
     #[cfg_attr(feature = "command", arg(long, requires = "goals"))]
-    pub force: bool,
+    force: bool,
 }
 
 impl Default for SearchOptions {

@@ -292,25 +292,25 @@ Examples:
 pub struct FitArgs {
     /// The template.
     #[command(flatten)]
-    pub formula: FormulaArgs,
+    formula: FormulaArgs,
     /// Job A before job B; repeat it for several
     #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with = "goals")]
-    pub prefer: Vec<String>,
+    prefer: Vec<String>,
     /// The order that is wanted
     ///
     /// Ids of jobs, a line each, best first; blank lines between groups of equals; or `id,score` as
     /// CSV; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "goals")]
-    pub wishes: Option<PathBuf>,
+    wishes: Option<PathBuf>,
     /// The goals for the waits of a log
     ///
     /// TOML as for `jsf simulate --goals`, with `[objective] minimise = "mean bounded_slowdown"`
     /// for what is to be as small as possible once the goals are met
     #[arg(long, value_name = "FILE", requires = "workload")]
-    pub goals: Option<PathBuf>,
+    goals: Option<PathBuf>,
     /// The log.
     #[command(flatten)]
-    pub log: LogOptions,
+    log: LogOptions,
     /// The formula in force
     ///
     /// With which the answer is compared [default: the site's, else first come, first served]
@@ -320,21 +320,21 @@ pub struct FitArgs {
         allow_hyphen_values = true,
         requires = "goals"
     )]
-    pub old: Option<String>,
+    old: Option<String>,
     /// How constants are searched.
     #[command(flatten)]
-    pub search: SearchOptions,
+    search: SearchOptions,
     /// The site.
     #[command(flatten)]
-    pub site: SiteArgs,
+    site: SiteArgs,
     /// How the answer is written.
     #[command(flatten)]
-    pub answer: AnswerArgs,
+    answer: AnswerArgs,
     /// Also write the result as a page
     ///
     /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
-    pub report: Option<PathBuf>,
+    report: Option<PathBuf>,
 }
 
 /// An argument of several commands as a fit has it.

@@ -30,10 +30,10 @@ Examples:
 pub struct PageArgs {
     /// The formula that the page begins with, and the queue that it ranks.
     #[command(flatten)]
-    pub queue: QueueArgs,
+    queue: QueueArgs,
     /// The file to write; - is standard output
     #[arg(long, short_alias = 'o', value_name = "FILE.html")]
-    pub out: PathBuf,
+    out: PathBuf,
 }
 
 /// The WebAssembly module of the page, if this build has it.

@@ -57,49 +57,49 @@ pub struct RankReport<'a> {
 
 /// A job of a ranking.
 #[derive(Debug, Serialize)]
-pub struct Job<'a> {
-    pub rank: Option<usize>,
-    pub id: &'a str,
-    pub entity: &'a str,
-    pub queue: &'a str,
-    pub state: &'static str,
+struct Job<'a> {
+    rank: Option<usize>,
+    id: &'a str,
+    entity: &'a str,
+    queue: &'a str,
+    state: &'static str,
     /// The value that jobs are sorted by; in JSON null if it is not finite.
-    pub score: Option<f64>,
+    score: Option<f64>,
     /// Slurm's priority, as `squeue` prints it with `%Q`: 0 for a job that is held. Absent for
     /// another formula.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<u32>,
+    value: Option<u32>,
     /// Python's `repr` of the value before it is rounded to float32.
-    pub exact: Option<String>,
+    exact: Option<String>,
     /// The digits that OpenPBS logs.
-    pub logged: Option<String>,
+    logged: Option<String>,
     #[serde(serialize_with = "serialize_error")]
-    pub error: Option<&'a ScoreError>,
-    pub considered: bool,
+    error: Option<&'a ScoreError>,
+    considered: bool,
     /// Why the job is not considered: `state`, `threshold`, `no shares`, `partition`,
     /// `routing queue` or `invalid`.
-    pub excluded: Option<&'static str>,
+    excluded: Option<&'static str>,
     /// The same in words.
-    pub reason: Option<String>,
+    reason: Option<String>,
     /// The inputs that are shown; a value is missing if the scheduler ignores the job and it was
     /// not read.
     #[serde(
         skip_serializing_if = "Vec::is_empty",
         serialize_with = "serialize_inputs"
     )]
-    pub inputs: Vec<(&'a str, Option<Value>)>,
+    inputs: Vec<(&'a str, Option<Value>)>,
     /// As in the explanation of a job; absent unless they are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub terms: Option<Vec<Term<'a>>>,
+    terms: Option<Vec<Term<'a>>>,
 }
 
 /// A summand of the formula.
 #[derive(Debug, Serialize)]
-pub struct Term<'a> {
+struct Term<'a> {
     span: Span,
     text: &'a str,
     /// Missing where the formula fails.
-    pub value: Option<Value>,
+    value: Option<Value>,
 }
 
 /// The summands of a formula, with their values for each job.
@@ -220,7 +220,7 @@ impl<'a> RankReport<'a> {
     }
 
     /// A job, with its rank in the whole order.
-    pub fn job(&self, row: usize) -> Job<'_> {
+    fn job(&self, row: usize) -> Job<'_> {
         let RankedQueue { table, ranking, .. } = self.queue;
         let rank = match self.ranks[row] {
             0 => None,
@@ -492,11 +492,11 @@ const MEASURED_ROWS: usize = 50;
 #[derive(Debug)]
 pub struct RankPageParts {
     /// The findings about the formula, as they are drawn in a terminal.
-    pub findings: Vec<String>,
+    findings: Vec<String>,
     /// The ranking compared with itself, which counts the jobs of each entity and of each queue.
-    pub groups: Comparison,
+    groups: Comparison,
     /// The fair-share tree with its numbers.
-    pub tree: Option<AssessedTree>,
+    tree: Option<AssessedTree>,
 }
 
 /// The document of a ranking.

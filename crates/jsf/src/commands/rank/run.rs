@@ -51,30 +51,30 @@ mut_arg("format", |given| given.value_parser(format(&FORMATS))))]
 pub struct RankArgs {
     /// The queue and the formula.
     #[command(flatten)]
-    pub queue: QueueArgs,
+    queue: QueueArgs,
     /// Show only the first N jobs
     #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
-    pub top: Option<usize>,
+    top: Option<usize>,
     /// The jobs to show.
     #[command(flatten)]
-    pub filter: FilterArgs,
+    filter: FilterArgs,
     /// Show the inputs of the formula for each job
     #[arg(long)]
-    pub inputs: bool,
+    inputs: bool,
     /// Show the summands of the formula for each job
     ///
     /// With their signs, as `sprio -l` does: added up they are the value
     #[arg(long)]
-    pub terms: bool,
+    terms: bool,
     /// How the answer is written.
     #[command(flatten)]
-    pub answer: AnswerArgs,
+    answer: AnswerArgs,
     /// How CSV is written.
     #[command(flatten)]
-    pub csv: CsvArgs,
+    csv: CsvArgs,
     /// A page.
     #[command(flatten)]
-    pub page: ReportArgs,
+    page: ReportArgs,
 }
 
 pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {

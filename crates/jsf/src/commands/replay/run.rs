@@ -34,16 +34,16 @@ pub struct ReplayArgs {
     ///
     /// Plain or compressed (.gz, .zst)
     #[arg(value_name = "LOG")]
-    pub log: PathBuf,
+    log: PathBuf,
     /// The formula.
     #[command(flatten)]
-    pub formula: FormulaArgs,
+    formula: FormulaArgs,
     /// The site.
     #[command(flatten)]
-    pub site: SiteArgs,
+    site: SiteArgs,
     /// How the answer is written.
     #[command(flatten)]
-    pub answer: AnswerArgs,
+    answer: AnswerArgs,
 }
 
 pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcome, CliError> {

@@ -28,7 +28,7 @@ const MAX_PATH: usize = 100;
 #[derive(Debug, Clone)]
 pub struct PolicyView<'a> {
     /// The policy.
-    pub policy: &'a PolicyShares,
+    policy: &'a PolicyShares,
     /// The nodes to show, parents first.
     pub nodes: Vec<NodeId>,
     /// The tree with the usage that is assumed, or without it.
@@ -166,9 +166,9 @@ pub struct SharesReport<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Places<'a> {
     /// The formula that gives them.
-    pub formula: &'a str,
+    formula: &'a str,
     /// The queue before and after.
-    pub queue: &'a ComparedQueue,
+    queue: &'a ComparedQueue,
 }
 
 impl Answer for SharesReport<'_> {

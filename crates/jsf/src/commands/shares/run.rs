@@ -44,35 +44,35 @@ Examples:
 pub struct SharesArgs {
     /// The site.
     #[command(flatten)]
-    pub site: SiteArgs,
+    site: SiteArgs,
     /// Show only this entity or group
     ///
     /// With the group all below it. NAME where it is unique, else ACCOUNT/USER; USER:PARTITION for
     /// an association of one partition; separate several by commas, or repeat the option
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
-    pub entity: Vec<String>,
+    entity: Vec<String>,
     /// The entities with pending jobs
     ///
     /// For the ticket-based policy, named as for --entity [default: from --queue]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = listed_name)]
-    pub active: Vec<String>,
+    active: Vec<String>,
     /// What to assume about the usage.
     #[command(flatten)]
-    pub assumed: AssumedUsage,
+    assumed: AssumedUsage,
     /// The formula that gives the jobs their places
     ///
     /// With --charge or --decay, and --queue [default: the site's, else fairshare_factor]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub formula: Option<String>,
+    formula: Option<String>,
     /// The file that contains this formula
     #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "formula")]
-    pub formula_file: Option<PathBuf>,
+    formula_file: Option<PathBuf>,
     /// How the answer is written.
     #[command(flatten)]
-    pub answer: AnswerArgs,
+    answer: AnswerArgs,
     /// A page.
     #[command(flatten)]
-    pub page: ReportArgs,
+    page: ReportArgs,
 }
 
 /// The options that assume another usage.
@@ -95,9 +95,9 @@ struct UsageOptions {
 
 /// The changes of the usage to assume, in the order in which their options are given.
 #[derive(Debug)]
-pub struct AssumedUsage {
+struct AssumedUsage {
     /// The changes.
-    pub changes: Vec<UsageChange>,
+    changes: Vec<UsageChange>,
 }
 
 impl FromArgMatches for AssumedUsage {

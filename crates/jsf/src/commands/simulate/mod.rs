@@ -31,51 +31,51 @@ pub mod view;
 #[derive(Debug, Serialize)]
 pub struct SimulationReport<'a> {
     /// The formula's text.
-    pub formula: String,
+    formula: String,
     /// The jobs that start.
-    pub jobs: SimulatedJobs<'a>,
+    jobs: SimulatedJobs<'a>,
     /// The machine.
-    pub processors: Processors,
+    processors: Processors,
     /// The fair-share policy; `None` without a tree.
-    pub policy: Option<PolicyName>,
+    policy: Option<PolicyName>,
     /// How usage decays.
-    pub decay: Option<Decay>,
+    decay: Option<Decay>,
     /// The warnings about the simulation, a line each.
     pub warnings: Vec<String>,
     /// From when on a log that is cut by the end of its jobs is complete.
-    pub complete_from: Option<i64>,
+    complete_from: Option<i64>,
     /// The numbers of the jobs.
     #[serde(flatten)]
-    pub statistics: Statistics,
+    statistics: Statistics,
     /// The goals, as the schedule meets them.
-    pub goals: Vec<JudgedGoal>,
+    goals: Vec<JudgedGoal>,
     /// How close the use is to the shares, if there is a fair-share tree.
-    pub fairness: Option<Fairness>,
+    fairness: Option<Fairness>,
     /// The ids of the jobs that ask for more processors than there are.
-    pub too_large: Vec<String>,
+    too_large: Vec<String>,
     /// How many jobs never start.
-    pub never_start: usize,
+    never_start: usize,
     /// How often jobs gave way, if they may.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub preemptions: Option<Preemptions>,
+    preemptions: Option<Preemptions>,
     /// How many jobs and lines are left out, for each reason.
-    pub left_out: BTreeMap<&'static str, usize>,
+    left_out: BTreeMap<&'static str, usize>,
     /// What the site has and the simulation does without.
-    pub without: Vec<LeftOut>,
+    without: Vec<LeftOut>,
     /// The runs that end before they did in the log.
-    pub cut: CutRuns,
+    cut: CutRuns,
     /// The errors of the formula, by kind.
-    pub errors: Vec<FormulaErrors>,
+    errors: Vec<FormulaErrors>,
     /// How many lines of the log are left out.
-    pub skipped_lines: usize,
+    skipped_lines: usize,
     /// Whether the simulation reached the end of the log.
-    pub complete: bool,
+    complete: bool,
     /// How far the waits are from those in the log, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub validation: Option<Validation>,
+    validation: Option<Validation>,
     /// What moved submissions make of the means, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub shake: Option<Shake>,
+    shake: Option<Shake>,
     /// What is found about the formula.
     #[serde(skip)]
     pub found: Found,
@@ -86,15 +86,15 @@ pub struct SimulationReport<'a> {
 pub struct Found {
     /// The result of checking it: with the queue of the site if it cannot work there, else without
     /// jobs.
-    pub checked: Option<Checked>,
+    checked: Option<Checked>,
     /// The jobs for which it fails, if there are any.
-    pub failing: Option<FailingJobs>,
+    failing: Option<FailingJobs>,
     /// Whether hardly any job waits; the first warning then says so.
-    pub has_no_waits: bool,
+    has_no_waits: bool,
     /// What is shown above the tables.
-    pub rules: Vec<Fact>,
+    rules: Vec<Fact>,
     /// The findings, as they are drawn in a terminal.
-    pub drawn: Vec<String>,
+    drawn: Vec<String>,
     /// Whether the formula works.
     pub is_fine: bool,
 }
@@ -173,23 +173,23 @@ impl Answer for SimulationReport<'_> {
 
 /// The jobs of a log, and when they start.
 #[derive(Debug)]
-pub struct SimulatedJobs<'a> {
+struct SimulatedJobs<'a> {
     /// The jobs.
-    pub workload: &'a Workload,
+    workload: &'a Workload,
     /// When they start.
-    pub schedule: Schedule,
+    schedule: Schedule,
 }
 
 /// The runs that end before they did in the log.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
-pub struct CutRuns {
+struct CutRuns {
     /// Their number.
-    pub jobs: usize,
+    jobs: usize,
     /// The processors times seconds that are cut.
-    pub core_seconds: u128,
+    core_seconds: u128,
     /// Those of all jobs in the log.
     #[serde(skip)]
-    pub all_core_seconds: u128,
+    all_core_seconds: u128,
 }
 
 impl CutRuns {
@@ -207,7 +207,7 @@ impl CutRuns {
 
 /// Errors of one kind.
 #[derive(Debug, Serialize)]
-pub struct FormulaErrors {
+struct FormulaErrors {
     kind: &'static str,
     jobs: usize,
     /// The id of the first of the jobs.
@@ -363,14 +363,14 @@ const CSV_HEADER: &str = "id,entity,queue,processors,submit,old_start,new_start,
 pub struct SimulatedChangeReport<'a> {
     /// Both sides, of the same workload.
     #[serde(flatten)]
-    pub sides: OldNew<SimulationReport<'a>>,
+    sides: OldNew<SimulationReport<'a>>,
     /// The warnings that both sides have: those about the machine and the log.
-    pub warnings: Vec<String>,
+    warnings: Vec<String>,
     /// How far the waits under the old formula are from those in the log, if it has them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub validation: Option<Validation>,
+    validation: Option<Validation>,
     /// What differs.
-    pub difference: Compared,
+    difference: Compared,
 }
 
 /// What differs, with the numbers that need both sides.
@@ -378,7 +378,7 @@ pub struct SimulatedChangeReport<'a> {
 pub struct Compared {
     /// What differs between the schedules.
     #[serde(flatten)]
-    pub schedules: Difference,
+    schedules: Difference,
     utilisation: f64,
     makespan: i64,
     #[serde(flatten)]
@@ -386,7 +386,7 @@ pub struct Compared {
     /// That of the intervals.
     confidence: f64,
     /// What moved submissions make of the changes, if that was asked for.
-    pub shake: Option<Shake>,
+    shake: Option<Shake>,
 }
 
 /// A group, and its waits under both formulas.

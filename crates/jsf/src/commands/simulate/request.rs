@@ -172,12 +172,12 @@ pub struct TwoFormulas {
     ///
     /// The log is simulated under it and under --new [default: FORMULA, or the site's]
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
-    pub old: Option<String>,
+    old: Option<String>,
     /// The formula after a change
     ///
     /// [default: FORMULA, or the site's]
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
-    pub new: Option<String>,
+    new: Option<String>,
     /// The file that contains the old formula
     ///
     /// As for -f

@@ -186,24 +186,24 @@ fn filled(template: &str, params: &[Param], values: &[String]) -> String {
 
 /// One run.
 #[derive(Debug, Clone, Serialize)]
-pub struct SweptRun {
+struct SweptRun {
     /// The parameters with their values, in their order.
     #[serde(serialize_with = "serialize_params")]
-    pub params: Vec<(String, String)>,
+    params: Vec<(String, String)>,
     /// The formula with these values.
-    pub formula: String,
+    formula: String,
     /// The numbers of the run.
     #[serde(flatten, serialize_with = "serialize_numbers")]
-    pub summary: Summary,
+    summary: Summary,
     /// The number of jobs for which the formula fails.
-    pub failed: usize,
+    failed: usize,
     /// The number of jobs that never start.
-    pub never_start: usize,
+    never_start: usize,
     /// The goals, as it meets them.
-    pub goals: Vec<JudgedGoal>,
+    goals: Vec<JudgedGoal>,
     /// The warning that hardly any job waits.
     #[serde(skip)]
-    pub no_waits: Option<String>,
+    no_waits: Option<String>,
 }
 
 /// Serialises values as numbers where they are.

@@ -631,7 +631,7 @@ pub struct FailingJobs {
     /// they count 0``.
     predicate: String,
     /// Whether the formula fails for every job.
-    pub are_all: bool,
+    are_all: bool,
 }
 
 impl FailingJobs {

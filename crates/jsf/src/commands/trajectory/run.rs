@@ -46,22 +46,22 @@ mut_arg("format", |given| given.value_parser(format(&FORMATS))))]
 pub struct TrajectoryArgs {
     /// The queue and the formula.
     #[command(flatten)]
-    pub queue: QueueArgs,
+    queue: QueueArgs,
     /// The jobs.
     #[command(flatten)]
-    pub jobs: JobArgs,
+    jobs: JobArgs,
     /// How long to follow the jobs
     ///
     /// A number of hours, such as 72 or 0.5, or a duration, such as 15m, 7d or 1-12:00:00; from a
     /// minute to a year (8784 hours)
     #[arg(long, value_name = "H", default_value = "24", value_parser = followed_seconds, allow_negative_numbers = true)]
-    pub hours: u32,
+    hours: u32,
     /// How the answer is written.
     #[command(flatten)]
-    pub answer: AnswerArgs,
+    answer: AnswerArgs,
     /// How CSV is written.
     #[command(flatten)]
-    pub csv: CsvArgs,
+    csv: CsvArgs,
 }
 
 /// Parses how long jobs are followed, into seconds. A number is one of hours, unlike in other

@@ -68,19 +68,19 @@ pub struct Section<'a> {
     /// The heading; it may be empty.
     pub heading: String,
     /// Where it is shown.
-    pub medium: Medium,
+    medium: Medium,
     /// Whether it is shown in full only, and not on the first screen, which is all that text shows
     /// by default.
-    pub is_in_full: bool,
+    is_in_full: bool,
     /// A line in its place where the first screen has no room; it may be empty.
-    pub brief: String,
+    brief: String,
     /// What it contains, in this order.
     pub blocks: Vec<Block<'a>>,
 }
 
 /// Where a part of a document is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Medium {
+enum Medium {
     /// Everywhere.
     All,
     /// On a page only: what can be searched, sorted and scrolled there.
@@ -226,7 +226,7 @@ impl<'a> Section<'a> {
     }
 
     /// The section with a further block.
-    pub fn block(mut self, block: Block<'a>) -> Self {
+    fn block(mut self, block: Block<'a>) -> Self {
         self.blocks.push(block);
         self
     }
