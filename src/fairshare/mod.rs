@@ -22,12 +22,19 @@
 //! assert_eq!(bob.fairshare_perc, 0.2);
 //! # Ok::<(), job_sort_formula::fairshare::TreeError>(())
 //! ```
+//!
+//! The tree is an arena with every parent before its children, so that a forward pass distributes
+//! from the root down and a backward pass sums from the leaves up. Nothing here recurses, however
+//! deep the tree. It is built from the root down; every node is checked as it is added.
 
 pub mod decay;
 pub mod policy;
-mod tree;
 pub mod tree_document;
 pub mod x87;
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use std::{iter, mem};
 
 pub use policy::classic::Classic;
 pub use policy::depth_oblivious::DepthOblivious;
@@ -41,7 +48,876 @@ pub use policy::{
     AssessedTree, AssociationShares, EntityShares, FairShare, Policy, PolicyRules, Release,
     ShareTable,
 };
-pub use tree::{Member, Naming, NodeId, NodeKind, ShareTree, Shares, TreeBuilder, TreeError};
+
+/// The index of a node in its [`ShareTree`]. A parent's index is lower than its children's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub(super) u32);
+
+impl NodeId {
+    /// The index as a number, `0..tree.len()`; the root is 0.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// An error unless a tree of so many nodes has the node.
+    pub(super) fn check(self, nodes: usize) -> Result<(), TreeError> {
+        if self.index() < nodes {
+            return Ok(());
+        }
+        TreeError::invalid(format!("the tree has no node with the index {}", self.0))
+    }
+}
+
+/// The kind of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NodeKind {
+    /// The root, which has the whole machine.
+    Root,
+    /// A group (PBS) or an account (Slurm).
+    Group,
+    /// An owner of jobs: an entity (PBS) or a user in an account (Slurm).
+    Entity,
+}
+
+/// The shares of a node among its siblings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shares {
+    /// A number of shares, relative to the sum of the siblings'. Only a
+    /// [`lenient`](crate::fairshare::TreeBuilder::lenient) builder takes a negative number.
+    Count(i64),
+    /// The parent's shares (Slurm's `FairShare=parent`): the node is not in the siblings' sum.
+    Parent,
+}
+
+impl Shares {
+    /// The number of shares, 0 for [`Shares::Parent`].
+    pub fn count(self) -> i64 {
+        match self {
+            Self::Count(count) => count,
+            Self::Parent => 0,
+        }
+    }
+
+    /// Checks the shares of the node `name`.
+    ///
+    /// # Errors
+    /// They are negative.
+    pub fn check(self, name: &str) -> Result<(), TreeError> {
+        match self {
+            Self::Count(shares @ ..0) => {
+                TreeError::invalid(format!("`{name}` has negative shares, {shares}"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    pub(super) name: Arc<str>,
+    pub(super) parent: u32,
+    pub(super) kind: NodeKind,
+    pub(super) shares: Shares,
+    own_usage: f64,
+    /// The node of the same name that was added before this one.
+    namesake: Option<NodeId>,
+}
+
+/// A fair-share tree of groups and entities, built by a
+/// [`TreeBuilder`].
+///
+/// # Panics
+/// The methods that take a [`NodeId`], except for [`charge`](Self::charge), panic on one that
+/// belongs to a larger tree.
+#[derive(Debug, Clone)]
+pub struct ShareTree {
+    nodes: Vec<Node>,
+    /// The usage of the node and of all nodes below it.
+    usage: Vec<f64>,
+    /// Whether the usage of every node is the sum of its own usage and the usage of its children.
+    is_summed: bool,
+    /// The children of node `i` are `children[first_child[i]..first_child[i + 1]]`, in the order
+    /// they were added.
+    first_child: Vec<u32>,
+    children: Vec<NodeId>,
+    /// The latest node of each name, which links to the earlier ones.
+    by_name: HashMap<Arc<str>, NodeId>,
+    /// The partition of each association that has one.
+    partitions: HashMap<NodeId, Arc<str>>,
+    naming: Naming,
+    /// The nodes below the root by the name of their parent and their own, the latest first; made
+    /// when it is needed.
+    by_account: OnceLock<Vec<NodeId>>,
+}
+
+impl ShareTree {
+    fn from_nodes(
+        nodes: Vec<Node>,
+        by_name: HashMap<Arc<str>, NodeId>,
+        partitions: HashMap<NodeId, Arc<str>>,
+        naming: Naming,
+    ) -> Self {
+        let (first_child, children) = child_lists(&nodes);
+        let mut usage: Vec<f64> = nodes.iter().map(|node| node.own_usage).collect();
+        // backwards, so that a node has the usage of all below it before it is added to its parent
+        for index in (1..nodes.len()).rev() {
+            let total = usage[index];
+            usage[nodes[index].parent as usize] += total;
+        }
+        Self {
+            nodes,
+            usage,
+            is_summed: true,
+            first_child,
+            children,
+            by_name,
+            partitions,
+            naming,
+            by_account: OnceLock::new(),
+        }
+    }
+
+    /// The root of the tree.
+    pub fn root(&self) -> NodeId {
+        NodeId(0)
+    }
+
+    /// The number of nodes, the root included: at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "a tree always has its root")]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Every node, parents before children, else in the order they were added.
+    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// All nodes, each before its children, and these in their order.
+    pub fn depth_first(&self) -> Vec<NodeId> {
+        let mut nodes = Vec::with_capacity(self.len());
+        let mut stack = vec![self.root()];
+        while let Some(node) = stack.pop() {
+            nodes.push(node);
+            stack.extend(self.children(node).iter().rev());
+        }
+        nodes
+    }
+
+    /// The kind of the node.
+    pub fn kind(&self, node: NodeId) -> NodeKind {
+        self.nodes[node.index()].kind
+    }
+
+    /// The shares of the node among its siblings; those of the root have no meaning.
+    pub fn shares(&self, node: NodeId) -> Shares {
+        self.nodes[node.index()].shares
+    }
+
+    /// The usage charged to the node itself, in the site's unit.
+    pub fn own_usage(&self, node: NodeId) -> f64 {
+        self.nodes[node.index()].own_usage
+    }
+
+    /// The usage of the node and of all nodes below it, or what [`set_usage`](Self::set_usage) has
+    /// set.
+    pub fn usage(&self, node: NodeId) -> f64 {
+        self.usage[node.index()]
+    }
+
+    /// Whether every node's usage is the sum of the usages charged to it and to all nodes below it.
+    /// A scheduler's running totals, see [`set_usage`](Self::set_usage), may differ.
+    pub fn is_summed(&self) -> bool {
+        self.is_summed
+    }
+
+    /// The parent, `None` for the root.
+    pub fn parent(&self, node: NodeId) -> Option<NodeId> {
+        if node.0 == 0 {
+            return None;
+        }
+        Some(NodeId(self.nodes[node.index()].parent))
+    }
+
+    /// The children, in the order they were added.
+    pub fn children(&self, node: NodeId) -> &[NodeId] {
+        let start = self.first_child[node.index()] as usize;
+        let end = self.first_child[node.index() + 1] as usize;
+        &self.children[start..end]
+    }
+
+    /// The parent, its parent, and so on up to the root.
+    pub fn ancestors(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        iter::successors(self.parent(node), |&above| self.parent(above))
+    }
+
+    /// Adds usage to a node: to its own usage, and to the usage of the node and of all nodes above
+    /// it.
+    ///
+    /// # Errors
+    /// The id belongs to a larger tree, the amount is negative, infinite or not a number, or a
+    /// usage would become infinite; the tree is then unchanged.
+    pub fn charge(&mut self, node: NodeId, amount: f64) -> Result<(), TreeError> {
+        node.check(self.len())?;
+        let name = self.name(node);
+        if !is_usage(amount) {
+            return TreeError::invalid(format!(
+                "cannot charge {amount} to `{name}`, expected a finite number of at least 0"
+            ));
+        }
+        // all are checked before any is changed, so that an error leaves the tree as it is
+        let mut usages = vec![self.own_usage(node), self.usage(node)];
+        for above in self.ancestors(node) {
+            usages.push(self.usage(above));
+        }
+        for usage in usages {
+            // one that `set_usage` has made infinite cannot overflow
+            if usage < f64::INFINITY && usage + amount == f64::INFINITY {
+                return TreeError::invalid(format!(
+                    "cannot charge {amount} to `{name}`: its usage, or that of a node above it, would be infinite"
+                ));
+            }
+        }
+        self.add_usage(node, amount);
+        Ok(())
+    }
+
+    /// Adds any amount, also a negative one, to the usage of a node and of all nodes above it. One
+    /// that is not finite makes fair-share numbers NaN; [`charge`](Self::charge) refuses it.
+    pub fn add_usage(&mut self, node: NodeId, amount: f64) {
+        self.nodes[node.index()].own_usage += amount;
+        self.usage[node.index()] += amount;
+        self.add_to_ancestors(node, amount);
+    }
+
+    /// Adds a node, whose usage is added to that of all nodes above it. Takes time in proportion to
+    /// the tree, because the children are listed again; all ids stay. The scheduler of OpenPBS gives
+    /// a node without usage 1, which is not added to the groups above it: set it with
+    /// [`set_usage`](Self::set_usage) afterwards.
+    ///
+    /// # Errors
+    /// Any [`TreeError`]; the tree is then unchanged.
+    ///
+    /// ```
+    /// use job_sort_formula::fairshare::{Member, TreeBuilder};
+    ///
+    /// let mut builder = TreeBuilder::new("root");
+    /// let physics = builder.add_under("root", Member::group("physics"))?;
+    /// builder.add(physics, Member::entity("ada").usage(60.0))?;
+    /// let mut tree = builder.finish();
+    /// let emmy = tree.add(physics, Member::entity("emmy").usage(5.0))?;
+    /// assert_eq!((tree.find("emmy"), tree.usage(tree.root())), (Some(emmy), 65.0));
+    /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
+    /// ```
+    pub fn add(&mut self, parent: NodeId, member: Member) -> Result<NodeId, TreeError> {
+        let usage = member.usage;
+        let mut builder = TreeBuilder::of_nodes(
+            mem::take(&mut self.nodes),
+            mem::take(&mut self.by_name),
+            mem::take(&mut self.partitions),
+            self.naming,
+        );
+        let added = builder.add(parent, member);
+        // a builder that refuses a member is unchanged
+        self.nodes = builder.nodes;
+        self.by_name = builder.by_name;
+        self.partitions = builder.partitions;
+        let node = added?;
+        self.usage.push(usage);
+        (self.first_child, self.children) = child_lists(&self.nodes);
+        if usage != 0.0 && self.is_summed {
+            self.sum_ancestors(node);
+        } else {
+            self.add_to_ancestors(node, usage);
+        }
+        self.by_account = OnceLock::new();
+        Ok(node)
+    }
+
+    /// Multiplies every usage by `factor`: one step of decay. OpenPBS charges what running jobs
+    /// have used before it decays.
+    ///
+    /// # Errors
+    /// The factor is not a number from 0 to 1; the tree is then unchanged.
+    pub fn decay(&mut self, factor: f64) -> Result<(), TreeError> {
+        if !(0.0..=1.0).contains(&factor) {
+            return TreeError::invalid(format!(
+                "the factor of decay is {factor}, expected a number from 0 to 1"
+            ));
+        }
+        // the totals stay sums, but for their last bits, so `is_summed` is kept
+        for node in &mut self.nodes {
+            node.own_usage *= factor;
+        }
+        for usage in &mut self.usage {
+            *usage *= factor;
+        }
+        Ok(())
+    }
+
+    /// Replaces every usage `u` by `step(u)`; an own usage of 0 stays 0. The usage of a group may
+    /// then differ from the sum of its members'.
+    pub fn decay_with(&mut self, step: impl Fn(f64) -> f64) {
+        for node in &mut self.nodes {
+            // a floor would give a usage of their own to all nodes that have none
+            if node.own_usage != 0.0 {
+                node.own_usage = step(node.own_usage);
+            }
+        }
+        for usage in &mut self.usage {
+            *usage = step(*usage);
+        }
+        self.is_summed = false;
+    }
+
+    /// Sets the [`usage`](Self::usage) of this node alone, for daemons whose running totals are not
+    /// sums. Any number is taken; one that is not finite makes fair-share numbers NaN.
+    pub fn set_usage(&mut self, node: NodeId, usage: f64) {
+        self.usage[node.index()] = usage;
+        self.is_summed = false;
+    }
+
+    /// Adds to the usage of all nodes above the node, and not to the node's.
+    pub fn add_above(&mut self, node: NodeId, amount: f64) {
+        self.add_to_ancestors(node, amount);
+        self.is_summed = false;
+    }
+
+    /// Sums the usage of the nodes above a node again, in the order in which a built tree has it.
+    fn sum_ancestors(&mut self, node: NodeId) {
+        let mut index = node.index();
+        while index != 0 {
+            index = self.nodes[index].parent as usize;
+            let mut usage = self.nodes[index].own_usage;
+            for child in self.children(NodeId(index as u32)).iter().rev() {
+                usage += self.usage[child.index()];
+            }
+            self.usage[index] = usage;
+        }
+    }
+
+    fn add_to_ancestors(&mut self, node: NodeId, amount: f64) {
+        let mut index = node.index();
+        while index != 0 {
+            index = self.nodes[index].parent as usize;
+            self.usage[index] += amount;
+        }
+    }
+}
+
+/// Names and paths.
+impl ShareTree {
+    /// The node's name; `user:partition` for an association with a partition.
+    pub fn name(&self, node: NodeId) -> &str {
+        &self.nodes[node.index()].name
+    }
+
+    /// The partition of a user's association; `None` if it applies to all partitions.
+    pub fn partition(&self, node: NodeId) -> Option<&str> {
+        self.partitions.get(&node).map(AsRef::as_ref)
+    }
+
+    /// The node's name without its partition.
+    pub fn base_name(&self, node: NodeId) -> &str {
+        let name = self.name(node);
+        match self.partition(node) {
+            // `Member::partition` has joined the two with a colon
+            Some(partition) => &name[..name.len() - partition.len() - 1],
+            None => name,
+        }
+    }
+
+    /// Every node with a partition, in the order of [`nodes`](Self::nodes).
+    pub fn nodes_with_partition(&self) -> Vec<NodeId> {
+        let mut nodes: Vec<NodeId> = self.partitions.keys().copied().collect();
+        // a hash map has no order of its own
+        nodes.sort_unstable();
+        nodes
+    }
+
+    /// The names from the first level down to the node; empty for the root.
+    pub fn path(&self, node: NodeId) -> Vec<&str> {
+        let mut path = Vec::new();
+        let mut below = node;
+        while let Some(parent) = self.parent(below) {
+            path.push(self.name(below));
+            below = parent;
+        }
+        path.reverse();
+        path
+    }
+
+    /// Every node of that name, the latest first. Only a tree with
+    /// [`Naming::PerGroup`] has several.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = NodeId> + '_ {
+        iter::successors(self.by_name.get(name).copied(), |id| {
+            self.nodes[id.index()].namesake
+        })
+    }
+
+    /// The node of that name; `None` unless there is exactly one.
+    pub fn find(&self, name: &str) -> Option<NodeId> {
+        let &node = self.by_name.get(name)?;
+        let is_unique = self.nodes[node.index()].namesake.is_none();
+        is_unique.then_some(node)
+    }
+
+    /// The node that `NAME` or `ACCOUNT/NAME` (with any number of accounts) refers to; `None` if
+    /// there is none, or several. If a single entity is among several nodes, the name refers to it.
+    ///
+    /// ```
+    /// use job_sort_formula::fairshare::{Member, Naming, TreeBuilder};
+    ///
+    /// let mut builder = TreeBuilder::new("root").naming(Naming::PerGroup);
+    /// let physics = builder.add_under("root", Member::group("physics"))?;
+    /// let ann = builder.add(physics, Member::entity("ann"))?;
+    /// let on_gpus = builder.add(physics, Member::entity("ann").partition("gpu"))?;
+    /// let tree = builder.finish();
+    /// assert_eq!([tree.resolve("ann"), tree.resolve("physics/ann:gpu")], [Some(ann), Some(on_gpus)]);
+    /// assert_eq!((tree.base_name(on_gpus), tree.partition(on_gpus)), ("ann", Some("gpu")));
+    /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
+    /// ```
+    pub fn resolve(&self, name: &str) -> Option<NodeId> {
+        // nearly every name is unique, and then needs no list; this is called once per job
+        if let Some(node) = self.find(name) {
+            return Some(node);
+        }
+        let mut candidates = self.candidates(name);
+        if candidates.len() > 1 {
+            candidates.retain(|&node| self.kind(node) == NodeKind::Entity);
+        }
+        match candidates.as_slice() {
+            &[single] => Some(single),
+            _ => None,
+        }
+    }
+
+    /// Every node that [`resolve`](Self::resolve) chooses from.
+    pub fn candidates(&self, name: &str) -> Vec<NodeId> {
+        let named: Vec<NodeId> = self.named(name).collect();
+        let Some((accounts, name)) = name.rsplit_once('/') else {
+            return named;
+        };
+        // a name may contain a `/` itself
+        if !named.is_empty() {
+            return named;
+        }
+        let account = accounts.rsplit('/').next().unwrap_or_default();
+        let mut candidates = self.named_in(account, name).to_vec();
+        candidates.retain(|&node| self.is_below(node, accounts));
+        candidates
+    }
+
+    /// Whether the nodes above a node have these names, `account/subaccount`.
+    fn is_below(&self, node: NodeId, accounts: &str) -> bool {
+        let mut below = node;
+        for account in accounts.rsplit('/') {
+            match self.parent(below) {
+                Some(parent) if self.name(parent) == account => below = parent,
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// The child of `group` with that name. If an entity and a group have it, returns the entity.
+    pub fn find_in(&self, group: NodeId, name: &str) -> Option<NodeId> {
+        let mut found = None;
+        for &node in self.named_in(self.name(group), name) {
+            if self.parent(node) == Some(group) {
+                if self.kind(node) == NodeKind::Entity {
+                    return Some(node);
+                }
+                found = found.or(Some(node));
+            }
+        }
+        found
+    }
+
+    /// The nodes of this name under the nodes of another name, the latest first.
+    fn named_in(&self, parent: &str, name: &str) -> &[NodeId] {
+        // sorted once, because each account may have a user of the same name, and a scan of all
+        // namesakes for each job takes the square of their number
+        let all = self.by_account.get_or_init(|| {
+            let mut nodes: Vec<NodeId> = self.nodes().skip(1).collect();
+            // the latest first, which stays so among those of one name
+            nodes.reverse();
+            nodes.sort_by(|&one, &other| {
+                self.parent_and_name(one).cmp(&self.parent_and_name(other))
+            });
+            nodes
+        });
+        let start = all.partition_point(|&node| self.parent_and_name(node) < (parent, name));
+        let end = all.partition_point(|&node| self.parent_and_name(node) <= (parent, name));
+        &all[start..end]
+    }
+
+    fn parent_and_name(&self, node: NodeId) -> (&str, &str) {
+        let node = &self.nodes[node.index()];
+        (&self.nodes[node.parent as usize].name, &node.name)
+    }
+}
+
+/// Sorts the nodes by their parents with a counting sort. Returns the index of each node's first
+/// child in the list of children, and that list.
+fn child_lists(nodes: &[Node]) -> (Vec<u32>, Vec<NodeId>) {
+    let mut first = vec![0u32; nodes.len() + 1];
+    // all but the root have a parent
+    for node in &nodes[1..] {
+        first[node.parent as usize + 1] += 1;
+    }
+    for i in 1..first.len() {
+        first[i] += first[i - 1];
+    }
+    let mut next = first.clone();
+    let mut children = vec![NodeId(0); nodes.len() - 1];
+    for (i, node) in nodes.iter().enumerate().skip(1) {
+        let slot = &mut next[node.parent as usize];
+        children[*slot as usize] = NodeId(i as u32);
+        *slot += 1;
+    }
+    (first, children)
+}
+
+/// Why a tree cannot be built or changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TreeError {
+    /// The name is taken, under the rule of the [`Naming`].
+    #[error("`{name}` is already in the tree, under `{parent}`")]
+    DuplicateName {
+        /// The name of the new node.
+        name: String,
+        /// The parent of the node with that name.
+        parent: String,
+    },
+    /// Any other reason, in words.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+impl TreeError {
+    pub(super) fn invalid<T>(reason: impl Into<String>) -> Result<T, Self> {
+        Err(Self::Invalid(reason.into()))
+    }
+}
+
+/// Which nodes may have the same name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Naming {
+    /// None: a name identifies a node (OpenPBS).
+    #[default]
+    Global,
+    /// A group's name is unique among groups, an entity's within its group (Slurm's accounts and
+    /// users).
+    PerGroup,
+}
+
+/// A node to be added to a tree: a name and a kind, with 1 share and no usage by default.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Member {
+    name: Arc<str>,
+    kind: NodeKind,
+    shares: Shares,
+    pub(super) usage: f64,
+    partition: Option<Arc<str>>,
+}
+
+impl Member {
+    /// A group, which can have children.
+    pub fn group(name: impl Into<Arc<str>>) -> Self {
+        Self {
+            name: name.into(),
+            kind: NodeKind::Group,
+            shares: Shares::Count(1),
+            usage: 0.0,
+            partition: None,
+        }
+    }
+
+    /// An entity, which has jobs.
+    pub fn entity(name: impl Into<Arc<str>>) -> Self {
+        Self {
+            kind: NodeKind::Entity,
+            ..Self::group(name)
+        }
+    }
+
+    /// Limits the association to one partition (Slurm) and names it `user:partition`: a user may
+    /// have one for each partition of an account. An empty name means all partitions.
+    #[must_use]
+    pub fn partition(self, partition: impl Into<Arc<str>>) -> Self {
+        let partition: Arc<str> = partition.into();
+        if partition.is_empty() {
+            return self;
+        }
+        Self {
+            name: format!("{}:{partition}", self.name).into(),
+            partition: Some(partition),
+            ..self
+        }
+    }
+
+    /// Sets the number of shares.
+    #[must_use]
+    pub fn shares(self, shares: i64) -> Self {
+        Self {
+            shares: Shares::Count(shares),
+            ..self
+        }
+    }
+
+    /// Gives the node its parent's shares, see [`Shares::Parent`].
+    #[must_use]
+    pub fn shares_of_parent(self) -> Self {
+        Self {
+            shares: Shares::Parent,
+            ..self
+        }
+    }
+
+    /// Sets the usage of the node itself, in the site's unit.
+    #[must_use]
+    pub fn usage(self, usage: f64) -> Self {
+        Self { usage, ..self }
+    }
+}
+
+/// Builds a [`ShareTree`], parents before children.
+#[derive(Debug, Clone)]
+pub struct TreeBuilder {
+    pub(super) nodes: Vec<Node>,
+    /// The latest node of each name.
+    pub(super) by_name: HashMap<Arc<str>, NodeId>,
+    naming: Naming,
+    /// The nodes by [`place`] and name.
+    by_place: HashMap<(u32, Arc<str>), NodeId>,
+    /// The partition of each association that has one.
+    pub(super) partitions: HashMap<NodeId, Arc<str>>,
+    lenient: bool,
+}
+
+/// Within which an entity's or a group's name is unique with [`Naming::PerGroup`]: the index of
+/// the entity's group, or [`GROUPS`].
+fn place(kind: NodeKind, parent: u32) -> u32 {
+    match kind {
+        NodeKind::Entity => parent,
+        NodeKind::Root | NodeKind::Group => GROUPS,
+    }
+}
+
+/// No index of a node.
+// indices are less than `MAX_NODES`
+const GROUPS: u32 = u32::MAX;
+
+impl TreeBuilder {
+    /// The most nodes that a tree may have.
+    pub const MAX_NODES: usize = 16_000_000;
+
+    /// A tree with nothing but its root, of this name.
+    pub fn new(root: impl Into<Arc<str>>) -> Self {
+        let top = Member {
+            kind: NodeKind::Root,
+            ..Member::group(root)
+        };
+        let mut builder =
+            Self::of_nodes(Vec::new(), HashMap::new(), HashMap::new(), Naming::Global);
+        builder.push(NodeId(0), top);
+        builder
+    }
+
+    /// A builder of these nodes, to add others to them.
+    fn of_nodes(
+        nodes: Vec<Node>,
+        by_name: HashMap<Arc<str>, NodeId>,
+        partitions: HashMap<NodeId, Arc<str>>,
+        naming: Naming,
+    ) -> Self {
+        let mut by_place = HashMap::with_capacity(nodes.len());
+        for (id, node) in (0..).map(NodeId).zip(&nodes) {
+            by_place.insert((place(node.kind, node.parent), node.name.clone()), id);
+        }
+        Self {
+            nodes,
+            by_name,
+            naming,
+            by_place,
+            partitions,
+            lenient: false,
+        }
+    }
+
+    /// Sets which nodes may have the same name. Call it before the first [`add`](Self::add).
+    #[must_use]
+    pub fn naming(mut self, naming: Naming) -> Self {
+        self.naming = naming;
+        self
+    }
+
+    /// Accepts negative shares, any usage, an empty name, and children of entities, as some daemons
+    /// do.
+    #[must_use]
+    pub fn lenient(mut self) -> Self {
+        self.lenient = true;
+        self
+    }
+
+    /// The root, above every node that is added.
+    pub fn root(&self) -> NodeId {
+        NodeId(0)
+    }
+
+    /// The latest node of that name.
+    pub fn find(&self, name: &str) -> Option<NodeId> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Adds usage to a node of the tree, such as the root.
+    ///
+    /// # Errors
+    /// There is no such node, or the usage is not a finite number of at least 0.
+    pub fn charge(&mut self, node: NodeId, usage: f64) -> Result<(), TreeError> {
+        node.check(self.nodes.len())?;
+        let known = &mut self.nodes[node.index()];
+        if !self.lenient {
+            check_usage(&known.name, usage)?;
+        }
+        known.own_usage += usage;
+        Ok(())
+    }
+
+    /// Adds a node under a parent.
+    ///
+    /// # Errors
+    /// Any [`TreeError`]; the tree is then unchanged.
+    pub fn add(&mut self, parent: NodeId, member: Member) -> Result<NodeId, TreeError> {
+        if self.nodes.len() >= Self::MAX_NODES {
+            return TreeError::invalid(format!(
+                "the tree would have more than {} nodes",
+                Self::MAX_NODES
+            ));
+        }
+        self.check_parent(parent, &member)?;
+        if !self.lenient {
+            if member.name.is_empty() {
+                let parent = &self.nodes[parent.index()].name;
+                return TreeError::invalid(format!(
+                    "a node cannot be added under `{parent}`: its name is empty"
+                ));
+            }
+            member.shares.check(&member.name)?;
+            check_usage(&member.name, member.usage)?;
+        }
+        self.check_name(parent, &member)?;
+        Ok(self.push(parent, member))
+    }
+
+    /// Adds a node under the parent of that name.
+    ///
+    /// # Errors
+    /// Any [`TreeError`]; the tree is then unchanged.
+    pub fn add_under(&mut self, parent: &str, member: Member) -> Result<NodeId, TreeError> {
+        match self.group_named(parent) {
+            Some(id) => self.add(id, member),
+            None => missing_parent(&member, parent),
+        }
+    }
+
+    /// The tree, with the usage of every node summed over all nodes below it.
+    pub fn finish(self) -> ShareTree {
+        ShareTree::from_nodes(self.nodes, self.by_name, self.partitions, self.naming)
+    }
+
+    /// The group of that name, else the latest entity.
+    fn group_named(&self, name: &str) -> Option<NodeId> {
+        match self.by_place.get(&(GROUPS, name.into())) {
+            Some(&group) => Some(group),
+            None => self.find(name),
+        }
+    }
+
+    fn check_parent(&self, parent: NodeId, member: &Member) -> Result<(), TreeError> {
+        match self.nodes.get(parent.index()) {
+            None => missing_parent(member, &format!("#{}", parent.0)),
+            Some(above) if above.kind == NodeKind::Entity && !self.lenient => {
+                TreeError::invalid(format!(
+                    "`{}` cannot be added: its parent `{}` is an entity, not a group",
+                    member.name, above.name
+                ))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn check_name(&self, parent: NodeId, member: &Member) -> Result<(), TreeError> {
+        let name = &member.name;
+        let place = place(member.kind, parent.0);
+        let is_taken = match self.naming {
+            Naming::Global => self.by_name.contains_key(name),
+            Naming::PerGroup => self.by_place.contains_key(&(place, name.clone())),
+        };
+        if !is_taken {
+            return Ok(());
+        }
+        let holder = if self.naming == Naming::PerGroup && member.kind == NodeKind::Entity {
+            parent.0
+        } else {
+            let known = self.group_named(name);
+            known.map_or(0, |id| self.nodes[id.index()].parent)
+        };
+        Err(TreeError::DuplicateName {
+            name: name.to_string(),
+            parent: self.nodes[holder as usize].name.to_string(),
+        })
+    }
+
+    fn push(&mut self, parent: NodeId, member: Member) -> NodeId {
+        let Member {
+            name,
+            kind,
+            shares,
+            usage,
+            partition,
+        } = member;
+        // it fits, since `add` allows at most `MAX_NODES`
+        let id = NodeId(self.nodes.len() as u32);
+        let namesake = self.by_name.insert(name.clone(), id);
+        // under both kinds of naming, because `group_named` looks groups up here
+        self.by_place
+            .insert((place(kind, parent.0), name.clone()), id);
+        self.partitions
+            .extend(partition.map(|partition| (id, partition)));
+        self.nodes.push(Node {
+            name,
+            parent: parent.0,
+            kind,
+            shares,
+            own_usage: usage,
+            namesake,
+        });
+        id
+    }
+}
+
+fn missing_parent<T>(member: &Member, parent: &str) -> Result<T, TreeError> {
+    TreeError::invalid(format!(
+        "`{}` cannot be added: its parent `{parent}` is not in the tree",
+        member.name
+    ))
+}
+
+fn check_usage(name: &str, usage: f64) -> Result<(), TreeError> {
+    if is_usage(usage) {
+        return Ok(());
+    }
+    TreeError::invalid(format!(
+        "`{name}` has a usage of {usage}, which is not a finite number of at least 0"
+    ))
+}
+
+fn is_usage(usage: f64) -> bool {
+    usage.is_finite() && usage >= 0.0
+}
 
 #[cfg(test)]
 mod tests {

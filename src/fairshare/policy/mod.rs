@@ -27,8 +27,7 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
 
-use crate::fairshare::TreeError;
-use crate::fairshare::tree::{NodeId, NodeKind, ShareTree};
+use crate::fairshare::{NodeId, NodeKind, ShareTree, TreeError};
 
 pub use slurm::{AssociationShares, PolicyRules, Release, stored_shares};
 

@@ -1,12 +1,10 @@
-//! Findings on the values of a formula: errors, conditions with one outcome, lost precision, unfair
-//! orders.
+//! Findings on the values of a formula: what they look at, and how they quote it.
 //!
 //! The ranges prove what cannot happen. What can happen is reported only if it does for a sample
 //! job, whose inputs have typical values: an interval is often wider than the values behind it, and
 //! in practice an input does not have every value that its type allows.
 
-mod operations;
-mod result;
+mod checks;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -65,14 +63,14 @@ pub fn lint_values(expr: &Arc<Expr>, schema: &Schema, ranges: &Ranges) -> Vec<Di
         facts,
         samples,
     };
-    let mut findings = operations::check_failures(&analysis);
+    let mut findings = checks::check_failures(&analysis);
     // the result is judged by sample jobs, and a refused program has none
     if program.refused().is_none() {
-        findings.extend(result::check(&analysis, &findings));
+        findings.extend(checks::check_result(&analysis, &findings));
     }
-    findings.extend(result::check_fairness(&analysis, &program));
-    findings.extend(operations::check_conditions(&analysis));
-    findings.extend(result::check_precision(&analysis));
+    findings.extend(checks::check_fairness(&analysis, &program));
+    findings.extend(checks::check_conditions(&analysis));
+    findings.extend(checks::check_precision(&analysis));
     // before the cut, so that the first ones in the text are kept
     sort_by_span(&mut findings);
     findings.truncate(MAX_FINDINGS);
