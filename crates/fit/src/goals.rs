@@ -3,28 +3,36 @@
 //! The first part of the log is searched by CMA-ES. What was found is judged on the last part,
 //! which the search never sees: the advice is to use it only if it is better there than the formula
 //! in force by more than chance.
+//!
+//! The searched part is simulated with its own jobs only, so that nothing of the later ones is
+//! known. The held-out part is simulated as the end of the whole log under each formula: it begins
+//! with the queue and the usage that the formula itself would have left, as it would be had it been
+//! in force. Between them no job counts for the time that the longest job may run, so that what the
+//! last searched jobs leave behind is hardly seen: a formula that was fitted to them has no
+//! advantage by it. Equal formulas give equal results on the held-out part, whatever was searched.
 
-mod constant_search;
-mod held_out;
-mod simulator;
-
+use std::cmp;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use constant_search::{Search, reserve};
 use job_sort_formula::formula::{Formula, Template};
-use jsf_simulate::{GoalState, Goals, MeanChange, Measure, Workload};
-use jsf_site::{SimulationOptions, Site, SiteError};
+use job_sort_formula::parallel;
+use jsf_simulate::{
+    Difference, GoalState, Goals, JudgedGoal, JudgedRun, MeanChange, Measure, Observer, Results,
+    Schedule, Statistics, Validation, Workload, wait_of,
+};
+use jsf_site::{Processors, SimulatedQueue, SimulationOptions, Site, SiteError};
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
-pub use constant_search::EvaluatedPoint;
-pub use held_out::{HeldOut, HeldOutFormula, Split};
-pub use simulator::{GoalValue, Score};
-
 use crate::{FittedConstant, serialize_ends, starts};
-use constant_search::{Search, reserve};
-use held_out::{FIRST_COME_FIRST_SERVED, MIN_JOBS, MIN_WEEKS, reason};
-use simulator::{Part, Run, Simulator};
+
+mod constant_search;
+#[cfg(test)]
+mod tests;
+
+pub use constant_search::EvaluatedPoint;
 
 /// How to fit.
 #[derive(Debug, Clone)]
@@ -494,5 +502,513 @@ fn best_value<'p>(
     values.reduce(if is_most { f64::min } else { f64::max })
 }
 
-#[cfg(test)]
-mod tests;
+/// The formulas that a result is compared with besides the one in force.
+const BASELINES: [(&str, &str); 3] = [
+    (FIRST_COME_FIRST_SERVED, "first come, first served"),
+    ("-walltime", "shortest first"),
+    // the walltime may be 0
+    (
+        "(eligible_time + walltime + 1) / (walltime + 1)",
+        "expansion factor",
+    ),
+];
+/// The order of a site without a formula.
+const FIRST_COME_FIRST_SERVED: &str = "eligible_time";
+
+/// A formula on the held-out part.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HeldOutFormula {
+    /// The formula.
+    pub formula: String,
+    /// What it is called.
+    pub name: &'static str,
+    /// The values of the goals.
+    #[serde(skip)]
+    pub goals: Vec<GoalValue>,
+    /// The value of the objective.
+    #[serde(rename = "held_out")]
+    pub objective: Option<f64>,
+}
+
+/// The fitted formula and the one in force on the held-out part.
+#[derive(Debug, Clone, Serialize)]
+pub struct HeldOut {
+    /// The formula in force. Without one, this is first come, first served.
+    #[serde(skip)]
+    pub current: HeldOutFormula,
+    /// The fitted formula.
+    #[serde(skip)]
+    pub fitted: HeldOutFormula,
+    /// Other formulas.
+    #[serde(skip)]
+    pub baselines: Vec<HeldOutFormula>,
+    /// How the value of each goal changes.
+    #[serde(skip)]
+    pub(super) goals: Vec<Option<MeanChange>>,
+    #[serde(skip)]
+    pub(super) objective: Option<MeanChange>,
+    /// The waits under the fitted formula against those under the one in force.
+    #[serde(skip)]
+    pub difference: Difference,
+    /// The longest wait under the formula in force and under the fitted one, in seconds.
+    #[serde(skip)]
+    pub longest_waits: [Option<f64>; 2],
+    /// The waits under the formula in force against those in the log; `None` if it has none.
+    #[serde(skip)]
+    pub validation: Option<Validation>,
+    /// The processors of the machine.
+    #[serde(skip)]
+    pub processors: Processors,
+    /// What the simulation of the whole log under the formula in force leaves out or assumes, one
+    /// sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl HeldOut {
+    /// Simulates the whole log, of which the jobs of the held-out part count.
+    pub(super) fn new(
+        simulator: &Simulator<'_>,
+        split: &Split,
+        part: &Part,
+        fitted: &str,
+    ) -> Result<Self, FitError> {
+        let in_force = simulator.options.in_force_text();
+        let current = simulator.run(in_force, part, None)?;
+        let current = current.ok_or(FitError::Interrupted)?;
+        let mut named = vec![(fitted, "fitted")];
+        for baseline in BASELINES {
+            if baseline.0 != in_force {
+                named.push(baseline);
+            }
+        }
+        let runs = parallel::map(named, |(formula, name)| {
+            let run = simulator.run(formula, part, Some(&current))?;
+            let run = run.ok_or(FitError::Interrupted)?;
+            Ok((described(formula, name, &run), run))
+        });
+        let mut runs = runs.into_iter().collect::<Result<Vec<_>, FitError>>()?;
+        let (fitted, new) = runs.remove(0);
+        let (workload, warm_up) = (&part.workload, part.warm_up);
+        let old_schedule = &current.simulated.schedule;
+        let new_schedule = &new.simulated.schedule;
+        let difference = Difference::new(workload, old_schedule, new_schedule, warm_up);
+        let [old_run, new_run] = [current.of(workload), new.of(workload)];
+        let block_seconds = difference.block_seconds;
+        let mut goals = Vec::new();
+        for goal in &simulator.goals.goals {
+            goals.push(goal.change(&old_run, &new_run, block_seconds));
+        }
+        Ok(Self {
+            current: described(in_force, "in force", &current),
+            fitted,
+            baselines: runs.into_iter().map(|(baseline, _)| baseline).collect(),
+            goals,
+            objective: simulator.objective_change(part, &current, &new, block_seconds),
+            longest_waits: [
+                longest_wait(workload, old_schedule, warm_up),
+                longest_wait(workload, new_schedule, warm_up),
+            ],
+            validation: Validation::new(workload, old_schedule, split.counted_from - split.begin),
+            difference,
+            processors: current.simulated.processors,
+            warnings: current.simulated.warnings,
+        })
+    }
+}
+
+/// The longest wait, in seconds, of the jobs that start and are submitted at least `warm_up`
+/// seconds after the first one.
+fn longest_wait(workload: &Workload, schedule: &Schedule, warm_up: i64) -> Option<f64> {
+    let mut longest = None;
+    for job in workload.after_warm_up(warm_up) {
+        longest = longest.max(wait_of(workload, schedule, job));
+    }
+    Some(longest? as f64)
+}
+
+fn described(formula: &str, name: &'static str, run: &Run) -> HeldOutFormula {
+    HeldOutFormula {
+        formula: formula.to_owned(),
+        name,
+        goals: run.goals.clone(),
+        objective: run.objective,
+    }
+}
+
+/// What is advised, and why. `current` are the values of the goals under the formula in force on
+/// the searched part.
+///
+/// As in the search, goals come first: a goal that the formula in force misses counts as much as
+/// the objective, whose interval is the one that is shown. Of several goals that would each be a
+/// reason, one may be better by chance, so that each is tested at a part of the level.
+pub fn reason(
+    goals: &Goals,
+    current: &[GoalValue],
+    fitted: &EvaluatedPoint,
+    held_out: &HeldOut,
+) -> Reason {
+    if fitted.score.missed > 0.0 {
+        return Reason::GoalsMissed;
+    }
+    if held_out.fitted.formula == held_out.current.formula {
+        return Reason::InForce;
+    }
+    let objective = goals.objective.as_ref();
+    let goals = &goals.goals;
+    let mut missed = Vec::new();
+    let (mut is_gained, mut is_lost) = (false, false);
+    for (place, goal) in goals.iter().enumerate() {
+        let before = &held_out.current.goals[place];
+        let after = &held_out.fitted.goals[place];
+        if current[place].missed > 0.0 {
+            missed.push(place);
+        }
+        // a goal about each job is met or missed by the log itself, so that it needs no interval;
+        // that the fitted formula meets it on the searched part is known
+        let was_missed = current[place].is_missed() || before.is_missed();
+        is_gained |= goal.measure.is_of_each_job() && was_missed && after.is_met();
+        // a goal that few jobs decide has no interval; it is not given up either
+        is_lost |= before.is_met() && !after.is_met();
+    }
+    if missed.is_empty() && objective.is_none() && !is_gained {
+        return Reason::GoalsMetInForce;
+    }
+    let (mut is_better, mut is_judged) = (false, false);
+    if let (Some(objective), Some(change)) = (objective, held_out.objective) {
+        is_lost |= is_beyond_chance(change, !objective.is_minimised, LEVEL);
+        is_better |= is_beyond_chance(change, objective.is_minimised, LEVEL);
+        is_judged |= change.interval().is_some();
+    }
+    let level_of_goals = LEVEL / missed.len().max(1) as f64;
+    for place in missed {
+        if let Some(change) = held_out.goals[place] {
+            is_better |= is_beyond_chance(change, goals[place].limit.is_most, level_of_goals);
+            is_judged |= change.interval().is_some();
+        }
+    }
+    if is_lost {
+        Reason::GoalLost
+    } else if is_better {
+        Reason::Better
+    } else if is_gained {
+        Reason::GoalGained
+    } else if is_judged {
+        Reason::WithinChance
+    } else {
+        Reason::TooShortToJudge
+    }
+}
+
+/// What is left of the confidence of an interval of `simulate`.
+const LEVEL: f64 = 0.05;
+
+/// Whether a value falls, or grows, by more than chance would explain.
+fn is_beyond_chance(change: MeanChange, is_fall: bool, level: f64) -> bool {
+    let change = MeanChange { level, ..change };
+    if is_fall {
+        change.is_decrease()
+    } else {
+        change.is_increase()
+    }
+}
+
+const DAY: f64 = 86_400.0;
+const DAYS_OF_WEEK: f64 = 7.0;
+/// The least of a log that is fitted without force: less says nothing of other weeks.
+const MIN_WEEKS: f64 = 8.0;
+pub const MIN_JOBS: usize = 2000;
+/// The largest part of what follows the searched part that a gap takes, where a job asks for more
+/// time than that.
+const MAX_GAP: f64 = 0.5;
+
+/// The parts of a log, by times of submission in seconds of its clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Split {
+    /// The first submission.
+    pub begin: i64,
+    /// From here on, after the warm-up, jobs of the searched part count.
+    pub counted_from: i64,
+    /// The end of the searched part.
+    pub searched_until: i64,
+    /// The beginning of the held-out part.
+    held_out_from: i64,
+    /// The last submission.
+    pub end: i64,
+}
+
+impl Split {
+    /// Holds out this fraction of the time of a log. A log that is too short is refused unless
+    /// `force` is set.
+    pub(super) fn new(
+        workload: &Workload,
+        held_out: f64,
+        warm_up: i64,
+        force: bool,
+    ) -> Result<Self, FitError> {
+        if !(0.0..1.0).contains(&held_out) {
+            return Err(FitError::HeldOut(held_out));
+        }
+        let jobs = workload.jobs();
+        let [Some(first), Some(last)] = [jobs.first(), jobs.last()] else {
+            return Err(FitError::NothingToSearch);
+        };
+        let [begin, end] = [first.submit, last.submit];
+        let weeks = (end - begin) as f64 / DAY / DAYS_OF_WEEK;
+        if !force && (weeks < MIN_WEEKS || jobs.len() < MIN_JOBS) {
+            return Err(FitError::TooShort {
+                jobs: jobs.len(),
+                weeks,
+            });
+        }
+        let searched_until = end - ((end - begin) as f64 * held_out) as i64;
+        let longest = jobs.iter().map(|job| job.walltime).max().unwrap_or(0);
+        let gap = longest.min(((end - searched_until) as f64 * MAX_GAP) as i64);
+        let counted_from = begin.saturating_add(warm_up).min(end);
+        let split = Self {
+            begin,
+            counted_from,
+            searched_until,
+            held_out_from: searched_until + gap,
+            end,
+        };
+        if split.counted_from >= searched_until {
+            return Err(FitError::NothingToSearch);
+        }
+        Ok(split)
+    }
+
+    /// How many days are searched.
+    pub fn searched_days(&self) -> f64 {
+        (self.searched_until - self.counted_from) as f64 / DAY
+    }
+
+    /// How many days are held out.
+    pub fn held_out_days(&self) -> f64 {
+        (self.end - self.held_out_from) as f64 / DAY
+    }
+}
+
+/// What all simulations of a fit have in common.
+pub struct Simulator<'a> {
+    pub site: &'a Site,
+    pub goals: &'a Goals,
+    pub options: &'a FitOptions,
+    pub observer: &'a FitObserver<'a>,
+    pub is_interrupted: AtomicBool,
+}
+
+/// Jobs on which formulas are compared.
+pub struct Part {
+    pub workload: Workload,
+    /// How long after the first submission the jobs begin that count, in seconds.
+    pub warm_up: i64,
+    /// Whether simulations end when the observer asks for it.
+    pub is_interruptible: bool,
+}
+
+/// A formula on a part.
+pub struct Run {
+    pub simulated: SimulatedQueue,
+    results: Results,
+    /// The goals, to which those of another run may refer.
+    judged: Vec<JudgedGoal>,
+    pub goals: Vec<GoalValue>,
+    pub objective: Option<f64>,
+}
+
+impl Simulator<'_> {
+    /// Simulates a formula on a part; `None` after an interruption. `old` is the run that limits of
+    /// goals may refer to.
+    pub fn run(&self, text: &str, part: &Part, old: Option<&Run>) -> Result<Option<Run>, FitError> {
+        let invalid = |message: String| FitError::Formula {
+            text: text.to_owned(),
+            message,
+        };
+        let formula = Formula::parse(text).map_err(|error| invalid(error.to_string()))?;
+        let (workload, simulation) = (&part.workload, self.options.simulation);
+        let (mut ended_by_observer, mut never_ended) = (self, ());
+        let observer: &mut dyn Observer = if part.is_interruptible {
+            &mut ended_by_observer
+        } else {
+            &mut never_ended
+        };
+        let simulated = match self.site.simulate(&formula, workload, simulation, observer) {
+            Err(SiteError::NotArithmetic) => {
+                return Err(invalid("it is valid Python but not arithmetic".to_owned()));
+            }
+            simulated => simulated?,
+        };
+        if !simulated.schedule.is_complete {
+            return Ok(None);
+        }
+        let results = if self.goals.measure_runs() {
+            simulated.results(workload, part.warm_up)
+        } else {
+            // no goal asks for statistics of the whole run
+            Results {
+                statistics: Statistics {
+                    warm_up: part.warm_up,
+                    ..Statistics::default()
+                },
+                fairness: None,
+            }
+        };
+        let run = results.run(workload, &simulated.schedule);
+        let judged = self.goals.judge(&run, old.map(|old| &*old.judged));
+        let mut value = None;
+        if let Some(objective) = &self.goals.objective {
+            value = run.objective(objective);
+        }
+        Ok(Some(Run {
+            goals: judged.iter().map(GoalValue::from).collect(),
+            objective: value,
+            judged,
+            simulated,
+            results,
+        }))
+    }
+
+    /// How the objective changes from one run on a part to another; `None` without an objective, or
+    /// for one without an interval.
+    pub fn objective_change(
+        &self,
+        part: &Part,
+        old: &Run,
+        new: &Run,
+        block_seconds: i64,
+    ) -> Option<MeanChange> {
+        let objective = self.goals.objective.as_ref()?;
+        let workload = &part.workload;
+        objective.change(&old.of(workload), &new.of(workload), block_seconds)
+    }
+}
+
+impl Observer for &Simulator<'_> {
+    /// Ends a simulation when the observer of the fit asks for it.
+    fn progress(&mut self, _started: usize) -> ControlFlow<()> {
+        if self.is_interrupted.load(Ordering::Relaxed)
+            || (self.observer)(FitProgress::Simulating).is_break()
+        {
+            self.is_interrupted.store(true, Ordering::Relaxed);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Run {
+    /// The run of this workload as goals and objectives judge it.
+    pub fn of<'r>(&'r self, workload: &'r Workload) -> JudgedRun<'r> {
+        self.results.run(workload, &self.simulated.schedule)
+    }
+}
+
+/// How good constants are. A smaller score is better.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Score {
+    /// By how much goals are missed, as the sum of fractions of their limits; 0 if all are met that
+    /// can be judged.
+    pub missed: f64,
+    /// The value of the objective, negative if it is to be as large as possible. Without one, by
+    /// how much all goals are met at least, as a negative fraction of their limits: constants that
+    /// barely meet a goal on some days miss it on others.
+    #[serde(skip)]
+    pub objective: f64,
+    /// The distance to the constants to begin with.
+    #[serde(skip)]
+    pub distance: f64,
+}
+
+impl Eq for Score {}
+
+impl PartialOrd for Score {
+    fn partial_cmp(&self, other: &Self) -> Option<cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Score {
+    fn cmp(&self, other: &Self) -> cmp::Ordering {
+        let by_missed = self.missed.total_cmp(&other.missed);
+        let by_objective = self.objective.total_cmp(&other.objective);
+        let by_distance = self.distance.total_cmp(&other.distance);
+        by_missed.then(by_objective).then(by_distance)
+    }
+}
+
+/// The value of a goal on a part of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct GoalValue {
+    /// The value; `None` if there is no job or no share.
+    pub value: Option<f64>,
+    /// The limit; `None` if it refers to a value that there is not.
+    pub limit: Option<f64>,
+    /// The number of jobs that it is about.
+    pub jobs: usize,
+    /// Whether the value is at most the limit, or at least, as the goal asks for.
+    #[serde(rename = "met")]
+    pub state: GoalState,
+    /// By how much it is missed, as a fraction of the limit.
+    #[serde(skip)]
+    pub missed: f64,
+    /// By how much it is met, as a fraction of the limit; negative if it is missed, `None` if it
+    /// cannot be judged.
+    #[serde(skip)]
+    pub margin: Option<f64>,
+}
+
+impl GoalValue {
+    /// Whether the goal is met, which one about no job is not.
+    pub fn is_met(&self) -> bool {
+        self.state == GoalState::Met
+    }
+
+    /// Whether the goal is missed, which one about no job is not.
+    pub fn is_missed(&self) -> bool {
+        self.state == GoalState::Missed
+    }
+}
+
+impl From<&JudgedGoal> for GoalValue {
+    fn from(
+        &JudgedGoal {
+            value,
+            limit,
+            is_most,
+            jobs,
+            ..
+        }: &JudgedGoal,
+    ) -> Self {
+        let mut margin = None;
+        let mut missed = 0.0;
+        if let (Some(value), Some(limit)) = (value, limit) {
+            let relative = relative_margin(value, limit, is_most);
+            margin = Some(relative);
+            missed = (-relative).max(0.0);
+        }
+        let state = match value {
+            _ if jobs == 0 => GoalState::NoJobs,
+            Some(_) if missed == 0.0 => GoalState::Met,
+            _ => GoalState::Missed,
+        };
+        Self {
+            value,
+            limit,
+            jobs,
+            state,
+            missed,
+            margin,
+        }
+    }
+}
+
+/// By how much a limit is met, as a fraction of it.
+fn relative_margin(value: f64, limit: f64, is_most: bool) -> f64 {
+    let within = if is_most {
+        limit - value
+    } else {
+        value - limit
+    };
+    let unit = if limit == 0.0 { 1.0 } else { limit.abs() };
+    within / unit
+}

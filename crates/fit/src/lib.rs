@@ -6,9 +6,8 @@
 
 #![forbid(unsafe_code)]
 
-mod cma_es;
 pub mod goals;
-mod space;
+mod search;
 pub mod wishes;
 
 use job_sort_formula::formula::{Template, TemplateConstant};

@@ -22,26 +22,16 @@ mod results;
 mod schedule;
 mod workload;
 
-pub use logs::left_out::*;
-pub use logs::log_rules::*;
-pub use logs::read_workload;
-pub use logs::sacct::sacct_advice;
+pub use logs::*;
 pub use results::difference::*;
-pub use results::fairness::*;
 pub use results::goals::{
     Goal, GoalState, Goals, GoalsError, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Measure, Member,
     Objective, in_one_line,
 };
-pub use results::job_classes::ByKind;
 pub use results::statistics::*;
-pub use results::validate::Validation;
-pub use results::{Results, WarmUp};
+pub use results::*;
 pub use schedule::fairshare::*;
-pub use schedule::simulation_rules::*;
-pub use schedule::valued_jobs::{ErrorKind, EvaluationErrors};
-pub use schedule::{Observer, Preemptions, Schedule, simulate};
+pub use schedule::*;
 pub use workload::builder::*;
 pub use workload::generate::*;
-pub use workload::logged_job::*;
-pub use workload::shake::*;
 pub use workload::*;

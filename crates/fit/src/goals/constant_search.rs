@@ -11,11 +11,11 @@ use job_sort_formula::parallel;
 use jsf_simulate::{Difference, MeanChange, Workload};
 use serde::Serialize;
 
-use super::held_out::Split;
-use super::simulator::{GoalValue, Part, Run, Score, Simulator};
+use super::Split;
 use super::{FitError, FitProgress};
-use crate::space::{Space, is_scale_free, value_at};
-use crate::{FittedConstant, cma_es, round};
+use super::{GoalValue, Part, Run, Score, Simulator};
+use crate::search::{Space, is_scale_free, value_at};
+use crate::{FittedConstant, round, search};
 
 /// CMA-ES ends a run when its points differ by less than this part of the ranges: constants are
 /// rounded to two digits.
@@ -130,14 +130,14 @@ impl<'a> Search<'a> {
         if self.scores(std::slice::from_ref(&start))?.is_none() || start.is_empty() {
             return Ok(());
         }
-        let settings = cma_es::Settings {
+        let settings = search::Settings {
             evaluations: evaluations.saturating_sub(1),
             tolerance: TOLERANCE,
             seed: self.simulator.options.seed,
-            sigma: cma_es::FIRST_SIGMA,
+            sigma: search::FIRST_SIGMA,
         };
         let first = self.space.point(&start);
-        let ended = cma_es::search(&first, &settings, &mut |points| {
+        let ended = search::search(&first, &settings, &mut |points| {
             let mut values = Vec::new();
             for point in points {
                 values.push(rounded(&self.space.values(point), DIGITS));

@@ -516,3 +516,28 @@ fn chance_is_hardly_ever_advised_in_a_study() {
     println!("advised in {advised} of {judged} logs that can be judged, of {seeds}");
     assert!(judged * 10 >= seeds * 9 && advised * 10 <= judged);
 }
+
+#[test]
+fn goals_come_before_the_objective_and_that_before_the_distance() {
+    let score = |missed, objective, distance| Score {
+        missed,
+        objective,
+        distance,
+    };
+    let mut scores = [
+        score(0.1, 0.0, 0.0),
+        score(0.0, 2.0, 0.0),
+        score(0.0, 1.0, 0.5),
+        score(0.0, 1.0, 0.2),
+    ];
+    scores.sort();
+    assert_eq!(scores.map(|score| score.distance), [0.2, 0.5, 0.0, 0.0]);
+    assert_eq!(scores[3].missed, 0.1);
+}
+
+#[test]
+fn a_margin_is_a_fraction_of_the_limit() {
+    assert_eq!(relative_margin(90.0, 60.0, true), -0.5);
+    assert_eq!(relative_margin(90.0, 60.0, false), 0.5);
+    assert_eq!(relative_margin(3.0, 0.0, true), -3.0);
+}

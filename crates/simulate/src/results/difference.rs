@@ -43,7 +43,7 @@ use std::f64::consts::FRAC_2_PI;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::job_classes::{ByKind, Class, KINDS, Kind};
+use super::statistics::{ByKind, Class, KINDS, Kind};
 use crate::schedule::Schedule;
 use crate::workload::{Workload, WorkloadJob};
 
@@ -145,7 +145,7 @@ impl MeanChange {
 
     /// The probability that chance alone shows such a change or a greater one; `None` without an
     /// interval, and for too few users.
-    pub fn p_value(&self) -> Option<f64> {
+    fn p_value(&self) -> Option<f64> {
         let standard_error = self.standard_error()?;
         if !self.has_users() {
             return None;

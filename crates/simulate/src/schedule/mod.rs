@@ -1,31 +1,29 @@
-//! Runs a workload through time, scheduling cycle after scheduling cycle.
+//! Runs a workload through time, scheduling cycle after scheduling cycle, on a machine and under rules
+//! ([`SimulationRules`]).
 
-pub mod fairshare;
-mod requested_jobs;
-pub mod simulation_rules;
-pub mod valued_jobs;
-mod waiting_jobs;
-
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::iter;
 use std::ops::ControlFlow;
 
+use fairshare::{Fairshare, RunningJob};
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::rank::ColumnError;
+use job_sort_formula::rank::{ColumnError, OnError, ScorePrecision};
 use jsf_openpbs::cycle::{
-    Cycle, CycleEvent, CycleRules, JobSource, Limits, Machine, PreemptionJob, PreemptionMethod,
+    Cycle, CycleEvent, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, PreemptionJob,
+    PreemptionMethod, Request, RequestedChunks,
 };
+use serde::{Deserialize, Serialize};
+use waiting_jobs::WaitingJobs;
 
 use crate::results::statistics::bounded_slowdown;
 use crate::workload::{Workload, WorkloadJob};
-use serde::Serialize;
 
-use fairshare::{Fairshare, RunningJob};
-use requested_jobs::RequestedJobs;
-use simulation_rules::SimulationRules;
-use valued_jobs::EvaluationErrors;
-use waiting_jobs::WaitingJobs;
+pub(crate) mod fairshare;
+mod waiting_jobs;
+
+pub use waiting_jobs::{ErrorKind, EvaluationErrors};
 
 /// Stands for a job that has not started.
 const NOT_STARTED: i64 = i64::MIN;
@@ -135,12 +133,12 @@ pub struct Preemptions {
 
 /// A job that starts.
 #[derive(Debug, Clone, Copy)]
-pub struct StartedJob<'s> {
+pub(crate) struct StartedJob<'s> {
     pub job: WorkloadJob,
     /// When it started, the last time if it was queued again.
     pub start: i64,
     /// When it was suspended since, and when it went on.
-    pub pauses: &'s [(i64, i64)],
+    pauses: &'s [(i64, i64)],
 }
 
 impl<'s> StartedJob<'s> {
@@ -522,4 +520,259 @@ impl Simulation<'_> {
             });
         }
     }
+}
+
+/// The jobs of a workload, with what each asks for.
+pub(crate) struct RequestedJobs<'w> {
+    pub jobs: &'w [WorkloadJob],
+    /// The number of the machine's amounts, which come first in the requests.
+    placed: usize,
+    /// The number of amounts in each request.
+    counted: usize,
+    /// Job by job.
+    requests: Cow<'w, [i64]>,
+    /// What each asks for host by host, where jobs are placed.
+    chunks: Option<&'w PlacedRequests>,
+    /// Job by job; empty if no array has a limit.
+    arrays: &'w [Option<u32>],
+    /// What is left of the walltimes of suspended jobs.
+    pub left: HashMap<u32, i64>,
+}
+
+impl<'w> RequestedJobs<'w> {
+    /// If the rules have no requests, only processors are asked for.
+    pub fn new(workload: &'w Workload, rules: &'w SimulationRules) -> Self {
+        let jobs = workload.jobs();
+        let counted = (rules.requests.len() / jobs.len().max(1)).max(1);
+        let requests = if rules.requests.is_empty() {
+            jobs.iter().map(|job| job.processors.into()).collect()
+        } else {
+            Cow::Borrowed(&*rules.requests)
+        };
+        Self {
+            jobs,
+            placed: rules.machine.amounts.min(counted),
+            counted,
+            requests,
+            chunks: rules.placed.as_ref(),
+            arrays: &rules.arrays,
+            left: HashMap::new(),
+        }
+    }
+
+    /// The jobs that a machine has no room for.
+    pub fn too_large(&self, machine: &Machine) -> Vec<usize> {
+        // many jobs ask for the same chunks
+        let mut chunks_fit = Vec::new();
+        if let Some(chunks) = self.chunks {
+            for chunks in &chunks.requests {
+                chunks_fit.push(machine.can_ever_run(&chunks.request()));
+            }
+        }
+        let mut too_large = Vec::new();
+        for job in 0..self.jobs.len() {
+            let fits = match self.chunks {
+                Some(chunks) => chunks_fit[chunks.of_jobs[job] as usize],
+                None => machine.can_ever_run(&self.job(job as u32).request),
+            };
+            if !fits {
+                too_large.push(job);
+            }
+        }
+        too_large
+    }
+}
+
+impl JobSource for RequestedJobs<'_> {
+    fn job(&self, index: u32) -> CycleJob<'_> {
+        let job = &self.jobs[index as usize];
+        let start = index as usize * self.counted;
+        let counted = &self.requests[start..start + self.counted];
+        let request = match self.chunks {
+            Some(chunks) => chunks.requests[chunks.of_jobs[index as usize] as usize].request(),
+            None => Request::one_chunk(&counted[..self.placed], &job.queue),
+        };
+        CycleJob {
+            request,
+            walltime: self.left.get(&index).copied().unwrap_or(job.walltime),
+            queue: job.queue,
+            user: job.user,
+            group: job.unix_group,
+            project: job.project,
+            array: self.arrays.get(index as usize).copied().flatten(),
+            counted,
+            can_be_reserved: true,
+            is_reservation: false,
+        }
+    }
+}
+
+/// Which jobs may start although a job before them does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum Backfill {
+    /// Those that do not delay the first job that does not fit
+    ///
+    /// As far as the walltimes tell (EASY).
+    #[default]
+    Easy,
+    /// All that fit.
+    Greedy,
+    /// None.
+    None,
+}
+
+impl Backfill {
+    /// The rules of a cycle that backfills so.
+    pub fn rules(self) -> CycleRules {
+        let mut rules = CycleRules {
+            window: 0,
+            strict_ordering: self != Self::Greedy,
+            ..CycleRules::default()
+        };
+        if self == Self::None {
+            rules.backfill_depth = 0;
+        }
+        rules
+    }
+}
+
+/// The machine and the rules of a simulation.
+#[derive(Debug, Clone)]
+pub struct SimulationRules {
+    /// The machine; nothing runs on it yet.
+    pub machine: Machine,
+    /// What each job asks for, job by job: the machine's amounts, then those that only limits
+    /// count; empty if that is only processors.
+    pub requests: Vec<i64>,
+    /// What jobs ask for host by host; `None` if they are counted only.
+    pub placed: Option<PlacedRequests>,
+    /// The array of each job, by the index of the limit of its subjobs; empty if no array has one.
+    pub arrays: Vec<Option<u32>>,
+    /// What a cycle starts.
+    pub cycle: CycleRules,
+    /// In which order it considers the jobs.
+    pub order: OrderRules,
+    /// What holds instead outside prime time, if that is something else.
+    pub non_prime: Option<NonPrimeRules>,
+    /// The limits of running jobs. Users, groups, projects and queues are those of the workload.
+    pub limits: Vec<Limit>,
+    /// A job whose value is at most this is not considered, and does not become older meanwhile.
+    pub threshold: Option<f64>,
+    /// Whether a job at a limit of its user, group or project does not become older
+    /// (`eligible_time_enable`).
+    pub has_accrual: bool,
+    /// `PriorityMaxAge` of Slurm in seconds, from which `age_factor` follows.
+    pub max_age: Option<u32>,
+    /// The precision to which values are rounded before they are compared; decimals are computed as
+    /// doubles.
+    pub precision: ScorePrecision,
+    /// The value of a job for which the formula raises an error: 0, or less than every other one.
+    pub on_error: OnError,
+}
+
+impl SimulationRules {
+    /// The rules without a site: identical processors, the higher value first, doubles, 0 for an
+    /// error.
+    pub fn new(processors: u32, backfill: Backfill) -> Self {
+        Self {
+            machine: Machine::new(&[vec![processors.into()]]),
+            requests: Vec::new(),
+            placed: None,
+            arrays: Vec::new(),
+            cycle: backfill.rules(),
+            order: OrderRules::default(),
+            non_prime: None,
+            limits: Vec::new(),
+            threshold: None,
+            has_accrual: false,
+            max_age: None,
+            precision: ScorePrecision::Double,
+            on_error: OnError::ZeroLikePbs,
+        }
+    }
+
+    /// The number of processors.
+    pub fn processors(&self) -> u32 {
+        u32::try_from(self.machine.total(0)).unwrap_or(u32::MAX)
+    }
+}
+
+/// What jobs ask for on the hosts of a machine.
+#[derive(Debug, Clone, Default)]
+pub struct PlacedRequests {
+    /// What is asked for.
+    pub requests: Vec<RequestedChunks>,
+    /// By job: which of these it asks for.
+    pub of_jobs: Vec<u32>,
+}
+
+/// The rules that hold outside prime time.
+#[derive(Debug, Clone)]
+pub struct NonPrimeRules {
+    /// What a cycle starts.
+    pub cycle: CycleRules,
+    /// In which order it considers the jobs.
+    pub order: OrderRules,
+}
+
+/// What orders the waiting jobs besides their values.
+#[derive(Debug, Clone, Default)]
+pub struct OrderRules {
+    /// By queue of the workload: its place. The jobs of a queue at an earlier place come first,
+    /// whatever their values are. Empty: all queues are at one place.
+    pub places: Vec<u32>,
+    /// By queue of the workload: its turn among the queues at its place.
+    pub turns: Vec<u32>,
+    /// By queue of the workload: the group of queues of its priority, where these follow each other
+    /// (`by_queue`, `round_robin`). Empty: the queue orders no job.
+    pub groups: Vec<u32>,
+    /// Whether the queues at one place take turns (`round_robin`).
+    pub takes_turns: bool,
+    /// By job: its place among jobs with equal values; empty: the order of submission.
+    pub ties: Vec<u32>,
+    /// Whether fair share orders jobs with equal values (`fair_share`).
+    pub by_fair_share: bool,
+    /// By queue of the workload: whether its jobs are not started. Empty: all are.
+    pub stopped: Vec<bool>,
+}
+
+impl OrderRules {
+    /// Whether what starts in a cycle can change the order of the jobs that follow.
+    pub(crate) fn changes_in_cycle(&self) -> bool {
+        self.takes_turns || self.by_fair_share
+    }
+
+    pub(crate) fn place(&self, queue: u32) -> u32 {
+        at(&self.places, queue, 0)
+    }
+
+    /// The group of a queue, and its turn in it, where jobs have levels, which come first in a
+    /// group.
+    pub(crate) fn group(&self, queue: u32, has_levels: bool) -> (u32, u32) {
+        match (has_levels, self.takes_turns) {
+            (true, _) if self.groups.is_empty() => (0, 0),
+            (true, _) => self.queue_place(queue),
+            (false, true) => (self.place(queue), self.queue_place(queue).1),
+            (false, false) => (self.place(queue), 0),
+        }
+    }
+
+    /// The place of a queue in the order of all: its group, if there are any, and its turn.
+    pub(crate) fn queue_place(&self, queue: u32) -> (u32, u32) {
+        (at(&self.groups, queue, 0), at(&self.turns, queue, 0))
+    }
+
+    pub(crate) fn is_stopped(&self, queue: u32) -> bool {
+        at(&self.stopped, queue, false)
+    }
+
+    pub(crate) fn tie(&self, job: u32) -> u32 {
+        at(&self.ties, job, job)
+    }
+}
+
+fn at<T: Copy>(list: &[T], index: u32, otherwise: T) -> T {
+    list.get(index as usize).copied().unwrap_or(otherwise)
 }

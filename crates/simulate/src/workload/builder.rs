@@ -1,23 +1,104 @@
-//! Makes a workload of the jobs of logs.
+//! Makes a workload of the jobs of logs, and finds from when on a log is complete.
+//!
+//! A log in which a job is recorded when it ends, such as the accounting files of some days, begins
+//! with jobs that were submitted before, some of them long ago, and lacks all others of that time:
+//! those that ended before its first file. It is complete for the jobs that are submitted from its
+//! first end on. A log of all jobs that were submitted from some time on has a first end too; but
+//! nothing is missing before it, and so
+//!
+//! - about as many jobs are submitted in that time as in any other, and
+//! - it was to be expected that no job ended in it: the sum of the hazards up to the first end,
+//!   `-ln` of the fraction of runs that last as long as each job had run by then, has an
+//!   exponential distribution with a mean of 1.
+//!
+//! A log is not complete if hardly any job is there in comparison with the rest of the log, or half
+//! as many as expected, and the sum of the hazards is improbable: jobs of one user are alike, so
+//! that this alone says little.
+//!
+//! Source: E. L. Kaplan, P. Meier, "Nonparametric Estimation from Incomplete Observations", 1958
+//! (left truncation, survival).
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::InputType;
-use jsf_openpbs::amounts::{NumberMode, number};
+use jsf_openpbs::amounts::{AmountSource, NumberMode, number};
 use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::PrioritySettings;
 
-use super::logged_job::{Extent, LoggedJob};
-use super::{
+use crate::logs::{
+    Cancelled, Fault, Faults, LeftOutReason, LogRules, Mentions, Overrun, ProcessorsOf,
+};
+use crate::workload::{
     Amount, Input, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, NameLists, Names, UNKNOWN,
     Workload, WorkloadJob, compare_ids, compare_submitted, id_in,
 };
-use crate::logs::complete::complete_from;
-use crate::logs::left_out::{Fault, Faults, LeftOutReason};
-use crate::logs::log_rules::{Cancelled, LogRules, Overrun, ProcessorsOf};
-use crate::logs::mentions::Mentions;
+
+/// What a log says of an input of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedAmount<'a> {
+    /// The name of the input.
+    pub name: Cow<'a, str>,
+    /// The amount, such as `4gb`.
+    pub text: Cow<'a, str>,
+    /// Who wrote the amount; `None` for a number that reaches the formula as it is.
+    pub source: Option<AmountSource>,
+}
+
+/// How much of a job a line of a log describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Extent {
+    /// All of it.
+    #[default]
+    Whole,
+    /// A part of its execution: if no line describes all of it, its parts are joined.
+    Part,
+    /// That it was queued; it is simulated if it was then cancelled.
+    Queued,
+}
+
+/// The input of a subjob that says how many of its array may run at a time.
+pub const MAX_RUN_SUBJOBS: &str = "max_run_subjobs";
+
+/// A job as a log describes it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LoggedJob<'a> {
+    /// The id, such as `12` or `12.vm`.
+    pub id: &'a str,
+    /// The fair-share entity; empty if the log does not say.
+    pub entity: &'a str,
+    /// The user; empty if the log does not say.
+    pub user: &'a str,
+    /// The group or account; empty if the log does not say.
+    pub group: &'a str,
+    /// The Unix group; empty if the log does not say.
+    pub unix_group: &'a str,
+    /// The project; empty if the log does not say.
+    pub project: &'a str,
+    /// The queue; empty if the log does not say.
+    pub queue: &'a str,
+    /// When the job was submitted, in seconds of the log's clock. The smallest number for a later
+    /// part of an execution.
+    pub submit: i64,
+    /// How long it ran, in seconds.
+    pub run: i64,
+    /// The time that it asks for, in seconds; `None` if the log does not say.
+    pub walltime: Option<i64>,
+    /// The processors that it asks for, or gets.
+    pub processors: i64,
+    /// The chunks that it asks for (`select`); empty if the log does not say.
+    pub select: &'a str,
+    /// How they are placed (`place`); empty if the log does not say.
+    pub place: &'a str,
+    /// When it started according to the log.
+    pub started: Option<i64>,
+    /// What the line says of the job.
+    pub extent: Extent,
+    /// Its other inputs; of several with the same name the last one counts.
+    pub amounts: &'a [LoggedAmount<'a>],
+}
 
 /// The inputs of formulas that are taken from a log, besides those that every log has.
 #[derive(Debug, Clone, Default)]
@@ -484,4 +565,65 @@ impl Workload {
             is_new
         });
     }
+}
+
+/// A time in which so many jobs were to be expected, and less than a tenth of them are there, is
+/// not complete.
+const EXPECTED_JOBS: f64 = 30.0;
+const HARDLY_ANY: f64 = 0.1;
+/// Nor is one with less than half of them and a sum of hazards that is greater by chance in one of
+/// 10,000 logs.
+const FEW: f64 = 0.5;
+const GREATEST_HAZARD: f64 = 9.21;
+
+/// From when on the log of these jobs, which are in the order of their submission, is complete;
+/// `None` if it is complete from its first submission on.
+fn complete_from(jobs: &[WorkloadJob]) -> Option<i64> {
+    let [first, .., last] = jobs else { return None };
+    let mut runs = Vec::new();
+    let mut first_end = i64::MAX;
+    for job in jobs {
+        if let Some(start) = job.started()
+            && job.run > 0
+        {
+            let seconds = job.run;
+            runs.push(Run { start, seconds });
+            first_end = first_end.min(start.saturating_add(seconds));
+        }
+    }
+    if runs.is_empty() {
+        return None;
+    }
+    let before = jobs.partition_point(|job| job.submit < first_end);
+    if before == 0 || last.submit <= first_end {
+        return None;
+    }
+    let rate = (jobs.len() - before) as f64 / (last.submit - first_end) as f64;
+    let expected = rate * (first_end - first.submit) as f64;
+    let part = before as f64 / expected;
+    let is_empty = expected >= EXPECTED_JOBS && part < HARDLY_ANY;
+    let is_complete =
+        !is_empty && (part >= FEW || sum_of_hazards(&runs, first_end) <= GREATEST_HAZARD);
+    (!is_complete).then_some(first_end)
+}
+
+/// When a job ran.
+struct Run {
+    start: i64,
+    seconds: i64,
+}
+
+/// The sum of the hazards of the runs up to the first end.
+fn sum_of_hazards(runs: &[Run], first_end: i64) -> f64 {
+    let mut lengths: Vec<i64> = runs.iter().map(|run| run.seconds).collect();
+    lengths.sort_unstable();
+    let mut sum = 0.0;
+    for run in runs {
+        let until_end = first_end - run.start;
+        if until_end > 0 {
+            let as_long = lengths.len() - lengths.partition_point(|length| *length < until_end);
+            sum += libm::log(lengths.len() as f64 / as_long as f64);
+        }
+    }
+    sum
 }

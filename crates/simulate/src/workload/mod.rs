@@ -3,8 +3,6 @@
 
 pub(crate) mod builder;
 pub(crate) mod generate;
-pub(crate) mod logged_job;
-pub(crate) mod shake;
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
@@ -13,9 +11,8 @@ use std::ops::RangeInclusive;
 use job_sort_formula::python::{MAX_EXACT_INT, Value};
 use job_sort_formula::schema::InputType;
 
-use crate::logs::left_out::Faults;
-use crate::logs::log_rules::AssumedWalltimes;
-use logged_job::Extent;
+use crate::logs::{AssumedWalltimes, Faults};
+use builder::Extent;
 
 /// The most jobs in a workload.
 pub const MAX_JOBS: usize = 50_000_000;

@@ -244,7 +244,7 @@ mod tests {
     use super::super::JobMeasure;
     use super::*;
     use crate::results::Results;
-    use crate::schedule::simulation_rules::{Backfill, SimulationRules};
+    use crate::schedule::{Backfill, SimulationRules};
     use crate::workload::generate::{WorkloadModel, generate};
     use crate::{Difference, simulate};
     use job_sort_formula::{Formula, Schema};
