@@ -7,10 +7,10 @@ use job_sort_formula::formula::syntax::{
     ExprId, ExprKind, MAX_LENGTH, MAX_NESTING, SyntaxErrorKind,
 };
 use job_sort_formula::{ErrorKind, EvalError, Formula, PythonVersion, Value};
+use jsf_testing::random::CONSTRUCTS;
 use jsf_testing::random::formulas::schema;
-use jsf_testing::random::operations::written;
-use jsf_testing::random::text::CONSTRUCTS;
-use jsf_testing::random::{Generator, text};
+use jsf_testing::random::written;
+use jsf_testing::random::{Generator, any_text};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -139,7 +139,7 @@ proptest! {
 
     #[test]
     fn printing_is_stable(seed in any::<u64>()) {
-        assert_stable(&text::any(&mut Generator(seed)));
+        assert_stable(&any_text(&mut Generator(seed)));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Errors as values: the status that a function returns, the handle with the message, and the guard
-//! against panics.
+//! against panics; and the arguments and files that give what a message asks for.
 
 use std::any::Any;
 use std::ffi::{CString, c_char};
@@ -7,13 +7,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use job_sort_formula::ErrorKind;
-use job_sort_formula::diagnostic::{Message, Span};
+use job_sort_formula::diagnostic::{Message, Need, Span};
 use job_sort_formula::rank::ScoreError;
 use jsf::view::words::printable;
 use jsf_site::SiteError;
 
 use crate::argument::{borrow, free, optional_out, out};
-use crate::need::in_c;
 
 /// What a function returns: 0 for success, else the kind of the error.
 #[repr(C)]
@@ -351,4 +350,40 @@ pub unsafe extern "C" fn jsf_error_span(
 pub unsafe extern "C" fn jsf_error_free(error: *mut jsf_error) {
     // SAFETY: the caller passes null or an error of this library that was not freed
     unsafe { free(error) }
+}
+
+/// What is asked for, and how this library takes it.
+pub(crate) fn in_c(need: Need) -> String {
+    format!("{need} ({})", source(need))
+}
+
+fn source(need: Need) -> String {
+    match need {
+        Need::ActiveEntities => "which only the command `jsf shares` takes",
+        Need::Entity => "which only the command `jsf explain` takes",
+        Need::CommandOutput => "as `qmgr_print_server.txt` in the site's folder",
+        Need::Formula => "`formula`, or `qmgr_print_server.txt` in the site's folder",
+        Need::OpenPbsNumbers | Need::PythonNumbers => "this library has OpenPBS's numbers only",
+        Need::Policy(name) => return format!("`policy` of `jsf_tree_read`: `{name}`"),
+        Need::PolicyOfRelease(name, _) => {
+            return format!(
+                "`policy` of `jsf_tree_read`: `{name}`; the release is that of `scontrol_show_config.txt` in the site's folder"
+            );
+        }
+        Need::Processors => "as `pbsnodes.json` in the site's folder",
+        Need::Moment => "with a document of jobs that has a `timestamp`",
+        Need::Python => "`jsf_schema_set_python`, or `python_version.txt` in the site's folder",
+        Need::Queue => "as `qstat.json` in the site's folder",
+        Need::Queues => "as `queues.txt` in the site's folder",
+        Need::ResourceType => "`jsf_schema_add_resource`",
+        Need::Resources => "as `qmgr_print_resource.txt` in the site's folder, for `jsf_schema_read_site`",
+        Need::SchedConfig => "as `sched_priv/sched_config` in the site's folder, or `sched_config` of `jsf_tree_read_pbs`",
+        Need::ServerSettings => "as `qmgr_print_server.txt` in the site's folder",
+        Need::Site => "`jsf_run`",
+        Need::SlurmConf => "as `slurm.conf` in the site's folder",
+        Need::Threshold => "which the server has, in `qmgr_print_server.txt` in the site's folder",
+        Need::Sshare => "as `sshare.txt` in the site's folder",
+        Need::Tree => "as `sched_priv` or `sshare.json` in the site's folder",
+    }
+    .to_owned()
 }

@@ -7,19 +7,19 @@
 //! function.
 
 mod argument;
-mod column;
 mod error;
-mod need;
+mod inputs;
 mod program;
-mod run;
-mod schema;
-mod tree;
+mod site;
 mod version;
 
-pub use column::{jsf_column, jsf_kind, jsf_round_amount, jsf_value};
 pub use error::{
     jsf_error, jsf_error_failure, jsf_error_free, jsf_error_message, jsf_error_span,
     jsf_error_status, jsf_failure, jsf_status,
+};
+pub use inputs::{
+    jsf_column, jsf_kind, jsf_round_amount, jsf_schema, jsf_schema_add_resource, jsf_schema_free,
+    jsf_schema_new, jsf_schema_new_empty, jsf_schema_read_site, jsf_schema_set_python, jsf_value,
 };
 pub use program::{
     jsf_logged_score, jsf_program, jsf_program_compile, jsf_program_error_of_row,
@@ -27,13 +27,8 @@ pub use program::{
     jsf_program_score, jsf_program_undefined, jsf_round_to_float32, jsf_scratch, jsf_scratch_free,
     jsf_scratch_new, jsf_string_free, jsf_top,
 };
-pub use run::jsf_run;
-pub use schema::{
-    jsf_schema, jsf_schema_add_resource, jsf_schema_free, jsf_schema_new, jsf_schema_new_empty,
-    jsf_schema_read_site, jsf_schema_set_python,
-};
-pub use tree::{
-    jsf_round_share, jsf_shares, jsf_tree, jsf_tree_free, jsf_tree_read, jsf_tree_read_pbs,
-    jsf_tree_shares, jsf_tree_warnings,
+pub use site::{
+    jsf_round_share, jsf_run, jsf_shares, jsf_tree, jsf_tree_free, jsf_tree_read,
+    jsf_tree_read_pbs, jsf_tree_shares, jsf_tree_warnings,
 };
 pub use version::{JSF_ABI_VERSION, JSF_MAX_ROWS, jsf_abi_version, jsf_version};

@@ -5,9 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// The files with the interface, in the order of the header.
-const SOURCES: [&str; 7] = [
-    "version", "error", "schema", "column", "program", "tree", "run",
-];
+const SOURCES: [&str; 5] = ["version", "error", "inputs", "program", "site"];
 
 #[test]
 fn the_header_is_generated_from_the_sources() {

@@ -17,7 +17,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PySequence, PyString};
 
-use crate::{capsule, numpy};
+use crate::arrays;
 
 /// The most rows of a column.
 pub const MAX_ROWS: usize = i32::MAX as usize;
@@ -207,9 +207,9 @@ impl Input {
     pub fn import(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         // in this order because asking for an attribute that is missing takes longer than a small
         // column
-        if !numpy::is_array(object)? {
+        if !arrays::is_numpy_array(object)? {
             if object.hasattr(intern!(object.py(), "__arrow_c_array__"))? {
-                return Self::from_arrays(name, &[capsule::import_array(object)?]);
+                return Self::from_arrays(name, &[arrays::import_array(object)?]);
             }
             if let Some(value) = number(name, object)? {
                 return Ok(Self::Same(value));
@@ -229,13 +229,13 @@ impl Input {
             }
         }
         let mut object = object.clone();
-        if !numpy::is_array(&object)? && object.hasattr("__array__")? {
+        if !arrays::is_numpy_array(&object)? && object.hasattr("__array__")? {
             if let Some(column) = Self::with_missing(name, &object)? {
                 return Ok(column);
             }
             object = object.call_method0("__array__")?;
         }
-        if numpy::is_array(&object)? {
+        if arrays::is_numpy_array(&object)? {
             if object.getattr("ndim")?.extract::<usize>()? == 0 {
                 object = object.call_method0("item")?;
                 return match number(name, &object)? {
@@ -243,7 +243,7 @@ impl Input {
                     None => Err(wrong_kind(name, &object)),
                 };
             }
-            match numpy::column(name, &object)? {
+            match arrays::numpy_column(name, &object)? {
                 Some(column) => return Ok(Self::Column(column)),
                 None => object = object.call_method0("tolist")?,
             }
@@ -261,7 +261,7 @@ impl Input {
             return Ok(None);
         }
         let missing = object.call_method0("isna")?.call_method0("__array__")?;
-        let Some(missing) = numpy::column(name, &missing)? else {
+        let Some(missing) = arrays::numpy_column(name, &missing)? else {
             return Ok(None);
         };
         let Values::I32(missing) = missing.values else {
@@ -273,7 +273,7 @@ impl Input {
         let nulls = NullBuffer::from_iter(missing.iter().map(|&missing| missing == 0));
         let known = object.call_method0("dropna")?.call_method0("__array__")?;
         let mut values = None;
-        if numpy::is_array(&known)?
+        if arrays::is_numpy_array(&known)?
             && let Self::Column(known) = Self::import(name, &known)?
             && known.rows() + nulls.null_count() == nulls.len()
         {
@@ -296,7 +296,7 @@ impl Input {
     }
 
     fn from_stream(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let (_, arrays) = capsule::import_stream(object)?;
+        let (_, arrays) = arrays::import_stream(object)?;
         Self::from_arrays(name, &arrays)
     }
 
@@ -388,9 +388,9 @@ fn number(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     if let Ok(float) = object.cast::<PyFloat>() {
         return Ok(Some(Value::Float(float.value())));
     }
-    if numpy::is_scalar(object)? {
+    if arrays::is_numpy_scalar(object)? {
         let item = object.call_method0("item")?;
-        return if numpy::is_scalar(&item)? {
+        return if arrays::is_numpy_scalar(&item)? {
             Ok(None)
         } else {
             number(name, &item)

@@ -3,24 +3,23 @@
 //! the library scores them without a copy; scores and tables leave by the same interface. Questions
 //! about a site enter and leave as JSON.
 //!
-//! Unsafe code is in [`capsule`], for Arrow's C data interface, and in [`numpy`], for the memory of
+//! Unsafe code is in [`arrays`] only: for Arrow's C data interface, and for the memory of numpy's
 //! arrays.
 
-mod capsule;
+mod arrays;
 mod column;
 mod error;
-mod evaluate;
 mod formula;
-mod numpy;
 mod scores;
 mod site;
-mod table;
 mod tree;
 
 use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _native {
+    #[pymodule_export]
+    use crate::arrays::exported;
     use crate::error::FormulaError;
     #[pymodule_export]
     use crate::formula::Formula;
@@ -28,8 +27,6 @@ mod _native {
     use crate::scores::{RowError, Scores};
     #[pymodule_export]
     use crate::site::Site;
-    #[pymodule_export]
-    use crate::table::exported;
     #[pymodule_export]
     use crate::tree::ShareTree;
     use pyo3::prelude::*;

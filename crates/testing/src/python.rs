@@ -6,8 +6,6 @@ use std::sync::OnceLock;
 
 use job_sort_formula::PythonVersion;
 
-use crate::skipped;
-
 /// The interpreter of the version that the recorded OpenPBS embeds; the running test is skipped
 /// without one.
 #[track_caller]
@@ -18,7 +16,7 @@ pub fn referee() -> Option<PathBuf> {
             return Some(python.clone());
         }
     }
-    skipped::without_tool(&format!("Python {wanted}"));
+    crate::without_tool(&format!("Python {wanted}"));
     None
 }
 
@@ -29,7 +27,7 @@ pub fn referees() -> &'static [(PythonVersion, PathBuf)] {
     referee();
     for version in PythonVersion::all().filter(|version| *version != PythonVersion::default()) {
         if installed().iter().all(|(known, _)| *known != version) {
-            skipped::on_this_system(&format!("Python {version}"));
+            crate::on_this_system(&format!("Python {version}"));
         }
     }
     installed()
@@ -56,7 +54,7 @@ pub fn any() -> Option<PathBuf> {
     if has_version(&python, "3") {
         return Some(python);
     }
-    skipped::without_tool("Python 3");
+    crate::without_tool("Python 3");
     None
 }
 

@@ -6,5 +6,5 @@ fn main() {
     if std::env::args().any(|argument| argument == "--list") {
         return;
     }
-    println!("\n{}\n", jsf_testing::skipped::summary());
+    println!("\n{}\n", jsf_testing::summary());
 }

@@ -6,8 +6,6 @@ use std::io;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use jsf_testing::skipped;
-
 use crate::cli::calls::OF_EVERY_COMMAND;
 use crate::command::{command, jsf, stderr, stdout, words};
 
@@ -42,7 +40,7 @@ fn output_that_cannot_be_written_is_exit_code_2() {
         let call = &words(call)[..];
         let normal = jsf(call);
         let Some(full) = full_device() else {
-            return skipped::on_this_system("/dev/full");
+            return jsf_testing::on_this_system("/dev/full");
         };
         let output = run(call, full, Stdio::piped());
         let (code, text) = (output.status.code(), stderr(&output));
@@ -216,11 +214,11 @@ fn without_threads_the_work_is_done_all_the_same() {
         "--queue",
     ]);
     let Ok(output) = traced.arg(&queue).output() else {
-        return skipped::without_tool("strace");
+        return jsf_testing::without_tool("strace");
     };
     let (code, text) = (output.status.code(), stderr(&output));
     if text.contains("ptrace") {
-        return skipped::without_tool("strace");
+        return jsf_testing::without_tool("strace");
     }
     assert_eq!((code, text.as_str()), (Some(0), ""));
     let normal = jsf(&["rank", "ncpus", "--queue", queue.to_str().expect("UTF-8")]);

@@ -9,7 +9,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jsf::view::document::GENERATOR;
-use jsf_testing::skipped;
 
 use crate::command::{command, stderr, success};
 
@@ -189,7 +188,7 @@ fn a_page_is_replaced_whole_or_stays_wherever_its_writing_ends() {
             let page = folder.path().join("page.html");
             fs::write(&page, GENERATOR).expect("a page");
             let Some(output) = with_fault(&page, call, fault) else {
-                return skipped::without_tool("strace");
+                return jsf_testing::without_tool("strace");
             };
             let text = fs::read_to_string(&page).expect("a page");
             if fault.starts_with("error") {

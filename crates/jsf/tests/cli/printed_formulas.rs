@@ -4,7 +4,7 @@
 //! `JSF_PROCESSES` is the number of texts, `JSF_REFEREE_SEED` the seed.
 
 use job_sort_formula::Formula;
-use jsf_testing::random::{Generator, text};
+use jsf_testing::random::{Generator, any_text};
 use jsf_testing::setting;
 
 use crate::command::{jsf_with_input, stdout};
@@ -19,7 +19,7 @@ const COMMANDS: [(&[&str], bool); 4] = [
 
 /// Texts of several lines, of other notations, and with names in capitals.
 fn random_text(random: &mut Generator) -> String {
-    let mut text = text::any(random);
+    let mut text = any_text(random);
     match random.below(8) {
         0 => text.insert_str(
             0,

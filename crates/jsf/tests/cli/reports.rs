@@ -6,7 +6,6 @@ use std::path::Path;
 
 use jsf::view::document::GENERATOR;
 use jsf::view::words::waiting_time;
-use jsf_testing::skipped;
 use serde_json::{Value, json};
 
 use crate::command::{jsf, json, stderr, success};
@@ -725,7 +724,7 @@ fn a_page_is_not_written_through_a_link_of_another_user_or_into_a_pipe() {
     let given = lchown(path("link"), Some(65_534), None)
         .and_then(|()| lchown(path("foreign"), Some(65_534), None));
     if given.is_err() {
-        return skipped::on_this_system("the right to give a file to another user");
+        return jsf_testing::on_this_system("the right to give a file to another user");
     }
     let output = write("link");
     assert!(

@@ -9,10 +9,10 @@ use comparison::{Job, Question, Tally};
 use job_sort_formula::formula::syntax::{MAX_LENGTH, MAX_NESTING};
 use job_sort_formula::rank::{ColumnScratch, Consequence, OnError, ScoreError};
 use job_sort_formula::{Formula, PythonVersion, Schema, Value};
+use jsf_testing::random::CONSTRUCTS;
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
-use jsf_testing::random::operations::written;
-use jsf_testing::random::text::CONSTRUCTS;
-use jsf_testing::random::{Generator, text};
+use jsf_testing::random::written;
+use jsf_testing::random::{self, Generator};
 use jsf_testing::setting;
 
 use crate::python::Script;
@@ -118,16 +118,16 @@ fn compare_formulas(python: &Script, tally: &mut Tally) {
         for _ in 0..left.min(BATCH) {
             let foreign = random.below(30) == 0;
             let mut tokens = if foreign {
-                text::tokens(construct(&mut random))
+                random::tokens(construct(&mut random))
             } else {
                 Writer::formula(&mut random).tokens
             };
             if random.below(if foreign { 2 } else { 6 }) == 0 {
-                text::mutate_tokens(&mut tokens, &mut random);
+                random::mutate_tokens(&mut tokens, &mut random);
             }
-            let mut text = text::text(&tokens, &mut random);
+            let mut text = random::text(&tokens, &mut random);
             if random.below(25) == 0 {
-                text::mutate_character(&mut text, &mut random);
+                random::mutate_character(&mut text, &mut random);
             }
             let indices: Vec<_> = (0..JOBS_PER_FORMULA)
                 .map(|_| random.below(JOBS as u64) as usize)

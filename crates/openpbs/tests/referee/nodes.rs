@@ -5,8 +5,8 @@ use job_sort_formula::python::{ErrorKind, Value};
 use job_sort_formula::rank::explain;
 use job_sort_formula::{Formula, Program, Schema};
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
-use jsf_testing::random::operations::written;
-use jsf_testing::random::{Generator, text};
+use jsf_testing::random::written;
+use jsf_testing::random::{self, Generator};
 use jsf_testing::recorded::{self, Record, RecordedJob, RecordedSite};
 use jsf_testing::{golden, setting};
 
@@ -249,7 +249,7 @@ fn compare_random_formulas(python: &Script, sums: &Script) {
             Some(text) => (*text).to_owned(),
             None => {
                 let tokens = Writer::formula(&mut random).tokens;
-                text::text(&tokens, &mut random)
+                random::text(&tokens, &mut random)
             }
         };
         let Ok(formula) = Formula::parse(&text) else {

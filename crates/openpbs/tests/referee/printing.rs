@@ -1,7 +1,7 @@
 //! Printed formulas: Python makes the same syntax tree of them as of the text that was read.
 
 use job_sort_formula::Formula;
-use jsf_testing::random::{Generator, text};
+use jsf_testing::random::{self, Generator};
 use jsf_testing::setting;
 
 use crate::python::Script;
@@ -17,7 +17,7 @@ fn printed_formulas_have_the_trees_of_their_texts() {
         let mut counts = Counts::default();
         let mut left = cases;
         while left > 0 {
-            let texts = (0..left.min(BATCH)).map(|_| text::any(&mut random));
+            let texts = (0..left.min(BATCH)).map(|_| random::any_text(&mut random));
             compare(&python, texts.collect(), &mut counts);
             left = left.saturating_sub(BATCH);
         }

@@ -6,7 +6,7 @@ use std::fmt;
 use job_sort_formula::formula::syntax::{ExprKind, SyntaxErrorKind};
 use job_sort_formula::python::{ErrorKind, Function, Python, PythonVersion, Raised, Value};
 use job_sort_formula::{Formula, Schema};
-use jsf_testing::random::operations::written;
+use jsf_testing::random::written;
 
 use crate::operations::is_same_exception;
 

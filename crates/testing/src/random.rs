@@ -1,12 +1,350 @@
-//! Random operations on numbers, and how they are written in Python.
+//! Random input, the same for the same seed on every machine: columns of every type that a caller can
+//! score, texts of lists of tokens with random spaces between them and random mistakes, and operations.
 
+use formulas::Writer;
 use job_sort_formula::python::{
     Arithmetic, BinaryOperator, ComparisonOperator, Function, Python, PythonVersion, Raised,
-    UnaryOperator, Value,
+    UnaryOperator, Value, float_to_int,
 };
 use num_bigint::BigInt;
 
-use super::Generator;
+pub mod formulas;
+
+/// The generator splitmix64.
+pub struct Generator(pub u64);
+
+impl Generator {
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it never ends, and needs no option"
+    )]
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len() as u64) as usize]
+    }
+}
+
+/// The generator xorshift64*, whose state must not be 0.
+pub struct Xorshift(pub u64);
+
+impl Xorshift {
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it never ends, and needs no option"
+    )]
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+}
+
+/// A column of the caller.
+#[derive(Debug)]
+pub enum OwnedColumn {
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+    F64(Vec<f64>),
+    /// Integers of any size in the rows that are set, else floats.
+    Mixed(Vec<f64>, Vec<bool>),
+    Same(Value),
+    ByEntity(Vec<u32>, Vec<f64>),
+}
+
+impl OwnedColumn {
+    /// A column of similar or of any numbers; only of integers if `is_integer`.
+    pub fn random(random: &mut Generator, rows: usize, is_integer: bool) -> Self {
+        match random.below(if is_integer { 5 } else { 9 }) {
+            0 => Self::Same(if is_integer {
+                random.integer()
+            } else {
+                random.number()
+            }),
+            1 => Self::I32((0..rows).map(|_| random.below(1 << 32) as i32).collect()),
+            2 => Self::I64(
+                (0..rows)
+                    .map(|_| random.below(100_000) as i64 - 50)
+                    .collect(),
+            ),
+            3 => {
+                // integers on both sides of 2^51, where the conversion changes, and of 2^53
+                let shift = random.below(16);
+                Self::I64(
+                    (0..rows)
+                        .map(|_| (random.below(1 << 63) as i64 >> shift) - (1 << 52))
+                        .collect(),
+                )
+            }
+            4 => {
+                // mostly small integers, and few next to a power of two, which alone decide the
+                // bound of the column
+                let edge = [31, 51, 52, 53, 54, 62][random.below(6) as usize];
+                let values = (0..rows).map(|_| match random.below(4) {
+                    0 => (1i64 << edge) + random.below(5) as i64 - 2,
+                    1 => 2 - (1i64 << edge) - random.below(5) as i64,
+                    _ => random.below(3) as i64 - 1,
+                });
+                Self::I64(values.collect())
+            }
+            5 => {
+                let values: Vec<f64> = (0..1 + random.below(20)).map(|_| number(random)).collect();
+                Self::ByEntity(
+                    (0..rows)
+                        .map(|_| random.below(values.len() as u64) as u32)
+                        .collect(),
+                    values,
+                )
+            }
+            6 => {
+                let is_int: Vec<bool> = (0..rows).map(|_| random.below(2) == 0).collect();
+                let large = [1.0, 1e16, 1e19, 1e30][random.below(4) as usize];
+                let mut value = |is_int: bool| match (is_int, random.below(8)) {
+                    (true, 0) => (random.moderate() * large).trunc() + 0.0,
+                    (true, _) => random.below(100_000) as f64 - 50.0,
+                    (false, _) => number(random),
+                };
+                Self::Mixed(is_int.iter().map(|&is_int| value(is_int)).collect(), is_int)
+            }
+            _ => Self::F64((0..rows).map(|_| number(random)).collect()),
+        }
+    }
+
+    /// The value of a row.
+    pub fn value(&self, row: usize) -> Value {
+        match self {
+            Self::I32(values) => Value::Int(values[row].into()),
+            Self::I64(values) => Value::Int(values[row]),
+            Self::F64(values) => Value::Float(values[row]),
+            Self::Mixed(values, is_int) if is_int[row] => {
+                float_to_int(values[row]).unwrap_or(Value::None)
+            }
+            Self::Mixed(values, _) => Value::Float(values[row]),
+            Self::Same(value) => value.clone(),
+            Self::ByEntity(index, values) => Value::Float(values[index[row] as usize]),
+        }
+    }
+}
+
+fn number(random: &mut Generator) -> f64 {
+    match random.below(4) {
+        0 => random.below(50) as f64 / 4.0,
+        1 => random.float(),
+        _ => random.moderate(),
+    }
+}
+
+/// What the grammar has beside arithmetic, and texts like it that are refused.
+pub const CONSTRUCTS: &str = include_str!("random/constructs.txt");
+
+/// Tokens that a mistake inserts into a formula, from Python, from other languages or from none.
+const WRONG_TOKENS: &str = include_str!("random/wrong_tokens.txt");
+/// More of them, which a file of lines does not show.
+const UNSEEN_TOKENS: [&str; 4] = ["\u{a0}", "\u{feff}", "\0", "\n"];
+
+/// What can be an argument of a call.
+const ARGUMENTS: [&str; 12] = [
+    "ncpus",
+    "-1",
+    "*mem",
+    "*[1, 2]",
+    "**x",
+    "**0b101",
+    "**{}",
+    "start=1e5",
+    "key=abs",
+    "k=(1, 2)",
+    "x := 3",
+    "(*mem, 1)",
+];
+
+/// A formula, a construct that is not arithmetic, or a call with arguments of any kind; with any
+/// spaces and with mistakes.
+pub fn any_text(random: &mut Generator) -> String {
+    let mut tokens = match random.below(4) {
+        0 | 1 => Writer::formula(random).tokens,
+        2 => {
+            let constructs: Vec<&str> = CONSTRUCTS.lines().collect();
+            tokens(random.pick(&constructs))
+        }
+        _ => call(random),
+    };
+    if random.below(4) == 0 {
+        mutate_tokens(&mut tokens, random);
+    }
+    let mut text = text(&tokens, random);
+    if random.below(8) == 0 {
+        mutate_character(&mut text, random);
+    }
+    text
+}
+
+fn call(random: &mut Generator) -> Vec<String> {
+    let arguments: Vec<&str> = (0..1 + random.below(4))
+        .map(|_| random.pick(&ARGUMENTS))
+        .collect();
+    tokens(&format!(
+        "{}({})",
+        random.pick(&["any", "max", "x.y", "f(1)"]),
+        arguments.join(",")
+    ))
+}
+
+/// Splits a text into words and single characters.
+pub fn tokens(text: &str) -> Vec<String> {
+    let is_word = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
+    let mut tokens: Vec<String> = Vec::new();
+    let mut before = ' ';
+    for character in text.chars() {
+        match tokens.last_mut() {
+            Some(last) if is_word(before) && is_word(character) => last.push(character),
+            _ if character == ' ' => {}
+            _ => tokens.push(character.into()),
+        }
+        before = character;
+    }
+    tokens
+}
+
+/// Joins tokens with the usual spaces, or with any that Python allows.
+pub fn text(tokens: &[String], random: &mut Generator) -> String {
+    let unusual = random.below(4) == 0;
+    let mut text = String::new();
+    let mut open = 0_i64;
+    if unusual && random.below(4) == 0 {
+        text.push_str(random.pick(&[
+            " ",
+            "\t",
+            "  \t",
+            "\u{c}",
+            "\n",
+            " \n",
+            "# first\n",
+            "\\\n",
+            "\n ",
+        ]));
+    }
+    for (index, token) in tokens.iter().enumerate() {
+        if index > 0 {
+            text.push_str(between(
+                &tokens[index - 1],
+                token,
+                unusual,
+                open > 0,
+                random,
+            ));
+        }
+        open += match token.as_str() {
+            "(" | "[" | "{" => 1,
+            ")" | "]" | "}" => -1,
+            _ => 0,
+        };
+        text.push_str(token);
+    }
+    if unusual && random.below(4) == 0 {
+        text.push_str(random.pick(&[
+            " ",
+            "\n",
+            "\r\n",
+            " # last",
+            "#(",
+            "\n\n",
+            "\n  # more\n",
+            "\\\n",
+            "\t",
+            "\n ",
+            "\r",
+            "\n1",
+        ]));
+    }
+    text
+}
+
+fn between(
+    left: &str,
+    right: &str,
+    unusual: bool,
+    bracketed: bool,
+    random: &mut Generator,
+) -> &'static str {
+    let neighbours = [left.chars().last(), right.chars().next()];
+    let glued = neighbours
+        .into_iter()
+        .all(|c| c.is_some_and(|c| c.is_alphanumeric() || c == '_'));
+    // `1if x else 2` is Python, `1else` as well, `0or 1` is not.
+    let after_number = left.starts_with(|first: char| first.is_ascii_digit());
+    if glued && !(after_number && random.below(10) == 0) {
+        return if unusual {
+            random.pick(&[" ", "\t", "  ", "\u{c}"])
+        } else {
+            " "
+        };
+    }
+    match random.below(if unusual { 12 } else { 3 }) {
+        0 | 1 => "",
+        3 if bracketed => random.pick(&["\n", " \n\t", "\r\n", "\r", "\n\n"]),
+        4 if bracketed => random.pick(&[" # a note, ) \"\n", "#\n", "# größe '\n"]),
+        5 => random.pick(&["\\\n", " \\\n ", "\\\r\n"]),
+        6 => random.pick(&["\t", "   ", "\u{c}"]),
+        _ => " ",
+    }
+}
+
+/// Removes, swaps, replaces or inserts one to three tokens.
+pub fn mutate_tokens(tokens: &mut Vec<String>, random: &mut Generator) {
+    for _ in 0..=random.below(3) {
+        let at = random.below(tokens.len() as u64 + 1) as usize;
+        match random.below(6) {
+            0 if at < tokens.len() && tokens.len() > 1 => {
+                tokens.remove(at);
+            }
+            1 if at + 1 < tokens.len() => tokens.swap(at, at + 1),
+            2 if at < tokens.len() => tokens[at] = wrong_token(random).to_owned(),
+            3 if at < tokens.len() => {
+                let other = tokens[at].clone();
+                let to = random.below(tokens.len() as u64) as usize;
+                tokens.insert(to, other);
+            }
+            _ => tokens.insert(at, wrong_token(random).to_owned()),
+        }
+    }
+}
+
+fn wrong_token(random: &mut Generator) -> &'static str {
+    let tokens: Vec<&str> = WRONG_TOKENS.lines().chain(UNSEEN_TOKENS).collect();
+    random.pick(&tokens)
+}
+
+/// Removes, doubles or replaces one character.
+pub fn mutate_character(text: &mut String, random: &mut Generator) {
+    let mut spelt: Vec<char> = text.chars().collect();
+    if spelt.is_empty() {
+        return;
+    }
+    let at = random.below(spelt.len() as u64) as usize;
+    match random.below(3) {
+        0 => {
+            spelt.remove(at);
+        }
+        1 => spelt.insert(at, spelt[at]),
+        _ => {
+            spelt[at] = random.pick(&[
+                '(', ')', '0', '1', '_', '.', 'e', ' ', '\n', '=', '*', '\'', 'j', ',', 'x',
+            ])
+        }
+    }
+    *text = spelt.into_iter().collect();
+}
 
 /// An operation that both sides compute.
 #[derive(Debug, Clone)]
