@@ -339,20 +339,10 @@ impl Intervals<'_> {
             let top = TOP + row_height * index as f64;
             let y = top + layout.either(0.5 * row_height, 27.0);
             let text = layout.either(y + 4.0, top + 13.0);
-            match layout {
-                Layout::Wide => svg.text(
-                    (left - 12.0, text),
-                    Anchor::End,
-                    "label",
-                    &fitting(&row.name, left - 28.0),
-                ),
-                Layout::Narrow => svg.text(
-                    (4.0, text),
-                    Anchor::Start,
-                    "label",
-                    &fitting(&row.name, words),
-                ),
-            }
+            let beside = (left - 12.0, Anchor::End, left - 28.0);
+            let (x_of_name, anchor, room) = layout.either(beside, (4.0, Anchor::Start, words));
+            let name = fitting(&row.name, room);
+            svg.text((x_of_name, text), anchor, "label", &name);
             if let Some(([from, to], class)) = row.line {
                 svg.line((x(from), y), (x(to), y), class);
             }

@@ -13,7 +13,7 @@ use jsf_site::FormulaText;
 use unicode_width::UnicodeWidthStr;
 
 use crate::view::document::{Section, wrapped};
-use crate::view::words::{self, capitalised, count, part_of_jobs, printable, printable_in_place};
+use crate::view::words::{capitalised, count, part_of_jobs, printable, printable_in_place};
 
 /// The most findings of one code that are drawn; the others are counted.
 const MAX_DRAWN: usize = 10;
@@ -42,8 +42,8 @@ pub fn limit_each_code<'f>(
 }
 
 /// What follows the findings of a code that are shown, if there are so many more.
-pub fn more_findings(count: usize, code: Code) -> String {
-    format!("and {} {code}", words::count(count, "more finding"))
+pub fn more_findings(more: usize, code: Code) -> String {
+    format!("and {} {code}", count(more, "more finding"))
 }
 
 /// The range in the text from the start of the line on which the formula begins.
@@ -133,7 +133,7 @@ pub fn draw_finding(
     let title = level.primary_title(&*message).id(finding.code.name());
     let mut group = title.element(marked);
     if labels < finding.labels.len() {
-        let more = words::count(finding.labels.len() - labels, "more place");
+        let more = count(finding.labels.len() - labels, "more place");
         group = group.element(Level::NOTE.message(format!("and {more}")));
     }
     if let Some(help) = &finding.help {

@@ -9,7 +9,7 @@ use std::iter;
 use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::{
-    Comparison, GroupChange, JobMove, OldNew, SummandAgreement, Transitions,
+    Comparison, GroupChange, JobMove, OldNew, Ranking, SummandAgreement, Transitions,
 };
 use jsf_openpbs::check::Checked;
 use jsf_site::{ComparedQueue, Rule};
@@ -106,11 +106,10 @@ impl CompareReport<'_> {
     }
 
     fn ids(&self, rows: &[u32]) -> Vec<&str> {
-        let mut ids = Vec::new();
-        for &row in rows {
-            ids.push(self.compared.table().id(row as usize));
-        }
-        ids
+        let ids = rows
+            .iter()
+            .map(|&row| self.compared.table().id(row as usize));
+        ids.collect()
     }
 
     /// A job; its ranks count from 1, and are null where it is not considered. A score is null if
@@ -149,12 +148,23 @@ impl Serialize for CompareReport<'_> {
         let ComparedQueue {
             comparison, sides, ..
         } = self.compared;
+        let rankings = sides.as_ref().map(|side| &side.ranking);
         let report = object! {
             old: side(self.formulas.old, &sides.old.rules),
             new: side(self.formulas.new, &sides.new.rules),
             jobs: Each(|| self.rows.iter().map(|&row| self.job(row))),
-            #[serde(flatten)]
-            numbers: self.numbers(),
+            summary: object! {
+                #[serde(flatten)]
+                comparison,
+                moved: comparison.moved(),
+                evaluated: rankings.map(|ranking| ranking.scores().count()),
+                ties: rankings.map(Ranking::ties),
+            },
+            fairness: object! {
+                #[serde(flatten)]
+                sides: comparison.fairness,
+                first: comparison.first,
+            },
             changes: object! {
                 considered: self.start_stop(&comparison.being_considered),
                 failing: self.start_stop(&comparison.failing),
@@ -733,10 +743,8 @@ fn moves_of(report: CompareReport<'_>) -> Vec<JobMove> {
 }
 
 fn job_name(report: CompareReport<'_>, row: usize) -> String {
-    let names = [
-        report.compared.table().id(row),
-        report.compared.table().entity(row),
-    ];
+    let table = report.compared.table();
+    let names = [table.id(row), table.entity(row)];
     names.join(" ").trim_end().to_owned()
 }
 

@@ -37,45 +37,6 @@ pub struct CycleReport<'a> {
 
 impl Answer for CycleReport<'_> {
     fn document(&self) -> Document<'_> {
-        self.cycle_document()
-    }
-}
-
-/// The most entities or jobs that the headline names.
-const MAX_NAMED: usize = 3;
-
-impl<'a> CycleReport<'a> {
-    fn is_shown(&self, id: &str) -> bool {
-        let mut jobs = self.jobs.iter();
-        self.jobs.is_empty() || jobs.any(|job| job == id || is_subjob_of(id, job))
-    }
-
-    fn started(&self) -> Vec<&'a str> {
-        let mut started = Vec::new();
-        for id in &self.cycle.started {
-            if self.is_shown(id) {
-                started.push(&**id);
-            }
-        }
-        started
-    }
-
-    fn reserved(&self) -> Vec<&'a ReservedJob> {
-        let mut reserved = Vec::from_iter(&self.cycle.reserved);
-        reserved.retain(|reserved| self.is_shown(&reserved.id));
-        reserved
-    }
-
-    /// The jobs that wait, also the arrays of the subjobs that are asked for.
-    fn waiting(&self) -> Vec<&'a WaitingJob> {
-        let mut waiting = Vec::from_iter(&self.cycle.waiting);
-        waiting.retain(|WaitingJob { id, .. }| {
-            self.is_shown(id) || self.jobs.iter().any(|job| is_subjob_of(job, id))
-        });
-        waiting
-    }
-
-    fn cycle_document(&self) -> Document<'a> {
         let cycle = self.cycle;
         let mut facts = Vec::new();
         if let Some(formula) = self.formula {
@@ -118,6 +79,41 @@ impl<'a> CycleReport<'a> {
                 "jsf explain --job ID"
             },
         }
+    }
+}
+
+/// The most entities or jobs that the headline names.
+const MAX_NAMED: usize = 3;
+
+impl<'a> CycleReport<'a> {
+    fn is_shown(&self, id: &str) -> bool {
+        let mut jobs = self.jobs.iter();
+        self.jobs.is_empty() || jobs.any(|job| job == id || is_subjob_of(id, job))
+    }
+
+    fn started(&self) -> Vec<&'a str> {
+        let mut started = Vec::new();
+        for id in &self.cycle.started {
+            if self.is_shown(id) {
+                started.push(&**id);
+            }
+        }
+        started
+    }
+
+    fn reserved(&self) -> Vec<&'a ReservedJob> {
+        let mut reserved = Vec::from_iter(&self.cycle.reserved);
+        reserved.retain(|reserved| self.is_shown(&reserved.id));
+        reserved
+    }
+
+    /// The jobs that wait, also the arrays of the subjobs that are asked for.
+    fn waiting(&self) -> Vec<&'a WaitingJob> {
+        let mut waiting = Vec::from_iter(&self.cycle.waiting);
+        waiting.retain(|WaitingJob { id, .. }| {
+            self.is_shown(id) || self.jobs.iter().any(|job| is_subjob_of(job, id))
+        });
+        waiting
     }
 
     fn starting_section(&self) -> Section<'a> {

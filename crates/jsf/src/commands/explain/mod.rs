@@ -57,7 +57,35 @@ pub struct ExplainReport<'a> {
 
 impl Answer for ExplainReport<'_> {
     fn document(&self) -> Document<'_> {
-        explain_document(*self)
+        let report = *self;
+
+        let jobs = &report.explanations.jobs;
+        let decides = report.queue.decides();
+        let mut sections = vec![Section::formulas(report.formula, report.formula)];
+        for job in jobs {
+            let mut of = String::new();
+            if jobs.len() > 1 {
+                let id = report.table().id(job.row);
+                let sentence = format!("{}.", place_in_words(&report, job));
+                sections.push(Section::new(id).prose(sentence).in_full());
+                of = format!(" of {id}");
+            }
+            let explained = ExplainedJob {
+                report,
+                job,
+                of: &of,
+                decides: &decides,
+            };
+            sections.extend(explained.sections());
+        }
+        Document {
+            command: "jsf explain",
+            title: "Why a job has its place".to_owned(),
+            headline: headline(report),
+            facts: facts(report, &decides),
+            sections,
+            read_on: "jsf trajectory --job ID",
+        }
     }
 }
 
@@ -122,13 +150,10 @@ fn explained_job<'a>(report: &'a ExplainReport<'a>, job: &'a Explanation) -> imp
         }
     }
     let is_slurm_priority = report.queue.is_slurm_priority;
-    let [mut above, mut below] = [Vec::new(), Vec::new()];
-    for near in &job.above {
-        above.push(neighbour(report, near));
-    }
-    for near in &job.below {
-        below.push(neighbour(report, near));
-    }
+    let [above, below] = [&job.above, &job.below].map(|jobs| {
+        let jobs = jobs.iter().map(|near| neighbour(report, near));
+        Vec::from_iter(jobs)
+    });
     object! {
         id: table.id(job.row),
         entity: table.entity(job.row),
@@ -198,37 +223,6 @@ const MAX_TERM_COLUMNS: usize = 4;
 const MAX_CODE: usize = 400;
 /// The most queues that one cell names.
 const MAX_NAMED: usize = 10;
-
-/// The document of one or more explanations.
-fn explain_document<'a>(report: ExplainReport<'a>) -> Document<'a> {
-    let jobs = &report.explanations.jobs;
-    let decides = report.queue.decides();
-    let mut sections = vec![Section::formulas(report.formula, report.formula)];
-    for job in jobs {
-        let mut of = String::new();
-        if jobs.len() > 1 {
-            let id = report.table().id(job.row);
-            let sentence = format!("{}.", place_in_words(&report, job));
-            sections.push(Section::new(id).prose(sentence).in_full());
-            of = format!(" of {id}");
-        }
-        let explained = ExplainedJob {
-            report,
-            job,
-            of: &of,
-            decides: &decides,
-        };
-        sections.extend(explained.sections());
-    }
-    Document {
-        command: "jsf explain",
-        title: "Why a job has its place".to_owned(),
-        headline: headline(report),
-        facts: facts(report, &decides),
-        sections,
-        read_on: "jsf trajectory --job ID",
-    }
-}
 
 /// Why the first jobs have their places, a sentence each.
 fn headline(report: ExplainReport<'_>) -> String {
@@ -429,13 +423,10 @@ impl<'a> ExplainedJob<'a, '_> {
         let terms = TermColumns::new(&report.queue.program);
         let shown = deciding_terms(&terms, job);
         let mut jobs = Vec::new();
-        for near in job.above.iter().rev() {
-            jobs.push((near.rank.to_string(), near.row, note(report, near)));
-        }
+        let shown_job = |near: &Neighbour| (near.rank.to_string(), near.row, note(report, near));
+        jobs.extend(job.above.iter().rev().map(shown_job));
         jobs.push((format!("> {rank}"), job.row, "this job".to_owned()));
-        for near in &job.below {
-            jobs.push((near.rank.to_string(), near.row, note(report, near)));
-        }
+        jobs.extend(job.below.iter().map(shown_job));
         let table = report.table();
         let mut rows = Vec::new();
         for (rank, row, note) in jobs {
@@ -751,12 +742,8 @@ fn reason(report: &ExplainReport<'_>, job: &Explanation, rank: usize) -> Option<
     if job.score.is_some_and(f64::is_nan) {
         let mut words = "its value is not a number".to_owned();
         for input in &job.inputs {
-            if input
-                .value
-                .as_ref()
-                .and_then(nearest_double)
-                .is_some_and(f64::is_nan)
-            {
+            let value = input.value.as_ref().and_then(nearest_double);
+            if value.is_some_and(f64::is_nan) {
                 words += &format!(", as its `{}` is", input.name);
             }
         }

@@ -60,7 +60,43 @@ impl Serialize for WishFitReport<'_> {
 
 impl Answer for WishFitReport<'_> {
     fn document(&self) -> Document<'_> {
-        self.wishes_document()
+        let fit = self.fit;
+        let search = format!("a search (seed {}, {} rankings)", fit.seed, fit.evaluations);
+        let mut facts = vec![
+            Fact::new("template", self.template.trim_end()).in_full(),
+            Fact::new("formula", fit.formula.trim_end()),
+            Fact::new("found by", search).in_full(),
+        ];
+        if !fit.is_complete {
+            facts.push(Fact::new("interrupted", "the best so far"));
+        }
+        let mut sections = vec![constants_section(fit), self.to_set.section()];
+        for (heading, pairs) in [
+            ("wishes that contradict each other", &fit.wishes.conflict),
+            (
+                "wishes not met together with the others",
+                &fit.wishes.violated,
+            ),
+        ] {
+            let mut rows = Vec::new();
+            for (above, below) in pairs {
+                rows.push(cells![&**above, &**below]);
+            }
+            if !rows.is_empty() {
+                let table = Table::from_rows([Column::id("job", 9), Column::id("before", 9)], rows);
+                sections.push(Section::new(heading).table(table));
+            }
+        }
+        let mut sentences = vec![headline(fit)];
+        sentences.extend(self.to_set.warning());
+        Document {
+            command: "jsf fit",
+            title: "Weights for a job_sort_formula".to_owned(),
+            headline: sentences.join(" "),
+            facts,
+            sections,
+            read_on: "jsf compare --new F --site DIR",
+        }
     }
 }
 
@@ -165,47 +201,7 @@ pub fn not_advised(fit: &GoalFit) -> Option<String> {
     }
 }
 
-impl<'a> WishFitReport<'a> {
-    fn wishes_document(&self) -> Document<'a> {
-        let fit = self.fit;
-        let search = format!("a search (seed {}, {} rankings)", fit.seed, fit.evaluations);
-        let mut facts = vec![
-            Fact::new("template", self.template.trim_end()).in_full(),
-            Fact::new("formula", fit.formula.trim_end()),
-            Fact::new("found by", search).in_full(),
-        ];
-        if !fit.is_complete {
-            facts.push(Fact::new("interrupted", "the best so far"));
-        }
-        let mut sections = vec![constants_section(fit), self.to_set.section()];
-        for (heading, pairs) in [
-            ("wishes that contradict each other", &fit.wishes.conflict),
-            (
-                "wishes not met together with the others",
-                &fit.wishes.violated,
-            ),
-        ] {
-            let mut rows = Vec::new();
-            for (above, below) in pairs {
-                rows.push(cells![&**above, &**below]);
-            }
-            if !rows.is_empty() {
-                let table = Table::from_rows([Column::id("job", 9), Column::id("before", 9)], rows);
-                sections.push(Section::new(heading).table(table));
-            }
-        }
-        let mut sentences = vec![headline(fit)];
-        sentences.extend(self.to_set.warning());
-        Document {
-            command: "jsf fit",
-            title: "Weights for a job_sort_formula".to_owned(),
-            headline: sentences.join(" "),
-            facts,
-            sections,
-            read_on: "jsf compare --new F --site DIR",
-        }
-    }
-}
+impl<'a> WishFitReport<'a> {}
 
 fn headline(fit: &WishFit) -> String {
     let wishes = &fit.wishes;

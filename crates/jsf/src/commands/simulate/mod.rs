@@ -142,7 +142,7 @@ impl<'a> SimulationReport<'a> {
             left_out: counts_left_out,
             without: left_out,
             cut: CutRuns::new(&jobs),
-            errors: formula_errors(&jobs),
+            errors: FormulaErrors::of(&jobs),
             skipped_lines: faults.count(),
             complete: jobs.schedule.is_complete,
             validation: None,
@@ -161,13 +161,21 @@ impl Answer for SimulationReport<'_> {
         simulation_document(self)
     }
 
+    /// Writes the log with the simulated waits, or comma-separated values as in RFC 4180: a line for
+    /// each job.
     fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         if format == Format::Swf {
-            self.jobs
-                .write_swf(self.processors.total, &self.formula, out)
-        } else {
-            self.write_csv(cells, out)
+            let processors = self.processors.total;
+            return self.jobs.write_swf(processors, &self.formula, out);
         }
+        let header = "id,entity,queue,processors,submit,start,end,wait,warm_up";
+        let mut csv = CsvWriter::new(header, out)?;
+        for (_, job) in self.jobs.started() {
+            let names = guarded_names([job.id, job.entity, job.queue], cells);
+            let times = [job.submit, job.start, job.end, job.start - job.submit];
+            csv.write((names, job.processors, times, self.is_warm_up(job.submit)))?;
+        }
+        csv.finish()
     }
 }
 
@@ -215,17 +223,17 @@ struct FormulaErrors {
     message: String,
 }
 
-fn formula_errors(jobs: &SimulatedJobs<'_>) -> Vec<FormulaErrors> {
-    let mut listed = Vec::new();
-    for (kind, errors) in jobs.schedule.errors.kinds() {
-        listed.push(FormulaErrors {
+impl FormulaErrors {
+    fn of(jobs: &SimulatedJobs<'_>) -> Vec<Self> {
+        let errors = jobs.schedule.errors.kinds();
+        let listed = errors.map(|(kind, errors)| Self {
             kind,
             jobs: errors.jobs,
             job: jobs.workload.id(errors.job).to_owned(),
             message: errors.message.clone(),
         });
+        listed.collect()
     }
-    listed
 }
 
 /// A job that starts.
@@ -317,21 +325,6 @@ impl SimulationReport<'_> {
     /// Whether a job with this time of submission is left out of the statistics.
     fn is_warm_up(&self, submit: i64) -> bool {
         submit < self.jobs.workload.begin(self.statistics.warm_up)
-    }
-
-    /// Writes comma-separated values as in RFC 4180: a line for each job.
-    ///
-    /// # Errors
-    /// `out` cannot be written.
-    fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        let header = "id,entity,queue,processors,submit,start,end,wait,warm_up";
-        let mut csv = CsvWriter::new(header, out)?;
-        for (_, job) in self.jobs.started() {
-            let names = guarded_names([job.id, job.entity, job.queue], cells);
-            let times = [job.submit, job.start, job.end, job.start - job.submit];
-            csv.write((names, job.processors, times, self.is_warm_up(job.submit)))?;
-        }
-        csv.finish()
     }
 }
 

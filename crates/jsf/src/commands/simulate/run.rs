@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::rank::{Consequence, OldNew, OnError};
 use job_sort_formula::{Formula, parallel};
@@ -16,7 +16,7 @@ use jsf_openpbs::check::{Checked, Verdict};
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_simulate::{
     Decay, Difference, EvaluationErrors, GoalState, Goals, JudgedGoal, LogRules, Observer,
-    Preemptions, Shake, Validation, WarmUp, Workload, WorkloadModel, generate,
+    Preemptions, Shake, Validation, Workload, WorkloadModel, generate,
 };
 use jsf_site::{
     FormulaText, PolicyName, Role, SimulatedQueue, Site, SiteError, SiteFiles, check_warm_up,
@@ -208,7 +208,11 @@ impl<'a> Simulation<'a> {
         }
         for found in found {
             is_fine &= found.severity != Severity::Error;
-            add_unknown(&mut checked.findings, given.submitted.in_source(found));
+            let found = given.submitted.in_source(found);
+            let mut known = checked.findings.iter();
+            if !known.any(|one| (one.code, one.span) == (found.code, found.span)) {
+                checked.findings.push(found);
+            }
         }
         let rules = rules_in_words(site, arguments.site.rules, log, given.text(), &simulated);
         let results = simulated.results(workload, log.warm_up);
@@ -273,10 +277,8 @@ impl<'a> Simulation<'a> {
         }
         if !simulated.schedule.is_complete {
             let jobs = workload.jobs().len();
-            let mut started = 0;
-            for job in 0..jobs {
-                started += usize::from(simulated.schedule.start(job).is_some());
-            }
+            let started = (0..jobs).filter(|&job| simulated.schedule.start(job).is_some());
+            let started = started.count();
             warn(format_args!(
                 "interrupted: the results are those of the {started} of {jobs} jobs that have started"
             ));
@@ -289,11 +291,15 @@ impl<'a> Simulation<'a> {
         let of_queue = self.site.check_with_queue(submitted);
         let checked = self.site.check(submitted);
         let checked = checked.map_err(|error| without_names(self.arguments, error))?;
-        if let Ok(Some(of_queue)) = of_queue
+        if let Ok(Some(mut of_queue)) = of_queue
             && is_fatal(&of_queue)
             && of_queue.verdict != Verdict::Refused
         {
-            return Ok(without_findings_of_queue(self.arguments, of_queue, checked));
+            // these findings may name the entities of the queue
+            if self.arguments.anonymise {
+                of_queue.findings = checked.findings;
+            }
+            return Ok(of_queue);
         }
         Ok(checked)
     }
@@ -329,16 +335,6 @@ fn failure_kind(arguments: &SimulateArgs) -> &'static str {
     } else {
         "warning"
     }
-}
-
-/// Adds a finding unless it is there already.
-fn add_unknown(known: &mut Vec<Diagnostic>, found: Diagnostic) {
-    for one in known.iter() {
-        if (one.code, one.span) == (found.code, found.span) {
-            return;
-        }
-    }
-    known.push(found);
 }
 
 /// Opens the site of a log, whose jobs are not those of its queue.
@@ -484,8 +480,11 @@ impl JudgedLog {
         let (warm_up, is_until_decay) = match arguments.log.warm_up_seconds() {
             Some(seconds) => (seconds, false),
             None => {
-                let warm_up = default_warm_up(arguments, site, &workload)?.seconds();
-                (warm_up, warm_up > 0)
+                let options = simulation(&arguments.log, &arguments.site);
+                let warm_up = site.warm_up(&workload, &options);
+                let warm_up = warm_up.map_err(|error| without_names(arguments, error))?;
+                too_short(warm_up).iter().for_each(warn);
+                (warm_up.seconds(), warm_up.seconds() > 0)
             }
         };
         check_warm_up(&workload, warm_up)?;
@@ -496,18 +495,6 @@ impl JudgedLog {
             is_until_decay,
         })
     }
-}
-
-/// Which of the first jobs do not count unless the arguments say it.
-fn default_warm_up(
-    arguments: &SimulateArgs,
-    site: &Site,
-    workload: &Workload,
-) -> Result<WarmUp, CliError> {
-    let warm_up = site.warm_up(workload, &simulation(&arguments.log, &arguments.site));
-    let warm_up = warm_up.map_err(|error| without_names(arguments, error))?;
-    too_short(warm_up).iter().for_each(warn);
-    Ok(warm_up)
 }
 
 fn generate_workload(arguments: &SimulateArgs, jobs: usize, processors: u32) -> Workload {
@@ -615,14 +602,9 @@ pub(crate) fn end_simulation_at_interrupt() {
     });
 }
 
-/// Whether Ctrl-C was pressed.
-fn is_interrupted() -> bool {
-    IS_INTERRUPTED.load(Ordering::Relaxed)
-}
-
 /// Goes on until Ctrl-C was pressed.
 pub(crate) fn until_interrupted() -> ControlFlow<()> {
-    if is_interrupted() {
+    if IS_INTERRUPTED.load(Ordering::Relaxed) {
         ControlFlow::Break(())
     } else {
         ControlFlow::Continue(())
@@ -667,7 +649,7 @@ pub(crate) fn on_all_cores<T: Send>(
     let progress = Progress::start(what);
     let ended = AtomicUsize::new(0);
     let runs = parallel::map((0..count).collect(), |index| {
-        if is_interrupted() {
+        if until_interrupted().is_break() {
             return Ok(None);
         }
         let result = run(index);
@@ -695,23 +677,6 @@ fn warn_of_site(arguments: &SimulateArgs, site: &Site) {
         warn_all(&site.warnings());
     } else if !site.warnings().is_empty() {
         warn("the warnings about the files of the site may contain names, which --anonymise hides");
-    }
-}
-
-/// What is found in the queue, with the findings that may name its entities left out for those
-/// found without it.
-fn without_findings_of_queue(
-    arguments: &SimulateArgs,
-    of_queue: Checked,
-    without_queue: Checked,
-) -> Checked {
-    if arguments.anonymise {
-        Checked {
-            findings: without_queue.findings,
-            ..of_queue
-        }
-    } else {
-        of_queue
     }
 }
 
@@ -755,13 +720,8 @@ fn rules_in_words(
         facts.push(Fact::new("preemption", preemptions_in_words(preemptions)));
     }
     if !simulated.limits.is_empty() {
-        facts.push(
-            Fact::new(
-                "limits",
-                format!("running jobs of {}", simulated.limits.join(", ")),
-            )
-            .in_full(),
-        );
+        let limits = format!("running jobs of {}", simulated.limits.join(", "));
+        facts.push(Fact::new("limits", limits).in_full());
     }
     facts
 }

@@ -252,7 +252,56 @@ struct SweepReport<'a> {
 
 impl Answer for SweepReport<'_> {
     fn document(&self) -> Document<'_> {
-        self.sweep_document()
+        let runs = self.runs;
+        let (mut has_goals, mut has_never) = (false, false);
+        let mut rows = Vec::new();
+        for run in runs {
+            has_goals |= !run.goals.is_empty();
+            has_never |= run.never_start > 0;
+            let mut cells = Vec::new();
+            for (_, value) in &run.params {
+                cells.push(Cell::from(&**value));
+            }
+            let all = &run.summary;
+            cells.extend(cells![
+                all.if_any(duration(all.wait.mean)),
+                all.if_any(duration(all.wait.p95)),
+                all.if_any(significant(all.bounded_slowdown.mean)),
+                all.if_any(percent(all.utilisation)),
+                format!("{} of {}", met(run), judged(run)),
+                run.never_start,
+            ]);
+            rows.push(cells);
+        }
+        let mut columns = Vec::new();
+        for name in self.names {
+            columns.push(Column::number(*name, 6));
+        }
+        columns.extend([
+            Column::text("mean wait", 9),
+            Column::text("p95 wait", 9),
+            Column::number("slowdown", 8),
+            Column::number("utilisation", 11),
+            Column::number("goals met", 9).shown_if(has_goals),
+            Column::number("never start", 9).shown_if(has_never),
+        ]);
+        let table = Table::from_rows(columns, rows);
+        let mut sections = Vec::new();
+        if let Some(warning) = self.no_waits {
+            sections.push(Section::new("").list(vec![format!("warning {warning}")]));
+        }
+        sections.push(Section::new("runs").table(table));
+        Document {
+            command: "jsf simulate",
+            title: "A formula with several values".to_owned(),
+            headline: headline(runs),
+            facts: vec![
+                Fact::new("formula", self.template.trim_end()),
+                Fact::new("best", ORDER).in_full(),
+            ],
+            sections,
+            read_on: "jsf simulate --old F --new F",
+        }
     }
 
     /// Writes comma-separated values, a line for each run.
@@ -308,62 +357,6 @@ fn met(run: &SweptRun) -> usize {
 /// A value as a number of JSON, as it is written.
 fn number(value: &str) -> Json {
     serde_json::from_str(value).unwrap_or_else(|_| value.into())
-}
-
-impl<'a> SweepReport<'a> {
-    /// The runs as a document.
-    fn sweep_document(&self) -> Document<'a> {
-        let runs = self.runs;
-        let (mut has_goals, mut has_never) = (false, false);
-        let mut rows = Vec::new();
-        for run in runs {
-            has_goals |= !run.goals.is_empty();
-            has_never |= run.never_start > 0;
-            let mut cells = Vec::new();
-            for (_, value) in &run.params {
-                cells.push(Cell::from(&**value));
-            }
-            let all = &run.summary;
-            cells.extend(cells![
-                all.if_any(duration(all.wait.mean)),
-                all.if_any(duration(all.wait.p95)),
-                all.if_any(significant(all.bounded_slowdown.mean)),
-                all.if_any(percent(all.utilisation)),
-                format!("{} of {}", met(run), judged(run)),
-                run.never_start,
-            ]);
-            rows.push(cells);
-        }
-        let mut columns = Vec::new();
-        for name in self.names {
-            columns.push(Column::number(*name, 6));
-        }
-        columns.extend([
-            Column::text("mean wait", 9),
-            Column::text("p95 wait", 9),
-            Column::number("slowdown", 8),
-            Column::number("utilisation", 11),
-            Column::number("goals met", 9).shown_if(has_goals),
-            Column::number("never start", 9).shown_if(has_never),
-        ]);
-        let table = Table::from_rows(columns, rows);
-        let mut sections = Vec::new();
-        if let Some(warning) = self.no_waits {
-            sections.push(Section::new("").list(vec![format!("warning {warning}")]));
-        }
-        sections.push(Section::new("runs").table(table));
-        Document {
-            command: "jsf simulate",
-            title: "A formula with several values".to_owned(),
-            headline: headline(runs),
-            facts: vec![
-                Fact::new("formula", self.template.trim_end()),
-                Fact::new("best", ORDER).in_full(),
-            ],
-            sections,
-            read_on: "jsf simulate --old F --new F",
-        }
-    }
 }
 
 /// By what runs are compared.

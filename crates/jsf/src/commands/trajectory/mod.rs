@@ -33,7 +33,19 @@ pub struct TrajectoryReport<'a> {
 
 impl Answer for TrajectoryReport<'_> {
     fn document(&self) -> Document<'_> {
-        self.draw()
+        let mut sections = Vec::new();
+        sections.extend(self.ranks_section());
+        sections.extend(self.overtakings_section());
+        let over_time = Section::new("ranks over time").table(self.ranks_over_time());
+        sections.push(over_time.in_full());
+        Document {
+            command: "jsf trajectory",
+            title: "Ranks while jobs wait".to_owned(),
+            headline: self.headline(),
+            facts: rule_facts(self.formula, &self.queue.rules),
+            sections,
+            read_on: "",
+        }
     }
 
     fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
@@ -141,23 +153,6 @@ const ASSUMED: &str = "if none starts and none arrives";
 const POINTS_PER_ROW: usize = 5;
 
 impl<'a> TrajectoryReport<'a> {
-    /// The document: the answer, a row for each job, the overtakings, and the ranks over time.
-    fn draw(self) -> Document<'a> {
-        let mut sections = Vec::new();
-        sections.extend(self.ranks_section());
-        sections.extend(self.overtakings_section());
-        let over_time = Section::new("ranks over time").table(self.ranks_over_time());
-        sections.push(over_time.in_full());
-        Document {
-            command: "jsf trajectory",
-            title: "Ranks while jobs wait".to_owned(),
-            headline: self.headline(),
-            facts: rule_facts(self.formula, &self.queue.rules),
-            sections,
-            read_on: "",
-        }
-    }
-
     /// Where the job is that moves farthest, now and later.
     fn headline(&self) -> String {
         let jobs = &self.trajectory.jobs;

@@ -145,15 +145,10 @@ impl Chart {
     }
 }
 
-impl Block<'_> {
-    fn is_chart(&self) -> bool {
-        matches!(self, Self::Chart(_))
-    }
-}
-
 impl<'a> Section<'a> {
     fn is_in_text(&self) -> bool {
-        self.medium != Medium::Page && !self.blocks.iter().all(Block::is_chart)
+        let mut blocks = self.blocks.iter();
+        self.medium != Medium::Page && !blocks.all(|block| matches!(block, Block::Chart(_)))
     }
 
     /// A section of the first screen, without content.
@@ -775,10 +770,10 @@ impl<'a> Cell<'a> {
             Self::Decimals(number, _)
             | Self::Score(number)
             | Self::Duration(number)
-            | Self::Share(number) => Some(*number),
-            Self::Gained(number) | Self::Longer(number, _) | Self::Starred(number, _) => {
-                Some(*number)
-            }
+            | Self::Share(number)
+            | Self::Gained(number)
+            | Self::Longer(number, _)
+            | Self::Starred(number, _) => Some(*number),
             Self::Python(value) => value.to_f64(),
             Self::Written(_, number) => *number,
             Self::Places(places) | Self::Arrow(places) => Some(*places as f64),
