@@ -50,16 +50,36 @@ pub struct CompareReport<'a> {
     pub page: Option<&'a ComparePageParts>,
 }
 
+/// What a page shows beside a comparison.
+#[derive(Debug)]
+pub struct ComparePageParts {
+    /// The findings about each formula, as they are drawn in a terminal.
+    findings: OldNew<Vec<String>>,
+    /// The fair-share tree of the new side with its numbers.
+    tree: Option<AssessedTree>,
+}
+
+/// Which jobs the text of a comparison lists.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ListedJobs {
+    /// The number of jobs in a list; `None`: ten, or all that the filter leaves.
+    top: Option<usize>,
+    /// Whether the rows of the report were chosen by a filter. They are then all listed, whether
+    /// they move or not.
+    is_filtered: bool,
+}
+
 impl Answer for CompareReport<'_> {
     fn document(&self) -> Document<'_> {
-        compare_document(Self {
+        let report = Self {
             page: None,
             ..*self
-        })
+        };
+        report.compare_document()
     }
 
     fn page(&self) -> Document<'_> {
-        compare_document(*self)
+        self.compare_document()
     }
 
     /// Writes comma-separated values as in RFC 4180: a header, and a line for each job.
@@ -78,19 +98,18 @@ impl Answer for CompareReport<'_> {
     }
 }
 
-impl CompareReport<'_> {
+impl<'a> CompareReport<'a> {
     /// The numbers that concern the whole queue.
     pub(crate) fn numbers(&self) -> impl Serialize {
         let comparison = &self.compared.comparison;
-        let OldNew { old, new } = &self.compared.sides;
-        let (old, new) = (&old.ranking, &new.ranking);
+        let rankings = self.compared.sides.as_ref().map(|side| &side.ranking);
         object! {
             summary: object! {
                 #[serde(flatten)]
                 comparison,
                 moved: comparison.moved(),
-                evaluated: OldNew::new(old.scores().count(), new.scores().count()),
-                ties: OldNew::new(old.ties(), new.ties()),
+                evaluated: rankings.map(|ranking| ranking.scores().count()),
+                ties: rankings.map(Ranking::ties),
             },
             fairness: object! {
                 #[serde(flatten)]
@@ -135,6 +154,343 @@ impl CompareReport<'_> {
         let sides = self.compared.sides.as_ref();
         sides.map(|side| Some(side.ranking.score(row)?.value))
     }
+
+    /// The document of a comparison. What only a page shows of it is in the order of the page, which
+    /// begins with the answer.
+    fn compare_document(self) -> Document<'a> {
+        let CompareReport { compared, page, .. } = self;
+        let comparison = &compared.comparison;
+        let is_changed = comparison.moved() > 0 || !comparison.being_considered.is_empty();
+        let mut who = None;
+        if is_changed && self.has_effect() {
+            who = who_table(comparison);
+        }
+        let mut sections = Vec::new();
+        if let Some(who) = &who {
+            sections.push(Section::new(WHO).on_page().table(who.clone()));
+        }
+        sections.extend(self.findings());
+        sections.extend(decides_section(self.decides));
+        if let Some(who) = who {
+            sections.push(Section::new("").in_text().table(who));
+        }
+        sections.extend(self.listed_jobs());
+        let formulas = Section::formulas(self.formulas.old, self.formulas.new);
+        match page {
+            None => sections.push(formulas),
+            Some(page) => {
+                let drawn = OldNew::new(&*page.findings.old, &*page.findings.new);
+                let findings = Section::findings_of_sides(self.formulas, drawn);
+                if is_changed {
+                    let [places, displacements] = self.chart_sections();
+                    sections.extend([places, formulas]);
+                    sections.extend(findings);
+                    sections.push(displacements);
+                } else {
+                    sections.push(formulas);
+                    sections.extend(findings);
+                }
+            }
+        }
+        if is_changed {
+            let groups = group_sections(comparison, false).into_iter();
+            sections.extend(groups.map(Section::in_full));
+        }
+        if let Some(page) = page {
+            sections.push(self.all_jobs());
+            sections.extend(page.tree.as_ref().map(tree_section));
+        }
+        Document {
+            command: "jsf compare",
+            title: "Comparison of two formulas".to_owned(),
+            headline: self.headline(),
+            facts: self.facts(),
+            sections,
+            read_on: "--report FILE.html, jsf simulate for waits",
+        }
+    }
+
+    /// The verdicts on the formulas, then how far the new order agrees with the old one, then who gains
+    /// and who loses most.
+    pub(crate) fn headline(self) -> String {
+        let OldNew { old, new } = self.checked;
+        let mut sentences = Vec::new();
+        if let Some(checked) = new {
+            sentences.extend(verdict_sentence(checked, "the new formula"));
+        }
+        // of the formula in force it counts only whether it orders jobs at all
+        if let Some(checked) = old
+            && self.formulas.old != self.formulas.new
+            && !checked.verdict.has_effect()
+        {
+            sentences.extend(verdict_sentence(checked, "the old formula"));
+        }
+        if self.has_effect() {
+            sentences.push(agreement_sentence(&self.compared.comparison));
+            sentences.extend(considered_sentence(&self.compared.comparison));
+            sentences.extend(who_sentence(&self.compared.comparison));
+        }
+        sentences.join(" ")
+    }
+
+    /// Whether both formulas order jobs, so that the orders can be compared.
+    fn has_effect(self) -> bool {
+        let OldNew { old, new } = self.checked;
+        let mut checked = old.into_iter().chain(new);
+        checked.all(|checked| checked.verdict.has_effect())
+    }
+
+    /// The formulas and the rules, once if both sides have the same, and the numbers of the comparison.
+    pub(crate) fn facts(self) -> Vec<Fact> {
+        let OldNew { old, new } = self.formulas;
+        let mut facts = Fact::of_sides(&[Fact::new("formula", old)], &[Fact::new("formula", new)]);
+        if self.has_effect() && self.compared.comparison.moved() > 0 {
+            facts.push(self.moves_fact());
+        }
+        let OldNew { old, new } = &self.compared.sides;
+        let (old_rules, new_rules) = (&old.rules, &new.rules);
+        for mut fact in Fact::of_sides(&facts_of(old_rules), &facts_of(new_rules)) {
+            let old = rule(old_rules, &fact.heading);
+            let new = rule(new_rules, &fact.heading);
+            // a side whose formula has no fair share has no policy
+            let is_compared = fact.heading != "policy" || (old.is_some() && new.is_some());
+            if old != new && is_compared {
+                fact.is_in_full = false;
+            }
+            facts.push(fact);
+        }
+        if self.has_effect() {
+            facts.extend(fairness_fact(&self.compared.comparison));
+        }
+        facts.extend(self.transition_facts());
+        facts
+    }
+
+    /// How far the jobs move, and how many neighbours the formulas do not order.
+    fn moves_fact(self) -> Fact {
+        let comparison = &self.compared.comparison;
+        let mean = comparison.footrule as f64 / comparison.jobs.max(1) as f64;
+        let OldNew { old, new } = &self.compared.sides;
+        let text = format!(
+            "{} up, {} down; {} places on average, {} at most; ties {} → {}",
+            comparison.up,
+            comparison.down,
+            significant(mean),
+            comparison.largest,
+            old.ranking.ties(),
+            new.ranking.ties()
+        );
+        Fact::new("moves", text)
+    }
+
+    /// The jobs that start and those that stop failing, passing the threshold and being considered.
+    fn transition_facts(self) -> Vec<Fact> {
+        let comparison = &self.compared.comparison;
+        let mut facts = Vec::new();
+        for (Transitions { start, stop }, what) in [
+            (&comparison.failing, "failing"),
+            (&comparison.passing, "passing the threshold"),
+            (&comparison.being_considered, "being considered"),
+        ] {
+            for (rows, verb) in [(start, "start"), (stop, "stop")] {
+                if !rows.is_empty() {
+                    let ids = rows
+                        .iter()
+                        .map(|&row| self.compared.table().id(row as usize));
+                    let heading = format!("{verb} {what}");
+                    facts.push(Fact::new(&heading, first_names(ids, MAX_IDS)).in_full());
+                }
+            }
+        }
+        facts
+    }
+
+    /// The findings about the formulas, one line each.
+    fn findings(self) -> Option<Section<'a>> {
+        let OldNew { old, new } = self.checked;
+        if self.formulas.old == self.formulas.new {
+            return brief_findings(new?);
+        }
+        brief_findings_of_sides(OldNew::new(old?, new?))
+    }
+
+    /// The jobs that gain and those that lose the most places, or all jobs of a filter.
+    fn listed_jobs(self) -> Vec<Section<'a>> {
+        let ListedJobs { top, is_filtered } = self.listed;
+        let mut all = self.moves_of();
+        let lists = if is_filtered {
+            all.truncate(top.unwrap_or(usize::MAX));
+            vec![("", all)]
+        } else {
+            let (mut up, mut down) = (Vec::new(), Vec::new());
+            for job in all {
+                match job.moved() {
+                    Some(1..) => up.push(job),
+                    Some(..=-1) => down.push(job),
+                    _ => {}
+                }
+            }
+            for moves in [&mut up, &mut down] {
+                moves.sort_by_key(farthest_first);
+                moves.truncate(top.unwrap_or(MAX_MOVES));
+            }
+            vec![
+                ("jobs that gain most places", up),
+                ("jobs that lose most places", down),
+            ]
+        };
+        let mut sections = Vec::new();
+        for (heading, moves) in lists {
+            if !moves.is_empty() {
+                let table = self.table_of_moves(moves);
+                let section = Section::new(heading).in_text().table(table);
+                sections.push(section.in_full_if(top.is_none() && !is_filtered));
+            }
+        }
+        sections
+    }
+
+    /// The jobs, those that move farthest first.
+    fn all_jobs(self) -> Section<'a> {
+        let mut moves = self.moves_of();
+        moves.sort_by_key(farthest_first);
+        Section::new("jobs")
+            .on_page()
+            .prose("Those that move farthest first.")
+            .table(self.table_of_moves(moves))
+    }
+
+    fn table_of_moves(self, moves: Vec<JobMove>) -> Table<'a> {
+        let mut columns = move_columns();
+        columns.push(Column::number("old value", DECIDES));
+        columns.push(Column::number("new value", DECIDES));
+        Table::new(columns, moves.len(), move |index| {
+            let job = &moves[index];
+            let OldNew { old, new } = self.scores(job.row);
+            let mut cells = move_cells(self.compared.table(), job);
+            cells.extend(cells![old.map(Cell::Score), new.map(Cell::Score)]);
+            cells
+        })
+    }
+
+    /// Where the jobs come from and go to, and how far they move.
+    pub(crate) fn chart_sections(self) -> [Section<'a>; 2] {
+        let OldNew { old, new } = self.compared.comparison.considered;
+        let most = old.max(new);
+        let places = if most <= MAX_SLOPES {
+            self.slopes_section()
+        } else {
+            self.bands_section(most)
+        };
+        [places.on_page(), self.displacements_section().on_page()]
+    }
+
+    /// A line for each job, and the new order.
+    fn slopes_section(self) -> Section<'a> {
+        let mut slopes = Vec::new();
+        for job in self.moves_of() {
+            let name = self.job_name(job.row);
+            slopes.push(Slope { name, job });
+        }
+        let name = "Each job's place in the old and in the new order";
+        Section::new("every job's place")
+            .chart(move || Chart::new(charts::chart(&slopes, name), &DIRECTIONS))
+            .table(self.new_order().folded("The new order as a table"))
+    }
+
+    /// The jobs in the new order, each with an arrow for how far it moved; those that are no longer
+    /// considered are last.
+    fn new_order(self) -> Table<'a> {
+        let mut moves = self.moves_of();
+        moves.sort_by_key(|job| (job.new.is_none(), job.new, job.old));
+        let columns = [
+            Column::number("place", 9),
+            Column::number("moved", 9),
+            Column::text("job", 9),
+            Column::number("before", 8),
+        ];
+        let mut rows = Vec::new();
+        for job in moves {
+            let moved = job.moved().map(Cell::Arrow);
+            rows.push(cells![job.new, moved, self.job_name(job.row), job.old]);
+        }
+        Table::from_rows(columns, rows)
+    }
+
+    /// Of the jobs in each band of the old order, how many are in which band of the new one.
+    fn bands_section(self, most: usize) -> Section<'a> {
+        let bands = bands(most);
+        let mut names: Vec<String> = bands.iter().map(band_name).collect();
+        let moves = self.moves_of();
+        if moves
+            .iter()
+            .any(|job| job.old.is_none() || job.new.is_none())
+        {
+            names.push("not considered".to_owned());
+        }
+        let mut counts = vec![vec![0usize; names.len()]; names.len()];
+        for job in moves {
+            counts[band_of(&bands, job.old)][band_of(&bands, job.new)] += 1;
+        }
+        let mut columns = vec![Column::text("old place", 9), Column::number("jobs", 8)];
+        let mut rows = Vec::new();
+        for (name, counts) in iter::zip(names, counts) {
+            columns.push(Column::number(format!("now {name}"), 8));
+            let mut row = vec![name.into(), Cell::Count(counts.iter().sum())];
+            row.extend(counts.into_iter().map(Cell::Count));
+            rows.push(row);
+        }
+        Section::new("from where to where")
+        .prose(
+            "Of the jobs in each part of the old order, how many are in which part of the new one.",
+        )
+        .table(Table::from_rows(columns, rows))
+    }
+
+    /// How many jobs move how far.
+    fn displacements_section(self) -> Section<'a> {
+        let bands = bands((self.compared.comparison.largest as usize).max(1));
+        let (mut all, mut unchanged) = (0, 0);
+        let (mut up, mut down) = (vec![0; bands.len()], vec![0; bands.len()]);
+        for job in self.moves_of() {
+            let Some(moved) = job.moved() else { continue };
+            let band = band_of(&bands, Some(moved.unsigned_abs() as usize));
+            match moved {
+                1.. => up[band] += 1,
+                0 => unchanged += 1,
+                _ => down[band] += 1,
+            }
+            all += 1;
+        }
+        let mut rows = Vec::new();
+        for (way, counts) in [("down", down), ("up", up)] {
+            for (band, jobs) in iter::zip(&bands, counts) {
+                rows.push(cells![format!("{} places {way}", band_name(band)), jobs]);
+            }
+        }
+        let columns = [
+            Column::text("moved", 9),
+            Column::number("jobs", 9).with_bar(),
+        ];
+        Section::new("how far jobs move")
+            .prose(format!("Unchanged: {unchanged} of {}.", count(all, "job")))
+            .table(Table::from_rows(columns, rows))
+    }
+
+    /// The moves of the jobs that the report lists.
+    fn moves_of(self) -> Vec<JobMove> {
+        let mut moves = Vec::with_capacity(self.rows.len());
+        for &row in self.rows {
+            moves.push(self.compared.comparison.job(row));
+        }
+        moves
+    }
+
+    fn job_name(self, row: usize) -> String {
+        let table = self.compared.table();
+        let names = [table.id(row), table.entity(row)];
+        names.join(" ").trim_end().to_owned()
+    }
 }
 
 /// The rows that a comparison lists: the new order, then the jobs that are considered only under
@@ -148,23 +504,12 @@ impl Serialize for CompareReport<'_> {
         let ComparedQueue {
             comparison, sides, ..
         } = self.compared;
-        let rankings = sides.as_ref().map(|side| &side.ranking);
         let report = object! {
             old: side(self.formulas.old, &sides.old.rules),
             new: side(self.formulas.new, &sides.new.rules),
             jobs: Each(|| self.rows.iter().map(|&row| self.job(row))),
-            summary: object! {
-                #[serde(flatten)]
-                comparison,
-                moved: comparison.moved(),
-                evaluated: rankings.map(|ranking| ranking.scores().count()),
-                ties: rankings.map(Ranking::ties),
-            },
-            fairness: object! {
-                #[serde(flatten)]
-                sides: comparison.fairness,
-                first: comparison.first,
-            },
+            #[serde(flatten)]
+            numbers: self.numbers(),
             changes: object! {
                 considered: self.start_stop(&comparison.being_considered),
                 failing: self.start_stop(&comparison.failing),
@@ -223,110 +568,6 @@ const MAX_WHO: usize = 10;
 const MAX_IDS: usize = 5;
 /// The heading of those who gain and lose most.
 const WHO: &str = "who gains and loses";
-
-/// What a page shows beside a comparison.
-#[derive(Debug)]
-pub struct ComparePageParts {
-    /// The findings about each formula, as they are drawn in a terminal.
-    findings: OldNew<Vec<String>>,
-    /// The fair-share tree of the new side with its numbers.
-    tree: Option<AssessedTree>,
-}
-
-/// Which jobs the text of a comparison lists.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ListedJobs {
-    /// The number of jobs in a list; `None`: ten, or all that the filter leaves.
-    top: Option<usize>,
-    /// Whether the rows of the report were chosen by a filter. They are then all listed, whether
-    /// they move or not.
-    is_filtered: bool,
-}
-
-/// The document of a comparison. What only a page shows of it is in the order of the page, which
-/// begins with the answer.
-fn compare_document(report: CompareReport<'_>) -> Document<'_> {
-    let CompareReport { compared, page, .. } = report;
-    let comparison = &compared.comparison;
-    let is_changed = comparison.moved() > 0 || !comparison.being_considered.is_empty();
-    let mut who = None;
-    if is_changed && has_effect(report) {
-        who = who_table(comparison);
-    }
-    let mut sections = Vec::new();
-    if let Some(who) = &who {
-        sections.push(Section::new(WHO).on_page().table(who.clone()));
-    }
-    sections.extend(findings(report));
-    sections.extend(decides_section(report.decides));
-    if let Some(who) = who {
-        sections.push(Section::new("").in_text().table(who));
-    }
-    sections.extend(listed_jobs(report));
-    let formulas = Section::formulas(report.formulas.old, report.formulas.new);
-    match page {
-        None => sections.push(formulas),
-        Some(page) => {
-            let drawn = OldNew::new(&*page.findings.old, &*page.findings.new);
-            let findings = Section::findings_of_sides(report.formulas, drawn);
-            if is_changed {
-                let [places, displacements] = chart_sections(report);
-                sections.extend([places, formulas]);
-                sections.extend(findings);
-                sections.push(displacements);
-            } else {
-                sections.push(formulas);
-                sections.extend(findings);
-            }
-        }
-    }
-    if is_changed {
-        let groups = group_sections(comparison, false).into_iter();
-        sections.extend(groups.map(Section::in_full));
-    }
-    if let Some(page) = page {
-        sections.push(all_jobs(report));
-        sections.extend(page.tree.as_ref().map(tree_section));
-    }
-    Document {
-        command: "jsf compare",
-        title: "Comparison of two formulas".to_owned(),
-        headline: headline(report),
-        facts: facts(report),
-        sections,
-        read_on: "--report FILE.html, jsf simulate for waits",
-    }
-}
-
-/// The verdicts on the formulas, then how far the new order agrees with the old one, then who gains
-/// and who loses most.
-pub(crate) fn headline(report: CompareReport<'_>) -> String {
-    let OldNew { old, new } = report.checked;
-    let mut sentences = Vec::new();
-    if let Some(checked) = new {
-        sentences.extend(verdict_sentence(checked, "the new formula"));
-    }
-    // of the formula in force it counts only whether it orders jobs at all
-    if let Some(checked) = old
-        && report.formulas.old != report.formulas.new
-        && !checked.verdict.has_effect()
-    {
-        sentences.extend(verdict_sentence(checked, "the old formula"));
-    }
-    if has_effect(report) {
-        sentences.push(agreement_sentence(&report.compared.comparison));
-        sentences.extend(considered_sentence(&report.compared.comparison));
-        sentences.extend(who_sentence(&report.compared.comparison));
-    }
-    sentences.join(" ")
-}
-
-/// Whether both formulas order jobs, so that the orders can be compared.
-fn has_effect(report: CompareReport<'_>) -> bool {
-    let OldNew { old, new } = report.checked;
-    let mut checked = old.into_iter().chain(new);
-    checked.all(|checked| checked.verdict.has_effect())
-}
 
 /// How far the orders agree, and how many jobs move.
 fn agreement_sentence(comparison: &Comparison) -> String {
@@ -427,51 +668,8 @@ fn groups_by_gain(comparison: &Comparison) -> Vec<KindOfGroup<'_>> {
     groups
 }
 
-/// The formulas and the rules, once if both sides have the same, and the numbers of the comparison.
-pub(crate) fn facts(report: CompareReport<'_>) -> Vec<Fact> {
-    let OldNew { old, new } = report.formulas;
-    let mut facts = Fact::of_sides(&[Fact::new("formula", old)], &[Fact::new("formula", new)]);
-    if has_effect(report) && report.compared.comparison.moved() > 0 {
-        facts.push(moves_fact(report));
-    }
-    let OldNew { old, new } = &report.compared.sides;
-    let (old_rules, new_rules) = (&old.rules, &new.rules);
-    for mut fact in Fact::of_sides(&facts_of(old_rules), &facts_of(new_rules)) {
-        let old = rule(old_rules, &fact.heading);
-        let new = rule(new_rules, &fact.heading);
-        // a side whose formula has no fair share has no policy
-        let is_compared = fact.heading != "policy" || (old.is_some() && new.is_some());
-        if old != new && is_compared {
-            fact.is_in_full = false;
-        }
-        facts.push(fact);
-    }
-    if has_effect(report) {
-        facts.extend(fairness_fact(&report.compared.comparison));
-    }
-    facts.extend(transition_facts(report));
-    facts
-}
-
 fn rule<'r>(rules: &'r [Rule], heading: &str) -> Option<&'r Rule> {
     rules.iter().find(|rule| rule.heading == heading)
-}
-
-/// How far the jobs move, and how many neighbours the formulas do not order.
-fn moves_fact(report: CompareReport<'_>) -> Fact {
-    let comparison = &report.compared.comparison;
-    let mean = comparison.footrule as f64 / comparison.jobs.max(1) as f64;
-    let OldNew { old, new } = &report.compared.sides;
-    let text = format!(
-        "{} up, {} down; {} places on average, {} at most; ties {} → {}",
-        comparison.up,
-        comparison.down,
-        significant(mean),
-        comparison.largest,
-        old.ranking.ties(),
-        new.ranking.ties()
-    );
-    Fact::new("moves", text)
 }
 
 /// How evenly the first jobs are distributed; `None` without entities that have shares.
@@ -492,37 +690,6 @@ fn fairness_fact(comparison: &Comparison) -> Option<Fact> {
     Some(Fact::new("fairness", text).in_full())
 }
 
-/// The jobs that start and those that stop failing, passing the threshold and being considered.
-fn transition_facts(report: CompareReport<'_>) -> Vec<Fact> {
-    let comparison = &report.compared.comparison;
-    let mut facts = Vec::new();
-    for (Transitions { start, stop }, what) in [
-        (&comparison.failing, "failing"),
-        (&comparison.passing, "passing the threshold"),
-        (&comparison.being_considered, "being considered"),
-    ] {
-        for (rows, verb) in [(start, "start"), (stop, "stop")] {
-            if !rows.is_empty() {
-                let ids = rows
-                    .iter()
-                    .map(|&row| report.compared.table().id(row as usize));
-                let heading = format!("{verb} {what}");
-                facts.push(Fact::new(&heading, first_names(ids, MAX_IDS)).in_full());
-            }
-        }
-    }
-    facts
-}
-
-/// The findings about the formulas, one line each.
-fn findings<'a>(report: CompareReport<'_>) -> Option<Section<'a>> {
-    let OldNew { old, new } = report.checked;
-    if report.formulas.old == report.formulas.new {
-        return brief_findings(new?);
-    }
-    brief_findings_of_sides(OldNew::new(old?, new?))
-}
-
 /// The entities, groups and queues, with those that gain and those that lose most at the ends.
 fn who_table(comparison: &Comparison) -> Option<Table<'_>> {
     let mut groups = groups_by_gain(comparison);
@@ -534,82 +701,11 @@ fn who_table(comparison: &Comparison) -> Option<Table<'_>> {
     Some(table.limit(RowLimit::Ends(MAX_WHO)))
 }
 
-/// The jobs that gain and those that lose the most places, or all jobs of a filter.
-fn listed_jobs(report: CompareReport<'_>) -> Vec<Section<'_>> {
-    let ListedJobs { top, is_filtered } = report.listed;
-    let mut all = moves_of(report);
-    let lists = if is_filtered {
-        all.truncate(top.unwrap_or(usize::MAX));
-        vec![("", all)]
-    } else {
-        let (mut up, mut down) = (Vec::new(), Vec::new());
-        for job in all {
-            match job.moved() {
-                Some(1..) => up.push(job),
-                Some(..=-1) => down.push(job),
-                _ => {}
-            }
-        }
-        for moves in [&mut up, &mut down] {
-            moves.sort_by_key(farthest_first);
-            moves.truncate(top.unwrap_or(MAX_MOVES));
-        }
-        vec![
-            ("jobs that gain most places", up),
-            ("jobs that lose most places", down),
-        ]
-    };
-    let mut sections = Vec::new();
-    for (heading, moves) in lists {
-        if !moves.is_empty() {
-            let table = table_of_moves(report, moves);
-            let section = Section::new(heading).in_text().table(table);
-            sections.push(section.in_full_if(top.is_none() && !is_filtered));
-        }
-    }
-    sections
-}
-
 /// Jobs that one side does not consider come first of all.
 fn farthest_first(job: &JobMove) -> (bool, Reverse<u64>) {
     let moved = job.moved();
     let places = moved.unwrap_or_default().unsigned_abs();
     (moved.is_some(), Reverse(places))
-}
-
-/// The jobs, those that move farthest first.
-fn all_jobs(report: CompareReport<'_>) -> Section<'_> {
-    let mut moves = moves_of(report);
-    moves.sort_by_key(farthest_first);
-    Section::new("jobs")
-        .on_page()
-        .prose("Those that move farthest first.")
-        .table(table_of_moves(report, moves))
-}
-
-fn table_of_moves(report: CompareReport<'_>, moves: Vec<JobMove>) -> Table<'_> {
-    let mut columns = move_columns();
-    columns.push(Column::number("old value", DECIDES));
-    columns.push(Column::number("new value", DECIDES));
-    Table::new(columns, moves.len(), move |index| {
-        let job = &moves[index];
-        let OldNew { old, new } = report.scores(job.row);
-        let mut cells = move_cells(report.compared.table(), job);
-        cells.extend(cells![old.map(Cell::Score), new.map(Cell::Score)]);
-        cells
-    })
-}
-
-/// Where the jobs come from and go to, and how far they move.
-pub(crate) fn chart_sections(report: CompareReport<'_>) -> [Section<'_>; 2] {
-    let OldNew { old, new } = report.compared.comparison.considered;
-    let most = old.max(new);
-    let places = if most <= MAX_SLOPES {
-        slopes_section(report)
-    } else {
-        bands_section(report, most)
-    };
-    [places.on_page(), displacements_section(report).on_page()]
 }
 
 /// The meaning of the colours of marks that are jobs.
@@ -618,68 +714,6 @@ const DIRECTIONS: [(&str, &str); 3] = [
     ("down", "loses places"),
     ("same", "keeps its place"),
 ];
-
-/// A line for each job, and the new order.
-fn slopes_section(report: CompareReport<'_>) -> Section<'_> {
-    let mut slopes = Vec::new();
-    for job in moves_of(report) {
-        let name = job_name(report, job.row);
-        slopes.push(Slope { name, job });
-    }
-    let name = "Each job's place in the old and in the new order";
-    Section::new("every job's place")
-        .chart(move || Chart::new(charts::chart(&slopes, name), &DIRECTIONS))
-        .table(new_order(report).folded("The new order as a table"))
-}
-
-/// The jobs in the new order, each with an arrow for how far it moved; those that are no longer
-/// considered are last.
-fn new_order(report: CompareReport<'_>) -> Table<'_> {
-    let mut moves = moves_of(report);
-    moves.sort_by_key(|job| (job.new.is_none(), job.new, job.old));
-    let columns = [
-        Column::number("place", 9),
-        Column::number("moved", 9),
-        Column::text("job", 9),
-        Column::number("before", 8),
-    ];
-    let mut rows = Vec::new();
-    for job in moves {
-        let moved = job.moved().map(Cell::Arrow);
-        rows.push(cells![job.new, moved, job_name(report, job.row), job.old]);
-    }
-    Table::from_rows(columns, rows)
-}
-
-/// Of the jobs in each band of the old order, how many are in which band of the new one.
-fn bands_section(report: CompareReport<'_>, most: usize) -> Section<'_> {
-    let bands = bands(most);
-    let mut names: Vec<String> = bands.iter().map(band_name).collect();
-    let moves = moves_of(report);
-    if moves
-        .iter()
-        .any(|job| job.old.is_none() || job.new.is_none())
-    {
-        names.push("not considered".to_owned());
-    }
-    let mut counts = vec![vec![0usize; names.len()]; names.len()];
-    for job in moves {
-        counts[band_of(&bands, job.old)][band_of(&bands, job.new)] += 1;
-    }
-    let mut columns = vec![Column::text("old place", 9), Column::number("jobs", 8)];
-    let mut rows = Vec::new();
-    for (name, counts) in iter::zip(names, counts) {
-        columns.push(Column::number(format!("now {name}"), 8));
-        let mut row = vec![name.into(), Cell::Count(counts.iter().sum())];
-        row.extend(counts.into_iter().map(Cell::Count));
-        rows.push(row);
-    }
-    Section::new("from where to where")
-        .prose(
-            "Of the jobs in each part of the old order, how many are in which part of the new one.",
-        )
-        .table(Table::from_rows(columns, rows))
-}
 
 /// The places 1 to 10, 11 to 100, and so on.
 fn bands(most: usize) -> Vec<(usize, usize)> {
@@ -701,51 +735,6 @@ fn band_of(bands: &[(usize, usize)], rank: Option<usize>) -> usize {
 
 fn band_name((first, last): &(usize, usize)) -> String {
     grouped(&format!("{first} to {last}"))
-}
-
-/// How many jobs move how far.
-fn displacements_section(report: CompareReport<'_>) -> Section<'_> {
-    let bands = bands((report.compared.comparison.largest as usize).max(1));
-    let (mut all, mut unchanged) = (0, 0);
-    let (mut up, mut down) = (vec![0; bands.len()], vec![0; bands.len()]);
-    for job in moves_of(report) {
-        let Some(moved) = job.moved() else { continue };
-        let band = band_of(&bands, Some(moved.unsigned_abs() as usize));
-        match moved {
-            1.. => up[band] += 1,
-            0 => unchanged += 1,
-            _ => down[band] += 1,
-        }
-        all += 1;
-    }
-    let mut rows = Vec::new();
-    for (way, counts) in [("down", down), ("up", up)] {
-        for (band, jobs) in iter::zip(&bands, counts) {
-            rows.push(cells![format!("{} places {way}", band_name(band)), jobs]);
-        }
-    }
-    let columns = [
-        Column::text("moved", 9),
-        Column::number("jobs", 9).with_bar(),
-    ];
-    Section::new("how far jobs move")
-        .prose(format!("Unchanged: {unchanged} of {}.", count(all, "job")))
-        .table(Table::from_rows(columns, rows))
-}
-
-/// The moves of the jobs that the report lists.
-fn moves_of(report: CompareReport<'_>) -> Vec<JobMove> {
-    let mut moves = Vec::with_capacity(report.rows.len());
-    for &row in report.rows {
-        moves.push(report.compared.comparison.job(row));
-    }
-    moves
-}
-
-fn job_name(report: CompareReport<'_>, row: usize) -> String {
-    let table = report.compared.table();
-    let names = [table.id(row), table.entity(row)];
-    names.join(" ").trim_end().to_owned()
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ impl Answer for ExplainReport<'_> {
             let mut of = String::new();
             if jobs.len() > 1 {
                 let id = report.table().id(job.row);
-                let sentence = format!("{}.", place_in_words(&report, job));
+                let sentence = format!("{}.", report.place_in_words(job));
                 sections.push(Section::new(id).prose(sentence).in_full());
                 of = format!(" of {id}");
             }
@@ -81,8 +81,8 @@ impl Answer for ExplainReport<'_> {
         Document {
             command: "jsf explain",
             title: "Why a job has its place".to_owned(),
-            headline: headline(report),
-            facts: facts(report, &decides),
+            headline: report.headline(),
+            facts: report.facts(&decides),
             sections,
             read_on: "jsf trajectory --job ID",
         }
@@ -108,109 +108,346 @@ impl<'a> ExplainReport<'a> {
     fn excluded(&self, job: &Explanation) -> Option<(&'static str, String)> {
         excluded(self.table(), job.row, job.rank, job.not_considered)
     }
-}
 
-/// The view of the path of a job in the fair-share tree.
-fn path_view<'a>(shares: Option<&'a PolicyShares>, job: &'a Explanation) -> Option<PolicyView<'a>> {
-    if job.path.is_empty() {
-        return None;
+    /// An explanation with the names of jobs instead of their rows. A number that is not finite is
+    /// null.
+    fn explained_job(self, job: &'a Explanation) -> impl Serialize {
+        let table = self.table();
+        let (excluded, reason) = self.excluded(job).unzip();
+        let (exact, error) = exact_or_error(job.result.as_ref().map(Result::as_ref));
+        let mut same_error = Vec::new();
+        for &row in job.same_error.iter().take(MAX_LISTED) {
+            same_error.push(table.id(row));
+        }
+        let mut nodes = Vec::new();
+        for node in &job.nodes {
+            let text = excerpt(self.part(node), MAX_CODE);
+            nodes.push(object! { span: node.span, text, value: &node.value });
+        }
+        let mut shares = Vec::new();
+        if let Some(view) = path_view(self.explanations.shares.as_ref(), job) {
+            for &node in &view.nodes {
+                shares.push(node_numbers(&view, node));
+            }
+        }
+        let is_slurm_priority = self.queue.is_slurm_priority;
+        let [above, below] = [&job.above, &job.below].map(|jobs| {
+            let jobs = jobs.iter().map(|near| self.neighbour(near));
+            Vec::from_iter(jobs)
+        });
+        object! {
+            id: table.id(job.row),
+            entity: table.entity(job.row),
+            queue: table.queue(job.row),
+            state: table.state(job.row).letter(),
+            rank: job.rank,
+            considered: self.considered(),
+            excluded,
+            reason,
+            score: job.score,
+            exact,
+            logged: job.score.map(|score| logged(score, is_slurm_priority)),
+            error: error.map(error_numbers),
+            same_error: error.map(|_| object! { count: job.same_error.len(), jobs: same_error }),
+            sentence: self.place_in_words( job),
+            inputs: &job.inputs,
+            nodes,
+            terms: &job.terms,
+            influences: &job.influences,
+            causes: &job.causes,
+            shares,
+            above,
+            below,
+            changes: &job.changes.found,
+            exchange_rates: &job.rates,
+            changes_unknown: &job.changes.unknown,
+            is_complete: job.is_complete,
+            #[serde(flatten)]
+            reached: job.reached.map(reached),
+        }
     }
-    Some(PolicyView::new(shares?, job.path.clone()))
+
+    fn neighbour(self, near: &'a Neighbour) -> impl Serialize {
+        let score = self.queue.ranking.score(near.row);
+        let value = score.as_ref().map(|score| score.value);
+        let (exact, error) = exact_or_error(score.map(|score| score.unrounded));
+        object! {
+            id: self.table().id(near.row),
+            entity: self.table().entity(near.row),
+            rank: near.rank,
+            score: value,
+            exact,
+            error: error.map(error_numbers),
+            terms: &near.differences,
+            decided_by: near.decided_by.map(|criterion| criterion.to_string()),
+            reason: &near.reason,
+            rounding: near.rounding,
+        }
+    }
+
+    /// Why the first jobs have their places, a sentence each.
+    fn headline(self) -> String {
+        let jobs = &self.explanations.jobs;
+        let mut sentences = Vec::new();
+        if let Some(checked) = self.checked
+            && !checked.verdict.has_effect()
+        {
+            sentences.extend(verdict_sentence(checked, "the formula"));
+        }
+        for job in jobs.iter().take(MAX_SENTENCES) {
+            sentences.push(format!("{}.", self.place_in_words(job)));
+        }
+        if jobs.len() > MAX_SENTENCES {
+            let more = count(jobs.len() - MAX_SENTENCES, "more job");
+            sentences.push(format!("Below: {more}."));
+        }
+        sentences.join(" ")
+    }
+
+    /// The formula, what decides the order, what waiting is worth, and, in full, the rules.
+    fn facts(self, decides: &[SummandAgreement]) -> Vec<Fact> {
+        let jobs = &self.explanations.jobs;
+        let mut facts = rule_facts(self.formula, &self.queue.rules);
+        if self.is_last_described
+            && let Some(job) = jobs.last()
+        {
+            let words = described_words(self.table(), job);
+            facts.insert(1, Fact::new("described", words));
+        }
+        if !self.preemption.is_empty() {
+            facts.push(Fact::new("cycle", self.preemption.join("; ")));
+        }
+        facts.extend(decides_fact(decides));
+        let mut worth = Vec::new();
+        for job in jobs {
+            let rates = rates_line(&job.rates, "at this job");
+            let id = self.table().id(job.row);
+            match jobs.len() {
+                _ if rates.is_empty() => {}
+                1 => worth.push(format!("{rates} (in waiting)")),
+                _ => worth.push(format!("`{id}`: {rates} (in waiting)")),
+            }
+        }
+        if !worth.is_empty() {
+            facts.push(Fact::with_lines("worth", worth).in_full_if(jobs.len() > 1));
+        }
+        facts
+    }
+
+    /// What decides between the job and a neighbour where the values do not say it.
+    fn note(self, one: &Neighbour) -> String {
+        let mut notes = Vec::new();
+        if let Some(score) = self.queue.ranking.score(one.row)
+            && score.unrounded.is_err()
+        {
+            notes.push("its evaluation failed");
+        }
+        if one.decided_by != Some(Criterion::Value) {
+            notes.push(&one.reason);
+        }
+        notes.extend(one.rounding.map(|rounding| rounding.as_str()));
+        notes.join("; ")
+    }
+
+    /// Whether some job has an amount of the order of magnitude that an input would have to have.
+    fn is_plausible(self, change: &SmallestChange) -> bool {
+        let Some(column) = self.table().column(&change.name) else {
+            return true;
+        };
+        let mut most: f64 = 1.0;
+        for row in 0..self.table().len() {
+            most = most.max(column.nearest_double(row));
+        }
+        matches!(nearest_double(&change.to), Some(to) if to <= PLAUSIBLE * most)
+    }
+
+    /// The text of a part of the formula.
+    fn part(self, node: &NodeValue) -> &'a str {
+        node.span.slice(self.queue.program.expr().text())
+    }
+
+    /// Why a job has its place, in one sentence.
+    fn place_in_words(self, job: &Explanation) -> String {
+        let id = self.table().id(job.row);
+        let mut clauses = vec![match job.rank {
+            Some(rank) => {
+                let considered = grouped_number(self.considered());
+                format!("`{id}` is {} of {considered}", ordinal(rank))
+            }
+            None => format!("`{id}` is not considered: {}", self.why_not(job)),
+        }];
+        match (&job.result, job.rank) {
+            (Some(Err(error)), _) => clauses.push(self.failure(job, error)),
+            (Some(Ok(_)), Some(rank)) => clauses.extend(self.reason(job, rank)),
+            (Some(Ok(_)), None) => {
+                if let Some(score) = job.score {
+                    clauses.push(format!("its value is {}", score_in_words(score)));
+                }
+            }
+            (None, _) => {}
+        }
+        clauses.join(if job.rank.is_some() { ": " } else { "; " })
+    }
+
+    /// Why the scheduler does not consider a job.
+    fn why_not(self, job: &Explanation) -> String {
+        let state = self.table().state(job.row);
+        match self.excluded(job) {
+            Some((keyword, reason))
+                if keyword != "state" || self.table().exclusion(job.row).is_some() =>
+            {
+                reason
+            }
+            _ => format!("its state is {} ({})", state.letter(), state_words(state)),
+        }
+    }
+
+    fn failure(self, job: &Explanation, error: &ScoreError) -> String {
+        let text = error.span().slice(self.queue.program.expr().text());
+        let mut words = format!("`{}` fails with \"{error}\"", excerpt(text, MAX_QUOTED));
+        match job.score {
+            Some(f64::NEG_INFINITY) => words += ", so it has no value and comes last",
+            Some(score) if error.consequence() == Consequence::Unknown => {
+                words += &format!(", and jsf gives it the value {}", score_in_words(score));
+            }
+            Some(score) => words += &format!(", so its value is {}", score_in_words(score)),
+            None => {}
+        }
+        if error.crashes_the_scheduler() {
+            words += ", and OpenPBS's scheduler crashes";
+        }
+        match job.same_error.len() {
+            0 => words,
+            others => format!("{words}; so do {}", count(others, "other job")),
+        }
+    }
+
+    /// What moves the job most, and what moves it most the other way. A job of the worse half of the
+    /// queue is compared with the jobs just ahead, and what costs it comes first; a job of the better
+    /// half with the median, else with the jobs just behind, and what helps it comes first.
+    fn reason(self, job: &Explanation, rank: usize) -> Option<String> {
+        if job.score.is_some_and(f64::is_nan) {
+            let mut words = "its value is not a number".to_owned();
+            for input in &job.inputs {
+                let value = input.value.as_ref().and_then(nearest_double);
+                if value.is_some_and(f64::is_nan) {
+                    words += &format!(", as its `{}` is", input.name);
+                }
+            }
+            return Some(words + ", which the scheduler takes to be equal to every other");
+        }
+        let is_ahead = rank * 2 <= self.considered() || rank == 1;
+        let compared: &[Against] = if is_ahead {
+            &[Against::Median, Against::Behind]
+        } else {
+            &[Against::Ahead]
+        };
+        for &against in compared {
+            if let Some(main) = first_cause(job, against, !is_ahead) {
+                let mut words = self.cause_words(job, main);
+                if let Some(other) = first_cause(job, against, is_ahead) {
+                    words += &format!(", but {}", self.cause_words(job, other));
+                }
+                return Some(words);
+            }
+        }
+        // no single input moves it
+        let near = if is_ahead { &job.below } else { &job.above };
+        let near = near.first()?;
+        let side = if is_ahead { "behind" } else { "ahead" };
+        let id = self.table().id(near.row);
+        Some(format!("`{id}` is just {side} by {}", near.reason))
+    }
+
+    /// What one input, or the fair-share inputs together, do to the place of a job.
+    fn cause_words(self, job: &Explanation, cause: &Cause) -> String {
+        let names = quoted(cause.inputs.iter().map(String::as_str));
+        let values = values_in_words(job, cause, &cause.values);
+        let mut subject = format!("its {names} of {values}");
+        if let Some(usage) = self.usage_words(job, cause) {
+            subject += &format!(" ({usage})");
+        }
+        let costs = cause.gained > 0;
+        subject += if costs { " costs" } else { " gains" };
+        let side = match cause.against {
+            Against::Median => {
+                let places = count(cause.gained.unsigned_abs() as usize, "place");
+                let medians = match cause.others.first() {
+                    Some(median) => values_in_words(job, cause, &median.values),
+                    None => String::new(),
+                };
+                return format!("{subject} {places} against the median of the queue ({medians})");
+            }
+            Against::Ahead => "ahead",
+            Against::Behind => "behind",
+        };
+        let others = cause.others.iter();
+        let moving = others
+            .filter(|other| other.effect != 0.0 && (other.effect > 0.0) == costs)
+            .count();
+        let all = cause.others.len();
+        let against = format!("{subject} places against {moving} of the {all} jobs just {side}");
+        if costs
+            && let Some(best) = cause.others.iter().min_by_key(|other| other.rank)
+            && let Some(row) = best.row
+        {
+            let id = self.table().id(row);
+            let rank = ordinal(best.rank);
+            return format!("{against} (with that of `{id}` it would be {rank})");
+        }
+        against
+    }
+
+    /// What the fair-share numbers of a cause come from; `None` if they do not come from the tree.
+    fn usage_words(self, job: &Explanation, cause: &Cause) -> Option<String> {
+        for input in &job.inputs {
+            if cause.inputs.contains(&input.name)
+                && (FairshareInput::from_name(&input.name).is_none()
+                    || input.origin != InputOrigin::FairShareTree)
+            {
+                return None;
+            }
+        }
+        let shares = self.explanations.shares.as_ref()?;
+        let (tree, numbers) = (shares.assessed.tree(), shares.assessed.shares());
+        let entity = self.table().entity(job.row);
+        if self.explanations.lacks_usage {
+            return Some(format!("the usage of `{entity}` is unknown"));
+        }
+        let mut levels = Vec::new();
+        for &node in &job.path {
+            if let Some(association) = numbers.association(node)
+                && let Some(level) = association.level_fs
+            {
+                levels.push(format!("{} of `{}`", significant(level), tree.name(node)));
+            }
+        }
+        if !levels.is_empty() {
+            return Some(format!("level_fs {}", listed(&levels)));
+        }
+        let own = numbers.get(*job.path.last()?)?;
+        if own.fairshare_perc <= 0.0 {
+            return Some(format!("`{entity}` has no share"));
+        }
+        let times = own.fairshare_tree_usage / own.fairshare_perc;
+        if !times.is_finite() {
+            return None;
+        }
+        Some(format!(
+            "the usage that counts for `{entity}` is {} times its share",
+            significant(times)
+        ))
+    }
 }
 
 impl Serialize for ExplainReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut jobs = Vec::new();
         for job in &self.explanations.jobs {
-            jobs.push(explained_job(self, job));
+            jobs.push(self.explained_job(job));
         }
         object! { formula: self.formula, jobs, decides: self.queue.decides() }.serialize(serializer)
     }
-}
-
-/// An explanation with the names of jobs instead of their rows. A number that is not finite is
-/// null.
-fn explained_job<'a>(report: &'a ExplainReport<'a>, job: &'a Explanation) -> impl Serialize {
-    let table = report.table();
-    let (excluded, reason) = report.excluded(job).unzip();
-    let (exact, error) = exact_or_error(job.result.as_ref().map(Result::as_ref));
-    let mut same_error = Vec::new();
-    for &row in job.same_error.iter().take(MAX_LISTED) {
-        same_error.push(table.id(row));
-    }
-    let mut nodes = Vec::new();
-    for node in &job.nodes {
-        let text = excerpt(part(report, node), MAX_CODE);
-        nodes.push(object! { span: node.span, text, value: &node.value });
-    }
-    let mut shares = Vec::new();
-    if let Some(view) = path_view(report.explanations.shares.as_ref(), job) {
-        for &node in &view.nodes {
-            shares.push(node_numbers(&view, node));
-        }
-    }
-    let is_slurm_priority = report.queue.is_slurm_priority;
-    let [above, below] = [&job.above, &job.below].map(|jobs| {
-        let jobs = jobs.iter().map(|near| neighbour(report, near));
-        Vec::from_iter(jobs)
-    });
-    object! {
-        id: table.id(job.row),
-        entity: table.entity(job.row),
-        queue: table.queue(job.row),
-        state: table.state(job.row).letter(),
-        rank: job.rank,
-        considered: report.considered(),
-        excluded,
-        reason,
-        score: job.score,
-        exact,
-        logged: job.score.map(|score| logged(score, is_slurm_priority)),
-        error: error.map(error_numbers),
-        same_error: error.map(|_| object! { count: job.same_error.len(), jobs: same_error }),
-        sentence: place_in_words(report, job),
-        inputs: &job.inputs,
-        nodes,
-        terms: &job.terms,
-        influences: &job.influences,
-        causes: &job.causes,
-        shares,
-        above,
-        below,
-        changes: &job.changes.found,
-        exchange_rates: &job.rates,
-        changes_unknown: &job.changes.unknown,
-        is_complete: job.is_complete,
-        #[serde(flatten)]
-        reached: job.reached.map(reached),
-    }
-}
-
-fn neighbour<'a>(report: &'a ExplainReport<'a>, near: &'a Neighbour) -> impl Serialize {
-    let score = report.queue.ranking.score(near.row);
-    let value = score.as_ref().map(|score| score.value);
-    let (exact, error) = exact_or_error(score.map(|score| score.unrounded));
-    object! {
-        id: report.table().id(near.row),
-        entity: report.table().entity(near.row),
-        rank: near.rank,
-        score: value,
-        exact,
-        error: error.map(error_numbers),
-        terms: &near.differences,
-        decided_by: near.decided_by.map(|criterion| criterion.to_string()),
-        reason: &near.reason,
-        rounding: near.rounding,
-    }
-}
-
-/// When a job reaches a rank: null if waiting does not give the rank, or if nobody knows.
-fn reached(RankReached { rank, wait, .. }: RankReached) -> impl Serialize {
-    let to = match wait {
-        Wait::Until(at) => Some(object! { rank, #[serde(flatten)] at }),
-        Wait::Never | Wait::Unknown => None,
-    };
-    object! { to, to_is_known: wait != Wait::Unknown }
 }
 
 /// A change to more than this multiple of the largest amount of any job is left out.
@@ -223,55 +460,6 @@ const MAX_TERM_COLUMNS: usize = 4;
 const MAX_CODE: usize = 400;
 /// The most queues that one cell names.
 const MAX_NAMED: usize = 10;
-
-/// Why the first jobs have their places, a sentence each.
-fn headline(report: ExplainReport<'_>) -> String {
-    let jobs = &report.explanations.jobs;
-    let mut sentences = Vec::new();
-    if let Some(checked) = report.checked
-        && !checked.verdict.has_effect()
-    {
-        sentences.extend(verdict_sentence(checked, "the formula"));
-    }
-    for job in jobs.iter().take(MAX_SENTENCES) {
-        sentences.push(format!("{}.", place_in_words(&report, job)));
-    }
-    if jobs.len() > MAX_SENTENCES {
-        let more = count(jobs.len() - MAX_SENTENCES, "more job");
-        sentences.push(format!("Below: {more}."));
-    }
-    sentences.join(" ")
-}
-
-/// The formula, what decides the order, what waiting is worth, and, in full, the rules.
-fn facts(report: ExplainReport<'_>, decides: &[SummandAgreement]) -> Vec<Fact> {
-    let jobs = &report.explanations.jobs;
-    let mut facts = rule_facts(report.formula, &report.queue.rules);
-    if report.is_last_described
-        && let Some(job) = jobs.last()
-    {
-        let words = described_words(report.table(), job);
-        facts.insert(1, Fact::new("described", words));
-    }
-    if !report.preemption.is_empty() {
-        facts.push(Fact::new("cycle", report.preemption.join("; ")));
-    }
-    facts.extend(decides_fact(decides));
-    let mut worth = Vec::new();
-    for job in jobs {
-        let rates = rates_line(&job.rates, "at this job");
-        let id = report.table().id(job.row);
-        match jobs.len() {
-            _ if rates.is_empty() => {}
-            1 => worth.push(format!("{rates} (in waiting)")),
-            _ => worth.push(format!("`{id}`: {rates} (in waiting)")),
-        }
-    }
-    if !worth.is_empty() {
-        facts.push(Fact::with_lines("worth", worth).in_full_if(jobs.len() > 1));
-    }
-    facts
-}
 
 /// A job that is explained.
 #[derive(Clone, Copy)]
@@ -386,7 +574,7 @@ impl<'a> ExplainedJob<'a, '_> {
             let part = Cell::Node {
                 lines,
                 depth: node.depth,
-                text: excerpt(part(&self.report, node), MAX_CODE),
+                text: excerpt(self.report.part(node), MAX_CODE),
                 is_code: true,
             };
             rows.push(cells![part, &node.value]);
@@ -423,7 +611,7 @@ impl<'a> ExplainedJob<'a, '_> {
         let terms = TermColumns::new(&report.queue.program);
         let shown = deciding_terms(&terms, job);
         let mut jobs = Vec::new();
-        let shown_job = |near: &Neighbour| (near.rank.to_string(), near.row, note(report, near));
+        let shown_job = |near: &Neighbour| (near.rank.to_string(), near.row, report.note(near));
         jobs.extend(job.above.iter().rev().map(shown_job));
         jobs.push((format!("> {rank}"), job.row, "this job".to_owned()));
         jobs.extend(job.below.iter().map(shown_job));
@@ -468,7 +656,7 @@ impl<'a> ExplainedJob<'a, '_> {
         } = self;
         let mut shown = Vec::from_iter(&job.changes.found);
         // all other jobs wait too
-        shown.retain(|change| change.means != Means::Wait && is_plausible(report, change));
+        shown.retain(|change| change.means != Means::Wait && report.is_plausible(change));
         let section = Section::new(format!("what one change gives{of}"));
         let mut lacking = self.lacking_sentence(goal);
         if shown.is_empty() {
@@ -545,19 +733,21 @@ fn deciding_terms(terms: &TermColumns<'_>, job: &Explanation) -> Vec<usize> {
     shown
 }
 
-/// What decides between the job and a neighbour where the values do not say it.
-fn note(report: ExplainReport<'_>, one: &Neighbour) -> String {
-    let mut notes = Vec::new();
-    if let Some(score) = report.queue.ranking.score(one.row)
-        && score.unrounded.is_err()
-    {
-        notes.push("its evaluation failed");
+/// The view of the path of a job in the fair-share tree.
+fn path_view<'a>(shares: Option<&'a PolicyShares>, job: &'a Explanation) -> Option<PolicyView<'a>> {
+    if job.path.is_empty() {
+        return None;
     }
-    if one.decided_by != Some(Criterion::Value) {
-        notes.push(&one.reason);
-    }
-    notes.extend(one.rounding.map(|rounding| rounding.as_str()));
-    notes.join("; ")
+    Some(PolicyView::new(shares?, job.path.clone()))
+}
+
+/// When a job reaches a rank: null if waiting does not give the rank, or if nobody knows.
+fn reached(RankReached { rank, wait, .. }: RankReached) -> impl Serialize {
+    let to = match wait {
+        Wait::Until(at) => Some(object! { rank, #[serde(flatten)] at }),
+        Wait::Never | Wait::Unknown => None,
+    };
+    object! { to, to_is_known: wait != Wait::Unknown }
 }
 
 /// Who can make a change.
@@ -628,18 +818,6 @@ fn input_unit(input: &ExplainedInput) -> String {
     }
 }
 
-/// Whether some job has an amount of the order of magnitude that an input would have to have.
-fn is_plausible(report: ExplainReport<'_>, change: &SmallestChange) -> bool {
-    let Some(column) = report.table().column(&change.name) else {
-        return true;
-    };
-    let mut most: f64 = 1.0;
-    for row in 0..report.table().len() {
-        most = most.max(column.nearest_double(row));
-    }
-    matches!(nearest_double(&change.to), Some(to) if to <= PLAUSIBLE * most)
-}
-
 /// `rank 1`, `rank 5 or better`.
 fn at_most(rank: usize) -> String {
     if rank == 1 {
@@ -649,36 +827,8 @@ fn at_most(rank: usize) -> String {
     }
 }
 
-/// The text of a part of the formula.
-fn part<'r>(report: &ExplainReport<'r>, node: &NodeValue) -> &'r str {
-    node.span.slice(report.queue.program.expr().text())
-}
-
 /// The most characters of a part of the formula that is quoted.
 const MAX_QUOTED: usize = 120;
-
-/// Why a job has its place, in one sentence.
-fn place_in_words(report: &ExplainReport<'_>, job: &Explanation) -> String {
-    let id = report.table().id(job.row);
-    let mut clauses = vec![match job.rank {
-        Some(rank) => {
-            let considered = grouped_number(report.considered());
-            format!("`{id}` is {} of {considered}", ordinal(rank))
-        }
-        None => format!("`{id}` is not considered: {}", why_not(report, job)),
-    }];
-    match (&job.result, job.rank) {
-        (Some(Err(error)), _) => clauses.push(failure(report, job, error)),
-        (Some(Ok(_)), Some(rank)) => clauses.extend(reason(report, job, rank)),
-        (Some(Ok(_)), None) => {
-            if let Some(score) = job.score {
-                clauses.push(format!("its value is {}", score_in_words(score)));
-            }
-        }
-        (None, _) => {}
-    }
-    clauses.join(if job.rank.is_some() { ": " } else { "; " })
-}
 
 /// The value of a job that is only described, and what the formula reads of it.
 fn described_words(table: &JobTable, job: &Explanation) -> String {
@@ -702,119 +852,10 @@ fn described_words(table: &JobTable, job: &Explanation) -> String {
     format!("{words}, if it is submitted now to `{queue}`")
 }
 
-/// Why the scheduler does not consider a job.
-fn why_not(report: &ExplainReport<'_>, job: &Explanation) -> String {
-    let state = report.table().state(job.row);
-    match report.excluded(job) {
-        Some((keyword, reason))
-            if keyword != "state" || report.table().exclusion(job.row).is_some() =>
-        {
-            reason
-        }
-        _ => format!("its state is {} ({})", state.letter(), state_words(state)),
-    }
-}
-
-fn failure(report: &ExplainReport<'_>, job: &Explanation, error: &ScoreError) -> String {
-    let text = error.span().slice(report.queue.program.expr().text());
-    let mut words = format!("`{}` fails with \"{error}\"", excerpt(text, MAX_QUOTED));
-    match job.score {
-        Some(f64::NEG_INFINITY) => words += ", so it has no value and comes last",
-        Some(score) if error.consequence() == Consequence::Unknown => {
-            words += &format!(", and jsf gives it the value {}", score_in_words(score));
-        }
-        Some(score) => words += &format!(", so its value is {}", score_in_words(score)),
-        None => {}
-    }
-    if error.crashes_the_scheduler() {
-        words += ", and OpenPBS's scheduler crashes";
-    }
-    match job.same_error.len() {
-        0 => words,
-        others => format!("{words}; so do {}", count(others, "other job")),
-    }
-}
-
-/// What moves the job most, and what moves it most the other way. A job of the worse half of the
-/// queue is compared with the jobs just ahead, and what costs it comes first; a job of the better
-/// half with the median, else with the jobs just behind, and what helps it comes first.
-fn reason(report: &ExplainReport<'_>, job: &Explanation, rank: usize) -> Option<String> {
-    if job.score.is_some_and(f64::is_nan) {
-        let mut words = "its value is not a number".to_owned();
-        for input in &job.inputs {
-            let value = input.value.as_ref().and_then(nearest_double);
-            if value.is_some_and(f64::is_nan) {
-                words += &format!(", as its `{}` is", input.name);
-            }
-        }
-        return Some(words + ", which the scheduler takes to be equal to every other");
-    }
-    let is_ahead = rank * 2 <= report.considered() || rank == 1;
-    let compared: &[Against] = if is_ahead {
-        &[Against::Median, Against::Behind]
-    } else {
-        &[Against::Ahead]
-    };
-    for &against in compared {
-        if let Some(main) = first_cause(job, against, !is_ahead) {
-            let mut words = cause_words(report, job, main);
-            if let Some(other) = first_cause(job, against, is_ahead) {
-                words += &format!(", but {}", cause_words(report, job, other));
-            }
-            return Some(words);
-        }
-    }
-    // no single input moves it
-    let near = if is_ahead { &job.below } else { &job.above };
-    let near = near.first()?;
-    let side = if is_ahead { "behind" } else { "ahead" };
-    let id = report.table().id(near.row);
-    Some(format!("`{id}` is just {side} by {}", near.reason))
-}
-
 /// The first cause that gains places against others, or that costs some.
 fn first_cause(job: &Explanation, against: Against, gains: bool) -> Option<&Cause> {
     let mut causes = job.causes.iter();
     causes.find(|cause| cause.against == against && (cause.gained > 0) == gains)
-}
-
-/// What one input, or the fair-share inputs together, do to the place of a job.
-fn cause_words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> String {
-    let names = quoted(cause.inputs.iter().map(String::as_str));
-    let values = values_in_words(job, cause, &cause.values);
-    let mut subject = format!("its {names} of {values}");
-    if let Some(usage) = usage_words(report, job, cause) {
-        subject += &format!(" ({usage})");
-    }
-    let costs = cause.gained > 0;
-    subject += if costs { " costs" } else { " gains" };
-    let side = match cause.against {
-        Against::Median => {
-            let places = count(cause.gained.unsigned_abs() as usize, "place");
-            let medians = match cause.others.first() {
-                Some(median) => values_in_words(job, cause, &median.values),
-                None => String::new(),
-            };
-            return format!("{subject} {places} against the median of the queue ({medians})");
-        }
-        Against::Ahead => "ahead",
-        Against::Behind => "behind",
-    };
-    let others = cause.others.iter();
-    let moving = others
-        .filter(|other| other.effect != 0.0 && (other.effect > 0.0) == costs)
-        .count();
-    let all = cause.others.len();
-    let against = format!("{subject} places against {moving} of the {all} jobs just {side}");
-    if costs
-        && let Some(best) = cause.others.iter().min_by_key(|other| other.rank)
-        && let Some(row) = best.row
-    {
-        let id = report.table().id(row);
-        let rank = ordinal(best.rank);
-        return format!("{against} (with that of `{id}` it would be {rank})");
-    }
-    against
 }
 
 /// The values of the inputs of a cause, with their units.
@@ -837,45 +878,4 @@ fn values_in_words(job: &Explanation, cause: &Cause, values: &[Value]) -> String
         });
     }
     words.join(" and ")
-}
-
-/// What the fair-share numbers of a cause come from; `None` if they do not come from the tree.
-fn usage_words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> Option<String> {
-    for input in &job.inputs {
-        if cause.inputs.contains(&input.name)
-            && (FairshareInput::from_name(&input.name).is_none()
-                || input.origin != InputOrigin::FairShareTree)
-        {
-            return None;
-        }
-    }
-    let shares = report.explanations.shares.as_ref()?;
-    let (tree, numbers) = (shares.assessed.tree(), shares.assessed.shares());
-    let entity = report.table().entity(job.row);
-    if report.explanations.lacks_usage {
-        return Some(format!("the usage of `{entity}` is unknown"));
-    }
-    let mut levels = Vec::new();
-    for &node in &job.path {
-        if let Some(association) = numbers.association(node)
-            && let Some(level) = association.level_fs
-        {
-            levels.push(format!("{} of `{}`", significant(level), tree.name(node)));
-        }
-    }
-    if !levels.is_empty() {
-        return Some(format!("level_fs {}", listed(&levels)));
-    }
-    let own = numbers.get(*job.path.last()?)?;
-    if own.fairshare_perc <= 0.0 {
-        return Some(format!("`{entity}` has no share"));
-    }
-    let times = own.fairshare_tree_usage / own.fairshare_perc;
-    if !times.is_finite() {
-        return None;
-    }
-    Some(format!(
-        "the usage that counts for `{entity}` is {} times its share",
-        significant(times)
-    ))
 }

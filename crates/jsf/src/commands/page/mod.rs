@@ -22,9 +22,7 @@ use serde::Serialize;
 
 use crate::answer::object;
 use crate::commands::check::{CheckReport, check_document};
-use crate::commands::compare::{
-    CompareReport, ListedJobs, chart_sections, compared_rows, facts, headline,
-};
+use crate::commands::compare::{CompareReport, ListedJobs, compared_rows};
 use crate::commands::shares::view::tree_section;
 use crate::view::document::{
     Cell, Column, SCRIPT, STYLE, Section, Table, TerminalStyle, base64, cells, content_hash,
@@ -141,7 +139,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     };
     let mut sections = Vec::new();
     if shown.is_complete {
-        sections.extend(chart_sections(report));
+        sections.extend(report.chart_sections());
         sections.extend(group_sections(&queue.comparison, false));
         sections.extend(what_if.tree().map(tree_section));
     }
@@ -151,8 +149,8 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
         warnings.push(printable(&warning.to_string()).into_owned());
     }
     let update = object! {
-        headline: sentence_pieces(&headline(report)),
-        facts: page_facts(&facts(report)),
+        headline: sentence_pieces(&report.headline()),
+        facts: page_facts(&report.facts()),
         // as `jsf compare` writes them as JSON
         numbers: report.numbers(),
         formulas: page_sections(&[formulas]).remove(0),

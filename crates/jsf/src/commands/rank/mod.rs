@@ -55,6 +55,17 @@ pub struct RankReport<'a> {
     pub page: Option<RankPageParts>,
 }
 
+/// What a page shows beside a ranking.
+#[derive(Debug)]
+pub struct RankPageParts {
+    /// The findings about the formula, as they are drawn in a terminal.
+    findings: Vec<String>,
+    /// The ranking compared with itself, which counts the jobs of each entity and of each queue.
+    groups: Comparison,
+    /// The fair-share tree with its numbers.
+    tree: Option<AssessedTree>,
+}
+
 /// A job of a ranking.
 #[derive(Debug, Serialize)]
 struct Job<'a> {
@@ -176,13 +187,39 @@ fn sprio_value(program: &Program, table: &JobTable, row: usize) -> Option<Value>
 
 impl Answer for RankReport<'_> {
     fn document(&self) -> Document<'_> {
-        rank_document(self)
+        let decides = self.queue.decides();
+        let mut sections = vec![Section::formulas(self.formula, self.formula)];
+        sections.extend(self.checked.as_ref().and_then(brief_findings));
+        if let Some(page) = &self.page {
+            sections.extend(Section::findings(&page.findings).map(Section::on_page));
+        }
+        let has_effect = self.has_effect();
+        let mut section = Section::new("jobs");
+        // a chart is shown on a page only, and the table has its numbers
+        if self.queue.ranking.order().len() > 1 {
+            section = section.chart(|| Chart::new(values_chart(self.queue), &[]));
+        }
+        let section = section.table(self.jobs(&decides));
+        sections.push(section.in_full_if(!has_effect));
+        if let Some(page) = &self.page {
+            let groups = group_sections(&page.groups, true).into_iter();
+            sections.extend(groups.map(Section::on_page));
+            sections.extend(page.tree.as_ref().map(tree_section));
+        }
+        Document {
+            command: "jsf rank",
+            title: "Ranking of a queue".to_owned(),
+            headline: self.headline(),
+            facts: self.facts(has_effect, &decides),
+            sections,
+            read_on: "jsf explain --job ID",
+        }
     }
 
     fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         match format {
             Format::Ndjson => self.write_ndjson(out),
-            _ => write_csv(self, cells, out),
+            _ => self.write_csv(cells, out),
         }
     }
 }
@@ -325,6 +362,131 @@ impl<'a> RankReport<'a> {
             ties: ranking.ties(),
         }
     }
+
+    /// Writes comma-separated values as in RFC 4180.
+    fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+        let mut header: Vec<String> = HEADER.split(',').map(str::to_owned).collect();
+        for name in self.inputs() {
+            header.push(guarded(name, cells).into_owned());
+        }
+        for text in self.term_texts() {
+            header.push(guarded(text, cells).into_owned());
+        }
+        let mut first_line = Vec::new();
+        csv::Writer::from_writer(&mut first_line).write_record(&header)?;
+        out.write_all(&first_line)?;
+        write_in_order(self.rows, out, |rows, text| {
+            let mut writer = csv::Writer::from_writer(text);
+            for &row in rows {
+                // a text in memory can be written
+                _ = writer.write_record(fields(self.job(row), cells));
+            }
+        })
+    }
+
+    /// Whether the formula orders jobs: without that, their ranks say nothing of it.
+    fn has_effect(&self) -> bool {
+        let checked = self.checked.as_ref();
+        checked.is_none_or(|checked| checked.verdict.has_effect())
+    }
+
+    /// The verdict on the formula, then which job is first, then how many jobs are ranked.
+    fn headline(&self) -> String {
+        let checked = self.checked.as_ref();
+        let verdict = checked.and_then(|checked| verdict_sentence(checked, "the formula"));
+        if !self.has_effect() {
+            return verdict.unwrap_or_default();
+        }
+        let mut sentences = Vec::from_iter(verdict);
+        sentences.extend(self.queue.contradiction.clone());
+        sentences.extend(first_job(self.queue));
+        sentences.push(self.job_counts());
+        sentences.join(" ")
+    }
+
+    /// How many jobs are ranked, and what the others are.
+    fn job_counts(&self) -> String {
+        let RankedQueue { table, ranking, .. } = self.queue;
+        let mut others: BTreeMap<&str, usize> = BTreeMap::new();
+        for row in 0..table.len() {
+            let why = if self.ranks[row] > 0 {
+                continue;
+            } else if self.not_considered.contains_key(&row) {
+                "below the threshold or without shares"
+            } else if table.exclusion(row).is_some() {
+                "ignored"
+            } else {
+                state_words(table.state(row))
+            };
+            *others.entry(why).or_default() += 1;
+        }
+        let ranked = grouped_number(ranking.order().len());
+        let all = grouped_count(table.len(), "job");
+        if others.is_empty() {
+            return format!("{ranked} of {all} are ranked.");
+        }
+        let mut others = Vec::from_iter(others);
+        others.sort_by_key(|(_, jobs)| Reverse(*jobs));
+        let mut words = Vec::new();
+        for (why, jobs) in others {
+            words.push(format!("{} {why}", grouped_number(jobs)));
+        }
+        format!("{ranked} of {all} are ranked; {}.", words.join(", "))
+    }
+
+    /// The rules, what decides the order, how many pairs of neighbours the formula does not order, and
+    /// how many jobs have an error of each kind.
+    fn facts(&self, has_effect: bool, decides: &[SummandAgreement]) -> Vec<Fact> {
+        let ranking = &self.queue.ranking;
+        let mut facts = rule_facts(self.formula, &self.queue.rules);
+        if has_effect {
+            facts.extend(decides_fact(decides));
+            if ranking.ties() > 0 {
+                let text = format!(
+                    "{} of {} neighbouring pairs have equal values",
+                    grouped_number(ranking.ties()),
+                    grouped_number(ranking.order().len() - 1)
+                );
+                facts.push(Fact::new("ties", text));
+            }
+        }
+        let mut errors = Vec::new();
+        for (kind, jobs) in ranking.scores().errors_by_kind() {
+            errors.push(format!("{}: {}", kind.description(), count(jobs, "job")));
+        }
+        if !errors.is_empty() {
+            errors.sort_unstable();
+            facts.push(Fact::new("errors", errors.join("; ")).in_full());
+        }
+        facts
+    }
+
+    /// The jobs, in the order of the report.
+    fn jobs(&self, decides: &[SummandAgreement]) -> Table<'_> {
+        let mut columns = vec![
+            Column::number("rank", 9),
+            Column::id("job", DECIDES),
+            Column::text("entity", 5),
+            Column::text("queue", 3),
+            Column::text("state", 1).on_page(),
+            Column::number("value", DECIDES),
+        ];
+        for name in self.inputs() {
+            let entry = self.queue.schema.entry(name);
+            let heading = match entry.and_then(|entry| entry.input_type.unit()) {
+                Some(unit) => format!("{name} ({unit})"),
+                None => name.to_string(),
+            };
+            columns.push(Column::number(heading, 4));
+        }
+        columns.extend(summand_columns(self.term_texts(), decides, 7));
+        columns.push(Column::wrapped("note", 6));
+        let mut jobs = Table::new(columns, self.rows.len(), move |index| {
+            cells(self.job(self.rows[index]))
+        });
+        jobs.measured = MEASURED_ROWS;
+        jobs
+    }
 }
 
 /// The `repr` of a value, or why the job has no value.
@@ -428,27 +590,6 @@ fn serialize_inputs<S: Serializer>(
 const HEADER: &str =
     "rank,id,entity,queue,state,score,exact,logged,error,considered,excluded,reason";
 
-/// Writes comma-separated values as in RFC 4180.
-fn write_csv(report: &RankReport<'_>, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-    let mut header: Vec<String> = HEADER.split(',').map(str::to_owned).collect();
-    for name in report.inputs() {
-        header.push(guarded(name, cells).into_owned());
-    }
-    for text in report.term_texts() {
-        header.push(guarded(text, cells).into_owned());
-    }
-    let mut first_line = Vec::new();
-    csv::Writer::from_writer(&mut first_line).write_record(&header)?;
-    out.write_all(&first_line)?;
-    write_in_order(report.rows, out, |rows, text| {
-        let mut writer = csv::Writer::from_writer(text);
-        for &row in rows {
-            // a text in memory can be written
-            _ = writer.write_record(fields(report.job(row), cells));
-        }
-    })
-}
-
 fn fields(job: Job<'_>, cells: Cells) -> Vec<String> {
     let text = |text: &str| guarded(text, cells).into_owned();
     let mut fields = vec![
@@ -488,68 +629,6 @@ const MAX_POINTS: usize = 2000;
 /// The number of rows that decide the widths of the columns, about a screenful.
 const MEASURED_ROWS: usize = 50;
 
-/// What a page shows beside a ranking.
-#[derive(Debug)]
-pub struct RankPageParts {
-    /// The findings about the formula, as they are drawn in a terminal.
-    findings: Vec<String>,
-    /// The ranking compared with itself, which counts the jobs of each entity and of each queue.
-    groups: Comparison,
-    /// The fair-share tree with its numbers.
-    tree: Option<AssessedTree>,
-}
-
-/// The document of a ranking.
-fn rank_document<'a>(report: &'a RankReport<'_>) -> Document<'a> {
-    let decides = report.queue.decides();
-    let mut sections = vec![Section::formulas(report.formula, report.formula)];
-    sections.extend(report.checked.as_ref().and_then(brief_findings));
-    if let Some(page) = &report.page {
-        sections.extend(Section::findings(&page.findings).map(Section::on_page));
-    }
-    let has_effect = has_effect(report);
-    let mut section = Section::new("jobs");
-    // a chart is shown on a page only, and the table has its numbers
-    if report.queue.ranking.order().len() > 1 {
-        section = section.chart(|| Chart::new(values_chart(report.queue), &[]));
-    }
-    let section = section.table(jobs(report, &decides));
-    sections.push(section.in_full_if(!has_effect));
-    if let Some(page) = &report.page {
-        let groups = group_sections(&page.groups, true).into_iter();
-        sections.extend(groups.map(Section::on_page));
-        sections.extend(page.tree.as_ref().map(tree_section));
-    }
-    Document {
-        command: "jsf rank",
-        title: "Ranking of a queue".to_owned(),
-        headline: headline(report),
-        facts: facts(report, has_effect, &decides),
-        sections,
-        read_on: "jsf explain --job ID",
-    }
-}
-
-/// Whether the formula orders jobs: without that, their ranks say nothing of it.
-fn has_effect(report: &RankReport<'_>) -> bool {
-    let checked = report.checked.as_ref();
-    checked.is_none_or(|checked| checked.verdict.has_effect())
-}
-
-/// The verdict on the formula, then which job is first, then how many jobs are ranked.
-fn headline(report: &RankReport<'_>) -> String {
-    let checked = report.checked.as_ref();
-    let verdict = checked.and_then(|checked| verdict_sentence(checked, "the formula"));
-    if !has_effect(report) {
-        return verdict.unwrap_or_default();
-    }
-    let mut sentences = Vec::from_iter(verdict);
-    sentences.extend(report.queue.contradiction.clone());
-    sentences.extend(first_job(report.queue));
-    sentences.push(job_counts(report));
-    sentences.join(" ")
-}
-
 /// Which job is first, and by how much.
 fn first_job(queue: &RankedQueue) -> Option<String> {
     let RankedQueue { table, ranking, .. } = queue;
@@ -575,63 +654,6 @@ fn first_job(queue: &RankedQueue) -> Option<String> {
         }
     }
     Some(format!("{job} is first{lead}."))
-}
-
-/// How many jobs are ranked, and what the others are.
-fn job_counts(report: &RankReport<'_>) -> String {
-    let RankedQueue { table, ranking, .. } = report.queue;
-    let mut others: BTreeMap<&str, usize> = BTreeMap::new();
-    for row in 0..table.len() {
-        let why = if report.ranks[row] > 0 {
-            continue;
-        } else if report.not_considered.contains_key(&row) {
-            "below the threshold or without shares"
-        } else if table.exclusion(row).is_some() {
-            "ignored"
-        } else {
-            state_words(table.state(row))
-        };
-        *others.entry(why).or_default() += 1;
-    }
-    let ranked = grouped_number(ranking.order().len());
-    let all = grouped_count(table.len(), "job");
-    if others.is_empty() {
-        return format!("{ranked} of {all} are ranked.");
-    }
-    let mut others = Vec::from_iter(others);
-    others.sort_by_key(|(_, jobs)| Reverse(*jobs));
-    let mut words = Vec::new();
-    for (why, jobs) in others {
-        words.push(format!("{} {why}", grouped_number(jobs)));
-    }
-    format!("{ranked} of {all} are ranked; {}.", words.join(", "))
-}
-
-/// The rules, what decides the order, how many pairs of neighbours the formula does not order, and
-/// how many jobs have an error of each kind.
-fn facts(report: &RankReport<'_>, has_effect: bool, decides: &[SummandAgreement]) -> Vec<Fact> {
-    let ranking = &report.queue.ranking;
-    let mut facts = rule_facts(report.formula, &report.queue.rules);
-    if has_effect {
-        facts.extend(decides_fact(decides));
-        if ranking.ties() > 0 {
-            let text = format!(
-                "{} of {} neighbouring pairs have equal values",
-                grouped_number(ranking.ties()),
-                grouped_number(ranking.order().len() - 1)
-            );
-            facts.push(Fact::new("ties", text));
-        }
-    }
-    let mut errors = Vec::new();
-    for (kind, jobs) in ranking.scores().errors_by_kind() {
-        errors.push(format!("{}: {}", kind.description(), count(jobs, "job")));
-    }
-    if !errors.is_empty() {
-        errors.sort_unstable();
-        facts.push(Fact::new("errors", errors.join("; ")).in_full());
-    }
-    facts
 }
 
 /// The values of the jobs over their ranks, of many jobs only some. A level line is a group of jobs
@@ -669,33 +691,6 @@ fn values_chart(queue: &RankedQueue) -> ChartSvg {
         lines: vec![line],
     };
     plot.chart("The value of each job over its rank")
-}
-
-/// The jobs, in the order of the report.
-fn jobs<'a>(report: &'a RankReport<'_>, decides: &[SummandAgreement]) -> Table<'a> {
-    let mut columns = vec![
-        Column::number("rank", 9),
-        Column::id("job", DECIDES),
-        Column::text("entity", 5),
-        Column::text("queue", 3),
-        Column::text("state", 1).on_page(),
-        Column::number("value", DECIDES),
-    ];
-    for name in report.inputs() {
-        let entry = report.queue.schema.entry(name);
-        let heading = match entry.and_then(|entry| entry.input_type.unit()) {
-            Some(unit) => format!("{name} ({unit})"),
-            None => name.to_string(),
-        };
-        columns.push(Column::number(heading, 4));
-    }
-    columns.extend(summand_columns(report.term_texts(), decides, 7));
-    columns.push(Column::wrapped("note", 6));
-    let mut jobs = Table::new(columns, report.rows.len(), move |index| {
-        cells(report.job(report.rows[index]))
-    });
-    jobs.measured = MEASURED_ROWS;
-    jobs
 }
 
 fn cells(job: Job<'_>) -> Vec<Cell<'_>> {

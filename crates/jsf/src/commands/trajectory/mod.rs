@@ -122,37 +122,7 @@ impl<'a> TrajectoryReport<'a> {
         }
         csv.finish()
     }
-}
 
-impl Serialize for TrajectoryReport<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut crossings = Vec::new();
-        for overtaking in &self.trajectory.overtakings {
-            crossings.push(object! {
-                wait: overtaking.wait,
-                job: self.id(overtaking.winner),
-                overtakes: self.id(overtaking.loser),
-            });
-        }
-        let report = object! {
-            formula: self.formula,
-            considered: self.queue.ranking.order().len(),
-            seconds: self.trajectory.seconds,
-            jobs: Each(|| self.trajectory.jobs.iter().map(|job| self.followed_job(job))),
-            crossings,
-        };
-        report.serialize(serializer)
-    }
-}
-
-/// The most overtakings that the text lists; the others are counted.
-const MAX_LISTED: usize = 20;
-/// What every rank of later takes for granted.
-const ASSUMED: &str = "if none starts and none arrives";
-/// Of the points in time, every fifth one is in the table.
-const POINTS_PER_ROW: usize = 5;
-
-impl<'a> TrajectoryReport<'a> {
     /// Where the job is that moves farthest, now and later.
     fn headline(&self) -> String {
         let jobs = &self.trajectory.jobs;
@@ -245,35 +215,7 @@ impl<'a> TrajectoryReport<'a> {
         }
         Table::from_rows(columns, rows)
     }
-}
 
-/// How many places a job moves.
-fn places(job: &JobTrajectory) -> usize {
-    let [now, later] = ends(job).map(Option::unwrap_or_default);
-    now.abs_diff(later)
-}
-
-fn rank_in_words(rank: Option<usize>) -> String {
-    match rank {
-        Some(rank) => ordinal(rank),
-        None => "not considered".to_owned(),
-    }
-}
-
-/// The rank of a job now, and the last one that is known.
-fn ends(job: &JobTrajectory) -> [Option<usize>; 2] {
-    let (Some((_, now)), Some((_, later))) = (job.ranks.first(), job.ranks.last()) else {
-        return [None, None];
-    };
-    [*now, *later]
-}
-
-/// Colours that people with any colour vision can tell apart (Okabe and Ito).
-const COLOURS: [&str; 8] = [
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b8a800",
-];
-
-impl TrajectoryReport<'_> {
     /// Writes an SVG document: a line of steps for each job, the best rank at the top.
     ///
     /// # Errors
@@ -332,3 +274,57 @@ impl TrajectoryReport<'_> {
         }
     }
 }
+
+impl Serialize for TrajectoryReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut crossings = Vec::new();
+        for overtaking in &self.trajectory.overtakings {
+            crossings.push(object! {
+                wait: overtaking.wait,
+                job: self.id(overtaking.winner),
+                overtakes: self.id(overtaking.loser),
+            });
+        }
+        let report = object! {
+            formula: self.formula,
+            considered: self.queue.ranking.order().len(),
+            seconds: self.trajectory.seconds,
+            jobs: Each(|| self.trajectory.jobs.iter().map(|job| self.followed_job(job))),
+            crossings,
+        };
+        report.serialize(serializer)
+    }
+}
+
+/// The most overtakings that the text lists; the others are counted.
+const MAX_LISTED: usize = 20;
+/// What every rank of later takes for granted.
+const ASSUMED: &str = "if none starts and none arrives";
+/// Of the points in time, every fifth one is in the table.
+const POINTS_PER_ROW: usize = 5;
+
+/// How many places a job moves.
+fn places(job: &JobTrajectory) -> usize {
+    let [now, later] = ends(job).map(Option::unwrap_or_default);
+    now.abs_diff(later)
+}
+
+fn rank_in_words(rank: Option<usize>) -> String {
+    match rank {
+        Some(rank) => ordinal(rank),
+        None => "not considered".to_owned(),
+    }
+}
+
+/// The rank of a job now, and the last one that is known.
+fn ends(job: &JobTrajectory) -> [Option<usize>; 2] {
+    let (Some((_, now)), Some((_, later))) = (job.ranks.first(), job.ranks.last()) else {
+        return [None, None];
+    };
+    [*now, *later]
+}
+
+/// Colours that people with any colour vision can tell apart (Okabe and Ito).
+const COLOURS: [&str; 8] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b8a800",
+];
