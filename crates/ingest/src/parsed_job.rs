@@ -9,8 +9,8 @@ use job_sort_formula::jobs::{InputOrigin, InputPrecedence, Problem};
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::{FairshareInput, InputType};
 use jsf_json::{JsonScalar, clipped};
+use jsf_openpbs::amounts;
 use jsf_openpbs::amounts::{AmountSource, NumberMode, inferred_type, number};
-use jsf_openpbs::times;
 
 use crate::reader::ReadOptions;
 
@@ -514,7 +514,7 @@ pub fn ratio(scalar: &JsonScalar<'_>) -> Option<f64> {
 pub fn seconds(scalar: &JsonScalar<'_>) -> Option<i64> {
     let text = scalar.text()?.trim();
     // digits alone are the most frequent, and a duration takes several times as long to read
-    let seconds = text.parse().ok().or_else(|| times::seconds(text));
+    let seconds = text.parse().ok().or_else(|| amounts::seconds(text));
     seconds.or_else(|| integer(scalar))
 }
 

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::Formula;
-use jsf_openpbs::times::parse_duration;
+use jsf_openpbs::amounts::parse_duration;
 use jsf_simulate::{
     Backfill, Cancelled, Goals, LogRules, MAX_GOALS_BYTES, Overrun, ProcessorsOf, Workload,
 };

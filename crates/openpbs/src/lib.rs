@@ -2,8 +2,8 @@
 //! recorded runs.
 //!
 //! In: the text of a formula ([`submission`]), the files and listings of a site ([`files`]),
-//! resource amounts ([`amounts`]), times ([`times`]), what the attributes of jobs say
-//! ([`job_attributes`]), and a job table with scores.
+//! resource amounts and times ([`amounts`]), what the attributes of jobs say ([`job_attributes`]), and
+//! a job table with scores.
 //! Out: the numbers that the formula sees, the fair-share tree ([`share_tree`]), the order of jobs
 //! ([`order`]), a scheduling cycle ([`cycle`]), the answer of `qmgr` ([`qmgr`]), the output of `pbsfs`
 //! ([`pbsfs`]), the findings that need the site ([`check`]), and the comparison with a scheduler's log
@@ -18,7 +18,6 @@ pub mod amounts;
 mod c_text;
 pub mod check;
 pub mod cycle;
-pub mod files;
 pub mod job_attributes;
 pub mod order;
 pub mod pbsfs;
@@ -26,5 +25,14 @@ pub mod qmgr;
 pub mod replay;
 pub mod share_tree;
 pub mod submission;
-pub mod times;
 pub mod words;
+
+/// The files and listings of OpenPBS: readers, and writers for the files that OpenPBS reads.
+pub mod files {
+    pub mod fairshare;
+    pub mod nodes;
+    pub mod objects;
+    pub mod queues;
+    pub mod sched_priv;
+    pub mod server;
+}

@@ -21,9 +21,8 @@ use job_sort_formula::schema::FairshareInput;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::amounts::{NumberMode, logged};
+use crate::amounts::{NumberMode, logged, seconds_of_date_and_time};
 use crate::share_tree::PbsTree;
-use crate::times::seconds_of_date_and_time;
 
 /// The most differences that are listed; the others are counted.
 const MAX_LISTED: usize = 100_000;

@@ -5,7 +5,7 @@ use job_sort_formula::fairshare::{
 };
 use jsf_openpbs::files::fairshare::ResourceGroup;
 use jsf_openpbs::files::fairshare::UsageFile;
-use jsf_openpbs::files::sched_config::SchedConfig;
+use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::share_tree::PbsTreeBuilder;
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -28,10 +28,7 @@ pub use results::goals::{
     Goal, GoalState, Goals, GoalsError, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Measure, Member,
     Objective, in_one_line,
 };
-pub use results::statistics::*;
 pub use results::*;
-pub use schedule::fairshare::*;
 pub use schedule::*;
-pub use workload::builder::*;
 pub use workload::generate::*;
 pub use workload::*;

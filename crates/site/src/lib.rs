@@ -70,7 +70,7 @@ use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::files::nodes::Nodes;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::files::sched_config::SchedConfig;
+use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::files::server::ServerSettings;
 use opening::FileWarnings;
 use settings::server_documents::Documents;

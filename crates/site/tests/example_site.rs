@@ -15,7 +15,7 @@ use jsf_openpbs::files::fairshare::ResourceGroup;
 use jsf_openpbs::files::fairshare::UsageFile;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::files::sched_config::SchedConfig;
+use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::files::server::add_resources;
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
 

@@ -10,7 +10,7 @@ use job_sort_formula::fairshare::decay::IntervalDecay;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::amounts::logged;
 use jsf_openpbs::files::fairshare::MIN_USAGE;
-use jsf_openpbs::files::sched_config::SchedConfig;
+use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::replay::{
     CauseKind, Difference, Explanation, NotCaptured, Replay, formulas_set, logged_values,
 };

@@ -12,7 +12,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod cluster;
 pub mod conf;
 pub mod jobs;
 mod printed;

@@ -5,7 +5,7 @@ use std::fs;
 
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTree, Shares};
-use jsf_slurm::cluster::Cluster;
+use jsf_slurm::priority::Cluster;
 use jsf_slurm::tree::TreeFormat;
 use jsf_slurm::{SlurmTree, read_tree};
 use jsf_testing::golden::slurm_trees;

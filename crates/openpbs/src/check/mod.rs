@@ -15,17 +15,16 @@ use job_sort_formula::schema::{InputType, Schema};
 use serde::Serialize;
 
 use crate::files::queues::Queues;
-use crate::files::sched_config::SchedConfig;
+use crate::files::sched_priv::SchedConfig;
 use crate::files::server::ServerSettings;
 use crate::order::NotConsidered;
 use crate::qmgr::{self, Validation, validate};
 use crate::share_tree::PbsTree;
 use crate::submission::FormulaSubmission;
 
-mod python_versions;
-mod site_findings;
+mod findings;
 
-pub use site_findings::{CHECKED_COLUMNS, error_findings, error_findings_of, job_error};
+pub use findings::{CHECKED_COLUMNS, error_findings, error_findings_of, job_error};
 
 /// The least amount above 0 of a float resource: OpenPBS prints four decimals.
 const SMALLEST_FLOAT: f64 = 1e-4;
@@ -263,7 +262,7 @@ impl Checked {
         findings.extend(not_passed_on(text, &findings));
         findings.extend(submitted.lines_left_out());
         if site.python_source.is_none() {
-            findings.extend(python_versions::findings_on_text(text, schema));
+            findings.extend(findings::findings_on_text(text, schema));
         }
         Self {
             findings,
@@ -300,9 +299,9 @@ impl Checked {
         let (text, expr) = (submitted.text(), formula.expr());
         if let Some(source) = site.python_source {
             let found = &mut findings;
-            python_versions::explain_newer_functions(found, expr, schema, &ranges, source);
+            findings::explain_newer_functions(found, expr, schema, &ranges, source);
         } else {
-            let found = python_versions::findings(text, formula, schema, &ranges, queue);
+            let found = findings::findings(text, formula, schema, &ranges, queue);
             findings.extend(found);
         }
         // the formula alone says why the values are equal
@@ -320,13 +319,13 @@ impl Checked {
             if let Some(reason) = never_evaluated
                 && found.code == Code::FirstEvaluation
             {
-                *found = site_findings::without_evaluation(found.span, reason);
+                *found = findings::without_evaluation(found.span, reason);
             }
             leave_out_fix_of_text(submitted.text(), found);
         }
         sort_by_span(&mut findings);
         let ranking = queue.map(|queue| queue.ranking);
-        let crashes_scheduler = ranking.is_some_and(site_findings::crashes_scheduler)
+        let crashes_scheduler = ranking.is_some_and(findings::crashes_scheduler)
             || findings.iter().any(predicts_crash)
             || program.is_some_and(is_always_complex);
         let is_refused = validation.accepted == Some(false);
@@ -502,47 +501,47 @@ fn site_findings(
     let expr = formula.expr();
     let mut findings = Vec::new();
     if let Some(server) = site.server {
-        findings.extend(site_findings::disabled_eligible_time(expr, server));
-        findings.extend(site_findings::defects(expr, server));
+        findings.extend(findings::disabled_eligible_time(expr, server));
+        findings.extend(findings::defects(expr, server));
     }
     if let Some(config) = site.config {
-        findings.extend(site_findings::other_orderings(expr, config));
+        findings.extend(findings::other_orderings(expr, config));
     }
-    findings.extend(site_findings::hidden_resources(expr, site.hidden));
+    findings.extend(findings::hidden_resources(expr, site.hidden));
     let Some(queue) = site.queue else {
         return findings;
     };
     let (table, ranking, not_considered) = (queue.table, queue.ranking, queue.not_considered);
     if let Some(queues) = site.queues {
-        let lacking = site_findings::without_default(expr, schema, table, queues);
+        let lacking = findings::without_default(expr, schema, table, queues);
         findings.extend(lacking);
     }
-    findings.extend(site_findings::without_walltime(expr, table));
+    findings.extend(findings::without_walltime(expr, table));
     if let Some(total) = site.server.and_then(ServerSettings::total_jobs) {
-        findings.extend(site_findings::missing_jobs(expr, table, total));
+        findings.extend(findings::missing_jobs(expr, table, total));
     }
     if site.threshold.is_none() {
-        let under = site_findings::under_default_threshold(expr, table, not_considered);
+        let under = findings::under_default_threshold(expr, table, not_considered);
         findings.extend(under);
     }
     if queue.precision == ScorePrecision::Float32 {
-        findings.extend(site_findings::truncated_amounts(expr, table));
+        findings.extend(findings::truncated_amounts(expr, table));
         if let Some(tree) = queue.tree {
-            findings.extend(site_findings::truncated_shares(expr, table, tree));
+            findings.extend(findings::truncated_shares(expr, table, tree));
         }
-        findings.extend(site_findings::rounding_ties(expr, table, ranking));
-        findings.extend(site_findings::first_evaluation(table, ranking));
+        findings.extend(findings::rounding_ties(expr, table, ranking));
+        findings.extend(findings::first_evaluation(table, ranking));
     }
-    findings.extend(site_findings::unused_resources(expr, schema, table));
+    findings.extend(findings::unused_resources(expr, schema, table));
     if !has_code(&findings, Code::RoundingTies) {
-        findings.extend(site_findings::one_value(expr, table, ranking));
+        findings.extend(findings::one_value(expr, table, ranking));
     }
     if let Some(program) = program {
-        let idle = site_findings::idle_summands(program, schema, &queue);
+        let idle = findings::idle_summands(program, schema, &queue);
         findings.extend(idle);
     }
     if let Some(bound) = site.threshold {
-        findings.extend(site_findings::useless_threshold(expr, &queue, bound));
+        findings.extend(findings::useless_threshold(expr, &queue, bound));
     }
     findings
 }

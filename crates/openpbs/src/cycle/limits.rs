@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::cycle::CycleJob;
-use crate::files::sched_config::ByTime;
+use crate::files::sched_priv::ByTime;
 
 /// Whose jobs a limit counts together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

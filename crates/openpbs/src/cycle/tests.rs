@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use jsf_testing::random::Generator;
 
 use super::*;
-use crate::files::sched_config::ByTime;
+use crate::files::sched_priv::ByTime;
 
 /// A job of user 0 in queue 0 that asks for one chunk.
 #[derive(Debug, Clone)]

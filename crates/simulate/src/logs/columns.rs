@@ -11,13 +11,13 @@
 //!
 //! In the data of the facility, names of users and projects are numbers, and times are in UTC.
 
+use jsf_openpbs::amounts::seconds;
 use jsf_openpbs::job_attributes::ArrayIndices;
-use jsf_openpbs::times::seconds;
 use jsf_slurm::jobs::{SlurmJob, TimeLimit, TresAmounts, parse_time};
 use jsf_slurm::priority::PriorityInputs;
 
 use crate::logs::{Fault, Fields, LeftOutReason, processor_count};
-use crate::workload::builder::{LoggedAmount, LoggedJob, WorkloadBuilder};
+use crate::workload::{LoggedAmount, LoggedJob, WorkloadBuilder};
 
 /// The columns whose texts users choose.
 const TEXTS: [&str; 14] = [

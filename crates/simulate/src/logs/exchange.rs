@@ -23,14 +23,13 @@ use std::collections::BTreeMap;
 
 use job_sort_formula::python::MAX_EXACT_INT;
 use jsf_openpbs::amounts::AmountSource;
+use jsf_openpbs::amounts::seconds;
 use jsf_openpbs::job_attributes::of_select;
-use jsf_openpbs::times::seconds;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::logs::{Fault, LeftOutReason};
-use crate::workload::UNKNOWN;
-use crate::workload::builder::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS, WorkloadBuilder};
+use crate::workload::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS, UNKNOWN, WorkloadBuilder};
 
 /// The number of fields that are read of a line.
 pub const FIELDS: usize = 18;

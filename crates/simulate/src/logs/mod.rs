@@ -12,7 +12,7 @@ use jsf_json::clipped;
 use jsf_openpbs::words::counted;
 use serde::Deserialize;
 
-use crate::workload::builder::WorkloadBuilder;
+use crate::workload::WorkloadBuilder;
 
 mod columns;
 mod exchange;

@@ -20,16 +20,16 @@ use std::fmt;
 use std::io::BufRead;
 
 use jsf_openpbs::amounts::AmountSource;
-use jsf_openpbs::files::holidays::time_of;
+use jsf_openpbs::amounts::{seconds, seconds_of_ctime};
+use jsf_openpbs::files::sched_priv::time_of;
 use jsf_openpbs::job_attributes::{
     EntityAttributes, array_and_index, is_array, of_exec_host, of_exec_vnode, of_nodes, of_select,
 };
-use jsf_openpbs::times::{seconds, seconds_of_ctime};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::logs::{Fault, Fields, LeftOutReason, Mention, processor_count};
-use crate::workload::builder::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS, WorkloadBuilder};
+use crate::workload::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS, WorkloadBuilder};
 
 /// Whether a line is in this format.
 pub fn is_accounting(line: &str) -> bool {

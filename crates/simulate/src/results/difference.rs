@@ -43,7 +43,7 @@ use std::f64::consts::FRAC_2_PI;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::statistics::{ByKind, Class, KINDS, Kind};
+use super::{ByKind, Class, KINDS, Kind};
 use crate::schedule::Schedule;
 use crate::workload::{Workload, WorkloadJob};
 

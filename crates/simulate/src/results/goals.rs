@@ -9,13 +9,13 @@ use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::Schema;
-use jsf_openpbs::times::parse_duration;
+use jsf_openpbs::amounts::parse_duration;
 use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 use toml::Spanned;
 
 use super::Results;
-use super::statistics::{Distribution, percentile};
+use super::{Distribution, percentile};
 use crate::schedule::Schedule;
 use crate::workload::{Workload, WorkloadJob};
 

@@ -18,8 +18,7 @@ use jsf_openpbs::cycle::{
 use jsf_openpbs::share_tree::SharePaths;
 use jsf_slurm::priority::age_factor;
 
-use crate::schedule::fairshare::{EntityNumbers, Fairshare};
-use crate::schedule::{OrderRules, SimulationRules};
+use crate::schedule::{EntityNumbers, Fairshare, OrderRules, SimulationRules};
 use crate::workload::{Workload, WorkloadJob};
 
 /// The waiting jobs.

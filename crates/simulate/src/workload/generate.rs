@@ -15,8 +15,7 @@
 
 use serde::Serialize;
 
-use crate::workload::builder::{LoggedJob, WorkloadBuilder};
-use crate::workload::{MAX_JOBS, Workload};
+use crate::workload::{LoggedJob, MAX_JOBS, Workload, WorkloadBuilder};
 
 /// The probability of a job with one processor, and that of a job whose number of processors is a
 /// power of two.

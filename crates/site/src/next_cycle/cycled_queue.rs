@@ -8,9 +8,9 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use jsf_ingest::CycleJobs;
+use jsf_openpbs::amounts::Time;
 use jsf_openpbs::cycle::{MAX_CHANGES, Times};
 use jsf_openpbs::job_attributes::{ArrayIndices, array_and_index};
-use jsf_openpbs::times::Time;
 use jsf_openpbs::words::counted;
 use serde::Serialize;
 

@@ -11,7 +11,7 @@ use jsf_openpbs::cycle::{
 };
 use jsf_openpbs::files::nodes::ListedReservation;
 use jsf_openpbs::files::nodes::{Node, Nodes};
-use jsf_openpbs::files::sched_config::{NodeAmount, NodeSortKey, SortFirst};
+use jsf_openpbs::files::sched_priv::{NodeAmount, NodeSortKey, SortFirst};
 use jsf_openpbs::job_attributes::Chunk;
 use jsf_openpbs::job_attributes::array_and_index;
 use jsf_openpbs::words::first_names;

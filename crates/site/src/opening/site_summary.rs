@@ -1,7 +1,7 @@
 //! What is known of a site, and what is missing, in a few lines.
 
 use job_sort_formula::diagnostic::is_control;
-use jsf_openpbs::times::seconds_of_date;
+use jsf_openpbs::amounts::seconds_of_date;
 
 use crate::opening::role::{ExpectedAt, MissingFile, ROLES};
 use crate::{FileSource, Role, SiteFiles};

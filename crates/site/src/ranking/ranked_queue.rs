@@ -13,7 +13,7 @@ use job_sort_formula::rank::{
 };
 use job_sort_formula::schema::{Origin, Schema};
 use jsf_openpbs::amounts::NumberMode;
-use jsf_openpbs::files::sched_config::SortKey;
+use jsf_openpbs::files::sched_priv::SortKey;
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::share_tree::PbsTree;
 use serde::Serializer;

@@ -8,7 +8,7 @@ pub mod site_constants;
 
 use job_sort_formula::diagnostic::{Message, Need};
 use jsf_ingest::FileKind;
-use jsf_openpbs::files::sched_config::{ByTime, SchedConfig};
+use jsf_openpbs::files::sched_priv::{ByTime, SchedConfig};
 use jsf_openpbs::files::server::ServerSettings;
 
 use crate::opening::file_source::Content;

@@ -12,12 +12,12 @@ use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 use job_sort_formula::schema::{InputType, Origin, Schema};
 use jsf_ingest::FileKind;
 use jsf_json::clipped;
-use jsf_openpbs::files::formula_source::{SourceFormula, sets_only_formulas};
 use jsf_openpbs::files::objects::{Notation, ObjectKind, repeated};
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::server::{
     DEFAULT, ListedScheduler, PbsVersion, ServerSettings, listed_schedulers,
 };
+use jsf_openpbs::files::server::{SourceFormula, sets_only_formulas};
 use jsf_openpbs::files::server::{add_resources, declared_names};
 use jsf_openpbs::files::server::{python_of_system, version_in};
 use jsf_openpbs::words::quoted;

@@ -11,7 +11,7 @@ use job_sort_formula::fairshare::policy::openpbs::OpenPbs;
 use job_sort_formula::fairshare::policy::ticket_based::TicketBased;
 use job_sort_formula::fairshare::policy::weighted_walk::WeightedWalk;
 use job_sort_formula::fairshare::{NodeId, Policy, PolicyRules, Release};
-use jsf_openpbs::files::sched_config::SchedConfig;
+use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_slurm::conf::{ConfPolicy, SlurmConf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

@@ -12,7 +12,7 @@ use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_json::clipped;
 use jsf_openpbs::files::fairshare::{LineFault, ResourceGroup};
 use jsf_openpbs::files::fairshare::{MIN_USAGE, UsageFile};
-use jsf_openpbs::files::sched_config::SchedConfig;
+use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
 use jsf_openpbs::words::{counted, quoted};
 use jsf_slurm::tree::TreeFormat;

@@ -7,7 +7,7 @@ use jsf_ingest::QueuedJob;
 use jsf_openpbs::amounts::AmountSource;
 use jsf_openpbs::cycle::{CycleRules, Limit, Machine, Times};
 use jsf_openpbs::files::nodes::Node;
-use jsf_openpbs::files::sched_config::SortFirst;
+use jsf_openpbs::files::sched_priv::SortFirst;
 use jsf_openpbs::job_attributes::Chunk;
 use jsf_openpbs::job_attributes::array_and_index;
 use jsf_simulate::{

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use job_sort_formula::schema::suggestions::did_you_mean;
 use jsf_json::clipped;
 use jsf_openpbs::amounts::kilobytes;
-use jsf_openpbs::times::parse_duration;
+use jsf_openpbs::amounts::parse_duration;
 use jsf_slurm::conf::SlurmConf;
 use jsf_slurm::jobs::{SlurmJob, TimeLimit, TresAmounts};
 use jsf_slurm::priority::PriorityInputs;

@@ -10,9 +10,9 @@ use job_sort_formula::schema::Schema;
 use jsf_ingest::FileKind;
 use jsf_openpbs::words::counted;
 use jsf_slurm::SlurmDocument;
-use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
 use jsf_slurm::jobs::{SlurmJob, SlurmJobs};
+use jsf_slurm::priority::Cluster;
 use jsf_slurm::priority::Sprio;
 use jsf_slurm::priority::{AGE, NamedInput, PriorityTerm};
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::{ArgGroup, Args};
 use job_sort_formula::diagnostic::Severity;
-use jsf_openpbs::times::parse_duration;
+use jsf_openpbs::amounts::parse_duration;
 use jsf_site::{CycleRequest, DescribedJob, ExplainOptions, RankRequest};
 
 use crate::cli::{

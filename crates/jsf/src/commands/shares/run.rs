@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use job_sort_formula::diagnostic::Severity;
-use jsf_openpbs::times::parse_duration;
+use jsf_openpbs::amounts::parse_duration;
 use jsf_site::{
     ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest, Site, UsageChange,
 };
