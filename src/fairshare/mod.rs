@@ -231,12 +231,14 @@ impl ShareTree {
         self.is_summed
     }
 
+    fn user_count(&self) -> u32 {
+        let is_user = |node: &&Node| node.kind == NodeKind::Entity;
+        self.nodes.iter().filter(is_user).count() as u32
+    }
+
     /// The parent, `None` for the root.
     pub fn parent(&self, node: NodeId) -> Option<NodeId> {
-        if node.0 == 0 {
-            return None;
-        }
-        Some(NodeId(self.nodes[node.index()].parent))
+        (node.0 != 0).then(|| NodeId(self.nodes[node.index()].parent))
     }
 
     /// The children, in the order they were added.
@@ -266,11 +268,11 @@ impl ShareTree {
             ));
         }
         // all are checked before any is changed, so that an error leaves the tree as it is
-        let mut usages = vec![self.own_usage(node), self.usage(node)];
-        for above in self.ancestors(node) {
-            usages.push(self.usage(above));
-        }
-        for usage in usages {
+        let above = self.ancestors(node).map(|above| self.usage(above));
+        for usage in [self.own_usage(node), self.usage(node)]
+            .into_iter()
+            .chain(above)
+        {
             // one that `set_usage` has made infinite cannot overflow
             if usage < f64::INFINITY && usage + amount == f64::INFINITY {
                 return TreeError::invalid(format!(

@@ -9,6 +9,9 @@
 //! the others have an implementation with 28 digits where there is one. Exact intermediate results
 //! are scaled integers, `digits * 10^-scale`, which are rounded once.
 
+use std::borrow::Cow;
+use std::fmt;
+
 use num_bigint::BigInt;
 use num_integer::Integer as _;
 use num_traits::{ToPrimitive, Zero};
@@ -22,7 +25,7 @@ use crate::python::functions::{
 use crate::python::integer::{self, DIVISION_BY_ZERO, divide_to_nearest};
 use crate::python::{
     Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, PythonVersion,
-    Raised, UnaryOperator, Value, operators as python_operators,
+    Raised, UnaryOperator, Value, operators,
 };
 
 /// Decimal arithmetic with 28 significant digits.
@@ -52,6 +55,67 @@ impl DecimalArithmetic {
     }
 }
 
+impl DecimalArithmetic {
+    /// The result of a function of Python.
+    fn call_python(
+        &self,
+        function: Function,
+        positional: &[Value],
+        keywords: &[(&str, Value)],
+    ) -> Result<Value, Raised> {
+        from_python(
+            &self
+                .integers
+                .call(&Value::Function(function), positional, keywords)?,
+        )
+    }
+
+    fn call_with_keywords(
+        &self,
+        function: Function,
+        slots: [Option<&Value>; 4],
+    ) -> Result<Value, Raised> {
+        use Function as F;
+        match (function, slots) {
+            (F::Bool, [x, ..]) => Ok(Value::Bool(x.is_some_and(Value::truth))),
+            (F::Float | F::Int, [None, None, ..]) => Ok(Decimal::ZERO.into()),
+            (F::Float | F::Int, [x, base, ..]) => match (x.and_then(Value::decimal), base) {
+                (Some(number), None) if function == F::Int => Ok(number.trunc().into()),
+                (Some(number), None) => Ok(number.into()),
+                // a base needs a string, so that Python always raises here, with its own texts
+                _ => {
+                    let positional = Vec::from_iter(x.map(to_python));
+                    let keywords = Vec::from_iter(base.map(|base| ("base", to_python(base))));
+                    self.call_python(function, &positional, &keywords)
+                }
+            },
+            (F::Round, [Some(x), digits, ..]) => round(x, digits),
+            (F::Sum, [Some(items), start, ..]) => {
+                self.fold(BinaryOperator::Add, items, start, Decimal::ZERO)
+            }
+            (F::Prod, [Some(items), start, ..]) => {
+                self.fold(BinaryOperator::Multiply, items, start, Decimal::ONE)
+            }
+            (F::Isclose, [Some(a), Some(b), relative, absolute]) => {
+                isclose(a, b, relative, absolute)
+            }
+            _ => Err(unsupported(function)),
+        }
+    }
+
+    /// Folds `+` or `*` over the items, from the left.
+    fn fold(
+        &self,
+        op: BinaryOperator,
+        items: &Value,
+        start: Option<&Value>,
+        default: Decimal,
+    ) -> Result<Value, Raised> {
+        let start = start.cloned().unwrap_or(default.into());
+        accumulate(items, start, |x, y| self.binary(op, x, y))
+    }
+}
+
 impl Arithmetic for DecimalArithmetic {
     type Value = Value;
 
@@ -65,15 +129,58 @@ impl Arithmetic for DecimalArithmetic {
     }
 
     fn unary(&self, op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
-        unary(op, x, &self.integers)
+        match (op, x.decimal()) {
+            (UnaryOperator::Not, _) => Ok(Value::Bool(!x.truth())),
+            (UnaryOperator::Plus, Some(value)) => Ok(value.into()),
+            (UnaryOperator::Minus, Some(value)) => Ok((-value).into()),
+            _ => from_python(&self.integers.unary(op, &to_python(x))?),
+        }
     }
 
     fn binary(&self, op: BinaryOperator, x: &Value, y: &Value) -> Result<Value, Raised> {
-        binary(op, x, y, &self.integers)
+        use BinaryOperator as Op;
+        if let (Some(a), Some(b)) = (x.decimal(), y.decimal()) {
+            return match op {
+                Op::Add => checked(a.checked_add(b)),
+                Op::Subtract => checked(a.checked_sub(b)),
+                Op::Multiply => checked(a.checked_mul(b)),
+                Op::Divide => divide(a, b),
+                Op::FloorDivide => Ok(divmod(a, b)?.0.into()),
+                Op::Modulo => Ok(divmod(a, b)?.1.into()),
+                Op::Power => power(a, b),
+                // Bitwise operators are Python's: defined on integers, a TypeError for a number with a
+                // fraction.
+                _ => from_python(&self.integers.binary(op, &to_python(x), &to_python(y))?),
+            };
+        }
+        if matches!(op, Op::Add | Op::Multiply) && (x.items().is_some() || y.items().is_some()) {
+            return Err(not_decimal(
+                "`+` and `*` of tuples and lists, which decimal arithmetic does not have",
+            ));
+        }
+        let (op, x, y) = (operators::spelling(op), x.type_name(), y.type_name());
+        Err(operators::unsupported_types(op, x, y))
     }
 
     fn compare(&self, op: ComparisonOperator, x: &Value, y: &Value) -> Result<bool, Raised> {
-        compare(op, x, y)
+        use ComparisonOperator as Op;
+        if let (Some(a), Some(b)) = (x.decimal(), y.decimal())
+            // `in` of a number is a `TypeError`, not a comparison
+            && !matches!(op, Op::In | Op::NotIn)
+        {
+            return Ok(operators::holds(op, Some(a.cmp(&b))));
+        }
+        let is_equal = |x: &Value, y: &Value| self.compare(Op::Equal, x, y);
+        match (op, x, y) {
+            (Op::In, ..) => contains(y, x, is_equal),
+            (Op::NotIn, ..) => Ok(!contains(y, x, is_equal)?),
+            (_, Value::Tuple(a), Value::Tuple(b)) | (_, Value::List(a), Value::List(b)) => {
+                compare_sequences(op, a, b, is_equal, |x, y| self.compare(op, x, y))
+            }
+            (Op::Equal, ..) => Ok(x.is_identical(y)),
+            (Op::NotEqual, ..) => Ok(!x.is_identical(y)),
+            _ => Err(operators::incomparable(op, x.type_name(), y.type_name())),
+        }
     }
 
     fn truth(&self, x: &Value) -> Result<bool, Raised> {
@@ -86,7 +193,46 @@ impl Arithmetic for DecimalArithmetic {
         positional: &[Value],
         keywords: &[(&str, Value)],
     ) -> Result<Value, Raised> {
-        call(callee, positional, keywords, &self.integers)
+        let &Value::Function(function) = callee else {
+            return Err(not_callable(callee));
+        };
+        let version = self.integers.version;
+        match function::bind(function, version, positional, keywords)? {
+            // before the arms by count, which would find fault with their arguments
+            Arguments::Positional(_) if matches!(function, Function::Fma | Function::Sumprod) => {
+                Err(unsupported(function))
+            }
+            Arguments::Positional([items, start @ ..])
+                // before Python 3.8, `sum` has no named parameters: its start is positional
+                if matches!(function, Function::Fsum | Function::Sum) =>
+            {
+                self.fold(BinaryOperator::Add, items, start.first(), Decimal::ZERO)
+            }
+            Arguments::Positional(values) if is_integer_function(function) => {
+                let values: Vec<_> = values.iter().map(to_python).collect();
+                self.call_python(function, &values, &[])
+            }
+            Arguments::Positional([x]) => match x.decimal() {
+                Some(number) if !is_of_any_value(function) => real_function(function, number),
+                // of what is no number Python knows the truth, the length or the error
+                _ => from_python(&functions::call_with_one(function, x, &self.integers)?),
+            },
+            Arguments::Positional([x, y]) => call_with_two(function, x, y),
+            Arguments::Positional(values) => call_with_many(function, values),
+            Arguments::Named(slots) => self.call_with_keywords(function, slots),
+            Arguments::Extreme {
+                values,
+                key,
+                default,
+            } => extreme(
+                function,
+                values,
+                [key, default],
+                version,
+                |key, value| self.call(key, std::slice::from_ref(value), &[]),
+                |op, x, y| self.compare(op, x, y),
+            ),
+        }
     }
 
     fn tuple(&self, items: Vec<Value>) -> Value {
@@ -128,10 +274,7 @@ fn from_python(value: &Value) -> Result<Value, Raised> {
     match value {
         Value::Int(value) => Ok(Decimal::from(*value).into()),
         Value::Big(value) => checked(to_decimal(value.digits(), 0)),
-        Value::Float(float) if !float.is_finite() => Err(Raised::new(
-            ErrorKind::Decimal,
-            format!("`{value}`, which decimal arithmetic does not have"),
-        )),
+        Value::Float(float) if !float.is_finite() => Err(not_had(value)),
         Value::Float(_) => parse(&value.repr()).map(Value::Decimal),
         Value::Tuple(items) => Ok(Value::tuple(all_from_python(items)?)),
         Value::List(items) => Ok(Value::list(all_from_python(items)?)),
@@ -154,46 +297,6 @@ fn to_python(value: &Value) -> Value {
         Value::List(items) => Value::list(items.iter().map(to_python).collect()),
         other => other.clone(),
     }
-}
-
-/// `op x`.
-fn unary(op: UnaryOperator, x: &Value, python: &Python) -> Result<Value, Raised> {
-    match (op, x.decimal()) {
-        (UnaryOperator::Not, _) => Ok(Value::Bool(!x.truth())),
-        (UnaryOperator::Plus, Some(value)) => Ok(value.into()),
-        (UnaryOperator::Minus, Some(value)) => Ok((-value).into()),
-        _ => from_python(&python.unary(op, &to_python(x))?),
-    }
-}
-
-/// `x op y`.
-fn binary(op: BinaryOperator, x: &Value, y: &Value, python: &Python) -> Result<Value, Raised> {
-    use BinaryOperator as Op;
-    if let (Some(a), Some(b)) = (x.decimal(), y.decimal()) {
-        return match op {
-            Op::Add => checked(a.checked_add(b)),
-            Op::Subtract => checked(a.checked_sub(b)),
-            Op::Multiply => checked(a.checked_mul(b)),
-            Op::Divide => divide(a, b),
-            Op::FloorDivide => Ok(divmod(a, b)?.0.into()),
-            Op::Modulo => Ok(divmod(a, b)?.1.into()),
-            Op::Power => power(a, b),
-            // Bitwise operators are Python's: defined on integers, a TypeError for a number with a
-            // fraction.
-            _ => from_python(&python.binary(op, &to_python(x), &to_python(y))?),
-        };
-    }
-    if matches!(op, Op::Add | Op::Multiply) && (x.items().is_some() || y.items().is_some()) {
-        return Err(Raised::new(
-            ErrorKind::Decimal,
-            "`+` and `*` of tuples and lists, which decimal arithmetic does not have",
-        ));
-    }
-    Err(python_operators::unsupported_types(
-        python_operators::spelling(op),
-        x.type_name(),
-        y.type_name(),
-    ))
 }
 
 /// `x / y`.
@@ -242,11 +345,8 @@ fn power(x: Decimal, y: Decimal) -> Result<Value, Raised> {
     if y == Decimal::new(5, 1) {
         return checked(square_root(x));
     }
-    checked(fractional_power(x, y))
-}
-
-fn fractional_power(x: Decimal, y: Decimal) -> Option<Decimal> {
-    x.checked_ln()?.checked_mul(y)?.checked_exp()
+    let logarithm = x.checked_ln().and_then(|ln| ln.checked_mul(y));
+    checked(logarithm.and_then(|product| product.checked_exp()))
 }
 
 /// `x ** y` for an integer `y`.
@@ -258,12 +358,7 @@ fn integer_power(x: Decimal, y: Decimal) -> Result<Value, Raised> {
         return Ok(if is_even { Decimal::ONE } else { x }.into());
     }
     if x.is_zero() {
-        return Ok(if y.is_zero() {
-            Decimal::ONE
-        } else {
-            Decimal::ZERO
-        }
-        .into());
+        return Ok(Decimal::from(u8::from(y.is_zero())).into());
     }
     if y.is_sign_negative() && x.abs() < Decimal::ONE {
         // The positive power would be rounded to few digits before the division.
@@ -273,106 +368,26 @@ fn integer_power(x: Decimal, y: Decimal) -> Result<Value, Raised> {
     checked(x.checked_powd(y))
 }
 
-/// `x op y`.
-fn compare(op: ComparisonOperator, x: &Value, y: &Value) -> Result<bool, Raised> {
-    if let (Some(a), Some(b)) = (x.decimal(), y.decimal())
-        // `in` of a number is a `TypeError`, not a comparison
-        && !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn)
-    {
-        return Ok(python_operators::holds(op, Some(a.cmp(&b))));
-    }
-    let is_equal = |x: &Value, y: &Value| compare(ComparisonOperator::Equal, x, y);
-    match (op, x, y) {
-        (ComparisonOperator::In, ..) => contains(y, x, is_equal),
-        (ComparisonOperator::NotIn, ..) => Ok(!contains(y, x, is_equal)?),
-        (_, Value::Tuple(a), Value::Tuple(b)) | (_, Value::List(a), Value::List(b)) => {
-            compare_sequences(op, a, b, is_equal, |x, y| compare(op, x, y))
-        }
-        (ComparisonOperator::Equal, ..) => Ok(x.is_identical(y)),
-        (ComparisonOperator::NotEqual, ..) => Ok(!x.is_identical(y)),
-        _ => Err(python_operators::incomparable(
-            op,
-            x.type_name(),
-            y.type_name(),
-        )),
-    }
-}
-
-/// `callee(positional…, keyword=…)`.
-fn call(
-    callee: &Value,
-    positional: &[Value],
-    keywords: &[(&str, Value)],
-    python: &Python,
-) -> Result<Value, Raised> {
-    let Value::Function(function) = callee else {
-        return Err(not_callable(callee));
-    };
-    match function::bind(*function, python.version, positional, keywords)? {
-        // before the arms by count, which would find fault with their arguments
-        Arguments::Positional(_) if matches!(function, Function::Fma | Function::Sumprod) => {
-            Err(unsupported(*function))
-        }
-        Arguments::Positional([items, start @ ..])
-            // before Python 3.8, `sum` has no named parameters: its start is positional
-            if matches!(function, Function::Fsum | Function::Sum) =>
-        {
-            let start = start.first().cloned().unwrap_or(Decimal::ZERO.into());
-            fold(BinaryOperator::Add, items, start, python)
-        }
-        Arguments::Positional(values) if is_integer_function(*function) => {
-            integer_function(*function, values, python)
-        }
-        Arguments::Positional([x]) => match x.decimal() {
-            Some(number) if !is_of_any_value(*function) => real_function(*function, number),
-            // of what is no number Python knows the truth, the length or the error
-            _ => from_python(&functions::call_with_one(*function, x, python)?),
-        },
-        Arguments::Positional([x, y]) => call_with_two(*function, x, y),
-        Arguments::Positional(values) => call_with_many(*function, values),
-        Arguments::Named(slots) => call_with_keywords(*function, slots, python),
-        Arguments::Extreme {
-            values,
-            key,
-            default,
-        } => extreme(
-            *function,
-            values,
-            [key, default],
-            python.version,
-            |key, value| call(key, std::slice::from_ref(value), &[], python),
-            compare,
-        ),
-    }
-}
-
 /// The error for a function that decimal arithmetic does not have.
 fn unsupported(function: Function) -> Raised {
-    Raised::new(
-        ErrorKind::Decimal,
-        format!(
-            "`{}`, which decimal arithmetic does not have",
-            function.name()
-        ),
-    )
+    not_had(function.name())
 }
 
+fn not_had(what: impl fmt::Display) -> Raised {
+    not_decimal(format!("`{what}`, which decimal arithmetic does not have"))
+}
+
+fn not_decimal(text: impl Into<Cow<'static, str>>) -> Raised {
+    Raised::new(ErrorKind::Decimal, text)
+}
+
+/// Whether the function is Python's; a number with a fraction is then Python's `TypeError`.
 fn is_integer_function(function: Function) -> bool {
     use Function as F;
     matches!(
         function,
         F::Comb | F::Factorial | F::Gcd | F::Isqrt | F::Lcm | F::Perm
     )
-}
-
-/// Functions of integers are Python's; a number with a fraction is Python's `TypeError`.
-fn integer_function(
-    function: Function,
-    values: &[Value],
-    python: &Python,
-) -> Result<Value, Raised> {
-    let values: Vec<_> = values.iter().map(to_python).collect();
-    from_python(&python.call(&Value::Function(function), &values, &[])?)
 }
 
 /// Whether a function of one argument is Python's for numbers too.
@@ -392,7 +407,7 @@ fn call_with_two(function: Function, x: &Value, y: &Value) -> Result<Value, Rais
                 let (quotient, remainder) = divmod(a, b)?;
                 Ok(pair(quotient, remainder))
             }
-            _ => Err(python_operators::unsupported_types(
+            _ => Err(operators::unsupported_types(
                 "divmod()",
                 x.type_name(),
                 y.type_name(),
@@ -412,62 +427,13 @@ fn call_with_two(function: Function, x: &Value, y: &Value) -> Result<Value, Rais
 fn call_with_many(function: Function, values: &[Value]) -> Result<Value, Raised> {
     match function {
         Function::Hypot => {
-            let mut lengths = Vec::with_capacity(values.len());
-            for value in values {
-                lengths.push(value.decimal_argument()?);
-            }
-            norm(&lengths)
+            let lengths: Result<Vec<_>, _> = values.iter().map(Value::decimal_argument).collect();
+            norm(&lengths?)
         }
         // without arguments only types are called: `float()` here, `bool()` below
         Function::Float => Ok(Decimal::ZERO.into()),
         _ => Ok(Value::Bool(false)),
     }
-}
-
-fn call_with_keywords(
-    function: Function,
-    slots: [Option<&Value>; 4],
-    python: &Python,
-) -> Result<Value, Raised> {
-    match (function, slots) {
-        (Function::Bool, [x, ..]) => Ok(Value::Bool(x.is_some_and(Value::truth))),
-        (Function::Float | Function::Int, [None, None, ..]) => Ok(Decimal::ZERO.into()),
-        (Function::Float | Function::Int, [x, base, ..]) => {
-            match (x.and_then(Value::decimal), base) {
-                (Some(number), None) if function == Function::Int => Ok(number.trunc().into()),
-                (Some(number), None) => Ok(number.into()),
-                // a base needs a string, so that Python always raises here, with its own texts
-                _ => {
-                    let positional = Vec::from_iter(x.map(to_python));
-                    let keywords = Vec::from_iter(base.map(|base| ("base", to_python(base))));
-                    let result = python.call(&Value::Function(function), &positional, &keywords)?;
-                    from_python(&result)
-                }
-            }
-        }
-        (Function::Round, [Some(x), digits, ..]) => round(x, digits),
-        (Function::Sum, [Some(items), start, ..]) => fold(
-            BinaryOperator::Add,
-            items,
-            start.cloned().unwrap_or(Decimal::ZERO.into()),
-            python,
-        ),
-        (Function::Prod, [Some(items), start, ..]) => fold(
-            BinaryOperator::Multiply,
-            items,
-            start.cloned().unwrap_or(Decimal::ONE.into()),
-            python,
-        ),
-        (Function::Isclose, [Some(a), Some(b), relative, absolute]) => {
-            isclose(a, b, relative, absolute)
-        }
-        _ => Err(unsupported(function)),
-    }
-}
-
-/// Folds `+` or `*` over the items, from the left.
-fn fold(op: BinaryOperator, items: &Value, start: Value, python: &Python) -> Result<Value, Raised> {
-    accumulate(items, start, |x, y| binary(op, x, y, python))
 }
 
 /// `dist(p, q)`.
@@ -478,11 +444,6 @@ fn dist(p: &Value, q: &Value) -> Result<Value, Raised> {
         lengths.push(length.ok_or_else(too_large)?);
     }
     norm(&lengths)
-}
-
-/// The square root of the sum of squares.
-fn norm(lengths: &[Decimal]) -> Result<Value, Raised> {
-    checked(exact_norm(lengths))
 }
 
 /// Functions of one number; an error for those without an implementation with 28 digits.
@@ -570,12 +531,8 @@ fn logarithm(function: Function, x: Decimal) -> Result<Decimal, Raised> {
 fn binary_real_function(function: Function, x: Decimal, y: Decimal) -> Result<Value, Raised> {
     match function {
         Function::Pow => pow(x, y),
-        Function::Copysign => Ok(if y.is_sign_negative() {
-            -x.abs()
-        } else {
-            x.abs()
-        }
-        .into()),
+        Function::Copysign if y.is_sign_negative() => Ok((-x.abs()).into()),
+        Function::Copysign => Ok(x.abs().into()),
         Function::Fmod | Function::Remainder if y.is_zero() => Err(Raised::domain()),
         Function::Fmod => {
             // C's `fmod` has the sign of the first operand, unlike Python's `%`
@@ -650,13 +607,8 @@ fn round(x: &Value, digits: Option<&Value>) -> Result<Value, Raised> {
         Ok(decimals @ 0..=28) => Ok(value
             .round_dp_with_strategy(decimals as u32, RoundingStrategy::MidpointNearestEven)
             .into()),
-        Ok(_) => Ok(value.into()),
-        Err(_) => Ok(if digits.is_sign_negative() {
-            Decimal::ZERO
-        } else {
-            value
-        }
-        .into()),
+        Err(_) if digits.is_sign_negative() => Ok(Decimal::ZERO.into()),
+        Ok(_) | Err(_) => Ok(value.into()),
     }
 }
 
@@ -731,16 +683,11 @@ fn digits_at(scale: u32, value: Decimal) -> BigInt {
 /// [`ErrorKind::Decimal`] for a number that is too large, for one that rounds to zero and is not
 /// zero, and for any other text.
 fn parse(text: &str) -> Result<Decimal, Raised> {
-    let (digits, scale) = split_literal(text).ok_or_else(|| {
-        Raised::new(
-            ErrorKind::Decimal,
-            format!("`{text}`, which is not a decimal number"),
-        )
-    })?;
-    let decimal = to_decimal(&digits, scale).ok_or_else(too_large)?;
+    let (digits, scale) = split_literal(text)
+        .ok_or_else(|| not_decimal(format!("`{text}`, which is not a decimal number")))?;
+    let decimal = rounded(&digits, scale)?;
     if decimal.is_zero() && !digits.is_zero() {
-        return Err(Raised::new(
-            ErrorKind::Decimal,
+        return Err(not_decimal(
             "a number that is less than 1e-28, but not zero",
         ));
     }
@@ -761,10 +708,7 @@ fn split_literal(text: &str) -> Option<(BigInt, i64)> {
 
 /// The error for a number beyond the largest decimal.
 fn too_large() -> Raised {
-    Raised::new(
-        ErrorKind::Decimal,
-        "a number of more than 28 digits before the point",
-    )
+    not_decimal("a number of more than 28 digits before the point")
 }
 
 /// Parses an exponent, whose magnitude saturates at [`u32::MAX`].
@@ -773,11 +717,11 @@ fn parse_exponent(exponent: &str) -> Option<i64> {
     if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;
     }
-    let size = digits.parse().unwrap_or(u32::MAX);
+    let size = i64::from(digits.parse().unwrap_or(u32::MAX));
     Some(if exponent.starts_with('-') {
-        -i64::from(size)
+        -size
     } else {
-        i64::from(size)
+        size
     })
 }
 
@@ -787,13 +731,13 @@ fn square_root(x: Decimal) -> Option<Decimal> {
 }
 
 /// The square root of the sum of squares, rounded once.
-fn exact_norm(lengths: &[Decimal]) -> Option<Decimal> {
+fn norm(lengths: &[Decimal]) -> Result<Value, Raised> {
     let scale = lengths.iter().map(Decimal::scale).max().unwrap_or(0);
     let squares = lengths
         .iter()
         .map(|&length| digits_at(scale, length).pow(2))
         .sum();
-    root(&squares, 2 * scale)
+    checked(root(&squares, 2 * scale))
 }
 
 /// The square root of `digits * 10^-scale`.

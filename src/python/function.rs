@@ -186,53 +186,47 @@ impl Function {
         use Signature as S;
         match self {
             // gh-73468
-            Self::Fma => const { &[(P::V3_13, S::Between(3, 3))] },
+            Self::Fma => &[(P::V3_13, S::Between(3, 3))],
             // gh-100485
-            Self::Sumprod => const { &[(P::V3_12, S::Between(2, 2))] },
+            Self::Sumprod => &[(P::V3_12, S::Between(2, 2))],
             // bpo-44357, bpo-45917
-            Self::Cbrt | Self::Exp2 => const { &[(P::V3_11, S::One)] },
+            Self::Cbrt | Self::Exp2 => &[(P::V3_11, S::One)],
             // bpo-39479, bpo-39648
-            Self::Lcm => const { &[(P::V3_9, S::Any)] },
+            Self::Lcm => &[(P::V3_9, S::Any)],
             // bpo-39310
-            Self::Ulp => const { &[(P::V3_9, S::One)] },
+            Self::Ulp => &[(P::V3_9, S::One)],
             // `steps`: gh-94906; bpo-39288
-            Self::Nextafter => {
-                const { &[(P::V3_12, S::Named(NEXTAFTER)), (P::V3_9, S::Between(2, 2))] }
-            }
+            Self::Nextafter => &[(P::V3_12, S::Named(NEXTAFTER)), (P::V3_9, S::Between(2, 2))],
             // bpo-39648
-            Self::Gcd => const { &[(P::V3_9, S::Any), (P::OLDEST, S::Between(2, 2))] },
+            Self::Gcd => &[(P::V3_9, S::Any), (P::OLDEST, S::Between(2, 2))],
             // bpo-35431, bpo-33089
-            Self::Comb | Self::Dist => const { &[(P::V3_8, S::Between(2, 2))] },
+            Self::Comb | Self::Dist => &[(P::V3_8, S::Between(2, 2))],
             // bpo-36887
-            Self::Isqrt => const { &[(P::V3_8, S::One)] },
+            Self::Isqrt => &[(P::V3_8, S::One)],
             // bpo-37128, bpo-37178
-            Self::Perm => const { &[(P::V3_8, S::Between(1, 2))] },
+            Self::Perm => &[(P::V3_8, S::Between(1, 2))],
             // bpo-35606
-            Self::Prod => const { &[(P::V3_8, S::Named(PROD))] },
+            Self::Prod => &[(P::V3_8, S::Named(PROD))],
             // bpo-33089
-            Self::Hypot => const { &[(P::V3_8, S::Any), (P::OLDEST, S::Between(2, 2))] },
+            Self::Hypot => &[(P::V3_8, S::Any), (P::OLDEST, S::Between(2, 2))],
             // bpo-34637
-            Self::Sum => const { &[(P::V3_8, S::Named(SUM)), (P::OLDEST, S::Between(1, 2))] },
+            Self::Sum => &[(P::V3_8, S::Named(SUM)), (P::OLDEST, S::Between(1, 2))],
             // bpo-29962
-            Self::Remainder => const { &[(P::V3_7, S::Between(2, 2))] },
+            Self::Remainder => &[(P::V3_7, S::Between(2, 2))],
             // bpo-29695
-            Self::Bool | Self::Float => {
-                const {
-                    &[
-                        (P::V3_7, S::Between(0, 1)),
-                        (P::OLDEST, S::Named(CONVERSION)),
-                    ]
-                }
-            }
-            Self::Int => const { &[(P::V3_7, S::Named(INT)), (P::OLDEST, S::Named(INT_BY_NAME))] },
+            Self::Bool | Self::Float => &[
+                (P::V3_7, S::Between(0, 1)),
+                (P::OLDEST, S::Named(CONVERSION)),
+            ],
+            Self::Int => &[(P::V3_7, S::Named(INT)), (P::OLDEST, S::Named(INT_BY_NAME))],
             Self::Atan2 | Self::Copysign | Self::Divmod | Self::Fmod | Self::Ldexp | Self::Pow => {
-                const { &[(P::OLDEST, S::Between(2, 2))] }
+                &[(P::OLDEST, S::Between(2, 2))]
             }
-            Self::Log => const { &[(P::OLDEST, S::Logarithm)] },
-            Self::Round => const { &[(P::OLDEST, S::Named(ROUND))] },
-            Self::Isclose => const { &[(P::OLDEST, S::Named(ISCLOSE))] },
-            Self::Max | Self::Min => const { &[(P::OLDEST, S::Extreme)] },
-            _ => const { &[(P::OLDEST, S::One)] },
+            Self::Log => &[(P::OLDEST, S::Logarithm)],
+            Self::Round => &[(P::OLDEST, S::Named(ROUND))],
+            Self::Isclose => &[(P::OLDEST, S::Named(ISCLOSE))],
+            Self::Max | Self::Min => &[(P::OLDEST, S::Extreme)],
+            _ => &[(P::OLDEST, S::One)],
         }
     }
 

@@ -15,7 +15,7 @@ use serde::{Serialize, Serializer};
 
 use crate::diagnostic::Span;
 use crate::fairshare::{AssessedTree, NodeId};
-use crate::formula::program::Program;
+use crate::formula::program::{Program, Summand};
 use crate::jobs::{Column, JobTable};
 use crate::rank::measures::{gini_coefficient, jain_index, tau_b};
 use crate::rank::{OnError, Ranking, ScorePrecision, score, sort_by_value};
@@ -281,10 +281,7 @@ impl Comparison {
     /// Compares two rankings.
     pub fn new(old: &ComparedRanking<'_>, new: &ComparedRanking<'_>) -> Self {
         let ranks = OldNew::new(ranks(old), ranks(new));
-        let mut rows = Vec::new();
-        for &row in new.ranking.order() {
-            rows.push(row as u32);
-        }
+        let mut rows: Vec<u32> = new.ranking.order().iter().map(|&row| row as u32).collect();
         for &row in old.ranking.order() {
             if ranks.new[row] == 0 {
                 rows.push(row as u32);
@@ -336,14 +333,11 @@ impl Comparison {
     /// How many of the first `count` jobs, under either ranking, change their place or are
     /// considered only there.
     pub fn changed_among_first(&self, count: usize) -> usize {
-        let mut changed = 0;
-        for job in self.moves() {
-            let best = job.old.into_iter().chain(job.new).min();
-            if job.old != job.new && best.is_some_and(|rank| rank <= count) {
-                changed += 1;
-            }
-        }
-        changed
+        let is_among_first = |rank: Option<usize>| rank.is_some_and(|rank| rank <= count);
+        let changed = self.moves().filter(|job| {
+            job.old != job.new && (is_among_first(job.old) || is_among_first(job.new))
+        });
+        changed.count()
     }
 
     /// Every row that is considered under either ranking, ascending, with its ranks.
@@ -507,18 +501,13 @@ fn ranks(side: &ComparedRanking<'_>) -> Vec<u32> {
 
 /// The rank of a row among [`ranks`]; `None` if it is not considered.
 fn rank_of(ranks: &[u32], row: usize) -> Option<usize> {
-    match ranks.get(row) {
-        None | Some(0) => None,
-        Some(&rank) => Some(rank as usize),
-    }
+    let rank = *ranks.get(row)? as usize;
+    (rank > 0).then_some(rank)
 }
 
 fn failed_rows(side: &ComparedRanking<'_>) -> Vec<u32> {
-    let mut rows = Vec::new();
-    for (row, _) in side.ranking.scores().errors() {
-        rows.push(row as u32);
-    }
-    rows
+    let errors = side.ranking.scores().errors();
+    errors.map(|(row, _)| row as u32).collect()
 }
 
 /// The fraction of the machine that each entity of a table has; `None` if it is not known.
@@ -548,11 +537,8 @@ fn fairshare_perc(tree: &AssessedTree, node: NodeId) -> Option<f64> {
 }
 
 fn named<N: AsRef<str>>(names: &[N]) -> Vec<GroupChange> {
-    let mut changes = Vec::with_capacity(names.len());
-    for name in names {
-        changes.push(GroupChange::named(name.as_ref().to_owned()));
-    }
-    changes
+    let names = names.iter().map(|name| name.as_ref().to_owned());
+    names.map(GroupChange::named).collect()
 }
 
 /// Sums entities by all groups above them.
@@ -575,14 +561,12 @@ fn groups(entities: &[GroupChange], assessed: &AssessedTree) -> Vec<GroupChange>
     }
     // the root is no group: it has all jobs
     by_node.remove(&tree.root());
-    let mut groups = Vec::with_capacity(by_node.len());
-    for (node, change) in by_node {
-        groups.push(GroupChange {
-            path: tree.path(node).into_iter().map(str::to_owned).collect(),
-            perc: fairshare_perc(assessed, node),
-            ..change
-        });
-    }
+    let with_path = |(node, change)| GroupChange {
+        path: tree.path(node).into_iter().map(str::to_owned).collect(),
+        perc: fairshare_perc(assessed, node),
+        ..change
+    };
+    let mut groups: Vec<_> = by_node.into_iter().map(with_path).collect();
     // by path where the gain is equal, because a hash map has no order of its own
     groups.sort_by(GroupChange::order);
     groups
@@ -679,18 +663,15 @@ impl SummandColumns {
                 retain(column, &are_kept);
             }
         }
-        let mut ranges = Vec::with_capacity(summands.len());
-        for (summand, column) in summands.into_iter().zip(&columns) {
-            ranges.push(SummandRange {
-                span: summand.span,
-                text: summand.text,
-                least: column.iter().copied().fold(f64::INFINITY, f64::min),
-                most: column.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            });
-        }
+        let range = |(summand, column): (Summand, &Vec<f64>)| SummandRange {
+            span: summand.span,
+            text: summand.text,
+            least: column.iter().copied().fold(f64::INFINITY, f64::min),
+            most: column.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        };
         Some(Self {
             rows,
-            ranges,
+            ranges: summands.into_iter().zip(&columns).map(range).collect(),
             columns,
         })
     }
@@ -795,37 +776,30 @@ pub fn summand_agreements(
     let mut order = ranking.order().to_vec();
     order.retain(|&row| row < table.len());
     let examined = order.len().min(MAX_ROWS);
-    let mut rows = Vec::with_capacity(examined);
-    for index in 0..examined {
-        // no division by 0: without rows there is no index
-        rows.push(order[index * order.len() / examined]);
-    }
+    // no division by 0: without rows there is no index
+    let examined = (0..examined).map(|index| order[index * order.len() / examined]);
+    let rows: Vec<usize> = examined.collect();
     let values = ranking.scores().values();
     let Some(columns) = SummandColumns::new(program, schema, table, &rows) else {
         return Vec::new();
     };
-    let mut agreements = Vec::new();
     if columns.rows.is_empty() {
-        return agreements;
+        return Vec::new();
     }
     let scores: Vec<f64> = columns.rows.iter().map(|&row| values[row]).collect();
-    for (summand, values) in columns.ranges.iter().zip(&columns.columns) {
-        agreements.push(agreement(&summand.text, summand.span, values, &scores));
+    let mut agreements = Vec::new();
+    for (summand, values) in columns.ranges.into_iter().zip(&columns.columns) {
+        let mut sorted = values.clone();
+        sorted.sort_by(f64::total_cmp);
+        agreements.push(SummandAgreement {
+            span: summand.span,
+            text: summand.text,
+            low: quantile(&sorted, 0.05),
+            high: quantile(&sorted, 0.95),
+            tau: tau_b(values, &scores),
+        });
     }
     agreements
-}
-
-fn agreement(text: &str, span: Span, values: &[f64], scores: &[f64]) -> SummandAgreement {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let (low, high) = (quantile(&sorted, 0.05), quantile(&sorted, 0.95));
-    SummandAgreement {
-        span,
-        text: text.to_owned(),
-        low,
-        high,
-        tau: tau_b(values, scores),
-    }
 }
 
 /// A quantile of sorted values, between the two nearest ones by linear interpolation.

@@ -41,14 +41,11 @@ pub fn inputs(program: &Program, table: &JobTable, row: usize) -> Option<Vec<Val
     if matches!(table.exclusion(row), Some(Exclusion::Invalid { .. })) {
         return None;
     }
-    let mut inputs = Vec::new();
-    for name in program.inputs() {
-        inputs.push(match table.column(name) {
-            Some(column) => column.value(row),
-            None => Value::Int(0),
-        });
-    }
-    Some(inputs)
+    let input = |name: &Box<str>| match table.column(name) {
+        Some(column) => column.value(row),
+        None => Value::Int(0),
+    };
+    Some(program.inputs().iter().map(input).collect())
 }
 
 /// The sub-expressions that were evaluated, as Python's `ast` has them: neither brackets nor the
@@ -120,11 +117,8 @@ pub struct Influence {
 
 /// The median of every input over the rows, the lower one of two.
 pub fn medians(program: &Program, table: &JobTable, rows: &[usize]) -> Vec<Value> {
-    let mut medians = Vec::new();
-    for name in program.inputs() {
-        medians.push(median(table, name, rows).unwrap_or(Value::Int(0)));
-    }
-    medians
+    let median = |name: &Box<str>| median(table, name, rows).unwrap_or(Value::Int(0));
+    program.inputs().iter().map(median).collect()
 }
 
 /// `None` if there are no rows, or no column of this name.
@@ -206,18 +200,17 @@ pub fn influences(
         if effect.is_nan() {
             continue;
         }
-        let mut influence = Influence {
-            inputs: Vec::new(),
-            values: Vec::new(),
-            medians: Vec::new(),
+        let of_group =
+            |values: &[Value]| group.iter().map(|&index| values[index].clone()).collect();
+        influences.push(Influence {
+            inputs: group
+                .iter()
+                .map(|&index| program.inputs()[index].to_string())
+                .collect(),
+            values: of_group(inputs),
+            medians: of_group(medians),
             effect,
-        };
-        for index in group {
-            influence.inputs.push(program.inputs()[index].to_string());
-            influence.values.push(inputs[index].clone());
-            influence.medians.push(medians[index].clone());
-        }
-        influences.push(influence);
+        });
     }
     influences.sort_by(|left, right| right.effect.abs().total_cmp(&left.effect.abs()));
     influences

@@ -18,7 +18,7 @@ use crate::python::limits::FREE_FUEL;
 use crate::python::{InputColumn, MAX_EXACT_FLOAT, Python, Value};
 use crate::rank::evaluate::{RowScorer, WorkBudget, analysis_work, lane_work, row_work};
 use crate::rank::{OnError, ScorePrecision};
-use crate::schema::Schema;
+use crate::schema::{Range, Schema};
 
 /// The greatest relative distance between the bounds of a slope that is constant except for the
 /// margins of its analysis.
@@ -73,23 +73,16 @@ impl<'p> Sweep<'p> {
     /// integer varies in steps of 1, a double in steps of `1 / steps_per_unit`; an integer that does
     /// not fit into 64 bits does not vary.
     pub fn new(rules: Scoring<'p>, inputs: Vec<Value>, name: &str, steps_per_unit: f64) -> Self {
-        let inputs_of_formula = rules.program.inputs();
-        let mut slot = inputs_of_formula.iter().position(|input| **input == *name);
-        let mut is_float = false;
-        if let Some(index) = slot {
-            match inputs[index] {
-                Value::Float(_) => is_float = true,
-                Value::Int(_) => {}
-                _ => slot = None,
-            }
+        let mut names = rules.program.inputs().iter();
+        let slot = names.position(|input| **input == *name);
+        let mut sweep = Self::constant(rules, inputs);
+        match slot.map(|slot| &sweep.inputs[slot]) {
+            Some(Value::Float(_)) => sweep.steps_per_unit = steps_per_unit,
+            Some(Value::Int(_)) => {}
+            _ => return sweep,
         }
-        Self {
-            rules,
-            inputs,
-            slot,
-            steps_per_unit: if is_float { steps_per_unit } else { 1.0 },
-            direction: 1,
-        }
+        sweep.slot = slot;
+        sweep
     }
 
     /// A job whose score does not vary.
@@ -159,7 +152,9 @@ impl<'p> Sweep<'p> {
             return Some(steps.map(|_| score).collect());
         };
         let mut scores = Vec::new();
-        let Some(constants) = self.views() else {
+        // the inputs as columns of one value each, if all are exact as doubles
+        let constants: Option<Vec<_>> = self.inputs.iter().map(constant_view).collect();
+        let Some(constants) = constants else {
             for step in steps {
                 scores.push(self.interpreted(step, &mut scorer, budget)?);
             }
@@ -237,11 +232,6 @@ impl<'p> Sweep<'p> {
         inputs
     }
 
-    /// The inputs as columns of one value each; `None` if one of them is not exact as a double.
-    fn views(&self) -> Option<Vec<InputColumn<'_>>> {
-        self.inputs.iter().map(constant_view).collect()
-    }
-
     /// Bounds of the scores at these steps; `None` if no bounds are known, for instance because an
     /// evaluation may fail or the budget is spent.
     pub fn enclosure(
@@ -269,18 +259,13 @@ impl<'p> Sweep<'p> {
         let facts = self.facts(first, last, budget)?;
         let values = facts.result().number()?;
         let middle = first + (last - first) / 2;
-        let mut line = None;
-        if let Some(slope) = self.slope(&facts)
-            && let Some(value) = self.value(middle, budget)
-        {
-            line = Some((value, slope));
-        }
+        let slope = self.slope(&facts);
         Some(Enclosure {
             least: self.precision().round(values.low),
             most: self.precision().round(values.high),
             steps: (first as f64, last as f64),
             middle: middle as f64,
-            line,
+            line: slope.and_then(|slope| Some((self.value(middle, budget)?, slope))),
         })
     }
 
@@ -381,18 +366,16 @@ impl Enclosure {
         } else {
             self
         };
-        let mut least_change = f64::INFINITY;
-        let mut most_change = f64::NEG_INFINITY;
-        for slope in [
-            slope.least - other_slope.most,
-            slope.most - other_slope.least,
-        ] {
-            for end in [steps.steps.0, steps.steps.1] {
-                let change = slope * (end - steps.middle);
-                least_change = least_change.min(change);
-                most_change = most_change.max(change);
-            }
-        }
+        let least_slope = slope.least - other_slope.most;
+        let most_slope = slope.most - other_slope.least;
+        let back = steps.steps.0 - steps.middle;
+        let ahead = steps.steps.1 - steps.middle;
+        let change = Range::hull([
+            least_slope * back,
+            least_slope * ahead,
+            most_slope * back,
+            most_slope * ahead,
+        ]);
         let size = [self.least, self.most, other.least, other.most]
             .into_iter()
             .map(f64::abs)
@@ -404,11 +387,11 @@ impl Enclosure {
         };
         // twice the errors, as `Slope` says; the other term covers the rounding in this function
         let uncertainty = 2.0 * (slope.error + other_slope.error)
-            + 8.0 * f64::EPSILON * (size + least_change.abs() + most_change.abs());
+            + 8.0 * f64::EPSILON * (size + change.least.abs() + change.most.abs());
         let difference = value - other_value;
-        if difference + least_change > uncertainty + spacing {
+        if difference + change.least > uncertainty + spacing {
             Some(Ordering::Greater)
-        } else if difference + most_change < -(uncertainty + spacing) {
+        } else if difference + change.most < -(uncertainty + spacing) {
             Some(Ordering::Less)
         } else {
             None
@@ -428,11 +411,7 @@ fn constant_view(value: &Value) -> Option<InputColumn<'static>> {
         Value::Float(float) => float.is_finite(),
         _ => false,
     };
-    if is_exact {
-        Some(InputColumn::Same(value.clone()))
-    } else {
-        None
-    }
+    is_exact.then(|| InputColumn::Same(value.clone()))
 }
 
 /// The nearest double of an input that varies.
@@ -520,20 +499,13 @@ pub fn first_step(
     if steps.is_empty() {
         return FirstStep::Never;
     }
-    let Goal {
-        job,
-        places,
-        threshold,
-        ..
-    } = *goal;
-    let all: Vec<&Competitor<'_>> = goal.competitors.iter().collect();
     let mut ranges = vec![Undecided {
         steps,
         ahead: 0,
-        competitors: all,
+        competitors: goal.competitors.iter().collect(),
     }];
     while let Some(range) = ranges.pop() {
-        match range.decide(job, places, threshold, budget) {
+        match range.decide(goal, budget) {
             None => return FirstStep::Unknown,
             Some(Decision::Never) => {}
             Some(Decision::First(step)) => return FirstStep::At(step),
@@ -561,36 +533,29 @@ enum Decision<'c, 'p> {
 
 impl<'c, 'p> Undecided<'c, 'p> {
     /// `None` if the budget is spent.
-    fn decide(
-        mut self,
-        job: &Sweep<'p>,
-        places: usize,
-        threshold: f64,
-        budget: &mut WorkBudget,
-    ) -> Option<Decision<'c, 'p>> {
+    fn decide(mut self, goal: &Goal<'c, 'p>, budget: &mut WorkBudget) -> Option<Decision<'c, 'p>> {
         let mut passes = false;
-        if let Some(enclosure) = job.enclosure(self.steps.clone(), budget) {
-            let (least, most) = enclosure.bounds();
-            if most <= threshold {
+        if let Some(enclosure) = goal.job.enclosure(self.steps.clone(), budget) {
+            if enclosure.most <= goal.threshold {
                 return Some(Decision::Never);
             }
-            passes = least > threshold;
-            self.exclude_decided(&enclosure, job.precision(), places, budget);
+            passes = enclosure.least > goal.threshold;
+            self.exclude_decided(&enclosure, goal, budget);
         }
         // bounds may be missing for lack of work, which says nothing about the range
         if budget.is_spent() {
             return None;
         }
-        if self.ahead >= places {
+        if self.ahead >= goal.places {
             return Some(Decision::Never);
         }
-        if passes && self.ahead + self.competitors.len() < places {
+        if passes && self.ahead + self.competitors.len() < goal.places {
             return Some(Decision::First(*self.steps.start()));
         }
         let first = *self.steps.start();
         let last = *self.steps.end();
         if last - first < SHORT_RANGE {
-            return self.decide_step_by_step(job, places, threshold, budget);
+            return self.decide_step_by_step(goal, budget);
         }
         // the sum of both could overflow
         let middle = first + (last - first) / 2;
@@ -605,19 +570,13 @@ impl<'c, 'p> Undecided<'c, 'p> {
 
     /// Counts and removes the competitors that are ahead or behind in the whole range, until no
     /// place is left.
-    fn exclude_decided(
-        &mut self,
-        job: &Enclosure,
-        precision: ScorePrecision,
-        places: usize,
-        budget: &mut WorkBudget,
-    ) {
+    fn exclude_decided(&mut self, job: &Enclosure, goal: &Goal<'c, 'p>, budget: &mut WorkBudget) {
         for competitor in mem::take(&mut self.competitors) {
             let mut order = None;
-            if self.ahead < places
+            if self.ahead < goal.places
                 && let Some(own) = competitor.sweep.enclosure(self.steps.clone(), budget)
             {
-                order = own.compare(job, precision);
+                order = own.compare(job, goal.job.precision());
             }
             match order {
                 Some(order) => self.ahead += usize::from(competitor.is_ahead_if(order)),
@@ -629,12 +588,10 @@ impl<'c, 'p> Undecided<'c, 'p> {
     /// Evaluates the steps one by one; `None` if that takes more than the work that is left.
     fn decide_step_by_step(
         &self,
-        job: &Sweep<'_>,
-        places: usize,
-        threshold: f64,
+        goal: &Goal<'c, 'p>,
         budget: &mut WorkBudget,
     ) -> Option<Decision<'c, 'p>> {
-        let scores = job.scores(self.steps.clone(), budget)?;
+        let scores = goal.job.scores(self.steps.clone(), budget)?;
         let mut ahead = vec![self.ahead; scores.len()];
         for competitor in &self.competitors {
             let own = competitor.sweep.scores(self.steps.clone(), budget)?;
@@ -644,7 +601,7 @@ impl<'c, 'p> Undecided<'c, 'p> {
         }
         for (step, (ahead, score)) in self.steps.clone().zip(ahead.into_iter().zip(scores)) {
             // OpenPBS holds back a value `<=` the threshold, which NaN is not
-            if ahead < places && (score.is_nan() || score > threshold) {
+            if ahead < goal.places && (score.is_nan() || score > goal.threshold) {
                 return Some(Decision::First(step));
             }
         }
@@ -683,12 +640,9 @@ pub fn crossings(
         }
         let part = budget.left() / open.len() as u64;
         let found = parallel::map(open.chunks(COMPETITORS_PER_THREAD).collect(), |some| {
-            let mut continued = Vec::new();
-            for &index in some {
-                let known: &Crossings = &all[index];
-                continued.push(known.continued(job, &competitors[index], *steps.end(), part));
-            }
-            continued
+            let continued =
+                |&index: &usize| all[index].continued(job, &competitors[index], *steps.end(), part);
+            some.iter().map(continued).collect::<Vec<_>>()
         });
         for (index, (crossings, used)) in open.into_iter().zip(found.concat()) {
             budget.charge(used);

@@ -110,10 +110,8 @@ impl DepthOblivious {
     fn documented(&self, tree: &ShareTree) -> ShareTable {
         let normalized = Normalized::table(tree);
         let siblings = sibling_totals(tree, &normalized);
-        let mut unadjusted = Vec::with_capacity(tree.len());
-        for node in &normalized {
-            unadjusted.push(ratio(node.norm_usage, node.norm_shares));
-        }
+        let unadjusted = |node: &Normalized| ratio(node.norm_usage, node.norm_shares);
+        let unadjusted: Vec<f64> = normalized.iter().map(unadjusted).collect();
         let mut ratios = vec![unadjusted[0]; tree.len()];
         for parent in tree.nodes() {
             let above = ratios[parent.index()];

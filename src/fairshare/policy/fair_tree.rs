@@ -90,10 +90,7 @@ fn factors(
     level_fs: &[Extended],
     rules: PolicyRules,
 ) -> Vec<Option<f64>> {
-    let mut users = 0;
-    for node in tree.nodes() {
-        users += u32::from(tree.kind(node) == NodeKind::Entity);
-    }
+    let users = tree.user_count();
     let walk = RankWalk {
         tree,
         lists,
@@ -111,22 +108,18 @@ fn factors(
             extends_ties_below: true,
         },
     };
-    let mut factors = Vec::with_capacity(tree.len());
-    for (node, rank) in tree.nodes().zip(walk.ranks(users)) {
-        factors.push(match tree.kind(node) {
-            NodeKind::Entity => Some(f64::from(rank) / f64::from(users)),
-            NodeKind::Root | NodeKind::Group => None,
-        });
-    }
-    factors
+    let factor = |(node, rank)| {
+        let is_user = tree.kind(node) == NodeKind::Entity;
+        is_user.then_some(f64::from(rank) / f64::from(users))
+    };
+    tree.nodes().zip(walk.ranks(users)).map(factor).collect()
 }
 
 fn scheduler(tree: &ShareTree, release: Release) -> ShareTable {
     let model = SlurmModel::new(tree);
-    let mut level_fs = Vec::with_capacity(tree.len());
-    for node in 0..tree.len() {
-        level_fs.push(level_fs_of(&model, node));
-    }
+    let level_fs: Vec<_> = (0..tree.len())
+        .map(|node| level_fs_of(&model, node))
+        .collect();
     let factors = factors(
         tree,
         &model.lists(release),
@@ -290,10 +283,10 @@ fn integer_and_exponent(value: f64) -> (u128, i32) {
 fn documented(tree: &ShareTree) -> ShareTable {
     let levels = DocumentedLevels::new(tree);
     let normalized = Normalized::table(tree);
-    let mut level_fs = Vec::with_capacity(tree.len());
-    for node in tree.nodes() {
-        level_fs.push(levels.level_fs(tree, node));
-    }
+    let level_fs: Vec<_> = tree
+        .nodes()
+        .map(|node| levels.level_fs(tree, node))
+        .collect();
     // in the order of the input, as the document names no other
     let lists = SiblingLists::new(tree, Release::V22_05, &levels.owners);
     let factors = factors(tree, &lists, &level_fs, PolicyRules::Documented);

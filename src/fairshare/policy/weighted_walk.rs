@@ -31,10 +31,7 @@ pub struct WeightedWalk;
 impl Policy for WeightedWalk {
     fn assess(&self, tree: &ShareTree) -> ShareTable {
         let bank = Bank::new(tree);
-        let mut users = 0;
-        for node in tree.nodes() {
-            users += u32::from(tree.kind(node) == NodeKind::Entity);
-        }
+        let users = tree.user_count();
         let walk = RankWalk {
             tree,
             lists: &bank.lists,

@@ -267,20 +267,15 @@ impl Analysis<'_> {
 
     /// The numbers of all these nodes; `None` if one may be anything else.
     fn numbers(&self, nodes: &[ExprId]) -> Option<Vec<Interval>> {
-        let mut numbers = Vec::with_capacity(nodes.len());
-        for &node in nodes {
-            numbers.push(self.known(node).number()?);
-        }
-        Some(numbers)
+        nodes
+            .iter()
+            .map(|&node| self.known(node).number())
+            .collect()
     }
 
     /// The values of all these nodes, if they are constants.
     fn values(&self, nodes: &[ExprId]) -> Option<Vec<Value>> {
-        let mut values = Vec::with_capacity(nodes.len());
-        for &node in nodes {
-            values.push(self.known(node).value()?);
-        }
-        Some(values)
+        nodes.iter().map(|&node| self.known(node).value()).collect()
     }
 
     fn have_values(&self, nodes: &[ExprId]) -> bool {
@@ -300,11 +295,7 @@ impl Analysis<'_> {
                 Resolution::UnsupportedBuiltin => Known::Anything,
                 Resolution::Undefined => Known::Fails(ErrorKind::Name),
             },
-            ExprKind::Parenthesized(inner) => match self.known(*inner) {
-                // the bracket does not fail itself: the error has the span of what is in it
-                Known::Fails(_) => Known::Never,
-                known => known.clone(),
-            },
+            ExprKind::Parenthesized(inner) => self.part(*inner),
             ExprKind::Conditional {
                 then,
                 condition,
@@ -339,7 +330,8 @@ impl Analysis<'_> {
         Python::with_fuel(FUEL).of_version(self.python)
     }
 
-    /// What is known of a part that is the value of the whole.
+    /// What is known of a part that is the value of the whole, which does not fail itself: the error
+    /// has the span of the part.
     fn part(&self, node: ExprId) -> Known {
         match self.known(node) {
             Known::Fails(_) => Known::Never,
@@ -447,11 +439,8 @@ impl Analysis<'_> {
         let Some(numbers) = self.numbers(if is_aggregate { items } else { positional }) else {
             return Known::Anything;
         };
-        if is_aggregate {
-            call(function, &[], &numbers)
-        } else {
-            call(function, &numbers, &[])
-        }
+        let (arguments, items) = numbers.split_at(if is_aggregate { 0 } else { numbers.len() });
+        call(function, arguments, items)
     }
 }
 
@@ -462,10 +451,8 @@ pub(super) fn is_taken(
     positional: &[ExprId],
     keywords: &[Keyword],
 ) -> bool {
-    let mut names = Vec::with_capacity(keywords.len());
-    for keyword in keywords {
-        names.push((&*keyword.name, ()));
-    }
+    let names = keywords.iter().map(|keyword| (&*keyword.name, ()));
+    let names: Vec<_> = names.collect();
     bind(function, python, &vec![(); positional.len()], &names).is_ok()
 }
 

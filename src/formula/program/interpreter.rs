@@ -202,10 +202,8 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         let result = if keywords.is_empty() {
             self.arithmetic.call(callee, positional_values, &[])?
         } else {
-            let mut named = Vec::with_capacity(keywords.len());
-            for (name, value) in keywords.iter().zip(keyword_values) {
-                named.push((&**name, value.clone()));
-            }
+            let values = keyword_values.iter().cloned();
+            let named: Vec<_> = keywords.iter().map(|name| &**name).zip(values).collect();
             self.arithmetic.call(callee, positional_values, &named)?
         };
         self.stack.truncate(base);

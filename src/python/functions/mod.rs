@@ -138,15 +138,13 @@ fn call_with_two(
         F::Lcm => lcm(x.integer_argument()?, y.integer_argument()?, &python.fuel),
         F::Hypot => aggregates::hypot([x, y].into_iter(), python.version).map(Value::Float),
         F::Sumprod => aggregates::sumprod(x, y, &python.fuel),
-        // `remainder` is of Python 3.7, where the first error counts
-        _ if python.version.raises_the_second_error() && function != F::Remainder => {
-            let (x, y) = (x.math_argument(), y.math_argument());
-            let y = y?;
-            real::binary_real_function(function, x?, y, python.version).map(Value::Float)
-        }
         _ => {
-            let (x, y) = (x.math_argument()?, y.math_argument()?);
-            real::binary_real_function(function, x, y, python.version).map(Value::Float)
+            let (x, mut y) = (x.math_argument(), y.math_argument());
+            // `remainder` is of Python 3.7, where the first error counts
+            if python.version.raises_the_second_error() && function != F::Remainder {
+                y = Ok(y?);
+            }
+            real::binary_real_function(function, x?, y?, python.version).map(Value::Float)
         }
     }
 }

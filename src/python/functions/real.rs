@@ -29,6 +29,8 @@ enum InfiniteResult {
     Allowed,
 }
 
+use InfiniteResult::{Allowed, Domain, Range};
+
 /// Calls a function of the `math` module that takes and returns one double. The result is nan for
 /// any other function.
 ///
@@ -39,8 +41,8 @@ enum InfiniteResult {
 pub fn real_function(function: Function, x: f64) -> Result<f64, Raised> {
     use Function as F;
     match function {
-        F::Sqrt => checked(x, x.sqrt(), InfiniteResult::Domain),
-        F::Exp => checked(x, x.exp(), InfiniteResult::Range),
+        F::Sqrt => checked(x, x.sqrt(), Domain),
+        F::Exp => checked(x, x.exp(), Range),
         F::Log | F::Log2 | F::Log10 => logarithm_of_float(function, x),
         F::Fabs => Ok(x.abs()),
         // CPython multiplies by the rounded quotient, not by 180 and then divides
@@ -62,25 +64,25 @@ fn compute_unchecked(function: Function, x: f64) -> (f64, InfiniteResult) {
     match function {
         // `Range` where CPython's `FUNC1` has `can_overflow`, `Domain` where it has not, `Allowed`
         // for its `FUNC1A`
-        F::Exp2 => (x.exp2(), InfiniteResult::Range),
-        F::Expm1 => (x.exp_m1(), InfiniteResult::Range),
-        F::Log1p => (x.ln_1p(), InfiniteResult::Domain),
-        F::Cbrt => (cbrt(x), InfiniteResult::Domain),
-        F::Sin => (x.sin(), InfiniteResult::Domain),
-        F::Cos => (x.cos(), InfiniteResult::Domain),
-        F::Tan => (x.tan(), InfiniteResult::Domain),
-        F::Asin => (x.asin(), InfiniteResult::Domain),
-        F::Acos => (x.acos(), InfiniteResult::Domain),
-        F::Atan => (x.atan(), InfiniteResult::Domain),
-        F::Sinh => (x.sinh(), InfiniteResult::Range),
-        F::Cosh => (x.cosh(), InfiniteResult::Range),
-        F::Tanh => (x.tanh(), InfiniteResult::Domain),
-        F::Asinh => (asinh(x), InfiniteResult::Domain),
-        F::Acosh => (acosh(x), InfiniteResult::Domain),
-        F::Atanh => (atanh(x), InfiniteResult::Domain),
-        F::Erf => (erf(x), InfiniteResult::Allowed),
-        F::Erfc => (erfc(x), InfiniteResult::Allowed),
-        _ => (f64::NAN, InfiniteResult::Allowed),
+        F::Exp2 => (x.exp2(), Range),
+        F::Expm1 => (x.exp_m1(), Range),
+        F::Log1p => (x.ln_1p(), Domain),
+        F::Cbrt => (cbrt(x), Domain),
+        F::Sin => (x.sin(), Domain),
+        F::Cos => (x.cos(), Domain),
+        F::Tan => (x.tan(), Domain),
+        F::Asin => (x.asin(), Domain),
+        F::Acos => (x.acos(), Domain),
+        F::Atan => (x.atan(), Domain),
+        F::Sinh => (x.sinh(), Range),
+        F::Cosh => (x.cosh(), Range),
+        F::Tanh => (x.tanh(), Domain),
+        F::Asinh => (asinh(x), Domain),
+        F::Acosh => (acosh(x), Domain),
+        F::Atanh => (atanh(x), Domain),
+        F::Erf => (erf(x), Allowed),
+        F::Erfc => (erfc(x), Allowed),
+        _ => (f64::NAN, Allowed),
     }
 }
 
@@ -92,8 +94,8 @@ fn checked(x: f64, result: f64, infinite: InfiniteResult) -> Result<f64, Raised>
         return Err(Raised::domain());
     }
     match infinite {
-        InfiniteResult::Range if result.is_infinite() && x.is_finite() => Err(Raised::range()),
-        InfiniteResult::Domain if result.is_infinite() && x.is_finite() => Err(Raised::domain()),
+        Range if result.is_infinite() && x.is_finite() => Err(Raised::range()),
+        Domain if result.is_infinite() && x.is_finite() => Err(Raised::domain()),
         _ => Ok(result),
     }
 }

@@ -37,23 +37,15 @@ struct Failure<'c> {
 /// Findings on operations that can fail.
 pub(super) fn check_failures(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = Vec::new();
-    let mut reported = HashSet::new();
     for failure in all_failures(analysis) {
-        if let Some(finding) = finding(analysis, &failure)
-            && reported.insert((finding.span, finding.code))
-        {
-            findings.push(finding);
-        }
+        findings.extend(finding(analysis, &failure));
     }
     // `^` of two integers fails for no job, so that no failure leads to it
     for (node, _) in analysis.expr.iter() {
-        let Some(finding) = power_by_caret(analysis, node, false) else {
-            continue;
-        };
-        if reported.insert((finding.span, finding.code)) {
-            findings.push(finding);
-        }
+        findings.extend(power_by_caret(analysis, node, false));
     }
+    let mut reported = HashSet::new();
+    findings.retain(|finding| reported.insert((finding.span, finding.code)));
     findings
 }
 
@@ -587,14 +579,10 @@ fn non_numeric(analysis: &Analysis<'_>) -> Option<Diagnostic> {
         analysis.kind(analysis.without_parentheses(root)),
         ExprKind::Name(_) | ExprKind::Tuple { .. } | ExprKind::List(_)
     );
-    let message = if are_alike && is_written {
-        format!("the result is {what}, not a number")
-    } else {
-        format!(
-            "the result is {what}, not a number, {}",
-            analysis.condition(Some(sample), root)
-        )
-    };
+    let mut message = format!("the result is {what}, not a number");
+    if !(are_alike && is_written) {
+        message += &format!(", {}", analysis.condition(Some(sample), root));
+    }
     Some(Diagnostic::new(Code::NotANumber, message, span).with_help(help))
 }
 
@@ -612,11 +600,11 @@ fn object_name(result: &Result<Value, EvalError>) -> Option<&'static str> {
 fn too_large(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     let span = analysis.span(analysis.expr.root());
     let help = "the scheduler crashes, because it converts the result to a double; use a float, as in `2.0 ** …`";
-    let sample = analysis
-        .samples
-        .all
-        .iter()
-        .find(|sample| exceeds_doubles(sample))?;
+    let mut samples = analysis.samples.all.iter();
+    // an integer beyond the largest double
+    let sample = samples.find(
+        |sample| matches!(&sample.result, Ok(value @ Value::Big(_)) if value.to_f64().is_none()),
+    )?;
     let message = "the result is an integer too large for a double";
     let root = analysis.expr.root();
     let (message, severity) = if analysis.inputs(root).is_empty() {
@@ -629,11 +617,6 @@ fn too_large(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     Some(found.with_severity(severity).with_help(help))
 }
 
-/// Whether the result is an integer beyond the largest double.
-fn exceeds_doubles(sample: &Sample) -> bool {
-    matches!(&sample.result, Ok(value @ Value::Big(_)) if value.to_f64().is_none())
-}
-
 fn constant(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     let root = analysis.expr.root();
     let sample = analysis.samples.all.first()?.result.as_ref().ok()?;
@@ -644,16 +627,14 @@ fn constant(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     let value = sample.repr();
     let message = format!("every job gets the same value, {value}");
     let span = analysis.span(root);
+    let mut finding = Diagnostic::new(Code::ConstantValue, message, span)
+        .with_help("the result does not depend on the job, so the formula does not order the jobs");
     // a number alone, such as `0`, is a way to disable the formula
-    let finding = match analysis.kind(analysis.without_parentheses(root)) {
-        ExprKind::Literal { .. } => Diagnostic::new(Code::ConstantValue, message, span),
-        _ => Diagnostic::new(Code::ConstantValue, message, span).with_severity(Severity::Warning),
-    };
-    Some(
-        finding.with_help(
-            "the result does not depend on the job, so the formula does not order the jobs",
-        ),
-    )
+    let value = analysis.kind(analysis.without_parentheses(root));
+    if !matches!(value, ExprKind::Literal { .. }) {
+        finding.severity = Severity::Warning;
+    }
+    Some(finding)
 }
 
 /// How the value compares with that of a smaller input where that is unfair, the code of the

@@ -111,13 +111,16 @@ impl Lanes {
         }
     }
 
-    /// The Python value of a lane.
-    pub(super) fn value(&self, types: LaneTypes, lane: usize) -> Value {
-        let kind = match types {
+    fn kind(&self, types: LaneTypes, lane: usize) -> LaneType {
+        match types {
             LaneTypes::All(kind) => kind,
             LaneTypes::Each => LaneType::from_tag(self.types[lane]),
-        };
-        kind.value(self.numbers[lane])
+        }
+    }
+
+    /// The Python value of a lane.
+    pub(super) fn value(&self, types: LaneTypes, lane: usize) -> Value {
+        self.kind(types, lane).value(self.numbers[lane])
     }
 }
 
@@ -162,10 +165,7 @@ impl<'r> LaneResults<'r> {
 
     /// The type of a lane.
     pub fn lane_type(&self, lane: usize) -> LaneType {
-        match self.types {
-            LaneTypes::All(kind) => kind,
-            LaneTypes::Each => LaneType::from_tag(self.lanes.types[lane]),
-        }
+        self.lanes.kind(self.types, lane)
     }
 
     /// The lanes that fall back to the interpreter, ascending.
@@ -400,7 +400,7 @@ impl Run<'_, '_> {
         let x = self.index_of_top(1)?;
         if let Entry::Scalar(value) = &self.stack[x] {
             let result = self.python.unary(op, value);
-            return self.replace_by_scalar(x, result);
+            return self.replace(x, result.ok().map(Entry::Scalar));
         }
         let are_integers = matches!(
             self.types(x)?,
@@ -419,17 +419,17 @@ impl Run<'_, '_> {
                 run.lane_python.unary(op, &run.value(x, lane))
             })),
         };
-        self.replace_by_lanes(x, types)
+        self.replace(x, types.map(Entry::Lanes))
     }
 
     pub(super) fn binary(&mut self, op: BinaryOperator) -> Option<()> {
         let x = self.index_of_top(2)?;
         if let [Entry::Scalar(left), Entry::Scalar(right)] = &self.stack[x..] {
             let result = self.python.binary(op, left, right);
-            return self.replace_by_scalar(x, result);
+            return self.replace(x, result.ok().map(Entry::Scalar));
         }
         let types = self.binary_lanes(op, x, x + 1);
-        self.replace_by_lanes(x, types)
+        self.replace(x, types.map(Entry::Lanes))
     }
 
     /// `None` if it fails in every lane.
@@ -590,13 +590,14 @@ impl Run<'_, '_> {
 
     /// Without a result, all active lanes fall back.
     fn set_compared(&mut self, x: usize, result: Option<Entry>) -> Option<()> {
-        let is_missing = result.is_none();
-        self.stack[x] = result.unwrap_or(Entry::Scalar(Value::Bool(false)));
-        if is_missing {
-            self.fail_active()
-        } else {
-            Some(())
+        match result {
+            Some(entry) => self.stack[x] = entry,
+            None => {
+                self.stack[x] = Entry::Scalar(Value::Bool(false));
+                self.fail_active()?;
+            }
         }
+        Some(())
     }
 }
 

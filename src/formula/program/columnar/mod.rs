@@ -83,13 +83,10 @@ impl ColumnarExecutor {
             active: None,
             depth: 0,
         };
-        let types = match run.evaluate() {
-            Some(types) => types,
-            None => {
-                self.fallback.fill(true);
-                FLOATS
-            }
-        };
+        let types = run.evaluate().unwrap_or_else(|| {
+            self.fallback.fill(true);
+            FLOATS
+        });
         LaneResults {
             lanes: &self.lanes[0],
             types,
@@ -186,22 +183,11 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Replaces all entries from `index` on by a value that is the same in all lanes.
-    fn replace_by_scalar(&mut self, index: usize, value: Result<Value, Raised>) -> Option<()> {
+    /// Replaces all entries from `index` on by another one; without it, all active lanes fall back.
+    fn replace(&mut self, index: usize, entry: Option<Entry>) -> Option<()> {
         self.stack.truncate(index);
-        match value {
-            Ok(value) => self.push(Entry::Scalar(value)),
-            Err(_) => self.fail()?,
-        }
-        Some(())
-    }
-
-    /// Replaces all entries from `index` on by the lanes there; without a type, all active lanes
-    /// fall back.
-    fn replace_by_lanes(&mut self, index: usize, types: Option<LaneTypes>) -> Option<()> {
-        self.stack.truncate(index);
-        match types {
-            Some(types) => self.push(Entry::Lanes(types)),
+        match entry {
+            Some(entry) => self.push(entry),
             None => self.fail()?,
         }
         Some(())
@@ -244,10 +230,7 @@ impl Run<'_, '_> {
     }
 
     fn is_active(&self, lane: usize) -> bool {
-        match &self.active {
-            Some(active) => active[lane],
-            None => true,
-        }
+        self.active.as_ref().is_none_or(|active| active[lane])
     }
 
     /// The values of the entries from `first` on, if each is the same in all lanes.
@@ -264,12 +247,7 @@ impl Run<'_, '_> {
     fn sequence(&mut self, count: usize, new: fn(Vec<Value>) -> Value) -> Option<()> {
         let first = self.index_of_top(count)?;
         let items = self.scalars(first);
-        self.stack.truncate(first);
-        match items {
-            Some(items) => self.push(Entry::Scalar(new(items))),
-            None => self.fail()?,
-        }
-        Some(())
+        self.replace(first, items.map(|items| Entry::Scalar(new(items))))
     }
 
     /// Pushes an input; a missing one is a `NameError`.
@@ -319,10 +297,10 @@ impl Run<'_, '_> {
             _ => (0, FLOATS),
         };
         if loaded < self.rows {
-            return self.replace_by_lanes(index, None);
+            return self.replace(index, None);
         }
         self.check_integers(index, types);
-        self.replace_by_lanes(index, Some(types))
+        self.replace(index, Some(Entry::Lanes(types)))
     }
 
     /// The types of an entry; `None` if lanes do not hold it.
@@ -577,7 +555,7 @@ impl Run<'_, '_> {
         let (Some(mut types), Some(upper_types)) = (self.spread(index), self.spread(index + 1))
         else {
             // a branch gives what no lane holds, such as a function
-            return self.replace_by_lanes(index, None);
+            return self.replace(index, None);
         };
         if types != upper_types || types == LaneTypes::Each {
             self.lanes[index].set_each(types);
@@ -592,22 +570,20 @@ impl Run<'_, '_> {
             &upper[0].numbers[..rows],
         );
         lanes::select_types(mask, &mut lower[index].types, &upper[0].types);
-        self.replace_by_lanes(index, Some(types))
+        self.replace(index, Some(Entry::Lanes(types)))
     }
-}
 
-impl Run<'_, '_> {
     /// `callee(positional…, keyword=…)`; the callee and the arguments are on the stack, the callee
     /// first. The result takes the place of the callee.
     pub(super) fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Option<()> {
         let callee = self.index_of_top(1 + positional + keywords.len())?;
         let Some(function) = self.stack[callee].scalar().cloned() else {
             // lanes hold numbers, which cannot be called
-            return self.replace_by_lanes(callee, None);
+            return self.replace(callee, None);
         };
         if let Some(values) = self.scalars(callee + 1) {
             let result = call(&self.python, &function, &values, keywords);
-            return self.replace_by_scalar(callee, result);
+            return self.replace(callee, result.ok().map(Entry::Scalar));
         }
         let mut types = None;
         if let Value::Function(function) = function
@@ -617,14 +593,12 @@ impl Run<'_, '_> {
         }
         if types.is_none() {
             types = Some(self.each_lane(callee, |run, lane| {
-                let mut values = Vec::with_capacity(run.stack.len() - callee - 1);
-                for index in callee + 1..run.stack.len() {
-                    values.push(run.value(index, lane));
-                }
+                let arguments = callee + 1..run.stack.len();
+                let values: Vec<_> = arguments.map(|index| run.value(index, lane)).collect();
                 call(&run.lane_python, &function, &values, keywords)
             }));
         }
-        self.replace_by_lanes(callee, types)
+        self.replace(callee, types.map(Entry::Lanes))
     }
 
     /// Calls the kernel of a function; `None` if the function has no kernel for these arguments.
@@ -771,9 +745,7 @@ fn call(
     keywords: &[Box<str>],
 ) -> Result<Value, Raised> {
     let (positional, named) = values.split_at(values.len() - keywords.len());
-    let mut keyword_arguments = Vec::with_capacity(named.len());
-    for (name, value) in keywords.iter().zip(named) {
-        keyword_arguments.push((&**name, value.clone()));
-    }
-    python.call(function, positional, &keyword_arguments)
+    let named = named.iter().cloned();
+    let keywords: Vec<_> = keywords.iter().map(|name| &**name).zip(named).collect();
+    python.call(function, positional, &keywords)
 }
