@@ -12,13 +12,10 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use job_sort_formula::fairshare::Classic;
-use job_sort_formula::fairshare::DepthOblivious;
-use job_sort_formula::fairshare::DocumentedOpenPbs;
-use job_sort_formula::fairshare::FairTree;
-use job_sort_formula::fairshare::TicketBased;
-use job_sort_formula::fairshare::WeightedWalk;
-use job_sort_formula::fairshare::{Member, NodeId, Policy, PolicyRules, ShareTree, TreeBuilder};
+use job_sort_formula::fairshare::{
+    Classic, DepthOblivious, DocumentedOpenPbs, FairTree, Member, NodeId, Policy, PolicyRules,
+    ShareTree, TicketBased, TreeBuilder, WeightedWalk,
+};
 
 const RUNS: usize = 5;
 

@@ -9,8 +9,9 @@
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use job_sort_formula::fairshare::DocumentedOpenPbs;
-use job_sort_formula::fairshare::{AssessedTree, Member, NodeId, Policy, ShareTree, TreeBuilder};
+use job_sort_formula::fairshare::{
+    AssessedTree, DocumentedOpenPbs, Member, NodeId, Policy, ShareTree, TreeBuilder,
+};
 use job_sort_formula::jobs::Job;
 use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare};
 use job_sort_formula::{JobTable, Program, Ranking, Value};

@@ -4,8 +4,7 @@
 use job_sort_formula::python::{
     Arithmetic, DecimalArithmetic, ErrorKind, Function, Python, PythonVersion, Raised, Value,
 };
-use jsf_testing::random::Generator;
-use jsf_testing::random::Operation;
+use jsf_testing::random::{Generator, Operation};
 use jsf_testing::setting;
 
 /// The result in decimal arithmetic; `None` where it cannot represent the operands.

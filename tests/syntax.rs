@@ -7,10 +7,8 @@ use job_sort_formula::formula::syntax::{
     ExprId, ExprKind, MAX_LENGTH, MAX_NESTING, SyntaxErrorKind,
 };
 use job_sort_formula::{ErrorKind, EvalError, Formula, PythonVersion, Value};
-use jsf_testing::random::CONSTRUCTS;
 use jsf_testing::random::formulas::schema;
-use jsf_testing::random::written;
-use jsf_testing::random::{Generator, any_text};
+use jsf_testing::random::{CONSTRUCTS, Generator, any_text, written};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

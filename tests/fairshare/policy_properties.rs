@@ -1,12 +1,8 @@
 //! Properties of every policy on random trees.
 
-use job_sort_formula::fairshare::Classic;
-use job_sort_formula::fairshare::DepthOblivious;
-use job_sort_formula::fairshare::FairTree;
-use job_sort_formula::fairshare::TicketBased;
-use job_sort_formula::fairshare::WeightedWalk;
 use job_sort_formula::fairshare::{
-    AssessedTree, Member, NodeId, NodeKind, Policy, PolicyRules, Release, ShareTree, TreeBuilder,
+    AssessedTree, Classic, DepthOblivious, FairTree, Member, NodeId, NodeKind, Policy, PolicyRules,
+    Release, ShareTree, TicketBased, TreeBuilder, WeightedWalk,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;

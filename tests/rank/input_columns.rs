@@ -10,9 +10,8 @@ use job_sort_formula::rank::{
 };
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
-use jsf_testing::random::Generator;
-use jsf_testing::random::OwnedColumn;
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
+use jsf_testing::random::{Generator, OwnedColumn};
 use jsf_testing::setting;
 
 fn borrow(column: &OwnedColumn) -> InputColumn<'_> {

@@ -10,8 +10,7 @@ use job_sort_formula::rank::{
 };
 use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf_testing::random::formulas::{Writer, schema};
-use jsf_testing::random::text;
-use jsf_testing::random::{Generator, Xorshift};
+use jsf_testing::random::{Generator, Xorshift, text};
 use jsf_testing::setting;
 
 /// Terms of a formula; `#` is replaced by a random number.

@@ -6,19 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use job_sort_formula::fairshare::Classic;
-use job_sort_formula::fairshare::DepthOblivious;
-use job_sort_formula::fairshare::FairTree;
-use job_sort_formula::fairshare::TicketBased;
 use job_sort_formula::fairshare::decay::HalfLife;
-use job_sort_formula::fairshare::stored_shares;
 use job_sort_formula::fairshare::x87::Extended;
 use job_sort_formula::fairshare::{
-    AssessedTree, Member, Naming, NodeId, NodeKind, Policy, PolicyRules, Release, ShareTree,
-    Shares, TreeBuilder,
+    AssessedTree, Classic, DepthOblivious, FairTree, Member, Naming, NodeId, NodeKind, Policy,
+    PolicyRules, Release, ShareTree, Shares, TicketBased, TreeBuilder, stored_shares,
 };
-use jsf_testing::golden::slurm_trees;
-use jsf_testing::golden::{self, field};
+use jsf_testing::golden::{self, field, slurm_trees};
 use serde_json::Value;
 
 /// A number, whether it is written as a number or as a text.

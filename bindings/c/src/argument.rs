@@ -4,8 +4,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr;
-use std::slice;
+use std::{ptr, slice};
 
 use crate::error::{jsf_error, jsf_status};
 

@@ -1,9 +1,7 @@
 //! Compiled formulas: checked, compiled, and evaluated for columns.
 
 use std::ffi::{CString, c_char};
-use std::mem;
-use std::ptr;
-use std::slice;
+use std::{mem, ptr, slice};
 
 use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::syntax::SyntaxErrorKind;
@@ -11,8 +9,9 @@ use job_sort_formula::rank::{
     ColumnError, ColumnScratch, OnError, ScoreError, ScorePrecision, openpbs_logged, top_rows,
 };
 use job_sort_formula::{Program, Value};
-use jsf_openpbs::submission::{FormulaSubmission, Refusal};
-use jsf_openpbs::submission::{InvalidLiteralKind, PythonStringLiteral};
+use jsf_openpbs::submission::{
+    FormulaSubmission, InvalidLiteralKind, PythonStringLiteral, Refusal,
+};
 
 use crate::argument::{
     addresses, any_overlap, array, array_out, borrow, borrow_mut, free, name_at,

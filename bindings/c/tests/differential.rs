@@ -12,9 +12,8 @@ use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use job_sort_formula_c::*;
 use jsf_openpbs::amounts::resource;
-use jsf_testing::random::Generator;
-use jsf_testing::random::OwnedColumn;
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer};
+use jsf_testing::random::{Generator, OwnedColumn};
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name)

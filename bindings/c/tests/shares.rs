@@ -2,8 +2,7 @@
 //! Python package, to the bit, and rounded those that the scheduler passed to Python.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::ptr;
+use std::{fs, ptr};
 
 use job_sort_formula_c::*;
 use serde_json::Value;

@@ -10,8 +10,7 @@
 use std::cell::RefCell;
 
 use jsf::commands::page::{Shown, check_json, ranking_json};
-use jsf_site::Site;
-use jsf_site::{SiteError, WhatIf};
+use jsf_site::{Site, SiteError, WhatIf};
 use serde_json::json;
 
 /// What the module keeps between two calls.

@@ -7,12 +7,11 @@
 use std::collections::BTreeMap;
 
 use jsf_json::JsonScalar;
-use jsf_openpbs::amounts::whole_amount;
-use jsf_openpbs::amounts::{Time, seconds_of_ctime};
+use jsf_openpbs::amounts::{Time, seconds_of_ctime, whole_amount};
 use jsf_openpbs::files::server::boolean;
-use jsf_openpbs::job_attributes::ArrayIndices;
-use jsf_openpbs::job_attributes::{Chunk, PlacedChunk};
-use jsf_openpbs::job_attributes::{EntityAttributes, FairshareEntity};
+use jsf_openpbs::job_attributes::{
+    ArrayIndices, Chunk, EntityAttributes, FairshareEntity, PlacedChunk,
+};
 
 use crate::job_converter::JobConverter;
 use crate::parsed_job::{JobKey, KnownName, ParsedJob, SpecialInput, integer, seconds};

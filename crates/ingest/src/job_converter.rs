@@ -12,8 +12,7 @@ use job_sort_formula::python::Value;
 use job_sort_formula::schema::InputType;
 use jsf_json::{JsonScalar, clipped};
 use jsf_openpbs::amounts::AmountSource;
-use jsf_openpbs::job_attributes::EntityAttributes;
-use jsf_openpbs::job_attributes::of_nodes;
+use jsf_openpbs::job_attributes::{EntityAttributes, of_nodes};
 
 use crate::cycle_jobs::CycleJob;
 use crate::parsed_job::{

@@ -252,6 +252,15 @@ impl<'a> Order<'a> {
         places
     }
 
+    /// The same if the queue is chosen first; otherwise all queues have one place.
+    fn chosen_places(&self, table: &JobTable) -> Vec<(u32, u32)> {
+        if self.chooses_queue_first() {
+            self.queue_places(table)
+        } else {
+            vec![(0, 0); table.queues().len()]
+        }
+    }
+
     fn chooses_queue_first(&self) -> bool {
         self.config.by_queue.prime || self.config.round_robin.prime
     }
@@ -379,13 +388,10 @@ impl Order<'_> {
         let queue = table.queue_index(row);
         lists[queue].push(row);
         let mut ranks = Vec::new();
-        for (index, other) in self
-            .merge(&self.queue_groups(table), lists)
-            .into_iter()
-            .enumerate()
-        {
+        let merged = self.merge(&self.queue_groups(table), lists);
+        for (other, rank) in merged.into_iter().zip(1..) {
             if table.queue_index(other) == queue {
-                ranks.push(index + 1);
+                ranks.push(rank);
             }
         }
         ranks
@@ -432,10 +438,10 @@ impl fmt::Display for Criterion {
 /// Compares the jobs of a table as they are sorted.
 pub struct JobComparison<'t> {
     sort_keys: SortKeys<'t>,
-    /// By queue of the table: the index of its group and its index in the group.
+    /// By queue of the table: the index of its group and its index in the group; all the same if the
+    /// queue is not chosen first.
     queues: Vec<(u32, u32)>,
     takes_turns: bool,
-    chooses_queue_first: bool,
 }
 
 impl<'t> JobComparison<'t> {
@@ -446,7 +452,7 @@ impl<'t> JobComparison<'t> {
         let table = self.sort_keys.table;
         let of_left = self.queues[table.queue_index(left)];
         let of_right = self.queues[table.queue_index(right)];
-        if !self.chooses_queue_first || of_left == of_right {
+        if of_left == of_right {
             self.sort_keys.decide(left, right)
         } else if self.takes_turns && of_left.0 == of_right.0 {
             (Criterion::RoundRobin, Ordering::Equal)
@@ -471,14 +477,14 @@ struct SortKeys<'t> {
     /// Whether each entity of the table has no shares.
     without_shares: Vec<bool>,
     /// The path of each entity of the table; empty if fair share does not order jobs.
-    pub paths: SharePaths,
+    paths: SharePaths,
     /// The values of each `job_sort_key` by row, negated for `LOW`, so that the higher value comes
     /// first.
     keys: Vec<Vec<f64>>,
 }
 
 impl<'t> SortKeys<'t> {
-    pub fn new(rules: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
+    fn new(rules: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
         let mut sort_keys = Self {
             table,
             threshold: rules.threshold,
@@ -519,7 +525,7 @@ impl<'t> SortKeys<'t> {
 
     /// Why the scheduler does not consider a waiting job; `None` if it does, or if the job does not
     /// wait.
-    pub fn not_considered(&self, row: usize) -> Option<NotConsidered> {
+    fn not_considered(&self, row: usize) -> Option<NotConsidered> {
         if !self.table.is_considered(row) {
             return None;
         }
@@ -532,7 +538,7 @@ impl<'t> SortKeys<'t> {
     }
 
     /// The first `limit` considered rows, best first. `rows` are in evaluation order.
-    pub fn sorted(&self, mut rows: Vec<usize>, limit: usize) -> Vec<usize> {
+    fn sorted(&self, mut rows: Vec<usize>, limit: usize) -> Vec<usize> {
         let value_decides = self.paths.0.is_empty() && self.keys.is_empty();
         if value_decides && !rows.iter().any(|&row| self.values[row].is_nan()) {
             rows.retain(|&row| self.is_runnable(row));
@@ -545,25 +551,20 @@ impl<'t> SortKeys<'t> {
             return sorted;
         }
         merge_sort(&mut rows, &mut |left: usize, right: usize| {
-            self.compare(left, right)
+            self.decide(left, right).1
         });
         rows.retain(|&row| self.is_runnable(row));
         rows.truncate(limit);
         rows
     }
 
-    pub fn is_express(&self, row: usize) -> bool {
+    fn is_express(&self, row: usize) -> bool {
         self.express.get(self.table.queue_index(row)) == Some(&true)
-    }
-
-    /// `Less` sorts first.
-    pub fn compare(&self, left: usize, right: usize) -> Ordering {
-        self.decide(left, right).1
     }
 
     /// The first criterion by which the rows differ, and the order that it gives; `Less` sorts
     /// first.
-    pub fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
+    fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
         let considered = self.is_runnable(right).cmp(&self.is_runnable(left));
         let express = self.is_express(right).cmp(&self.is_express(left));
         if considered.is_ne() {
@@ -665,9 +666,8 @@ impl Order<'_> {
     pub fn comparison<'t>(&self, scores: &Scores, table: &'t JobTable) -> JobComparison<'t> {
         JobComparison {
             sort_keys: SortKeys::new(self, scores, table),
-            queues: self.queue_places(table),
+            queues: self.chosen_places(table),
             takes_turns: self.config.round_robin.prime,
-            chooses_queue_first: self.chooses_queue_first(),
         }
     }
 
@@ -682,11 +682,7 @@ impl Order<'_> {
         charges: Vec<f64>,
         subjobs: &'t mut [u32],
     ) -> SortedCandidates<CycleOrder<'t>> {
-        let places = if self.chooses_queue_first() {
-            self.queue_places(table)
-        } else {
-            vec![(0, 0); table.queues().len()]
-        };
+        let places = self.chosen_places(table);
         let order = CycleOrder {
             sort_keys: SortKeys::new(self, scores, table),
             charges,

@@ -518,11 +518,11 @@ fn value_in(text: &[u8], line: usize) -> Option<LoggedValue<'_>> {
 
 /// The values of one cycle.
 #[derive(Default)]
-pub struct Cycle<'l> {
-    pub values: Vec<LoggedValue<'l>>,
+struct Cycle<'l> {
+    values: Vec<LoggedValue<'l>>,
     /// The time of the first value in seconds, if its line has one; only differences of such times
     /// mean anything.
-    pub time: Option<i64>,
+    time: Option<i64>,
 }
 
 /// Visits the values of one cycle after the other: all that follow a line
@@ -601,7 +601,7 @@ pub fn formulas_set(log: &[u8]) -> Vec<String> {
 }
 
 /// Whether the scheduler can have printed a text as a value: a number, `inf` or `nan`.
-pub fn is_value(text: &str) -> bool {
+fn is_value(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let (whole, decimals) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
     matches!(unsigned, "inf" | "nan") || is_digits(whole) && is_digits(decimals)
@@ -646,7 +646,7 @@ enum Hypothesis<'a> {
 }
 
 /// A logged value that is compared: the row of its job, and its digits.
-pub type Digits<'l> = (usize, &'l str);
+type Digits<'l> = (usize, &'l str);
 
 /// Tries what may explain the values of a log.
 struct Hypotheses<'a> {
@@ -661,7 +661,7 @@ struct Hypotheses<'a> {
 }
 
 impl<'a> Hypotheses<'a> {
-    pub fn new(queue: &ReplayedQueue<'a>) -> Self {
+    fn new(queue: &ReplayedQueue<'a>) -> Self {
         let (precision, on_error) = (ScorePrecision::Float32, OnError::ZeroLikePbs);
         Self {
             queue: *queue,
@@ -674,7 +674,7 @@ impl<'a> Hypotheses<'a> {
 
     /// What explains more than half of the lines of a cycle that differ, the best first. `time` is
     /// that of the cycle; all lines are those of jobs with a score.
-    pub fn of_cycle(
+    fn of_cycle(
         &mut self,
         time: Option<i64>,
         all: &[Digits<'_>],
@@ -708,7 +708,7 @@ impl<'a> Hypotheses<'a> {
     /// What explains the digits of a job by a hypothesis; `None` if it does not give them. For
     /// `eligible_time`, the exact number of seconds with which it does, as the server computes the
     /// times of a cycle's jobs one after the other.
-    pub fn explain(
+    fn explain(
         &mut self,
         hypothesis: Hypothesis<'a>,
         (row, digits): Digits<'_>,
@@ -767,8 +767,11 @@ impl<'a> Hypotheses<'a> {
     }
 
     fn reads(&self, name: &str) -> bool {
-        let mut inputs = self.queue.program.inputs().iter();
-        inputs.any(|input| **input == *name)
+        self.queue
+            .program
+            .inputs()
+            .iter()
+            .any(|input| **input == *name)
     }
 
     /// The other formula that gives most values of a cycle, and more than the one that is compared.

@@ -3,8 +3,7 @@
 use job_sort_formula::fairshare::{
     AssessedTree, DocumentedOpenPbs, FairShare, Member, NodeKind, PolicyRules,
 };
-use jsf_openpbs::files::fairshare::ResourceGroup;
-use jsf_openpbs::files::fairshare::UsageFile;
+use jsf_openpbs::files::fairshare::{ResourceGroup, UsageFile};
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::share_tree::PbsTreeBuilder;
 use proptest::collection::vec;

@@ -9,8 +9,7 @@ use job_sort_formula::fairshare::{
     AssessedTree, FairShare, Member, NodeId, OpenPbs, PolicyRules, TreeBuilder,
 };
 use jsf_openpbs::amounts::{fairshare, printed_fairshare};
-use jsf_openpbs::files::fairshare::UsageFile;
-use jsf_openpbs::files::fairshare::{ResourceGroup, TREE_ROOT};
+use jsf_openpbs::files::fairshare::{ResourceGroup, TREE_ROOT, UsageFile};
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
 use jsf_testing::golden::{self, field as text};

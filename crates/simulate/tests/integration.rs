@@ -23,9 +23,8 @@ use job_sort_formula::Formula;
 use job_sort_formula::fairshare::PolicyRules;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_simulate::{Backfill, LogRules, Observer, Schedule, Workload};
-use jsf_site::Site;
 use jsf_site::{
-    FileSource, Role, SimulatedQueue, SimulationOptions, SiteError, SiteFiles, SiteOptions,
+    FileSource, Role, SimulatedQueue, SimulationOptions, Site, SiteError, SiteFiles, SiteOptions,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

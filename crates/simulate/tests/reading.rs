@@ -3,8 +3,7 @@
 use jsf_simulate::{Statistics, WorkloadBuilder, read_workload};
 use jsf_site::FileSource;
 
-use super::open_workload;
-use super::{Case, bytes, described, read};
+use super::{Case, bytes, described, open_workload, read};
 
 const LINE: &str = "1 10 5 60 2 -1 -1 4 90 -1 1 7 3 -1 2 -1 -1 -1";
 

@@ -5,8 +5,7 @@ use job_sort_formula::Formula;
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_simulate::{Fairness, LogRules, Schedule, Workload};
-use jsf_site::{LeftOut, Site};
-use jsf_site::{Role, SimulatedQueue, SimulationOptions, SiteFiles, SiteOptions};
+use jsf_site::{LeftOut, Role, SimulatedQueue, SimulationOptions, Site, SiteFiles, SiteOptions};
 
 use super::bytes;
 

@@ -40,15 +40,12 @@ pub use opening::bundle::SiteBundle;
 pub use opening::file_source::{FileSource, is_stdin};
 pub use opening::role::Role;
 pub use opening::site_files::SiteFiles;
-pub use ranking::compared_queue::WhatIf;
-pub use ranking::compared_queue::{CompareRequest, ComparedQueue};
+pub use ranking::compared_queue::{CompareRequest, ComparedQueue, WhatIf};
 pub use ranking::explanation::{
     Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Neighbour,
     OtherValues, RankReached, Rounding,
 };
-pub use ranking::ranked_queue::RankedQueue;
-pub use ranking::ranked_queue::Rule;
-pub use ranking::ranked_queue::{JobsToRank, RankRequest};
+pub use ranking::ranked_queue::{JobsToRank, RankRequest, RankedQueue, Rule};
 pub use ranking::reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
 pub use shares::policy_selection::PolicyName;
 pub use shares::policy_shares::{PolicyShares, SharesRequest, UsageChange};
@@ -73,8 +70,7 @@ use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::files::server::ServerSettings;
 use opening::FileWarnings;
-use settings::server_documents::Documents;
-use settings::server_documents::ServerPython;
+use settings::server_documents::{Documents, ServerPython};
 use settings::{defaults_assumed, read_sched_config};
 use shares::policy_selection::PolicySelection;
 use shares::printed_fairshare::{compare_with_printed, follow_first_cycle};

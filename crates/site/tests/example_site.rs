@@ -9,10 +9,8 @@ use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, missing_fa
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 use jsf_ingest::native_tree::read_tree;
 use jsf_ingest::{ReadOptions, read_jobs};
-use jsf_openpbs::amounts::NumberMode;
-use jsf_openpbs::amounts::logged;
-use jsf_openpbs::files::fairshare::ResourceGroup;
-use jsf_openpbs::files::fairshare::UsageFile;
+use jsf_openpbs::amounts::{NumberMode, logged};
+use jsf_openpbs::files::fairshare::{ResourceGroup, UsageFile};
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::SchedConfig;

@@ -11,10 +11,9 @@ use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::order::Criterion;
-use jsf_site::Site;
 use jsf_site::{
     ExplainOptions, Explanation, Explanations, FileSource, Neighbour, RankRequest, RankedQueue,
-    Role, Rounding, SiteFiles, SiteOptions,
+    Role, Rounding, Site, SiteFiles, SiteOptions,
 };
 use jsf_testing::golden;
 use jsf_testing::recorded::{Record, RecordedJob};

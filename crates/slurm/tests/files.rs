@@ -8,8 +8,7 @@ use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 use jsf_slurm::priority::Cluster;
 use jsf_slurm::tree::TreeFormat;
 use jsf_slurm::{SlurmTree, read_tree};
-use jsf_testing::golden::slurm_trees;
-use jsf_testing::golden::{self, field as text, number};
+use jsf_testing::golden::{self, field as text, number, slurm_trees};
 use serde_json::Value;
 
 const PIPED: &str = "Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare";

@@ -19,27 +19,20 @@ use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs};
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{Checked, SiteFacts};
-use jsf_openpbs::files::fairshare::ResourceGroup;
-use jsf_openpbs::files::fairshare::UsageFile;
-use jsf_openpbs::files::nodes::Nodes;
-use jsf_openpbs::files::nodes::read_reservations;
-use jsf_openpbs::files::objects::Objects;
-use jsf_openpbs::files::objects::repeated;
+use jsf_openpbs::files::fairshare::{ResourceGroup, UsageFile};
+use jsf_openpbs::files::nodes::{Nodes, read_reservations};
+use jsf_openpbs::files::objects::{Objects, repeated};
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::SchedConfig;
-use jsf_openpbs::files::server::ServerSettings;
-use jsf_openpbs::files::server::add_resources;
-use jsf_openpbs::files::server::{any_formula_in, pasted};
+use jsf_openpbs::files::server::{ServerSettings, add_resources, any_formula_in, pasted};
 use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_openpbs::pbsfs::{Request, SchedPriv, answer};
-use jsf_openpbs::qmgr::set_command_for;
-use jsf_openpbs::qmgr::validate;
+use jsf_openpbs::qmgr::{set_command_for, validate};
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_simulate::{Goals, Workload, WorkloadBuilder, read_workload};
-use jsf_site::Site;
 use jsf_site::{
-    FileSource, PolicyName, Role, SharesRequest, SimulatedQueue, SimulationOptions, SiteFiles,
-    SiteOptions, WhatIf,
+    FileSource, PolicyName, Role, SharesRequest, SimulatedQueue, SimulationOptions, Site,
+    SiteFiles, SiteOptions, WhatIf,
 };
 use jsf_slurm::conf::SlurmConf;
 
@@ -295,7 +288,7 @@ pub fn pbs_files(data: &[u8]) {
         &Objects::read_resourcedef(&text),
         &mut Schema::openpbs(),
     );
-    let files = queue_with(Role::ResourceGroup, b"Bob 10 root 5\n");
+    let mut files = queue_with(Role::ResourceGroup, b"Bob 10 root 5\n");
     let roles: &[Role] = match data.len() % 5 {
         0 => &[Role::ResourceGroup],
         1 => &[Role::Usage],
@@ -303,12 +296,10 @@ pub fn pbs_files(data: &[u8]) {
         3 => &[Role::Server],
         _ => &[Role::Queues, Role::Resources],
     };
-    use_site(
-        roles
-            .iter()
-            .fold(files, |files, role| files.with(*role, file(data))),
-        &[PolicyName::Pbs],
-    );
+    for role in roles {
+        files = files.with(*role, file(data));
+    }
+    use_site(files, &[PolicyName::Pbs]);
 }
 
 /// Every request of `pbsfs`.

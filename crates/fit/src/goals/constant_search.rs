@@ -11,9 +11,7 @@ use job_sort_formula::parallel;
 use jsf_simulate::{Difference, MeanChange, Workload};
 use serde::Serialize;
 
-use super::Split;
-use super::{FitError, FitProgress};
-use super::{GoalValue, Part, Run, Score, Simulator};
+use super::{FitError, FitProgress, GoalValue, Part, Run, Score, Simulator, Split};
 use crate::search::{Space, is_scale_free, value_at};
 use crate::{FittedConstant, round, search};
 

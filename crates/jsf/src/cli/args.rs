@@ -11,8 +11,7 @@ use clap::{Arg, Args, Id, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use jsf_openpbs::amounts::parse_duration;
-use jsf_openpbs::amounts::{Time, seconds_of_ctime, seconds_of_date};
+use jsf_openpbs::amounts::{Time, parse_duration, seconds_of_ctime, seconds_of_date};
 use jsf_site::{Role, SimulationOptions, Site, SiteFiles, StartingUsage, is_stdin};
 
 use crate::answer::{Cells, Format};

@@ -10,8 +10,7 @@ use job_sort_formula::fairshare::{PolicyRules, Release};
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::InputType;
-use jsf_openpbs::amounts::NumberMode;
-use jsf_openpbs::amounts::Time;
+use jsf_openpbs::amounts::{NumberMode, Time};
 use jsf_site::{
     FileSource, FormulaText, PolicyName, Role, Site, SiteError, SiteFiles, SiteOptions, is_stdin,
 };

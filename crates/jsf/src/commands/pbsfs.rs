@@ -7,8 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use jsf_openpbs::files::fairshare::ResourceGroup;
-use jsf_openpbs::files::fairshare::UsageFile;
+use jsf_openpbs::files::fairshare::{ResourceGroup, UsageFile};
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::pbsfs::{InvalidArguments, PbsfsError, Request, SchedPriv, answer};
 use jsf_site::{FileSource, Role, SiteError, SiteFiles};

@@ -4,8 +4,7 @@ use job_sort_formula::Formula;
 use jsf::answer::{Answer, write_json};
 use jsf::commands::explain::ExplainReport;
 use jsf::view::document::TerminalStyle;
-use jsf_site::Site;
-use jsf_site::{ExplainOptions, RankRequest, SiteFiles, SiteOptions};
+use jsf_site::{ExplainOptions, RankRequest, Site, SiteFiles, SiteOptions};
 use serde_json::{Value, json};
 
 use crate::command::{jsf, jsf_with_input, json, stderr, stdout, success};

@@ -2,11 +2,10 @@
 //! whole page is there, or what was there before. Only a process that is ended from outside may
 //! leave its temporary file.
 
-use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use jsf::view::document::GENERATOR;
 

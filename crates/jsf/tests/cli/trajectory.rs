@@ -1,12 +1,10 @@
 //! `jsf trajectory`: the ranks against those of JSON, and what is said if no job can be followed.
 
 use job_sort_formula::Formula;
-use jsf::answer::Cells;
-use jsf::answer::{Answer, Format, write_json};
+use jsf::answer::{Answer, Cells, Format, write_json};
 use jsf::commands::trajectory::TrajectoryReport;
 use jsf::view::document::TerminalStyle;
-use jsf_site::Site;
-use jsf_site::{FileSource, Role, SiteFiles, SiteOptions};
+use jsf_site::{FileSource, Role, Site, SiteFiles, SiteOptions};
 use serde_json::Value;
 
 use crate::command::{jsf, json, stderr, stdout, success};

@@ -4,8 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use jsf_openpbs::files::fairshare::ResourceGroup;
-use jsf_openpbs::files::fairshare::UsageFile;
+use jsf_openpbs::files::fairshare::{ResourceGroup, UsageFile};
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::pbsfs::{Request, SchedPriv, answer};
 use jsf_testing::golden::{self, field as text};

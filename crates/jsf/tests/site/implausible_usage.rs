@@ -12,8 +12,7 @@ use std::path::Path;
 
 use job_sort_formula::fairshare::FairShare;
 use jsf_openpbs::amounts::printed_fairshare;
-use jsf_openpbs::files::fairshare::ResourceGroup;
-use jsf_openpbs::files::fairshare::UsageFile;
+use jsf_openpbs::files::fairshare::{ResourceGroup, UsageFile};
 use jsf_openpbs::share_tree::PbsTreeBuilder;
 use jsf_testing::golden;
 use serde_json::{Value, json};

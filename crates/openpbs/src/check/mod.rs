@@ -298,11 +298,9 @@ impl Checked {
         findings.extend(observed);
         let (text, expr) = (submitted.text(), formula.expr());
         if let Some(source) = site.python_source {
-            let found = &mut findings;
-            findings::explain_newer_functions(found, expr, schema, &ranges, source);
+            findings::explain_newer_functions(&mut findings, expr, schema, &ranges, source);
         } else {
-            let found = findings::findings(text, formula, schema, &ranges, queue);
-            findings.extend(found);
+            findings.extend(findings::findings(text, formula, schema, &ranges, queue));
         }
         // the formula alone says why the values are equal
         if has_code(&findings, Code::ConstantValue) {
@@ -310,18 +308,18 @@ impl Checked {
         }
         let findings = findings.into_iter();
         let mut findings: Vec<_> = findings.map(|found| submitted.in_source(found)).collect();
-        findings.extend(not_passed_on(submitted.text(), &findings));
+        findings.extend(not_passed_on(text, &findings));
         findings.extend(submitted.lines_left_out());
-        let validation = validate(submitted.text(), schema);
+        let validation = validate(text, schema);
         let never_evaluated = never_evaluated(&validation, site);
-        findings.extend(single_quote(submitted.text(), &validation));
+        findings.extend(single_quote(text, &validation));
         for found in &mut findings {
             if let Some(reason) = never_evaluated
                 && found.code == Code::FirstEvaluation
             {
                 *found = findings::without_evaluation(found.span, reason);
             }
-            leave_out_fix_of_text(submitted.text(), found);
+            leave_out_fix_of_text(text, found);
         }
         sort_by_span(&mut findings);
         let ranking = queue.map(|queue| queue.ranking);
@@ -513,16 +511,18 @@ fn site_findings(
     };
     let (table, ranking, not_considered) = (queue.table, queue.ranking, queue.not_considered);
     if let Some(queues) = site.queues {
-        let lacking = findings::without_default(expr, schema, table, queues);
-        findings.extend(lacking);
+        findings.extend(findings::without_default(expr, schema, table, queues));
     }
     findings.extend(findings::without_walltime(expr, table));
     if let Some(total) = site.server.and_then(ServerSettings::total_jobs) {
         findings.extend(findings::missing_jobs(expr, table, total));
     }
     if site.threshold.is_none() {
-        let under = findings::under_default_threshold(expr, table, not_considered);
-        findings.extend(under);
+        findings.extend(findings::under_default_threshold(
+            expr,
+            table,
+            not_considered,
+        ));
     }
     if queue.precision == ScorePrecision::Float32 {
         findings.extend(findings::truncated_amounts(expr, table));
@@ -537,8 +537,7 @@ fn site_findings(
         findings.extend(findings::one_value(expr, table, ranking));
     }
     if let Some(program) = program {
-        let idle = findings::idle_summands(program, schema, &queue);
-        findings.extend(idle);
+        findings.extend(findings::idle_summands(program, schema, &queue));
     }
     if let Some(bound) = site.threshold {
         findings.extend(findings::useless_threshold(expr, &queue, bound));
@@ -757,7 +756,7 @@ pub enum Verdict {
 impl Verdict {
     /// The verdict on a formula with these findings, and on its ranking of a queue, if there is
     /// one.
-    pub(super) fn new(
+    fn new(
         is_refused: bool,
         crashes: bool,
         findings: &[Diagnostic],

@@ -9,10 +9,8 @@ use comparison::{Job, Question, Tally};
 use job_sort_formula::formula::syntax::{MAX_LENGTH, MAX_NESTING};
 use job_sort_formula::rank::{ColumnScratch, Consequence, OnError, ScoreError};
 use job_sort_formula::{Formula, PythonVersion, Schema, Value};
-use jsf_testing::random::CONSTRUCTS;
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
-use jsf_testing::random::written;
-use jsf_testing::random::{self, Generator};
+use jsf_testing::random::{self, CONSTRUCTS, Generator, written};
 use jsf_testing::setting;
 
 use crate::python::Script;

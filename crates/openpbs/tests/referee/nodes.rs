@@ -5,8 +5,7 @@ use job_sort_formula::python::{ErrorKind, Value};
 use job_sort_formula::rank::explain;
 use job_sort_formula::{Formula, Program, Schema};
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
-use jsf_testing::random::written;
-use jsf_testing::random::{self, Generator};
+use jsf_testing::random::{self, Generator, written};
 use jsf_testing::recorded::{self, Record, RecordedJob, RecordedSite};
 use jsf_testing::{golden, setting};
 

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use job_sort_formula::python::{
     BinaryOperator, ErrorKind, Function, Python, PythonVersion, Raised, Value,
 };
-use jsf_testing::random::Generator;
-use jsf_testing::random::{Operation, written};
+use jsf_testing::random::{Generator, Operation, written};
 use jsf_testing::setting;
 
 use crate::python::Script;

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use job_sort_formula::PythonVersion;
-use jsf_testing::LIST;
-use jsf_testing::{python, setting};
+use jsf_testing::{LIST, python, setting};
 
 /// A script of this folder.
 pub struct Script {

@@ -19,8 +19,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::BufRead;
 
-use jsf_openpbs::amounts::AmountSource;
-use jsf_openpbs::amounts::{seconds, seconds_of_ctime};
+use jsf_openpbs::amounts::{AmountSource, seconds, seconds_of_ctime};
 use jsf_openpbs::files::sched_priv::time_of;
 use jsf_openpbs::job_attributes::{
     EntityAttributes, array_and_index, is_array, of_exec_host, of_exec_vnode, of_nodes, of_select,

@@ -14,10 +14,11 @@ use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 use toml::Spanned;
 
-use super::Results;
-use super::{Distribution, percentile};
+use super::{Distribution, Results, percentile};
 use crate::schedule::Schedule;
 use crate::workload::{Workload, WorkloadJob};
+
+mod change;
 
 /// The longest file of goals, in bytes.
 pub const MAX_GOALS_BYTES: usize = 1 << 20;
@@ -750,24 +751,18 @@ fn objective_of(objective: Spanned<ObjectiveTable>) -> Result<Objective, Fault> 
         (Some(text), None) => (true, text),
         (None, Some(text)) => (false, text),
         _ => {
-            return fault(
-                whole,
-                "the objective needs one of `minimise` and `maximise`",
-            );
+            let message = "the objective needs one of `minimise` and `maximise`";
+            return fault(whole, message);
         }
     };
     let name = text.get_ref().trim().to_owned();
-    let (statistic, measure) = match name.split_once(char::is_whitespace) {
-        Some((statistic, measure)) => {
-            let statistic = Given::Text(statistic.to_owned());
-            (
-                Some(Spanned::new(text.span(), statistic)),
-                measure.trim().to_owned(),
-            )
-        }
-        None => (None, name.clone()),
-    };
-    let measure = measure_of(&Spanned::new(text.span(), measure), statistic.as_ref())?;
+    let (mut statistic, mut measure) = (None, &*name);
+    if let Some((first, rest)) = name.split_once(char::is_whitespace) {
+        statistic = Some(Spanned::new(text.span(), Given::Text(first.to_owned())));
+        measure = rest.trim();
+    }
+    let measure = Spanned::new(text.span(), measure.to_owned());
+    let measure = measure_of(&measure, statistic.as_ref())?;
     Ok(Objective {
         name,
         measure,
@@ -891,8 +886,6 @@ fn time_in_words(seconds: f64) -> String {
     }
     format!("{seconds} s")
 }
-
-mod change;
 
 #[cfg(test)]
 mod tests {

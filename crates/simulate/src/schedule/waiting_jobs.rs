@@ -101,7 +101,11 @@ impl<'p> WaitingJobs<'p> {
         }
         self.valued.push(job, of);
         if let Some(ordered) = &mut self.ordered {
-            ordered.push(job, of);
+            let least = Least {
+                processors: of.processors.into(),
+                walltime: of.walltime,
+            };
+            ordered.set(job, least);
         }
     }
 
@@ -110,7 +114,7 @@ impl<'p> WaitingJobs<'p> {
         self.valued.remove(jobs);
         if let Some(ordered) = &mut self.ordered {
             for &job in jobs {
-                ordered.remove(job);
+                ordered.set(job, NONE_WAITS);
             }
         }
     }
@@ -161,11 +165,10 @@ impl<'p> WaitingJobs<'p> {
         fairshare: Option<&'c Fairshare>,
         has_levels: bool,
     ) -> SortedCandidates<SimulatedOrder<'c>> {
-        let queues = 0..self.workload.queues().len() as u32;
-        let places: Vec<_> = queues
-            .map(|queue| self.order.group(queue, has_levels))
-            .collect();
-        let keys = self.keys().into_iter();
+        let mut places = Vec::new();
+        for queue in 0..self.workload.queues().len() as u32 {
+            places.push(self.order.group(queue, has_levels));
+        }
         let is_by_queue = has_levels && !self.order.takes_turns && !self.order.groups.is_empty();
         let urgent = match (is_by_queue, self.order.by_fair_share) {
             (true, true) => UrgentJobs::QueueByQueue,
@@ -175,18 +178,14 @@ impl<'p> WaitingJobs<'p> {
         SortedCandidates::new(
             self.simulated_order(fairshare),
             &places,
-            keys.map(|key| self.job_of(key)),
+            self.keys().into_iter().map(|key| self.job_of(key)),
             self.order.takes_turns,
             urgent,
         )
     }
 
     fn simulated_order<'c>(&'c self, fairshare: Option<&'c Fairshare>) -> SimulatedOrder<'c> {
-        let fairshare = if self.order.by_fair_share {
-            fairshare
-        } else {
-            None
-        };
+        let fairshare = fairshare.filter(|_| self.order.by_fair_share);
         SimulatedOrder {
             waiting: self,
             paths: fairshare.map(Fairshare::paths).unwrap_or_default(),
@@ -415,18 +414,7 @@ impl OrderedJobs {
         }
     }
 
-    fn push(&mut self, job: u32, of: &WorkloadJob) {
-        let least = Least {
-            processors: of.processors.into(),
-            walltime: of.walltime,
-        };
-        self.set(job, least);
-    }
-
-    fn remove(&mut self, job: u32) {
-        self.set(job, NONE_WAITS);
-    }
-
+    /// Notes what a job asks for that waits from now on, or that it waits no more.
     fn set(&mut self, job: u32, least: Least) {
         let place = self.places[job as usize];
         if place == NO_PLACE {

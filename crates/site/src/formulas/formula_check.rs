@@ -8,8 +8,7 @@ use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::medians;
 use job_sort_formula::rank::{ScorePrecision, WorkBudget};
 use job_sort_formula::schema::{InputType, Schema};
-use jsf_openpbs::check::{Checked, ScoredQueue, SiteFacts};
-use jsf_openpbs::check::{ExchangeRate, exchange_rates};
+use jsf_openpbs::check::{Checked, ExchangeRate, ScoredQueue, SiteFacts, exchange_rates};
 use jsf_openpbs::submission::FormulaSubmission;
 
 use crate::formulas::formula_text::submitted;

@@ -7,9 +7,8 @@ use std::path::Path;
 use job_sort_formula::diagnostic::Message;
 use jsf_json::decode_utf8;
 use jsf_openpbs::amounts::NumberMode;
-use jsf_openpbs::files::server::scheduler_of_partition;
 use jsf_openpbs::files::server::{
-    SourceFormula, any_formula_in, formula_in, other_directive, pasted,
+    SourceFormula, any_formula_in, formula_in, other_directive, pasted, scheduler_of_partition,
 };
 use jsf_openpbs::submission::FormulaSubmission;
 

@@ -12,8 +12,7 @@ use job_sort_formula::jobs::{InputOrigin, InputPrecedence, Job, JobState, JobTab
 use job_sort_formula::schema::suggestions::did_you_mean;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin};
 use jsf_ingest::{ReadOptions, read_jobs};
-use jsf_openpbs::amounts::AmountSource;
-use jsf_openpbs::amounts::parse_duration;
+use jsf_openpbs::amounts::{AmountSource, parse_duration};
 use serde_json::{Map, Number, Value};
 
 use crate::{JobsToRank, Site, SiteError, SiteJobs};

@@ -9,11 +9,9 @@ use jsf_ingest::QueuedJob;
 use jsf_openpbs::cycle::{
     Exclusive, Machine, Part, Placement, Placing, PoolOrder, PoolValue, Sharing,
 };
-use jsf_openpbs::files::nodes::ListedReservation;
-use jsf_openpbs::files::nodes::{Node, Nodes};
+use jsf_openpbs::files::nodes::{ListedReservation, Node, Nodes};
 use jsf_openpbs::files::sched_priv::{NodeAmount, NodeSortKey, SortFirst};
-use jsf_openpbs::job_attributes::Chunk;
-use jsf_openpbs::job_attributes::array_and_index;
+use jsf_openpbs::job_attributes::{Chunk, array_and_index};
 use jsf_openpbs::words::first_names;
 
 use super::times_and_reservations::Reservations;

@@ -8,11 +8,9 @@ use job_sort_formula::diagnostic::{Message, limit_each_kind};
 use job_sort_formula::jobs::JobTable;
 use jsf_ingest::Clock;
 use jsf_openpbs::cycle::{QueueTime, Times};
-use jsf_openpbs::files::nodes::Node;
-use jsf_openpbs::files::nodes::{ListedReservation, read_reservations};
+use jsf_openpbs::files::nodes::{ListedReservation, Node, read_reservations};
 use jsf_openpbs::files::objects::Objects;
-use jsf_openpbs::files::sched_priv::ByTime;
-use jsf_openpbs::files::sched_priv::{Holidays, dedicated_times};
+use jsf_openpbs::files::sched_priv::{ByTime, Holidays, dedicated_times};
 use jsf_simulate::Workload;
 
 use crate::opening::in_file;

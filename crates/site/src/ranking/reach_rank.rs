@@ -2,9 +2,8 @@
 
 use job_sort_formula::fairshare::NodeKind;
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::explain;
 use job_sort_formula::rank::{
-    Competitor, FirstStep, Goal, ScorePrecision, Scoring, Sweep, WorkBudget, first_step,
+    Competitor, FirstStep, Goal, ScorePrecision, Scoring, Sweep, WorkBudget, explain, first_step,
 };
 use job_sort_formula::schema::{FairshareInput, InputType, Origin, Range, Schema};
 use jsf_openpbs::order::Competition;

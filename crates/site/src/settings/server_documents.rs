@@ -15,11 +15,9 @@ use jsf_json::clipped;
 use jsf_openpbs::files::objects::{Notation, ObjectKind, repeated};
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::server::{
-    DEFAULT, ListedScheduler, PbsVersion, ServerSettings, listed_schedulers,
+    DEFAULT, ListedScheduler, PbsVersion, ServerSettings, SourceFormula, add_resources,
+    declared_names, listed_schedulers, python_of_system, sets_only_formulas, version_in,
 };
-use jsf_openpbs::files::server::{SourceFormula, sets_only_formulas};
-use jsf_openpbs::files::server::{add_resources, declared_names};
-use jsf_openpbs::files::server::{python_of_system, version_in};
 use jsf_openpbs::words::quoted;
 
 use crate::formulas::formula_text::SiteFormulas;

@@ -10,8 +10,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin};
 use jsf_ingest::FileKind;
-use jsf_openpbs::amounts::NumberMode;
-use jsf_openpbs::amounts::seconds;
+use jsf_openpbs::amounts::{NumberMode, seconds};
 use jsf_openpbs::words::{counted, first_names, quoted};
 use jsf_simulate::{
     Backfill, Decay, Fairshare, FairsharePolicy, Faults, LogInputs, LogRules, MAX_RUN_SUBJOBS,

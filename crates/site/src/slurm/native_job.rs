@@ -5,12 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use job_sort_formula::schema::suggestions::did_you_mean;
 use jsf_json::clipped;
-use jsf_openpbs::amounts::kilobytes;
-use jsf_openpbs::amounts::parse_duration;
+use jsf_openpbs::amounts::{kilobytes, parse_duration};
 use jsf_slurm::conf::SlurmConf;
 use jsf_slurm::jobs::{SlurmJob, TimeLimit, TresAmounts};
-use jsf_slurm::priority::PriorityInputs;
-use jsf_slurm::priority::Sprio;
+use jsf_slurm::priority::{PriorityInputs, Sprio};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

@@ -12,9 +12,7 @@ use jsf_openpbs::words::counted;
 use jsf_slurm::SlurmDocument;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
 use jsf_slurm::jobs::{SlurmJob, SlurmJobs};
-use jsf_slurm::priority::Cluster;
-use jsf_slurm::priority::Sprio;
-use jsf_slurm::priority::{AGE, NamedInput, PriorityTerm};
+use jsf_slurm::priority::{AGE, Cluster, NamedInput, PriorityTerm, Sprio};
 
 use crate::opening::in_file;
 use crate::opening::role::unexpected;

@@ -27,8 +27,7 @@ use crate::commands::fit::{
     FormulaToSet, GoalFitReport, SearchOptions, WishFitReport, not_advised, unmet_wishes,
 };
 use crate::commands::simulate::request::number_within;
-use crate::commands::simulate::run::messages;
-use crate::commands::simulate::run::{end_simulation_at_interrupt, until_interrupted};
+use crate::commands::simulate::run::{end_simulation_at_interrupt, messages, until_interrupted};
 use crate::log_options::{LogOptions, MAX_WISHES_BYTES, read_goals, read_text};
 
 /// How the formula in force is given.

@@ -5,8 +5,7 @@ use std::io::Write;
 use clap::Args;
 use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::rank::SEARCH_WORK;
-use jsf_openpbs::amounts::NumberMode;
-use jsf_openpbs::amounts::parse_duration;
+use jsf_openpbs::amounts::{NumberMode, parse_duration};
 use jsf_site::RankRequest;
 
 use crate::answer::Format;

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::ExprKind;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
-use jsf_slurm::priority::AGE;
-use jsf_slurm::priority::Cluster;
+use jsf_slurm::priority::{AGE, Cluster};
 
 use crate::Translation;
 use crate::shares::policy_selection::clock;
