@@ -293,12 +293,10 @@ impl<'f> FixedText<'f> {
         let mut free_from = 0;
         fixes.retain(|(fix, _)| {
             let fits = fix.span.start >= free_from;
-            free_from = if fits {
+            if fits {
                 // an insertion takes its place as well, so that no second one is made there
-                fix.span.end.max(fix.span.start + 1)
-            } else {
-                free_from
-            };
+                free_from = fix.span.end.max(fix.span.start + 1);
+            }
             fits
         });
         if fixes.is_empty() {

@@ -251,19 +251,14 @@ impl JobTable {
     /// Records a name that no schema declares, with the kind that its amounts look like. Different
     /// kinds make it a text.
     pub fn record_undeclared(&mut self, name: &str, kind: InputType) {
+        let numbers = [InputType::Count, InputType::Float];
         match self.undeclared.get_mut(name) {
-            None => {
-                self.undeclared.insert(name.into(), kind);
-            }
+            None => _ = self.undeclared.insert(name.into(), kind),
             Some(known) if *known == kind => {}
-            Some(known) => {
-                let numbers = [InputType::Count, InputType::Float];
-                *known = if numbers.contains(known) && numbers.contains(&kind) {
-                    InputType::Float
-                } else {
-                    InputType::Text
-                };
+            Some(known) if numbers.contains(known) && numbers.contains(&kind) => {
+                *known = InputType::Float;
             }
+            Some(known) => *known = InputType::Text,
         }
     }
 

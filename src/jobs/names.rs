@@ -251,18 +251,15 @@ impl JobTable {
     /// `; did you mean …?` with ids that are similar, arrays first.
     fn similar_ids(&self, wanted: &str) -> String {
         let ids = (0..self.len().min(MAX_COMPARED)).map(|row| self.id(row));
-        let mut arrays = Vec::new();
-        for id in ids
+        let arrays = ids
             .clone()
             .filter(|id| is_array(id, wanted))
-            .take(MAX_ARRAYS)
-        {
-            arrays.push(format!("`{id}`"));
+            .take(MAX_ARRAYS);
+        let arrays: Vec<String> = arrays.map(|id| format!("`{id}`")).collect();
+        if arrays.is_empty() {
+            return did_you_mean(wanted, ids);
         }
-        match arrays.as_slice() {
-            [] => did_you_mean(wanted, ids),
-            arrays => format!("; did you mean the array {}?", arrays.join(" or ")),
-        }
+        format!("; did you mean the array {}?", arrays.join(" or "))
     }
 }
 

@@ -398,9 +398,6 @@ pub enum InputColumn<'a> {
     },
 }
 
-/// The limits, the tables of names, and the text of values: what is not compared with CPython in
-/// `tests/`.
-
 /// A value, or the type of one that is not computed: a complex number, a sequence that contains
 /// one, or an unknown float.
 #[derive(Debug, Clone)]
@@ -471,14 +468,10 @@ impl<A: Arithmetic> WithComplex<A> {
         type_name: &'static str,
         make: impl FnOnce(Vec<A::Value>) -> A::Value,
     ) -> KnownOrType<A::Value> {
-        let mut known = Vec::with_capacity(items.len());
-        for item in items {
-            match item {
-                Known(value) => known.push(value),
-                Type(_) => return Type(type_name),
-            }
+        match items.iter().map(KnownOrType::value).collect() {
+            Some(known) => Known(make(known)),
+            None => Type(type_name),
         }
-        Known(make(known))
     }
 }
 
@@ -606,6 +599,8 @@ impl<A: Arithmetic> Arithmetic for WithComplex<A> {
     }
 }
 
+/// The limits, the tables of names, and the text of values: what is not compared with CPython in
+/// `tests/`.
 #[cfg(test)]
 mod tests {
     use num_bigint::BigInt;

@@ -304,11 +304,9 @@ impl<'t> TableScorer<'t> {
         let parts = parallel::map(starts, |start| {
             let mut interpreter = self.program.interpreter(DecimalArithmetic::new());
             let mut inputs = Vec::new();
-            let mut results = Vec::new();
-            for row in start..self.table.len().min(start + PARTITION_ROWS) {
-                results.push(self.interpreted_in_base_ten(row, &mut interpreter, &mut inputs));
-            }
-            results
+            let rows = start..self.table.len().min(start + PARTITION_ROWS);
+            rows.map(|row| self.interpreted_in_base_ten(row, &mut interpreter, &mut inputs))
+                .collect::<Vec<_>>()
         });
         let mut column = Column::new();
         let mut errors = Vec::new();
@@ -746,13 +744,14 @@ impl Program {
         }
         found.clear();
         for (slot, input) in self.inputs().iter().enumerate() {
-            found.push(if are_in_order {
-                slot
+            let place = if are_in_order {
+                Some(slot)
             } else {
-                place_of(input, columns).ok_or_else(|| ColumnError::Missing {
-                    name: input.to_string(),
-                })?
-            });
+                place_of(input, columns)
+            };
+            found.push(place.ok_or_else(|| ColumnError::Missing {
+                name: input.to_string(),
+            })?);
         }
         Ok(())
     }

@@ -62,7 +62,10 @@ impl Classic {
     /// scheduler's rules.
     #[must_use]
     pub fn release(self, release: Release) -> Self {
-        let factor = self.factor.with_release(release);
+        let factor = ExponentialFactor {
+            release,
+            ..self.factor
+        };
         Self { factor, ..self }
     }
 

@@ -60,7 +60,10 @@ impl DepthOblivious {
     /// scheduler's rules.
     #[must_use]
     pub fn release(self, release: Release) -> Self {
-        let factor = self.factor.with_release(release);
+        let factor = ExponentialFactor {
+            release,
+            ..self.factor
+        };
         Self { factor, ..self }
     }
 

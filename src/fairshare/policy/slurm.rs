@@ -324,6 +324,24 @@ impl<'a> SlurmModel<'a> {
         AssociationShares::new(Some(shares), usage, norm_shares, Some(norm_usage))
     }
 
+    /// The node's row under a policy with these numbers of it; only users have a factor that is
+    /// shown.
+    pub(super) fn row(
+        &self,
+        node: usize,
+        norm_shares: f64,
+        effective_usage: f64,
+        factor: f64,
+    ) -> (EntityShares, AssociationShares) {
+        let association = AssociationShares {
+            effective_usage: Some(effective_usage),
+            fairshare: self.is_user(node).then_some(factor),
+            ..self.association(node, norm_shares)
+        };
+        let entity = EntityShares::from_policy(norm_shares, effective_usage, factor);
+        (entity, association)
+    }
+
     /// The lists of all nodes.
     pub(super) fn lists(&self, release: Release) -> SiblingLists {
         SiblingLists::new(self.tree, release, &self.above)
@@ -514,7 +532,7 @@ fn lineage_component(tree: &ShareTree, account: NodeId) -> impl Iterator<Item = 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ExponentialFactor {
     pub(super) release: Release,
-    dampening: u16,
+    pub(super) dampening: u16,
 }
 
 impl Default for ExponentialFactor {
@@ -527,10 +545,6 @@ impl Default for ExponentialFactor {
 }
 
 impl ExponentialFactor {
-    pub(super) fn with_release(self, release: Release) -> Self {
-        Self { release, ..self }
-    }
-
     /// With this `FairShareDampeningFactor`; 0 counts as 1.
     pub(super) fn with_dampening(self, dampening: u16) -> Self {
         Self {
@@ -562,12 +576,8 @@ impl ExponentialFactor {
             let exponent = self.exponent(effective[source], norm_shares[source]);
             let factor = power_of_half(exponent);
             let effective_usage = effective[node].to_f64();
-            let mut association = model.association(node, norm_shares[node]);
-            association.effective_usage = Some(effective_usage);
-            if model.is_user(node) {
-                association.fairshare = Some(factor);
-            }
-            association = association.as_received();
+            let (entity, association) = model.row(node, norm_shares[node], effective_usage, factor);
+            let mut association = association.as_received();
             if self.release == Release::V22_05 {
                 // the client recomputes it from the numbers that it received, and ignores
                 // `FairShare=parent`
@@ -580,7 +590,6 @@ impl ExponentialFactor {
                     power_of_half(received_exponent)
                 });
             }
-            let entity = EntityShares::from_policy(norm_shares[node], effective_usage, factor);
             table.push(entity, association);
         }
         table

@@ -3,7 +3,7 @@
 
 use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::slurm::SlurmModel;
-use crate::fairshare::policy::{EntityShares, Policy, PolicyRules, Release, ShareTable};
+use crate::fairshare::policy::{Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
@@ -149,13 +149,12 @@ impl TicketBased {
         let model = SlurmModel::new(tree);
         let active = self.active(tree);
         let norm_shares = model.norm_shares();
-        let mut usages = Vec::with_capacity(tree.len());
-        let mut factors = Vec::with_capacity(tree.len());
-        for (node, &norm_shares) in norm_shares.iter().enumerate() {
-            let usage = effective_usage(&model, node);
-            usages.push(usage);
-            factors.push(factor(norm_shares, usage));
-        }
+        let usages = (0..tree.len()).map(|node| effective_usage(&model, node));
+        let usages: Vec<Extended> = usages.collect();
+        let factors = norm_shares.iter().zip(&usages);
+        let factors: Vec<f64> = factors
+            .map(|(&shares, &usage)| factor(shares, usage))
+            .collect();
         let tickets = distribute(&model, &active, &norm_shares, &factors);
         let most = most_tickets(tree, &active, &tickets);
         let mut table = ShareTable::with_capacity(tree.len());
@@ -166,12 +165,8 @@ impl TicketBased {
             } else {
                 0.0
             };
-            let effective_usage = usages[node].to_f64();
-            let mut association = model.association(node, norm_shares[node]);
-            association.effective_usage = Some(effective_usage);
-            if model.is_user(node) {
-                association.fairshare = Some(factor);
-            }
+            let usage = usages[node].to_f64();
+            let (entity, mut association) = model.row(node, norm_shares[node], usage, factor);
             if active[node] {
                 association.tickets = Some(tickets[node]);
             }
@@ -180,7 +175,6 @@ impl TicketBased {
             if model.uses_parent(node) && model.above(node) != 0 {
                 association.norm_usage = Some(model.norm_usage(model.above(node)).to_f64());
             }
-            let entity = EntityShares::from_policy(norm_shares[node], effective_usage, factor);
             table.push(entity, association.as_received());
         }
         table

@@ -77,10 +77,9 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
             return Err(EvalError::new(raised.clone(), *span));
         }
         if inputs.len() != self.program.inputs.len() {
-            return Err(self.error_at(
-                0,
-                wrong_number_of_inputs(self.program.inputs.len(), inputs.len()),
-            ));
+            let (expected, found) = (self.program.inputs.len(), inputs.len());
+            let text = format!("number of inputs: expected {expected}, found {found}");
+            return Err(self.error_at(0, Raised::new(ErrorKind::Type, text)));
         }
         self.arithmetic.begin();
         // an evaluation that fails leaves its operands there
@@ -96,15 +95,10 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
             {
                 observe(self.program.nodes[index], value);
             }
-            index = match exit {
-                Some(exit) => exit as usize,
-                None => index + 1,
-            };
+            index = exit.map_or(index + 1, |exit| exit as usize);
         }
-        match self.stack.pop() {
-            Some(result) => Ok(result),
-            None => Err(self.error_at(0, underflow())),
-        }
+        let result = self.stack.pop();
+        result.ok_or_else(|| self.error_at(0, underflow()))
     }
 
     /// The arithmetic of the interpreter.
@@ -283,11 +277,6 @@ fn underflow() -> Raised {
     Raised::new(ErrorKind::Limit, "stack underflow")
 }
 
-fn wrong_number_of_inputs(expected: usize, found: usize) -> Raised {
-    let text = format!("number of inputs: expected {expected}, found {found}");
-    Raised::new(ErrorKind::Type, text)
-}
-
 /// The `NameError` of an undefined name. A longer name than a resource has is cut, because each job
 /// keeps its error.
 fn name_error(name: &str) -> Raised {
@@ -376,10 +365,8 @@ impl Program {
         let Some(result) = trace.value(sum_under_limits(&self.expr)) else {
             return Vec::new();
         };
-        let mut terms = Vec::new();
-        for summand in self.summands() {
-            terms.extend(trace.term(summand));
-        }
+        let summands = self.summands().into_iter();
+        let terms: Vec<Term> = summands.filter_map(|summand| trace.term(summand)).collect();
         match sum(&terms) {
             Some(sum) if sum.is_identical(result) => terms,
             // a zero lost its sign
@@ -390,11 +377,9 @@ impl Program {
     /// The summands at the top of the formula, left to right, with their signs applied. Those of
     /// `min(100, max(0, floor(a + b)))` are `a` and `b`.
     pub fn summands(&self) -> Vec<Summand> {
-        let mut found = Vec::new();
-        for (node, is_subtracted) in summands(&self.expr) {
-            found.push(self.summand(node, is_subtracted));
-        }
-        found
+        let nodes = summands(&self.expr).into_iter();
+        let summand = |(node, is_subtracted)| self.summand(node, is_subtracted);
+        nodes.map(summand).collect()
     }
 
     fn summand(&self, node: ExprId, is_subtracted: bool) -> Summand {
@@ -425,6 +410,7 @@ impl Trace {
             value,
         })
     }
+
     /// The value of a summand with its sign; `None` if it was not evaluated or failed.
     pub fn summand(&self, summand: &Summand) -> Option<Value> {
         let value = self.value(summand.node)?;

@@ -360,6 +360,11 @@ fn lower(
     if let Some((construct, span)) = expr.unsupported() {
         return Err(CompileError::Construct { construct, span });
     }
+    let is_too_deep = is_too_deep(&expr, root, python);
+    let too_deep = || {
+        let text = "the formula is nested so deep that CPython may give up";
+        (Raised::new(ErrorKind::Limit, text), expr.node(root).span)
+    };
     let program = Program {
         python,
         expr: Arc::clone(&expr),
@@ -368,7 +373,7 @@ fn lower(
         constants: Vec::new(),
         inputs: Vec::new(),
         undefined: Vec::new(),
-        refused: is_too_deep(&expr, root, python).then(|| (too_deep(), expr.node(root).span)),
+        refused: is_too_deep.then(too_deep),
     };
     let mut lowering = Lowering {
         expr: &expr,
@@ -546,18 +551,17 @@ impl<'e> Lowering<'e> {
     fn call(&mut self, callee: ExprId, positional: &[ExprId], keywords: &[Keyword], id: ExprId) {
         self.tasks.push(Task::Visit(callee));
         self.visit_all(positional);
-        let mut names = Vec::with_capacity(keywords.len());
         for keyword in keywords {
             self.tasks.push(Task::Visit(keyword.value));
-            names.push(keyword.name.clone());
         }
-        self.tasks.push(Task::Emit(
-            Instruction::Call {
-                positional: positional.len() as u32,
-                keywords: names.into(),
-            },
-            id,
-        ));
+        let call = Instruction::Call {
+            positional: positional.len() as u32,
+            keywords: keywords
+                .iter()
+                .map(|keyword| keyword.name.clone())
+                .collect(),
+        };
+        self.tasks.push(Task::Emit(call, id));
     }
 
     fn then_emit(&mut self, operands: &[ExprId], instruction: Instruction, id: ExprId) {
@@ -629,7 +633,10 @@ fn integer_literal(digits: &str, python: PythonVersion) -> Result<Value, Raised>
     }
     match BigInt::parse_bytes(digits.as_bytes(), radix) {
         Some(integer) if integer.bits() <= limits::INTEGER_BITS => Ok(Value::int(integer)),
-        Some(_) => Err(too_many_bits()),
+        Some(_) => {
+            let text = format!("an integer of more than {} bits", limits::INTEGER_BITS);
+            Err(Raised::new(ErrorKind::Limit, text))
+        }
         None => Err(malformed(digits)),
     }
 }
@@ -641,20 +648,6 @@ fn too_many_digits(count: usize) -> Raised {
          decimal conversion limits. (<string>, line 1)"
     );
     Raised::new(ErrorKind::Syntax, text)
-}
-
-fn too_many_bits() -> Raised {
-    Raised::new(
-        ErrorKind::Limit,
-        format!("an integer of more than {} bits", limits::INTEGER_BITS),
-    )
-}
-
-fn too_deep() -> Raised {
-    Raised::new(
-        ErrorKind::Limit,
-        "the formula is nested so deep that CPython may give up",
-    )
 }
 
 /// Not reachable: the grammar accepts no such text.
@@ -717,14 +710,11 @@ fn is_too_deep(expr: &Expr, root: ExprId, python: PythonVersion) -> bool {
             ExprKind::Binary { op, .. } if *op != BinaryOperator::Power => (1, 0),
             _ => (1, OPERATOR),
         };
-        let children = node
-            .kind
-            .children()
-            .into_iter()
-            .map(|child| sizes[child.index()]);
-        let (height, frames) = children.fold((0, 0), |(height, frames), child| {
-            (height.max(child.0), frames.max(child.1))
-        });
+        let (mut height, mut frames) = (0, 0);
+        for child in node.kind.children() {
+            let (child_height, child_frames) = sizes[child.index()];
+            (height, frames) = (child_height.max(height), child_frames.max(frames));
+        }
         sizes.push((height + level, frames + own_frames));
     }
     sizes

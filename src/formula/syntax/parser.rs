@@ -36,6 +36,10 @@ pub(super) fn parse(
     }
 }
 
+fn fail<T>(kind: SyntaxErrorKind, span: Span) -> Result<T> {
+    Err(SyntaxError::new(kind, span))
+}
+
 /// A place in a template where a number is filled in.
 #[derive(Debug, Clone)]
 pub(in super::super) struct TemplatePlace {
@@ -48,7 +52,7 @@ pub(in super::super) struct TemplatePlace {
 }
 
 /// Builds the tree of a whole formula, or of a template, with its places.
-pub(super) fn build(
+fn build(
     text: &str,
     formula: Pair<'_, Rule>,
     python: PythonVersion,
@@ -76,7 +80,7 @@ pub(super) fn build(
                     }
                 ) {
                     let statement = SyntaxErrorKind::Statement("an unpacking without brackets");
-                    return Err(SyntaxError::new(statement, *span));
+                    return fail(statement, *span);
                 }
                 group.items.push(id);
             }
@@ -241,10 +245,7 @@ impl AstBuilder {
         let start = pair.as_span().start();
         let mut parts = pair.into_inner();
         let Some(atom) = parts.next() else {
-            return Err(SyntaxError::new(
-                SyntaxErrorKind::Empty,
-                Span::new(start, start),
-            ));
+            return fail(SyntaxErrorKind::Empty, Span::new(start, start));
         };
         let mut id = self.atom(atom)?;
         for trailer in parts {
@@ -286,7 +287,7 @@ impl AstBuilder {
                 let name = normalize_name(written);
                 let Some(places) = &mut self.places else {
                     let kind = SyntaxErrorKind::TemplateConstant(written.into());
-                    return Err(SyntaxError::new(kind, span));
+                    return fail(kind, span);
                 };
                 places.push(TemplatePlace {
                     name: name.clone(),
@@ -382,10 +383,7 @@ impl AstBuilder {
     fn reject_reserved_word(&self, name: &Pair<'_, Rule>) -> Result<()> {
         let word = name.as_str();
         if self.python >= PythonVersion::V3_7 && matches!(word, "async" | "await") {
-            return Err(SyntaxError::new(
-                SyntaxErrorKind::ReservedWord(word.into()),
-                span_of(name),
-            ));
+            return fail(SyntaxErrorKind::ReservedWord(word.into()), span_of(name));
         }
         Ok(())
     }
@@ -426,7 +424,7 @@ impl AstBuilder {
             }
         }
         if self.python.limits_arguments() && positional.len() + keywords.len() > MAX_ARGUMENTS {
-            return Err(argument_error("more than 255 arguments", span));
+            return argument_error("more than 255 arguments", span);
         }
         let call = ExprKind::Call {
             callee,
@@ -460,7 +458,7 @@ impl AstBuilder {
             (None, &[only]) if keywords.is_empty() => only,
             _ => {
                 let what = "a positional argument follows a keyword argument";
-                return Err(argument_error(what, span));
+                return argument_error(what, span);
             }
         });
         Ok(())
@@ -476,10 +474,10 @@ impl AstBuilder {
         let id = self.expression(name)?;
         let Node { kind, span } = self.expr.node(id).clone();
         let ExprKind::Name(name) = kind else {
-            return Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, span));
+            return fail(SyntaxErrorKind::AssignmentTarget, span);
         };
         if matches!(&*name, "True" | "False" | "None" | "__debug__") {
-            return Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, span));
+            return fail(SyntaxErrorKind::AssignmentTarget, span);
         }
         // the name of a keyword is not a name that the formula reads
         self.expr.remove_last();
@@ -487,7 +485,7 @@ impl AstBuilder {
             let value = self.expression(value)?;
             if keywords.iter().any(|keyword| keyword.name == name) {
                 let what = format!("the keyword argument `{name}` is repeated");
-                return Err(argument_error(what, span));
+                return argument_error(what, span);
             }
             let name = name.clone();
             keywords.push(Keyword { name, span, value });
@@ -496,8 +494,8 @@ impl AstBuilder {
     }
 }
 
-fn argument_error(what: impl Into<String>, span: Span) -> SyntaxError {
-    SyntaxError::new(SyntaxErrorKind::Arguments(what.into()), span)
+fn argument_error<T>(what: impl Into<String>, span: Span) -> Result<T> {
+    fail(SyntaxErrorKind::Arguments(what.into()), span)
 }
 
 /// The span of a pair without the whitespace and comments at its end. Pest includes them because it
@@ -642,7 +640,7 @@ impl PrecedenceParser {
         let before = self.last().map_or(0, |(before, _)| before.binding_power());
         // `-not x` and `a + not b` are syntax errors in Python
         if op == UnaryOperator::Not && before > NOT {
-            return Err(SyntaxError::new(SyntaxErrorKind::NeedsParentheses, span));
+            return fail(SyntaxErrorKind::NeedsParentheses, span);
         }
         self.pending.push((Operator::Unary(op), span));
         Ok(())
@@ -657,13 +655,13 @@ impl PrecedenceParser {
         self.reduce_above(limit, expr);
         match (op, self.last()) {
             (Operator::If, Some((Operator::If, unfinished))) => {
-                return Err(SyntaxError::new(SyntaxErrorKind::MissingElse, unfinished));
+                return fail(SyntaxErrorKind::MissingElse, unfinished);
             }
             (Operator::Else, Some((Operator::If, _))) => {
                 self.pending.pop();
             }
             (Operator::Else, _) => {
-                return Err(SyntaxError::new(SyntaxErrorKind::StrayElse, span));
+                return fail(SyntaxErrorKind::StrayElse, span);
             }
             _ => {}
         }
@@ -675,7 +673,7 @@ impl PrecedenceParser {
     fn end_expression(&mut self, expr: &mut Expr) -> Result<ExprId> {
         self.reduce_above(CONDITIONAL, expr);
         if let Some((Operator::If, span)) = self.last() {
-            return Err(SyntaxError::new(SyntaxErrorKind::MissingElse, span));
+            return fail(SyntaxErrorKind::MissingElse, span);
         }
         self.reduce_above(0, expr);
         self.pending.pop();

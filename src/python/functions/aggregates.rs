@@ -314,20 +314,15 @@ pub(super) fn hypot<'a>(
     if python.norm() == Norm::Library {
         return library_hypot(coordinates, python);
     }
-    let mut lengths = Vec::new();
-    for value in coordinates {
-        lengths.push(value.math_argument()?.abs());
-    }
-    Ok(norm(&lengths, python))
+    let lengths = coordinates.map(|value| Ok(value.math_argument()?.abs()));
+    Ok(norm(&lengths.collect::<Result<Vec<_>, _>>()?, python))
 }
 
 /// `dist(p, q)`.
 pub(super) fn dist(p: &Value, q: &Value, python: PythonVersion) -> Result<Value, Raised> {
-    let mut lengths = Vec::new();
-    for (a, b) in coordinates(p, q)? {
-        lengths.push((a.math_argument()? - b.math_argument()?).abs());
-    }
-    Ok(Value::Float(norm(&lengths, python)))
+    let length = |(a, b): (&Value, &Value)| Ok((a.math_argument()? - b.math_argument()?).abs());
+    let lengths: Result<Vec<_>, _> = coordinates(p, q)?.map(length).collect();
+    Ok(Value::Float(norm(&lengths?, python)))
 }
 
 /// The square root of the sum of squares, rounded nearly once: squares and sum are double-double
@@ -401,18 +396,12 @@ fn library_hypot<'a>(
         }
     }
     let coordinates = coordinates.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let length = coordinates
-        .iter()
-        .copied()
-        .reduce(f64::hypot)
-        .unwrap_or_default();
-    let is_overflow =
-        length.is_infinite() && coordinates.iter().all(|coordinate| coordinate.is_finite());
-    if is_overflow {
-        Err(Raised::range())
-    } else {
-        Ok(length)
+    let length = coordinates.iter().copied().reduce(f64::hypot);
+    let length = length.unwrap_or_default();
+    if length.is_infinite() && coordinates.iter().all(|coordinate| coordinate.is_finite()) {
+        return Err(Raised::range());
     }
+    Ok(length)
 }
 
 /// `abs(x)`.
