@@ -6,8 +6,7 @@ use std::ops::Range;
 
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Severity, Span};
 use jsf_openpbs::check::{Checked, JobCounts, Verdict};
-use jsf_openpbs::qmgr;
-use jsf_openpbs::qmgr::AnsweredBy;
+use jsf_openpbs::qmgr::{self, AnsweredBy};
 use jsf_site::FormulaText;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -46,102 +45,142 @@ impl Serialize for CheckReport<'_> {
 
 impl Answer for CheckReport<'_> {
     fn document(&self) -> Document<'_> {
-        check_document(*self)
+        let CheckReport { source, checked } = self;
+        let (few, others) = limit_each_code(&checked.findings);
+        let mut sections = Vec::new();
+        for found in few {
+            let draw =
+                move |style: DrawingStyle| draw_finding(source, found, style.coloured, style.width);
+            let section = Section::new("").draw(draw);
+            sections.push(section.in_brief(brief_finding(found, "")));
+        }
+        for (code, count) in others {
+            sections.push(Section::new("").prose(more_findings(count, code)));
+        }
+        let rates = rates_line(&checked.rates, "at the medians of the queue");
+        if !rates.is_empty() {
+            sections.push(Section::new(WORTH).prose(rates).in_full());
+        }
+        let mut facts = Vec::from_iter(checked.jobs.as_ref().map(jobs_fact));
+        if let Some(source) = &checked.python_source {
+            let python = format!("{} ({source})", checked.python);
+            facts.push(Fact::new("python", python).in_full());
+        }
+        Document {
+            command: "jsf check",
+            title: "Check of a formula".to_owned(),
+            headline: self.headline(),
+            facts,
+            sections,
+            read_on: "",
+        }
     }
 
     fn write_as(&self, _format: Format, _cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        write_sarif(self, out)
+        serde_json::to_writer_pretty(&mut *out, &self.sarif())?;
+        writeln!(out)
     }
 }
 
-/// The document of a check: the server's answer, what the scheduler does, and every finding drawn
-/// on the formula.
-pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
-    let CheckReport { source, checked } = report;
-    let (few, others) = limit_each_code(&checked.findings);
-    let mut sections = Vec::new();
-    for found in few {
-        let draw =
-            move |style: DrawingStyle| draw_finding(source, found, style.coloured, style.width);
-        let section = Section::new("").draw(draw);
-        sections.push(section.in_brief(brief_finding(found, "")));
-    }
-    for (code, count) in others {
-        sections.push(Section::new("").prose(more_findings(count, code)));
-    }
-    let rates = rates_line(&checked.rates, "at the medians of the queue");
-    if !rates.is_empty() {
-        sections.push(Section::new(WORTH).prose(rates).in_full());
-    }
-    let mut facts = Vec::from_iter(checked.jobs.as_ref().map(jobs_fact));
-    if let Some(source) = &checked.python_source {
-        let python = format!("{} ({source})", checked.python);
-        facts.push(Fact::new("python", python).in_full());
-    }
-    Document {
-        command: "jsf check",
-        title: "Check of a formula".to_owned(),
-        headline: headline(report),
-        facts,
-        sections,
-        read_on: "",
-    }
-}
-
-/// The answer of qmgr and the server, or at a site of Slurm what becomes of it, then what the scheduler makes of a formula that they accept,
-/// else its first error.
-fn headline(report: CheckReport<'_>) -> String {
-    let checked = report.checked;
-    let is_accepted = checked.validation.accepted == Some(true);
-    let answer = if checked.runs_slurm && is_accepted {
-        NO_FORMULA_IN_SLURM.to_owned()
-    } else {
-        format!("qmgr: {}", answer(report))
-    };
-    if checked.verdict != Verdict::Refused
-        && let Some(verdict) = verdict_sentence(checked, "it")
-    {
-        return format!("{answer}. {verdict}");
-    }
-    // otherwise the answer says what is wrong
-    if is_accepted && checked.validation.by == Some(AnsweredBy::Server) {
-        for found in &checked.findings {
-            if found.severity == Severity::Error {
-                return format!("{answer}. Error {}: {}.", found.code, found.message);
-            }
-        }
-    }
-    answer
-}
-
-/// What qmgr and the server answer.
-fn answer(report: CheckReport<'_>) -> String {
-    let checked = report.checked;
-    let validation = &checked.validation;
-    match (validation.accepted, validation.code) {
-        _ if validation.by == Some(AnsweredBy::Qmgr) => {
-            let reason = qmgr::refusal(&report.source.text);
-            let reason = reason.map(|reason| reason.to_string()).unwrap_or_default();
-            format!("does not pass the formula on to the server: {reason}")
-        }
-        (Some(true), _) if !checked.guessed_types.is_empty() => accepted_if(&checked.guessed_types),
-        (Some(true), _)
-            if report.source.text.trim_end().contains(['\n', '\r'])
-                && (checked.findings.iter()).any(|found| found.code == Code::InvalidSyntax) =>
+impl<'a> CheckReport<'a> {
+    /// The answer of qmgr and the server, or at a site of Slurm what becomes of it, then what the scheduler makes of a formula that they accept,
+    /// else its first error.
+    fn headline(self) -> String {
+        let checked = self.checked;
+        let is_accepted = checked.validation.accepted == Some(true);
+        let answer = if checked.runs_slurm && is_accepted {
+            NO_FORMULA_IN_SLURM.to_owned()
+        } else {
+            format!("qmgr: {}", self.answer())
+        };
+        if checked.verdict != Verdict::Refused
+            && let Some(verdict) = verdict_sentence(checked, "it")
         {
-            "accepts the first line".to_owned()
+            return format!("{answer}. {verdict}");
         }
-        (Some(true), _) => "accepts the formula".to_owned(),
-        (Some(false), Some(code)) => {
-            format!("refuses the formula ({code}: {})", validation.message)
-        }
-        _ => {
-            let mut words = "cannot tell whether it accepts the formula".to_owned();
-            if let Some(reason) = validation.uncertainty {
-                words += &format!(": {reason}");
+        // otherwise the answer says what is wrong
+        if is_accepted && checked.validation.by == Some(AnsweredBy::Server) {
+            for found in &checked.findings {
+                if found.severity == Severity::Error {
+                    return format!("{answer}. Error {}: {}.", found.code, found.message);
+                }
             }
-            words
         }
+        answer
+    }
+
+    /// What qmgr and the server answer.
+    fn answer(self) -> String {
+        let checked = self.checked;
+        let validation = &checked.validation;
+        match (validation.accepted, validation.code) {
+            _ if validation.by == Some(AnsweredBy::Qmgr) => {
+                let reason = qmgr::refusal(&self.source.text);
+                let reason = reason.map(|reason| reason.to_string()).unwrap_or_default();
+                format!("does not pass the formula on to the server: {reason}")
+            }
+            (Some(true), _) if !checked.guessed_types.is_empty() => {
+                accepted_if(&checked.guessed_types)
+            }
+            (Some(true), _)
+                if self.source.text.trim_end().contains(['\n', '\r'])
+                    && (checked.findings.iter()).any(|found| found.code == Code::InvalidSyntax) =>
+            {
+                "accepts the first line".to_owned()
+            }
+            (Some(true), _) => "accepts the formula".to_owned(),
+            (Some(false), Some(code)) => {
+                format!("refuses the formula ({code}: {})", validation.message)
+            }
+            _ => {
+                let mut words = "cannot tell whether it accepts the formula".to_owned();
+                if let Some(reason) = validation.uncertainty {
+                    words += &format!(": {reason}");
+                }
+                words
+            }
+        }
+    }
+
+    /// The run as SARIF has it.
+    fn sarif(self) -> Value {
+        let findings = &self.checked.findings;
+        let mut codes = Code::ALL.to_vec();
+        codes.retain(|code| findings.iter().any(|found| found.code == *code));
+        let source = Source::new(self.source);
+        let mut results = Vec::new();
+        for found in findings {
+            results.push(source.result(found, &codes));
+        }
+        let mut rules = Vec::new();
+        for code in codes {
+            rules.push(json!({
+                "id": code.name(),
+                "shortDescription": { "text": code.title() },
+                "help": { "text": code.page(), "markdown": code.page() },
+                "defaultConfiguration": { "level": severity_word(code.severity()) },
+            }));
+        }
+        let validation = &self.checked.validation;
+        json!({
+            "$schema": SCHEMA,
+            "version": "2.1.0",
+            "runs": [{
+                "tool": { "driver": {
+                    "name": "jsf",
+                    "version": env!("CARGO_PKG_VERSION"),
+                    "rules": rules,
+                }},
+                "artifacts": [{ "location": { "uri": source.uri }, "contents": { "text": source.whole } }],
+                "columnKind": "unicodeCodePoints",
+                "results": results,
+                "properties": {
+                    "accepted": validation.accepted,
+                    "pbsCode": validation.code,
+                    "crashesScheduler": self.checked.crashes_scheduler,
+                },
+            }],
+        })
     }
 }
 
@@ -185,55 +224,6 @@ fn stopped_by_threshold(jobs: &JobCounts) -> Option<String> {
 /// The published JSON schema of the standard.
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-
-/// Writes one run of one tool, for code scanning.
-///
-/// # Errors
-/// `out` cannot be written.
-fn write_sarif(report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &document(report))?;
-    writeln!(out)
-}
-
-fn document(report: &CheckReport<'_>) -> Value {
-    let findings = &report.checked.findings;
-    let mut codes = Code::ALL.to_vec();
-    codes.retain(|code| findings.iter().any(|found| found.code == *code));
-    let source = Source::new(report.source);
-    let mut results = Vec::new();
-    for found in findings {
-        results.push(source.result(found, &codes));
-    }
-    let mut rules = Vec::new();
-    for code in codes {
-        rules.push(json!({
-            "id": code.name(),
-            "shortDescription": { "text": code.title() },
-            "help": { "text": code.page(), "markdown": code.page() },
-            "defaultConfiguration": { "level": severity_word(code.severity()) },
-        }));
-    }
-    let validation = &report.checked.validation;
-    json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "jsf",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules,
-            }},
-            "artifacts": [{ "location": { "uri": source.uri }, "contents": { "text": source.whole } }],
-            "columnKind": "unicodeCodePoints",
-            "results": results,
-            "properties": {
-                "accepted": validation.accepted,
-                "pbsCode": validation.code,
-                "crashesScheduler": report.checked.crashes_scheduler,
-            },
-        }],
-    })
-}
 
 /// The artifact that contains all locations.
 struct Source<'a> {

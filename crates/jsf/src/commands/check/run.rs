@@ -24,7 +24,7 @@ use crate::cli::{
 use crate::commands::check::{CheckReport, stopped_by_threshold};
 use crate::view::document::{Cell, Column, Document, Section, Table, cells};
 use crate::view::findings::{limit_each_code, severity_word};
-use crate::view::words::{self, printable, printable_lines};
+use crate::view::words::{count, printable, printable_lines};
 
 const FORMATS: [Format; 4] = [Format::Human, Format::Markdown, Format::Json, Format::Sarif];
 
@@ -152,11 +152,9 @@ impl CheckedFormula {
         let mut checked = site.check(&source.submitted(site.numbers()))?;
         drop(progress);
         // a site without jobs is warned of only: nothing was given to try the formula on
-        let is_untried = site.files().has(Role::Queue)
-            && checked
-                .findings
-                .iter()
-                .any(|found| found.code == Code::TriedOnNoJob);
+        let mut findings = checked.findings.iter();
+        let is_untried =
+            site.files().has(Role::Queue) && findings.any(|found| found.code == Code::TriedOnNoJob);
         let errors = error_codes(&checked);
         levels.apply(&mut checked.findings);
         let hidden = errors.difference(&error_codes(&checked)).copied().collect();
@@ -242,11 +240,9 @@ fn apply_fixes(
 fn report_fixes(formula: &str, applied: &[&Diagnostic]) {
     let (few, others) = limit_each_code(applied.iter().copied());
     few.into_iter().for_each(|found| report_fix(formula, found));
-    for (code, count) in others {
-        report(
-            "fixed",
-            format_args!("{code}: and {}", words::count(count, "more place")),
-        );
+    for (code, more) in others {
+        let more = count(more, "more place");
+        report("fixed", format_args!("{code}: and {more}"));
     }
 }
 

@@ -136,10 +136,8 @@ impl Serialize for GoalFitReport<'_> {
             (old_mean, new_mean) = (Some(wait.old), Some(wait.new));
         }
         let [old_longest, new_longest] = held_out.longest_waits;
-        let tau_b = match &held_out.validation {
-            Some(validation) => validation.rank_correlation,
-            None => None,
-        };
+        let validation = held_out.validation.as_ref();
+        let tau_b = validation.and_then(|validation| validation.rank_correlation);
         let mut exclusions = Vec::new();
         for exclusion in &fit.exclusions {
             exclusions.push(object! {
@@ -268,10 +266,9 @@ impl FormulaToSet {
         let mut to_set = Self::default();
         let command = match site.check_text(formula) {
             Ok(checked) => {
-                to_set.errors.clone_from(&checked.findings);
-                to_set
-                    .errors
-                    .retain(|found| found.severity == Severity::Error);
+                let errors = checked.findings.iter();
+                let errors = errors.filter(|found| found.severity == Severity::Error);
+                to_set.errors = errors.cloned().collect();
                 let command = checked_command(site, formula, &checked, &to_set.errors);
                 to_set.checked = Some(checked);
                 command

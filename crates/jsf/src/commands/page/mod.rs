@@ -20,8 +20,8 @@ use jsf_site::{ComparedQueue, FormulaText, WhatIf};
 use minijinja::context;
 use serde::Serialize;
 
-use crate::answer::object;
-use crate::commands::check::{CheckReport, check_document};
+use crate::answer::{Answer, object};
+use crate::commands::check::CheckReport;
 use crate::commands::compare::{CompareReport, ListedJobs, compared_rows};
 use crate::commands::shares::view::tree_section;
 use crate::view::document::{
@@ -278,7 +278,7 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
         checked: &without_findings,
     };
     TerminalStyle::default()
-        .write(&check_document(report), &mut verdict)
+        .write(&report.document(), &mut verdict)
         .ok()?;
     let sentence = verdict_sentence(checked, "this");
     let update = object! {
@@ -336,7 +336,7 @@ fn utf16_units(text: &str, at: u32) -> usize {
 
 /// The command that sets the formula, or why none is given.
 fn command(text: &str, object: &str, checked: &Checked) -> Result<String, String> {
-    if checked.has_errors() || checked.validation.accepted == Some(false) {
+    if checked.has_errors() || is_refused(checked) {
         let why = "No command for a formula with an error. `jsf check --qmgr --force` prints it all the same.";
         return Err(why.to_owned());
     }
