@@ -17,7 +17,6 @@ pub mod answer;
 #[cfg(feature = "command")]
 pub mod cli;
 pub mod commands;
-pub mod job_filter;
 pub mod log_options;
 pub mod requests;
 pub mod view;

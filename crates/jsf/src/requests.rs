@@ -36,14 +36,13 @@ use crate::commands::explain::ExplainReport;
 use crate::commands::fit::{
     FormulaToSet, GoalFitReport, SearchOptions, WishFitReport, not_advised, unmet_wishes,
 };
-use crate::commands::rank::RankReport;
+use crate::commands::rank::{RankReport, all_rows};
 use crate::commands::replay::ReplayReport;
 use crate::commands::shares::{PolicyView, SharesReport};
 use crate::commands::simulate::SimulationReport;
 use crate::commands::simulate::tables::left_out_and_assumed;
 use crate::commands::simulate::view::FailingJobs;
 use crate::commands::trajectory::{MAX_FOLLOWED, TrajectoryReport};
-use crate::job_filter::all_rows;
 use crate::log_options::{LogOptions, MAX_WISHES_BYTES, read_goals, read_text};
 use crate::view::words::too_short;
 

@@ -9,13 +9,14 @@ use jsf_openpbs::check::error_findings_of;
 use jsf_site::{CycleRequest, RankedQueue, SiteError};
 
 use crate::cli::args::processors;
+use crate::cli::queue::{JobFilter, NO_MATCH};
 use crate::cli::{
     AnswerArgs, CliError, EntityArgs, GivenFormula, JobArgs, Outcome, Output, QueueArgs, Warnings,
     draw_all, read_formula, report_errors, select_rows_or_warn, show_site, unknown_jobs_error,
     warn, warn_all,
 };
 use crate::commands::cycle::CycleReport;
-use crate::job_filter::{JobFilter, NO_MATCH, all_rows};
+use crate::commands::rank::all_rows;
 
 /// `jsf cycle`
 #[derive(Debug, Args)]

@@ -8,12 +8,13 @@ use job_sort_formula::diagnostic::Severity;
 use jsf_openpbs::amounts::parse_duration;
 use jsf_site::{CycleRequest, DescribedJob, ExplainOptions, RankRequest};
 
+use crate::cli::queue::JobFilter;
 use crate::cli::{
     AnswerArgs, CliError, EntityArgs, JobArgs, OpenedQueue, Outcome, Output, Progress, QueueArgs,
     ReportArgs, report_errors, select_rows_or_warn,
 };
 use crate::commands::explain::ExplainReport;
-use crate::job_filter::{JobFilter, all_rows};
+use crate::commands::rank::all_rows;
 
 /// The width of the tables, whose cells may be very long, where standard output is no terminal.
 const PIPED_WIDTH: usize = 120;

@@ -12,7 +12,7 @@ use job_sort_formula::formula::program::{Program, Summand};
 use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::{inputs, nearest_double};
-use job_sort_formula::rank::{Comparison, ScoreError, SummandAgreement};
+use job_sort_formula::rank::{Comparison, Ranking, ScoreError, SummandAgreement};
 use jsf_openpbs::amounts;
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::order::NotConsidered;
@@ -487,6 +487,21 @@ impl<'a> RankReport<'a> {
         jobs.measured = MEASURED_ROWS;
         jobs
     }
+}
+
+/// Every row of a ranking: the ranked ones first, then the others.
+pub(crate) fn all_rows(ranking: &Ranking) -> Vec<usize> {
+    let mut rows = ranking.order().to_vec();
+    let mut is_ranked = vec![false; ranking.scores().len()];
+    for &row in &rows {
+        is_ranked[row] = true;
+    }
+    for (row, is_ranked) in is_ranked.into_iter().enumerate() {
+        if !is_ranked {
+            rows.push(row);
+        }
+    }
+    rows
 }
 
 /// The `repr` of a value, or why the job has no value.

@@ -14,8 +14,7 @@ use crate::cli::{
     AnswerArgs, CliError, CsvArgs, FilterArgs, OpenedQueue, Outcome, Output, QueueArgs, ReportArgs,
     format, number_of_jobs, output, report_errors, select_rows_or_warn,
 };
-use crate::commands::rank::{RankPageParts, RankReport, TermColumns};
-use crate::job_filter::all_rows;
+use crate::commands::rank::{RankPageParts, RankReport, TermColumns, all_rows};
 
 const FORMATS: [Format; 5] = [
     Format::Human,
