@@ -544,9 +544,9 @@ pub struct HeldOut {
     pub baselines: Vec<HeldOutFormula>,
     /// How the value of each goal changes.
     #[serde(skip)]
-    pub(super) goals: Vec<Option<MeanChange>>,
+    goals: Vec<Option<MeanChange>>,
     #[serde(skip)]
-    pub(super) objective: Option<MeanChange>,
+    objective: Option<MeanChange>,
     /// The waits under the fitted formula against those under the one in force.
     #[serde(skip)]
     pub difference: Difference,
@@ -566,7 +566,7 @@ pub struct HeldOut {
 
 impl HeldOut {
     /// Simulates the whole log, of which the jobs of the held-out part count.
-    pub(super) fn new(
+    fn new(
         simulator: &Simulator<'_>,
         split: &Split,
         part: &Part,
@@ -641,7 +641,7 @@ fn described(formula: &str, name: &'static str, run: &Run) -> HeldOutFormula {
 /// As in the search, goals come first: a goal that the formula in force misses counts as much as
 /// the objective, whose interval is the one that is shown. Of several goals that would each be a
 /// reason, one may be better by chance, so that each is tested at a part of the level.
-pub fn reason(
+fn reason(
     goals: &Goals,
     current: &[GoalValue],
     fitted: &EvaluatedPoint,
@@ -739,7 +739,7 @@ pub struct Split {
 impl Split {
     /// Holds out this fraction of the time of a log. A log that is too short is refused unless
     /// `force` is set.
-    pub(super) fn new(
+    fn new(
         workload: &Workload,
         held_out: f64,
         warm_up: i64,
@@ -789,37 +789,37 @@ impl Split {
 }
 
 /// What all simulations of a fit have in common.
-pub struct Simulator<'a> {
-    pub site: &'a Site,
-    pub goals: &'a Goals,
-    pub options: &'a FitOptions,
-    pub observer: &'a FitObserver<'a>,
-    pub is_interrupted: AtomicBool,
+struct Simulator<'a> {
+    site: &'a Site,
+    goals: &'a Goals,
+    options: &'a FitOptions,
+    observer: &'a FitObserver<'a>,
+    is_interrupted: AtomicBool,
 }
 
 /// Jobs on which formulas are compared.
-pub struct Part {
-    pub workload: Workload,
+struct Part {
+    workload: Workload,
     /// How long after the first submission the jobs begin that count, in seconds.
-    pub warm_up: i64,
+    warm_up: i64,
     /// Whether simulations end when the observer asks for it.
-    pub is_interruptible: bool,
+    is_interruptible: bool,
 }
 
 /// A formula on a part.
-pub struct Run {
-    pub simulated: SimulatedQueue,
+struct Run {
+    simulated: SimulatedQueue,
     results: Results,
     /// The goals, to which those of another run may refer.
     judged: Vec<JudgedGoal>,
-    pub goals: Vec<GoalValue>,
-    pub objective: Option<f64>,
+    goals: Vec<GoalValue>,
+    objective: Option<f64>,
 }
 
 impl Simulator<'_> {
     /// Simulates a formula on a part; `None` after an interruption. `old` is the run that limits of
     /// goals may refer to.
-    pub fn run(&self, text: &str, part: &Part, old: Option<&Run>) -> Result<Option<Run>, FitError> {
+    fn run(&self, text: &str, part: &Part, old: Option<&Run>) -> Result<Option<Run>, FitError> {
         let invalid = |message: String| FitError::Formula {
             text: text.to_owned(),
             message,
@@ -870,7 +870,7 @@ impl Simulator<'_> {
 
     /// How the objective changes from one run on a part to another; `None` without an objective, or
     /// for one without an interval.
-    pub fn objective_change(
+    fn objective_change(
         &self,
         part: &Part,
         old: &Run,
@@ -898,7 +898,7 @@ impl Observer for &Simulator<'_> {
 
 impl Run {
     /// The run of this workload as goals and objectives judge it.
-    pub fn of<'r>(&'r self, workload: &'r Workload) -> JudgedRun<'r> {
+    fn of<'r>(&'r self, workload: &'r Workload) -> JudgedRun<'r> {
         self.results.run(workload, &self.simulated.schedule)
     }
 }

@@ -1,7 +1,7 @@
 //! The daemon's fair-share tree: the shares and usage of its nodes, their order, and the comparison
 //! of two entities, which `pbsfs -c` prints and the scheduler orders jobs by.
 //!
-//! In: a [`TreeDocument`](job_sort_formula::fairshare::tree_document::TreeDocument) or the files of
+//! In: a [`TreeDocument`] or the files of
 //! `sched_priv`, and the entities of the jobs, through [`PbsTreeBuilder`]. Out: a [`PbsTree`]. The
 //! comparison is held to recordings in `tests/golden/openpbs`: every `pbsfs -c` of
 //! `pbsfs/cases.jsonl`, and the orders under `fair_share` of `evaluate/orders.jsonl`.

@@ -512,7 +512,7 @@ impl<'a> Cycle<'a> {
 
 /// The jobs that are promised a start.
 #[derive(Debug, Clone, Default)]
-pub struct Reservations {
+struct Reservations {
     /// In the order in which they were made.
     jobs: Vec<Reserved>,
     /// Their starts and ends in order, each with its time, whether it is a start, and the index of
@@ -546,7 +546,7 @@ impl Event<'_> {
 
 impl Reservations {
     /// The advance reservations of a machine, which are promised their starts before any job is.
-    pub fn new(machine: &Machine) -> Self {
+    fn new(machine: &Machine) -> Self {
         let mut made = Self::default();
         for (index, reservation) in machine.advance.iter().enumerate() {
             let start = reservation.start;
@@ -583,7 +583,7 @@ impl Reservations {
 
     /// The first start that is promised, and what is free of the first amount beside that job then,
     /// on a machine that is one count.
-    pub fn first(&self) -> Option<(i64, i64)> {
+    fn first(&self) -> Option<(i64, i64)> {
         let starts = self.jobs.iter();
         starts.map(|job| (job.start, job.free[0])).min()
     }
@@ -598,7 +598,7 @@ impl Reservations {
     /// reserved jobs their places (section 3): it fits at its start and at the start of each of
     /// them during its walltime. A suspended job goes on where it was. The error is the first of
     /// the reserved jobs that it would delay; `None` if it does not even fit at its start.
-    pub fn place(
+    fn place(
         &self,
         cycle: &Cycle<'_>,
         index: u32,
@@ -636,7 +636,7 @@ impl Reservations {
 
     /// Adds what a job holds until its end to what is free at the starts before it, or with -1 takes
     /// it away.
-    pub fn change(&mut self, machine: &Machine, held: &Placement, end: i64, sign: i64) {
+    fn change(&mut self, machine: &Machine, held: &Placement, end: i64, sign: i64) {
         for reserved in &mut self.jobs {
             if reserved.start < end {
                 change(&mut reserved.free, machine.amounts, held, sign);
@@ -675,7 +675,7 @@ impl Reservations {
 
     /// Promises a job a start (section 4): the first time at which it fits, as far as the walltimes
     /// tell. Returns that time, or `None` if it never fits.
-    pub fn add(cycle: &mut Cycle<'_>, index: u32, job: &CycleJob<'_>) -> Option<i64> {
+    fn add(cycle: &mut Cycle<'_>, index: u32, job: &CycleJob<'_>) -> Option<i64> {
         let reservations = &cycle.reservations;
         let (start, placement, mut free) = reservations.estimate(cycle, index, job)?;
         // from then on a suspended job counts with its whole walltime
@@ -781,9 +781,9 @@ fn window_end(begin: i64, window: i64) -> i64 {
 #[derive(Debug, Clone, Copy)]
 pub struct MostProcessors {
     /// For a job that ends before the first start that is promised.
-    pub(super) free: i64,
+    free: i64,
     /// For a job with at least this walltime.
-    pub(super) overlapping: i64,
+    overlapping: i64,
     least_overlapping_walltime: i64,
 }
 

@@ -1,7 +1,7 @@
 //! The queues of a server: their priorities, and how much of a queue or of the server may run at the
 //! same time.
 //!
-//! In: the objects of `qstat -Qf` or of a listing of `qmgr`. Out: [`Queues`], and the [`RunLimits`] of a
+//! In: the objects of `qstat -Qf` or of a listing of `qmgr`. Out: [`Queues`], and the run limits of a
 //! queue or of the server.
 
 use std::collections::{BTreeMap, BTreeSet};
