@@ -104,7 +104,7 @@ fn is_in_pool() -> bool {
 }
 
 /// The number of threads that work in parallel, at least 1.
-pub(crate) fn threads() -> usize {
+fn threads() -> usize {
     if is_in_pool() {
         return rayon::current_num_threads();
     }

@@ -60,7 +60,7 @@ impl NodeId {
     }
 
     /// An error unless a tree of so many nodes has the node.
-    pub(super) fn check(self, nodes: usize) -> Result<(), TreeError> {
+    fn check(self, nodes: usize) -> Result<(), TreeError> {
         if self.index() < nodes {
             return Ok(());
         }
@@ -599,7 +599,7 @@ pub enum TreeError {
 }
 
 impl TreeError {
-    pub(super) fn invalid<T>(reason: impl Into<String>) -> Result<T, Self> {
+    fn invalid<T>(reason: impl Into<String>) -> Result<T, Self> {
         Err(Self::Invalid(reason.into()))
     }
 }

@@ -73,7 +73,7 @@ impl Extended {
     }
 
     /// Rounds `integer * 2^exponent` once, unless it is below the normal numbers.
-    pub(super) fn scaled(integer: u128, exponent: i32) -> Self {
+    fn scaled(integer: u128, exponent: i32) -> Self {
         let StatusAnd { value, .. } = X87DoubleExtended::from_u128(integer);
         Self(value.scalbn(exponent))
     }

@@ -82,7 +82,7 @@ impl Column {
     /// Sets the own input of a job; rows before it that have none are defaults. `None` if a double
     /// cannot hold the value.
     #[inline]
-    pub(super) fn put(&mut self, row: usize, value: &Value, by: InputPrecedence) -> Option<()> {
+    fn put(&mut self, row: usize, value: &Value, by: InputPrecedence) -> Option<()> {
         let (number, is_int, is_exact) = Self::number_of(value);
         if !is_exact {
             return None;
@@ -102,7 +102,7 @@ impl Column {
 
     /// What the job itself has in a row, and where it has it from.
     #[inline]
-    pub(super) fn own(&self, row: usize) -> Option<(Value, InputPrecedence)> {
+    fn own(&self, row: usize) -> Option<(Value, InputPrecedence)> {
         Some((self.value(row), self.precedence(row)?))
     }
 
@@ -123,7 +123,7 @@ impl Column {
     }
 
     /// Makes a row, if it exists, one of a job without the input.
-    pub(super) fn remove(&mut self, row: usize) {
+    fn remove(&mut self, row: usize) {
         if let Some(source) = self.sources.get_mut(row) {
             *source = Source::Default;
         }

@@ -611,7 +611,7 @@ struct KeptRows {
 
 impl KeptRows {
     /// All of `len` rows but `removed`.
-    pub(super) fn new(removed: &[usize], len: usize) -> Self {
+    fn new(removed: &[usize], len: usize) -> Self {
         let mut is_kept = vec![true; len];
         for &row in removed {
             is_kept[row] = false;

@@ -347,7 +347,7 @@ pub fn float_to_int(value: f64) -> Result<Value, Raised> {
 }
 
 /// `x / y` of integers, rounded once; `y` is not zero.
-pub(super) fn quotient(x: &BigInt, y: &BigInt) -> Result<f64, Raised> {
+fn quotient(x: &BigInt, y: &BigInt) -> Result<f64, Raised> {
     // The integer quotient gets at least 56 bits, and a sticky bit for the remainder; fewer below
     // the subnormals.
     let shift = (x.bits() as i64 - y.bits() as i64 - 57).max(MIN_EXPONENT - 3);

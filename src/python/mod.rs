@@ -282,12 +282,12 @@ impl Raised {
     }
 
     /// A `ValueError`.
-    pub(super) fn value(text: &'static str) -> Self {
+    fn value(text: &'static str) -> Self {
         Self::new(ErrorKind::Value, text)
     }
 
     /// An `OverflowError`.
-    pub(super) fn overflow(text: &'static str) -> Self {
+    fn overflow(text: &'static str) -> Self {
         Self::new(ErrorKind::Overflow, text)
     }
 
@@ -309,12 +309,12 @@ impl Raised {
     }
 
     /// The `ValueError` of a `math` function whose argument is outside its domain.
-    pub(super) fn domain() -> Self {
+    fn domain() -> Self {
         Self::value("math domain error")
     }
 
     /// The `OverflowError` of a `math` function whose result exceeds the largest double.
-    pub(super) fn range() -> Self {
+    fn range() -> Self {
         Self::overflow("math range error")
     }
 }

@@ -90,7 +90,7 @@ fn find_columns<'t>(program: &Program, table: &'t JobTable) -> Result<Vec<&'t Co
 }
 
 /// The number that an evaluation with these inputs has given.
-pub(super) fn number_of<A: Arithmetic<Value = Value> + Default>(
+fn number_of<A: Arithmetic<Value = Value> + Default>(
     result: Result<Value, EvalError>,
     program: &Program,
     inputs: &[Value],
@@ -387,7 +387,7 @@ impl QueueWork {
     }
 
     /// Evaluates a job with what the jobs before it have left.
-    pub(super) fn evaluate(
+    fn evaluate(
         &self,
         interpreter: &mut Interpreter<'_, Python>,
         inputs: &[Value],

@@ -41,11 +41,14 @@ pub fn inputs(program: &Program, table: &JobTable, row: usize) -> Option<Vec<Val
     if matches!(table.exclusion(row), Some(Exclusion::Invalid { .. })) {
         return None;
     }
-    let input = |name: &Box<str>| match table.column(name) {
-        Some(column) => column.value(row),
-        None => Value::Int(0),
-    };
-    Some(program.inputs().iter().map(input).collect())
+    let inputs = program
+        .inputs()
+        .iter()
+        .map(|name| match table.column(name) {
+            Some(column) => column.value(row),
+            None => Value::Int(0),
+        });
+    Some(inputs.collect())
 }
 
 /// The sub-expressions that were evaluated, as Python's `ast` has them: neither brackets nor the
@@ -117,8 +120,10 @@ pub struct Influence {
 
 /// The median of every input over the rows, the lower one of two.
 pub fn medians(program: &Program, table: &JobTable, rows: &[usize]) -> Vec<Value> {
-    let median = |name: &Box<str>| median(table, name, rows).unwrap_or(Value::Int(0));
-    program.inputs().iter().map(median).collect()
+    let inputs = program.inputs().iter();
+    inputs
+        .map(|name| median(table, name, rows).unwrap_or(Value::Int(0)))
+        .collect()
 }
 
 /// `None` if there are no rows, or no column of this name.

@@ -707,7 +707,7 @@ pub struct Scores {
 impl Scores {
     /// The scores of a table. `errors` and `excluded` are ascending, and no excluded job has an
     /// error.
-    pub(super) fn new(
+    fn new(
         results: Column,
         errors: Vec<(u32, ScoreError)>,
         excluded: Vec<u32>,
@@ -804,7 +804,7 @@ impl Scores {
     }
 
     /// The unrounded results, if the formula was evaluated in base ten.
-    pub(super) fn decimals(&self) -> Option<Vec<Decimal>> {
+    fn decimals(&self) -> Option<Vec<Decimal>> {
         if !self.are_decimals() {
             return None;
         }

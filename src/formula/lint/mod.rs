@@ -70,7 +70,7 @@ struct Parents<'e> {
 }
 
 impl<'e> Parents<'e> {
-    pub(super) fn new(expr: &'e Expr) -> Self {
+    fn new(expr: &'e Expr) -> Self {
         let mut result = Self {
             parents: vec![None; expr.nodes().len()],
             assigned: Vec::new(),
@@ -81,21 +81,15 @@ impl<'e> Parents<'e> {
             for child in &children {
                 result.parents[child.index()] = Some(id);
             }
-            match &node.kind {
-                ExprKind::Unsupported {
-                    construct: Construct::AssignmentExpression,
-                    ..
-                } => {
-                    if let Some(&target) = children.first() {
-                        result.assigned.extend(expr.node(target).name());
-                    }
+            let ExprKind::Unsupported { construct, .. } = &node.kind else {
+                continue;
+            };
+            match construct {
+                Construct::AssignmentExpression => {
+                    let target = children.first().map(|&target| expr.node(target));
+                    result.assigned.extend(target.and_then(Node::name));
                 }
-                ExprKind::Unsupported {
-                    construct: Construct::Lambda | Construct::Comprehension,
-                    ..
-                } => {
-                    result.scopes.push(node.span);
-                }
+                Construct::Lambda | Construct::Comprehension => result.scopes.push(node.span),
                 _ => {}
             }
         }
@@ -103,18 +97,15 @@ impl<'e> Parents<'e> {
     }
 
     /// The parent of a node; `None` for the root.
-    pub(super) fn parent(&self, id: ExprId) -> Option<ExprId> {
+    fn parent(&self, id: ExprId) -> Option<ExprId> {
         self.parents.get(id.index()).copied().flatten()
     }
 
     /// Whether the node is the callee of a call.
     fn is_callee(&self, expr: &Expr, id: ExprId) -> bool {
-        match self.parent(id) {
-            Some(parent) => {
-                matches!(expr.node(parent).kind, ExprKind::Call { callee, .. } if callee == id)
-            }
-            None => false,
-        }
+        self.parent(id).is_some_and(|parent| {
+            matches!(expr.node(parent).kind, ExprKind::Call { callee, .. } if callee == id)
+        })
     }
 
     /// Whether the formula itself may define the name: in a lambda, in a comprehension or with
@@ -220,17 +211,6 @@ fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
     findings.push(grouped);
 }
 
-/// The names of a formula, each with its place.
-fn named(expr: &Expr) -> Vec<(Span, &str)> {
-    let mut named = Vec::new();
-    for node in expr.nodes() {
-        if let Some(name) = node.name() {
-            named.push((node.span, name));
-        }
-    }
-    named
-}
-
 /// The known names that resemble others.
 struct SimilarNames<'s> {
     schema: &'s Schema,
@@ -332,10 +312,8 @@ fn name(
 
 /// Whether this is the `base` of `base.attribute`.
 fn is_base(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
-    match parents.parent(id) {
-        Some(parent) => attribute_of(expr, expr.node(parent)).is_some(),
-        None => false,
-    }
+    let parent = parents.parent(id);
+    parent.is_some_and(|parent| attribute_of(expr, expr.node(parent)).is_some())
 }
 
 /// Whether this is the callee of `ln(x)`, which many languages have and Python calls `log`.
@@ -446,7 +424,11 @@ fn not_an_identifier(resource: &str) -> String {
 /// Findings on subtractions without blanks that are the name of one resource, such as `rn-long`, or
 /// misspell one, such as `eligible-time`. Their names are not reported again.
 fn hyphenated(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
-    let mut names = named(expr);
+    let names = expr
+        .nodes()
+        .iter()
+        .filter_map(|node| Some((node.span, node.name()?)));
+    let mut names: Vec<(Span, &str)> = names.collect();
     names.sort_by_key(|(span, _)| span.start);
     let chains = names.chunk_by(|(one, _), (next, _)| {
         one.end + 1 == next.start && expr.text().as_bytes().get(one.end as usize) == Some(&b'-')

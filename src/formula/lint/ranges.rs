@@ -481,7 +481,7 @@ impl NumberType {
     }
 
     /// The type of an arithmetic operation on this and another type.
-    pub(super) fn with(self, other: Self) -> Self {
+    fn with(self, other: Self) -> Self {
         match (self, other) {
             (Self::Float, _) | (_, Self::Float) => Self::Float,
             (Self::Int, Self::Int) => Self::Int,
@@ -542,7 +542,7 @@ impl Interval {
 
     /// The interval of results that are computed with these bounds, whose integers beyond 2^53 are
     /// rounded; `None` if a result may be too large, or none.
-    pub(super) fn rounded(kind: NumberType, mut low: f64, mut high: f64) -> Option<Self> {
+    fn rounded(kind: NumberType, mut low: f64, mut high: f64) -> Option<Self> {
         if !(low.abs() <= MAX_BOUND && high.abs() <= MAX_BOUND && low <= high) {
             return None;
         }
@@ -564,7 +564,7 @@ impl Interval {
     }
 
     /// Its bounds.
-    pub(in crate::formula::lint) fn range(&self) -> Range {
+    pub(super) fn range(&self) -> Range {
         Range::new(self.low, self.high)
     }
 
@@ -574,7 +574,7 @@ impl Interval {
     }
 
     /// The value, if there is only one, of one type; a float zero has two signs.
-    pub(super) fn value(&self) -> Option<Value> {
+    fn value(&self) -> Option<Value> {
         match (self.single()?, self.kind) {
             (number, NumberType::Int) if number.abs() <= MAX_EXACT_FLOAT => {
                 Some(Value::Int(number as i64))
@@ -585,7 +585,7 @@ impl Interval {
     }
 
     /// The greatest absolute value.
-    pub(in crate::formula::lint) fn size(&self) -> f64 {
+    pub(super) fn size(&self) -> f64 {
         self.low.abs().max(self.high.abs())
     }
 
@@ -604,7 +604,7 @@ impl Interval {
     }
 
     /// The truth value in Python, if all numbers have the same.
-    pub(in crate::formula::lint) fn truth(&self) -> Option<bool> {
+    pub(super) fn truth(&self) -> Option<bool> {
         if self.single() == Some(0.0) {
             Some(false)
         } else {
@@ -629,7 +629,7 @@ impl Interval {
     }
 
     /// The interval from the lower to the higher of the bounds of both.
-    pub(super) fn hull(self, other: Self) -> Self {
+    fn hull(self, other: Self) -> Self {
         let kind = if self.kind == other.kind {
             self.kind
         } else {
@@ -668,7 +668,7 @@ impl fmt::Display for Interval {
 }
 
 /// The bounds moved outward, but not to the other side of 0.
-pub(in crate::formula::lint) fn widened(bounds: Range, below: f64, above: f64) -> Range {
+pub(super) fn widened(bounds: Range, below: f64, above: f64) -> Range {
     with_signs_of(bounds, bounds.least - below, bounds.most + above)
 }
 
@@ -696,7 +696,7 @@ fn library_error(result: f64) -> f64 {
 }
 
 /// Displays a number as people write it: an integer, or rounded to six significant digits.
-pub(in crate::formula::lint) struct Rounded(pub f64);
+pub(super) struct Rounded(pub f64);
 
 impl fmt::Display for Rounded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -792,7 +792,7 @@ fn range_in_schema(name: &str, schema: &Schema) -> Interval {
 }
 
 /// `op x`.
-pub(super) fn unary(op: UnaryOperator, x: Interval) -> Known {
+fn unary(op: UnaryOperator, x: Interval) -> Known {
     match (op, x.kind()) {
         (UnaryOperator::Plus, _) => Known::Number(x),
         (UnaryOperator::Minus, kind) => Known::Number(Interval::new(kind, -x.high, -x.low)),
@@ -807,7 +807,7 @@ pub(super) fn unary(op: UnaryOperator, x: Interval) -> Known {
 
 /// `x op y`. Rounding is monotonic, so that the bounds of a sum, a product or a quotient are
 /// computed as Python computes them.
-pub(super) fn binary(op: BinaryOperator, x: Interval, y: Interval) -> Known {
+fn binary(op: BinaryOperator, x: Interval, y: Interval) -> Known {
     use BinaryOperator as Op;
     let kind = x.kind().with(y.kind());
     match op {
@@ -879,7 +879,7 @@ fn modulo(kind: NumberType, x: Interval, y: Interval) -> Known {
 }
 
 /// `x ** y`; with `pow` of `math`, the result is always a float.
-pub(super) fn power(x: Interval, y: Interval) -> Known {
+fn power(x: Interval, y: Interval) -> Known {
     let kind = match x.kind().with(y.kind()) {
         NumberType::Int if y.low >= 0.0 => NumberType::Int,
         NumberType::Int if y.high < 0.0 => NumberType::Float,
@@ -946,11 +946,7 @@ fn bitwise(op: BinaryOperator, x: Interval, y: Interval) -> Known {
 }
 
 /// The truth value of `x op y`, if it is the same for all numbers.
-pub(in crate::formula::lint) fn comparison(
-    op: ComparisonOperator,
-    x: Interval,
-    y: Interval,
-) -> Option<bool> {
+pub(super) fn comparison(op: ComparisonOperator, x: Interval, y: Interval) -> Option<bool> {
     use ComparisonOperator as Op;
     match op {
         Op::Less => {
@@ -980,7 +976,7 @@ fn negated(truth: Option<bool>) -> Option<bool> {
 }
 
 /// `function(arguments…)` of numbers. `items` are those that an aggregate function combines.
-pub(super) fn call(function: Function, arguments: &[Interval], items: &[Interval]) -> Known {
+fn call(function: Function, arguments: &[Interval], items: &[Interval]) -> Known {
     use Function as F;
     match (function, arguments) {
         (F::Max | F::Min, []) => extreme(function, items),
@@ -1106,7 +1102,7 @@ fn real(function: Function, x: Interval) -> Known {
 
 /// Whether a function of one number is monotonic on its whole domain; all but `acos` and `erfc`
 /// increase.
-pub(in crate::formula::lint) fn is_monotonic(function: Function) -> bool {
+pub(super) fn is_monotonic(function: Function) -> bool {
     domain(function).is_some()
 }
 

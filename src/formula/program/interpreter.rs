@@ -68,7 +68,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
 
     /// Evaluates one row, and passes the value of every node that an instruction computes to
     /// `observe`.
-    pub(super) fn run(
+    fn run(
         &mut self,
         inputs: &[A::Value],
         mut observe: impl FnMut(ExprId, &A::Value),

@@ -46,7 +46,7 @@ pub struct Program {
 
 /// A literal or a constant of `math`.
 #[derive(Debug, Clone)]
-pub(super) struct Constant {
+struct Constant {
     value: Value,
     /// The text of a literal, whose digits decimal arithmetic keeps.
     text: Option<Box<str>>,

@@ -632,11 +632,11 @@ impl PrecedenceParser {
         self.pending.push((Operator::Start, Span::default()));
     }
 
-    pub(super) fn operand(&mut self, id: ExprId) {
+    fn operand(&mut self, id: ExprId) {
         self.operands.push(id);
     }
 
-    pub(super) fn prefix(&mut self, op: UnaryOperator, span: Span) -> Result<()> {
+    fn prefix(&mut self, op: UnaryOperator, span: Span) -> Result<()> {
         let before = self.last().map_or(0, |(before, _)| before.binding_power());
         // `-not x` and `a + not b` are syntax errors in Python
         if op == UnaryOperator::Not && before > NOT {

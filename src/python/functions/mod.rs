@@ -316,7 +316,7 @@ const NEGATIVE_N: &str = "n must be a non-negative integer";
 const NEGATIVE_K: &str = "k must be a non-negative integer";
 
 /// `factorial(x)`.
-pub(super) fn factorial(x: &Value, python: &Python) -> Result<Value, Raised> {
+fn factorial(x: &Value, python: &Python) -> Result<Value, Raised> {
     match x {
         Value::Float(float) if python.version.has_factorials_of_floats() => {
             if !float.is_finite() || float.fract() != 0.0 {
@@ -378,7 +378,7 @@ fn n_and_k(n: &Value, k: &Value) -> Result<Option<(BigInt, BigInt)>, Raised> {
 }
 
 /// `perm(n, k)`.
-pub(super) fn perm(n: &Value, k: &Value, python: &Python) -> Result<Value, Raised> {
+fn perm(n: &Value, k: &Value, python: &Python) -> Result<Value, Raised> {
     if matches!(k, Value::None) {
         return factorial(n, python);
     }
@@ -392,7 +392,7 @@ pub(super) fn perm(n: &Value, k: &Value, python: &Python) -> Result<Value, Raise
 }
 
 /// `comb(n, k)`.
-pub(super) fn comb(n: &Value, k: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+fn comb(n: &Value, k: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     let Some((n, k)) = n_and_k(n, k)? else {
         return Ok(Value::Int(0));
     };
@@ -458,7 +458,7 @@ fn multiply_and_divide(
 }
 
 /// Folds a function of two integers over any number of arguments, from the left.
-pub(super) fn fold(
+fn fold(
     values: &[Value],
     empty: Value,
     function: fn(Integer, Integer, &Fuel) -> Result<Value, Raised>,
@@ -476,7 +476,7 @@ pub(super) fn fold(
 }
 
 /// `gcd(x, y)`.
-pub(super) fn gcd(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
+fn gcd(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     if let (Integer::Small(a), Integer::Small(b)) = (x, y) {
         return Ok(Value::int(BigInt::from(
             a.unsigned_abs().gcd(&b.unsigned_abs()),
@@ -493,7 +493,7 @@ pub(super) fn gcd(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> 
 }
 
 /// `lcm(x, y)`.
-pub(super) fn lcm(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
+fn lcm(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     if x.is_zero() || y.is_zero() {
         return Ok(Value::Int(0));
     }
@@ -505,7 +505,7 @@ pub(super) fn lcm(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> 
 }
 
 /// `isqrt(x)`.
-pub(super) fn isqrt(x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+fn isqrt(x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     let n = x.integer_argument()?;
     if n.is_negative() {
         return Err(Raised::value("isqrt() argument must be nonnegative"));

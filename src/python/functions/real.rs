@@ -418,7 +418,7 @@ fn sin_pi(x: f64) -> f64 {
 }
 
 /// `gamma(x)`.
-pub(super) fn gamma(x: f64) -> Result<f64, Raised> {
+fn gamma(x: f64) -> Result<f64, Raised> {
     if x.is_nan() || x == f64::INFINITY {
         return Ok(x);
     }
@@ -487,7 +487,7 @@ fn gamma_by_lanczos(x: f64, magnitude: f64) -> f64 {
 }
 
 /// `ln |gamma(x)|`.
-pub(super) fn lgamma(x: f64) -> Result<f64, Raised> {
+fn lgamma(x: f64) -> Result<f64, Raised> {
     if x.is_nan() {
         return Ok(x);
     }
@@ -683,7 +683,7 @@ fn erfc_tail(x: f64, far_start_bits: u64) -> f64 {
 }
 
 /// `erf(x)`.
-pub(super) fn erf(x: f64) -> f64 {
+fn erf(x: f64) -> f64 {
     let magnitude = x.abs();
     if x.is_nan() {
         return x;
@@ -759,7 +759,7 @@ fn erfc_by_fraction(x: f64) -> f64 {
 }
 
 /// `erfc(x)`.
-pub(super) fn erfc(x: f64) -> f64 {
+fn erfc(x: f64) -> f64 {
     let magnitude = x.abs();
     if x.is_nan() {
         x

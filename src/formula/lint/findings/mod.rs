@@ -238,7 +238,7 @@ const MAX_SAMPLES: usize = 320;
 /// find out.
 const MAX_COSTLY_SAMPLES: usize = 24;
 /// The fuel of one evaluation, which long integers use up.
-pub(super) const FUEL: u64 = 1 << 20;
+const FUEL: u64 = 1 << 20;
 /// The maximum number of literals of the formula that are used as inputs.
 const MAX_LITERALS: usize = 12;
 
@@ -268,7 +268,7 @@ struct Samples {
 
 impl Samples {
     /// Evaluates the formula for sample jobs whose inputs are within their ranges.
-    pub(super) fn new(program: &Program, schema: &Schema, ranges: &Ranges) -> Self {
+    fn new(program: &Program, schema: &Schema, ranges: &Ranges) -> Self {
         let names = program.inputs().to_vec();
         let literals = literals(program.expr());
         let mut samples = Self {
@@ -294,7 +294,7 @@ impl Samples {
     }
 
     /// The index of an input; `None` if the formula has no such input.
-    pub(super) fn index(&self, name: &str) -> Option<usize> {
+    fn index(&self, name: &str) -> Option<usize> {
         self.indices.get(name).copied()
     }
 

@@ -443,7 +443,7 @@ const NO_LANES: [Mask; 2] = [[false; LANES]; 2];
 impl Run<'_, '_> {
     /// `then if condition else otherwise`: the condition is on the stack, `then` follows and ends
     /// with a jump, `otherwise` begins at `exit`.
-    pub(super) fn branch(&mut self, at: usize, exit: usize) -> Option<usize> {
+    fn branch(&mut self, at: usize, exit: usize) -> Option<usize> {
         let condition = self.index_of_top(1)?;
         let mut masks = NO_LANES;
         let truth = self.truth(condition, &mut masks);
@@ -575,7 +575,7 @@ impl Run<'_, '_> {
 
     /// `callee(positional…, keyword=…)`; the callee and the arguments are on the stack, the callee
     /// first. The result takes the place of the callee.
-    pub(super) fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Option<()> {
+    fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Option<()> {
         let callee = self.index_of_top(1 + positional + keywords.len())?;
         let Some(function) = self.stack[callee].scalar().cloned() else {
             // lanes hold numbers, which cannot be called
