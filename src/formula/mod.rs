@@ -515,10 +515,8 @@ fn form(name: &str) -> String {
 fn check_name(constant: &TemplateConstant, template: &Template) -> Result<(), SyntaxError> {
     let name = &*constant.name;
     let help = "give the constant another name".to_owned();
-    if !matches!(
-        Resolution::resolve(name, PythonVersion::default(), |_| false),
-        Resolution::Undefined
-    ) {
+    let resolution = Resolution::resolve(name, PythonVersion::default(), |_| false);
+    if !matches!(resolution, Resolution::Undefined) {
         return Err(error(
             format!("`{name}` is a name of Python, which no constant can have"),
             help,

@@ -8,7 +8,9 @@ use std::cmp::Ordering;
 
 use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::slurm::{NO_VAL, SiblingLists, SlurmModel, fair_share_parent};
-use crate::fairshare::policy::{EntityShares, Policy, PolicyRules, Release, ShareTable};
+use crate::fairshare::policy::{
+    AssociationShares, EntityShares, Policy, PolicyRules, Release, ShareTable,
+};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
@@ -129,13 +131,13 @@ fn scheduler(tree: &ShareTree, release: Release) -> ShareTable {
     let norm_shares = model.norm_shares();
     let mut table = ShareTable::with_capacity(tree.len());
     for (node, factor) in factors.into_iter().enumerate() {
-        let mut association =
-            model.association(node, displayed_fraction(&model, model.job_node(node)));
-        association.effective_usage = Some(effective_usage(&model, node).to_f64());
-        association.fairshare = factor;
-        if node != 0 && !model.uses_parent(node) {
-            association.level_fs = Some(level_fs[node].to_f64());
-        }
+        let has_level_fs = node != 0 && !model.uses_parent(node);
+        let association = AssociationShares {
+            effective_usage: Some(effective_usage(&model, node).to_f64()),
+            fairshare: factor,
+            level_fs: has_level_fs.then(|| level_fs[node].to_f64()),
+            ..model.association(node, displayed_fraction(&model, model.job_node(node)))
+        };
         // the root's is blank: it has all usage
         let norm_usage = association.norm_usage.unwrap_or(1.0);
         let entity =
@@ -300,16 +302,18 @@ fn documented(tree: &ShareTree) -> ShareTable {
         } else {
             levels.fraction(tree, node)
         };
-        let mut association = normalized.association(tree, node, fraction);
-        association.fairshare = factor;
-        association.effective_usage = Some(if is_root {
+        let effective_usage = if is_root {
             normalized.norm_usage
         } else {
             levels.usage(tree, node)
-        });
-        if !is_root && !uses_parent {
-            association.level_fs = Some(level_fs[node.index()].to_f64());
-        }
+        };
+        let has_level_fs = !is_root && !uses_parent;
+        let association = AssociationShares {
+            effective_usage: Some(effective_usage),
+            fairshare: factor,
+            level_fs: has_level_fs.then(|| level_fs[node.index()].to_f64()),
+            ..normalized.association(tree, node, fraction)
+        };
         let entity = EntityShares::from_policy(
             normalized.norm_shares,
             normalized.norm_usage,

@@ -77,14 +77,11 @@ impl EntityShares {
     /// that wants OpenPBS's scores to the bit ranks with these; the policies compute all digits.
     #[must_use]
     pub fn printed(self) -> Self {
-        let Self {
-            fairshare_perc,
-            fairshare_tree_usage,
-            fairshare_factor,
-        } = self;
-        let [perc, tree_usage, factor] =
-            [fairshare_perc, fairshare_tree_usage, fairshare_factor].map(openpbs::printed_share);
-        Self::from_policy(perc, tree_usage, factor)
+        Self {
+            fairshare_perc: openpbs::printed_share(self.fairshare_perc),
+            fairshare_tree_usage: openpbs::printed_share(self.fairshare_tree_usage),
+            fairshare_factor: openpbs::printed_share(self.fairshare_factor),
+        }
     }
 
     /// The numbers that a policy computes from any tree, some of which leave the range.
