@@ -8,15 +8,27 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unnameable_types)]
 
-mod formulas;
-mod jobs;
-mod next_cycle;
-mod opening;
-mod ranking;
+mod bundle;
+mod cycle_rules;
+mod cycled_queue;
+mod explanation;
+mod file_source;
+mod formula_text;
+mod found_files;
+mod node_pools;
+mod policy;
+mod ranked_queue;
+mod reach_rank;
+mod role;
 mod settings;
-mod shares;
+mod share_tree;
 mod simulation;
+mod simulation_rules;
+mod site_files;
+mod site_jobs;
+mod site_machine;
 mod slurm;
+mod translation;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,37 +36,31 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub use formulas::formula_text::{FormulaText, WrittenDifference};
-pub use formulas::log_replay::LogReplay;
-pub use formulas::translation::{
-    LargestJob, OrderAgreement, TranslatedPart, Translation, UntranslatedPart,
-};
-pub use jobs::described_job::DescribedJob;
-pub use jobs::site_jobs::SiteJobs;
-pub use next_cycle::LeftOut;
-pub use next_cycle::cycled_queue::{
+pub use bundle::SiteBundle;
+pub use cycled_queue::{
     CycleProcessors, CycleRequest, CycledQueue, EstimatedStart, PreemptedJob, ReservedJob,
     WaitingJob,
 };
-pub use opening::bundle::SiteBundle;
-pub use opening::file_source::{FileSource, is_stdin};
-pub use opening::role::Role;
-pub use opening::site_files::SiteFiles;
-pub use ranking::compared_queue::{CompareRequest, ComparedQueue, WhatIf};
-pub use ranking::explanation::{
+pub use explanation::{
     Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Neighbour,
     OtherValues, RankReached, Rounding,
 };
-pub use ranking::ranked_queue::{JobsToRank, RankRequest, RankedQueue, Rule};
-pub use ranking::reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
-pub use shares::policy_selection::PolicyName;
-pub use shares::policy_shares::{PolicyShares, SharesRequest, UsageChange};
-pub use simulation::simulation_rules::Processors;
-pub use simulation::site_simulation::{
-    SimulatedQueue, SimulationOptions, StartingUsage, check_warm_up,
+pub use file_source::{FileSource, is_stdin};
+pub use formula_text::{FormulaText, LogReplay, WrittenDifference};
+pub use node_pools::LeftOut;
+pub use policy::{PolicyName, PolicyShares, SharesRequest, UsageChange};
+pub use ranked_queue::{
+    CompareRequest, ComparedQueue, JobsToRank, RankRequest, RankedQueue, Rule, WhatIf,
 };
+pub use reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
+pub use role::Role;
+pub use simulation::{SimulatedQueue, SimulationOptions, StartingUsage, check_warm_up};
+pub use simulation_rules::Processors;
+pub use site_files::SiteFiles;
+pub use site_jobs::{DescribedJob, SiteJobs};
+pub use translation::{LargestJob, OrderAgreement, TranslatedPart, Translation, UntranslatedPart};
 
-use formulas::formula_text::SiteFormulas;
+use formula_text::SiteFormulas;
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::{PolicyRules, Release};
 use job_sort_formula::formula::program::CompileError;
@@ -62,20 +68,18 @@ use job_sort_formula::formula::syntax::SyntaxError;
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::Schema;
-use jobs::site_jobs::JobDocument;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::files::nodes::Nodes;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::files::server::ServerSettings;
-use opening::FileWarnings;
-use settings::server_documents::{Documents, ServerPython};
-use settings::{defaults_assumed, read_sched_config};
-use shares::policy_selection::PolicySelection;
-use shares::printed_fairshare::{compare_with_printed, follow_first_cycle};
-use shares::site_tree::SiteTree;
-use slurm::slurm_queue::{SlurmQueue, different_clusters};
+use policy::{PolicySelection, compare_with_printed, follow_first_cycle};
+use settings::{Documents, ServerPython, defaults_assumed, read_sched_config};
+use share_tree::SiteTree;
+use site_files::FileWarnings;
+use site_jobs::JobDocument;
+use slurm::{SlurmQueue, different_clusters};
 
 /// The rules that apply to a site. The default is what the OpenPBS daemon does.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]

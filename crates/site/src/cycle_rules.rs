@@ -1,0 +1,633 @@
+//! The rules of a scheduling cycle at a site, by the words of its files.
+//!
+//! In: the settings of the server and of the scheduler, the queues, the calendar, the reservations.
+//! Out: what orders the queues, which limits there are and how many jobs are promised a start;
+//! prime time and dedicated time at the moment of a cycle, after it and along a log; and what
+//! reservations hold of the nodes.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
+
+use job_sort_formula::diagnostic::{Message, limit_each_kind};
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::schema::InputType;
+use jsf_ingest::Clock;
+use jsf_openpbs::cycle::{
+    CycleRules, Limit, LimitKind, Limits, PreemptionLevels, QueueTime, Times, status,
+};
+use jsf_openpbs::files::nodes::{ListedReservation, Node, read_reservations};
+use jsf_openpbs::files::objects::Objects;
+use jsf_openpbs::files::queues::{LimitsByQueue, RunLimit};
+use jsf_openpbs::files::sched_priv::{ByTime, Holidays, dedicated_times};
+use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;
+use jsf_simulate::{OrderRules, Workload};
+
+use crate::site_files::in_file;
+use crate::{LeftOut, Role, Site, SiteError};
+
+/// The names that limits are about, each with its index.
+pub struct LimitedNames<'n> {
+    pub queues: &'n [Box<str>],
+    pub users: &'n [Box<str>],
+    pub groups: &'n [Box<str>],
+    pub projects: &'n [Box<str>],
+    /// The resources that are counted, in the order of the machine's amounts.
+    pub amounts: &'n [Box<str>],
+}
+
+impl Site {
+    /// What a cycle of this site's scheduler starts. The queues are those of the jobs, by their
+    /// indices.
+    pub(crate) fn cycle_rules(&self, queues: &[Box<str>]) -> CycleRules {
+        let mut queue_depths = Vec::new();
+        for queue in queues {
+            queue_depths.push(if queue.is_empty() {
+                None
+            } else {
+                self.queues.backfill_depth(queue)
+            });
+        }
+        if queue_depths.iter().all(Option::is_none) {
+            queue_depths.clear();
+        }
+        CycleRules {
+            strict_ordering: self.config.strict_ordering.prime,
+            backfill_depth: self.queues.backfill_depth("").unwrap_or(1),
+            queue_depths,
+            window: self.server.backfill_fuzzy().into(),
+            ..CycleRules::default()
+        }
+    }
+
+    /// What orders the jobs of queues: their places, by priority under `by_queue` and
+    /// `round_robin`, else only express queues before the others.
+    pub(crate) fn queue_order(&self, queues: &[Box<str>]) -> OrderRules {
+        let config = &self.config;
+        let (by_queue, takes_turns) = (config.by_queue.prime, config.round_robin.prime);
+        let mut keys = Vec::new();
+        let mut priorities = Vec::new();
+        let mut positions = Vec::new();
+        let mut rules = OrderRules {
+            takes_turns,
+            ..OrderRules::default()
+        };
+        for queue in queues {
+            let priority = self.priority_of(queue);
+            let position = self.queues.position(queue).unwrap_or(usize::MAX);
+            let is_express =
+                config.preemptive_sched.prime && priority >= config.preempt_queue_prio.into();
+            keys.push(match (takes_turns, by_queue) {
+                (true, _) => (Reverse(priority), 0),
+                (false, true) => (Reverse(priority), position),
+                (false, false) => (Reverse(is_express.into()), 0),
+            });
+            priorities.push(Reverse(priority));
+            positions.push(position);
+        }
+        rules.turns = places_of(&positions);
+        rules.places = places_of(&keys);
+        if rules.places.iter().all(|&place| place == 0) {
+            rules.places.clear();
+        }
+        if by_queue || takes_turns {
+            rules.groups = places_of(&priorities);
+        }
+        rules
+    }
+
+    /// The priority of a queue, 0 if it has none.
+    fn priority_of(&self, queue: &str) -> i64 {
+        self.queues.priority(queue).unwrap_or(0)
+    }
+
+    /// Whether the scheduler looks at a resource (`resources` in `sched_config`).
+    pub(crate) fn is_checked(&self, resource: &str) -> bool {
+        let mut checked = self.config.checked_resources.iter();
+        checked.any(|name| name == resource)
+    }
+
+    /// The resources of which the server or a queue has an amount as a whole, or that `max_run_res`
+    /// limits.
+    pub(crate) fn limited_resources(&self, queues: &[Box<str>]) -> BTreeSet<Box<str>> {
+        let available = self.queues.available_resources();
+        let mut limited = BTreeSet::new();
+        let mut owners = vec![""];
+        for queue in queues {
+            owners.push(queue);
+        }
+        for queue in owners {
+            let LimitsByQueue { hard, soft, .. } = &self.queues.limits;
+            let limits = [hard.get(queue), soft.get(queue)];
+            for limit in limits.into_iter().flatten().flatten() {
+                limited.extend(limit.resource.clone());
+            }
+            for name in &available {
+                if self.available(queue, name).is_some() {
+                    limited.insert((*name).into());
+                }
+            }
+        }
+        limited
+    }
+
+    /// The amounts of a machine, then the resources that only limits count.
+    pub(crate) fn with_limited(
+        &self,
+        mut amounts: Vec<Box<str>>,
+        queues: &[Box<str>],
+    ) -> Vec<Box<str>> {
+        for name in self.limited_resources(queues) {
+            if !amounts.contains(&name) {
+                amounts.push(name);
+            }
+        }
+        amounts
+    }
+
+    /// What the jobs of a queue, or with an empty name of the server, may hold together of a
+    /// resource. Without an amount there is no bound; a time is not held.
+    pub(crate) fn available(&self, queue: &str, resource: &str) -> Option<i64> {
+        let kind = self.schema.input_type(resource);
+        if !self.is_checked(resource) || kind == Some(InputType::Duration) {
+            return None;
+        }
+        self.queues.available(queue, resource, kind)
+    }
+
+    /// The limits of running jobs, of the server and of these queues.
+    pub(crate) fn cycle_limits(&self, names: &LimitedNames<'_>) -> Vec<Limit> {
+        let mut limits = self.limits_of_jobs(names, false);
+        for (name, queue) in owners(names) {
+            for (amount, resource) in names.amounts.iter().enumerate() {
+                let generic = self.available(name, resource);
+                if generic.is_some() {
+                    let limit = Limit::new(queue, LimitKind::Available, Some(amount));
+                    limits.push(Limit { generic, ..limit });
+                }
+            }
+        }
+        limits
+    }
+
+    /// The levels of jobs in preemption, if jobs can have different ones or soft limits decide who
+    /// is eligible.
+    pub(crate) fn preemption_levels(&self, names: &LimitedNames<'_>) -> Option<PreemptionLevels> {
+        let queues = names.queues.iter();
+        let soft_limits = self.limits_of_jobs(names, true);
+        let mut released = None;
+        if let Some(listed) = self.queues.released_on_suspend() {
+            let mut amounts = Vec::new();
+            for (amount, name) in names.amounts.iter().enumerate() {
+                if listed.split(',').any(|one| one.trim() == &**name) {
+                    amounts.push(amount);
+                }
+            }
+            released = Some(amounts);
+        }
+        let levels = PreemptionLevels {
+            is_preemptive: self.config.preemptive_sched.prime,
+            levels: PreemptionLevels::read_levels(self.server.preempt_prio()),
+            express_priority: self.config.preempt_queue_prio.into(),
+            queue_priorities: queues.map(|queue| self.priority_of(queue)).collect(),
+            soft_limits: Limits::new(soft_limits),
+            methods: PreemptionLevels::read_order(self.server.preempt_order()),
+            enforces_resumption: self.server.is_true("sched_preempt_enforce_resumption"),
+            released,
+            ..PreemptionLevels::default()
+        };
+        let has_soft_limits = !levels.soft_limits.is_empty()
+            && levels.has_level_of(status::SERVER_SOFT_LIMITS | status::QUEUE_SOFT_LIMITS);
+        let mut priorities = levels.queue_priorities.iter();
+        let is_used = priorities.any(|priority| *priority >= levels.express_priority)
+            || self.config.fair_share.prime && levels.has_level_of(status::FAIRSHARE);
+        let has_levels = has_soft_limits || is_used && levels.is_preemptive;
+        has_levels.then_some(levels)
+    }
+
+    /// The limits of the jobs of the server and of the queues.
+    fn limits_of_jobs(&self, names: &LimitedNames<'_>, are_soft: bool) -> Vec<Limit> {
+        let mut limits = Vec::new();
+        for (name, queue) in owners(names) {
+            let limits_of = &self.queues.limits;
+            let entries = if are_soft {
+                limits_of.soft.get(name)
+            } else {
+                limits_of.hard.get(name)
+            };
+            for entry in entries.into_iter().flatten() {
+                add_limit(&mut limits, queue, entry, names);
+            }
+        }
+        limits
+    }
+}
+
+/// The server and the queues, with the names by which their limits are found.
+fn owners<'n>(names: &LimitedNames<'n>) -> Vec<(&'n str, Option<u32>)> {
+    let mut owners = vec![("", None)];
+    for (queue, index) in names.queues.iter().zip(0..) {
+        if !queue.is_empty() {
+            owners.push((&**queue, Some(index)));
+        }
+    }
+    owners
+}
+
+/// The places of keys in their order; those that are equal have the same.
+fn places_of<K: Ord + Copy>(keys: &[K]) -> Vec<u32> {
+    let mut distinct = keys.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let mut places = Vec::new();
+    for key in keys {
+        places.push(distinct.binary_search(key).unwrap_or(0) as u32);
+    }
+    places
+}
+
+/// Adds an entry to the limit of its kind, or as a new one. An amount that is not counted has no
+/// limit.
+fn add_limit(
+    limits: &mut Vec<Limit>,
+    queue: Option<u32>,
+    entry: &RunLimit,
+    names: &LimitedNames<'_>,
+) {
+    let mut amount = None;
+    if let Some(resource) = &entry.resource {
+        amount = names.amounts.iter().position(|name| name == resource);
+        if amount.is_none() {
+            return;
+        }
+    }
+    let kind = entry.kind;
+    let is_same = |limit: &Limit| (limit.queue, limit.kind, limit.amount) == (queue, kind, amount);
+    let index = limits.iter().position(is_same).unwrap_or(limits.len());
+    if index == limits.len() {
+        limits.push(Limit::new(queue, kind, amount));
+    }
+    let limit = &mut limits[index];
+    let names = match kind {
+        LimitKind::Group => names.groups,
+        LimitKind::Project => names.projects,
+        _ => names.users,
+    };
+    match &entry.name {
+        None => limit.generic = Some(entry.most),
+        Some(name) => {
+            if let Some(index) = names.iter().position(|other| other == name) {
+                limit.named.insert(index as u32, entry.most);
+            }
+        }
+    }
+}
+
+/// The limit of the subjobs of some arrays that run at a time, if there are any.
+pub fn limit_of_subjobs(named: HashMap<u32, i64>) -> Option<Limit> {
+    if named.is_empty() {
+        return None;
+    }
+    let limit = Limit::new(None, LimitKind::Subjobs, None);
+    Some(Limit { named, ..limit })
+}
+
+/// What a cycle starts by these rules, in words.
+pub fn starts_in_words(rules: &CycleRules) -> String {
+    let queues = rules.queue_depths.iter().flatten().count();
+    match (rules.strict_ordering, rules.backfill_depth) {
+        (false, _) => "strict_ordering False: whatever fits starts".to_owned(),
+        (true, 0) if queues == 0 => {
+            "strict_ordering True, backfill_depth 0: no backfilling".to_owned()
+        }
+        (true, depth) => {
+            let mut words = format!("strict_ordering True, backfill_depth {depth}");
+            if queues > 0 {
+                words += " and that of queues";
+            }
+            if rules.window != i64::from(DEFAULT_BACKFILL_FUZZY) {
+                words += &format!(", opt_backfill_fuzzy {} s", rules.window);
+            }
+            words
+        }
+    }
+}
+
+/// How many dedicated times are looked at, the first ones that are not over.
+const MAX_DEDICATED: usize = 500;
+
+/// Times before this one, of 1973, are those of a clock that begins with its log.
+const LEAST_EPOCH: i64 = 100_000_000;
+/// For how long after the last submission prime time is known, in days.
+const DAYS_AFTER: i64 = 366;
+
+impl Site {
+    /// The times from a moment on, without those of the queues, with so many changes between prime
+    /// time and the time outside it.
+    pub(crate) fn times(
+        &self,
+        clock: &Clock,
+        at: i64,
+        changes: usize,
+        warnings: &mut Vec<Message>,
+    ) -> Result<Times, SiteError> {
+        let holidays = self.read_times(Role::Holidays, Holidays::read, warnings)?;
+        let mut dedicated: Vec<Range<i64>> =
+            self.read_times(Role::DedicatedTime, dedicated_times, warnings)?;
+        for time in &mut dedicated {
+            *time = clock.utc_of_wall(time.start)..clock.utc_of_wall(time.end);
+        }
+        dedicated.retain(|time| time.end > at);
+        dedicated.truncate(MAX_DEDICATED);
+        let wall = clock.wall_of_utc(at);
+        let mut prime_changes = Vec::new();
+        let mut last = wall;
+        while prime_changes.len() < changes
+            && let Some(next) = holidays.next_change(last)
+        {
+            prime_changes.push(clock.utc_of_wall(next));
+            last = next;
+        }
+        let config = &self.config;
+        let spill = config.prime_spill;
+        Ok(Times {
+            begins_in_prime: holidays.is_prime_at(wall),
+            prime_changes,
+            dedicated,
+            queues: Vec::new(),
+            backfill_prime: config.backfill_prime,
+            prime_spill: ByTime {
+                prime: i64::try_from(spill.prime).unwrap_or(i64::MAX),
+                non_prime: i64::try_from(spill.non_prime).unwrap_or(i64::MAX),
+            },
+            are_ordinary_exempt: config.prime_exempt_anytime_queues,
+        })
+    }
+
+    /// Reads one of the files of times; without it, the default.
+    fn read_times<T: Default>(
+        &self,
+        role: Role,
+        read: impl Fn(&[u8]) -> (T, Vec<String>),
+        warnings: &mut Vec<Message>,
+    ) -> Result<T, SiteError> {
+        let Some(source) = self.files.first(role) else {
+            return Ok(T::default());
+        };
+        let (times, unused) = read(&source.read_expected(role)?.bytes);
+        let name = source.name();
+        warnings.extend(limit_each_kind(in_file(&name, unused)));
+        Ok(times)
+    }
+
+    /// When the jobs of each queue run.
+    pub(crate) fn queue_times(
+        &self,
+        queues: &[impl AsRef<str>],
+        reservations: &Reservations,
+    ) -> Vec<QueueTime> {
+        let mut times = Vec::new();
+        for queue in queues {
+            let queue = queue.as_ref();
+            let mut prefixes = self.prefixes().into_iter();
+            times.push(if reservations.has_queue(queue) {
+                QueueTime::Reservation
+            } else if let Some((_, time)) = prefixes.find(|(prefix, _)| has_prefix(queue, prefix)) {
+                time
+            } else {
+                QueueTime::Ordinary
+            });
+        }
+        times
+    }
+
+    fn prefixes(&self) -> [(&str, QueueTime); 3] {
+        let config = &self.config;
+        [
+            (&*config.primetime_prefix, QueueTime::Prime),
+            (&*config.nonprimetime_prefix, QueueTime::NonPrime),
+            (&*config.dedicated_prefix, QueueTime::Dedicated),
+        ]
+    }
+
+    /// This site outside prime time, if other settings count then.
+    pub(crate) fn in_non_prime_time(&self) -> Result<Option<Self>, SiteError> {
+        let Some(config) = self.config.in_non_prime_time() else {
+            return Ok(None);
+        };
+        let opened = Self::from_files(self.files.clone(), self.rules)?;
+        Ok(Some(Self { config, ..opened }))
+    }
+
+    /// What of the site depends on prime time and dedicated time, each with the file that says when
+    /// these are. The queues are those with jobs, each with their number.
+    pub(crate) fn uses_of_times(&self, queues: &[(&str, usize)]) -> Vec<(Role, LeftOut)> {
+        let mut uses = Vec::new();
+        for (prefix, time) in self.prefixes() {
+            let (role, of) = match time {
+                QueueTime::Prime => (Role::Holidays, "prime"),
+                QueueTime::NonPrime => (Role::Holidays, "non-prime"),
+                _ => (Role::DedicatedTime, "dedicated"),
+            };
+            let mut jobs = 0;
+            for (queue, count) in queues {
+                if has_prefix(queue, prefix) {
+                    jobs += count;
+                }
+            }
+            let what = format!("queues of {of} time (`{prefix}`)");
+            uses.push((role, LeftOut { what, jobs }));
+        }
+        let ByTime { prime, non_prime } = self.config.backfill_prime;
+        if prime || non_prime {
+            let what = "backfill_prime".to_owned();
+            let jobs = queues.iter().map(|(_, jobs)| jobs).sum();
+            uses.push((Role::Holidays, LeftOut { what, jobs }));
+        }
+        uses.retain(|(_, left_out)| left_out.jobs > 0);
+        uses
+    }
+
+    /// Prime time and dedicated time along a workload, if its jobs depend on them, and what of them
+    /// is left out because it is not known when these are.
+    pub(crate) fn simulated_times(
+        &self,
+        workload: &Workload,
+        queues: &[(&str, usize)],
+        warnings: &mut Vec<String>,
+    ) -> Result<(Times, Vec<LeftOut>), SiteError> {
+        let (first, last) = match (workload.jobs().first(), workload.jobs().last()) {
+            (Some(first), Some(last)) => (first.submit, last.submit),
+            _ => (0, 0),
+        };
+        let is_known = first >= LEAST_EPOCH;
+        let mut depends_on_prime = self.config.in_non_prime_time().is_some();
+        let mut left_out = Vec::new();
+        for (role, of_times) in self.uses_of_times(queues) {
+            depends_on_prime |= role == Role::Holidays;
+            if !is_known || !self.files.has(role) {
+                left_out.push(of_times);
+            }
+        }
+        let jobs = workload.jobs().len();
+        let mut of_all = Vec::new();
+        let clock = Clock::from_samples(workload.clock_samples());
+        if is_known {
+            let reservations = Reservations::read(self, &clock, first)?;
+            let mut confirmed = reservations.confirmed.iter();
+            if confirmed.any(|reservation| reservation.start <= last) {
+                of_all.push("reservations (`pbs_rstat -f`)");
+            }
+        }
+        let has_times = self.files.has(Role::DedicatedTime)
+            || self.files.has(Role::Holidays) && depends_on_prime;
+        if !is_known || !has_times {
+            left_out.extend(LeftOut::of_all_jobs(of_all, jobs));
+            return Ok((Times::default(), left_out));
+        }
+        let config = &self.config;
+        if config.node_sort_key.prime != config.node_sort_key.non_prime {
+            of_all.push("node_sort_key outside prime time");
+        }
+        if config.preemptive_sched.prime != config.preemptive_sched.non_prime {
+            of_all.push("preemptive_sched outside prime time");
+        }
+        left_out.extend(LeftOut::of_all_jobs(of_all, jobs));
+        let mut messages: Vec<Message> = Vec::new();
+        let days = (last - first) / 86400 + DAYS_AFTER;
+        let times = self.times(&clock, first, 2 * days as usize, &mut messages)?;
+        warnings.extend(messages.iter().map(ToString::to_string));
+        if !clock.is_known() {
+            warnings.push(
+                "the time zone of the log is not known and taken to be UTC: prime time and dedicated time may be off by hours"
+                    .to_owned(),
+            );
+        }
+        let queues = workload.queues();
+        let times = Times {
+            queues: self.queue_times(queues, &Reservations::default()),
+            ..times
+        };
+        Ok((times, left_out))
+    }
+}
+
+fn has_prefix(queue: &str, prefix: &str) -> bool {
+    !prefix.is_empty() && queue.starts_with(prefix)
+}
+
+/// The most reservations that a cycle keeps places for, the first ones by their starts.
+const MAX_RESERVATIONS: usize = 500;
+
+/// The reservations of a cycle. Their times are in seconds since 1970.
+#[derive(Default)]
+pub struct Reservations {
+    /// Those that have nodes, by their starts.
+    pub confirmed: Vec<ListedReservation>,
+    /// The ids of those that have none yet, by their queues.
+    unconfirmed: BTreeMap<Box<str>, Box<str>>,
+    /// How many confirmed ones are not looked at.
+    beyond: usize,
+}
+
+impl Reservations {
+    /// Those of a site from a moment on.
+    pub fn read(site: &Site, clock: &Clock, at: i64) -> Result<Self, SiteError> {
+        let Some(source) = site.files.first(Role::Reservations) else {
+            return Ok(Self::default());
+        };
+        let text = source.read_expected(Role::Reservations)?.into_text();
+        let mut made = Self::default();
+        for reservation in read_reservations(&source.name(), &Objects::read(&text))? {
+            if !reservation.is_confirmed {
+                made.unconfirmed.insert(reservation.queue, reservation.id);
+                continue;
+            }
+            let mut start = clock.utc_of_wall(reservation.start);
+            let mut end = clock.utc_of_wall(reservation.end);
+            if reservation.is_running {
+                start = start.min(at);
+                // its jobs are being ended
+                end = end.max(at + 1);
+            }
+            if end > at {
+                made.confirmed.push(ListedReservation {
+                    start,
+                    end,
+                    ..reservation
+                });
+            }
+        }
+        // a document may be given twice over
+        made.confirmed
+            .sort_by(|left, right| (left.start, &left.id).cmp(&(right.start, &right.id)));
+        made.confirmed.dedup_by(|left, right| left.id == right.id);
+        made.beyond = made.confirmed.len().saturating_sub(MAX_RESERVATIONS);
+        made.confirmed.truncate(MAX_RESERVATIONS);
+        Ok(made)
+    }
+
+    /// Why no job of a queue is looked at, if its reservation has not begun.
+    pub fn not_begun(&self, queue: &str, at: i64) -> Option<String> {
+        if let Some(id) = self.unconfirmed.get(queue) {
+            return Some(format!("its reservation {id} is not confirmed"));
+        }
+        for reservation in &self.confirmed {
+            if *reservation.queue == *queue && reservation.start > at {
+                return Some(format!("its reservation {} has not begun", reservation.id));
+            }
+        }
+        None
+    }
+
+    /// Whether a job of this queue belongs to a reservation.
+    pub fn has_queue(&self, queue: &str) -> bool {
+        let mut confirmed = self.confirmed.iter();
+        self.unconfirmed.contains_key(queue) || confirmed.any(|one| *one.queue == *queue)
+    }
+
+    /// Whether a node is kept for one of them.
+    pub fn have(&self, node: &Node) -> bool {
+        let mut reserved = self.confirmed.iter().flat_map(|one| &one.nodes);
+        reserved.any(|reserved| reserved.node == node.name)
+    }
+
+    /// What a cycle does without; `nodes` are those of its machine, none if it is one count.
+    pub fn left_out(&self, table: &JobTable, nodes: &[Node]) -> Vec<LeftOut> {
+        let all = table.considered_rows().count();
+        let mut known: BTreeSet<&Box<str>> = self.unconfirmed.values().collect();
+        let mut of_later = 0;
+        for reservation in &self.confirmed {
+            known.insert(&reservation.id);
+            if reservation.later_occurrences > 0 {
+                of_later = all;
+            }
+        }
+        let is_idle = nodes.is_empty() && !self.confirmed.is_empty();
+        let mut of_nodes = nodes.iter().flat_map(|node| &node.reservations);
+        let mut of_unknown = 0;
+        if is_idle || self.beyond > 0 || of_nodes.any(|id| !known.contains(id)) {
+            of_unknown = all;
+        } else {
+            for row in table.considered_rows() {
+                let queue = table.queue(row);
+                of_unknown += usize::from(is_of_reservation(queue) && !self.has_queue(queue));
+            }
+        }
+        LeftOut::of_some_jobs([
+            ("reservations (`pbs_rstat -f`)", of_unknown),
+            (
+                "reservations that are not confirmed",
+                if self.unconfirmed.is_empty() { 0 } else { all },
+            ),
+            ("later occurrences of standing reservations", of_later),
+        ])
+    }
+}
+
+/// Whether a queue has the name that the server gives to the queue of a reservation: `R`, `S` or
+/// `M` and a number.
+fn is_of_reservation(queue: &str) -> bool {
+    let number = queue.strip_prefix(['R', 'S', 'M']).unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}

@@ -1,0 +1,723 @@
+//! Why jobs have their places in the queue: what the formula saw of a job, its terms, its
+//! neighbours with what they have more or less, and the other values under which it is in another
+//! place.
+
+use std::cmp::{Ordering, Reverse};
+
+use job_sort_formula::diagnostic::Need;
+use job_sort_formula::fairshare::NodeId;
+use job_sort_formula::formula::program::{Term, Trace};
+use job_sort_formula::jobs::InputOrigin;
+use job_sort_formula::python::{Python, Value};
+use job_sort_formula::rank::explain::{self, Influence, NodeValue, TermDifference};
+use job_sort_formula::rank::{
+    SEARCH_WORK, ScoreError, ScorePrecision, WorkBudget, fairshare_number, higher_first,
+    python_result, row_work,
+};
+use job_sort_formula::schema::{FairshareInput, InputType};
+use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::check::{ExchangeRate, exchange_rates};
+use jsf_openpbs::order::{Competition, Criterion, JobComparison, NotConsidered};
+use serde::{Serialize, Serializer};
+
+use crate::share_tree::SiteTree;
+use crate::{
+    PolicyShares, RankedQueue, Role, SharesRequest, Site, SiteError, SmallestChanges, Wait,
+};
+
+/// The most neighbours above and below a job.
+const NEIGHBOURS: usize = 5;
+/// The number of places that the smallest changes gain.
+const GAINED_PLACES: usize = 10;
+
+/// Why jobs have their places in the queue.
+#[derive(Debug)]
+pub struct Explanations {
+    /// The jobs.
+    pub jobs: Vec<Explanation>,
+    /// Whether the usage of the fair-share tree is unknown, because its file is not given.
+    pub lacks_usage: bool,
+    /// The fair-share tree under the policy in force; `None` if the site has none.
+    pub shares: Option<PolicyShares>,
+    /// The unit of the usage in the tree.
+    pub usage_unit: String,
+}
+
+/// Why a job has its place in the queue.
+#[derive(Debug)]
+pub struct Explanation {
+    /// The row of the job.
+    pub row: usize,
+    /// The rank, from 1; `None` for a job that the scheduler does not consider.
+    pub rank: Option<usize>,
+    /// Why a waiting job is not considered, if the order says so.
+    pub not_considered: Option<NotConsidered>,
+    /// The result of the formula before it is rounded, or the error; `None` if an input of the job
+    /// cannot be read.
+    pub result: Option<Result<Value, ScoreError>>,
+    /// The value that jobs are compared by.
+    pub score: Option<f64>,
+    /// The inputs of the formula.
+    pub inputs: Vec<ExplainedInput>,
+    /// The value of every sub-expression that was evaluated, in the order of the spans.
+    pub nodes: Vec<NodeValue>,
+    /// The terms that add up to the result.
+    pub terms: Vec<Term>,
+    /// How much each input contributes against the median of the considered jobs, the largest
+    /// contribution first.
+    pub influences: Vec<Influence>,
+    /// The inputs that move the job if it has the values of others, those that move it most first.
+    pub causes: Vec<Cause>,
+    /// The other jobs with the same error at the same place, by row.
+    pub same_error: Vec<usize>,
+    /// The path from the root of the fair-share tree to the entity; empty if the site has no tree,
+    /// or the tree no such entity.
+    pub path: Vec<NodeId>,
+    /// The next considered jobs that are ahead, the nearest first.
+    pub above: Vec<Neighbour>,
+    /// The next considered jobs that are behind, the nearest first.
+    pub below: Vec<Neighbour>,
+    /// The rank that `changes` are for: that of [`ExplainOptions::to`] if it is better than the
+    /// job's, else ten places better; `None` if there is no better one.
+    pub goal: Option<usize>,
+    /// For each input the smallest change that gives this rank.
+    pub changes: SmallestChanges,
+    /// What inputs of the job are worth in time of waiting, but for those that the site alone
+    /// decides.
+    pub rates: Vec<ExchangeRate>,
+    /// When the job reaches the rank of [`ExplainOptions::to`]; `None` if that is not asked for.
+    pub reached: Option<RankReached>,
+    /// Whether all searches were completed. They share one budget of work; once it is spent,
+    /// influences, causes and changes may be missing.
+    pub is_complete: bool,
+}
+
+/// With which jobs the inputs of a job are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Against {
+    /// The jobs just ahead.
+    Ahead,
+    /// The median of the considered jobs.
+    Median,
+    /// The jobs just behind.
+    Behind,
+}
+
+/// An input that moves a job if it has the value of other jobs instead of its own, while nothing
+/// else changes.
+#[derive(Debug, Clone, Serialize)]
+pub struct Cause {
+    /// The inputs: one, or all fair-share inputs of the formula together.
+    pub inputs: Vec<String>,
+    /// The values of the job.
+    pub values: Vec<Value>,
+    /// With which jobs it is compared.
+    pub against: Against,
+    /// The places that it gains with their values, added up over these jobs; negative if it loses
+    /// places.
+    pub gained: i64,
+    /// The values of these jobs, each with the row of the job, if it is one, and the rank that it
+    /// gives.
+    pub others: Vec<OtherValues>,
+}
+
+/// The inputs of another job, and what they would do to a job.
+#[derive(Debug, Clone, Serialize)]
+pub struct OtherValues {
+    /// The row of the other job; `None` for the medians.
+    #[serde(skip)]
+    pub row: Option<usize>,
+    /// Its id.
+    pub job: Option<String>,
+    /// The values.
+    pub values: Vec<Value>,
+    /// The value of the formula with them minus that of the job.
+    #[serde(skip)]
+    pub effect: f64,
+    /// The rank that the job would have with them.
+    pub rank: usize,
+}
+
+/// The row of a job, or `None` for the medians, with the inputs.
+type ComparedInputs = (Option<usize>, Vec<Value>);
+
+/// What an explanation contains in addition.
+#[derive(Debug, Clone, Copy)]
+pub struct ExplainOptions {
+    /// The rank for which the necessary wait is determined.
+    pub to: Option<usize>,
+    /// The longest wait that is considered, in seconds.
+    pub within: i64,
+    /// Whether the smallest change of each input that gains places is determined, which takes
+    /// longer than all the rest.
+    pub changes: bool,
+    /// The most work of the searches for one job, in units of a [`WorkBudget`].
+    pub work: u64,
+}
+
+impl Default for ExplainOptions {
+    /// No rank; 30 days; with the smallest changes.
+    fn default() -> Self {
+        Self {
+            to: None,
+            within: 30 * 24 * 3600,
+            changes: true,
+            work: SEARCH_WORK,
+        }
+    }
+}
+
+/// When a job reaches a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RankReached {
+    /// The rank.
+    pub rank: usize,
+    /// The longest wait that was considered, in seconds.
+    pub within: i64,
+    /// Whether and when the job reaches it.
+    pub wait: Wait,
+    /// Whether it never does because all jobs gain the same in the same time.
+    pub gain_alike: bool,
+}
+
+/// An input of a formula, as a job has it.
+#[derive(Debug, Clone, Serialize)]
+pub struct ExplainedInput {
+    /// Its name.
+    pub name: String,
+    /// Its value; `None` if it cannot be read.
+    pub value: Option<Value>,
+    /// The unit of the value.
+    pub unit: Option<&'static str>,
+    /// Where it comes from.
+    pub origin: InputOrigin,
+}
+
+/// A job near another one in the order.
+#[derive(Debug, Clone)]
+pub struct Neighbour {
+    /// Its row.
+    pub row: usize,
+    /// Its rank, from 1.
+    pub rank: usize,
+    /// The terms of the explained job minus those of this one, the largest magnitude first.
+    pub differences: Vec<TermDifference>,
+    /// The criterion that decides which of the two is ahead; `None` if none does, which happens
+    /// only if some value is NaN.
+    pub decided_by: Option<Criterion>,
+    /// The criterion in words.
+    pub reason: String,
+    /// The effect of rounding on the order of the two.
+    pub rounding: Option<Rounding>,
+}
+
+/// What rounding does to the order of two jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// The values differ, but not as float32.
+    EqualAsFloat32,
+    /// The values are equal only because the fair-share numbers have six decimals.
+    EqualWithSixDecimals,
+    /// The values are in this order only because the fair-share numbers have six decimals.
+    OrderedBySixDecimals,
+}
+
+impl Serialize for Rounding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl Rounding {
+    /// What it does, in words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::EqualAsFloat32 => "equal only after rounding to float32",
+            Self::EqualWithSixDecimals => "equal only because fair-share numbers have six decimals",
+            Self::OrderedBySixDecimals => {
+                "in this order only because fair-share numbers have six decimals"
+            }
+        }
+    }
+}
+
+impl Site {
+    /// Explains the places of jobs in a queue that was [ranked](Self::rank) without a limit, with
+    /// the origins of its inputs.
+    ///
+    /// # Errors
+    /// The tree cannot be built, or numbers are decimals.
+    pub fn explain(
+        &self,
+        ranked: &RankedQueue,
+        rows: &[usize],
+        options: &ExplainOptions,
+    ) -> Result<Explanations, SiteError> {
+        if self.precision() == ScorePrecision::Decimal {
+            return Err(SiteError::missing(
+                "an explanation follows Python's arithmetic: ",
+                Need::PythonNumbers,
+            ));
+        }
+        let mut ranks = vec![None; ranked.table.len()];
+        for (&row, rank) in ranked.ranking.order().iter().zip(1..) {
+            ranks[row] = Some(rank);
+        }
+        let mut shares = None;
+        if let Some(tree) = &self.tree {
+            // with the entities of the jobs, under the policy in force
+            let request = SharesRequest::default();
+            let policy = self.policy.name;
+            shares = Some(self.policy_shares(policy, tree, &ranked.table, &request)?);
+        }
+        let order = self.order_rules(ranked.pbs_tree(), self.threshold());
+        let explainer = Explainer {
+            site: self,
+            ranked,
+            options,
+            ranks,
+            medians: explain::medians(&ranked.program, &ranked.table, ranked.ranking.order()),
+            comparison: order.comparison(ranked.ranking.scores(), &ranked.table),
+            criteria: self.criteria(&ranked.table, ranked.pbs_tree()),
+            shares: shares.as_ref(),
+        };
+        let jobs = rows.iter().map(|&row| explainer.explain(row)).collect();
+        let is_of_openpbs = self.tree.as_ref().is_some_and(SiteTree::is_of_openpbs);
+        Ok(Explanations {
+            jobs,
+            lacks_usage: is_of_openpbs && !self.files.has(Role::Usage),
+            shares,
+            usage_unit: self.usage_unit(),
+        })
+    }
+}
+
+/// A ranked queue whose jobs are explained.
+struct Explainer<'a> {
+    site: &'a Site,
+    ranked: &'a RankedQueue,
+    options: &'a ExplainOptions,
+    /// By row.
+    ranks: Vec<Option<usize>>,
+    /// The medians of the inputs over the considered jobs.
+    medians: Vec<Value>,
+    comparison: JobComparison<'a>,
+    criteria: Vec<(Criterion, String)>,
+    shares: Option<&'a PolicyShares>,
+}
+
+/// The evaluation of the formula for a job.
+struct Evaluation {
+    inputs: Vec<Value>,
+    trace: Trace,
+    terms: Vec<Term>,
+}
+
+impl Explainer<'_> {
+    fn explain(&self, row: usize) -> Explanation {
+        let ranked = self.ranked;
+        let program = &ranked.program;
+        let evaluation = self.evaluate(row);
+        let result = evaluation.as_ref().map(|own| self.result(own));
+        let score = match (&result, ranked.ranking.score(row)) {
+            (_, Some(score)) => Some(score.value),
+            (Some(Ok(unscored)), None) => Some(
+                self.site
+                    .precision()
+                    .round(unscored.to_f64().unwrap_or(f64::NAN)),
+            ),
+            _ => None,
+        };
+        let goal = self.goal(row);
+        let mut budget = WorkBudget::new(self.options.work);
+        let mut influences = Vec::new();
+        let mut causes = Vec::new();
+        let mut rates = Vec::new();
+        let mut is_complete = true;
+        let [above, below] = budget.with_part(4, |part| {
+            let neighbours = self.neighbours(row, evaluation.as_ref(), part);
+            is_complete = !part.is_spent();
+            neighbours
+        });
+        if let Some(own) = &evaluation
+            && let Ok(exact) = &own.trace.result
+            && let Some(value) = explain::nearest_double(exact)
+        {
+            budget.with_part(4, |part| {
+                influences = explain::influences(program, &own.inputs, value, &self.medians, part);
+                causes = self.causes(row, own, value, part);
+                rates = exchange_rates(program, &ranked.schema, &own.inputs, part);
+                is_complete &= !part.is_spent();
+            });
+        }
+        let site = self.site;
+        let (schema, table) = (&ranked.schema, Some(&ranked.table));
+        rates.retain(|rate| site.site_constant(&rate.name, schema, table).is_none());
+        let within = self.options.within;
+        let mut reached = None;
+        if let Some(rank) = self.options.to {
+            let found = budget.with_part(2, |part| site.reached(ranked, row, rank, within, part));
+            is_complete &= found.wait != Wait::Unknown;
+            reached = Some(found);
+        }
+        let mut changes = SmallestChanges::default();
+        if let Some(goal) = goal {
+            changes = site.smallest_changes(ranked, row, goal, &mut budget);
+        }
+        is_complete &= changes.unknown.is_empty();
+        let same_error = match &result {
+            Some(Err(error)) => self.same_error(row, error),
+            _ => Vec::new(),
+        };
+        let mut path = Vec::new();
+        if let Some(shares) = self.shares
+            && let Some(node) = shares.node(ranked.table.entity(row))
+        {
+            path = shares.path(node);
+        }
+        let (mut nodes, mut terms) = (Vec::new(), Vec::new());
+        if let Some(own) = evaluation {
+            nodes = explain::nodes(program, &own.trace);
+            terms = own.terms;
+        }
+        let mut not_considered = None;
+        for (other, reason) in &ranked.not_considered {
+            if *other == row {
+                not_considered = Some(*reason);
+            }
+        }
+        Explanation {
+            row,
+            rank: self.ranks[row],
+            not_considered,
+            score,
+            inputs: self.inputs(row),
+            influences,
+            causes,
+            nodes,
+            same_error,
+            result,
+            path,
+            terms,
+            above,
+            below,
+            goal,
+            changes,
+            rates,
+            reached,
+            is_complete,
+        }
+    }
+
+    /// The result of an evaluation before it is rounded.
+    fn result(&self, own: &Evaluation) -> Result<Value, ScoreError> {
+        let program = &self.ranked.program;
+        let span = program.expr().span();
+        match own.trace.result.clone() {
+            Ok(value) => python_result(value, span),
+            Err(error) => Err(ScoreError::from_evaluation::<Python>(
+                error,
+                program,
+                &own.inputs,
+            )),
+        }
+    }
+
+    /// The other jobs with the same error at the same place.
+    fn same_error(&self, row: usize, error: &ScoreError) -> Vec<usize> {
+        let mut same = Vec::new();
+        for (other, found) in self.ranked.ranking.scores().errors() {
+            if other != row && found.kind() == error.kind() && found.span() == error.span() {
+                same.push(other);
+            }
+        }
+        same
+    }
+
+    /// The rows of the next considered jobs ahead of a rank and behind it, the nearest first.
+    fn near(&self, rank: usize) -> [Vec<usize>; 2] {
+        let order = self.ranked.ranking.order();
+        let own = rank - 1;
+        let mut ahead = order[own.saturating_sub(NEIGHBOURS)..own].to_vec();
+        ahead.reverse();
+        let behind = &order[rank..order.len().min(rank + NEIGHBOURS)];
+        [ahead, behind.to_vec()]
+    }
+
+    /// The inputs that move the job if it has the values of the jobs just ahead, of the jobs just
+    /// behind, or the medians.
+    fn causes(
+        &self,
+        row: usize,
+        own: &Evaluation,
+        value: f64,
+        budget: &mut WorkBudget,
+    ) -> Vec<Cause> {
+        let ranked = self.ranked;
+        let program = &ranked.program;
+        let Some(rank) = self.ranks[row] else {
+            return Vec::new();
+        };
+        let order = self
+            .site
+            .order_rules(ranked.pbs_tree(), self.site.threshold());
+        let competition = order.competition(&ranked.ranking, &ranked.table, row);
+        let [ahead, behind] = self.near(rank);
+        let compared = [
+            (Against::Ahead, self.compared_inputs(&ahead)),
+            (Against::Median, vec![(None, self.medians.clone())]),
+            (Against::Behind, self.compared_inputs(&behind)),
+        ];
+        let mut causes = Vec::new();
+        for (against, compared) in &compared {
+            for group in explain::groups(program) {
+                let mut others = Vec::new();
+                let mut gained = 0;
+                for (row, values) in compared {
+                    let changed = explain::exchanged(program, &own.inputs, values, &group, budget);
+                    if let Some(changed) = changed
+                        && let Some(new_rank) = self.rank_with(changed, &competition)
+                    {
+                        gained += rank as i64 - new_rank as i64;
+                        others.push(OtherValues {
+                            row: *row,
+                            job: row.map(|row| ranked.table.id(row).to_owned()),
+                            values: of_group(values, &group),
+                            effect: changed - value,
+                            rank: new_rank,
+                        });
+                    }
+                }
+                if budget.is_spent() {
+                    // some of the others are missing
+                    break;
+                }
+                if gained != 0 {
+                    let mut inputs = Vec::new();
+                    for &index in &group {
+                        inputs.push(program.inputs()[index].to_string());
+                    }
+                    causes.push(Cause {
+                        inputs,
+                        values: of_group(&own.inputs, &group),
+                        against: *against,
+                        gained,
+                        others,
+                    });
+                }
+            }
+        }
+        causes.sort_by_key(|cause| Reverse(cause.gained.abs()));
+        causes
+    }
+
+    fn compared_inputs(&self, rows: &[usize]) -> Vec<ComparedInputs> {
+        let mut compared = Vec::new();
+        for &row in rows {
+            if let Some(inputs) = explain::inputs(&self.ranked.program, &self.ranked.table, row) {
+                compared.push((Some(row), inputs));
+            }
+        }
+        compared
+    }
+
+    /// The rank of a job with another value; `None` if it has none.
+    fn rank_with(&self, value: f64, competition: &Competition) -> Option<usize> {
+        let value = self.site.precision().round(value);
+        let is_ahead = |&(other, wins_ties): &(usize, bool)| {
+            let Some(other) = self.ranked.ranking.score(other) else {
+                return false;
+            };
+            let order = higher_first(other.value, value);
+            order.is_lt() || (order.is_eq() && wins_ties)
+        };
+        let competitors = &competition.competitors;
+        competition.rank(if value > competition.threshold {
+            competitors.partition_point(is_ahead)
+        } else {
+            competitors.len()
+        })
+    }
+
+    /// The rank that the changes of single inputs are to give.
+    fn goal(&self, row: usize) -> Option<usize> {
+        let rank = self.ranks[row]?;
+        if rank <= 1 || !self.options.changes {
+            return None;
+        }
+        match self.options.to {
+            Some(to) if to < rank => Some(to),
+            _ => Some(rank.saturating_sub(GAINED_PLACES).max(1)),
+        }
+    }
+
+    fn evaluate(&self, row: usize) -> Option<Evaluation> {
+        let program = &self.ranked.program;
+        let inputs = explain::inputs(program, &self.ranked.table, row)?;
+        let trace = program.trace(&inputs);
+        let terms = program.terms(&trace);
+        Some(Evaluation {
+            inputs,
+            trace,
+            terms,
+        })
+    }
+
+    fn inputs(&self, row: usize) -> Vec<ExplainedInput> {
+        let table = &self.ranked.table;
+        let mut inputs = Vec::new();
+        for name in self.ranked.program.inputs() {
+            let column = table.column(name);
+            let is_set = matches!(column, Some(column) if column.is_set(row));
+            let is_filled = is_set && FairshareInput::from_name(name).is_some();
+            let mut origin = table.origin(name, row).unwrap_or(InputOrigin::Unset);
+            if is_filled && origin == InputOrigin::Unset {
+                origin = InputOrigin::FairShareTree;
+            }
+            let is_read = is_set || table.exclusion(row).is_none();
+            let value = match column {
+                _ if !is_read => None,
+                Some(column) => Some(column.value(row)),
+                None => Some(Value::Int(0)),
+            };
+            let kind = self.ranked.schema.input_type(name);
+            inputs.push(ExplainedInput {
+                name: name.to_string(),
+                value,
+                unit: kind.and_then(InputType::unit),
+                origin,
+            });
+        }
+        inputs
+    }
+
+    fn neighbours(
+        &self,
+        row: usize,
+        own: Option<&Evaluation>,
+        budget: &mut WorkBudget,
+    ) -> [Vec<Neighbour>; 2] {
+        let mut neighbours = [Vec::new(), Vec::new()];
+        if let (Some(rank), Some(own)) = (self.ranks[row], own) {
+            for (of_side, rows) in neighbours.iter_mut().zip(self.near(rank)) {
+                for other in rows {
+                    of_side.push(self.neighbour(row, own, other, budget));
+                }
+            }
+        }
+        neighbours
+    }
+
+    fn neighbour(
+        &self,
+        row: usize,
+        own: &Evaluation,
+        other: usize,
+        budget: &mut WorkBudget,
+    ) -> Neighbour {
+        let program = &self.ranked.program;
+        let (criterion, order) = self.comparison.decide(row, other);
+        let is_right =
+            order == self.ranks[row].cmp(&self.ranks[other]) || criterion == Criterion::RoundRobin;
+        let decided_by = is_right.then_some(criterion);
+        let mut neighbour = Neighbour {
+            row: other,
+            rank: self.ranks[other].unwrap_or_default(),
+            differences: Vec::new(),
+            decided_by,
+            reason: self.words(decided_by),
+            rounding: None,
+        };
+        if budget.take(row_work(program)).is_some()
+            && let Some(others) = self.evaluate(other)
+        {
+            budget.charge(others.trace.work);
+            neighbour.differences = explain::differences(
+                program,
+                (&own.trace, &own.terms),
+                (&others.trace, &others.terms),
+            );
+            if let Some(criterion) = decided_by {
+                neighbour.rounding = self.rounding(criterion, (row, own), (other, &others), budget);
+            }
+        }
+        neighbour
+    }
+
+    fn words(&self, criterion: Option<Criterion>) -> String {
+        let Some(criterion) = criterion else {
+            return "NaN equals every value, so the algorithm of the sort decides".to_owned();
+        };
+        for (known, words) in &self.criteria {
+            if *known == criterion {
+                return words.clone();
+            }
+        }
+        criterion.to_string()
+    }
+
+    /// Whether rounding makes two values equal, or orders them.
+    fn rounding(
+        &self,
+        criterion: Criterion,
+        (row, own): (usize, &Evaluation),
+        (other, others): (usize, &Evaluation),
+        budget: &mut WorkBudget,
+    ) -> Option<Rounding> {
+        use Criterion::{ExpressQueue, Queue, RoundRobin};
+
+        if matches!(criterion, Queue | RoundRobin | ExpressQueue) {
+            return None;
+        }
+        let scores = self.ranked.ranking.scores();
+        let (value, other_value) = (scores.get(row)?.value, scores.get(other)?.value);
+        let (Ok(exact), Ok(other_exact)) = (&own.trace.result, &others.trace.result) else {
+            return None;
+        };
+        let order = higher_first(value, other_value);
+        let exact_order = explain::compare_exactly(exact, other_exact);
+        if order.is_eq() && exact_order.is_some_and(Ordering::is_ne) {
+            return Some(Rounding::EqualAsFloat32);
+        }
+        let value = self.with_unprinted_shares(row, own, budget);
+        let other_value = self.with_unprinted_shares(other, others, budget);
+        match higher_first(value?, other_value?) {
+            unprinted if unprinted == order => None,
+            _ if order.is_eq() => Some(Rounding::EqualWithSixDecimals),
+            _ => Some(Rounding::OrderedBySixDecimals),
+        }
+    }
+
+    /// The value of a job if the formula got the numbers of the fair-share tree without rounding.
+    fn with_unprinted_shares(
+        &self,
+        row: usize,
+        evaluation: &Evaluation,
+        budget: &mut WorkBudget,
+    ) -> Option<f64> {
+        if self.site.rules.numbers != NumberMode::OpenPbs {
+            return None;
+        }
+        let shares = self.shares?;
+        let node = shares.node(self.ranked.table.entity(row))?;
+        let numbers = shares.assessed.shares().get(node)?;
+        let mut inputs = evaluation.inputs.clone();
+        for (name, value) in self.ranked.program.inputs().iter().zip(&mut inputs) {
+            if let Some(input) = FairshareInput::from_name(name)
+                && self.ranked.table.origin(name, row) == Some(InputOrigin::Unset)
+            {
+                *value = Value::Float(fairshare_number(input, &numbers));
+            }
+        }
+        let program = &self.ranked.program;
+        let value = explain::evaluate(program, &inputs, budget)?.ok()?;
+        let result = python_result(value, program.expr().span()).ok()?;
+        Some(self.site.precision().round(result.to_f64()?))
+    }
+}
+
+/// The values of a group of inputs.
+fn of_group(values: &[Value], group: &[usize]) -> Vec<Value> {
+    group.iter().map(|&index| values[index].clone()).collect()
+}

@@ -1,0 +1,691 @@
+//! The nodes of a site as the pools of a scheduling cycle: in which pools and placement sets each
+//! chunk of a job may be placed, and what jobs ask of placement and a cycle does without.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use job_sort_formula::diagnostic::{Message, Need};
+use job_sort_formula::schema::InputType;
+use jsf_ingest::QueuedJob;
+use jsf_openpbs::cycle::{
+    Exclusive, Machine, Part, Placement, PlacementSets, Placing, PoolOrder, PoolValue,
+    RequestedChunks, Sharing,
+};
+use jsf_openpbs::files::nodes::{ListedReservation, Node, Nodes};
+use jsf_openpbs::files::sched_priv::{NodeAmount, NodeSortKey, SortFirst};
+use jsf_openpbs::job_attributes::{Chunk, array_and_index};
+use jsf_openpbs::words::first_names;
+use serde::Serialize;
+
+use crate::cycle_rules::Reservations;
+use crate::{Role, Site, SiteError};
+
+/// The resource that every machine counts.
+pub const PROCESSORS: &str = "ncpus";
+
+/// The amount of which a job that has a node for itself takes all, and any other job 1. No resource
+/// has this name.
+pub const OCCUPATION: &str = "";
+
+/// The most seconds between the documents of jobs and nodes of which both are of one moment.
+const MAX_APART: u64 = 300;
+
+/// The pools of the machine: one for each usable node, or one in all.
+#[derive(Default)]
+pub struct Pools {
+    /// The amounts of each pool.
+    pub names: Vec<Box<str>>,
+    pub pools: Vec<Vec<i64>>,
+    /// Pool by pool, its host.
+    pub hosts: Vec<u32>,
+    /// Pool by pool, its node; empty if only processors are counted.
+    pub nodes: Vec<Node>,
+    pub pool_of_node: HashMap<Box<str>, u32>,
+    /// The pools with what reservations have, which follow those of the nodes, by their queues and
+    /// nodes.
+    pool_of_reserved: HashMap<(Box<str>, Box<str>), u32>,
+    /// Pool by pool, the processors that are in use (`resources_assigned`); empty if that is not
+    /// known of the moment.
+    pub in_use: Vec<i64>,
+    /// The subjobs that run on other nodes.
+    pub subjobs_elsewhere: HashSet<Box<str>>,
+    /// The attributes that limit which jobs run on a node, and that are not read.
+    pub other_attributes: BTreeSet<Box<str>>,
+}
+
+/// The amounts that OpenPBS defines and that no node has: jobs that run do not take from them.
+const NOT_CONSUMED: [&str; 13] = [
+    "cpupercent",
+    "energy",
+    "file",
+    "hpm",
+    "mpiprocs",
+    "nchunk",
+    "nice",
+    "nodect",
+    "ompthreads",
+    "pcap_accelerator",
+    "pcap_node",
+    "pmem",
+    "pvmem",
+];
+
+/// A resource that is not an amount, and the value that a chunk asks for.
+pub type WantedValue = (Box<str>, Box<str>);
+
+impl Site {
+    /// The nodes of the partition on which jobs may run, or for which a reservation is.
+    pub(crate) fn usable_nodes<'n>(
+        &self,
+        nodes: &'n Nodes,
+        reservations: &Reservations,
+    ) -> Vec<&'n Node> {
+        let mut usable = Vec::new();
+        for node in &nodes.nodes {
+            let has_jobs = node.is_usable || node.is_resv_exclusive && reservations.have(node);
+            if has_jobs && node.partition.as_deref() == self.partition.as_deref() {
+                usable.push(node);
+            }
+        }
+        usable
+    }
+}
+
+impl Pools {
+    /// The pools for jobs of a moment.
+    pub fn new(
+        site: &Site,
+        jobs: &[QueuedJob],
+        timestamp: Option<i64>,
+        processors: Option<u32>,
+        reservations: &Reservations,
+    ) -> Result<Self, SiteError> {
+        let names = vec![PROCESSORS.into()];
+        if let Some(processors) = processors {
+            return Ok(Self {
+                names,
+                pools: vec![vec![processors.into()]],
+                hosts: vec![0],
+                ..Self::default()
+            });
+        }
+        let Some(nodes) = site.nodes()? else {
+            return Err(SiteError::missing(
+                "the nodes are not known: ",
+                Need::Processors,
+            ));
+        };
+        let mut made = Self {
+            names,
+            other_attributes: nodes.other_attributes.clone(),
+            ..Self::default()
+        };
+        made.names.extend(site.counted_resources()?);
+        made.names.extend(on_no_node(site, jobs, &made.names));
+        if has_exclusive(&nodes, jobs) {
+            made.names.push(OCCUPATION.into());
+        }
+        for (host, node) in by_host(site.usable_nodes(&nodes, reservations)) {
+            made.add(host, node);
+        }
+        if let (Some(of_nodes), Some(of_jobs)) = (nodes.timestamp, timestamp)
+            && of_nodes.abs_diff(of_jobs) > MAX_APART
+        {
+            made.in_use.clear();
+        } else {
+            made.subjobs_elsewhere = made.subjobs_elsewhere(&nodes);
+        }
+        if made.pools.is_empty() {
+            return Err(SiteError::content(
+                "no node is usable: all are down, offline or of another partition",
+            ));
+        }
+        for reservation in &reservations.confirmed {
+            made.add_reserved(reservation);
+        }
+        Ok(made)
+    }
+
+    /// Adds the pools of what a reservation has, which its queue has for itself.
+    fn add_reserved(&mut self, reservation: &ListedReservation) {
+        let queue = &reservation.queue;
+        for pool in 0..self.of_nodes() {
+            let Some(amounts) = self.reserved(reservation, pool) else {
+                continue;
+            };
+            let node = Node {
+                queue: Some(queue.clone()),
+                ..self.nodes[pool].clone()
+            };
+            let key = (queue.clone(), node.name.clone());
+            self.pool_of_reserved.insert(key, self.pools.len() as u32);
+            let mut host = self.hosts.last().copied().unwrap_or_default();
+            if let Some(last) = self.nodes.last()
+                && (&last.host, &last.queue) != (&node.host, &node.queue)
+            {
+                host += 1;
+            }
+            self.hosts.push(host);
+            self.nodes.push(node);
+            self.pools.push(amounts);
+        }
+    }
+
+    /// Pool by pool, whether jobs share it; empty if no job has a pool for itself.
+    pub fn sharing(&self) -> Vec<Sharing> {
+        let mut sharing = Vec::new();
+        if self.names.last() == Some(&OCCUPATION.into()) {
+            for node in &self.nodes {
+                sharing.push(Sharing::from_name(&node.sharing));
+            }
+        }
+        sharing
+    }
+
+    /// The number of pools that are nodes, or the one count of processors.
+    pub fn of_nodes(&self) -> usize {
+        self.pool_of_node.len().max(1)
+    }
+
+    /// What a reservation has in a pool that is a node.
+    fn reserved(&self, reservation: &ListedReservation, pool: usize) -> Option<Vec<i64>> {
+        let node = &self.nodes[pool];
+        let mut amounts = vec![0_i64; self.names.len()];
+        let mut is_here = false;
+        for part in &reservation.nodes {
+            if part.node != node.name {
+                continue;
+            }
+            is_here = true;
+            for (sum, name) in amounts.iter_mut().zip(&self.names) {
+                *sum = sum.saturating_add(amount_of(&part.amounts, name));
+            }
+        }
+        if !is_here {
+            return None;
+        }
+        if reservation.is_exclusive || node.is_resv_exclusive {
+            amounts.clone_from(&self.pools[pool]);
+        }
+        Some(amounts)
+    }
+
+    /// What a reservation has of the nodes.
+    pub fn placement(&self, reservation: &ListedReservation) -> Placement {
+        let mut parts = Vec::new();
+        for pool in 0..self.of_nodes() {
+            if let Some(amounts) = self.reserved(reservation, pool) {
+                parts.push(Part {
+                    pool: pool as u32,
+                    amounts: amounts.into(),
+                });
+            }
+        }
+        Placement(parts.into())
+    }
+
+    /// The pool in which a running job of a queue is that is on a node.
+    pub fn pool_of(&self, queue: &str, node: &str) -> Option<u32> {
+        let reserved = self.pool_of_reserved.get(&(queue.into(), node.into()));
+        reserved.or_else(|| self.pool_of_node.get(node)).copied()
+    }
+
+    /// The subjobs on nodes that are in no pool, such as those that go offline when their jobs end.
+    fn subjobs_elsewhere(&self, nodes: &Nodes) -> HashSet<Box<str>> {
+        let mut elsewhere = HashSet::new();
+        for node in &nodes.nodes {
+            if self.pool_of_node.contains_key(&node.name) {
+                continue;
+            }
+            for id in &node.jobs {
+                if array_and_index(id).is_some() {
+                    elsewhere.insert(id.clone());
+                }
+            }
+        }
+        elsewhere
+    }
+
+    fn add(&mut self, host: u32, node: &Node) {
+        let pool = self.pools.len() as u32;
+        self.pool_of_node.insert(node.name.clone(), pool);
+        self.hosts.push(host);
+        self.nodes.push(node.clone());
+        let in_use = node.assigned.get(PROCESSORS).copied();
+        self.in_use.push(in_use.unwrap_or(0).max(0));
+        let mut amounts = Vec::new();
+        for name in &self.names {
+            amounts.push(match &**name {
+                OCCUPATION => Machine::UNOCCUPIED,
+                name => amount_on(node, name),
+            });
+        }
+        self.pools.push(amounts);
+    }
+
+    /// The keys by which nodes are ordered before each job is placed (`node_sort_key`).
+    pub fn order(&self, keys: &[NodeSortKey]) -> Vec<PoolOrder> {
+        let of_nodes = &self.nodes[..self.of_nodes().min(self.nodes.len())];
+        let has_no_priorities = of_nodes.iter().all(|node| node.priority == 0);
+        let mut order = Vec::new();
+        for NodeSortKey { key, amount } in keys {
+            let is_priority = key.name == "sort_priority";
+            // the nodes stay as they are listed
+            if is_priority && has_no_priorities {
+                continue;
+            }
+            let index = self.names.iter().position(|name| **name == *key.name);
+            let value = match (amount, index) {
+                (NodeAmount::Unused, Some(index)) => PoolValue::Unused(index),
+                (NodeAmount::Assigned, Some(index)) => PoolValue::Assigned(index),
+                _ => {
+                    let mut totals = Vec::new();
+                    for node in &self.nodes {
+                        totals.push(if is_priority {
+                            node.priority
+                        } else {
+                            amount_on(node, &key.name)
+                        });
+                    }
+                    PoolValue::Fixed(totals)
+                }
+            };
+            order.push(PoolOrder {
+                value,
+                is_high_first: key.first == SortFirst::High,
+            });
+        }
+        order
+    }
+
+    /// What a cycle does without when it places jobs, with the number of jobs that it concerns.
+    pub fn left_out(&self, site: &Site, jobs: &[&QueuedJob]) -> Vec<LeftOut> {
+        let mut concerned: BTreeMap<String, usize> = BTreeMap::new();
+        // what jobs ask of nodes that are known is followed
+        if self.nodes.is_empty() {
+            for job in jobs {
+                for word in self.of_place(job) {
+                    *concerned.entry(format!("place={word}")).or_default() += 1;
+                }
+                let mut names: BTreeSet<Box<str>> = BTreeSet::new();
+                for chunk in &job.chunks {
+                    names.extend(site.wanted(chunk).into_iter().map(|(name, _)| name));
+                }
+                for name in names {
+                    *concerned.entry(format!("{name} of nodes")).or_default() += 1;
+                }
+            }
+        }
+        for attribute in &self.other_attributes {
+            *concerned
+                .entry(format!("{attribute} of nodes"))
+                .or_default() += jobs.len();
+        }
+        LeftOut::of_some_jobs(concerned)
+    }
+
+    /// The words of `place` that could decide where a job runs.
+    fn of_place<'j>(&self, job: &'j QueuedJob) -> Vec<&'j str> {
+        // two chunks on one machine are together, unless it has no room for two
+        let mut asked: Vec<i64> = Vec::new();
+        for chunk in &job.chunks {
+            let processors = amount_of(&chunk.amounts, PROCESSORS);
+            asked.extend(std::iter::repeat_n(processors, chunk.count.min(2) as usize));
+        }
+        asked.sort_unstable();
+        let has_chunks = match *asked {
+            [first, second, ..] => first.saturating_add(second) <= self.pools[0][0],
+            _ => false,
+        };
+        let mut words: Vec<&str> = job.place.split(':').collect();
+        words.retain(|word| match *word {
+            "scatter" | "vscatter" => has_chunks,
+            "excl" | "exclhost" => true,
+            word => word.starts_with("group="),
+        });
+        words
+    }
+
+    /// The warning that jobs ask for amounts of nodes besides processors, such as GPUs, where a
+    /// number of processors is all that is known.
+    pub fn not_counted(&self, site: &Site, jobs: &[&QueuedJob]) -> Option<Message> {
+        if !self.nodes.is_empty() {
+            return None;
+        }
+        let names: BTreeSet<&str> = jobs.iter().flat_map(|job| site.consumed_by(job)).collect();
+        if names.is_empty() {
+            return None;
+        }
+        let found = format!(
+            "the machine is a number of processors: waiting jobs ask for {} too, which is not counted, so none waits for it",
+            first_names(names)
+        );
+        Some(found.into())
+    }
+}
+
+impl Site {
+    /// The values that a chunk asks for and the scheduler compares: of booleans, of `host` and
+    /// `vnode`, and of the resources in the line `resources` of `sched_config`.
+    pub(crate) fn wanted(&self, chunk: &Chunk) -> Vec<WantedValue> {
+        let mut wanted = chunk.others.clone();
+        wanted.retain(|(name, value)| {
+            let is_boolean = match self.schema.input_type(name) {
+                Some(kind) => kind == InputType::Bool,
+                None => matches!(&**value, "True" | "False"),
+            };
+            is_boolean || matches!(&**name, "host" | "vnode") || self.is_checked(name)
+        });
+        wanted
+    }
+
+    /// The amounts besides processors that a job takes from the nodes, by name. Without a
+    /// `sched_config` any may be looked at.
+    fn consumed_by<'j>(&self, job: &'j QueuedJob) -> BTreeSet<&'j str> {
+        let mut consumed: BTreeSet<&str> = BTreeSet::new();
+        for (name, amount) in job.chunks.iter().flat_map(|chunk| &chunk.amounts) {
+            if *amount > 0 {
+                consumed.insert(name);
+            }
+        }
+        if job.chunks.is_empty() {
+            for (name, amount) in &job.amounts {
+                if *amount > 0 {
+                    consumed.insert(name);
+                }
+            }
+        }
+        consumed.retain(|name| self.is_consumed(&job.queue, name));
+        consumed
+    }
+
+    /// Whether jobs of a queue take an amount from the nodes, and not from the server or the queue
+    /// as a whole.
+    fn is_consumed(&self, queue: &str, name: &str) -> bool {
+        let is_held = self.available("", name).is_some() || self.available(queue, name).is_some();
+        name != PROCESSORS
+            && self.schema.input_type(name) != Some(InputType::Duration)
+            && !NOT_CONSUMED.contains(&name)
+            && (!self.files.has(Role::SchedConfig) || self.is_checked(name))
+            && !is_held
+    }
+}
+
+/// The resources of nodes that chunks ask for and no node has: these are 0, but for those that
+/// nodes report by themselves.
+fn on_no_node(site: &Site, jobs: &[QueuedJob], on_nodes: &[Box<str>]) -> BTreeSet<Box<str>> {
+    let mut unknown = BTreeSet::new();
+    for chunk in jobs.iter().flat_map(|job| &job.chunks) {
+        for (name, _) in &chunk.amounts {
+            let is_reported = matches!(&**name, "mem" | "vmem");
+            if site.is_checked(name) && !on_nodes.contains(name) && !is_reported {
+                unknown.insert(name.clone());
+            }
+        }
+    }
+    unknown
+}
+
+/// Whether a node or a job may have a node for itself.
+fn has_exclusive(nodes: &Nodes, jobs: &[QueuedJob]) -> bool {
+    let mut nodes = nodes.nodes.iter();
+    nodes.any(|node| Sharing::from_name(&node.sharing) != Sharing::default())
+        || jobs.iter().any(|job| {
+            let exclusive = Placing::from_words(&job.place).exclusive;
+            matches!(exclusive, Exclusive::Vnode | Exclusive::Host)
+        })
+}
+
+/// The nodes in their order, each with the number of its host; those of a host follow each other.
+fn by_host(nodes: Vec<&Node>) -> Vec<(u32, &Node)> {
+    let mut hosts: HashMap<&str, u32> = HashMap::new();
+    let mut numbered = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let next = hosts.len() as u32;
+        numbered.push((*hosts.entry(&node.host).or_insert(next), node));
+    }
+    numbered.sort_by_key(|(host, _)| *host);
+    numbered
+}
+
+/// The amount of a resource.
+pub fn amount_of(amounts: &[(Box<str>, i64)], name: &str) -> i64 {
+    for (other, amount) in amounts {
+        if **other == *name {
+            return *amount;
+        }
+    }
+    0
+}
+
+/// The amounts of these resources.
+pub fn amounts_of(amounts: &[(Box<str>, i64)], names: &[Box<str>]) -> Vec<i64> {
+    names.iter().map(|name| amount_of(amounts, name)).collect()
+}
+
+/// What a node has of a resource.
+pub fn amount_on(node: &Node, name: &str) -> i64 {
+    node.amounts.get(name).copied().unwrap_or(0)
+}
+
+/// Where the jobs of some queues may be placed.
+pub struct Places<'a> {
+    site: &'a Site,
+    pools: &'a Pools,
+    /// The lists of pools in which chunks may be placed: by queue, then those of the chunks that ask
+    /// for values.
+    lists: Vec<Vec<u32>>,
+    /// The lists of chunks that ask for values, by the queue and the values.
+    known_lists: HashMap<(usize, Vec<WantedValue>), u32>,
+    /// The placement sets that jobs ask for.
+    sets: Vec<PlacementSets>,
+    /// The sets by the resources whose values make them.
+    known_sets: HashMap<Box<str>, u32>,
+}
+
+impl<'a> Places<'a> {
+    pub fn new(site: &'a Site, pools: &'a Pools, queues: &[Box<str>]) -> Self {
+        let lists = queues.iter().map(|queue| pools_of_queue(pools, queue));
+        Self {
+            site,
+            pools,
+            lists: lists.collect(),
+            known_lists: HashMap::new(),
+            sets: Vec::new(),
+            known_sets: HashMap::new(),
+        }
+    }
+
+    /// What a job of a queue asks for, and where.
+    pub fn chunks(&mut self, queue: usize, job: &QueuedJob) -> RequestedChunks {
+        let names = &self.pools.names;
+        let mut counts = Vec::new();
+        let mut amounts = Vec::new();
+        let mut pool_lists = Vec::new();
+        for chunk in &job.chunks {
+            counts.push(chunk.count);
+            amounts.extend(amounts_of(&chunk.amounts, names));
+            pool_lists.push(self.pool_list(queue, chunk));
+        }
+        if job.chunks.is_empty() {
+            pool_lists.push(queue as u32);
+        }
+        if let [] | [0 | 1] = *counts {
+            counts = vec![1];
+            amounts = totals_of(job, names);
+        }
+        RequestedChunks {
+            counts,
+            amounts,
+            pool_lists,
+            placing: self.placing(job),
+        }
+    }
+
+    /// The machine, on which nothing runs yet.
+    pub fn machine(self) -> Machine {
+        let pools = self.pools;
+        let mut machine = Machine::new(&pools.pools).with_hosts(pools.hosts.clone());
+        machine.pool_lists = self.lists;
+        machine.sharing = pools.sharing();
+        machine.placement_sets = self.sets;
+        machine.pool_order = pools.order(&self.site.config.node_sort_key.prime);
+        machine
+    }
+
+    /// The list of the pools of a chunk.
+    fn pool_list(&mut self, queue: usize, chunk: &Chunk) -> u32 {
+        let wanted = self.site.wanted(chunk);
+        if wanted.is_empty() || self.pools.nodes.is_empty() {
+            return queue as u32;
+        }
+        let key = (queue, wanted);
+        if let Some(&known) = self.known_lists.get(&key) {
+            return known;
+        }
+        let mut matching = self.lists[queue].clone();
+        matching.retain(|&pool| {
+            let node = &self.pools.nodes[pool as usize];
+            let mut wanted = key.1.iter();
+            wanted.all(|(name, value)| node.matches(name, value, self.site.schema.input_type(name)))
+        });
+        let index = self.lists.len() as u32;
+        self.lists.push(matching);
+        self.known_lists.insert(key, index);
+        index
+    }
+
+    /// How a job is placed: in the sets of the resource that it names (`group=`), else of those of
+    /// its queue or the server, if these are enabled.
+    fn placing(&mut self, job: &QueuedJob) -> Placing {
+        // one count of processors has no hosts
+        if self.pools.nodes.is_empty() {
+            return Placing::default();
+        }
+        let site = self.site;
+        let mut placing = Placing::from_words(&job.place);
+        let mut words = job.place.split(':');
+        let mut key = words.find_map(|word| word.strip_prefix("group="));
+        if key.is_none() && site.server.is_true("node_group_enable") {
+            key = site.queues.node_group_key(&job.queue);
+        }
+        if let Some(key) = key {
+            placing.sets = Some(self.placement_sets(key));
+        }
+        placing
+    }
+
+    fn placement_sets(&mut self, key: &str) -> u32 {
+        if let Some(&index) = self.known_sets.get(key) {
+            return index;
+        }
+        let index = self.sets.len() as u32;
+        self.sets.push(self.sets_of(key));
+        self.known_sets.insert(key.into(), index);
+        index
+    }
+
+    /// The sets of the values of some resources, the smallest first. A node without a value is in a
+    /// set of those without one.
+    fn sets_of(&self, key: &str) -> PlacementSets {
+        let server = &self.site.server;
+        let mut sets: BTreeMap<(&str, &str), Vec<bool>> = BTreeMap::new();
+        for resource in key.split(',').map(str::trim) {
+            for (pool, node) in self.pools.nodes.iter().enumerate() {
+                let values = node.values.get(resource).map_or("", |value| &**value);
+                if values.is_empty() && server.is_true("only_explicit_psets") {
+                    continue;
+                }
+                for value in values.split(',').map(str::trim) {
+                    let set = sets.entry((resource, value));
+                    set.or_insert_with(|| vec![false; self.pools.nodes.len()])[pool] = true;
+                }
+            }
+        }
+        let mut sets: Vec<Vec<bool>> = sets.into_values().collect();
+        sets.sort_by_cached_key(|set| {
+            let mut totals = vec![0_i64; self.pools.names.len()];
+            for (pool, is_in) in self.pools.pools.iter().zip(set) {
+                if !is_in {
+                    continue;
+                }
+                for (total, amount) in totals.iter_mut().zip(pool) {
+                    *total = total.saturating_add(*amount);
+                }
+            }
+            totals
+        });
+        PlacementSets {
+            sets,
+            may_span: !server.is_true("do_not_span_psets"),
+        }
+    }
+}
+
+/// The pools of the nodes that a queue has for itself, else of those that no queue has.
+fn pools_of_queue(pools: &Pools, queue: &str) -> Vec<u32> {
+    if pools.nodes.is_empty() {
+        return (0..pools.pools.len() as u32).collect();
+    }
+    let mut own = Vec::new();
+    let mut of_all = Vec::new();
+    for (node, pool) in pools.nodes.iter().zip(0..) {
+        match &node.queue {
+            Some(name) if **name == *queue => own.push(pool),
+            Some(_) => {}
+            None => of_all.push(pool),
+        }
+    }
+    if own.is_empty() { of_all } else { own }
+}
+
+/// What a job asks for in all of these resources.
+pub fn totals_of(job: &QueuedJob, names: &[Box<str>]) -> Vec<i64> {
+    names.iter().map(|name| total_of(job, name)).collect()
+}
+
+/// What a job asks for in all of a resource; what its chunks ask for where the document has no sum
+/// of them.
+fn total_of(job: &QueuedJob, name: &str) -> i64 {
+    if name == PROCESSORS {
+        return job.ncpus.unwrap_or(0);
+    }
+    if let Some(amount) = job.amounts.get(name) {
+        return *amount;
+    }
+    let mut total = 0_i64;
+    for chunk in &job.chunks {
+        let of_one = amount_of(&chunk.amounts, name);
+        total = total.saturating_add(of_one.saturating_mul(chunk.count.into()));
+    }
+    total
+}
+
+/// Something that the site has and a cycle or a simulation does without.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// What it is, in words.
+    pub what: String,
+    /// The number of jobs that it concerns.
+    pub jobs: usize,
+}
+
+impl LeftOut {
+    /// Those of what was found that concern jobs.
+    pub(crate) fn of_some_jobs(
+        found: impl IntoIterator<Item = (impl Into<String>, usize)>,
+    ) -> Vec<Self> {
+        let mut left_out = Vec::new();
+        for (what, jobs) in found {
+            if jobs > 0 {
+                let what = what.into();
+                left_out.push(Self { what, jobs });
+            }
+        }
+        left_out
+    }
+
+    /// What was found concerns all jobs.
+    pub(crate) fn of_all_jobs(found: Vec<impl Into<String>>, jobs: usize) -> Vec<Self> {
+        Self::of_some_jobs(found.into_iter().map(|what| (what, jobs)))
+    }
+}

@@ -1,0 +1,1035 @@
+//! The fair-share policy in force, and the shares under it or others.
+//!
+//! In: the rules, `slurm.conf` or the scheduler's settings, and the tree. Out: the policy with its
+//! constants; the numbers of each node under one or more policies, as it is or with assumed usage
+//! and decay; and whether the column `FairShare` that `sshare` printed agrees with them, or which
+//! release or policy computes that column.
+
+use std::collections::HashMap;
+use std::str::FromStr;
+
+use job_sort_formula::diagnostic::{Message, Need};
+use job_sort_formula::fairshare::decay::{HalfLife, IntervalDecay};
+use job_sort_formula::fairshare::policy::classic::Classic;
+use job_sort_formula::fairshare::policy::depth_oblivious::DepthOblivious;
+use job_sort_formula::fairshare::policy::documented_openpbs::DocumentedOpenPbs;
+use job_sort_formula::fairshare::policy::fair_tree::FairTree;
+use job_sort_formula::fairshare::policy::openpbs::OpenPbs;
+use job_sort_formula::fairshare::policy::ticket_based::TicketBased;
+use job_sort_formula::fairshare::policy::weighted_walk::WeightedWalk;
+use job_sort_formula::fairshare::{
+    AssessedTree, AssociationShares, NodeId, NodeKind, Policy, PolicyRules, Release, ShareTree,
+};
+use job_sort_formula::formula::Formula;
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::schema::FairshareInput;
+use jsf_openpbs::files::sched_priv::SchedConfig;
+use jsf_openpbs::words::counted;
+use jsf_slurm::conf::{ConfPolicy, SlurmConf};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::share_tree::{
+    SiteTree, TreeOrigin, active_nodes, explain_unresolved, find_node, full_name,
+};
+use crate::site_jobs::jobs_without_entity;
+use crate::{ComparedQueue, Role, Site, SiteError, SiteOptions};
+
+/// A published fair-share policy, by its name on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum PolicyName {
+    /// OpenPBS, PP-718.
+    Pbs,
+    /// Slurm's classic fair share.
+    Classic,
+    /// Slurm's depth-oblivious factor.
+    DepthOblivious,
+    /// Slurm's ticket-based factor.
+    TicketBased,
+    /// Slurm's fair tree.
+    FairTree,
+    /// flux-accounting's weighted walk.
+    WeightedWalk,
+}
+
+impl PolicyName {
+    /// Every policy.
+    pub const ALL: [Self; 6] = [
+        Self::Pbs,
+        Self::Classic,
+        Self::DepthOblivious,
+        Self::TicketBased,
+        Self::FairTree,
+        Self::WeightedWalk,
+    ];
+
+    /// The name, such as `fair-tree`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pbs => "pbs",
+            Self::Classic => "classic",
+            Self::DepthOblivious => "depth-oblivious",
+            Self::TicketBased => "ticket-based",
+            Self::FairTree => "fair-tree",
+            Self::WeightedWalk => "weighted-walk",
+        }
+    }
+}
+
+impl FromStr for PolicyName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        for policy in Self::ALL {
+            if policy.as_str() == text {
+                return Ok(policy);
+            }
+        }
+        Err(format!(
+            "`{text}` is not a policy, expected one of {}",
+            Self::ALL.map(Self::as_str).join(", ")
+        ))
+    }
+}
+
+/// The policy in force and the settings that it depends on.
+#[derive(Debug)]
+pub struct PolicySelection {
+    pub name: PolicyName,
+    pub rules: PolicyRules,
+    pub release: Release,
+    /// Whether the release is given or read from a file.
+    is_release_known: bool,
+    pub conf: SlurmConf,
+    /// Whether the shares are those of the first cycle of slurmctld, and then the users of the
+    /// pending jobs, see [`DepthOblivious::first_cycle`].
+    pub first_cycle: Option<Vec<NodeId>>,
+    /// Where the policy comes from.
+    source: &'static str,
+}
+
+impl PolicySelection {
+    /// Selects the policy and the release of Slurm.
+    ///
+    /// The policy is the first that is known of: the explicit one, that of `slurm.conf`, the one
+    /// under which a document of Slurm was printed (fair tree if the document does not show it),
+    /// that of the tree's scheduler, OpenPBS's. The release is the first that is known of: the
+    /// explicit one, that of `scontrol show config`, the one that wrote the tree's document, the
+    /// newest.
+    pub fn new(
+        rules: &SiteOptions,
+        conf: Option<SlurmConf>,
+        tree: Option<TreeOrigin>,
+        written_by: Option<Release>,
+        warnings: &mut Vec<Message>,
+    ) -> Self {
+        use PolicyName::{Classic, DepthOblivious, FairTree, WeightedWalk};
+
+        let by_conf = conf.as_ref().map(|conf| match conf.policy {
+            ConfPolicy::FairTree => FairTree,
+            ConfPolicy::DepthOblivious => DepthOblivious,
+            ConfPolicy::Classic => Classic,
+        });
+        let sets_flags = matches!(&conf, Some(conf) if conf.sets_flags);
+        let printed_under_fair_tree = match tree {
+            Some(TreeOrigin::Slurm { is_fair_tree }) => is_fair_tree,
+            Some(TreeOrigin::FluxAccounting) | None => None,
+        };
+        let default = "slurm.conf sets no PriorityFlags: the default since Slurm 19.05";
+        let (name, source) = match (rules.policy, by_conf, tree) {
+            (Some(policy), ..) => (policy, "given"),
+            (_, Some(policy), _) if sets_flags => (policy, "from slurm.conf"),
+            (_, Some(policy), _) => (policy, default),
+            (.., Some(TreeOrigin::Slurm { .. })) => match printed_under_fair_tree {
+                Some(true) => (FairTree, "from the tree's file"),
+                Some(false) => (Classic, "from the tree's file"),
+                None => (FairTree, "default for a tree of Slurm"),
+            },
+            (.., Some(TreeOrigin::FluxAccounting)) => {
+                (WeightedWalk, "default for a tree of flux-accounting")
+            }
+            (None, None, None) => (PolicyName::Pbs, "default"),
+        };
+        match (by_conf, printed_under_fair_tree) {
+            _ if rules.policy.is_some() => {}
+            (Some(by_conf), Some(printed)) if printed != (by_conf == FairTree) => {
+                let under = if printed { "fair-tree" } else { "another policy" };
+                let conf = if sets_flags {
+                    "says"
+                } else {
+                    "has no `PriorityFlags`, whose default is"
+                };
+                let by_conf = by_conf.as_str();
+                warnings.push(
+                    format!("the tree's file was printed under {under}, but `slurm.conf` {conf} {by_conf}, which is used").into(),
+                );
+            }
+            (None, Some(false)) => warnings.push(Message::asking(
+                "the tree's file was not printed under fair tree, but under classic or depth-oblivious: classic is assumed; ",
+                [Need::SlurmConf, Need::Policy(DepthOblivious.as_str())],
+            )),
+            _ => {}
+        }
+        let version = conf.as_ref().and_then(|conf| conf.version.as_deref());
+        let by_version = version.and_then(Release::from_version);
+        let release = rules.slurm_release.or(by_version).or(written_by);
+        let has_no_type = matches!(&conf, Some(conf) if conf.priority_type.is_none());
+        if has_no_type && release != Some(Release::V26_11) {
+            warnings.push(
+                "`slurm.conf` has no `PriorityType`: before 23.11 that means `priority/basic`, under which fair share \
+                 has no effect; from then on it means `priority/multifactor`"
+                    .into(),
+            );
+        }
+        Self {
+            name,
+            rules: rules.rules,
+            release: release.unwrap_or_default(),
+            is_release_known: release.is_some(),
+            conf: conf.unwrap_or_default(),
+            first_cycle: None,
+            source,
+        }
+    }
+
+    /// A policy, whose rules it follows and how usage decays under it.
+    pub fn described(&self, name: PolicyName, config: &SchedConfig) -> String {
+        format!("{}, {}", name.as_str(), self.rules_and_decay(name, config))
+    }
+
+    /// The policy in force, where it comes from, whose rules it follows and how usage decays.
+    pub fn in_force(&self, config: &SchedConfig) -> String {
+        format!(
+            "{} ({}), {}",
+            self.name.as_str(),
+            self.source,
+            self.rules_and_decay(self.name, config)
+        )
+    }
+
+    /// Whose rules a policy follows and how usage decays under it, in a few words.
+    fn rules_and_decay(&self, name: PolicyName, config: &SchedConfig) -> String {
+        let daemon = format!(
+            "as in Slurm {}{}",
+            self.release.as_str(),
+            or_default(self.is_release_known)
+        );
+        let rules = match (name, self.rules) {
+            (PolicyName::Pbs, PolicyRules::Scheduler) => "as OpenPBS's scheduler computes it",
+            (PolicyName::Pbs, PolicyRules::Documented) => "as PP-718 documents it",
+            (PolicyName::WeightedWalk, _) => "as in flux-accounting 0.60",
+            (_, PolicyRules::Documented) => "as Slurm's manual documents it",
+            (PolicyName::TicketBased, _) => "as in Slurm 14.11",
+            (_, PolicyRules::Scheduler) => &daemon,
+        };
+        let mut dampening = String::new();
+        if matches!(name, PolicyName::Classic | PolicyName::DepthOblivious) {
+            dampening = format!(
+                ", dampening factor {}{}",
+                self.conf.dampening_factor,
+                or_default(self.conf.sets_dampening)
+            );
+        }
+        let decay = match (name, self.conf.decay_half_life) {
+            (PolicyName::Pbs, _) => {
+                let period = clock(config.fairshare_decay_time);
+                format!(
+                    "usage is multiplied by {} every {period}",
+                    config.fairshare_decay_factor
+                )
+            }
+            (_, 0) => "usage does not decay".to_owned(),
+            (_, seconds) => {
+                let time = days_and_clock(seconds.into());
+                format!("half-life {time}{}", or_default(self.conf.sets_half_life))
+            }
+        };
+        format!("{rules}{dampening}, {decay}")
+    }
+
+    /// Builds the policy of that name; `active` are the nodes with pending jobs, which only the
+    /// ticket-based policy uses.
+    pub fn build_policy(&self, name: PolicyName, active: &[NodeId]) -> Box<dyn Policy> {
+        self.build_policy_for(name, self.release, active)
+    }
+
+    /// Builds the policy of that name under another release of Slurm.
+    pub fn build_policy_for(
+        &self,
+        name: PolicyName,
+        release: Release,
+        active: &[NodeId],
+    ) -> Box<dyn Policy> {
+        let rules = self.rules;
+        let dampening = self.conf.dampening_factor;
+        match (name, rules) {
+            (PolicyName::Pbs, PolicyRules::Scheduler) => Box::new(OpenPbs),
+            (PolicyName::Pbs, PolicyRules::Documented) => Box::new(DocumentedOpenPbs),
+            (PolicyName::Classic, _) => {
+                Box::new(Classic::new(rules).release(release).dampening(dampening))
+            }
+            (PolicyName::DepthOblivious, _) => {
+                let policy = DepthOblivious::new(rules)
+                    .release(release)
+                    .dampening(dampening);
+                Box::new(match &self.first_cycle {
+                    Some(requested) => policy.first_cycle(requested),
+                    None => policy,
+                })
+            }
+            (PolicyName::TicketBased, _) => {
+                Box::new(TicketBased::new(rules, active.iter().copied()))
+            }
+            (PolicyName::FairTree, _) => Box::new(FairTree::new(rules).release(release)),
+            (PolicyName::WeightedWalk, _) => Box::new(WeightedWalk),
+        }
+    }
+}
+
+fn or_default(is_known: bool) -> &'static str {
+    if is_known { "" } else { " (default)" }
+}
+
+/// A time in seconds as `HH:MM:SS`.
+pub fn clock(seconds: u64) -> String {
+    format!(
+        "{:02}:{:02}:{:02}",
+        seconds / 3600,
+        seconds % 3600 / 60,
+        seconds % 60
+    )
+}
+
+/// A time in seconds as `DAYS-HH:MM:SS`, as `slurm.conf` has it.
+pub fn days_and_clock(seconds: u64) -> String {
+    format!("{}-{}", seconds / 86_400, clock(seconds % 86_400))
+}
+
+impl Site {
+    /// The settings of a policy that are in force.
+    pub(crate) fn policy_settings(&self, name: PolicyName) -> Map<String, Value> {
+        let conf = &self.policy.conf;
+        let mut settings = Map::new();
+        let mut add = |key: &str, value| settings.insert(key.to_owned(), value);
+        if name == PolicyName::Pbs {
+            let factor = shortest_decimal(self.config.fairshare_decay_factor);
+            add("decay_factor", json!(factor));
+            add("decay_time", json!(self.config.fairshare_decay_time));
+        } else {
+            add("half_life", json!(conf.decay_half_life));
+        }
+        match (name, self.policy.rules) {
+            (PolicyName::Pbs | PolicyName::WeightedWalk, _) | (_, PolicyRules::Documented) => {}
+            (PolicyName::TicketBased, _) => _ = add("release", json!("14.11")),
+            _ => _ = add("release", json!(self.policy.release.as_str())),
+        }
+        if matches!(name, PolicyName::Classic | PolicyName::DepthOblivious) {
+            add("dampening_factor", json!(conf.dampening_factor));
+        }
+        settings
+    }
+
+    /// The unit of the usage in the tree: what `fairshare_usage_res` names for OpenPBS's files,
+    /// `billing` seconds for a tree of Slurm, node-seconds for one of flux-accounting, whose other
+    /// weights are 0 by default, and the unit of the document for another.
+    pub(crate) fn usage_unit(&self) -> String {
+        match &self.tree {
+            Some(tree) if tree.is_of_openpbs() => match self.config.fairshare_usage_res.as_str() {
+                "cput" | "walltime" => format!("seconds of {}", self.config.fairshare_usage_res),
+                formula => format!("units of `{formula}` (fairshare_usage_res)"),
+            },
+            Some(tree) if tree.is_of_slurm() => "TRES-seconds (billing)".to_owned(),
+            Some(tree) if tree.origin == Some(TreeOrigin::FluxAccounting) => {
+                "node-seconds".to_owned()
+            }
+            _ => "units of the tree's file".to_owned(),
+        }
+    }
+
+    /// The policy in force.
+    pub fn policy(&self) -> PolicyName {
+        self.policy.name
+    }
+}
+
+/// The number that the shortest decimals of a C float denote: 0.1, not 0.10000000149.
+fn shortest_decimal(float: f32) -> f64 {
+    float.to_string().parse().unwrap_or(float.into())
+}
+
+/// A change of the usage in a tree.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum UsageChange {
+    /// All usage decays by this much time, in seconds.
+    Decay(u64),
+    /// Usage is added to an entity.
+    Charge {
+        /// The entity.
+        name: String,
+        /// The usage, in the units of the tree.
+        amount: f64,
+    },
+}
+
+/// The policies to apply to a fair-share tree, and the changes to assume first.
+#[derive(Debug, Clone, Default)]
+pub struct SharesRequest {
+    /// The policies to apply; none: the one in force.
+    pub policies: Vec<PolicyName>,
+    /// The entities with pending jobs, for the ticket-based policy; none: those of the queue, if
+    /// there is one.
+    pub active: Vec<String>,
+    /// The changes of the usage before the policies are applied, in their order.
+    pub changes: Vec<UsageChange>,
+}
+
+impl SharesRequest {
+    /// Whether a usage is assumed that differs from the site's.
+    pub fn assumes_usage(&self) -> bool {
+        !self.changes.is_empty()
+    }
+}
+
+/// The result of one policy.
+#[derive(Debug)]
+pub struct PolicyShares {
+    /// The policy.
+    pub policy: PolicyName,
+    /// The tree and each node's numbers.
+    pub assessed: AssessedTree,
+    /// The same without the charges and the decay of the request; `None` if it has neither.
+    pub before: Option<AssessedTree>,
+    /// Whether the policy has a factor: the ticket-based one has none if no entity is known to have
+    /// pending jobs.
+    pub has_factors: bool,
+    /// The policy, whose rules it follows and how usage decays under it, in a few words; where it
+    /// was not asked for, also where it comes from.
+    pub description: String,
+    /// Its settings in force: the release of Slurm, the dampening factor, the half-life in seconds
+    /// (0: no decay), or OpenPBS's decay factor and the time between two decays in seconds.
+    pub settings: Map<String, Value>,
+    /// The changes of the usage that the request assumes, in words and in their order.
+    pub assumed: String,
+    /// The unit of the usage in the tree.
+    pub usage_unit: String,
+    /// What the numbers leave out, one sentence each; those of the first policy begin with the
+    /// warnings about the jobs.
+    pub notes: Vec<Message>,
+}
+
+impl PolicyShares {
+    /// Why a name denotes no node of the tree: it has none, or several. `None` if it denotes one.
+    /// To look for similar names compares all names of the tree.
+    pub fn unresolved(&self, name: &str, with_similar: bool) -> Option<String> {
+        let tree = self.assessed.tree();
+        if tree.resolve(name).is_some() {
+            return None;
+        }
+        if with_similar || !tree.candidates(name).is_empty() {
+            return Some(explain_unresolved(tree, name));
+        }
+        Some(format!("the tree has no `{name}`"))
+    }
+
+    /// The nodes of these names with all below them, or those of the whole tree if no name is
+    /// given, depth first; `with_paths` adds the nodes above them. A name that denotes no node is
+    /// left out.
+    pub fn nodes(&self, names: &[String], with_paths: bool) -> Vec<NodeId> {
+        let tree = self.assessed.tree();
+        let mut is_shown = vec![names.is_empty(); tree.len()];
+        let mut is_above = vec![false; tree.len()];
+        for name in names {
+            let Some(node) = tree.resolve(name) else {
+                continue;
+            };
+            is_shown[node.index()] = true;
+            if with_paths {
+                for above in tree.ancestors(node) {
+                    if is_above[above.index()] {
+                        break;
+                    }
+                    is_above[above.index()] = true;
+                }
+            }
+        }
+        // parents come before their children
+        for node in tree.nodes() {
+            if let Some(above) = tree.parent(node) {
+                is_shown[node.index()] |= is_shown[above.index()];
+            }
+        }
+        let mut nodes = tree.depth_first();
+        nodes.retain(|node| is_shown[node.index()] || is_above[node.index()]);
+        nodes
+    }
+
+    /// The node of the entity of a job.
+    pub fn node(&self, entity: &str) -> Option<NodeId> {
+        let tree = self.assessed.tree();
+        if self.policy == PolicyName::Pbs {
+            tree.find(entity)
+        } else {
+            tree.resolve(entity)
+        }
+    }
+
+    /// The nodes from the root of the tree to a node.
+    pub fn path(&self, node: NodeId) -> Vec<NodeId> {
+        let mut path: Vec<NodeId> = self.assessed.tree().ancestors(node).collect();
+        path.reverse();
+        path.push(node);
+        path
+    }
+}
+
+impl Site {
+    /// The tree as its files describe it, without a policy.
+    ///
+    /// # Errors
+    /// The site has no tree, or its files cannot be read.
+    pub fn share_tree(&self) -> Result<ShareTree, SiteError> {
+        self.required_tree()?.share_tree()
+    }
+
+    /// Applies policies to the fair-share tree.
+    ///
+    /// ```
+    /// use jsf_site::{PolicyName, SharesRequest, Site};
+    ///
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let site = Site::open("examples/site/sched_priv")?;
+    /// let shares = site.shares(&SharesRequest { policies: vec![PolicyName::FairTree], ..Default::default() })?;
+    /// assert_eq!(shares[0].description, "fair-tree, as in Slurm 26.11 (default), half-life 7-00:00:00 (default)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The site has no tree, its files cannot be read, or the tree has no node of a given name.
+    pub fn shares(&self, request: &SharesRequest) -> Result<Vec<PolicyShares>, SiteError> {
+        let tree = self.required_tree()?;
+        let (table, mut notes) = self.queue_table()?;
+        let in_force = [self.policy.name];
+        let policies = if request.policies.is_empty() {
+            &in_force[..]
+        } else {
+            &request.policies
+        };
+        let mut shares = Vec::new();
+        let mut refusal = None;
+        for &policy in policies {
+            match self.policy_shares(policy, tree, &table, request) {
+                Ok(one) => shares.push(one),
+                // a tree of one scheduler may not suit the policies of another
+                Err(error) => {
+                    let before = format!("no numbers of the policy `{}`: ", policy.as_str());
+                    notes.push(error.message().after(before));
+                    refusal.get_or_insert(error);
+                }
+            }
+        }
+        if shares.is_empty()
+            && let Some(error) = refusal
+        {
+            return Err(error);
+        }
+        if let Some(first) = shares.first_mut() {
+            for change in &request.changes {
+                if let UsageChange::Charge { name, .. } = change {
+                    notes.extend(self.charged_group(first.assessed.tree(), name));
+                }
+            }
+            first.notes.splice(..0, notes);
+        }
+        Ok(shares)
+    }
+
+    pub(crate) fn policy_shares(
+        &self,
+        policy: PolicyName,
+        tree: &SiteTree,
+        table: &JobTable,
+        request: &SharesRequest,
+    ) -> Result<PolicyShares, SiteError> {
+        let mut tree = self.tree_under(policy, tree, table)?;
+        let mut as_it_is = None;
+        if request.assumes_usage() {
+            as_it_is = Some(tree.clone());
+            self.assume_usage(&mut tree, policy, request)?;
+        }
+        let mut notes: Vec<Message> = Vec::new();
+        for change in &request.changes {
+            if let UsageChange::Decay(seconds) = change {
+                notes.extend(self.no_decay(policy, *seconds).map(Message::from));
+            }
+        }
+        notes.dedup();
+        let has_factors = policy != PolicyName::TicketBased
+            || !request.active.is_empty()
+            || self.files.has(Role::Queue);
+        if !has_factors {
+            notes.push(Message::asking(
+                "ticket-based gives tickets to the entities with pending jobs, and none are known: ",
+                [Need::Queue, Need::ActiveEntities],
+            ));
+        }
+        if policy == PolicyName::WeightedWalk {
+            notes.extend(users_beside_groups(&tree));
+        }
+        let active = active_nodes(request, table, &tree)?;
+        let rules = self.policy.build_policy(policy, &active);
+        let before = as_it_is.map(|tree| AssessedTree::new(tree, &*rules));
+        let description = if request.policies.is_empty() {
+            self.policy.in_force(&self.config)
+        } else {
+            self.policy.described(policy, &self.config)
+        };
+        Ok(PolicyShares {
+            policy,
+            assessed: AssessedTree::new(tree, &*rules),
+            before,
+            has_factors,
+            description,
+            settings: self.policy_settings(policy),
+            assumed: self.describe_assumptions(policy, request),
+            usage_unit: self.usage_unit(),
+            notes,
+        })
+    }
+
+    /// Ranks the queue by a formula, as it is and with the usage that the request assumes.
+    ///
+    /// # Errors
+    /// As for [`rank`](Self::rank) and [`shares`](Self::shares).
+    pub fn places(
+        &self,
+        formula: &Formula,
+        request: &SharesRequest,
+    ) -> Result<ComparedQueue, SiteError> {
+        let names = formula.names();
+        let mut read = self.read_for_formula(formula, &self.request(&names).again())?;
+        let program = read.program.as_ref().ok_or(SiteError::NotArithmetic)?;
+        let mut inputs = program.inputs().iter();
+        if !inputs.any(|input| FairshareInput::from_name(input).is_some()) {
+            read.jobs.warnings.push(
+                "the formula does not use fair share, so its values do not depend on usage".into(),
+            );
+        }
+        let as_it_is = SharesRequest {
+            changes: Vec::new(),
+            ..request.clone()
+        };
+        let threshold = self.threshold();
+        let mut before = self.rank_assuming(read.clone(), &as_it_is, threshold)?;
+        let mut after = self.rank_assuming(read, request, threshold)?;
+        // the shares and their groups are in the tree that is shown, and not compared once more
+        (before.tree, after.tree) = (None, None);
+        before.warnings.clear();
+        Ok(ComparedQueue::new(before, after))
+    }
+
+    /// Changes the usage of a tree as the request assumes.
+    pub(crate) fn assume_usage(
+        &self,
+        tree: &mut ShareTree,
+        policy: PolicyName,
+        request: &SharesRequest,
+    ) -> Result<(), SiteError> {
+        for change in &request.changes {
+            match change {
+                UsageChange::Decay(seconds) => self.decay(tree, policy, *seconds),
+                UsageChange::Charge { name, amount } => {
+                    let node = find_node(tree, name)?;
+                    tree.charge(node, *amount).map_err(SiteError::content)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A note on a charge of a group or an account, which no job makes.
+    fn charged_group(&self, tree: &ShareTree, name: &str) -> Option<Message> {
+        if tree.kind(tree.resolve(name)?) == NodeKind::Entity {
+            return None;
+        }
+        let (kind, member) = if self.policy.name == PolicyName::Pbs {
+            ("a group", "entity")
+        } else {
+            ("an account", "user")
+        };
+        let message = format!(
+            "`{name}` is {kind}: the charge is added to its own usage, and those in it keep theirs; to charge as a job \
+             does, name one {member}"
+        );
+        Some(message.into())
+    }
+
+    /// Why nothing decays in a time, if that is so.
+    fn no_decay(&self, policy: PolicyName, seconds: u64) -> Option<String> {
+        let period = self.config.fairshare_decay_time;
+        match policy {
+            PolicyName::Pbs if period == 0 => {
+                Some("nothing decays: `fairshare_decay_time` is 0".to_owned())
+            }
+            PolicyName::Pbs if self.decay_by_periods().intervals(seconds) == 0 => Some(format!(
+                "nothing decays: OpenPBS decays usage in whole periods of {} (`fairshare_decay_time`), and {} is less than \
+                 one",
+                clock(period),
+                clock(seconds)
+            )),
+            PolicyName::Pbs => None,
+            _ if self.policy.conf.decay_half_life == 0 => {
+                Some("nothing decays: `PriorityDecayHalfLife` is 0".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// The assumed usage in words.
+    fn describe_assumptions(&self, policy: PolicyName, request: &SharesRequest) -> String {
+        let mut described = Vec::new();
+        for change in &request.changes {
+            described.push(match change {
+                UsageChange::Decay(seconds) => self.describe_decay(policy, *seconds),
+                UsageChange::Charge { name, amount } => format!("{name} is charged {amount}"),
+            });
+        }
+        described.join(", then ")
+    }
+
+    fn describe_decay(&self, policy: PolicyName, seconds: u64) -> String {
+        if policy != PolicyName::Pbs {
+            return format!("usage decays for {}", clock(seconds));
+        }
+        let periods = self.decay_by_periods().intervals(seconds);
+        let noun = if periods == 1 { "period" } else { "periods" };
+        let period = clock(self.config.fairshare_decay_time);
+        format!("usage decays by {periods} {noun} of {period}")
+    }
+
+    /// Decays all usage: by whole intervals under OpenPBS's policy, by `slurm.conf`'s half-life
+    /// under every other.
+    fn decay(&self, tree: &mut ShareTree, policy: PolicyName, seconds: u64) {
+        if policy == PolicyName::Pbs {
+            let decay = self.decay_by_periods();
+            tree.decay_with(|usage| decay.decayed(usage, seconds));
+        } else {
+            let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
+            let factor = HalfLife::new(self.policy.conf.decay_half_life).factor(seconds);
+            // a factor of a half-life is from 0 to 1
+            let _ = tree.decay(factor);
+        }
+    }
+
+    /// How usage decays under OpenPBS's policy.
+    pub(crate) fn decay_by_periods(&self) -> IntervalDecay {
+        let factor = self.config.fairshare_decay_factor;
+        IntervalDecay::new(factor, self.config.fairshare_decay_time)
+    }
+
+    fn required_tree(&self) -> Result<&SiteTree, SiteError> {
+        let tree = self.tree.as_ref();
+        tree.ok_or_else(|| SiteError::missing("no tree: ", Need::Tree))
+    }
+
+    /// The jobs of the queue, none without one, and the warnings about them.
+    fn queue_table(&self) -> Result<(JobTable, Vec<Message>), SiteError> {
+        if !self.files.has(Role::Queue) {
+            return Ok((JobTable::default(), Vec::new()));
+        }
+        let mut jobs = self.read_columns(&self.request(&[]).again())?;
+        let missing = jobs_without_entity(&jobs.table, self.config.fairshare_entity);
+        jobs.warnings.extend(missing);
+        Ok((jobs.table, jobs.warnings))
+    }
+}
+
+/// A note on the users that the weighted walk ignores: those beside a group.
+fn users_beside_groups(tree: &ShareTree) -> Option<Message> {
+    let mut has_groups = vec![false; tree.len()];
+    for node in tree.nodes() {
+        if let Some(parent) = tree.parent(node)
+            && tree.kind(node) != NodeKind::Entity
+        {
+            has_groups[parent.index()] = true;
+        }
+    }
+    let mut beside = Vec::new();
+    for node in tree.nodes() {
+        if let Some(parent) = tree.parent(node)
+            && tree.kind(node) == NodeKind::Entity
+            && has_groups[parent.index()]
+        {
+            beside.push((node, parent));
+        }
+    }
+    let (first, parent) = *beside.first()?;
+    let others = match beside.len() - 1 {
+        0 => String::new(),
+        others => format!(" and {}", counted(others, "more user", "more users")),
+    };
+    let message = format!(
+        "weighted-walk leaves out `{}` of `{}`{others}: a user beside a group has the factor 0.5, and the usage counts \
+         nowhere",
+        tree.name(first),
+        tree.name(parent)
+    );
+    Some(message.into())
+}
+
+/// The largest error of a number that the daemon sent and `sshare` printed with six decimals.
+const PRINTED_PRECISION: f64 = 1.5e-6;
+/// The usage by which the total and an association's own may differ from the printed ones, which
+/// have no decimals.
+const USAGE_PRECISION: f64 = 4.0;
+
+/// The policies of the daemons that print the column.
+const POLICIES: [PolicyName; 3] = [
+    PolicyName::FairTree,
+    PolicyName::Classic,
+    PolicyName::DepthOblivious,
+];
+
+/// A factor that differs from the printed one.
+struct Difference {
+    node: NodeId,
+    printed: f64,
+    computed: f64,
+}
+
+/// The differences of a policy, and the number of factors that were compared.
+#[derive(Default)]
+struct Compared {
+    count: usize,
+    differences: Vec<Difference>,
+}
+
+/// Compares the printed factors with those of the policy in force, and returns a warning if they
+/// differ, with the release or the policy that computes the printed ones, if there is one. Nothing
+/// is compared under documented rules, under a policy that prints no such column, or if the
+/// document was printed under fair tree and the policy is another, or the reverse.
+pub fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) -> Option<Message> {
+    let (source_name, printed) = tree.printed_fairshare()?;
+    let is_fair_tree = policy.name == PolicyName::FairTree;
+    let is_of_its_kind = match tree.origin? {
+        TreeOrigin::Slurm {
+            is_fair_tree: under,
+        } => under != Some(!is_fair_tree),
+        TreeOrigin::FluxAccounting => false,
+    };
+    if policy.rules == PolicyRules::Documented
+        || !POLICIES.contains(&policy.name)
+        || !is_of_its_kind
+    {
+        return None;
+    }
+    let shares = tree.share_tree().ok()?;
+    let compared = compare(&shares, printed, policy, (policy.name, policy.release));
+    let first = compared.differences.first()?;
+    let count = compared.differences.len();
+    let all = compared.count;
+    let name = full_name(&shares, first.node);
+    let advice = match find_reproducing(&shares, printed, policy) {
+        Some((policy, release)) => Message::asking("", [Need::PolicyOfRelease(policy.as_str(), release.as_str())]),
+        None => {
+            "usage is printed without decimals, and other settings of Slurm, such as `FairShareDampeningFactor`, may \
+                 have been in force"
+                .into()
+        }
+    };
+    let difference = format!(
+        "`{source_name}`: the column FairShare differs from what {} of Slurm {} computes for {count} of {all} \
+         associations, such as `{name}`: printed {:.6}, computed {:.6}; ",
+        policy.name.as_str(),
+        policy.release.as_str(),
+        first.printed,
+        first.computed
+    );
+    Some(advice.after(difference))
+}
+
+/// Whether the printed factors are those of the first cycle of slurmctld under `depth-oblivious`, in
+/// which they depend on the order of the pending jobs; `users` are those of these jobs. The policy
+/// then follows them.
+pub fn follow_first_cycle(tree: &SiteTree, policy: &mut PolicySelection, users: &[String]) {
+    if policy.name != PolicyName::DepthOblivious || policy.rules != PolicyRules::Scheduler {
+        return;
+    }
+    let Some((_, printed)) = tree.printed_fairshare() else {
+        return;
+    };
+    let Ok(shares) = tree.share_tree() else {
+        return;
+    };
+    let in_force = (policy.name, policy.release);
+    let settled = compare(&shares, printed, policy, in_force).differences;
+    if settled.is_empty() {
+        return;
+    }
+    let mut nodes = HashMap::new();
+    for node in shares.nodes() {
+        nodes.insert(full_name(&shares, node), node);
+    }
+    let mut requested = Vec::new();
+    for user in users {
+        requested.extend(nodes.get(user));
+    }
+    policy.first_cycle = Some(requested);
+    let first_cycle = compare(&shares, printed, policy, in_force).differences;
+    if first_cycle.len() >= settled.len() {
+        policy.first_cycle = None;
+    }
+}
+
+/// Searches the release or the policy under which every factor is as printed, and returns both.
+fn find_reproducing(
+    tree: &ShareTree,
+    printed: &[Option<f64>],
+    policy: &PolicySelection,
+) -> Option<(PolicyName, Release)> {
+    let mut candidates = Vec::new();
+    for name in POLICIES {
+        candidates.push((name, Release::V22_05));
+        candidates.push((name, Release::V26_11));
+    }
+    // another release is likelier than another policy
+    candidates.sort_by_key(|&(name, release)| (name != policy.name, release != policy.release));
+    for &candidate in &candidates[1..] {
+        let compared = compare(tree, printed, policy, candidate);
+        if compared.differences.is_empty() && compared.count > 0 {
+            return Some(candidate);
+        }
+    }
+    None
+}
+
+fn compare(
+    tree: &ShareTree,
+    printed: &[Option<f64>],
+    policy: &PolicySelection,
+    (name, release): (PolicyName, Release),
+) -> Compared {
+    let shares = policy.build_policy_for(name, release, &[]).assess(tree);
+    let total = tree.usage(tree.root());
+    let mut compared = Compared::default();
+    for (node, printed) in tree.nodes().skip(1).zip(printed) {
+        let (Some(printed), Some(association)) = (*printed, shares.association(node)) else {
+            continue;
+        };
+        let Some(computed) = association.fairshare else {
+            continue;
+        };
+        compared.count += 1;
+        if (computed - printed).abs() > tolerance(&association, computed, total, name) {
+            compared.differences.push(Difference {
+                node,
+                printed,
+                computed,
+            });
+        }
+    }
+    compared
+}
+
+/// The largest difference that printing explains: that of the factor's six decimals, and, for a
+/// factor of the form `2^-(usage/shares)`, that of a usage without decimals. The ranks of fair tree
+/// are whole numbers.
+fn tolerance(association: &AssociationShares, factor: f64, total: f64, name: PolicyName) -> f64 {
+    let shares = association.norm_shares.unwrap_or(0.0);
+    if name == PolicyName::FairTree || total <= 0.0 || shares <= 0.0 {
+        return PRINTED_PRECISION;
+    }
+    PRINTED_PRECISION + factor * std::f64::consts::LN_2 * USAGE_PRECISION / (total * shares)
+}
+
+#[cfg(test)]
+mod tests {
+    use job_sort_formula::fairshare::{Member, TreeBuilder};
+
+    use super::*;
+
+    /// The note, with the groups beside a user found by a search of all siblings.
+    fn plain_users_beside_groups(tree: &ShareTree) -> Vec<&str> {
+        let users = tree
+            .nodes()
+            .filter(|&node| tree.kind(node) == NodeKind::Entity);
+        let beside = users.filter(|&user| {
+            let siblings = tree
+                .parent(user)
+                .map(|parent| tree.children(parent))
+                .unwrap_or_default();
+            siblings
+                .iter()
+                .any(|&sibling| tree.kind(sibling) != NodeKind::Entity)
+        });
+        beside.map(|user| tree.name(user)).collect()
+    }
+
+    #[test]
+    fn users_beside_groups_are_counted() {
+        let mut bits = 1_u64;
+        for _ in 0..300 {
+            let mut builder = TreeBuilder::new("root");
+            let mut groups = vec![builder.root()];
+            for number in 0..12 {
+                bits = bits
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                let parent = groups[(bits >> 40) as usize % groups.len()];
+                let is_group = bits >> 33 & 3 == 0;
+                let name = format!("n{number}");
+                let member = if is_group {
+                    Member::group(name)
+                } else {
+                    Member::entity(name)
+                };
+                let node = builder.add(parent, member).expect("sound");
+                groups.extend(is_group.then_some(node));
+            }
+            let tree = builder.finish();
+            let beside = plain_users_beside_groups(&tree);
+            let note = users_beside_groups(&tree);
+            let Some(first) = beside.first() else {
+                assert_eq!(note, None);
+                continue;
+            };
+            let note = note.expect("a note").to_string();
+            assert!(
+                note.starts_with(&format!("weighted-walk leaves out `{first}` of ")),
+                "{note}"
+            );
+            let others = format!(
+                " and {}: ",
+                counted(beside.len() - 1, "more user", "more users")
+            );
+            assert_eq!(
+                note.contains(&others),
+                beside.len() > 1,
+                "{note} {beside:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_hundred_thousand_users_beside_a_group_are_not_compared_with_each_other() {
+        let mut builder = TreeBuilder::new("root");
+        for user in 0..100_000 {
+            builder
+                .add(builder.root(), Member::entity(format!("u{user}")))
+                .expect("sound");
+        }
+        builder
+            .add(builder.root(), Member::group("bank"))
+            .expect("sound");
+        let note = users_beside_groups(&builder.finish())
+            .expect("a note")
+            .to_string();
+        assert!(
+            note.contains("`u0` of `root` and 99999 more users"),
+            "{note}"
+        );
+    }
+}

@@ -1,0 +1,695 @@
+//! How a job gets another place: how long it waits for a rank, or how one of its inputs changes for
+//! it; and how the values and ranks of jobs change while all of them wait, with who overtakes whom.
+
+use job_sort_formula::fairshare::NodeKind;
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::trajectory::{JobTrajectory, Overtaking, Trajectory, TrajectoryPoint};
+use job_sort_formula::rank::{
+    Competitor, Crossings, FirstStep, Goal, ScorePrecision, Scoring, Sweep, WorkBudget, crossings,
+    explain, first_step,
+};
+use job_sort_formula::schema::{FairshareInput, InputType, Origin, Range, Schema};
+use jsf_openpbs::order::{Competition, NO_THRESHOLD};
+use jsf_slurm::priority::AGE;
+use serde::Serialize;
+
+use crate::share_tree::SiteTree;
+use crate::{PolicyName, RankReached, RankedQueue, Site};
+
+/// The fair-share numbers reach the formula with six decimals.
+const STEPS_OF_RATIO: f64 = 1e6;
+/// The amount of a resource reaches the formula with at most four decimals.
+const STEPS_OF_AMOUNT: f64 = 1e4;
+/// The most steps by which an input is changed: a terabyte in kilobytes.
+const MAX_STEPS: i64 = 1 << 30;
+/// The work of copying an input of a job, so that the inputs of all jobs fit into memory.
+const COPIED_INPUT: u64 = 64;
+/// The time after which a job counts as never having reached a rank: 68 years.
+const LIFETIME: i64 = i32::MAX as i64;
+
+/// Whether and when a job reaches a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// It does.
+    Until(Reached),
+    /// It does not in the time that was considered.
+    Never,
+    /// Finding it out takes too long: the formula changes the order too irregularly.
+    Unknown,
+}
+
+/// When a job reaches a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Reached {
+    /// The `eligible_time` of the job then, in seconds.
+    pub eligible_time: i64,
+    /// The time until then, in seconds.
+    pub wait: i64,
+}
+
+/// What is known of the changes of single inputs.
+#[derive(Debug, Clone, Default)]
+pub struct SmallestChanges {
+    /// The inputs of which a change gives the rank.
+    pub found: Vec<SmallestChange>,
+    /// The inputs for which finding it out takes too long.
+    pub unknown: Vec<Box<str>>,
+    /// Whether inputs are requests, of which a job never asks for more.
+    pub has_requests: bool,
+}
+
+/// How an input can be changed. A user can honestly make the first ones; they come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub enum Means {
+    /// The job asks for less of a resource, which it may if it needs no more.
+    #[serde(rename = "ask for less")]
+    AskForLess,
+    /// The job waits, as all others do.
+    #[serde(rename = "wait")]
+    Wait,
+    /// The job moves to another queue of the site.
+    #[serde(rename = "another queue")]
+    Queue,
+    /// What nobody can do for this job alone: the site's shares and usage, or another attribute of
+    /// the job.
+    #[serde(rename = "what if")]
+    WhatIf,
+}
+
+impl Means {
+    /// How a user would change an input.
+    fn from_input(name: &str, schema: &Schema) -> Self {
+        match (name, schema.origin(name)) {
+            ("eligible_time" | AGE, _) => Self::Wait,
+            ("queue_priority", _) => Self::Queue,
+            (_, Some(Origin::Special) | None) => Self::WhatIf,
+            _ => Self::AskForLess,
+        }
+    }
+}
+
+/// The resources of which every job needs some.
+const ALWAYS_NEEDED: [&str; 4] = ["ncpus", "mem", "nodect", "walltime"];
+
+/// The smallest change of one input that gives a job a rank, while nothing else changes.
+#[derive(Debug, Clone, Serialize)]
+pub struct SmallestChange {
+    /// The name of the input.
+    pub name: Box<str>,
+    /// Its unit.
+    pub unit: Option<&'static str>,
+    /// Its value now.
+    pub from: Value,
+    /// The nearest value that gives the rank.
+    pub to: Value,
+    /// The rank that it gives at most.
+    pub rank: usize,
+    /// How the input can be changed.
+    pub means: Means,
+    /// The other queues of the site, in their order, whose priority gives the rank, where that is
+    /// the input. What else a queue demands of its jobs is not considered.
+    pub queues: Vec<Box<str>>,
+}
+
+impl Site {
+    /// When a job first has at most this rank, in whole seconds from now up to `within`, if it and
+    /// all other considered jobs age alike.
+    ///
+    /// Exact for every formula: a time at which bounds of the values leave the order open is
+    /// evaluated. Unknown where the budget is spent.
+    pub(crate) fn reached(
+        &self,
+        ranked: &RankedQueue,
+        row: usize,
+        rank: usize,
+        within: i64,
+        budget: &mut WorkBudget,
+    ) -> RankReached {
+        let mut reached = RankReached {
+            rank,
+            within,
+            wait: Wait::Never,
+            gain_alike: false,
+        };
+        let Some(race) = self.race(ranked, row) else {
+            return reached;
+        };
+        let Some(places) = race.competition.places(rank) else {
+            return reached;
+        };
+        let Some(competitors) = race.waiting_competitors(budget) else {
+            reached.wait = Wait::Unknown;
+            return reached;
+        };
+        let job = race.waiting(row);
+        let goal = race.goal(&job, &competitors, places);
+        let waited = ranked.table.column("eligible_time");
+        let now = waited.map_or(0, |column| column.nearest_double(row) as i64);
+        reached.wait = match first_step(&goal, 0..=within, budget) {
+            FirstStep::At(wait) => Wait::Until(Reached {
+                eligible_time: now.saturating_add(wait),
+                wait,
+            }),
+            FirstStep::Never => Wait::Never,
+            FirstStep::Unknown => Wait::Unknown,
+        };
+        reached.gain_alike = reached.wait == Wait::Never && gain_alike(&goal, budget);
+        reached
+    }
+
+    /// For each input of the formula the smallest change that gives a job at most this rank, where
+    /// there is one within the `resources_max` of its queue or the server, those that a user can
+    /// honestly make first. A job never asks for more of a resource. Inputs that are a
+    /// `job_sort_key` too are left out, since they also change the order of equal values, and so is
+    /// what the site alone gives to every job.
+    pub(crate) fn smallest_changes(
+        &self,
+        ranked: &RankedQueue,
+        row: usize,
+        rank: usize,
+        budget: &mut WorkBudget,
+    ) -> SmallestChanges {
+        let mut changes = SmallestChanges::default();
+        let Some(race) = self.race(ranked, row) else {
+            return changes;
+        };
+        let competition = &race.competition;
+        let Some(places) = competition.places(rank) else {
+            return changes;
+        };
+        // the job that is now at the place must not be ahead
+        let Some(&(other, wins_ties)) = competition.competitors.get(places - 1) else {
+            return changes;
+        };
+        let sweep = Sweep::constant(race.rules, race.inputs(other));
+        let competitors = [Competitor { sweep, wins_ties }];
+        let sort_keys = self.order_rules(None, None).columns();
+        let schema = &ranked.schema;
+        let mut searches = Vec::new();
+        for (slot, name) in ranked.program.inputs().iter().enumerate() {
+            let constant = self.site_constant(name, schema, Some(&ranked.table));
+            // what follows from the requests and the settings of Slurm does not change by itself
+            if let Some(entry) = schema.entry(name)
+                && entry.origin != Origin::Slurm
+                && constant.is_none()
+                && !sort_keys.contains(&&**name)
+            {
+                searches.push(Search {
+                    race: &race,
+                    competitors: &competitors,
+                    name,
+                    slot,
+                    range: entry.range,
+                    most: self.maximum(ranked.table.queue(row), name, schema),
+                    steps_per_unit: self.steps_per_unit(name, schema),
+                    means: Means::from_input(name, schema),
+                });
+            }
+        }
+        for (index, search) in searches.iter().enumerate() {
+            changes.has_requests |= search.means == Means::AskForLess;
+            let parts = (searches.len() - index) as u64;
+            let own = race.inputs(row);
+            let from = own[search.slot].clone();
+            let to = match budget.with_part(parts, |part| search.nearest_value(own, part)) {
+                Ok(None) => continue,
+                Ok(Some(to)) => to,
+                Err(SearchTooLong) => {
+                    changes.unknown.push(search.name.into());
+                    continue;
+                }
+            };
+            let (mut means, mut queues) = (search.means, Vec::new());
+            if means == Means::Queue {
+                queues = search.queues_with_rank(budget);
+                // a priority that no queue has is for the site to give
+                if queues.is_empty() {
+                    means = Means::WhatIf;
+                }
+            }
+            changes.found.push(SmallestChange {
+                name: search.name.into(),
+                unit: schema.input_type(search.name).and_then(InputType::unit),
+                from,
+                to,
+                rank,
+                means,
+                queues,
+            });
+        }
+        changes.found.sort_by_key(|change| change.means);
+        changes
+    }
+
+    /// The most that a job of a queue may have of an input; infinite where no limit is known.
+    fn maximum(&self, queue: &str, name: &str, schema: &Schema) -> f64 {
+        let most = self.queues.maximum(queue, name);
+        let most = most.and_then(|most| self.amount(most, schema.input_type(name)));
+        most.unwrap_or(f64::INFINITY)
+    }
+
+    /// The number of values of an input between two integers.
+    fn steps_per_unit(&self, name: &str, schema: &Schema) -> f64 {
+        use PolicyName::{FairTree, WeightedWalk};
+
+        // the rank of a user divided by the number of users
+        if matches!(self.policy.name, FairTree | WeightedWalk)
+            && FairshareInput::from_name(name) == Some(FairshareInput::Factor)
+            && let Some(Ok(tree)) = self.tree.as_ref().map(SiteTree::share_tree)
+        {
+            let users = tree
+                .nodes()
+                .filter(|&node| tree.kind(node) == NodeKind::Entity);
+            return users.count() as f64;
+        }
+        match schema.input_type(name) {
+            Some(InputType::Ratio) => STEPS_OF_RATIO,
+            _ => STEPS_OF_AMOUNT,
+        }
+    }
+
+    pub(crate) fn race<'a>(&'a self, ranked: &'a RankedQueue, row: usize) -> Option<Race<'a>> {
+        let precision = self.precision();
+        let is_waiting = ranked.table.is_considered(row) && ranked.ranking.score(row).is_some();
+        if precision == ScorePrecision::Decimal || !is_waiting {
+            return None;
+        }
+        let order = self.order_rules(ranked.pbs_tree(), self.threshold());
+        let rules = Scoring {
+            program: &ranked.program,
+            schema: &ranked.schema,
+            precision,
+            on_error: self.rules.on_error,
+        };
+        Some(Race {
+            site: self,
+            ranked,
+            row,
+            rules,
+            competition: order.competition(&ranked.ranking, &ranked.table, row),
+        })
+    }
+}
+
+/// A job among its competitors.
+pub struct Race<'a> {
+    site: &'a Site,
+    pub ranked: &'a RankedQueue,
+    pub row: usize,
+    rules: Scoring<'a>,
+    pub competition: Competition,
+}
+
+impl<'a> Race<'a> {
+    /// The inputs of a considered job, in the order of the program.
+    fn inputs(&self, row: usize) -> Vec<Value> {
+        explain::inputs(self.rules.program, &self.ranked.table, row).unwrap_or_default()
+    }
+
+    /// A job whose `eligible_time` or Slurm's age grows by a second in each step.
+    pub fn waiting(&self, row: usize) -> Sweep<'a> {
+        let inputs = self.inputs(row);
+        let (Some(slurm), Some(aging)) = (&self.site.slurm, &self.ranked.aging) else {
+            return Sweep::new(self.rules, inputs, "eligible_time", 1.0);
+        };
+        if !slurm.aging.contains(self.ranked.table.id(row)) {
+            return Sweep::constant(self.rules, inputs);
+        }
+        let rules = Scoring {
+            program: &aging.program,
+            ..self.rules
+        };
+        Sweep::new(rules, inputs, AGE, aging.max_age.into())
+    }
+
+    /// That fewer than `places` of some competitors are ahead of a job.
+    fn goal<'g>(
+        &self,
+        job: &'g Sweep<'a>,
+        competitors: &'g [Competitor<'a>],
+        places: usize,
+    ) -> Goal<'g, 'a> {
+        Goal {
+            job,
+            competitors,
+            places,
+            threshold: self.competition.threshold,
+        }
+    }
+
+    /// The competitors, as they wait as long as the job; `None` if the budget does not suffice for
+    /// their inputs.
+    pub fn waiting_competitors(&self, budget: &mut WorkBudget) -> Option<Vec<Competitor<'a>>> {
+        let competitors = &self.competition.competitors;
+        let inputs = competitors.len() as u64 * self.rules.program.inputs().len() as u64;
+        budget.take(inputs * COPIED_INPUT)?;
+        let mut waiting = Vec::with_capacity(competitors.len());
+        for &(row, wins_ties) in competitors {
+            let sweep = self.waiting(row);
+            waiting.push(Competitor { sweep, wins_ties });
+        }
+        Some(waiting)
+    }
+}
+
+/// Whether a job never reaches a goal because the value of every considered job grows by the same
+/// in the same time.
+fn gain_alike(goal: &Goal<'_, '_>, budget: &mut WorkBudget) -> bool {
+    let gain = goal.job.constant_slope(0..=LIFETIME, budget);
+    let mut others = goal.competitors.iter();
+    gain.is_some()
+        && others.all(|other| other.sweep.constant_slope(0..=LIFETIME, budget) == gain)
+        && first_step(goal, 0..=LIFETIME, budget) == FirstStep::Never
+}
+
+/// The search for the smallest change of an input.
+struct Search<'s, 'a> {
+    race: &'s Race<'a>,
+    competitors: &'s [Competitor<'a>],
+    name: &'s str,
+    /// The place of the input in the program.
+    slot: usize,
+    range: Range,
+    /// The most that a job may have of the input.
+    most: f64,
+    /// The number of values between two integers.
+    steps_per_unit: f64,
+    means: Means,
+}
+
+/// It takes too long to find out a change of an input.
+struct SearchTooLong;
+
+impl<'a> Search<'_, 'a> {
+    /// The nearest value of the input that gives the rank, if there is one.
+    fn nearest_value(
+        &self,
+        inputs: Vec<Value>,
+        budget: &mut WorkBudget,
+    ) -> Result<Option<Value>, SearchTooLong> {
+        let rules = self.race.rules;
+        let upward = Sweep::new(rules, inputs, self.name, self.steps_per_unit);
+        let downward = upward.clone().reversed();
+        let up = match self.means {
+            Means::AskForLess => FirstStep::Never,
+            _ => self.first_step(&upward, MAX_STEPS, budget),
+        };
+        // only a nearer value is searched
+        let limit = match up {
+            FirstStep::At(steps) => steps - 1,
+            _ => MAX_STEPS,
+        };
+        Ok(match (up, self.first_step(&downward, limit, budget)) {
+            (FirstStep::Unknown, _) | (_, FirstStep::Unknown) => return Err(SearchTooLong),
+            (_, FirstStep::At(steps)) => downward.input(steps),
+            (FirstStep::At(steps), FirstStep::Never) => upward.input(steps),
+            (FirstStep::Never, FirstStep::Never) => None,
+        })
+    }
+
+    /// The other queues that accept jobs and start them, and whose priority gives the job the rank.
+    fn queues_with_rank(&self, budget: &mut WorkBudget) -> Vec<Box<str>> {
+        let queues = &self.race.site.queues;
+        let own = self.race.ranked.table.queue(self.race.row);
+        let mut with_rank = Vec::new();
+        for (name, priority) in queues.iter() {
+            let is_used = queues.is_started(name) && queues.is_enabled(name);
+            let is_of_scheduler = queues.partition(name) == queues.partition(own);
+            if name == own || !is_used || !is_of_scheduler || queues.is_route(name) {
+                continue;
+            }
+            let mut changed = self.race.inputs(self.race.row);
+            changed[self.slot] = Value::Int(priority.unwrap_or(0));
+            let job = Sweep::constant(self.race.rules, changed);
+            let goal = self.race.goal(&job, self.competitors, 1);
+            if let FirstStep::At(_) = first_step(&goal, 0..=0, budget) {
+                with_rank.push(name.into());
+            }
+        }
+        with_rank
+    }
+
+    fn first_step(&self, job: &Sweep<'a>, limit: i64, budget: &mut WorkBudget) -> FirstStep {
+        let goal = self.race.goal(job, self.competitors, 1);
+        let least = match self.means {
+            Means::AskForLess if ALWAYS_NEEDED.contains(&self.name) => 1.0,
+            // the types of a site's resources allow negative amounts, which nobody requests
+            Means::AskForLess => self.range.least.max(0.0),
+            _ => self.range.least,
+        };
+        let last = job.steps_until(least, self.range.most.min(self.most));
+        first_step(&goal, 1..=last.min(limit), budget)
+    }
+}
+
+/// The number of points at which scores are given.
+const POINTS: i64 = 60;
+/// The number of seconds that are evaluated one by one.
+const SHORT_RANGE: i64 = 1024;
+
+impl Site {
+    /// The scores and ranks of some waiting jobs over the next `seconds`. The times at which jobs
+    /// overtake each other are exact. `work` is the most work for one job, in units of a
+    /// [`WorkBudget`]; a job is followed as far as it goes. A job that does not wait is left out;
+    /// so are all if the site computes with decimals.
+    pub fn trajectory(
+        &self,
+        ranked: &RankedQueue,
+        rows: &[usize],
+        seconds: i64,
+        work: u64,
+    ) -> Trajectory {
+        let mut trajectory = Trajectory {
+            seconds,
+            jobs: Vec::new(),
+            overtakings: Vec::new(),
+        };
+        for &row in rows {
+            if let Some(race) = self.race(ranked, row) {
+                add(&mut trajectory, &race, WorkBudget::new(work));
+            }
+        }
+        trajectory.overtakings.sort_unstable();
+        trajectory.overtakings.dedup();
+        trajectory
+    }
+}
+
+/// Adds a job to a trajectory.
+fn add(trajectory: &mut Trajectory, race: &Race<'_>, mut budget: WorkBudget) {
+    let row = race.row;
+    let job = race.waiting(row);
+    let seconds = trajectory.seconds;
+    let found = budget.with_part(2, |part| {
+        let competitors = race.waiting_competitors(part)?;
+        Some(crossings(&job, &competitors, 0..=seconds, part))
+    });
+    let passings = budget.with_part(2, |part| {
+        threshold_passings(&job, race.competition.threshold, seconds, part)
+    });
+    let known_crossings = if found.is_some() { seconds } else { 0 };
+    let all = found.unwrap_or_default();
+    let mut known_until = passings.known_until.min(known_crossings);
+    for crossings in &all {
+        known_until = known_until.min(crossings.known_until);
+    }
+    // the rank now is that of the ranking
+    let known_until = known_until.max(0);
+    let ahead = ahead_over_time(&all);
+    let mut order = race.ranked.ranking.order().iter();
+    let now = order.position(|&other| other == row);
+    let follower = Follower {
+        job: &job,
+        race,
+        ahead: &ahead,
+        now: now.map(|place| place + 1),
+    };
+    let mut points = Vec::new();
+    for point in 0..=POINTS {
+        let wait = seconds * point / POINTS;
+        points.push(follower.point(wait, known_until, &mut budget));
+    }
+    let mut changes = passings.waits;
+    for &(wait, _) in &ahead {
+        changes.push(wait);
+    }
+    changes.sort_unstable();
+    changes.retain(|wait| *wait <= known_until);
+    let (ranks, known_until) = follower.ranks(&changes, known_until, &mut budget);
+    for point in &mut points {
+        if point.wait > known_until {
+            (point.rank, point.is_known) = (None, false);
+        }
+    }
+    for (crossings, &(other, _)) in all.iter().zip(&race.competition.competitors) {
+        for &(wait, is_ahead) in crossings.changes.iter().skip(1) {
+            if wait <= known_until {
+                let (winner, loser) = if is_ahead { (other, row) } else { (row, other) };
+                trajectory.overtakings.push(Overtaking {
+                    wait,
+                    winner,
+                    loser,
+                });
+            }
+        }
+    }
+    trajectory.jobs.push(JobTrajectory {
+        row,
+        known_until,
+        points,
+        ranks,
+    });
+}
+
+/// The scores and the ranks of a job, from the number of competitors that are ahead.
+struct Follower<'f, 'a> {
+    job: &'f Sweep<'a>,
+    race: &'f Race<'a>,
+    ahead: &'f [(i64, usize)],
+    /// The rank now.
+    now: Option<usize>,
+}
+
+impl Follower<'_, '_> {
+    fn point(&self, wait: i64, known_until: i64, budget: &mut WorkBudget) -> TrajectoryPoint {
+        let score = self.score(wait, budget).unwrap_or(f64::NAN);
+        let is_known = wait <= known_until;
+        TrajectoryPoint {
+            wait,
+            score,
+            rank: if is_known {
+                self.rank(wait, score)
+            } else {
+                None
+            },
+            is_known,
+        }
+    }
+
+    /// The score after some seconds; `None` if the budget is spent.
+    fn score(&self, wait: i64, budget: &mut WorkBudget) -> Option<f64> {
+        self.job.scores(wait..=wait, budget)?.pop()
+    }
+
+    /// The rank with this score after some seconds; `None` if the job is not considered then.
+    fn rank(&self, wait: i64, score: f64) -> Option<usize> {
+        if wait == 0 {
+            return self.now;
+        }
+        let index = self.ahead.partition_point(|(from, _)| *from <= wait);
+        let last = self.ahead[..index].last();
+        let ahead = last.map_or(0, |(_, ahead)| *ahead);
+        let competition = &self.race.competition;
+        if score.is_nan() || score > competition.threshold {
+            competition.rank(ahead)
+        } else {
+            None
+        }
+    }
+
+    /// The rank after each of these times at which it may change, and until when it is known.
+    fn ranks(
+        &self,
+        changes: &[i64],
+        mut known_until: i64,
+        budget: &mut WorkBudget,
+    ) -> (Vec<(i64, Option<usize>)>, i64) {
+        let mut ranks = vec![(0, self.now)];
+        let has_threshold = self.race.competition.threshold != NO_THRESHOLD;
+        for &wait in changes {
+            if wait <= 0 {
+                continue;
+            }
+            let mut score = f64::NAN;
+            if has_threshold {
+                let Some(own) = self.score(wait, budget) else {
+                    known_until = wait - 1;
+                    break;
+                };
+                score = own;
+            }
+            ranks.push((wait, self.rank(wait, score)));
+        }
+        ranks.dedup_by_key(|(_, rank)| *rank);
+        (ranks, known_until)
+    }
+}
+
+/// The times at which the score of a job begins to exceed the threshold, or no longer exceeds it.
+struct ThresholdPassings {
+    waits: Vec<i64>,
+    /// The last time up to which they are known.
+    known_until: i64,
+}
+
+fn threshold_passings(
+    job: &Sweep<'_>,
+    threshold: f64,
+    seconds: i64,
+    budget: &mut WorkBudget,
+) -> ThresholdPassings {
+    let mut passings = ThresholdPassings {
+        waits: Vec::new(),
+        known_until: seconds,
+    };
+    if threshold == NO_THRESHOLD {
+        return passings;
+    }
+    let mut last = None;
+    let mut ranges = vec![0..=seconds];
+    while let Some(range) = ranges.pop() {
+        let start = *range.start();
+        let end = *range.end();
+        let bounds = job
+            .enclosure(range.clone(), budget)
+            .map(|found| found.bounds());
+        let is_under = match bounds {
+            Some((_, most)) if most <= threshold => vec![true],
+            Some((least, _)) if least > threshold => vec![false],
+            _ if end - start >= SHORT_RANGE && !budget.is_spent() => {
+                let middle = start + (end - start) / 2;
+                ranges.extend([middle + 1..=end, start..=middle]);
+                continue;
+            }
+            _ => {
+                let Some(scores) = job.scores(range, budget) else {
+                    passings.known_until = start - 1;
+                    break;
+                };
+                scores.into_iter().map(|score| score <= threshold).collect()
+            }
+        };
+        for (wait, is_under) in (start..).zip(is_under) {
+            if last == Some(!is_under) {
+                passings.waits.push(wait);
+            }
+            last = Some(is_under);
+        }
+    }
+    passings
+}
+
+/// The number of competitors that are ahead, at the time 0 and at each time at which it changes.
+fn ahead_over_time(all: &[Crossings]) -> Vec<(i64, usize)> {
+    let mut changes: Vec<(i64, i64)> = Vec::new();
+    let mut ahead = 0;
+    for crossings in all {
+        for (index, &(wait, is_ahead)) in crossings.changes.iter().enumerate() {
+            if index == 0 {
+                ahead += i64::from(is_ahead);
+            } else {
+                changes.push((wait, if is_ahead { 1 } else { -1 }));
+            }
+        }
+    }
+    changes.sort_unstable();
+    let mut over_time = vec![(0, ahead as usize)];
+    for (wait, change) in changes {
+        ahead += change;
+        match over_time.last_mut() {
+            Some(last) if last.0 == wait => last.1 = ahead as usize,
+            _ => over_time.push((wait, ahead as usize)),
+        }
+    }
+    over_time
+}

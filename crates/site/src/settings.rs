@@ -1,0 +1,617 @@
+//! What the files of a site say of the server, its queues, its resources and its scheduler.
+//!
+//! In: the files of a site, of which each may describe any of them. Out: the schema with the names
+//! in the formulas that the server has accepted, the queues, the settings of the server and of the
+//! scheduler, the Python that the server embeds, the resources of which the site alone decides what
+//! a job has, and the warnings about these files.
+
+use std::collections::BTreeSet;
+
+use job_sort_formula::diagnostic::{Message, Need, is_control};
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::name_resolution::Resolution;
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::python::{PythonVersion, Value};
+use job_sort_formula::rank::explain::nearest_double;
+use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
+use job_sort_formula::schema::{InputType, Origin, Schema};
+use jsf_ingest::FileKind;
+use jsf_json::clipped;
+use jsf_openpbs::amounts::AmountSource;
+use jsf_openpbs::files::objects::{Notation, ObjectKind, repeated};
+use jsf_openpbs::files::queues::Queues;
+use jsf_openpbs::files::sched_priv::{ByTime, SchedConfig};
+use jsf_openpbs::files::server::{
+    DEFAULT, ListedScheduler, PbsVersion, ServerSettings, SourceFormula, add_resources,
+    declared_names, listed_schedulers, python_of_system, sets_only_formulas, version_in,
+};
+use jsf_openpbs::words::quoted;
+
+use crate::file_source::{Content, SiteDocument, SiteText, parsed};
+use crate::formula_text::SiteFormulas;
+use crate::site_files::{FileWarnings, in_file};
+use crate::{FileSource, FormulaText, Role, Rule, Site, SiteError, SiteFiles};
+
+/// What the shares depend on, as it is without a `sched_config`.
+const DEFAULT_SETTINGS: &str = "unknown_shares 0, fairshare_usage_res cput, fairshare_entity euser, \
+     fairshare_decay_factor 0.5 every fairshare_decay_time 24:00:00";
+
+/// Reads `sched_config`, of which the server's object of the scheduler replaces a setting. Without
+/// the file, only the formula orders the jobs.
+pub fn read_sched_config(
+    files: &SiteFiles,
+    server: &ServerSettings,
+    warnings: &mut FileWarnings,
+) -> Result<SchedConfig, SiteError> {
+    let mut config = match files.first(Role::SchedConfig) {
+        None => SchedConfig {
+            by_queue: ByTime::always(false),
+            preemptive_sched: ByTime::always(false),
+            ..SchedConfig::default()
+        },
+        Some(source) => {
+            let name = source.name();
+            let Content { bytes, kind } = source.read_expected(Role::SchedConfig)?;
+            if kind == FileKind::Empty {
+                warnings.push(format!(
+                    "`{name}` has no setting: the scheduler's defaults apply, among them `by_queue`, which orders the jobs by \
+                     queue before the formula"
+                ));
+            }
+            let config = SchedConfig::parse(&bytes);
+            let (repeated, others): (Vec<_>, Vec<_>) = config
+                .warnings
+                .iter()
+                .partition(|warning| warning.is_repeated);
+            warnings.extend_unless_strict(in_file(&name, repeated))?;
+            warnings.extend(in_file(&name, others));
+            config
+        }
+    };
+    if let Some(priority) = server.preempt_queue_prio() {
+        config.preempt_queue_prio = priority;
+    }
+    Ok(config)
+}
+
+/// A warning about a tree without a `sched_config`.
+pub fn defaults_assumed() -> Message {
+    let assumed =
+        format!("there is no `sched_config`, so its defaults are assumed: {DEFAULT_SETTINGS}; ");
+    Message::asking(assumed, [Need::SchedConfig])
+}
+
+/// The server, its queues and the names that a formula may use.
+#[derive(Debug, Default)]
+pub struct Documents {
+    pub schema: Schema,
+    pub queues: Queues,
+    pub server: ServerSettings,
+    pub python: ServerPython,
+    /// The resources that the documents declare under names that the scheduler defines.
+    pub hidden: Vec<String>,
+    /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
+    pub partition: Option<String>,
+    pub formulas: SiteFormulas,
+    pub warnings: FileWarnings,
+}
+
+/// The name of the scheduler's own copy of the formula.
+const SCHEDULERS_FORMULA: &str = "sched_formula";
+
+/// What is said of documents that do not describe what they are given for.
+const NOT_DESCRIBED: [(Role, &str); 3] = [
+    (
+        Role::Server,
+        "describes no server, so the formula, threshold, defaults and `eligible_time_enable` are not known; what else is listed is used",
+    ),
+    (
+        Role::Queues,
+        "describes no queue, so `queue_priority` is 0 for every job; what else is listed is used",
+    ),
+    (
+        Role::Resources,
+        "declares no resource: expected a `resourcedef` or the output of `qmgr -c 'print resource'`",
+    ),
+];
+
+impl Documents {
+    /// Reads the documents: those of the server first, then those of the queues and of the
+    /// resources.
+    ///
+    /// # Errors
+    /// A document cannot be read, or describes neither a server nor queues nor resources; or it
+    /// gives something more than once, and the rules are strict.
+    pub fn read(
+        files: &SiteFiles,
+        python: Option<PythonVersion>,
+        is_strict: bool,
+    ) -> Result<Self, SiteError> {
+        let mut read = Self {
+            schema: Schema::openpbs(),
+            partition: files.partition.clone(),
+            warnings: FileWarnings::new(is_strict),
+            ..Self::default()
+        };
+        for (name, kind) in &files.declared {
+            read.schema.add_listed(name, *kind);
+        }
+        let texts = SiteText::read_all(files)?;
+        let documents: Vec<SiteDocument<'_>> = texts.iter().map(SiteDocument::new).collect();
+        read.add_all(files, &documents)?;
+        read.queues.add_seen_to(&mut read.schema);
+        read.check_declared(files);
+        // before names of formulas are resolved
+        let version = read.server.pbs_version();
+        read.python = ServerPython::find(python, files, version, &mut read.warnings)?;
+        read.schema = read.schema.with_python(read.python.version);
+        read.read_formulas(files, &documents)?;
+        Ok(read)
+    }
+
+    /// Adds the documents of the server, the queues and the resources, each once.
+    fn add_all(
+        &mut self,
+        files: &SiteFiles,
+        documents: &[SiteDocument<'_>],
+    ) -> Result<(), SiteError> {
+        let mut added: Vec<(&FileSource, Vec<Role>)> = Vec::new();
+        for (role, warning) in NOT_DESCRIBED {
+            let sources = files.all(role);
+            for document in parsed(documents, sources) {
+                if added.iter().all(|(source, _)| *source != document.source) {
+                    added.push((document.source, self.add(document, role)?));
+                }
+            }
+            let mut added = added.iter();
+            let is_described =
+                added.any(|(source, roles)| sources.contains(source) && roles.contains(&role));
+            if !sources.is_empty() && !is_described {
+                let names = quoted(sources.iter().map(FileSource::name));
+                self.warnings.push(format!("{names} {warning}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the formulas, and the scheduler whose formula is given.
+    fn read_formulas(
+        &mut self,
+        files: &SiteFiles,
+        documents: &[SiteDocument<'_>],
+    ) -> Result<(), SiteError> {
+        let partition = files.partition.as_deref();
+        let given = parsed(documents, files.all(Role::Formula)).first().copied();
+        if let Some(document) = given {
+            let formula = FormulaText::given(document, partition);
+            self.add_names_from_formula_file(document, formula.as_ref().ok())?;
+            if let Ok(formula) = &formula {
+                self.formulas.all.push(formula.clone());
+            }
+            self.formulas.given = Some(formula);
+        }
+        let mut in_use = Vec::new();
+        for document in parsed(documents, files.all(Role::Server)) {
+            match partition {
+                Some(partition) => {
+                    if let Some(formula) = FormulaText::of_partition(document, partition) {
+                        in_use.push((document, Ok(formula)));
+                    }
+                }
+                // the formula of the server is that of the default scheduler
+                None => in_use.push((document, FormulaText::of_document(document))),
+            }
+        }
+        for document in parsed(documents, files.all(Role::SchedFormula)) {
+            in_use.push((document, FormulaText::of_document(document)));
+        }
+        self.add_names_in_active_formula(&in_use);
+        for (_, formula) in in_use {
+            self.formulas.add(formula);
+        }
+        match partition {
+            Some(partition) => self.require_partition(partition)?,
+            None => {
+                let mut with_formulas = Vec::from_iter(given);
+                with_formulas.extend(parsed(documents, files.all(Role::Server)));
+                self.choose_scheduler(given, &with_formulas);
+            }
+        }
+        Ok(())
+    }
+
+    /// Warns about each resource that was declared with a different type from the one that OpenPBS
+    /// or a document gives it.
+    fn check_declared(&mut self, files: &SiteFiles) {
+        for (name, declared) in &files.declared {
+            let Some(entry) = self.schema.entry(name) else {
+                continue;
+            };
+            if entry.input_type == *declared {
+                continue;
+            }
+            let reason = match entry.origin {
+                Origin::Special | Origin::Standard => "OpenPBS defines it",
+                Origin::Site | Origin::Slurm => "a document of the site declares it",
+                Origin::Seen => "the jobs or queues of the site have it",
+            };
+            let given = declared.pbs_type();
+            let used = entry.input_type.pbs_type();
+            self.warnings.push(format!(
+                "`{name}` was declared as {given}, but {reason} as {used}; {used} is used"
+            ));
+        }
+    }
+
+    /// Adds the resources, queues and settings of a document, and returns the roles for which it
+    /// describes what it should.
+    fn add(&mut self, document: &SiteDocument<'_>, role: Role) -> Result<Vec<Role>, SiteError> {
+        let SiteDocument { name, objects, .. } = document;
+        let is_resourcedef = objects.notation == Notation::ResourceDef;
+        if !(is_resourcedef && role.files().accepted.contains(&FileKind::Empty)) {
+            document.require(role)?;
+        }
+        self.warn_of_repeated(name, &repeated(objects))?;
+        let problems = add_resources(name, objects, &mut self.schema);
+        self.warnings.extend(problems);
+        for name in declared_names(objects) {
+            if self.schema.origin(name) == Some(Origin::Special) {
+                self.hidden.push(name.to_owned());
+            }
+        }
+        let queues = Queues::read(name, objects)?;
+        let mut described = Vec::new();
+        if objects.has(ObjectKind::Server) || objects.has(ObjectKind::Scheduler) {
+            described.push(Role::Server);
+        }
+        if !queues.is_empty() {
+            described.push(Role::Queues);
+        }
+        if objects.has(ObjectKind::Resource) || queues.lists_resources() {
+            described.push(Role::Resources);
+        }
+        self.queues.add(queues);
+        self.server.add(objects, self.partition.as_deref());
+        Ok(described)
+    }
+
+    /// Refuses a partition that no queue has.
+    fn require_partition(&self, partition: &str) -> Result<(), SiteError> {
+        let mut names = Vec::new();
+        for (queue, _) in self.queues.iter() {
+            names.extend(self.queues.partition(queue));
+        }
+        if names.contains(&partition) {
+            return Ok(());
+        }
+        let similar = did_you_mean(partition, names.into_iter().take(MAX_COMPARED));
+        Err(SiteError::content(format!(
+            "no queue has the partition `{partition}`{similar}"
+        )))
+    }
+
+    fn warn_of_repeated(
+        &mut self,
+        name: &str,
+        repeated: &BTreeSet<String>,
+    ) -> Result<(), SiteError> {
+        let mut warnings = Vec::new();
+        for what in repeated {
+            warnings.push(format!(
+                "`{what}` is given more than once; check which one is in force"
+            ));
+        }
+        self.warnings.extend_unless_strict(in_file(name, warnings))
+    }
+
+    /// If the file of the formula describes a server, adds the names that it lists; if the server
+    /// wrote it, those in its formula. Nothing else of it is used.
+    fn add_names_from_formula_file(
+        &mut self,
+        document: &SiteDocument<'_>,
+        formula: Option<&FormulaText>,
+    ) -> Result<(), SiteError> {
+        let SiteDocument { name, objects, .. } = document;
+        let mut repeated = repeated(objects);
+        repeated.retain(|what| what.ends_with(".job_sort_formula"));
+        self.warn_of_repeated(name, &repeated)?;
+        if document.is_of_server() {
+            add_resources(name, objects, &mut self.schema);
+            Queues::read(name, objects)?.add_seen_to(&mut self.schema);
+        }
+        if let Some(formula) = formula
+            && (document.is_of_server() || document.kind == FileKind::SchedFormula)
+        {
+            let added = self.add_formula_names(formula);
+            if document.kind == FileKind::Qmgr
+                && sets_only_formulas(objects.text)
+                && !added.is_empty()
+            {
+                self.warnings.push(format!(
+                    "`{name}` sets a formula with {}, which nothing else declares: that the server knows it is certain only if this is \
+                     what it has printed; to check a formula that is still to be set, give the formula alone",
+                    quoted(&added)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the names in the formulas that the server has accepted, so that PBS knows them. Warns
+    /// if files contain different formulas.
+    fn add_names_in_active_formula(
+        &mut self,
+        documents: &[(&SiteDocument<'_>, Result<FormulaText, Message>)],
+    ) {
+        let mut in_force: Option<(&str, String)> = None;
+        for (document, formula) in documents {
+            let Ok(formula) = formula else { continue };
+            let (name, text) = (&*document.name, formula.all_lines());
+            match in_force {
+                None => in_force = Some((name, text)),
+                Some((first, ref used)) if used.trim() != text.trim() => {
+                    let mut warning = format!(
+                        "`{first}` and `{name}` contain different formulas, `{}` and `{}`; the one in `{first}` is used unless you \
+                         give a formula",
+                        clipped(used),
+                        clipped(&text)
+                    );
+                    if first.ends_with(SCHEDULERS_FORMULA) || name.ends_with(SCHEDULERS_FORMULA) {
+                        warning += ". The server writes `sched_priv/sched_formula` whenever its formula is set, so the files come from \
+                                    different times or servers";
+                    }
+                    self.warnings.push(warning);
+                }
+                Some(_) => {}
+            }
+            self.add_formula_names(formula);
+        }
+    }
+
+    /// Warns about the formulas of other schedulers in the documents, and keeps the partition of
+    /// the scheduler whose formula is given.
+    fn choose_scheduler(
+        &mut self,
+        given: Option<&SiteDocument<'_>>,
+        documents: &[&SiteDocument<'_>],
+    ) {
+        for document in documents {
+            if document.kind != FileKind::Qmgr {
+                continue;
+            }
+            let SiteDocument { name, objects, .. } = document;
+            let of_server = SourceFormula::of_server(objects);
+            let mut schedulers = listed_schedulers(objects);
+            schedulers.retain(|scheduler| scheduler.formula.is_some());
+            let is_given = matches!(given, Some(given) if given.source == document.source);
+            let is_only = of_server.is_none() && schedulers.len() == 1;
+            for scheduler in &schedulers {
+                let Some(SourceFormula { text: formula, .. }) = &scheduler.formula else {
+                    continue;
+                };
+                if scheduler.name == DEFAULT {
+                    if let Some(used) = &of_server
+                        && used.text != *formula
+                    {
+                        let warning = contradiction(name, &used.text, formula);
+                        self.warnings.push(warning);
+                    }
+                    continue;
+                }
+                let is_used = is_given && is_only;
+                self.warnings
+                    .push(formula_of_other(name, scheduler, formula, is_used));
+                if is_used {
+                    self.partition.clone_from(&scheduler.partition);
+                }
+            }
+        }
+    }
+
+    /// Adds the names in a formula that the server or the scheduler wrote. Returns those that
+    /// nothing declares.
+    fn add_formula_names(&mut self, formula: &FormulaText) -> Vec<String> {
+        let Ok(formula) = Formula::parse(&formula.all_lines()) else {
+            return Vec::new();
+        };
+        let mut added = Vec::new();
+        for name in formula.names() {
+            if let Resolution::Undefined = Resolution::from_schema(name, &self.schema) {
+                self.schema.add_seen(name, InputType::Float);
+                added.push(name.to_owned());
+            }
+        }
+        added
+    }
+}
+
+/// A warning that the server and its default scheduler have different formulas in one document.
+fn contradiction(source: &str, of_server: &str, of_scheduler: &str) -> String {
+    format!(
+        "`{source}` has the formula `{}` of the server and `{}` of the default scheduler, of which a server accepts only one \
+         (error 15226); that of the server is used, as by the scheduler",
+        clipped(of_server),
+        clipped(of_scheduler)
+    )
+}
+
+/// A warning about the formula of another scheduler than the default one.
+fn formula_of_other(
+    source: &str,
+    scheduler: &ListedScheduler,
+    formula: &str,
+    is_used: bool,
+) -> String {
+    let name = &scheduler.name;
+    let formula = clipped(formula);
+    let partition = match &scheduler.partition {
+        Some(partition) => format!("the partition `{partition}`"),
+        None => "its partition".to_owned(),
+    };
+    let consequence = if is_used {
+        "it is used here, as the only one"
+    } else {
+        "it is not used here: all other jobs belong to the default scheduler"
+    };
+    format!(
+        "`{source}`: the formula `{formula}` is that of the scheduler `{name}`, which orders the jobs of queues with {partition}; \
+         {consequence}"
+    )
+}
+
+/// The version of Python that the server embeds, and what says so.
+#[derive(Debug, Clone, Default)]
+pub struct ServerPython {
+    pub version: PythonVersion,
+    /// The words of an option, the name of a file or that of a system; `None`: nothing says it, and
+    /// the version is the default.
+    pub source: Option<String>,
+}
+
+impl ServerPython {
+    /// The version that is given, else what the site's files say, else the default.
+    ///
+    /// # Errors
+    /// The file that should say it cannot be read.
+    pub fn find(
+        given: Option<PythonVersion>,
+        files: &SiteFiles,
+        pbs: Option<PbsVersion>,
+        warnings: &mut FileWarnings,
+    ) -> Result<Self, SiteError> {
+        if let Some(version) = given {
+            return Ok(Self {
+                version,
+                source: Some("given".to_owned()),
+            });
+        }
+        if let Some(source) = files.first(Role::Python) {
+            let text = source.read_text(Role::Python)?;
+            match version_in(&text) {
+                Some(version) => return Ok(Self { version, source: Some(source.file_name()) }),
+                None => warnings.push(format!(
+                    "`{}` contains `{}`, expected a version of Python from {} to {}, such as `Python 3.9.18`; it is not used",
+                    source.name(),
+                    clipped(text.trim()),
+                    PythonVersion::OLDEST,
+                    PythonVersion::NEWEST
+                )),
+            }
+        }
+        if let Some(source) = files.first(Role::System) {
+            let system = source.read_text(Role::System)?;
+            let known = pbs.and_then(|pbs| python_of_system(&system, pbs));
+            if let Some((version, name)) = known
+                && !name.contains(is_control)
+            {
+                let source = Some(format!("that of {name}"));
+                return Ok(Self { version, source });
+            }
+        }
+        Ok(Self::default())
+    }
+}
+
+impl Site {
+    /// The version of Python that the server embeds, and what says so: `None` if it is only
+    /// assumed.
+    pub fn python(&self) -> (PythonVersion, Option<String>) {
+        (self.python.version, self.python.source.clone())
+    }
+
+    /// The version of Python as one of the rules; `None` if it is only
+    /// assumed.
+    pub fn python_rule(&self) -> Option<Rule> {
+        self.python.source.as_ref()?;
+        Some(Rule::new("python", self.python_in_words()))
+    }
+
+    /// The version of Python, and in parentheses what says so, or that it is assumed.
+    pub fn python_in_words(&self) -> String {
+        let source = self.python.source.as_deref();
+        let source = source.unwrap_or("assumed, as no file says it");
+        format!("{} ({source})", self.python.version)
+    }
+
+    /// What there is and what follows from what is missing: a line for each kind of file, with the
+    /// files, one for the server's Python, and one for each missing file.
+    pub fn summary(&self) -> Vec<String> {
+        self.files.summary(self.python_in_words())
+    }
+}
+
+impl Site {
+    /// The amounts that the site gives to jobs of a resource that none of them requests, as far as
+    /// they are known; `None` if jobs may request it.
+    ///
+    /// No user can request what the flags of a resource withhold. Of another resource of the site,
+    /// every job must have what `resources_default` gives to it. What OpenPBS itself defines, such
+    /// as `walltime`, is there to be requested.
+    pub(crate) fn site_constant(
+        &self,
+        name: &str,
+        schema: &Schema,
+        table: Option<&JobTable>,
+    ) -> Option<Vec<Value>> {
+        let entry = schema.entry(name)?;
+        if !matches!(entry.origin, Origin::Site | Origin::Seen) {
+            return None;
+        }
+        let mut defaults = Vec::new();
+        for queue in self.queues.execution_queues() {
+            defaults.push(self.default_value(queue, name, schema));
+        }
+        if self.queues.is_empty() {
+            defaults.push(self.default_value("", name, schema));
+        }
+        let has_default = defaults.iter().any(Option::is_some);
+        let is_given = has_default
+            && matches!(table, Some(table) if self.all_have_default(name, schema, table));
+        if !(entry.is_withheld || is_given) {
+            return None;
+        }
+        let mut amounts: Vec<Value> = Vec::new();
+        if has_default {
+            for default in defaults {
+                amounts.push(default.unwrap_or(Value::Int(0)));
+            }
+        }
+        if let Some(table) = table
+            && let Some(column) = table.column(name)
+        {
+            for row in 0..column.len() {
+                amounts.push(column.value(row));
+            }
+        }
+        Some(amounts)
+    }
+
+    /// Whether there are jobs, and each of them either lacks the resource or has the default amount
+    /// of its queue.
+    fn all_have_default(&self, name: &str, schema: &Schema, table: &JobTable) -> bool {
+        let Some(column) = table.column(name) else {
+            return false;
+        };
+        let mut defaults = Vec::new();
+        for queue in table.queues() {
+            let default = self.default_value(queue, name, schema);
+            defaults.push(default.as_ref().and_then(nearest_double));
+        }
+        for row in 0..table.len() {
+            let own = Some(column.nearest_double(row));
+            if column.is_set(row) && defaults[table.queue_index(row)] != own {
+                return false;
+            }
+        }
+        !column.is_empty()
+    }
+
+    /// What the formula sees of the default amount of a resource in a queue, or in the server.
+    fn default_value(&self, queue: &str, name: &str, schema: &Schema) -> Option<Value> {
+        let kind = schema.input_type(name);
+        let text = self.queues.resources_default(queue, name)?;
+        let numbers = self.rules.numbers;
+        let amount = numbers.amount(text, kind, AmountSource::Server)?;
+        Some(numbers.resource(amount))
+    }
+}

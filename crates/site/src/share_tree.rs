@@ -1,0 +1,658 @@
+//! The fair-share tree of a site: read from whichever of its files contain one, its nodes by their
+//! names, and the numbers that it gives the entities of the jobs under the policy in force.
+
+use std::collections::{BTreeSet, HashSet};
+
+use job_sort_formula::diagnostic::{Message, Need};
+use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
+use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, PolicyRules, ShareTree};
+use job_sort_formula::jobs::{JobState, JobTable};
+use job_sort_formula::rank::{fill_fairshare, missing_fairshare_input};
+use job_sort_formula::schema::FairshareInput;
+use job_sort_formula::schema::suggestions::{MAX_COMPARED, nearest};
+use jsf_ingest::FileKind;
+use jsf_ingest::native_tree::{read_flux_tree, read_tree};
+use jsf_json::clipped;
+use jsf_openpbs::files::fairshare::{LineFault, MIN_USAGE, ResourceGroup, UsageFile};
+use jsf_openpbs::files::sched_priv::SchedConfig;
+use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
+use jsf_openpbs::words::{counted, quoted};
+use jsf_slurm::tree::TreeFormat;
+
+use crate::file_source::Content;
+use crate::site_files::{FileWarnings, in_file};
+use crate::site_jobs::{extend_limited, jobs_without_entity, unknown_entities};
+use crate::{FileSource, PolicyName, Role, SharesRequest, Site, SiteError, SiteFiles};
+
+/// A tree as its files describe it, before a policy is applied.
+#[derive(Debug)]
+pub struct SiteTree {
+    pub document: TreeDocument,
+    /// The name of the tree's file; `None` for OpenPBS's files.
+    source_name: Option<String>,
+    /// The scheduler other than OpenPBS that the tree's file is from, where the file is not native.
+    pub origin: Option<TreeOrigin>,
+    /// The column `FairShare` of `sshare`, by node of the document; empty for a tree without it, or
+    /// without some of its rows.
+    printed_fairshare: Vec<Option<f64>>,
+    /// The cluster, if the tree's file names it.
+    cluster: Option<String>,
+}
+
+/// The scheduler other than OpenPBS that a tree's file is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TreeOrigin {
+    Slurm {
+        /// Whether it was printed under fair tree, where that can be told.
+        is_fair_tree: Option<bool>,
+    },
+    FluxAccounting,
+}
+
+impl SiteTree {
+    /// Reads the tree, if the site has one, and appends the problems of its files to `warnings`.
+    pub fn read(
+        files: &SiteFiles,
+        config: &SchedConfig,
+        warnings: &mut FileWarnings,
+    ) -> Result<Option<Self>, SiteError> {
+        let groups = files.first(Role::ResourceGroup);
+        let usage = files.first(Role::Usage);
+        if let Some(source) = files.first(Role::Tree) {
+            // files of another kind are refused, although their content is not used
+            let mut unused = FileWarnings::default();
+            if let Some(groups) = groups {
+                read_resource_group(groups, &mut unused)?;
+            }
+            if let Some(usage) = usage {
+                read_usage(usage, &mut unused)?;
+            }
+            return Ok(Some(read_document(source, warnings)?));
+        }
+        let Some(source) = groups else {
+            return Ok(None);
+        };
+        let lines = read_resource_group(source, warnings)?;
+        let usage = match usage {
+            Some(source) => read_usage(source, warnings)?,
+            None => {
+                warnings.push(format!(
+                    "`{}` is given without the file `usage`: the usage of every entity is 1, as if nothing had run",
+                    source.name()
+                ));
+                UsageFile::default()
+            }
+        };
+        if let Some(warning) = foreign_usage(&lines, &usage) {
+            warnings.push(warning);
+        }
+        let builder = PbsTreeBuilder::new(&lines)
+            .usage(&usage)
+            .unknown_shares(config.unknown_shares);
+        Ok(Some(Self::of_document(builder.into_document(), None)))
+    }
+
+    /// A tree that no other scheduler printed.
+    fn of_document(document: TreeDocument, source_name: Option<String>) -> Self {
+        Self {
+            document,
+            source_name,
+            origin: None,
+            printed_fairshare: Vec::new(),
+            cluster: None,
+        }
+    }
+
+    /// The tree that OpenPBS's scheduler has after it has seen jobs of these entities.
+    pub fn pbs_tree<'e>(
+        &self,
+        rules: PolicyRules,
+        entities: impl IntoIterator<Item = &'e str>,
+    ) -> Result<PbsTree, SiteError> {
+        let tree = self.build(&self.document, rules, entities)?;
+        // only the scheduler computes with infinite usage, and only with that in its own files
+        if !(self.is_of_openpbs() && rules == PolicyRules::Scheduler) {
+            self.require_finite_usage(tree.tree())?;
+        }
+        Ok(tree)
+    }
+
+    /// The tree that OpenPBS's scheduler has, as in [`pbs_tree`](Self::pbs_tree), after `change`
+    /// has changed every usage in its files. An entity whose usage is then 1 has no record.
+    pub fn pbs_tree_with_usage<'e>(
+        &self,
+        rules: PolicyRules,
+        entities: impl IntoIterator<Item = &'e str>,
+        change: impl Fn(f64) -> f64,
+    ) -> Result<PbsTree, SiteError> {
+        let mut document = self.document.clone();
+        for record in &mut document.records {
+            record.usage = change(record.usage);
+        }
+        document.records.retain(|record| record.usage != MIN_USAGE);
+        for node in &mut document.nodes {
+            node.usage = node.usage.map(&change);
+        }
+        self.build(&document, rules, entities)
+    }
+
+    fn build<'e>(
+        &self,
+        document: &TreeDocument,
+        rules: PolicyRules,
+        entities: impl IntoIterator<Item = &'e str>,
+    ) -> Result<PbsTree, SiteError> {
+        let builder = PbsTreeBuilder::from_document(document).rules(rules);
+        let built = builder.with_entities(entities).build();
+        built.map_err(|error| self.error(&error))
+    }
+
+    /// The tree's file and its cluster, if the file names it.
+    pub fn cluster(&self) -> Option<(String, String)> {
+        Some((self.source_name.clone()?, self.cluster.clone()?))
+    }
+
+    /// Whether the tree is from OpenPBS's files.
+    pub fn is_of_openpbs(&self) -> bool {
+        self.source_name.is_none()
+    }
+
+    /// Whether the tree's file is from Slurm.
+    pub fn is_of_slurm(&self) -> bool {
+        matches!(self.origin, Some(TreeOrigin::Slurm { .. }))
+    }
+
+    /// The column `FairShare` of the tree's file: the name of the file, and the factor of each node
+    /// below the root, in the order of the document; `None` without such a column.
+    pub fn printed_fairshare(&self) -> Option<(&str, &[Option<f64>])> {
+        if self.printed_fairshare.iter().all(Option::is_none) {
+            return None;
+        }
+        Some((self.source_name.as_deref()?, &self.printed_fairshare))
+    }
+
+    /// The tree without entities of jobs, for any policy. A tree of OpenPBS's files has the group
+    /// `unknown`.
+    pub fn share_tree(&self) -> Result<ShareTree, SiteError> {
+        if self.is_of_openpbs() {
+            return Ok(self.pbs_tree(PolicyRules::Documented, [])?.into_tree());
+        }
+        let tree = self.document.share_tree();
+        let tree = tree.map_err(|error| self.error(&error))?;
+        self.require_finite_usage(&tree)?;
+        Ok(tree)
+    }
+
+    /// Refuses usage whose sum no double can hold: every part of it would be 0.
+    fn require_finite_usage(&self, tree: &ShareTree) -> Result<(), SiteError> {
+        if tree.usage(tree.root()).is_finite() {
+            return Ok(());
+        }
+        let mut error = "the sum of all usage is beyond the range of a double".to_owned();
+        if self.is_of_openpbs() {
+            error += ", with which only OpenPBS's scheduler computes";
+        }
+        Err(self.error(&error))
+    }
+
+    fn error(&self, error: &dyn std::fmt::Display) -> SiteError {
+        match &self.source_name {
+            Some(name) => SiteError::content(format!("`{name}`: {error}")),
+            None => SiteError::content(error),
+        }
+    }
+}
+
+fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<SiteTree, SiteError> {
+    let Content { bytes, kind } = source.read_expected(Role::Tree)?;
+    let name = source.name();
+    let is_of_flux = kind == FileKind::FluxTree;
+    if is_of_flux || is_native_json(&bytes) {
+        let read = if is_of_flux {
+            read_flux_tree
+        } else {
+            read_tree
+        };
+        let mut document = read(&name, &bytes)?;
+        if is_of_flux {
+            let differences = take_usage_of_banks(&mut document);
+            warnings.extend(in_file(&name, differences));
+        }
+        let mut unknown = Vec::new();
+        for key in &document.unknown_keys {
+            unknown.push(format!("unknown key `{key}` is ignored"));
+        }
+        warnings.extend(in_file(&name, unknown));
+        let mut repeated = Vec::new();
+        for (key, path) in &document.repeated_keys {
+            let consequence = if *key == "children" {
+                "the lists are joined"
+            } else {
+                "the last one counts"
+            };
+            repeated.push(format!("{path} has `{key}` more than once; {consequence}"));
+        }
+        warnings.extend_unless_strict(in_file(&name, repeated))?;
+        let mut tree = SiteTree::of_document(document, Some(name));
+        if is_of_flux {
+            tree.origin = Some(TreeOrigin::FluxAccounting);
+        }
+        return Ok(tree);
+    }
+    let associations = jsf_slurm::read_tree(&name, &bytes)?;
+    warnings.extend_unless_strict(in_file(&name, &associations.duplicates))?;
+    warnings.extend(in_file(&name, &associations.warnings));
+    if !associations.usage_known && associations.format != TreeFormat::Sshare {
+        warnings.push(format!(
+            "`{name}`: what `sacctmgr` prints has no usage, so every usage is 0; `sshare -a -l -P` has it"
+        ));
+    }
+    Ok(SiteTree {
+        document: associations.document,
+        source_name: Some(name),
+        origin: Some(TreeOrigin::Slurm {
+            is_fair_tree: associations.is_fair_tree,
+        }),
+        // where rows are missing, all numbers differ, which has a warning
+        printed_fairshare: if associations.has_missing_rows {
+            Vec::new()
+        } else {
+            associations.printed_fairshare
+        },
+        cluster: associations.cluster,
+    })
+}
+
+/// Takes off the usage of the banks, which is that of all below them, and says where it is not.
+fn take_usage_of_banks(document: &mut TreeDocument) -> Vec<String> {
+    /// What the rounding of a long sum may change.
+    const PRECISION: f64 = 1e-6;
+    let sums = usage_below(document);
+    let stated_of_root = std::mem::take(&mut document.usage);
+    let mut stated = vec![(&*document.root, stated_of_root, sums[0])];
+    for (node, sum) in document.nodes.iter_mut().zip(&sums[1..]) {
+        if node.kind != NodeKind::Entity
+            && let Some(usage) = node.usage.take()
+        {
+            stated.push((&*node.name, usage, *sum));
+        }
+    }
+    let mut differing = Vec::new();
+    for (name, usage, sum) in stated {
+        if (usage - sum).abs() > PRECISION * sum.max(1.0) {
+            differing.push(format!(
+                "the bank `{}` has the usage {usage}, but those below it have {sum}, which counts",
+                clipped(name)
+            ));
+        }
+    }
+    differing
+}
+
+/// The usage below the root and below each node, as flux-accounting sums it up: of the banks, or of
+/// the users where there are no banks.
+fn usage_below(document: &TreeDocument) -> Vec<f64> {
+    let mut above_banks = HashSet::new();
+    for node in &document.nodes {
+        if node.kind != NodeKind::Entity {
+            above_banks.insert(place_above(node));
+        }
+    }
+    let mut sums = vec![0.0; document.nodes.len() + 1];
+    for (index, node) in document.nodes.iter().enumerate().rev() {
+        let above = place_above(node);
+        match node.kind {
+            NodeKind::Entity if above_banks.contains(&above) => {}
+            NodeKind::Entity => sums[above] += node.usage.unwrap_or(0.0),
+            NodeKind::Group | NodeKind::Root => sums[above] += sums[index + 1],
+        }
+    }
+    sums
+}
+
+/// The place of the usage above a node: 0 for the root, else its index and 1.
+fn place_above(node: &TreeNode) -> usize {
+    node.parent.map_or(0, |parent| parent + 1)
+}
+
+/// Native JSON is an object with `children`; `sshare --json` is one with `shares` at its top.
+fn is_native_json(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    text.starts_with('{') && (text.contains("\"children\"") || !text.contains("\"shares\""))
+}
+
+fn read_resource_group(
+    source: &FileSource,
+    warnings: &mut FileWarnings,
+) -> Result<ResourceGroup, SiteError> {
+    let Content { bytes, kind } = source.read_unless_binary(Role::ResourceGroup)?;
+    let lines = ResourceGroup::parse(&bytes);
+    let name = source.name();
+    if lines.lines.is_empty() && !lines.rejected.is_empty() || kind != FileKind::Text {
+        Role::ResourceGroup.require(kind, &name, &bytes)?;
+    }
+    if !lines.rejected.is_empty() && bytes.windows(2).any(|pair| pair == b"\r\n") {
+        warnings.push(format!(
+            "`{name}` has Windows line ends, whose `\\r` is for the scheduler a part of the last field of a line: remove them \
+             (`dos2unix`)"
+        ));
+    }
+    let (mut repeated, mut others) = (Vec::new(), Vec::new());
+    for line in &lines.rejected {
+        match line.fault {
+            LineFault::DuplicateName(_) => repeated.push(line),
+            _ => others.push(line.to_string()),
+        }
+    }
+    warnings.extend_unless_strict(in_file(&name, repeated))?;
+    others.extend_from_slice(&lines.wrapped);
+    for line in &lines.lines {
+        if line.shares < 0 {
+            others.push(format!(
+                "line {}: `{}` has {} shares: the daemon accepts that, and the shares of its siblings change with it",
+                line.line, line.name, line.shares
+            ));
+        }
+    }
+    warnings.extend(in_file(&name, others));
+    if lines.not_listed > 0 {
+        let lines = counted(lines.not_listed, "more line is", "more lines are");
+        warnings.push(format!("`{name}`: {lines} not valid"));
+    }
+    Ok(lines)
+}
+
+/// A warning if no entity of the usage is in the tree.
+fn foreign_usage(groups: &ResourceGroup, usage: &UsageFile) -> Option<String> {
+    if groups.lines.is_empty() {
+        return None;
+    }
+    let first = usage.records.first()?;
+    let names: HashSet<&str> = groups.lines.iter().map(|line| &*line.name).collect();
+    let mut records = usage.records.iter();
+    if records.any(|record| names.contains(&*record.entity)) {
+        return None;
+    }
+    Some(format!(
+        "none of the {} entities of the usage is in the tree, of which the first is `{}`: are `usage` and `resource_group` of the same \
+         site?",
+        usage.records.len(),
+        first.entity
+    ))
+}
+
+fn read_usage(source: &FileSource, warnings: &mut FileWarnings) -> Result<UsageFile, SiteError> {
+    let usage = UsageFile::parse(&source.read_expected(Role::Usage)?.bytes);
+    let (bad, others): (Vec<_>, Vec<_>) = usage.faults.iter().partition(|fault| fault.is_of_usage);
+    let name = source.name();
+    warnings.extend(in_file(&name, others));
+    warnings.extend_unless_strict(in_file(&name, bad))?;
+    warnings.extend_unless_strict(in_file(&name, usage.implausible()))?;
+    let mut entities = HashSet::new();
+    let mut repeated = BTreeSet::new();
+    for record in &usage.records {
+        if !entities.insert(&record.entity) {
+            repeated.insert(&record.entity);
+        }
+    }
+    let mut of_repeated = Vec::new();
+    for entity in repeated {
+        of_repeated.push(format!(
+            "`{entity}` has more than one record; the last one counts for it, and all of them for its groups"
+        ));
+    }
+    warnings.extend_unless_strict(in_file(&name, of_repeated))?;
+    if usage.records.is_empty() && usage.faults.is_empty() {
+        warnings.push(format!(
+            "`{name}` has no record: the usage of every entity is 1, as if nothing had run"
+        ));
+    }
+    Ok(usage)
+}
+
+/// Finds the node that a name denotes, see [`ShareTree::resolve`].
+pub fn find_node(tree: &ShareTree, name: &str) -> Result<NodeId, SiteError> {
+    let node = tree.resolve(name);
+    node.ok_or_else(|| SiteError::Missing(explain_unresolved(tree, name).into()))
+}
+
+/// Why a name denotes no node, and what to write instead.
+pub fn explain_unresolved(tree: &ShareTree, name: &str) -> String {
+    let several = tree.candidates(name);
+    if !several.is_empty() {
+        let several = listed(tree, &several);
+        return format!("the tree has several `{name}`, write one of {several}");
+    }
+    let user_at = name.rfind('/').map_or(0, |at| at + 1);
+    let (above, user) = name.split_at(user_at);
+    let mut with_partition = tree.nodes_with_partition();
+    with_partition.retain(|node| {
+        let full = format!("{above}{}", tree.name(*node));
+        tree.base_name(*node) == user && tree.candidates(&full).contains(node)
+    });
+    if !with_partition.is_empty() {
+        let them = listed(tree, &with_partition);
+        return format!("the tree has `{name}` for single partitions only, write one of {them}");
+    }
+    let names = tree.nodes().map(|node| tree.name(node)).take(MAX_COMPARED);
+    let near = nearest(user, names);
+    if near.is_empty() {
+        return format!("the tree has no `{name}`");
+    }
+    format!(
+        "the tree has no `{name}`; did you mean `{}`?",
+        near.join("` or `")
+    )
+}
+
+/// The full names of a few nodes.
+fn listed(tree: &ShareTree, nodes: &[NodeId]) -> String {
+    const MAX_LISTED: usize = 4;
+    let mut nodes = nodes.to_vec();
+    nodes.sort_unstable();
+    let shown = nodes.iter().take(MAX_LISTED);
+    let names = quoted(shown.map(|&node| full_name(tree, node)));
+    match nodes.len().saturating_sub(MAX_LISTED) {
+        0 => names,
+        rest => format!("{names} and {rest} more"),
+    }
+}
+
+/// `ACCOUNT/USER` for a user, the path for an account: unique in the tree.
+pub fn full_name(tree: &ShareTree, node: NodeId) -> String {
+    match (tree.kind(node), tree.parent(node)) {
+        (NodeKind::Entity, Some(account)) => format!("{}/{}", tree.name(account), tree.name(node)),
+        _ => tree.path(node).join("/"),
+    }
+}
+
+/// The nodes that are active for ticket-based fair share: those that a request names, else those of
+/// the entities with pending jobs.
+pub fn active_nodes(
+    request: &SharesRequest,
+    table: &JobTable,
+    tree: &ShareTree,
+) -> Result<Vec<NodeId>, SiteError> {
+    use JobState::{Held, Queued, Waiting};
+
+    let mut nodes = Vec::new();
+    for name in &request.active {
+        nodes.push(find_node(tree, name)?);
+    }
+    if nodes.is_empty() {
+        let mut pending = BTreeSet::new();
+        for row in 0..table.len() {
+            if matches!(table.state(row), Queued | Held | Waiting) {
+                pending.insert(table.entity_index(row));
+            }
+        }
+        for entity in pending {
+            nodes.extend(tree.resolve(&table.entities()[entity]));
+        }
+    }
+    Ok(nodes)
+}
+
+/// A fair-share tree under the policy in force.
+#[derive(Debug)]
+pub enum AppliedTree {
+    /// OpenPBS's.
+    Pbs(PbsTree),
+    /// A tree under a policy of Slurm, or flux-accounting's.
+    Slurm(AssessedTree),
+}
+
+impl AppliedTree {
+    /// OpenPBS's tree, if it is one.
+    pub fn pbs(&self) -> Option<&PbsTree> {
+        match self {
+            Self::Pbs(tree) => Some(tree),
+            Self::Slurm(_) => None,
+        }
+    }
+
+    /// The tree with its numbers.
+    pub fn assessed(&self) -> &AssessedTree {
+        match self {
+            Self::Pbs(tree) => &tree.assessed,
+            Self::Slurm(assessed) => assessed,
+        }
+    }
+}
+
+impl Site {
+    /// Whether a formula with these inputs, or the order of the jobs, depends on fair share.
+    pub(crate) fn needs_shares(&self, inputs: &[impl AsRef<str>]) -> bool {
+        let mut keys = self.config.job_sort_key.prime.iter();
+        let mut inputs = inputs.iter();
+        self.config.fair_share.prime
+            || keys.any(|key| key.name == "fair_share_perc")
+            || inputs.any(|input| FairshareInput::from_name(input.as_ref()).is_some())
+    }
+
+    /// Fills in the fair-share numbers of the jobs, if they are needed, or in any case those of which
+    /// the table has columns. Returns the tree if it is applied.
+    pub(crate) fn fill_shares(
+        &self,
+        inputs: &[Box<str>],
+        table: &mut JobTable,
+        assumed: &SharesRequest,
+        in_any_case: bool,
+        warnings: &mut Vec<Message>,
+    ) -> Result<Option<AppliedTree>, SiteError> {
+        let mut is_needed = self.needs_shares(inputs);
+        if !is_needed && !in_any_case {
+            return Ok(None);
+        }
+        for (name, _) in FairshareInput::NAMES {
+            is_needed |= table.column(name).is_some();
+        }
+        let tree = self.applied_tree(table, assumed)?;
+        match &tree {
+            _ if !is_needed => {}
+            Some(tree) => self.fill_from(tree, table, warnings),
+            None => self.require_own_shares(inputs, table)?,
+        }
+        Ok(tree)
+    }
+
+    /// The fair-share tree, with the entities of these jobs, under the policy in force; `None` if
+    /// the site has none.
+    fn applied_tree(
+        &self,
+        table: &JobTable,
+        assumed: &SharesRequest,
+    ) -> Result<Option<AppliedTree>, SiteError> {
+        let Some(tree) = &self.tree else {
+            return Ok(None);
+        };
+        Ok(Some(match self.policy.name {
+            PolicyName::Pbs => {
+                let entities = table.entities().iter().map(|entity| &**entity);
+                let mut tree = tree.pbs_tree(self.policy.rules, entities)?;
+                if assumed.assumes_usage() {
+                    let mut changed = tree.tree().clone();
+                    self.assume_usage(&mut changed, PolicyName::Pbs, assumed)?;
+                    tree = tree
+                        .with_usage_of(changed, &*self.policy.build_policy(PolicyName::Pbs, &[]));
+                }
+                AppliedTree::Pbs(tree)
+            }
+            name => {
+                let mut shares = tree.share_tree()?;
+                self.assume_usage(&mut shares, name, assumed)?;
+                let active = active_nodes(assumed, table, &shares)?;
+                AppliedTree::Slurm(AssessedTree::new(
+                    shares,
+                    &*self.policy.build_policy(name, &active),
+                ))
+            }
+        }))
+    }
+
+    /// Fills in the fair-share numbers of a tree.
+    fn fill_from(&self, tree: &AppliedTree, table: &mut JobTable, warnings: &mut Vec<Message>) {
+        let numbers = self.rules.numbers;
+        warnings.extend(jobs_without_entity(table, self.config.fairshare_entity));
+        match tree {
+            AppliedTree::Pbs(tree) => {
+                warnings.extend(unknown_entities(table, tree));
+                fill_fairshare(table, tree, |ratio| numbers.fairshare(ratio));
+            }
+            AppliedTree::Slurm(assessed) => {
+                let unknown = fill_fairshare(table, assessed, |ratio| numbers.fairshare(ratio));
+                let all = unknown.iter().map(|entity| {
+                    format!(
+                        "the jobs of `{entity}` get 0: {}",
+                        explain_unresolved(assessed.tree(), entity)
+                    )
+                });
+                extend_limited(warnings, all, "more entities, whose jobs get 0");
+            }
+        }
+    }
+
+    /// The fair-share tree with the entities of these jobs, to look up which group an entity
+    /// belongs to; `None` if the site has no tree.
+    ///
+    /// # Errors
+    /// The tree cannot be built.
+    pub fn tree_of_jobs(&self, table: &JobTable) -> Result<Option<ShareTree>, SiteError> {
+        let Some(tree) = &self.tree else {
+            return Ok(None);
+        };
+        self.tree_under(self.policy.name, tree, table).map(Some)
+    }
+
+    /// A tree for a policy. That of OpenPBS gives every entity of these jobs a node.
+    pub(crate) fn tree_under(
+        &self,
+        policy: PolicyName,
+        tree: &SiteTree,
+        table: &JobTable,
+    ) -> Result<ShareTree, SiteError> {
+        if policy != PolicyName::Pbs {
+            return tree.share_tree();
+        }
+        let entities = table.entities().iter().map(|entity| &**entity);
+        Ok(tree.pbs_tree(self.policy.rules, entities)?.into_tree())
+    }
+
+    /// Without a tree, every job must contain the fair-share numbers that the formula needs.
+    pub(crate) fn require_own_shares(
+        &self,
+        inputs: &[Box<str>],
+        table: &JobTable,
+    ) -> Result<(), SiteError> {
+        let Some((job, name)) = missing_fairshare_input(table, inputs) else {
+            return Ok(());
+        };
+        let missing = format!("the formula needs `{name}`, which job `{job}` does not have: ");
+        let need = match self.slurm {
+            Some(_) => Need::Sshare,
+            None => Need::Tree,
+        };
+        Err(SiteError::missing(missing, need))
+    }
+}

@@ -1,0 +1,841 @@
+//! Simulating a site: logs of its jobs run through time under a formula.
+//!
+//! In: logs of jobs, and the machine, the limits and the times of a site. Out: the schedule, what
+//! the simulation leaves out, and what is found about the formula on these jobs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufReader, Read};
+
+use job_sort_formula::diagnostic::{Code, Diagnostic, Need, Severity};
+use job_sort_formula::fairshare::decay::HalfLife;
+use job_sort_formula::fairshare::{PolicyRules, ShareTree};
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::lint::{Interval, Ranges, lint, lint_values};
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::python::Value;
+use job_sort_formula::schema::suggestions::did_you_mean;
+use job_sort_formula::schema::{FairshareInput, InputType, Origin};
+use jsf_ingest::FileKind;
+use jsf_openpbs::amounts::{NumberMode, seconds};
+use jsf_openpbs::words::{counted, first_names, quoted};
+use jsf_simulate::{
+    Backfill, Decay, Fairshare, FairsharePolicy, Faults, Goal, Goals, LogInputs, LogRules,
+    MAX_RUN_SUBJOBS, Member, Observer, Results, Schedule, SlurmPriority, UsageMeasure, WarmUp,
+    Workload, WorkloadBuilder, in_one_line, read_workload, sacct_advice, simulate,
+};
+use jsf_slurm::priority::AGE;
+use serde::Deserialize;
+
+use crate::file_source::OpenedFile;
+use crate::node_pools::PROCESSORS;
+use crate::role::unexpected;
+use crate::share_tree::SiteTree;
+use crate::{FileSource, LeftOut, PolicyName, Processors, Role, Site, SiteError};
+
+/// How a workload is run through time, where that is not as the site says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SimulationOptions {
+    /// The number of processors, instead of the site's nodes.
+    pub processors: Option<u32>,
+    /// Which jobs may start before their turn; `None`: as in the `sched_config`, and EASY without
+    /// one.
+    pub backfill: Option<Backfill>,
+    /// The usage that every entity begins with.
+    pub usage: StartingUsage,
+    /// The seconds between two decays of usage; `None`: as in the `slurm.conf` under a policy of
+    /// Slurm, else as in the `sched_config`, and no decay without one.
+    pub decay_period: Option<u64>,
+    /// The factor of a decay; `None`: as in the file that the period is from, else 0.5.
+    pub decay_factor: Option<f64>,
+}
+
+/// The usage with which a simulation begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum StartingUsage {
+    /// The usage in the tree
+    #[default]
+    #[serde(rename = "start")]
+    #[cfg_attr(feature = "clap", value(name = "start"))]
+    Tree,
+    /// None, which is 1 for every entity
+    Fresh,
+}
+
+/// Fewer jobs do not say whether jobs wait.
+const MIN_JOBS: usize = 20;
+/// Where at most this part of the jobs waits, a formula decides nothing.
+const FEW_WAIT: f64 = 0.01;
+
+/// The usage of an entity that has run nothing.
+const FRESH: f64 = 1.0;
+
+/// A simulated workload.
+#[derive(Debug)]
+pub struct SimulatedQueue {
+    /// When the jobs start.
+    pub schedule: Schedule,
+    /// The processors of the machine.
+    pub processors: Processors,
+    /// How many jobs are placed on the hosts of the nodes as their `select` says.
+    pub placed: usize,
+    /// What a cycle starts, in words.
+    pub backfilling: String,
+    /// The fair-share policy; `None` without a tree.
+    pub policy: Option<PolicyName>,
+    /// How usage decays.
+    pub decay: Option<Decay>,
+    /// The server and the queues that have limits of running jobs, in words.
+    pub limits: Vec<String>,
+    /// What the site has and the simulation does without.
+    pub left_out: Vec<LeftOut>,
+    /// The share of the machine of each entity of the workload, by its index, 0..=1: `None` for an
+    /// entity that the tree does not have, and no list without a tree.
+    pub shares: Option<Vec<Option<f64>>>,
+    /// What the simulation leaves out or assumes, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl SimulatedQueue {
+    /// What the simulation says of the jobs of its workload that are submitted at least `warm_up`
+    /// seconds after the first one.
+    pub fn results(&self, workload: &Workload, warm_up: i64) -> Results {
+        Results::new(
+            workload,
+            &self.schedule,
+            self.processors.total,
+            self.shares.as_deref(),
+            warm_up,
+        )
+    }
+
+    /// The warning that hardly any job waits, so that the formula decides nothing: the machine is
+    /// larger than that of the log, or it was idle. `None` if jobs wait, and where there are too
+    /// few to say it.
+    pub fn no_waits(&self, workload: &Workload) -> Option<String> {
+        let (mut started, mut waiting) = (0, 0);
+        for (index, job) in workload.jobs().iter().enumerate() {
+            if let Some(start) = self.schedule.start(index) {
+                started += 1;
+                waiting += usize::from(start > job.submit);
+            }
+        }
+        if started < MIN_JOBS || waiting as f64 > started as f64 * FEW_WAIT {
+            return None;
+        }
+        let mut logged = String::new();
+        if let Some(most) = workload.most_processors_in_use() {
+            logged = format!("; the jobs of the log never used more than {most} at once");
+        }
+        Some(format!(
+            "hardly any job waits, so that no formula makes a difference: the machine has {} processors \
+             {}{logged}; give the number that the machine of the log had, or a busier log",
+            self.processors.total,
+            self.processors.source_in_words()
+        ))
+    }
+}
+
+impl Site {
+    /// Reads logs of jobs as one workload, with the resources and the priorities that these
+    /// formulas need. Of a folder, all files are read. What is left out of a log is in
+    /// [`Workload::faults`].
+    ///
+    /// # Errors
+    /// A log cannot be read, or has no job in a known format.
+    pub fn open_workload(
+        &self,
+        sources: &[FileSource],
+        formulas: &[&Formula],
+        rules: LogRules,
+    ) -> Result<Workload, SiteError> {
+        let mut queues: Vec<Box<str>> = Vec::new();
+        let mut queue_priorities = BTreeMap::new();
+        for (queue, priority) in self.queues.iter() {
+            queues.push(queue.into());
+            queue_priorities.insert(queue.to_owned(), priority.unwrap_or(0));
+        }
+        let mut read: Vec<Box<str>> = Vec::new();
+        for name in self.names_in_log(formulas) {
+            read.push(name.into());
+        }
+        read.extend(self.counted_resources()?);
+        read.extend(self.sorted_resources());
+        for name in self.limited_resources(&queues) {
+            if !is_always_known(&name) {
+                read.push(name);
+            }
+        }
+        read.push(MAX_RUN_SUBJOBS.into());
+        let mut names: Vec<(Box<str>, Option<InputType>)> = Vec::new();
+        for name in read {
+            if !names.iter().any(|(other, _)| *other == name) {
+                let kind = self.schema.input_type(&name);
+                names.push((name, kind));
+            }
+        }
+        let inputs = LogInputs {
+            numbers: self.rules.numbers,
+            entity: self.config.fairshare_entity,
+            names,
+            queue_priorities,
+            default_walltimes: self.default_walltimes(&queues),
+            slurm: self.logged_priority(formulas),
+            takes_clock: self.files.has(Role::Holidays) || self.files.has(Role::DedicatedTime),
+            takes_chunks: self.files.has(Role::Nodes),
+            by_association: self.slurm.is_some()
+                && self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
+            rules,
+        };
+        read_logs(sources, WorkloadBuilder::with_inputs(inputs))
+    }
+
+    /// The names in formulas that a simulation takes from the log.
+    pub fn names_in_log<'f>(&self, formulas: &[&'f Formula]) -> Vec<&'f str> {
+        let mut names = BTreeSet::new();
+        for formula in formulas {
+            names.extend(formula.names());
+        }
+        names.retain(|name| self.schema.is_numeric(name) && !self.is_simulated(name));
+        names.into_iter().collect()
+    }
+
+    /// Whether a simulation computes an input, whatever the log says.
+    fn is_simulated(&self, name: &str) -> bool {
+        is_always_known(name) || name == AGE && self.slurm.is_some()
+    }
+
+    /// What the numbers of Slurm's priority follow from, if the site is one of Slurm and a formula
+    /// names one.
+    fn logged_priority(&self, formulas: &[&Formula]) -> Option<SlurmPriority> {
+        let slurm = self.slurm.as_ref()?;
+        let mut names = self.names_in_log(formulas).into_iter();
+        if !names.any(|name| self.schema.origin(name) == Some(Origin::Slurm)) {
+            return None;
+        }
+        Some(SlurmPriority {
+            settings: slurm.settings.clone(),
+            cluster: slurm.cluster.clone(),
+        })
+    }
+
+    /// The time that a job of each queue gets if it asks for none; that of an empty name is for all
+    /// other queues.
+    fn default_walltimes(&self, queues: &[Box<str>]) -> BTreeMap<String, i64> {
+        let mut defaults = BTreeMap::new();
+        for queue in [""].into_iter().chain(queues.iter().map(AsRef::as_ref)) {
+            if let Some(default) = self.queues.default_amount(queue, "walltime")
+                && let Some(walltime @ 1..) = seconds(default)
+            {
+                defaults.insert(queue.to_owned(), walltime);
+            }
+        }
+        defaults
+    }
+
+    /// Runs a workload, as [`Site::open_workload`] reads it for the formula, through time under the
+    /// formula, by the rules of the site's scheduler.
+    ///
+    /// # Errors
+    /// The formula is not arithmetic, it needs fair share and the site has no tree, the tree cannot
+    /// be built, or the number of processors is not known.
+    pub fn simulate(
+        &self,
+        formula: &Formula,
+        workload: &Workload,
+        options: SimulationOptions,
+        observer: &mut dyn Observer,
+    ) -> Result<SimulatedQueue, SiteError> {
+        let SimulationOptions {
+            processors,
+            backfill,
+            usage,
+            ..
+        } = options;
+        let program = &formula.compile(&self.schema)?;
+        let decay = self.simulated_decay(&options);
+        let mut warnings = Vec::new();
+        let mut unknown: Vec<&str> = Vec::new();
+        for name in program.inputs() {
+            if !self.is_simulated(name) && !workload.has_input(name) {
+                unknown.push(name);
+            }
+        }
+        if !unknown.is_empty() {
+            warnings.push(format!(
+                "no job of the log has {}, so every job has 0",
+                first_names(unknown)
+            ));
+        }
+        let mut counted = self.counted(workload, processors)?;
+        let from = counted.source;
+        let placed = counted.placed_jobs;
+        let mut left_out = std::mem::take(&mut counted.left_out);
+        let mut queues: Vec<(&str, usize)> = Vec::new();
+        for queue in workload.queues() {
+            queues.push((queue, 0));
+        }
+        for job in workload.jobs() {
+            queues[job.queue as usize].1 += 1;
+        }
+        let (times, of_times) = self.simulated_times(workload, &queues, &mut warnings)?;
+        let mut rules = self.simulation_rules(workload, counted, backfill, times);
+        if !rules.cycle.times.is_empty() {
+            rules.non_prime = self.non_prime_rules(workload, backfill)?;
+        }
+        let preempts = rules.cycle.levels.is_some();
+        left_out.extend(self.left_out_of_preemption(preempts, workload.jobs().len()));
+        left_out.extend(self.left_out(&queues));
+        left_out.extend(of_times);
+        let fairshare = self.simulated_fairshare(program, workload, decay, usage, &mut warnings)?;
+        let total = rules.processors();
+        let backfilling = self.backfilling(backfill, &rules.cycle);
+        let schedule =
+            simulate(program, workload, rules, fairshare, observer).map_err(SiteError::content)?;
+        warnings.extend(too_large(workload, &schedule, total));
+        warnings.extend(never_started(workload, &schedule));
+        warnings.extend(self.unlisted_queues(workload, &queues));
+        let mut simulated = SimulatedQueue {
+            schedule,
+            processors: Processors { total, from },
+            placed,
+            backfilling,
+            policy: self.tree.is_some().then_some(self.policy.name),
+            decay,
+            limits: self.limited_owners(workload),
+            left_out,
+            shares: self.entity_shares(workload)?,
+            warnings,
+        };
+        let no_waits = simulated.no_waits(workload);
+        simulated.warnings.splice(0..0, no_waits);
+        Ok(simulated)
+    }
+
+    /// The server and the queues of a workload that have limits of running jobs.
+    fn limited_owners(&self, workload: &Workload) -> Vec<String> {
+        let mut owners = Vec::new();
+        if self.queues.limits.hard.contains_key("") {
+            owners.push("the server".to_owned());
+        }
+        for queue in workload.queues() {
+            if !queue.is_empty() && self.queues.limits.hard.contains_key(queue) {
+                owners.push(format!("queue {queue}"));
+            }
+        }
+        owners
+    }
+
+    /// How usage decays: as the options say, else as in the `slurm.conf` or the `sched_config`.
+    fn simulated_decay(&self, options: &SimulationOptions) -> Option<Decay> {
+        let (period, factor) = (options.decay_period, options.decay_factor);
+        let conf = &self.policy.conf;
+        let is_of_slurm = self.decays_as_in_slurm_conf();
+        if is_of_slurm && conf.decay_half_life > 0 && period.is_none() && factor.is_none() {
+            let half_life = HalfLife::new(conf.decay_half_life);
+            return Some(Decay {
+                period: conf.calc_period.into(),
+                factor: half_life.factor(conf.calc_period),
+            });
+        }
+        let configured = if self.files.has(Role::SchedConfig) && !is_of_slurm {
+            self.config.fairshare_decay_factor.into()
+        } else {
+            0.5
+        };
+        Some(Decay {
+            period: self.decay_period(period)?,
+            factor: factor.unwrap_or(configured),
+        })
+    }
+
+    /// The time in which usage decays once, in seconds: as the options say, else the half-life of
+    /// the `slurm.conf` or the interval of the `sched_config`.
+    pub(crate) fn decay_period(&self, given: Option<u64>) -> Option<u64> {
+        if given.is_some() {
+            return given;
+        }
+        let configured = if self.decays_as_in_slurm_conf() {
+            self.policy.conf.decay_half_life.into()
+        } else if self.files.has(Role::SchedConfig) {
+            self.config.fairshare_decay_time
+        } else {
+            0
+        };
+        (configured > 0).then_some(configured)
+    }
+
+    pub(crate) fn decays_as_in_slurm_conf(&self) -> bool {
+        self.policy.name != PolicyName::Pbs && self.files.has(Role::SlurmConf)
+    }
+
+    /// The share of the machine of each entity of a workload.
+    fn entity_shares(&self, workload: &Workload) -> Result<Option<Vec<Option<f64>>>, SiteError> {
+        let Some(tree) = &self.tree else {
+            return Ok(None);
+        };
+        let tree = self.simulated_tree(tree, workload)?;
+        let policy = self.policy.build_policy(self.policy.name, &[]);
+        let shares = policy.assess(&tree);
+        let mut of_entities = Vec::new();
+        for entity in &workload.names_in_log().entities {
+            let mut share = None;
+            if let Some(node) = tree.resolve(entity)
+                && let Some(shares) = shares.get(node)
+            {
+                share = Some(shares.fairshare_perc);
+            }
+            of_entities.push(share);
+        }
+        Ok(Some(of_entities))
+    }
+
+    /// The tree with the entities of a workload; those that OpenPBS does not find are in the group
+    /// `unknown`.
+    pub(crate) fn simulated_tree(
+        &self,
+        tree: &SiteTree,
+        workload: &Workload,
+    ) -> Result<ShareTree, SiteError> {
+        if self.policy.name != PolicyName::Pbs {
+            return tree.share_tree();
+        }
+        let mut entities: Vec<&str> = Vec::new();
+        for entity in &workload.names_in_log().entities {
+            // jobs without an entity are not one entity
+            if !entity.is_empty() {
+                entities.push(entity);
+            }
+        }
+        // the scheduler's rules take any usage, and the documented ones do without that of the tree
+        Ok(tree.pbs_tree(PolicyRules::Scheduler, entities)?.into_tree())
+    }
+
+    fn simulated_fairshare(
+        &self,
+        program: &Program,
+        workload: &Workload,
+        decay: Option<Decay>,
+        usage: StartingUsage,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<Fairshare>, SiteError> {
+        let mut inputs = program.inputs().iter();
+        let input = inputs.find(|name| FairshareInput::from_name(name).is_some());
+        if input.is_none() && !self.config.fair_share.prime {
+            return Ok(None);
+        }
+        let Some(tree) = &self.tree else {
+            let Some(input) = input else {
+                return Ok(None);
+            };
+            let missing =
+                format!("the formula needs `{input}`, which a log of jobs does not have: ");
+            return Err(SiteError::missing(missing, Need::Tree));
+        };
+        let (name, rules) = (self.policy.name, self.policy.rules);
+        let in_log = &workload.names_in_log().entities;
+        let policy = match name {
+            PolicyName::TicketBased => FairsharePolicy::TicketBased(rules),
+            _ => FairsharePolicy::Other(self.policy.build_policy(name, &[])),
+        };
+        let simulated = self.simulated_tree(tree, workload)?;
+        let is_documented = (name, rules) == (PolicyName::Pbs, PolicyRules::Documented);
+        let mut fairshare = Fairshare::new(
+            simulated,
+            policy,
+            decay,
+            in_log,
+            // Slurm has no least usage
+            if self.slurm.is_some() { 0.0 } else { 1.0 },
+            usage == StartingUsage::Tree && !is_documented,
+        );
+        if self.files.has(Role::SchedConfig) {
+            let measure = UsageMeasure::from_formula(&self.config.fairshare_usage_res);
+            fairshare.measure = measure.unwrap_or_default();
+        }
+        fairshare.is_printed = self.rules.numbers == NumberMode::OpenPbs;
+        let known = match name {
+            PolicyName::Pbs => Some(tree.pbs_tree(PolicyRules::Scheduler, [])?),
+            _ => None,
+        };
+        let consequence = match known {
+            Some(_) => "they join the group `unknown`",
+            None => "their fair-share numbers are 0",
+        };
+        let mut unknown = Vec::new();
+        for (entity, name) in in_log.iter().enumerate() {
+            let is_known = match &known {
+                Some(known) => known.tree().find(name).is_some(),
+                None => fairshare.nodes[entity].is_some(),
+            };
+            if !is_known {
+                unknown.push(&*workload.entities()[entity]);
+            }
+        }
+        if unknown.contains(&"") {
+            let zero = "jobs whose user the log does not say have fair-share numbers of 0";
+            warnings.push(zero.to_owned());
+            unknown.retain(|name| !name.is_empty());
+        }
+        if !unknown.is_empty() {
+            let list = first_names(unknown);
+            warnings.push(format!(
+                "entities of the log that are not in the tree: {list}; {consequence}"
+            ));
+        }
+        Ok(Some(fairshare))
+    }
+
+    /// How long after the first submission of a workload the jobs begin that count: under any
+    /// formula the same, so that the results of one are the same beside any other.
+    ///
+    /// # Errors
+    /// The tree cannot be built.
+    pub fn warm_up(
+        &self,
+        workload: &Workload,
+        options: &SimulationOptions,
+    ) -> Result<WarmUp, SiteError> {
+        let Some(period) = self.fresh_usage_decay(options)? else {
+            return Ok(WarmUp::None);
+        };
+        let period = i64::try_from(period).unwrap_or(i64::MAX).max(1);
+        let [first, .., last] = workload.jobs() else {
+            return Ok(WarmUp::None);
+        };
+        let until_decay = if self.decays_as_in_slurm_conf() && options.decay_period.is_none() {
+            period
+        } else {
+            // usage decays at every multiple of the period, wherever the log begins
+            period - first.submit.rem_euclid(period)
+        };
+        let is_short = until_decay > last.submit.saturating_sub(first.submit) / 2;
+        Ok(if is_short {
+            WarmUp::LogTooShort(until_decay)
+        } else {
+            WarmUp::UntilDecay(until_decay)
+        })
+    }
+
+    /// The time in which usage that starts fresh decays once, in seconds: until then it says who
+    /// ran first, and not who runs much. `None` without a tree, where the tree has usage to start
+    /// with, and where nothing decays.
+    fn fresh_usage_decay(&self, options: &SimulationOptions) -> Result<Option<u64>, SiteError> {
+        let Some(tree) = &self.tree else {
+            return Ok(None);
+        };
+        let tree = self.simulated_tree(tree, &Workload::default())?;
+        let mut nodes = tree.nodes();
+        let has_usage =
+            nodes.any(|node| tree.children(node).is_empty() && tree.usage(node) > FRESH);
+        if has_usage && options.usage != StartingUsage::Fresh {
+            return Ok(None);
+        }
+        Ok(self.decay_period(options.decay_period))
+    }
+}
+
+/// Checks that a warm-up leaves jobs of a workload that count.
+///
+/// # Errors
+/// The last job is submitted before the warm-up, in seconds after the first submission, is over.
+pub fn check_warm_up(workload: &Workload, warm_up: i64) -> Result<(), SiteError> {
+    let (Some(first), Some(last)) = (workload.jobs().first(), workload.jobs().last()) else {
+        return Ok(());
+    };
+    let length = last.submit.saturating_sub(first.submit);
+    if warm_up <= length {
+        return Ok(());
+    }
+    Err(SiteError::content(format!(
+        "the warm-up of {warm_up} s leaves no job: the last one is submitted {length} s after the first"
+    )))
+}
+
+fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Workload, SiteError> {
+    for source in sources {
+        let folder = match source {
+            FileSource::Path(path) if path.is_dir() => path,
+            _ => {
+                read_log(source, &mut builder)?;
+                continue;
+            }
+        };
+        let mut entries = Vec::new();
+        for entry in folder.read_dir().map_err(SiteError::reading(folder))? {
+            entries.push(entry.map_err(SiteError::reading(folder))?.path());
+        }
+        entries.sort_unstable();
+        if !entries.iter().any(|entry| entry.is_file()) {
+            return Err(SiteError::content(format!(
+                "the folder `{}` contains no file",
+                folder.display()
+            )));
+        }
+        for entry in entries {
+            if entry.is_file() {
+                read_log(&FileSource::from(entry), &mut builder)?;
+                continue;
+            }
+            builder.faults().add(
+                "it is a folder, a pipe or a broken link",
+                format_args!("`{}`", entry.display()),
+            );
+        }
+    }
+    let workload = builder.finish();
+    if workload.jobs().is_empty() {
+        return Err(SiteError::content(format!(
+            "{} has no job that can be simulated{}",
+            quoted(sources.iter().map(FileSource::name)),
+            reasons(workload.faults())
+        )));
+    }
+    Ok(workload)
+}
+
+/// Why a log has no job: how many lines are left out for each reason, and the first that is named.
+fn reasons(faults: &Faults) -> String {
+    let mut reasons = String::new();
+    if let Some(fault) = faults.messages().first() {
+        reasons = format!("; {fault}");
+    }
+    // of a single fault the message says all
+    if let Some(counts) = faults.summary([])
+        && (faults.count() != 1 || reasons.is_empty())
+    {
+        reasons.insert_str(0, &format!(": {counts}"));
+    }
+    reasons
+}
+
+fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), SiteError> {
+    let name = source.name();
+    let OpenedFile { head, kind, rest } = source.opened()?;
+    let log = BufReader::with_capacity(1 << 16, head.as_slice().chain(rest));
+    let is_log = read_workload(&name, log, builder).map_err(SiteError::reading(name.as_ref()))?;
+    if kind == FileKind::Empty {
+        builder
+            .faults()
+            .add("it is empty", format_args!("`{name}`"));
+    } else if !is_log {
+        let mut expected = "a log of jobs: Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON".to_owned();
+        if let Some(advice) = sacct_advice(&String::from_utf8_lossy(&head)) {
+            expected += &format!("; {advice}");
+        }
+        return Err(unexpected(kind, &name, kind.description(), &expected));
+    }
+    Ok(())
+}
+
+/// The warning about jobs that ask for more than there is.
+fn too_large(workload: &Workload, schedule: &Schedule, processors: u32) -> Option<String> {
+    if schedule.too_large.is_empty() {
+        return None;
+    }
+    let list = first_names(schedule.too_large.iter().map(|&job| workload.id(job)));
+    let jobs = counted(schedule.too_large.len(), "job asks", "jobs ask");
+    Some(format!(
+        "{jobs} for more than there is ({processors} processors) and can never start, so the simulation leaves out {list}"
+    ))
+}
+
+/// The warnings about jobs that never start although the machine is large enough.
+fn never_started(workload: &Workload, schedule: &Schedule) -> Vec<String> {
+    let mut held = schedule.never_start().collect::<Vec<_>>();
+    held.retain(|job| !schedule.deleted.contains(job));
+    let mut warnings = Vec::new();
+    for (jobs, what) in [
+        (
+            &held,
+            "jobs that never start, because a limit, a threshold or a stopped queue lets none run",
+        ),
+        (
+            &schedule.deleted,
+            "jobs that are deleted to make room for others",
+        ),
+    ] {
+        if !jobs.is_empty() {
+            let names = first_names(jobs.iter().map(|&job| workload.id(job)));
+            warnings.push(format!("{what}: {names}"));
+        }
+    }
+    warnings
+}
+
+/// Whether a simulation computes an input of every job, whatever the log says.
+pub fn is_always_known(name: &str) -> bool {
+    matches!(name, "ncpus" | "walltime" | "eligible_time")
+        || FairshareInput::from_name(name).is_some()
+}
+
+/// The codes of the findings about conditions with one outcome.
+const CONDITIONS: [Code; 2] = [Code::DeadBranch, Code::ConstantComparison];
+
+impl Site {
+    /// The findings about the text of a formula and its names, and about conditions that have one
+    /// outcome for all jobs of a workload.
+    pub fn lint(&self, formula: &Formula, workload: &Workload) -> Vec<Diagnostic> {
+        let expr = formula.expr();
+        let mut findings = lint(expr, &self.schema);
+        let of_any_jobs = lint_values(expr, &self.schema, &Ranges::default());
+        for mut found in lint_values(expr, &self.schema, &self.ranges(formula, workload)) {
+            let mut known = of_any_jobs.iter();
+            if CONDITIONS.contains(&found.code)
+                && !known.any(|known| (known.code, known.span) == (found.code, found.span))
+            {
+                found.message += " for the jobs of the log";
+                findings.push(found);
+            }
+        }
+        findings
+    }
+
+    /// Checks that a log has what goals are about. The warnings are of goals that are about no job
+    /// of the log, which are neither met nor missed, and of conditions about what no job of the log
+    /// has.
+    ///
+    /// # Errors
+    /// No goal about some of the jobs has one: the goals are those of another site. Or a condition
+    /// has a name that nothing declares and no job of the log has.
+    pub fn check_goals(
+        &self,
+        goals: &Goals,
+        workload: &Workload,
+    ) -> Result<Vec<String>, SiteError> {
+        for condition in goals.conditions() {
+            for found in self.lint(condition, workload) {
+                if found.severity == Severity::Error {
+                    return Err(SiteError::content(format!(
+                        "the condition `{}` of a goal: {}",
+                        condition.text(),
+                        in_one_line(&found)
+                    )));
+                }
+            }
+        }
+        let mut reasons: Vec<String> = Vec::new();
+        let mut of_some = 0;
+        for goal in &goals.goals {
+            if goal.is_of_some() {
+                of_some += 1;
+                reasons.extend(no_job(goal, workload));
+            }
+        }
+        let are_all_absent = of_some > 0 && reasons.len() == of_some;
+        for goal in &goals.goals {
+            reasons.extend(self.unknown_inputs(goal, workload));
+        }
+        if are_all_absent {
+            return Err(SiteError::content(reasons.join("; ")));
+        }
+        Ok(reasons)
+    }
+
+    /// The warning that the condition of a goal is about what no job of a log says; `None` if the
+    /// log has all of it.
+    fn unknown_inputs(&self, goal: &Goal, workload: &Workload) -> Option<String> {
+        let condition = &goal.condition.as_ref()?.formula;
+        let mut unknown = Vec::new();
+        for name in condition.names() {
+            if [PROCESSORS, "walltime"].contains(&name) || self.schema.entry(name).is_none() {
+                continue;
+            }
+            let amounts = workload.amounts_of(name).unwrap_or_default();
+            if amounts.iter().all(|amount| *amount == 0.0) {
+                unknown.push(name);
+            }
+        }
+        if unknown.is_empty() {
+            return None;
+        }
+        let values = first_names(unknown);
+        let name = &goal.name;
+        Some(format!(
+            "the condition of the goal `{name}` is about {values}, which no job of the log has: it counts 0"
+        ))
+    }
+
+    /// The ranges of the inputs of a formula over the jobs of a workload. What no job has, and what
+    /// changes while jobs wait, has the range of the schema.
+    fn ranges(&self, formula: &Formula, workload: &Workload) -> Ranges {
+        let mut ranges = Ranges::default();
+        let jobs = workload.jobs();
+        let processors = jobs.iter().map(|job| Value::Int(job.processors.into()));
+        ranges.observe(PROCESSORS, processors);
+        let walltimes = jobs.iter().map(|job| Value::Int(job.walltime));
+        ranges.observe("walltime", walltimes);
+        for name in formula.names() {
+            let Some(amounts) = workload.amounts_of(name) else {
+                continue;
+            };
+            let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+            for amount in amounts {
+                least = least.min(amount);
+                most = most.max(amount);
+            }
+            let kind = ranges.interval(name, &self.schema).kind();
+            ranges.set(name, Interval::new(kind, least, most));
+        }
+        ranges
+    }
+
+    /// The queues of a workload that the site's documents do not list, in a warning. The
+    /// queues have the numbers of their jobs.
+    pub(crate) fn unlisted_queues(
+        &self,
+        workload: &Workload,
+        queues: &[(&str, usize)],
+    ) -> Option<String> {
+        let mut unlisted = Vec::new();
+        let mut jobs = 0;
+        for &(queue, jobs_in) in queues {
+            if !queue.is_empty() && jobs_in > 0 && !self.queues.contains(queue) {
+                unlisted.push(queue);
+                jobs += jobs_in;
+            }
+        }
+        if jobs == 0 || self.queues.is_empty() {
+            return None;
+        }
+        let names = first_names(unlisted);
+        let all = workload.jobs().len();
+        Some(format!(
+            "queues of the log that the site does not have: {names} ({jobs} of {all} jobs); they have no limits here"
+        ))
+    }
+}
+
+/// That a goal is about no job of a workload; `None` if it is about some.
+fn no_job(goal: &Goal, workload: &Workload) -> Option<String> {
+    if goal.concerns_any(workload) {
+        return None;
+    }
+    let whose = match &goal.member {
+        Some((member, of)) if !workload.is_anonymous() || *member == Member::Queue => {
+            format!(" of the {member} `{of}`")
+        }
+        Some((member, _)) => format!(" of its {member}"),
+        None => String::new(),
+    };
+    let mut why = match &goal.condition {
+        Some(condition) => format!("`{}` holds for no job{whose}", condition.formula.text()),
+        None => format!("there is no job{whose}"),
+    };
+    if let Some((member, of)) = &goal.member
+        && member.index(of, workload).is_none()
+    {
+        let names = member.names(workload).iter();
+        why = if workload.is_anonymous() && *member != Member::Queue {
+            format!("none has its {member}")
+        } else {
+            let similar = did_you_mean(of, names.map(|name| &**name));
+            format!("none has the {member} `{of}`{similar}")
+        };
+    }
+    let name = &goal.name;
+    Some(format!(
+        "the goal `{name}` is about no job of the log: {why}"
+    ))
+}

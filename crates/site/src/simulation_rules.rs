@@ -1,0 +1,507 @@
+//! The machine and the rules of a simulation at a site.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use job_sort_formula::diagnostic::Need;
+use jsf_ingest::QueuedJob;
+use jsf_openpbs::amounts::AmountSource;
+use jsf_openpbs::cycle::{CycleRules, Limit, Machine, Times};
+use jsf_openpbs::files::nodes::Node;
+use jsf_openpbs::files::sched_priv::SortFirst;
+use jsf_openpbs::job_attributes::{Chunk, array_and_index};
+use jsf_simulate::{
+    Backfill, MAX_RUN_SUBJOBS, NonPrimeRules, OrderRules, PlacedRequests, SimulationRules,
+    UsageMeasure, Workload,
+};
+use serde::Serialize;
+
+use crate::cycle_rules::{LimitedNames, Reservations, limit_of_subjobs, starts_in_words};
+use crate::node_pools::{PROCESSORS, Places, Pools, amount_on, totals_of};
+use crate::simulation::is_always_known;
+use crate::{LeftOut, Role, Site, SiteError};
+
+/// What of Slurm's scheduling is not simulated.
+const LEFT_OUT_OF_SLURM: &str = "the interval and the depth of Slurm's backfill, the limits of QOS, associations and partitions, \
+     PriorityTier, preemption, reservations";
+
+/// The processors of a simulated machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Processors {
+    /// How many there are.
+    pub total: u32,
+    /// Where that number is from.
+    pub(crate) from: ProcessorsSource,
+}
+
+/// Where the number of processors of a simulated machine is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProcessorsSource {
+    /// It was given.
+    Given,
+    /// They are those of the site's nodes.
+    Nodes,
+    /// The log says it.
+    Log,
+}
+
+impl Processors {
+    /// Whether their number was given.
+    pub fn are_given(self) -> bool {
+        self.from == ProcessorsSource::Given
+    }
+
+    /// Where their number is from, which follows it in a sentence.
+    pub fn source_in_words(self) -> &'static str {
+        match self.from {
+            ProcessorsSource::Given => "as given",
+            ProcessorsSource::Nodes => "of the site's nodes",
+            ProcessorsSource::Log => "by the log",
+        }
+    }
+}
+
+/// The machine of a simulation.
+pub struct Counted {
+    /// Its amounts, then those that only limits count.
+    pub names: Vec<Box<str>>,
+    pub machine: Machine,
+    pub source: ProcessorsSource,
+    /// What each job asks for of these, job by job; empty if that is only processors.
+    pub requests: Vec<i64>,
+    /// What jobs ask for host by host, where they are placed.
+    pub placed: Option<PlacedRequests>,
+    /// The jobs that are placed by their `select`.
+    pub placed_jobs: usize,
+    /// What of the nodes and of the chunks of jobs the simulation does without.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl Site {
+    /// The resources besides processors that the nodes have and the scheduler looks at, so that
+    /// jobs wait for them.
+    pub(crate) fn counted_resources(&self) -> Result<Vec<Box<str>>, SiteError> {
+        let Some(nodes) = self.nodes()? else {
+            return Ok(Vec::new());
+        };
+        let mut names = BTreeSet::new();
+        for node in self.usable_nodes(&nodes, &Reservations::default()) {
+            names.extend(node.amounts.keys().cloned());
+        }
+        names.retain(|name| **name != *PROCESSORS && self.is_checked(name));
+        Ok(names.into_iter().collect())
+    }
+
+    /// The names by which `job_sort_key` orders jobs with equal values and that are taken from the
+    /// log.
+    pub(crate) fn sorted_resources(&self) -> Vec<Box<str>> {
+        let mut names = Vec::new();
+        for key in &self.config.job_sort_key.prime {
+            let name = name_of_key(&key.name);
+            if self.schema.is_numeric(name) && !is_always_known(name) {
+                names.push(name.into());
+            }
+        }
+        names
+    }
+
+    /// The machine and the rules by which a workload is simulated.
+    pub(crate) fn simulation_rules(
+        &self,
+        workload: &Workload,
+        counted: Counted,
+        backfill: Option<Backfill>,
+        times: Times,
+    ) -> SimulationRules {
+        let queues = workload.queues();
+        let in_log = workload.names_in_log();
+        let limited = LimitedNames {
+            queues,
+            users: &in_log.users,
+            groups: &in_log.unix_groups,
+            projects: &in_log.projects,
+            amounts: &counted.names,
+        };
+        let levels = self.preemption_levels(&limited);
+        let cycle = CycleRules {
+            times,
+            levels: levels.filter(|levels| levels.is_preemptive),
+            ..self.simulated_cycle(queues, backfill)
+        };
+        let mut limits = self.cycle_limits(&limited);
+        let (arrays, of_arrays) = limited_arrays(workload);
+        limits.extend(of_arrays);
+        SimulationRules {
+            machine: counted.machine,
+            requests: counted.requests,
+            placed: counted.placed,
+            arrays,
+            cycle,
+            order: self.simulated_order(workload),
+            non_prime: None,
+            limits,
+            threshold: self.threshold(),
+            has_accrual: self.server.eligible_time_enable().unwrap_or(false),
+            max_age: self.slurm.as_ref().map(|slurm| slurm.settings.max_age),
+            precision: self.precision(),
+            on_error: self.rules.on_error,
+        }
+    }
+
+    /// The rules outside prime time, if others hold then.
+    pub(crate) fn non_prime_rules(
+        &self,
+        workload: &Workload,
+        backfill: Option<Backfill>,
+    ) -> Result<Option<NonPrimeRules>, SiteError> {
+        let Some(site) = self.in_non_prime_time()? else {
+            return Ok(None);
+        };
+        Ok(Some(NonPrimeRules {
+            cycle: site.simulated_cycle(workload.queues(), backfill),
+            order: site.simulated_order(workload),
+        }))
+    }
+
+    fn simulated_cycle(&self, queues: &[Box<str>], backfill: Option<Backfill>) -> CycleRules {
+        match backfill {
+            Some(backfill) => backfill.rules(),
+            None if self.files.has(Role::SchedConfig) => self.cycle_rules(queues),
+            None => Backfill::Easy.rules(),
+        }
+    }
+
+    /// What a cycle starts, in words.
+    pub(crate) fn backfilling(&self, backfill: Option<Backfill>, rules: &CycleRules) -> String {
+        let words = match backfill {
+            Some(Backfill::Greedy) => "backfill greedy",
+            Some(Backfill::None) => "backfill none",
+            None if self.files.has(Role::SchedConfig) => return starts_in_words(rules),
+            Some(Backfill::Easy) | None => "backfill easy",
+        };
+        words.to_owned()
+    }
+
+    /// The machine: the number of processors that is given, else the site's nodes, else the machine
+    /// of the log. The hosts of nodes are told apart only where the log has chunks.
+    pub(crate) fn counted(
+        &self,
+        workload: &Workload,
+        processors: Option<u32>,
+    ) -> Result<Counted, SiteError> {
+        let queues = workload.queues();
+        let mut names: Vec<Box<str>> = vec![PROCESSORS.into()];
+        let mut left_out = Vec::new();
+        let one_count = |processors: u32| Machine::new(&[vec![processors.into()]]);
+        let (machine, source) = if let Some(processors) = processors {
+            (one_count(processors), ProcessorsSource::Given)
+        } else if let Some(placed) = self.placed(workload)? {
+            return Ok(placed);
+        } else if let Some(nodes) = self.nodes()? {
+            names.extend(self.counted_resources()?);
+            let usable = self.usable_nodes(&nodes, &Reservations::default());
+            if usable.iter().any(|node| node.host != usable[0].host) {
+                left_out.push(LeftOut {
+                    what: "the hosts of jobs without `select` in the log".to_owned(),
+                    jobs: workload.jobs().len(),
+                });
+            }
+            (machine(&usable, &names, queues), ProcessorsSource::Nodes)
+        } else if let Some(slurm) = &self.slurm
+            && let Some(processors) = slurm.cluster.usable_processors()
+        {
+            (one_count(processors), ProcessorsSource::Nodes)
+        } else if let Some(processors) = workload.machine_processors {
+            (one_count(processors), ProcessorsSource::Log)
+        } else {
+            return Err(SiteError::missing(
+                "the number of processors is not known: no log has `; MaxProcs: N` in its header; ",
+                Need::Processors,
+            ));
+        };
+        let names = self.with_limited(names, queues);
+        let mut requests = Vec::new();
+        if names.len() > 1 {
+            requests = self::requests(workload, &names);
+        }
+        Ok(Counted {
+            names,
+            machine,
+            source,
+            requests,
+            placed: None,
+            placed_jobs: 0,
+            left_out,
+        })
+    }
+
+    /// In which order a cycle considers the jobs of a workload.
+    fn simulated_order(&self, workload: &Workload) -> OrderRules {
+        let queues = workload.queues();
+        let mut stopped = Vec::new();
+        for queue in queues {
+            stopped.push(!self.queues.is_started(queue));
+        }
+        if !stopped.contains(&true) {
+            stopped.clear();
+        }
+        OrderRules {
+            ties: self.ties(workload),
+            by_fair_share: self.config.fair_share.prime && self.tree.is_some(),
+            stopped,
+            ..self.queue_order(queues)
+        }
+    }
+
+    /// The places of jobs with equal values by `job_sort_key`, then by submission; empty if there
+    /// is no key that the log has.
+    fn ties(&self, workload: &Workload) -> Vec<u32> {
+        let jobs = workload.jobs();
+        let mut columns: Vec<Vec<f64>> = Vec::new();
+        for key in &self.config.job_sort_key.prime {
+            let mut column = match name_of_key(&key.name) {
+                PROCESSORS => jobs.iter().map(|job| f64::from(job.processors)).collect(),
+                "walltime" => jobs.iter().map(|job| job.walltime as f64).collect(),
+                name => match workload.amounts_of(name) {
+                    Some(column) => column,
+                    None => continue,
+                },
+            };
+            if key.first == SortFirst::High {
+                for value in &mut column {
+                    *value = -*value;
+                }
+            }
+            columns.push(column);
+        }
+        if columns.is_empty() {
+            return Vec::new();
+        }
+        let mut order: Vec<u32> = (0..jobs.len() as u32).collect();
+        // the last key counts least
+        for column in columns.iter().rev() {
+            order.sort_by(|&left, &right| column[left as usize].total_cmp(&column[right as usize]));
+        }
+        let mut ties = vec![0; jobs.len()];
+        for (&job, place) in order.iter().zip(0..) {
+            ties[job as usize] = place;
+        }
+        ties
+    }
+
+    /// What the site has and a simulation or a cycle does without. The queues are those with jobs,
+    /// each with their number.
+    pub(crate) fn left_out(&self, queues: &[(&str, usize)]) -> Vec<LeftOut> {
+        let all: usize = queues.iter().map(|(_, jobs)| jobs).sum();
+        let config = &self.config;
+        let mut found: Vec<String> = Vec::new();
+        if self.slurm.is_some() {
+            found.push(LEFT_OUT_OF_SLURM.to_owned());
+            if self.tree.is_some() {
+                found.push("billing TRES in usage".to_owned());
+            }
+        }
+        for attribute in &self.queues.limits.unread {
+            found.push(format!("`{attribute}`"));
+        }
+        // those of placement sets and of preemption are named where they are not followed
+        let named_elsewhere = [
+            "node_group_enable",
+            "do_not_span_psets",
+            "only_explicit_psets",
+        ];
+        for (attribute, value) in self.server.others() {
+            if !named_elsewhere.contains(&attribute) && !attribute.contains("preempt_") {
+                found.push(format!("{attribute} = {value}"));
+            }
+        }
+        let is_charged = config.fair_share.prime || self.tree.is_some();
+        let has_measure = UsageMeasure::from_formula(&config.fairshare_usage_res).is_some();
+        if self.files.has(Role::SchedConfig) && is_charged && !has_measure {
+            let formula = &config.fairshare_usage_res;
+            found.push(format!(
+                "fairshare_usage_res `{formula}` (usage is processors times seconds)"
+            ));
+        }
+        LeftOut::of_all_jobs(found, all)
+    }
+
+    /// What of preemption a simulation does without.
+    pub(crate) fn left_out_of_preemption(&self, preempts: bool, jobs: usize) -> Vec<LeftOut> {
+        let mut found = Vec::new();
+        // without a `sched_config` it is not known what they do
+        if !self.files.has(Role::SchedConfig) {
+            for attribute in &self.queues.limits.soft_attributes {
+                found.push(format!("`{attribute}`"));
+            }
+        }
+        if preempts {
+            found.push("targets and checkpoints of preemption".to_owned());
+        }
+        LeftOut::of_all_jobs(found, jobs)
+    }
+
+    /// The nodes as a machine on which the jobs of a workload are placed; `None` without nodes, and
+    /// if the log says of no job which chunks it asks for.
+    pub(crate) fn placed(&self, workload: &Workload) -> Result<Option<Counted>, SiteError> {
+        let jobs = workload.jobs().iter();
+        let without_chunks = jobs.filter(|job| workload.chunks(job).0.is_empty()).count();
+        if without_chunks == workload.jobs().len() || !self.files.has(Role::Nodes) {
+            return Ok(None);
+        }
+        let queues = workload.queues();
+        let amounts = self.with_limited(self.counted_resources()?, queues);
+        let (distinct, of_jobs) = self.queued_jobs(workload, &amounts);
+        let pools = Pools::new(self, &distinct, None, None, &Reservations::default())?;
+        let mut places = Places::new(self, &pools, queues);
+        let mut requests = Vec::with_capacity(distinct.len());
+        for job in &distinct {
+            let queue = queues.iter().position(|queue| *queue == job.queue);
+            requests.push(places.chunks(queue.unwrap_or(0), job));
+        }
+        let machine = places.machine();
+        let names = self.with_limited(pools.names.clone(), queues);
+        let mut counted = Vec::with_capacity(of_jobs.len() * names.len());
+        let mut jobs = Vec::with_capacity(of_jobs.len());
+        for &job in &of_jobs {
+            let job = &distinct[job as usize];
+            counted.extend(totals_of(job, &names));
+            jobs.push(job);
+        }
+        let mut left_out = pools.left_out(self, &jobs);
+        left_out.extend(LeftOut::of_some_jobs([(
+            "chunks of jobs without `select` in the log (each is placed as one)",
+            without_chunks,
+        )]));
+        Ok(Some(Counted {
+            names,
+            machine,
+            source: ProcessorsSource::Nodes,
+            requests: counted,
+            placed: Some(PlacedRequests { requests, of_jobs }),
+            placed_jobs: workload.jobs().len() - without_chunks,
+            left_out,
+        }))
+    }
+
+    /// The jobs of a log as a cycle reads them, those that are alike once; and job by job, which of
+    /// these it is.
+    fn queued_jobs(&self, workload: &Workload, amounts: &[Box<str>]) -> (Vec<QueuedJob>, Vec<u32>) {
+        let mut columns = Vec::new();
+        for name in amounts {
+            if **name != *PROCESSORS
+                && let Some(column) = workload.amounts_of(name)
+            {
+                columns.push((name, column));
+            }
+        }
+        let mut distinct = Vec::new();
+        let mut known: HashMap<(u32, u32, u32, Vec<i64>), u32> = HashMap::new();
+        let mut of_jobs = Vec::with_capacity(workload.jobs().len());
+        for (index, job) in workload.jobs().iter().enumerate() {
+            let mut amounts = Vec::with_capacity(columns.len());
+            for (_, column) in &columns {
+                amounts.push(column[index].ceil() as i64);
+            }
+            let key = (job.queue, job.chunks, job.processors, amounts);
+            let next = distinct.len() as u32;
+            of_jobs.push(*known.entry(key).or_insert_with_key(|(.., amounts)| {
+                let (select, place) = workload.chunks(job);
+                let mut named = BTreeMap::new();
+                for ((name, _), &amount) in columns.iter().zip(amounts) {
+                    if amount > 0 {
+                        named.insert((*name).clone(), amount);
+                    }
+                }
+                let mut chunks = Vec::new();
+                if !select.is_empty() {
+                    chunks = Chunk::read_select(select, AmountSource::Server, &self.schema);
+                }
+                distinct.push(QueuedJob {
+                    queue: workload.queues()[job.queue as usize].clone(),
+                    ncpus: Some(job.processors.into()),
+                    chunks,
+                    place: place.into(),
+                    amounts: named,
+                    ..QueuedJob::default()
+                });
+                next
+            }));
+        }
+        (distinct, of_jobs)
+    }
+}
+
+/// A machine of one pool for the nodes that no queue has for itself, and one for those of each
+/// queue that has some.
+fn machine(nodes: &[&Node], names: &[Box<str>], queues: &[Box<str>]) -> Machine {
+    let mut pools: Vec<Vec<i64>> = vec![vec![0; names.len()]];
+    let mut pool_of_queue: BTreeMap<&str, usize> = BTreeMap::new();
+    for node in nodes {
+        let pool = match node.queue.as_deref() {
+            None => 0,
+            Some(queue) => *pool_of_queue.entry(queue).or_insert(pools.len()),
+        };
+        if pool == pools.len() {
+            pools.push(vec![0; names.len()]);
+        }
+        for (sum, name) in pools[pool].iter_mut().zip(names) {
+            *sum = sum.saturating_add(amount_on(node, name));
+        }
+    }
+    let mut pools_of_queues: Vec<Vec<u32>> = Vec::new();
+    for queue in queues {
+        let pool = pool_of_queue.get(&**queue).copied().unwrap_or(0);
+        pools_of_queues.push(vec![pool as u32]);
+    }
+    pools_of_queues.push(vec![0]);
+    let mut machine = Machine::new(&pools);
+    machine.pool_lists = pools_of_queues;
+    machine
+}
+
+/// What each job asks for of each amount, job by job.
+fn requests(workload: &Workload, names: &[Box<str>]) -> Vec<i64> {
+    let columns: Vec<Option<Vec<f64>>> =
+        names.iter().map(|name| workload.amounts_of(name)).collect();
+    let mut requests = Vec::with_capacity(workload.jobs().len() * names.len());
+    for (index, job) in workload.jobs().iter().enumerate() {
+        requests.push(job.processors.into());
+        for column in &columns[1..] {
+            requests.push(match column {
+                Some(column) => column[index].ceil() as i64,
+                None => 0,
+            });
+        }
+    }
+    requests
+}
+
+/// The array of each subjob, and the limit of those that run at a time, if the log says how many
+/// may.
+fn limited_arrays(workload: &Workload) -> (Vec<Option<u32>>, Option<Limit>) {
+    let most = workload.amounts_of(MAX_RUN_SUBJOBS).unwrap_or_default();
+    let mut arrays: HashMap<String, u32> = HashMap::new();
+    let mut named = HashMap::new();
+    let mut of_jobs = vec![None; most.len()];
+    for (job, &most) in most.iter().enumerate() {
+        if most > 0.0
+            && let Some((array, _)) = array_and_index(workload.id(job))
+        {
+            let next = arrays.len() as u32;
+            let index = *arrays.entry(array).or_insert(next);
+            named.insert(index, most as i64);
+            of_jobs[job] = Some(index);
+        }
+    }
+    (of_jobs, limit_of_subjobs(named))
+}
+
+/// The name of a formula for what a key of `job_sort_key` orders by.
+fn name_of_key(key: &str) -> &str {
+    if key == "sort_priority" {
+        "job_priority"
+    } else {
+        key
+    }
+}

@@ -1,0 +1,660 @@
+//! The files of a site: found in a folder or an archive, or given one by one.
+//!
+//! Out: [`SiteFiles`]; what is known of a site and what is missing, in a few lines; and the
+//! warnings about its files.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io;
+use std::io::ErrorKind::{NotADirectory, NotFound};
+use std::path::{Path, PathBuf};
+
+use job_sort_formula::diagnostic::{Message, is_control, limit_each_kind};
+use job_sort_formula::schema::InputType;
+use jsf_ingest::FileKind;
+use jsf_openpbs::amounts::seconds_of_date;
+use jsf_openpbs::files::objects::Objects;
+use jsf_openpbs::files::server::{DEFAULT_PARTITION, scheduler_of_partition};
+
+use crate::file_source::{OpenedFile, open};
+use crate::found_files::{
+    FoundFiles, candidates, in_scheduler_folder, is_sched_priv, is_site_file, read_archive,
+    read_archive_stream,
+};
+use crate::role::{ExpectedAt, MissingFile, ROLES};
+use crate::{FileSource, Role, SiteError, is_stdin};
+
+/// The files of a site by their roles, each of them optional.
+///
+/// ```
+/// use jsf_site::{Role, SiteFiles};
+///
+/// let files = SiteFiles::default().with(Role::Queue, "qstat.json").with(Role::Tree, "sshare.txt");
+/// assert_eq!(files.first(Role::Tree), Some(&"sshare.txt".into()));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct SiteFiles {
+    pub(crate) sources: BTreeMap<Role, Vec<FileSource>>,
+    /// Resources that are declared without a document, with their types.
+    pub(crate) declared: Vec<(String, InputType)>,
+    /// The folder or the archive in which the files were found.
+    pub(crate) root: Option<PathBuf>,
+    /// What is doubtful about the folder or the archive, one sentence each.
+    pub(crate) warnings: Vec<String>,
+    /// What the folder or the archive has more than once, one sentence each.
+    pub(crate) repeated: Vec<String>,
+    /// Whether the jobs are those of a log, so that a queue is not missing.
+    pub(crate) has_jobs_of_log: bool,
+    /// The jobs that wait beside those of the log.
+    pub(crate) queue_beside_log: Option<FileSource>,
+    /// The files of each further scheduler, by the name of its folder.
+    pub(crate) schedulers: BTreeMap<String, BTreeMap<Role, Vec<FileSource>>>,
+    /// The partition of the scheduler whose jobs are meant; `None` for the default one.
+    pub(crate) partition: Option<String>,
+}
+
+impl SiteFiles {
+    /// The files that a folder or a tar archive (`-`: one on standard input) contains under their
+    /// usual names, or under those of a `pbs_snapshot`: `sched_priv/`, `qstat.json`, `server.json`,
+    /// `queues.json`, `resourcedef`, `slurm.conf`, `sshare.json`, `job/qstat_f.out` and so on. The
+    /// folder may also be a `sched_priv`, or contain one folder with these files.
+    ///
+    /// The members of an archive are read in place: nothing is unpacked, and no other member is
+    /// opened.
+    ///
+    /// # Errors
+    /// The path cannot be read, or contains none of these files; an archive has a member outside of
+    /// it, a link in place of a file, or too many bytes or members.
+    pub fn open(path: &Path) -> Result<Self, SiteError> {
+        let found = if is_stdin(path) {
+            read_archive_stream(FileSource::from(path).name().as_ref(), io::stdin())?
+        } else if path.is_dir() {
+            find_in_folder(path).map_err(SiteError::reading(path))?
+        } else {
+            read_archive(path, open(path).map_err(SiteError::reading(path))?)?
+        };
+        let files = found.into_site_files();
+        if files.is_empty() {
+            let message = format!(
+                "`{}` contains no file of a site: expected jobs (`qstat.json`, `qstat.txt`, `squeue.json`), `sched_priv`, `server.json`, \
+                 `sshare.json`, `slurm.conf`, or a `pbs_snapshot`; `jsf capture` prints a script that makes such a folder",
+                path.display()
+            );
+            return Err(SiteError::Missing(message.into()));
+        }
+        Ok(Self {
+            root: Some(path.to_owned()),
+            ..files
+        })
+    }
+
+    /// The files in an archive in memory, as for [`open`](Self::open).
+    pub(crate) fn from_archive(name: &str, archive: &FileSource) -> Result<Self, SiteError> {
+        let files = read_archive_stream(name.as_ref(), archive.open()?)?.into_site_files();
+        if files.is_empty() {
+            let message = format!("`{name}` contains no file of a site");
+            return Err(SiteError::Missing(message.into()));
+        }
+        Ok(files)
+    }
+
+    /// These files and one more. Of the server, the queues and the resources there may be several;
+    /// of another role the last file counts.
+    #[must_use]
+    pub fn with(mut self, role: Role, source: impl Into<FileSource>) -> Self {
+        let sources = self.sources.entry(role).or_default();
+        if !role.takes_several() {
+            sources.clear();
+        }
+        sources.push(source.into());
+        self
+    }
+
+    /// These files with resources that are declared without a document.
+    #[must_use]
+    pub fn declaring(self, declared: Vec<(String, InputType)>) -> Self {
+        Self { declared, ..self }
+    }
+
+    /// These files without those of a role.
+    #[must_use]
+    pub fn without(mut self, role: Role) -> Self {
+        self.sources.remove(&role);
+        self
+    }
+
+    /// These files for a log of jobs, which take the place of those that wait: only
+    /// [`Site::check_with_queue`](crate::Site::check_with_queue) reads these, unless they are on
+    /// standard input.
+    #[must_use]
+    pub fn for_workload(mut self) -> Self {
+        self.has_jobs_of_log = true;
+        let mut queues = self.sources.remove(&Role::Queue).unwrap_or_default();
+        queues.truncate(1);
+        queues.retain(|queue| !queue.is_stdin());
+        self.queue_beside_log = queues.pop();
+        self
+    }
+
+    /// Whether a file of OpenPBS is among them.
+    pub fn are_of_openpbs(&self) -> bool {
+        self.sources.keys().any(|role| role.is_of_openpbs())
+    }
+
+    /// These files for the scheduler that has the jobs of a partition: its own folder
+    /// (`sched_priv_NAME`), formula and attributes count, and those of the default scheduler do
+    /// not.
+    ///
+    /// # Errors
+    /// A document of the server cannot be read.
+    pub fn of_partition(mut self, partition: &str) -> Result<Self, SiteError> {
+        if partition == DEFAULT_PARTITION {
+            return Ok(self);
+        }
+        let mut folder = None;
+        for source in self.all(Role::Server) {
+            let text = source.read_text(Role::Server)?;
+            if let Some(scheduler) = scheduler_of_partition(&Objects::read(&text), partition) {
+                folder.get_or_insert(scheduler.folder);
+            }
+        }
+        let mut own = None;
+        if let Some(folder) = folder {
+            own = self.schedulers.remove(&folder);
+        }
+        if self.root.is_some() {
+            if own.is_none() && self.sources.keys().any(|role| role.is_of_scheduler()) {
+                self.warnings.push(format!(
+                    "the site has no `sched_priv` of the scheduler with the partition `{partition}`, and that of the default \
+                     scheduler is not used"
+                ));
+            }
+            self.sources.retain(|role, _| !role.is_of_scheduler());
+        }
+        self.sources.extend(own.into_iter().flatten());
+        Ok(Self {
+            partition: Some(partition.to_owned()),
+            ..self
+        })
+    }
+
+    /// The files of a role.
+    pub fn all(&self, role: Role) -> &[FileSource] {
+        self.sources.get(&role).map_or(&[], Vec::as_slice)
+    }
+
+    /// The file of a role; of several the first.
+    pub fn first(&self, role: Role) -> Option<&FileSource> {
+        self.all(role).first()
+    }
+
+    /// Whether there is a file of a role.
+    pub fn has(&self, role: Role) -> bool {
+        self.sources.contains_key(&role)
+    }
+
+    /// The files with their roles.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = (Role, &FileSource)> {
+        let sources = self.sources.iter();
+        sources.flat_map(|(role, sources)| sources.iter().map(|source| (*role, source)))
+    }
+
+    /// These files, with those of each role replaced that is also among `given`. A given
+    /// `sched_priv` replaces all of the scheduler's files; it or a given `resource_group` also
+    /// replaces the tree. The declared resources are those of `given`.
+    #[must_use]
+    pub fn replaced_by(mut self, given: Self) -> Self {
+        if given.has(Role::SchedPriv) {
+            self.sources.retain(|role, _| !role.is_of_scheduler());
+        }
+        if given.has(Role::SchedPriv) || given.has(Role::ResourceGroup) {
+            self.sources.remove(&Role::Tree);
+        }
+        self.sources.extend(given.sources);
+        Self {
+            declared: given.declared,
+            ..self
+        }
+    }
+
+    /// These files with another fair-share tree: a `resource_group`, or a document as for
+    /// [`Role::Tree`].
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn with_tree(self, tree: FileSource) -> Result<Self, SiteError> {
+        let tree = tree.kept()?;
+        let kind = tree.opened()?.kind;
+        if kind == FileKind::ResourceGroup {
+            return Ok(self.without(Role::Tree).with(Role::ResourceGroup, tree));
+        }
+        let others = self.without(Role::ResourceGroup).without(Role::Usage);
+        Ok(others.with(Role::Tree, tree))
+    }
+
+    /// These files, so that several sites can be opened with them: the content of standard input is
+    /// kept, unless it is the jobs, which a site reads later.
+    ///
+    /// # Errors
+    /// Standard input cannot be read.
+    pub fn kept(mut self) -> Result<Self, SiteError> {
+        for (role, sources) in &mut self.sources {
+            if !matches!(role, Role::Queue | Role::SchedPriv) {
+                for source in sources {
+                    *source = source.clone().kept()?;
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    fn is_empty(&self) -> bool {
+        let mut roles = self.sources.keys();
+        roles.all(|role| matches!(role, Role::Time | Role::Python | Role::System))
+    }
+
+    /// The paths of the files, and of the folder or the archive in which they were found.
+    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        let files = self.sources().filter(|(role, _)| *role != Role::SchedPriv);
+        let paths = files.filter_map(|(_, source)| match source {
+            FileSource::Path(file) => Some(file),
+            FileSource::Bytes { .. } => None,
+        });
+        paths.chain(&self.root)
+    }
+
+    /// Replaces the scheduler's folder by the files in it.
+    ///
+    /// # Errors
+    /// The folder cannot be read, or contains none of the scheduler's files.
+    pub(crate) fn with_scheduler_files(mut self) -> Result<Self, SiteError> {
+        let Some(FileSource::Path(folder)) = self.first(Role::SchedPriv).cloned() else {
+            return Ok(self);
+        };
+        let mut found = FoundFiles::default();
+        folder.read_dir().map_err(SiteError::reading(&folder))?;
+        for name in in_scheduler_folder("") {
+            add(&mut found, &folder, name).map_err(SiteError::reading(&folder))?;
+        }
+        if found.is_empty() {
+            let message = format!(
+                "`{}` is not a scheduler's folder: it contains neither `resource_group` nor `sched_config`, `usage` or \
+                 `sched_formula`",
+                folder.display()
+            );
+            return Err(SiteError::Missing(message.into()));
+        }
+        let found = found.into_site_files();
+        self.warnings.extend(found.warnings);
+        for (role, sources) in found.sources {
+            self.sources.entry(role).or_insert(sources);
+        }
+        Ok(self)
+    }
+}
+
+impl FromIterator<(Role, FileSource)> for SiteFiles {
+    fn from_iter<I: IntoIterator<Item = (Role, FileSource)>>(files: I) -> Self {
+        let mut all = Self::default();
+        for (role, source) in files {
+            all = all.with(role, source);
+        }
+        all
+    }
+}
+
+/// The site's files in a folder, or in the only folder in it that has any.
+fn find_in_folder(folder: &Path) -> io::Result<FoundFiles> {
+    let folders = folders_in(folder)?;
+    let mut found = find_at_top(folder, &folders)?;
+    if !found.has_files_of_pbs() {
+        recognise_slurm_files(&mut found, folder)?;
+    }
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let mut inner = BTreeMap::new();
+    for name in folders {
+        let path = folder.join(&name);
+        // a folder that cannot be read is not a part of the site
+        let Ok(below) = folders_in(&path) else {
+            continue;
+        };
+        inner.insert(name, find_at_top(&path, &below)?);
+    }
+    FoundFiles::of_only_folder(inner).map_err(io::Error::other)
+}
+
+/// The names of the folders in a folder.
+fn folders_in(folder: &Path) -> io::Result<Vec<String>> {
+    let mut folders = Vec::new();
+    for entry in folder.read_dir()? {
+        let entry = entry?;
+        if entry.path().is_dir() {
+            folders.extend(entry.file_name().into_string().ok());
+        }
+    }
+    Ok(folders)
+}
+
+/// The site's files in a folder. `folders` are the names of the folders in it.
+fn find_at_top(folder: &Path, folders: &[String]) -> io::Result<FoundFiles> {
+    let mut found = FoundFiles::default();
+    for path in candidates() {
+        add(&mut found, folder, path)?;
+    }
+    for scheduler in folders {
+        if is_sched_priv(scheduler) && scheduler != "sched_priv" {
+            for path in in_scheduler_folder(&format!("{scheduler}/")) {
+                add(&mut found, folder, path)?;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The most files of a folder whose contents are looked at.
+const MAX_LOOKED_AT: usize = 1000;
+
+/// Adds the files with other names that the tools of Slurm have written, as their contents show.
+/// JSON has more of a job than a table, so it comes first.
+fn recognise_slurm_files(found: &mut FoundFiles, folder: &Path) -> io::Result<()> {
+    let mut names = Vec::new();
+    for entry in folder.read_dir()?.take(MAX_LOOKED_AT) {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type()?.is_file() && !is_site_file(&name) {
+            names.push(name);
+        }
+    }
+    names.sort_by_key(|name| (!name.ends_with(".json"), name.clone()));
+    for name in names {
+        let source = FileSource::from(folder.join(name));
+        let Ok(OpenedFile { kind, .. }) = source.opened() else {
+            continue;
+        };
+        if let Some(role) = Role::of_slurm_file(kind) {
+            found.recognised.push((role, source));
+        }
+    }
+    Ok(())
+}
+
+/// Adds the file if it exists. A file that exists and cannot be read is an error: without it,
+/// numbers would be wrong.
+fn add(found: &mut FoundFiles, folder: &Path, path: String) -> io::Result<()> {
+    debug_assert!(is_site_file(&path));
+    let file = folder.join(&path);
+    let root = folder.display().to_string();
+    match file.metadata() {
+        Ok(metadata) if metadata.is_file() => {
+            found.add(&root, path, file.into(), metadata.len() == 0);
+            Ok(())
+        }
+        Ok(metadata) if metadata.is_dir() => {
+            found.warn_of_folder(&root, &path);
+            Ok(())
+        }
+        Ok(_) => Err(io::Error::other(format!("{path}: it is not a file"))),
+        Err(error) if error.kind() == NotFound && file.is_symlink() => {
+            let target = file.read_link()?;
+            let target = target.display();
+            let reason =
+                format!("{path}: it is a symbolic link to `{target}`, which does not exist");
+            Err(io::Error::new(NotFound, reason))
+        }
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(()),
+        Err(error) => Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
+    }
+}
+
+impl SiteFiles {
+    /// What there is and what is missing, in one line.
+    pub fn headline(&self) -> String {
+        let (labels, _): (Vec<&str>, Vec<String>) = self.found().into_iter().unzip();
+        let mut line = format!("{} {}", self.place(), labels.join(", "));
+        let mut before = "; missing: ";
+        for file in self.missing() {
+            line += before;
+            line += file.what;
+            before = ", ";
+        }
+        line
+    }
+
+    /// Where the files were found, and when the snapshot was taken.
+    fn place(&self) -> String {
+        let mut place = "found".to_owned();
+        if let Some(root) = &self.root {
+            place += &format!(" in `{}`", FileSource::from(root).name());
+        }
+        if let Some(source) = self.first(Role::Time)
+            && let Some(taken) = taken(source)
+        {
+            place += &taken;
+        }
+        place + ":"
+    }
+
+    /// One line for each heading with its files, one for the server's Python, and one for each
+    /// missing file with its consequence. A missing usage file is not among them: the site itself
+    /// warns of it.
+    pub(crate) fn summary(&self, python: String) -> Vec<String> {
+        let mut lines = vec![self.place()];
+        let mut found = self.found();
+        found.push(("python", python));
+        let mut width = 0;
+        for (label, _) in &found {
+            width = width.max(label.len());
+        }
+        for (label, names) in found {
+            lines.push(format!("  {label:width$}  {names}"));
+        }
+        for file in self.missing() {
+            lines.push(format!("missing: {}: {}", file.what, file.consequence));
+        }
+        lines
+    }
+
+    /// Each heading for which there are files, and the names of the files.
+    fn found(&self) -> Vec<(&'static str, String)> {
+        let mut all: Vec<(&'static str, Vec<&FileSource>)> = Vec::new();
+        for (role, source) in self.sources() {
+            let heading = role.files().heading;
+            match all.last_mut() {
+                _ if heading.is_empty() => {}
+                Some((last, sources)) if *last == heading => sources.push(source),
+                _ => all.push((heading, vec![source])),
+            }
+        }
+        let mut found = Vec::new();
+        for (heading, sources) in all {
+            found.push((heading, self.list_names(&sources)));
+        }
+        found
+    }
+
+    /// The names of files, relative to the folder or the archive; a folder that they share is named
+    /// once.
+    fn list_names(&self, sources: &[&FileSource]) -> String {
+        let mut names = Vec::new();
+        for source in sources {
+            let name = source.name();
+            names.push(match &self.root {
+                Some(root) => inside(&FileSource::from(root).name(), &name).to_owned(),
+                None => name,
+            });
+        }
+        let shared = match names[0].rfind('/') {
+            Some(end) if names.len() > 1 => &names[0][..=end],
+            _ => return names.join(", "),
+        };
+        let mut in_shared = Vec::new();
+        for name in &names {
+            in_shared.extend(name.strip_prefix(shared));
+        }
+        if in_shared.len() == names.len() {
+            format!("{shared}: {}", in_shared.join(", "))
+        } else {
+            names.join(", ")
+        }
+    }
+
+    /// When the jobs of the folder or the archive were collected, in seconds since 1970, if its
+    /// file of the time says so.
+    pub(crate) fn jobs_taken_at(&self) -> Option<i64> {
+        let root = FileSource::from(self.root.as_ref()?).name();
+        if !self.first(Role::Queue)?.name().starts_with(&root) {
+            return None;
+        }
+        let text = self.first(Role::Time)?.read_text(Role::Time).ok()?;
+        seconds_of_date(text.lines().next()?)
+    }
+
+    /// Whether there are neither jobs that wait nor those of a log.
+    pub(crate) fn lacks_queue(&self) -> bool {
+        !self.has(Role::Queue) && !self.has_jobs_of_log
+    }
+
+    /// The files that are expected and missing. A site of Slurm is not expected to have OpenPBS's
+    /// files.
+    fn missing(&self) -> Vec<&'static MissingFile> {
+        let mut missing = Vec::new();
+        for files in &ROLES {
+            if self.has(files.role) || files.role == Role::Queue && !self.lacks_queue() {
+                continue;
+            }
+            let Some(file) = &files.missing else {
+                continue;
+            };
+            let is_expected = match file.expected {
+                ExpectedAt::EverySite => true,
+                ExpectedAt::OpenPbs => !self.has(Role::Tree) && !self.has(Role::SlurmConf),
+                ExpectedAt::SitesWith(role) => self.has(role),
+            };
+            if is_expected {
+                missing.push(file);
+            }
+        }
+        missing
+    }
+}
+
+/// When the snapshot was taken, if its file is a short line.
+fn taken(source: &FileSource) -> Option<String> {
+    let text = source.read_text(Role::Time).ok()?;
+    let line = text.lines().next()?.trim();
+    let is_short = !line.is_empty() && line.len() < 64;
+    if !is_short || line.contains(is_control) {
+        return None;
+    }
+    Some(format!(", taken {line}"))
+}
+
+/// The name of a file in a folder or an archive, relative to that.
+fn inside<'n>(root: &str, name: &'n str) -> &'n str {
+    let Some(rest) = name.strip_prefix(root) else {
+        return name;
+    };
+    if let Some(inside) = rest.strip_prefix(": ").or(rest.strip_prefix('/')) {
+        return inside;
+    }
+    if root.ends_with('/') { rest } else { name }
+}
+
+/// Sentences about the files that are read.
+#[derive(Debug, Default)]
+pub struct FileWarnings {
+    /// Whether the rules of the site are strict.
+    is_strict: bool,
+    pub all: Vec<Message>,
+}
+
+impl FileWarnings {
+    pub fn new(is_strict: bool) -> Self {
+        Self {
+            is_strict,
+            all: Vec::new(),
+        }
+    }
+
+    pub fn push(&mut self, message: impl Into<Message>) {
+        self.all.push(message.into());
+    }
+
+    /// Adds a few messages of each kind.
+    pub fn extend(&mut self, messages: impl IntoIterator<Item = impl Into<Message>>) {
+        let messages = messages.into_iter().map(Into::into);
+        self.all.extend(limit_each_kind::<Message>(messages));
+    }
+
+    /// Adds a few messages of each kind about what is refused where the rules are strict, such as
+    /// what a file gives twice.
+    ///
+    /// # Errors
+    /// The first of them, if the rules are strict.
+    pub fn extend_unless_strict(
+        &mut self,
+        messages: impl IntoIterator<Item = impl Into<Message>>,
+    ) -> Result<(), SiteError> {
+        let mut messages = messages.into_iter();
+        if self.is_strict
+            && let Some(first) = messages.next()
+        {
+            return Err(SiteError::Content(first.into()));
+        }
+        self.extend(messages);
+        Ok(())
+    }
+}
+
+/// The messages about a file.
+pub fn in_file(
+    name: &str,
+    messages: impl IntoIterator<Item = impl Display>,
+) -> impl Iterator<Item = Message> {
+    messages
+        .into_iter()
+        .map(move |message| format!("`{name}`: {message}").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_of_a_folder_are_found_by_their_names() {
+        let site = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/site");
+        let files = SiteFiles::open(&site).expect("the example site");
+        assert_eq!(
+            files.first(Role::Queue),
+            Some(&site.join("qstat.json").into())
+        );
+        assert_eq!(
+            files.first(Role::Usage),
+            Some(&site.join("sched_priv/usage").into())
+        );
+        let folder = SiteFiles::open(&site.join("sched_priv")).expect("a sched_priv");
+        assert_eq!(
+            folder.first(Role::Usage),
+            Some(&site.join("sched_priv/usage").into())
+        );
+        let error = SiteFiles::open(&site.join("../formulas"))
+            .expect_err("no site")
+            .to_string();
+        assert!(error.contains("contains no file of a site"), "{error}");
+    }
+
+    #[test]
+    fn a_given_file_replaces_the_one_of_the_site() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/site");
+        let site = SiteFiles::open(&folder).expect("a site");
+        let files = site
+            .clone()
+            .replaced_by(SiteFiles::default().with(Role::Queue, "other.json"));
+        assert_eq!(files.first(Role::Queue), Some(&"other.json".into()));
+        assert!(files.has(Role::Usage));
+        let files = site.replaced_by(SiteFiles::default().with(Role::SchedPriv, "other"));
+        assert!(!files.has(Role::Usage) && !files.has(Role::SchedConfig));
+    }
+}

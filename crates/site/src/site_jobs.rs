@@ -1,0 +1,847 @@
+//! The jobs of a site, with a column for each name that is asked for.
+//!
+//! In: a document that may be read more than once, or the description of a job that a user would
+//! submit now, such as `queue=gpu,ncpus=12,walltime=4h`. Out: the table of jobs, to which a
+//! described job adds a row with what the server and the queue give to a job when it is queued; and
+//! the warnings about single jobs, a few of each kind, then how many more there are.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap};
+use std::mem;
+use std::str::FromStr;
+use std::sync::{Mutex, OnceLock};
+
+use job_sort_formula::diagnostic::{Message, Need};
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::jobs::{
+    Exclusion, InputOrigin, InputPrecedence, Job, JobState, JobTable, Problems,
+};
+use job_sort_formula::schema::suggestions::did_you_mean;
+use job_sort_formula::schema::{FairshareInput, InputType, Origin, Schema};
+use jsf_ingest::{CycleJobs, ParsedJobs, ReadOptions, read_jobs};
+use jsf_json::clipped;
+use jsf_openpbs::amounts::{AmountSource, parse_duration};
+use jsf_openpbs::check::CHECKED_COLUMNS;
+use jsf_openpbs::job_attributes::FairshareEntity;
+use jsf_openpbs::order::Order;
+use jsf_openpbs::share_tree::PbsTree;
+use jsf_openpbs::words::counted;
+use jsf_slurm::priority::AGE;
+use serde_json::{Map, Number, Value};
+
+use crate::file_source::decompressed;
+use crate::site_files::in_file;
+use crate::{FileSource, JobsToRank, Role, Site, SiteError};
+
+/// The jobs of a site, with a column for each name that was asked for.
+#[derive(Debug, Clone)]
+pub struct SiteJobs {
+    /// The jobs.
+    pub table: JobTable,
+    /// The names that a formula may use: the site's, and those that only its jobs contain.
+    pub schema: Schema,
+    /// The problems of single jobs, one sentence each.
+    pub warnings: Vec<Message>,
+    /// The jobs as a scheduling cycle sees them, if that was asked for.
+    pub(crate) cycle: Option<CycleJobs>,
+}
+
+/// What is read of the jobs.
+#[derive(Debug, Clone, Copy)]
+pub struct ColumnsRequest<'a> {
+    /// The document of the jobs.
+    pub document: Option<&'a FileSource>,
+    /// The names, each of which gets a column.
+    pub names: &'a [&'a str],
+    /// The types of the names, if they are not those that the site declares.
+    pub schema: Option<&'a Schema>,
+    /// What names the entity of a job.
+    pub entity: FairshareEntity,
+    /// Whether the jobs may be read once more.
+    pub again: bool,
+    /// Whether to record where the inputs come from.
+    pub record_origins: bool,
+    /// Whether to read the jobs also as a scheduling cycle sees them.
+    pub cycle: bool,
+}
+
+impl ColumnsRequest<'_> {
+    /// The same for jobs that may be read once more.
+    pub fn again(self) -> Self {
+        Self {
+            again: true,
+            ..self
+        }
+    }
+}
+
+impl Site {
+    /// Reads the jobs, with a column for each of these names and for every key that orders the
+    /// queue.
+    ///
+    /// # Errors
+    /// The site has no job document, or it cannot be read. A problem of a single job is a warning.
+    pub fn jobs(&self, names: &[&str]) -> Result<SiteJobs, SiteError> {
+        self.read_columns(&self.request(names))
+    }
+
+    /// A request for a column for each of these names, as the site declares them.
+    pub(crate) fn request<'a>(&'a self, names: &'a [&'a str]) -> ColumnsRequest<'a> {
+        let mut document = self.files.first(Role::Queue);
+        if let Some(slurm) = &self.slurm
+            && slurm.jobs.is_some()
+        {
+            document = slurm.jobs.as_ref();
+        }
+        ColumnsRequest {
+            document,
+            names,
+            schema: None,
+            entity: self.config.fairshare_entity,
+            again: false,
+            record_origins: false,
+            cycle: false,
+        }
+    }
+
+    /// Reads the jobs with the columns of a request, and those for every key that orders the queue
+    /// and for what is found in the jobs under any formula. Jobs that may be read again are kept
+    /// for a request for no other columns, as a formula that was mended makes it.
+    pub(crate) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
+        let Some(document) = request.document else {
+            let missing = "no jobs (`qstat -f` as JSON, dsv or text, `squeue --json`, `scontrol show job`, native JSON or NDJSON): ";
+            return Err(SiteError::missing(missing, Need::Queue));
+        };
+        self.require_start_of_slurm()?;
+        let mut jobs = match self.jobs.kept(document, request) {
+            Some(kept) => kept,
+            None => {
+                let jobs = self.parse_jobs(document, request)?;
+                self.jobs.keep(document, request, &jobs);
+                jobs
+            }
+        };
+        let table = &jobs.table;
+        if request.names.contains(&"queue_priority") {
+            jobs.warnings.extend(self.unknown_queue_priority(table));
+            jobs.warnings.extend(self.jobs_of_unlisted_queues(table));
+        }
+        if request.names.contains(&"eligible_time") {
+            let missing = missing_eligible_time(table, &document.name());
+            jobs.warnings.extend(missing);
+        }
+        Ok(jobs)
+    }
+
+    fn parse_jobs(
+        &self,
+        document: &FileSource,
+        request: &ColumnsRequest<'_>,
+    ) -> Result<SiteJobs, SiteError> {
+        let mut schema = request.schema.unwrap_or(&self.schema).clone();
+        let source_name = document.name();
+        let mut needed = request.names.to_vec();
+        needed.extend(self.order_columns());
+        needed.extend(CHECKED_COLUMNS);
+        if needed.contains(&AGE) {
+            needed.push("eligible_time");
+        }
+        let options = ReadOptions {
+            source_name: &source_name,
+            numbers: self.rules.numbers,
+            entity: request.entity,
+            queue_priorities: &self.queues.priorities(),
+            strict: self.rules.strict,
+            cycle_jobs: request.cycle,
+            record_origins: request.record_origins,
+            ..ReadOptions::new(&schema, &needed)
+        };
+        let mut read = self.jobs.read(document, &options, request.again)?;
+        let mut problems = read.problems.listed().iter();
+        if read.table.is_empty()
+            && let Some(first) = problems.find(|one| one.problem.skips_the_job())
+        {
+            let skipped = read.problems.skipped();
+            return Err(SiteError::content(format!(
+                "`{source_name}`: none of its {skipped} jobs can be read: {first}"
+            )));
+        }
+        for (name, kind) in read.table.undeclared() {
+            schema.add_seen(name, kind);
+        }
+        let mut warnings = Vec::from_iter(in_file(&source_name, &read.notes));
+        warnings.extend(job_problems(&read.problems, &source_name));
+        warnings.extend(self.exclude_by_queue(&mut read.table));
+        warnings.extend(self.unknown_sort_keys(&read.table));
+        warnings.extend(invalid_jobs(&read.table, &source_name));
+        Ok(SiteJobs {
+            table: read.table,
+            schema,
+            warnings,
+            cycle: read.cycle_jobs,
+        })
+    }
+
+    /// Excludes the jobs in routing queues and those of other schedulers, and says how many there
+    /// are.
+    fn exclude_by_queue(&self, table: &mut JobTable) -> Vec<Message> {
+        let mut reasons = Vec::new();
+        for queue in table.queues() {
+            reasons.push(self.queue_excludes(queue));
+        }
+        let mut in_routing = Vec::new();
+        let mut of_others = Vec::new();
+        for row in 0..table.len() {
+            let Some(reason) = &reasons[table.queue_index(row)] else {
+                continue;
+            };
+            match reason {
+                Exclusion::RoutingQueue => in_routing.push(row),
+                _ => of_others.push(row),
+            }
+            table.exclude(row, reason.clone());
+        }
+        let mut warnings = Vec::from_iter(routed_jobs(&in_routing, table));
+        warnings.extend(jobs_of_others(&of_others, table));
+        warnings
+    }
+
+    /// Why the scheduler does not get the jobs of a queue.
+    fn queue_excludes(&self, queue: &str) -> Option<Exclusion> {
+        if self.queues.is_route(queue) {
+            return Some(Exclusion::RoutingQueue);
+        }
+        let partition = self.queues.partition(queue);
+        if partition == self.partition.as_deref() {
+            return None;
+        }
+        Some(Exclusion::Partition {
+            partition: partition.map(str::to_owned),
+        })
+    }
+
+    /// The columns for the keys that order the queue.
+    pub(crate) fn order_columns(&self) -> Vec<&str> {
+        Order::new(&self.config, &self.queues).columns()
+    }
+}
+
+/// A warning about jobs in routing queues.
+fn routed_jobs(rows: &[usize], table: &JobTable) -> Option<Message> {
+    let queue = table.queue(*rows.first()?);
+    let found = match rows.len() {
+        1 => format!(
+            "1 job is in a routing queue (`{queue}`), which the scheduler does not read, and is not ranked"
+        ),
+        count => format!(
+            "{count} jobs are in routing queues (first `{queue}`), which the scheduler does not read, and are not ranked"
+        ),
+    };
+    Some(found.into())
+}
+
+/// A warning about jobs of other schedulers.
+fn jobs_of_others(rows: &[usize], table: &JobTable) -> Option<Message> {
+    let queue = table.queue(*rows.first()?);
+    let (jobs, are) = match rows.len() {
+        1 => ("1 job belongs".to_owned(), "is"),
+        count => (format!("{count} jobs belong"), "are"),
+    };
+    let found = format!(
+        "{jobs} to another scheduler, because of the partition of the queue (first `{queue}`), and {are} not ranked"
+    );
+    Some(found.into())
+}
+
+/// The largest job document on standard input that is kept in memory to be read again, in bytes.
+const MAX_KEPT_JOBS: u64 = 4 << 30;
+
+/// The job document of a site. Standard input can be read only once, so its bytes are kept for a
+/// second reading.
+#[derive(Debug, Default)]
+pub struct JobDocument {
+    stdin: OnceLock<Vec<u8>>,
+    /// The jobs that were read last, if they may be read again.
+    last: Mutex<Option<KeptJobs>>,
+}
+
+/// Jobs that were read, and for which request.
+#[derive(Debug)]
+struct KeptJobs {
+    source: FileSource,
+    names: Vec<String>,
+    entity: FairshareEntity,
+    jobs: SiteJobs,
+}
+
+impl JobDocument {
+    /// The jobs that were read last, if they have all that is asked for.
+    pub fn kept(&self, source: &FileSource, request: &ColumnsRequest<'_>) -> Option<SiteJobs> {
+        let last = self.last.lock().ok()?;
+        let last = last.as_ref()?;
+        if !is_kept(request) || last.source != *source || last.entity != request.entity {
+            return None;
+        }
+        for name in request.names {
+            if !last.names.iter().any(|known| known == name) {
+                return None;
+            }
+        }
+        Some(last.jobs.clone())
+    }
+
+    /// Keeps jobs in place of those that were read last, if they may be read once more.
+    pub fn keep(&self, source: &FileSource, request: &ColumnsRequest<'_>, jobs: &SiteJobs) {
+        if is_kept(request)
+            && let Ok(mut last) = self.last.lock()
+        {
+            *last = Some(KeptJobs {
+                source: source.clone(),
+                names: request.names.iter().map(|&name| name.into()).collect(),
+                entity: request.entity,
+                jobs: jobs.clone(),
+            });
+        }
+    }
+
+    /// Reads the jobs while the document arrives; `again` means that the site may read them once
+    /// more.
+    pub fn read(
+        &self,
+        source: &FileSource,
+        options: &ReadOptions<'_>,
+        again: bool,
+    ) -> Result<ParsedJobs, SiteError> {
+        let is_kept = source.is_stdin() && (again || self.stdin.get().is_some());
+        let read = if is_kept {
+            read_jobs(self.kept_stdin(source)?, options)
+        } else {
+            let failed = SiteError::reading(options.source_name.as_ref());
+            let content = decompressed(source.open()?).map_err(failed)?;
+            read_jobs(content, options)
+        };
+        read.map_err(|error| match source.check(Role::Queue) {
+            Err(refusal @ SiteError::Content(_)) => refusal,
+            _ => SiteError::content(error),
+        })
+    }
+
+    fn kept_stdin(&self, source: &FileSource) -> Result<&[u8], SiteError> {
+        if self.stdin.get().is_none() {
+            let _ = self.stdin.set(source.read_up_to(MAX_KEPT_JOBS)?);
+        }
+        Ok(self.stdin.get().map_or(&[], Vec::as_slice))
+    }
+}
+
+/// Whether the jobs of a request are kept: those with other types, or with more than columns, are
+/// asked for once.
+fn is_kept(request: &ColumnsRequest<'_>) -> bool {
+    request.again && request.schema.is_none() && !request.record_origins && !request.cycle
+}
+
+/// The most warnings of one kind that are shown; the others are counted.
+const MAX_WARNINGS: usize = 10;
+
+/// The first problems of each kind, how many more there are, and how many jobs are skipped.
+pub fn job_problems(problems: &Problems, source_name: &str) -> Vec<Message> {
+    let mut counts = HashMap::new();
+    let mut warnings = Vec::new();
+    for found in problems.listed() {
+        let kind = mem::discriminant(&found.problem);
+        let count = counts.entry(kind).or_insert(0_usize);
+        *count += 1;
+        if *count <= MAX_WARNINGS {
+            warnings.push(format!("`{source_name}`: {found}").into());
+        }
+    }
+    if problems.total() > warnings.len() {
+        let (one, several) = ("more problem of this kind", "more problems of these kinds");
+        let more = counted(problems.total() - warnings.len(), one, several);
+        warnings.push(format!("`{source_name}`: and {more}").into());
+    }
+    if problems.skipped() > 0 {
+        let jobs = counted(problems.skipped(), "job is", "jobs are");
+        warnings.push(format!("`{source_name}`: {jobs} skipped").into());
+    }
+    warnings
+}
+
+/// Says which jobs the scheduler ignores because it cannot read an amount of theirs.
+pub fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> {
+    let mut all = Vec::new();
+    for row in table.excluded_rows() {
+        let row = row as usize;
+        if let Some(exclusion @ Exclusion::Invalid { .. }) = table.exclusion(row) {
+            let id = table.id(row);
+            all.push(format!("`{source_name}`: job `{id}`: {exclusion}"));
+        }
+    }
+    let mut warnings = Vec::new();
+    let more = "more jobs that the scheduler ignores as invalid";
+    extend_limited(&mut warnings, all.into_iter(), more);
+    warnings
+}
+
+/// Says how many of the jobs that wait lack the `eligible_time` that the formula reads.
+pub fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<Message> {
+    let column = table.column("eligible_time")?;
+    if column.are_all_set() {
+        return None;
+    }
+    let (mut count, mut missing) = (0, 0);
+    for row in table.considered_rows() {
+        count += 1;
+        missing += usize::from(!column.is_set(row));
+    }
+    let message = match missing {
+        0 => return None,
+        _ if missing == count => format!(
+            "`{source_name}`: no job that waits has `eligible_time`, so it is 0 for each of them: the server records it only \
+             with `eligible_time_enable = True`"
+        ),
+        _ => format!(
+            "`{source_name}`: {missing} of {count} jobs that wait have no `eligible_time`: it is 0 for them"
+        ),
+    };
+    Some(message.into())
+}
+
+/// Says how many jobs lack what `fairshare_entity` asks for.
+pub fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> Option<Message> {
+    let mut count = 0;
+    for row in 0..table.len() {
+        let name = table.entity(row);
+        let lacks_group = entity == FairshareEntity::GroupUser && name.starts_with(':');
+        count += usize::from(name.is_empty() || lacks_group);
+    }
+    if count == 0 {
+        return None;
+    }
+    let message = format!(
+        "`{entity}`, the fair-share entity (`fairshare_entity` in `sched_config`), is missing in {count} of {} jobs, \
+         which count as unknown entities",
+        table.len()
+    );
+    Some(message.into())
+}
+
+/// Says that the tree has a line for no entity of the queue.
+pub fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<Message> {
+    let mut named = Vec::new();
+    for entity in table.entities() {
+        if entity.is_empty() {
+            continue;
+        }
+        named.push(entity);
+        if let Some(node) = tree.tree().find(entity)
+            && tree.tree().parent(node) != Some(tree.unknown)
+        {
+            return None;
+        }
+    }
+    let first = named.first()?;
+    let message = format!(
+        "the tree has none of the {} entities of the queue, of which the first is `{first}`; all of them are in the group \
+         `unknown` (is `fairshare_entity` right, and is the `resource_group` of this site?)",
+        named.len()
+    );
+    Some(message.into())
+}
+
+/// Appends the first warnings of one kind, and how many more there are.
+pub fn extend_limited(
+    warnings: &mut Vec<Message>,
+    mut all: impl ExactSizeIterator<Item = String>,
+    more: &str,
+) {
+    for message in all.by_ref().take(MAX_WARNINGS) {
+        warnings.push(message.into());
+    }
+    if all.len() > 0 {
+        warnings.push(format!("and {} {more}", all.len()).into());
+    }
+}
+
+impl Site {
+    /// A warning for each `job_sort_key` by which nothing is sorted.
+    pub(crate) fn unknown_sort_keys(&self, table: &JobTable) -> Vec<Message> {
+        let mut warnings = Vec::new();
+        for key in Order::new(&self.config, &self.queues).job_sort_keys() {
+            if self.is_known_key(key, table) {
+                continue;
+            }
+            let name = clipped(&key.name);
+            let reason = match self.schema.entry(&key.name) {
+                Some(_) => format!("`{name}` is for formulas and is not a resource"),
+                None => format!("no document declares a resource `{name}`, and no job has it"),
+            };
+            let warning = format!(
+                "`job_sort_key` `{name}` decides nothing: {reason}; for a name that is not a resource the scheduler takes 0 for \
+                 every job, without a message"
+            );
+            warnings.push(warning.into());
+        }
+        warnings
+    }
+
+    /// A warning if jobs are in queues that the documents of the queues do not have, and so have no
+    /// `queue_priority`.
+    pub(crate) fn jobs_of_unlisted_queues(&self, table: &JobTable) -> Option<Message> {
+        let column = table.column("queue_priority")?;
+        if self.queues.is_empty() {
+            return None;
+        }
+        let mut jobs = 0;
+        let mut names = BTreeSet::new();
+        for row in 0..table.len() {
+            let queue = table.queue(row);
+            let is_listed = queue.is_empty() || self.queues.contains(queue);
+            if !is_listed && column.nearest_double(row) == 0.0 {
+                jobs += 1;
+                names.insert(queue);
+            }
+        }
+        let first = *names.first()?;
+        let others = match names.len() {
+            1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
+        let message = format!(
+            "`queue_priority` is 0 for {jobs} of {} jobs, because no document lists their queues (`{first}`{others}): are the queues those of \
+             this site?",
+            table.len()
+        );
+        Some(message.into())
+    }
+
+    /// A warning if no job has a `queue_priority` because no document of the queues was given.
+    pub(crate) fn unknown_queue_priority(&self, table: &JobTable) -> Option<Message> {
+        let column = table.column("queue_priority")?;
+        if !self.queues.is_empty() {
+            return None;
+        }
+        let mut has_queues = false;
+        for row in 0..table.len() {
+            has_queues |= !table.queue(row).is_empty();
+            if column.nearest_double(row) != 0.0 {
+                return None;
+            }
+        }
+        if !has_queues {
+            return None;
+        }
+        let message = "`queue_priority` is 0 for every job, because no document lists the queues: ";
+        Some(Message::asking(message, [Need::Queues]))
+    }
+}
+
+/// The id of a described job.
+const ID: &str = "described";
+/// What the server makes of a job that requests no chunks: one, of one processor
+/// (pbs_resources(7B)).
+const ONE_WITHOUT_CHUNKS: [&str; 2] = ["nodect", "ncpus"];
+
+/// A job as its user describes it: its queue, the amounts that it requests, and attributes that a
+/// formula reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DescribedJob {
+    /// The queue; `None` for the server's default queue.
+    pub queue: Option<String>,
+    /// The fair-share entity; empty if none is named.
+    pub entity: String,
+    /// The names of inputs, each with its value as it is written.
+    pub inputs: Vec<(String, String)>,
+}
+
+impl FromStr for DescribedJob {
+    type Err = String;
+
+    /// Reads `NAME=VALUE`, separated by commas, where `queue` names the queue.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut job = Self::default();
+        for word in text.split(',') {
+            let word = word.trim();
+            if word.is_empty() {
+                continue;
+            }
+            let (name, value) = word.split_once('=').unwrap_or_default();
+            let (name, value) = (name.trim(), value.trim());
+            if name.is_empty() || value.is_empty() {
+                return Err(format!("`{word}` is not NAME=VALUE, such as `ncpus=12`"));
+            }
+            if job.inputs.iter().any(|(known, _)| known == name)
+                || (name == "queue" && job.queue.is_some())
+            {
+                return Err(format!("`{name}` is given more than once"));
+            }
+            match name {
+                "queue" => job.queue = Some(value.to_owned()),
+                _ => job.inputs.push((name.to_owned(), value.to_owned())),
+            }
+        }
+        if job == Self::default() {
+            Err("the job is not described".to_owned())
+        } else {
+            Ok(job)
+        }
+    }
+}
+
+impl Site {
+    /// Adds a described job to jobs that were read for a formula, and returns its row: it waits,
+    /// has waited no time, and was submitted after all others.
+    ///
+    /// # Errors
+    /// The server would refuse it, a name or a value is wrong, or the formula needs the shares of
+    /// an entity and none is named.
+    pub fn add_described(
+        &self,
+        read: &mut JobsToRank,
+        described: &DescribedJob,
+    ) -> Result<usize, SiteError> {
+        let JobsToRank { jobs, program, .. } = read;
+        let queue = self.queue_of(described)?;
+        let mut job = match &self.slurm {
+            Some(slurm) => slurm.described(described, &queue)?,
+            None => self.described_of_openpbs(jobs, described, &queue)?,
+        };
+        job.insert("id".to_owned(), ID.into());
+        job.insert("entity".to_owned(), (&*described.entity).into());
+        job.insert("queue".to_owned(), (&*queue).into());
+        let names: Vec<&str> = jobs.table.columns().map(|(name, _)| name).collect();
+        let priorities = self.queues.priorities();
+        let options = ReadOptions {
+            source_name: "the described job",
+            numbers: self.rules.numbers,
+            queue_priorities: &priorities,
+            record_origins: true,
+            ..ReadOptions::new(&jobs.schema, &names)
+        };
+        let read = read_jobs(Value::from(job).to_string().as_bytes(), &options)
+            .map_err(SiteError::content)?;
+        if let Some(problem) = read.problems.listed().first() {
+            return Err(SiteError::content(problem));
+        }
+        if let Some(exclusion) = read.table.exclusion(0) {
+            return Err(SiteError::content(format!(
+                "the described job cannot wait for the scheduler: {exclusion}"
+            )));
+        }
+        check_ranges(jobs, &read.table)?;
+        check_shares(program.as_ref(), described)?;
+        append(&mut jobs.table, &read.table)
+    }
+
+    /// A job with what the server and the queue give to it, as native JSON.
+    fn described_of_openpbs(
+        &self,
+        jobs: &SiteJobs,
+        described: &DescribedJob,
+        queue: &str,
+    ) -> Result<Map<String, Value>, SiteError> {
+        self.check_names(jobs, described)?;
+        let mut resources = Map::new();
+        let mut attributes = Map::new();
+        for (name, value) in &described.inputs {
+            let is_special = jobs.schema.origin(name) == Some(Origin::Special);
+            let inputs = if is_special {
+                &mut attributes
+            } else {
+                &mut resources
+            };
+            inputs.insert(name.clone(), self.given_value(jobs, name, value)?);
+            self.check_limits(jobs, queue, name, &inputs[name])?;
+        }
+        for (name, _) in jobs.table.columns() {
+            let mut default = self.queues.default_amount(queue, name);
+            if default.is_none() && ONE_WITHOUT_CHUNKS.contains(&name) {
+                default = Some("1");
+            }
+            if let Some(default) = default
+                && !resources.contains_key(name)
+            {
+                resources.insert(name.to_owned(), default.into());
+            }
+        }
+        let mut job = attributes;
+        job.insert("resources".to_owned(), resources.into());
+        Ok(job)
+    }
+
+    /// The queue in which the job waits.
+    fn queue_of(&self, described: &DescribedJob) -> Result<String, SiteError> {
+        let Some(queue) = described.queue.as_deref().or(self.queues.default_queue()) else {
+            return Err(SiteError::content(
+                "the described job has no queue, and no default queue is known: add `queue=NAME`",
+            ));
+        };
+        if !self.queues.is_empty() && !self.queues.contains(queue) {
+            let similar = did_you_mean(queue, self.queues.iter().map(|(name, _)| name));
+            let message = format!("no queue is called `{queue}`{similar}");
+            return Err(SiteError::content(message));
+        }
+        Err(SiteError::content(if self.queues.is_route(queue) {
+            format!(
+                "`{queue}` is a routing queue: name the queue to which the server moves the job"
+            )
+        } else if !self.queues.is_enabled(queue) {
+            format!("the queue `{queue}` accepts no jobs (`enabled` is false)")
+        } else if self.queues.partition(queue) != self.partition.as_deref() {
+            format!("the jobs of the queue `{queue}` belong to another scheduler")
+        } else {
+            return Ok(queue.to_owned());
+        }))
+    }
+
+    /// Each name must be known, or unlike those that the formula reads.
+    fn check_names(&self, jobs: &SiteJobs, described: &DescribedJob) -> Result<(), SiteError> {
+        for (name, _) in &described.inputs {
+            let message = match jobs.schema.entry(name) {
+                Some(entry) if entry.input_type.is_numeric() => continue,
+                Some(_) => format!(
+                    "`{name}` is not a number: describe the job by the amounts that it requests in all"
+                ),
+                None => {
+                    let known = jobs.schema.iter().map(|(known, _)| known);
+                    let similar = did_you_mean(name, known);
+                    if similar.is_empty() {
+                        continue;
+                    }
+                    format!("no resource is called `{name}`{similar}")
+                }
+            };
+            return Err(SiteError::content(message));
+        }
+        Ok(())
+    }
+
+    /// A value as a document of jobs has it: a number, or an amount with a unit.
+    fn given_value(&self, jobs: &SiteJobs, name: &str, value: &str) -> Result<Value, SiteError> {
+        let kind = jobs.schema.input_type(name);
+        if kind == Some(InputType::Duration) {
+            let seconds = parse_duration(value)
+                .map_err(|error| SiteError::content(format!("`{name}`: {error}")))?;
+            return Ok(seconds.into());
+        }
+        Ok(match value.parse::<Number>() {
+            Ok(number) => number.into(),
+            Err(_) => value.into(),
+        })
+    }
+
+    /// The server refuses a job that requests more than `resources_max` or less than
+    /// `resources_min`.
+    fn check_limits(
+        &self,
+        jobs: &SiteJobs,
+        queue: &str,
+        name: &str,
+        value: &Value,
+    ) -> Result<(), SiteError> {
+        let kind = jobs.schema.input_type(name);
+        let text = match value.as_str() {
+            Some(text) => text.to_owned(),
+            None => value.to_string(),
+        };
+        let given = self.amount(&text, kind);
+        let bounds = [
+            ("most", self.queues.maximum(queue, name), Ordering::Greater),
+            ("least", self.queues.minimum(queue, name), Ordering::Less),
+        ];
+        for (bound, limit, beyond) in bounds {
+            if let (Some(given), Some(limit)) = (given, limit)
+                && let Some(amount) = self.amount(limit, kind)
+                && given.partial_cmp(&amount) == Some(beyond)
+            {
+                return Err(SiteError::content(format!(
+                    "the server refuses such a job: `{name}` is {text}, and a job of `{queue}` has at {bound} {limit}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn amount(&self, text: &str, kind: Option<InputType>) -> Option<f64> {
+        let numbers = self.rules.numbers;
+        numbers.amount(text, kind, AmountSource::Server)?.to_f64()
+    }
+}
+
+/// A formula with fair-share numbers needs the job's own, or an entity.
+fn check_shares(program: Option<&Program>, described: &DescribedJob) -> Result<(), SiteError> {
+    let Some(program) = program else {
+        return Ok(());
+    };
+    if !described.entity.is_empty() {
+        return Ok(());
+    }
+    for name in program.inputs() {
+        let Some(input) = FairshareInput::from_name(name) else {
+            continue;
+        };
+        let mut given = described.inputs.iter();
+        if !given.any(|(name, _)| FairshareInput::from_name(name) == Some(input)) {
+            let message = format!(
+                "the formula reads `{name}`, and the described job has no entity: add `{name}=…`, or "
+            );
+            return Err(SiteError::missing(message, Need::Entity));
+        }
+    }
+    Ok(())
+}
+
+/// No value is outside the range of its name.
+fn check_ranges(jobs: &SiteJobs, described: &JobTable) -> Result<(), SiteError> {
+    for (name, column) in described.columns() {
+        let Some(entry) = jobs.schema.entry(name) else {
+            continue;
+        };
+        let value = column.nearest_double(0);
+        if value < entry.range.least || value > entry.range.most {
+            let value = column.value(0).repr();
+            let (least, most) = (entry.range.least, entry.range.most);
+            let bounds = if most.is_finite() {
+                format!("from {least} to {most}")
+            } else {
+                format!("of at least {least}")
+            };
+            let message = format!("`{name}` is {value}, expected a number {bounds}");
+            return Err(SiteError::content(message));
+        }
+    }
+    Ok(())
+}
+
+/// Appends the job of another table with the same columns, and returns its new row.
+fn append(table: &mut JobTable, other: &JobTable) -> Result<usize, SiteError> {
+    let job = Job {
+        id: ID,
+        entity: other.entity(0),
+        queue: other.queue(0),
+        state: JobState::Queued,
+        queued_at: None,
+        exclusion: None,
+    };
+    let mut values = Vec::new();
+    for (_, column) in other.columns() {
+        let value = column.value(0);
+        values.push(if column.is_set(0) {
+            Ok(value)
+        } else {
+            Err(value)
+        });
+    }
+    table.push(&job, &values).map_err(SiteError::content)?;
+    let mut sources = Vec::new();
+    for (name, _) in other.columns() {
+        sources.push(match other.origin(name, 0) {
+            Some(InputOrigin::Queue) => Some(InputPrecedence::Queue),
+            Some(InputOrigin::Inputs) => Some(InputPrecedence::Input),
+            Some(InputOrigin::ResourceList | InputOrigin::Job) => Some(InputPrecedence::Job),
+            Some(InputOrigin::FairShareTree | InputOrigin::Unset) | None => None,
+        });
+    }
+    table.push_origins(&sources);
+    Ok(table.len() - 1)
+}

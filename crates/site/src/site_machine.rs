@@ -1,0 +1,677 @@
+//! The machine of a site as a scheduling cycle needs it, with its running and waiting jobs, what
+//! they request and what preemption has to know of them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use job_sort_formula::diagnostic::Message;
+use job_sort_formula::formula::Formula;
+use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::Scores;
+use jsf_ingest::{CycleJobs, QueuedJob};
+use jsf_openpbs::cycle::{
+    AdvanceReservation, Cycle, CycleEvent, CycleJob, CycleRules, JobSource, Limit, LimitKind,
+    Limits, Machine, Part, Placement, PreemptionJob, PreemptionLevels, PreemptionMethod, Request,
+    RequestedChunks, SuspendedJob, UNLIMITED_WALLTIME,
+};
+use jsf_openpbs::files::nodes::ListedReservation;
+use jsf_openpbs::files::queues::whole_amount;
+use jsf_openpbs::job_attributes::array_and_index;
+use jsf_openpbs::order::Order;
+use jsf_openpbs::share_tree::PbsTree;
+use jsf_openpbs::words::counted;
+use jsf_simulate::Names;
+
+use crate::cycle_rules::{LimitedNames, Reservations, limit_of_subjobs};
+use crate::node_pools::{PROCESSORS, Places, Pools, amounts_of, totals_of};
+use crate::{CycleProcessors, LeftOut, PreemptedJob, Site, SiteError};
+
+/// What a cycle runs on.
+pub struct CycleMachine {
+    pub machine: Machine,
+    pub limits: Limits,
+    pub rules: CycleRules,
+    pub jobs: RequestedJobs,
+    pub pools: Pools,
+    pub reservations: Reservations,
+    /// The amounts of the machine, then those that only limits count.
+    pub amounts: Vec<Box<str>>,
+}
+
+/// The jobs of a table, with what each asks for; their indices are their rows.
+pub struct RequestedJobs(Vec<RequestedJob>);
+
+struct RequestedJob {
+    chunks: RequestedChunks,
+    counted: Vec<i64>,
+    /// The rest; its request is that of the chunks.
+    job: CycleJob<'static>,
+}
+
+impl RequestedJob {
+    /// What keeps the places of a reservation.
+    fn of_reservation(reservation: &ListedReservation) -> Self {
+        Self {
+            chunks: RequestedChunks::default(),
+            counted: Vec::new(),
+            job: CycleJob {
+                is_reservation: true,
+                walltime: reservation.end - reservation.start,
+                ..CycleJob::default()
+            },
+        }
+    }
+}
+
+impl JobSource for RequestedJobs {
+    fn job(&self, index: u32) -> CycleJob<'_> {
+        let RequestedJob {
+            chunks,
+            counted,
+            job,
+            ..
+        } = &self.0[index as usize];
+        CycleJob {
+            request: chunks.request(),
+            counted,
+            ..*job
+        }
+    }
+}
+
+/// The jobs of a table with what orders them.
+pub struct OrderedQueue<'a> {
+    pub order: Order<'a>,
+    pub scores: &'a Scores,
+    pub table: &'a JobTable,
+    /// What each row adds to the usage of its entity when it starts.
+    pub charges: Vec<f64>,
+}
+
+impl OrderedQueue<'_> {
+    /// Lets one cycle decide these rows.
+    pub fn decide(
+        &self,
+        at: i64,
+        rows: &[usize],
+        subjobs: &mut [u32],
+        machine: &mut CycleMachine,
+    ) -> Vec<CycleEvent> {
+        let (rows, charges) = (rows.iter().copied(), self.charges.clone());
+        let order = &self.order;
+        let mut candidates = order.candidates(self.scores, self.table, rows, charges, subjobs);
+        let CycleMachine {
+            machine,
+            limits,
+            jobs,
+            rules,
+            ..
+        } = machine;
+        Cycle::new(at, rules, machine, limits, jobs).run(&mut candidates)
+    }
+}
+
+/// A running job of which it is not known where it is.
+struct Unplaced {
+    row: usize,
+    /// When its walltime ends.
+    end: i64,
+}
+
+/// The most running subjobs of one array that are looked at: OpenPBS allows no larger array unless
+/// `max_array_size` is raised.
+const MAX_SUBJOBS: u32 = 10_000;
+
+impl CycleMachine {
+    /// The machine with the running jobs of the table on it, at the moment of a cycle.
+    pub fn new(
+        site: &Site,
+        table: &JobTable,
+        cycle: &CycleJobs,
+        at: i64,
+        processors: Option<u32>,
+        warnings: &mut Vec<Message>,
+    ) -> Result<Self, SiteError> {
+        let mut queues: Vec<Box<str>> = Vec::new();
+        for queue in table.queues() {
+            queues.push((&**queue).into());
+        }
+        let reservations = Reservations::read(site, &cycle.clock, at)?;
+        let pools = Pools::new(
+            site,
+            &cycle.jobs,
+            cycle.timestamp,
+            processors,
+            &reservations,
+        )?;
+        let amounts = site.with_limited(pools.names.clone(), &queues);
+        let mut places = Places::new(site, &pools, &queues);
+        let [mut users, mut groups, mut projects] =
+            [Names::default(), Names::default(), Names::default()];
+        let mut jobs = Vec::with_capacity(cycle.jobs.len());
+        for (row, job) in cycle.jobs.iter().enumerate() {
+            jobs.push(RequestedJob {
+                chunks: places.chunks(table.queue_index(row), job),
+                counted: totals_of(job, &amounts),
+                job: CycleJob {
+                    walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
+                    queue: table.queue_index(row) as u32,
+                    user: users.index(&job.user),
+                    group: groups.index(&job.group),
+                    project: projects.index(&job.project),
+                    array: array_row(table, job, row),
+                    // the scheduler promises no start to jobs of reservations
+                    can_be_reserved: job.is_topjob_eligible && !reservations.has_queue(&job.queue),
+                    ..CycleJob::default()
+                },
+            });
+        }
+        let mut advance = Vec::new();
+        // a number of processors has no places that a reservation could hold
+        if !pools.nodes.is_empty() {
+            for reservation in &reservations.confirmed {
+                advance.push(AdvanceReservation {
+                    job: jobs.len() as u32,
+                    start: reservation.start,
+                    end: reservation.end,
+                    placement: pools.placement(reservation),
+                });
+                jobs.push(RequestedJob::of_reservation(reservation));
+            }
+        }
+        let jobs = RequestedJobs(jobs);
+        let limited = LimitedNames {
+            queues: &queues,
+            users: users.names(),
+            groups: groups.names(),
+            projects: projects.names(),
+            amounts: &amounts,
+        };
+        let levels = site.preemption_levels(&limited);
+        let mut limits = site.cycle_limits(&limited);
+        limits.extend(limit_of_arrays(&cycle.jobs));
+        let limits = Limits::new(limits);
+        let mut machine = places.machine().with_reservations(advance);
+        machine.begin_reservations(at);
+        let rules = CycleRules {
+            levels,
+            explains: true,
+            ..site.cycle_rules(&queues)
+        };
+        let mut made = Self {
+            machine,
+            limits,
+            rules,
+            jobs,
+            pools,
+            reservations,
+            amounts,
+        };
+        let unplaced = made.run_jobs(table, cycle, at, warnings);
+        made.run_unplaced(unplaced, warnings);
+        Ok(made)
+    }
+
+    /// The processors of the nodes, and those that neither jobs nor reservations hold.
+    pub fn processors(&self) -> CycleProcessors {
+        let [total, free] = self.machine.of_first_pools(self.pools.of_nodes(), 0);
+        CycleProcessors { total, free }
+    }
+
+    /// Ends the running jobs that end next, as far as the walltimes tell. Returns when, or before
+    /// that when after this time other jobs may start.
+    pub fn end_next(&mut self, at: i64) -> Option<i64> {
+        let end = self.machine.next_end();
+        if let Some(change) = self.rules.times.next_change(at)
+            && end.is_none_or(|end| change < end)
+        {
+            return Some(change);
+        }
+        let Self {
+            machine,
+            limits,
+            jobs,
+            ..
+        } = self;
+        machine.end_next(jobs, |job| limits.end(job))
+    }
+
+    /// Puts the running jobs on the machine whose places are known. Returns the others.
+    fn run_jobs(
+        &mut self,
+        table: &JobTable,
+        cycle: &CycleJobs,
+        at: i64,
+        warnings: &mut Vec<Message>,
+    ) -> Vec<Unplaced> {
+        // what runs while the document is written began before
+        let latest_start = cycle.timestamp.unwrap_or(at);
+        let mut without_start = Vec::new();
+        let mut without_place = Vec::new();
+        let mut unplaced = Vec::new();
+        for (row, job) in cycle.jobs.iter().enumerate() {
+            if !matches!(table.state(row), JobState::Running | JobState::Exiting) {
+                continue;
+            }
+            let requested = self.jobs.job(row as u32);
+            if job.stime.is_none() {
+                without_start.push(table.id(row));
+            }
+            let start = job.stime.unwrap_or(latest_start);
+            let end = start.saturating_add(requested.walltime);
+            if job.placed.is_empty() && self.machine.pools() > 1 {
+                without_place.push(table.id(row));
+                unplaced.push(Unplaced { row, end });
+                continue;
+            }
+            let placement = self.placement(job, &requested);
+            self.run(row, placement, end);
+        }
+        for (attribute, jobs, assumption) in [
+            ("stime", without_start, "started just now"),
+            ("exec_vnode", without_place, "is where there is room"),
+        ] {
+            let Some(first) = jobs.first() else { continue };
+            let jobs = counted(jobs.len(), "running job", "running jobs");
+            let found = format!(
+                "no `{attribute}` of {jobs} (first `{first}`): each is taken as if it {assumption}"
+            );
+            warnings.push(found.into());
+        }
+        let pools = &self.pools;
+        unplaced.extend(unlisted_subjobs(
+            table,
+            cycle,
+            latest_start,
+            pools,
+            warnings,
+        ));
+        unplaced.retain(|one| !table.exclusion(one.row).is_some_and(Exclusion::is_of_queue));
+        unplaced
+    }
+
+    /// Puts the running jobs on the machine whose places are not known, and what else is in use.
+    fn run_unplaced(&mut self, unplaced: Vec<Unplaced>, warnings: &mut Vec<Message>) {
+        let mut unexplained = self.machine.unexplained(&self.pools.in_use);
+        for Unplaced { row, end } in unplaced {
+            let job = self.jobs.job(row as u32);
+            let placement = self.machine.place_running(&mut unexplained, &job.request);
+            self.run(row, placement, end);
+        }
+        let unexplained = self.machine.unexplained(&self.pools.in_use);
+        let held = self.machine.hold(&unexplained);
+        if held > 0 {
+            let processors = counted(held as usize, "processor", "processors");
+            let found = format!(
+                "by `resources_assigned` of the nodes, {processors} more are in use than the running jobs of the document \
+                 hold: nobody knows until when, so they are not free in what follows"
+            );
+            warnings.push(found.into());
+        }
+    }
+
+    /// Puts a running job on the machine until its walltime ends.
+    fn run(&mut self, row: usize, placement: Placement, end: i64) {
+        let job = self.jobs.job(row as u32);
+        self.machine.start(row as u32, placement, end);
+        self.limits.start(&job);
+        if let Some(levels) = &mut self.rules.levels {
+            levels.soft_limits.start(&job);
+        }
+    }
+
+    /// Where a running job is, as far as the document says.
+    pub fn placement(&self, job: &QueuedJob, requested: &CycleJob<'_>) -> Placement {
+        let names = &self.pools.names;
+        let mut parts = Vec::new();
+        if self.machine.pools() == 1 {
+            let total = (0..names.len()).map(|amount| requested.request.total(amount));
+            parts.push(Part {
+                pool: 0,
+                amounts: total.collect(),
+            });
+            return self.machine.occupied(parts, &requested.request);
+        }
+        for chunk in &job.placed {
+            if let Some(pool) = self.pools.pool_of(&job.queue, &chunk.node) {
+                let amounts = amounts_of(&chunk.amounts, names).into();
+                parts.push(Part { pool, amounts });
+            }
+        }
+        self.machine.occupied(parts, &requested.request)
+    }
+}
+
+impl Site {
+    /// What each job adds to the usage of its entity in a cycle in which it starts: its request
+    /// under `fairshare_usage_res`.
+    pub(crate) fn charges(&self, jobs: &[QueuedJob]) -> Vec<f64> {
+        let mut charges = vec![0.0; jobs.len()];
+        let Ok(formula) = Formula::parse(&self.config.fairshare_usage_res) else {
+            return charges;
+        };
+        let Ok(program) = formula.compile(&self.schema) else {
+            return charges;
+        };
+        for (charge, job) in charges.iter_mut().zip(jobs) {
+            let mut inputs = Vec::new();
+            for name in program.inputs() {
+                let amount = match &**name {
+                    PROCESSORS => job.ncpus,
+                    "walltime" => job.walltime,
+                    name => job.amounts.get(name).copied(),
+                };
+                inputs.push(Value::Int(amount.unwrap_or(0)));
+            }
+            if let Ok(value) = program.evaluate(&inputs) {
+                *charge = value.to_f64().unwrap_or(0.0);
+            }
+        }
+        charges
+    }
+}
+
+/// The running subjobs that arrays count and the document does not list: `qstat -f` lists subjobs
+/// only with `-t`.
+fn unlisted_subjobs(
+    table: &JobTable,
+    cycle: &CycleJobs,
+    latest_start: i64,
+    pools: &Pools,
+    warnings: &mut Vec<Message>,
+) -> Vec<Unplaced> {
+    use JobState::{Exiting, Running, Suspended};
+
+    let mut known: HashMap<String, u32> = HashMap::new();
+    let mut ids: Vec<&str> = pools.subjobs_elsewhere.iter().map(|id| &**id).collect();
+    for row in 0..table.len() {
+        // those that are suspended count as running
+        if matches!(table.state(row), Running | Exiting | Suspended) {
+            ids.push(table.id(row));
+        }
+    }
+    for id in ids {
+        if let Some((array, _)) = array_and_index(id) {
+            *known.entry(array).or_default() += 1;
+        }
+    }
+    let mut unlisted = Vec::new();
+    let mut first = None;
+    for (row, job) in cycle.jobs.iter().enumerate() {
+        let known = known.get(table.id(row)).copied().unwrap_or(0);
+        let count = job.running_subjobs.saturating_sub(known).min(MAX_SUBJOBS);
+        let end = latest_start.saturating_add(job.walltime.unwrap_or(UNLIMITED_WALLTIME));
+        for _ in 0..count {
+            unlisted.push(Unplaced { row, end });
+        }
+        if count > 0 {
+            first.get_or_insert(table.id(row));
+        }
+    }
+    if let Some(first) = first {
+        let subjobs = counted(unlisted.len(), "running subjob", "running subjobs");
+        let found = format!(
+            "the document does not list {subjobs} (first of `{first}`): each holds what its array asks for, and is taken \
+             to have started just now"
+        );
+        warnings.push(found.into());
+    }
+    unlisted
+}
+
+/// The row of the array that a job is, or whose subjob it is.
+fn array_row(table: &JobTable, job: &QueuedJob, row: usize) -> Option<u32> {
+    if job.queued_subjobs.is_some() {
+        return Some(row as u32);
+    }
+    let (array, _) = array_and_index(table.id(row))?;
+    Some(table.row(&array)? as u32)
+}
+
+/// The limit of the subjobs that run at a time, if an array has one.
+fn limit_of_arrays(jobs: &[QueuedJob]) -> Option<Limit> {
+    let mut named: HashMap<u32, i64> = HashMap::new();
+    for (job, row) in jobs.iter().zip(0..) {
+        if let Some(most) = job.max_run_subjobs {
+            named.insert(row, most.into());
+        }
+    }
+    limit_of_subjobs(named)
+}
+
+/// The resource of a job that names the jobs that it may preempt.
+const TARGETS: &str = "preempt_targets";
+
+impl CycleMachine {
+    /// Completes the levels with the jobs.
+    pub fn add_preemption(
+        &mut self,
+        site: &Site,
+        queue: &OrderedQueue<'_>,
+        queued: &[QueuedJob],
+        tree: Option<&PbsTree>,
+    ) {
+        let Some(mut levels) = self.rules.levels.take() else {
+            return;
+        };
+        let table = queue.table;
+        let places = queue.order.places_of_running(queue.scores, table);
+        let mut targets = Targets {
+            site,
+            table,
+            queued,
+            found: HashMap::new(),
+        };
+        let mut methods = levels.methods.iter();
+        let requeues = methods.any(|entry| entry.methods.contains(&PreemptionMethod::Requeue));
+        let mut classes: HashMap<JobClass<'_>, u32> = HashMap::new();
+        for (row, job) in queued.iter().enumerate() {
+            let class = self.class(&levels, row as u32, job);
+            let count = classes.len() as u32;
+            let class = *classes.entry(class).or_insert(count);
+            let state = table.state(row);
+            if requeues && state == JobState::Queued && job.has_run {
+                levels.preempted.insert(row as u32, i64::MIN);
+            }
+            levels.jobs.push(PreemptionJob {
+                started: job.stime,
+                place: places.get(row).copied().unwrap_or(0),
+                used: job.used_walltime,
+                is_rerunable: job.is_rerunable,
+                is_over_share: tree.is_some_and(|tree| is_over_share(tree, &job.entity)),
+                targets: targets.of(job),
+                class: if state == JobState::Suspended {
+                    None
+                } else {
+                    Some(class)
+                },
+            });
+        }
+        for (row, job) in queued.iter().enumerate() {
+            if table.state(row) == JobState::Suspended && !job.placed.is_empty() {
+                let suspended = self.suspended(&levels, row as u32, job);
+                levels.suspended.insert(row as u32, suspended);
+                levels.preempted.insert(row as u32, i64::MIN);
+            }
+        }
+        self.rules.levels = Some(levels);
+    }
+
+    /// What of preemption may be otherwise, as the documents do not say it or it is not followed.
+    pub fn left_out_of_preemption(
+        &self,
+        site: &Site,
+        waiting: &[usize],
+        preempted: &[(u32, PreemptedJob)],
+    ) -> Vec<LeftOut> {
+        let levels = match &self.rules.levels {
+            Some(levels) if levels.is_preemptive => levels,
+            _ => return Vec::new(),
+        };
+        let order = site.server.preempt_order();
+        let mut by_checkpoint = 0;
+        for (_, one) in preempted {
+            by_checkpoint += usize::from(tries_checkpoint(order, one.method));
+        }
+        let requeued = levels.preempted.len() - levels.suspended.len();
+        let mut suspended = 0;
+        for row in waiting {
+            suspended += usize::from(levels.suspended.contains_key(&(*row as u32)));
+        }
+        LeftOut::of_some_jobs([
+            (
+                format!("checkpoints of preempt_order {order}"),
+                by_checkpoint,
+            ),
+            (
+                "the second in which jobs were suspended, which orders them".to_owned(),
+                if suspended > 1 { suspended } else { 0 },
+            ),
+            (
+                "why jobs wait that ran before (run_count), taken as preempted".to_owned(),
+                requeued,
+            ),
+        ])
+    }
+
+    /// A suspended job keeps what it did not give back.
+    fn suspended(&mut self, levels: &PreemptionLevels, row: u32, job: &QueuedJob) -> SuspendedJob {
+        let requested = self.jobs.job(row);
+        let placement = self.placement(job, &requested);
+        let released = levels.released(&placement);
+        self.machine.exchange(&released, &placement);
+        let used = job.used_walltime.unwrap_or(0).max(0);
+        SuspendedJob {
+            left: (requested.walltime - used).max(0),
+            placement,
+            released,
+        }
+    }
+
+    /// What a job has in common with those that the scheduler takes to be like it.
+    fn class<'j>(
+        &'j self,
+        levels: &PreemptionLevels,
+        row: u32,
+        job: &'j QueuedJob,
+    ) -> JobClass<'j> {
+        let requested = self.jobs.job(row);
+        let queue = requested.queue;
+        let (hard, soft) = (&self.limits, &levels.soft_limits);
+        let is_limited = hard.has_queue(queue) || soft.has_queue(queue);
+        let subjects = [
+            (LimitKind::User, requested.user),
+            (LimitKind::Group, requested.group),
+            (LimitKind::Project, requested.project),
+        ];
+        JobClass {
+            request: requested.request,
+            counted: requested.counted,
+            walltime: requested.walltime,
+            targets: text(job, TARGETS),
+            queue: is_limited.then_some(queue),
+            subjects: subjects.map(|(kind, subject)| {
+                let is_counted = hard.has_kind(kind, queue) || soft.has_kind(kind, queue);
+                is_counted.then_some(subject)
+            }),
+        }
+    }
+}
+
+/// Whether `preempt_order` tries a checkpoint before a method, whose letter is its first one.
+fn tries_checkpoint(order: &str, method: &str) -> bool {
+    let method = method[..1].to_uppercase();
+    for word in order.split_ascii_whitespace() {
+        if let Some(checkpoint) = word.find('C')
+            && let Some(taken) = word.find(&method)
+            && checkpoint < taken
+        {
+            return true;
+        }
+    }
+    false
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct JobClass<'j> {
+    request: Request<'j>,
+    counted: &'j [i64],
+    walltime: i64,
+    targets: Option<&'j str>,
+    queue: Option<u32>,
+    subjects: [Option<u32>; 3],
+}
+
+/// The jobs that others may preempt.
+struct Targets<'s> {
+    site: &'s Site,
+    table: &'s JobTable,
+    queued: &'s [QueuedJob],
+    /// By `preempt_targets`.
+    found: HashMap<&'s str, Arc<[u32]>>,
+}
+
+impl<'s> Targets<'s> {
+    /// Those of a job; `None`: all.
+    fn of(&mut self, job: &'s QueuedJob) -> Option<Arc<[u32]>> {
+        if !self.site.server.has_preempt_targets() {
+            return None;
+        }
+        let text = text(job, TARGETS)?;
+        if let Some(found) = self.found.get(text) {
+            return Some(found.clone());
+        }
+        let mut rows = Vec::new();
+        for row in 0..self.queued.len() {
+            if text.split(',').any(|target| self.is_target(target, row)) {
+                rows.push(row as u32);
+            }
+        }
+        let found: Arc<[u32]> = rows.into();
+        self.found.insert(text, found.clone());
+        Some(found)
+    }
+
+    /// Whether a job is in a queue as in `queue=low`, or asks for a resource as in
+    /// `Resource_List.ngpus=1`. `NONE` is no job.
+    fn is_target(&self, target: &str, row: usize) -> bool {
+        let Some((name, value)) = target.trim().split_once('=') else {
+            return false;
+        };
+        if name.eq_ignore_ascii_case("queue") {
+            return self.table.queue(row) == value;
+        }
+        let Some((list, resource)) = name.split_once('.') else {
+            return false;
+        };
+        let job = &self.queued[row];
+        let asks = match text(job, resource) {
+            Some(asked) => asked == value,
+            None => {
+                let kind = self.site.schema.input_type(resource);
+                let value = whole_amount(value, kind);
+                value.is_some() && value.as_ref() == job.amounts.get(resource)
+            }
+        };
+        list.eq_ignore_ascii_case("Resource_List") && asks
+    }
+}
+
+fn text<'j>(job: &'j QueuedJob, resource: &str) -> Option<&'j str> {
+    for (name, text) in &job.texts {
+        if **name == *resource {
+            return Some(text);
+        }
+    }
+    None
+}
+
+/// Whether an entity has used more than its share of all usage.
+fn is_over_share(tree: &PbsTree, entity: &str) -> bool {
+    let usages = tree.tree();
+    let node = usages.find(entity).unwrap_or(tree.unknown);
+    let shares = tree.shares().get(node);
+    let share = shares.map_or(0.0, |shares| shares.fairshare_perc);
+    usages.usage(usages.root()) * share < usages.usage(node)
+}

@@ -1,0 +1,873 @@
+//! A formula carried over between the schedulers: to the weights of Slurm's priority, or from them
+//! to a formula of PBS.
+//!
+//! To Slurm, each summand is evaluated at many points: what it is made of follows from its values,
+//! however it is written. To PBS, each name of Slurm's priority is replaced by what PBS has in its
+//! place.
+
+use std::collections::BTreeMap;
+
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::program::{Program, Summand};
+use job_sort_formula::formula::syntax::ExprKind;
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::explain::nearest_double;
+use job_sort_formula::rank::{SIZES, WorkBudget};
+use job_sort_formula::schema::Schema;
+use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::check::{ExchangeRate, exchange_rates};
+use jsf_slurm::conf::{PrioritySettings, SlurmConf};
+use jsf_slurm::priority::{AGE, Cluster};
+use serde::Serialize;
+
+use crate::policy::{clock, days_and_clock};
+use crate::{CompareRequest, Role, Site, SiteError};
+
+/// The work of the exchange rates, see [`WorkBudget`].
+const RATES_WORK: u64 = 1 << 24;
+
+/// A formula in the terms of the other scheduler.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Translation {
+    /// The lines to set there: of `slurm.conf`, or commands of `qmgr`.
+    pub settings: Vec<String>,
+    /// The translated formula in the names of PBS, as which `settings` order the jobs.
+    pub formula: String,
+    /// The parts of the formula that are carried over.
+    pub parts: Vec<TranslatedPart>,
+    /// The parts that are not.
+    pub not_expressed: Vec<UntranslatedPart>,
+    /// What the inputs of the translated formula are worth in time of waiting.
+    pub worth: Vec<ExchangeRate>,
+    /// What the largest job is worth in time of waiting.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_job: Option<LargestJob>,
+    /// How far the orders of the jobs agree; `None` without jobs.
+    pub agreement: Option<OrderAgreement>,
+}
+
+impl Translation {
+    /// Adds a part: what it becomes and what differs, or why it is not carried over.
+    fn add(&mut self, text: String, result: Result<(String, String), String>) {
+        match result {
+            Ok((becomes, note)) => self.parts.push(TranslatedPart {
+                text,
+                becomes,
+                note,
+            }),
+            Err(why) => self.not_expressed.push(UntranslatedPart { text, why }),
+        }
+    }
+}
+
+/// A part of a formula that is carried over.
+#[derive(Debug, Clone, Serialize)]
+pub struct TranslatedPart {
+    /// The part, as its formula has it.
+    pub text: String,
+    /// What it becomes.
+    pub becomes: String,
+    /// What differs; empty if nothing does.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
+}
+
+/// A part of a formula that the other scheduler cannot express.
+#[derive(Debug, Clone, Serialize)]
+pub struct UntranslatedPart {
+    /// The part, as its formula has it.
+    pub text: String,
+    /// Why.
+    pub why: String,
+}
+
+/// The largest job, and the wait that is worth as much as its size.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct LargestJob {
+    /// Its nodes.
+    pub nodes: f64,
+    /// Its processors.
+    pub cpus: f64,
+    /// The time of waiting, in seconds.
+    pub wait: f64,
+}
+
+/// How far two orders of the waiting jobs agree.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct OrderAgreement {
+    /// The number of jobs.
+    pub jobs: usize,
+    /// Kendall's tau-b, 1 for the same order and -1 for the reverse one; `None` if one of the two
+    /// gives all jobs the same value.
+    pub tau_b: Option<f64>,
+}
+
+/// The size of a machine or of its largest job: nodes and processors.
+type Size = (f64, f64);
+
+impl Site {
+    /// The weights of Slurm that order the jobs as a formula of PBS does, as far as it is a sum of
+    /// the time of waiting, the size of the job, the priority of its queue and its fair share.
+    ///
+    /// # Errors
+    /// The formula is not arithmetic, or the jobs cannot be read.
+    pub fn translate_to_slurm(&self, formula: &Formula) -> Result<Translation, SiteError> {
+        let program = formula.compile(&self.schema)?;
+        let mut priorities: Vec<(&str, i64)> = Vec::new();
+        for queue in self.queues.execution_queues() {
+            if let Some(priority) = self.queues.priority(queue) {
+                priorities.push((queue, priority));
+            }
+        }
+        let mut translation = to_slurm(&program, &priorities);
+        let mut parts = translation.parts.iter();
+        if self.files.has(Role::SchedConfig) && parts.any(|part| part.becomes == FAIRSHARE) {
+            translation.settings.push(half_life(
+                self.config.fairshare_decay_time,
+                self.config.fairshare_decay_factor.into(),
+            ));
+        }
+        self.compared(formula, translation, self.largest_job()?)
+    }
+
+    /// The formula of PBS that orders the jobs as one with the names of Slurm's priority does, such
+    /// as this site's own.
+    ///
+    /// # Errors
+    /// The site has no `slurm.conf`, or the jobs cannot be read.
+    pub fn translate_to_pbs(&self, formula: &Formula) -> Result<Translation, SiteError> {
+        let cluster = self.slurm_cluster()?;
+        let translation = to_pbs(formula, &self.policy.conf, &cluster);
+        self.compared(formula, translation, cluster.size())
+    }
+
+    /// Adds what the translated formula is worth, and how far it agrees on the queue at hand.
+    fn compared(
+        &self,
+        formula: &Formula,
+        mut translation: Translation,
+        largest: Option<Size>,
+    ) -> Result<Translation, SiteError> {
+        let translated = Formula::parse(&translation.formula)?;
+        if let Ok(program) = translated.compile(&self.schema) {
+            let inputs = vec![Value::Int(1); program.inputs().len()];
+            let mut budget = WorkBudget::new(RATES_WORK);
+            translation.worth = exchange_rates(&program, &self.schema, &inputs, &mut budget);
+            if let Some(size) = largest {
+                translation.largest_job = worth_of_size(&program, &self.schema, size);
+            }
+        }
+        if self.files.has(Role::Queue) {
+            // Slurm computes with doubles, which OpenPBS's numbers would round
+            let mut rules = self.rules;
+            rules.numbers = NumberMode::Exact;
+            let exact = Self::from_files(self.files.clone(), rules)?;
+            let compared = self.compare(CompareRequest {
+                old: formula,
+                new_site: Some(&exact),
+                new: &translated,
+            })?;
+            translation.agreement = Some(OrderAgreement {
+                jobs: compared.comparison.jobs,
+                tau_b: compared.comparison.tau_b,
+            });
+        }
+        Ok(translation)
+    }
+
+    /// The nodes and processors of the machine, else those of the largest job of the queue.
+    fn largest_job(&self) -> Result<Option<Size>, SiteError> {
+        if let Some(nodes) = self.nodes()? {
+            return Ok(Some((
+                nodes.nodes.len() as f64,
+                nodes.total("ncpus") as f64,
+            )));
+        }
+        if !self.files.has(Role::Queue) {
+            return Ok(None);
+        }
+        let jobs = self.read_columns(&self.request(&SIZES).again())?.table;
+        Ok(most(&jobs, "nodect").zip(most(&jobs, "ncpus")))
+    }
+}
+
+/// The largest value of an input that jobs have.
+fn most(jobs: &JobTable, name: &str) -> Option<f64> {
+    let column = jobs.column(name)?;
+    let values = (0..jobs.len()).filter_map(|row| nearest_double(&column.value(row)));
+    values.reduce(f64::max)
+}
+
+/// The wait that is worth as much as the nodes and processors of a job; `None` if waiting gains
+/// nothing.
+fn worth_of_size(program: &Program, schema: &Schema, (nodes, cpus): Size) -> Option<LargestJob> {
+    let value = |size: Size, waited: f64| {
+        let inputs = program.inputs().iter().map(|name| match &**name {
+            "nodect" => Value::Float(size.0),
+            "ncpus" => Value::Float(size.1),
+            "eligible_time" => Value::Float(waited),
+            "walltime" => Value::Int(3600),
+            _ => Value::Int(i64::from(schema.is_numeric(name))),
+        });
+        nearest_double(&program.evaluate(&inputs.collect::<Vec<_>>()).ok()?)
+    };
+    const HOUR: f64 = 3600.0;
+    let per_second = (value((0.0, 0.0), HOUR)? - value((0.0, 0.0), 0.0)?) / HOUR;
+    let of_size = value((nodes, cpus), 0.0)? - value((0.0, 0.0), 0.0)?;
+    let wait = of_size / per_second;
+    if per_second > 0.0 && of_size != 0.0 {
+        Some(LargestJob { nodes, cpus, wait })
+    } else {
+        None
+    }
+}
+
+/// The greatest priority of Slurm.
+const MOST: f64 = 4_294_967_295.0;
+/// `PriorityMaxAge` of a formula that does not end the gain by waiting: a year, in seconds.
+const UNLIMITED_AGE: f64 = 365.0 * 86_400.0;
+/// The largest amount of a resource for which there must be room below the greatest priority.
+const LARGEST_AMOUNT: f64 = 1e6;
+/// A bound of the priority of a queue of PBS.
+const QUEUE_PRIORITY_BOUND: f64 = 1024.0;
+/// The relative error of sums that are equal but for rounding.
+const TOLERANCE: f64 = 1e-9;
+
+/// The resources of PBS with the names and units of Slurm: a unit of PBS is so many of Slurm's.
+const RESOURCES: [(&str, &str, f64); 4] = [
+    ("nodect", "node", 1.0),
+    ("ncpus", "cpu", 1.0),
+    // kilobytes and megabytes
+    ("mem", "mem", 1.0 / 1024.0),
+    ("ngpus", "gres/gpu", 1.0),
+];
+
+/// The priorities of a job that a site of PBS may have as resources, with the weights and the flags
+/// with which Slurm takes them as they are.
+const PRIORITIES: [(&str, &str, &str); 2] = [
+    ("qos_priority", "PriorityWeightQOS", "NO_NORMAL_QOS"),
+    ("assoc_priority", "PriorityWeightAssoc", "NO_NORMAL_ASSOC"),
+];
+/// The weight of fair share.
+pub const FAIRSHARE: &str = "PriorityWeightFairshare";
+
+/// The inputs of the formula at one point.
+type Point = Vec<f64>;
+
+/// What the summands amount to.
+#[derive(Debug, Default)]
+struct Weights {
+    /// The gain by a second of waiting, and the age in seconds at which it ends.
+    age: Option<(f64, f64)>,
+    fairshare: f64,
+    queue_priority: f64,
+    /// In the order of [`PRIORITIES`].
+    priorities: [f64; PRIORITIES.len()],
+    /// In the order of [`RESOURCES`], for one unit of PBS.
+    resources: [f64; RESOURCES.len()],
+}
+
+/// A summand as a function of the inputs.
+struct Probe<'p> {
+    program: &'p Program,
+    summand: &'p Summand,
+    base: Point,
+}
+
+/// The weights that order the jobs as the formula does; `queues` are the priorities of the queues.
+fn to_slurm(program: &Program, queues: &[(&str, i64)]) -> Translation {
+    let mut weights = Weights::default();
+    let mut translation = Translation::default();
+    let base: Point = program.inputs().iter().map(|name| typical(name)).collect();
+    for summand in program.summands() {
+        let probe = Probe {
+            program,
+            summand: &summand,
+            base: base.clone(),
+        };
+        let text = summand.text.clone();
+        match probe.split() {
+            Err(why) => translation.add(text, Err(why)),
+            Ok(inputs) => match inputs.as_slice() {
+                [] => {
+                    let becomes = "nothing: it is the same for every job".to_owned();
+                    translation.add(text, Ok((becomes, String::new())));
+                }
+                [input] => translation.add(text, weights.add(&probe, *input)),
+                several => {
+                    for &input in several {
+                        let part = format!("{} in {text}", probe.name(input));
+                        translation.add(part, weights.add(&probe, input));
+                    }
+                }
+            },
+        }
+    }
+    weights.write(queues, &mut translation);
+    translation
+}
+
+/// An amount of an input as jobs have it.
+fn typical(name: &str) -> f64 {
+    match name {
+        "eligible_time" => 600.0,
+        // few jobs have another
+        "job_priority" => 0.0,
+        "walltime" => 7200.0,
+        "mem" => 1_048_576.0,
+        "ncpus" => 24.0,
+        "fairshare_factor" | "fairshare_tree_usage" | "fairshare_perc" | "fair_share_perc" => 0.4,
+        _ => 3.0,
+    }
+}
+
+/// Amounts at which an input is tried.
+fn tried(name: &str) -> &'static [f64] {
+    match name {
+        "eligible_time" => &[0.0, 60.0, 3600.0, 90_000.0, 1e6],
+        "fairshare_factor" | "fairshare_tree_usage" | "fairshare_perc" | "fair_share_perc" => {
+            &[0.05, 0.2, 0.5, 0.7, 1.0]
+        }
+        "walltime" => &[60.0, 1800.0, 86_400.0, 604_800.0, 1e6],
+        "mem" => &[1024.0, 4e6, 1e8, 1e9, 5e9],
+        _ => &[0.0, 1.0, 7.0, 200.0, 5000.0],
+    }
+}
+
+impl Probe<'_> {
+    fn value(&self, point: &Point) -> Option<f64> {
+        let inputs: Vec<Value> = point.iter().map(|value| Value::Float(*value)).collect();
+        let value = self.program.trace(&inputs).summand(self.summand)?;
+        let value = nearest_double(&value)?;
+        value.is_finite().then_some(value)
+    }
+
+    fn at(&self, slot: usize, amount: f64) -> Option<f64> {
+        let mut point = self.base.clone();
+        point[slot] = amount;
+        self.value(&point)
+    }
+
+    fn name(&self, slot: usize) -> &str {
+        &self.program.inputs()[slot]
+    }
+
+    fn slot(&self, name: &str) -> Option<usize> {
+        let mut inputs = self.program.inputs().iter();
+        inputs.position(|input| **input == *name)
+    }
+
+    fn share_slot(&self) -> Option<usize> {
+        self.slot("fairshare_perc").or(self.slot("fair_share_perc"))
+    }
+
+    /// The inputs of the fair share of a tree, of which the summand may be a function.
+    fn fairshare_slots(&self) -> Vec<usize> {
+        let mut slots = Vec::from_iter(self.slot("fairshare_tree_usage"));
+        slots.extend(self.share_slot());
+        slots
+    }
+
+    /// The inputs whose functions the summand is the sum of; empty for a constant.
+    fn split(&self) -> Result<Vec<usize>, String> {
+        const NO_VALUE: &str = "it has no value for some jobs";
+        let base = self.value(&self.base).ok_or(NO_VALUE)?;
+        let mut inputs = Vec::new();
+        for slot in 0..self.base.len() {
+            for &amount in tried(self.name(slot)) {
+                // a value that is missing is seen below, where it is needed
+                if let Some(value) = self.at(slot, amount)
+                    && !is_close(value, base, base)
+                {
+                    inputs.push(slot);
+                    break;
+                }
+            }
+        }
+        if self.fairshare_of_tree(&inputs).is_some() {
+            return Ok(inputs[..1].to_vec());
+        }
+        for round in 0..5 {
+            let mut point = self.base.clone();
+            let mut sum = base;
+            for (place, &slot) in inputs.iter().enumerate() {
+                let amounts = tried(self.name(slot));
+                point[slot] = amounts[(round + 2 * place) % amounts.len()];
+                sum += self.at(slot, point[slot]).ok_or(NO_VALUE)? - base;
+            }
+            let value = self.value(&point).ok_or(NO_VALUE)?;
+            if !is_close(value, sum, base) {
+                let mut names = Vec::new();
+                for &slot in &inputs {
+                    names.push(format!("`{}`", self.name(slot)));
+                }
+                return Err(format!(
+                    "it is not a sum of functions of {}, and Slurm only adds",
+                    names.join(" and ")
+                ));
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// The factor before `2 ** -(fairshare_tree_usage / fairshare_perc)`, if the summand is that.
+    fn fairshare_of_tree(&self, inputs: &[usize]) -> Option<f64> {
+        let usage = self.slot("fairshare_tree_usage")?;
+        let share = self.share_slot()?;
+        if inputs.len() != 2 || !inputs.contains(&usage) || !inputs.contains(&share) {
+            return None;
+        }
+        let factor = self.at(usage, 0.0)?;
+        let shares = tried("fairshare_perc").iter();
+        for (amount, used) in shares.zip([0.3, 0.9, 0.1, 0.6, 0.2]) {
+            let mut point = self.base.clone();
+            (point[usage], point[share]) = (used, *amount);
+            let expected = factor * (-used / amount).exp2();
+            if !is_close(self.value(&point)?, expected, factor) {
+                return None;
+            }
+        }
+        Some(factor)
+    }
+
+    /// The slope of the function of an input, if it is a straight line.
+    fn slope(&self, slot: usize) -> Option<f64> {
+        let amounts = tried(self.name(slot));
+        let (first, last) = (amounts[0], amounts[amounts.len() - 1]);
+        let start = self.at(slot, first)?;
+        let slope = (self.at(slot, last)? - start) / (last - first);
+        for amount in amounts {
+            let expected = start + slope * (amount - first);
+            if !is_close(self.at(slot, *amount)?, expected, start) {
+                return None;
+            }
+        }
+        Some(slope)
+    }
+
+    /// The slope of the gain by waiting, and the age at which it ends, if it is a line that ends.
+    fn capped_slope(&self, slot: usize) -> Option<(f64, f64)> {
+        let start = self.at(slot, 0.0)?;
+        let most = self.at(slot, UNLIMITED_AGE)? - start;
+        let slope = self.at(slot, 1.0)? - start;
+        let end = most / slope;
+        let is_capped = slope > 0.0 && end < UNLIMITED_AGE;
+        if !is_capped {
+            return None;
+        }
+        for step in 1..=8 {
+            let age = end * f64::from(step) / 4.0;
+            let expected = start + slope * age.min(end);
+            if !is_close(self.at(slot, age)?, expected, most) {
+                return None;
+            }
+        }
+        Some((slope, end))
+    }
+}
+
+/// Whether two numbers are equal but for rounding; `scale` is what they were computed from.
+fn is_close(one: f64, other: f64, scale: f64) -> bool {
+    (one - other).abs() <= TOLERANCE * one.abs().max(other.abs()).max(scale.abs())
+}
+
+impl Weights {
+    /// Adds the function of one input: what it becomes, and what differs.
+    fn add(&mut self, probe: &Probe<'_>, slot: usize) -> Result<(String, String), String> {
+        let name = probe.name(slot);
+        let becomes = |becomes: &str| Ok((becomes.to_owned(), String::new()));
+        let classic =
+            "classic fair share is 2^(-usage/shares), as PBS's, of the usage that Slurm bills";
+        if let Some(factor) = probe.fairshare_of_tree(&probe.fairshare_slots()) {
+            self.fairshare += positive(factor, "the factor of fair share")?;
+            return Ok((FAIRSHARE.to_owned(), classic.to_owned()));
+        }
+        let slope = probe.slope(slot);
+        if name == "eligible_time" {
+            let (slope, end, note) = if let Some(slope) = slope {
+                (slope, UNLIMITED_AGE, "the gain ends after a year")
+            } else if let Some((slope, end)) = probe.capped_slope(slot) {
+                (slope, end, "")
+            } else {
+                return Err("it is neither a multiple of `eligible_time` nor one that ends at a limit, as Slurm's age".to_owned());
+            };
+            let mut gain = positive(slope, "the gain by waiting")?;
+            if let Some((before, end_before)) = self.age {
+                if !is_close(end_before, end, end) {
+                    return Err(
+                        "Slurm's age ends at one PriorityMaxAge, and another part has another"
+                            .to_owned(),
+                    );
+                }
+                gain += before;
+            }
+            self.age = Some((gain, end));
+            let becomes = "PriorityWeightAge and PriorityMaxAge";
+            return Ok((becomes.to_owned(), note.to_owned()));
+        }
+        if name == "fairshare_factor" {
+            self.fairshare += positive(multiple(slope, name)?, "the factor of fair share")?;
+            return Ok((FAIRSHARE.to_owned(), classic.to_owned()));
+        }
+        if name == "queue_priority" {
+            self.queue_priority +=
+                positive(multiple(slope, name)?, "the factor of `queue_priority`")?;
+            return becomes(
+                "PriorityWeightPartition, with the queues' priorities as PriorityJobFactor",
+            );
+        }
+        if let Some(place) = PRIORITIES.iter().position(|(known, ..)| *known == name) {
+            let weight = positive(multiple(slope, name)?, "the factor of a priority")?;
+            self.priorities[place] += weight;
+            return becomes(PRIORITIES[place].1);
+        }
+        if let Some(place) = RESOURCES
+            .iter()
+            .position(|(resource, ..)| *resource == name)
+        {
+            self.resources[place] += multiple(slope, name)?;
+            return becomes(&format!("PriorityWeightTRES, {}", RESOURCES[place].1));
+        }
+        Err(match name {
+            "job_priority" => "Slurm has `nice`, which a user can only raise".to_owned(),
+            "nice" => "Slurm subtracts a job's `nice` with the weight 1, which no setting changes".to_owned(),
+            "walltime" => "Slurm weighs no time limit by itself: PriorityFlags=SMALL_RELATIVE_TO_TIME divides the size by it".to_owned(),
+            _ => format!("Slurm knows no `{name}`: a site factor can carry it (`scontrol update job sitefactor=`, PrioritySiteFactorPlugin)"),
+        })
+    }
+
+    /// Writes the settings, and the formula that has the same order in the names of PBS.
+    fn write(&self, queues: &[(&str, i64)], translation: &mut Translation) {
+        let priorities = queues.iter().map(|(_, priority)| *priority);
+        let lowest = priorities.min().unwrap_or(0).min(0);
+        let scale = self.scale();
+        let whole = |weight: f64| (weight * scale).round();
+        let mut flags = vec!["NO_FAIR_TREE"];
+        let mut sum = Vec::new();
+        let mut lines = Vec::new();
+        if let Some((slope, end)) = self.age {
+            let end = end.round();
+            let weight = whole(slope * end);
+            lines.push(format!("PriorityMaxAge={}", days_and_clock(end as u64)));
+            lines.push(format!("PriorityWeightAge={weight}"));
+            sum.push(format!("{weight}*min(1, eligible_time/{end})"));
+        }
+        if self.fairshare > 0.0 {
+            let weight = whole(self.fairshare);
+            lines.push(format!("PriorityWeightFairshare={weight}"));
+            sum.push(format!("{weight}*fairshare_factor"));
+        }
+        if self.queue_priority > 0.0 {
+            let weight = whole(self.queue_priority);
+            flags.push("NO_NORMAL_PART");
+            lines.push(format!("PriorityWeightPartition={weight}"));
+            sum.push(format!("{weight}*(queue_priority + {})", -lowest));
+        }
+        for ((name, setting, flag), weight) in PRIORITIES.into_iter().zip(self.priorities) {
+            if weight > 0.0 {
+                let weight = whole(weight);
+                flags.push(flag);
+                lines.push(format!("{setting}={weight}"));
+                sum.push(format!("{weight}*{name}"));
+            }
+        }
+        let mut resources = Vec::new();
+        for (&(resource, tres, units), weight) in RESOURCES.iter().zip(self.resources) {
+            if weight != 0.0 {
+                sum.push(format!("{}*{resource}", weight * scale));
+                resources.push(format!("{tres}={}", weight * scale / units));
+            }
+        }
+        if !resources.is_empty() {
+            flags.push("NO_NORMAL_TRES");
+            lines.push(format!("PriorityWeightTRES={}", resources.join(",")));
+        }
+        translation.settings = vec![
+            "PriorityType=priority/multifactor".to_owned(),
+            format!("PriorityFlags={}", flags.join(",")),
+        ];
+        translation.settings.extend(lines);
+        if self.queue_priority > 0.0 {
+            for (queue, priority) in queues {
+                let factor = priority - lowest;
+                let line = format!("PartitionName={queue} PriorityJobFactor={factor}");
+                translation.settings.push(line);
+            }
+        }
+        if sum.is_empty() {
+            sum.push("0".to_owned());
+        }
+        let sum = sum.join(" + ");
+        translation.formula = format!("min(4294967295, max(1, floor({sum})))");
+    }
+
+    /// The power of ten by which the formula's numbers are multiplied: Slurm's weights are whole
+    /// numbers, its priority too, and at most 4294967295.
+    fn scale(&self) -> f64 {
+        let of_age = self.age.map_or(0.0, |(slope, end)| slope * end);
+        let mut of_resources = 0.0_f64;
+        for weight in self.resources {
+            of_resources = of_resources.max(weight.abs() * LARGEST_AMOUNT);
+        }
+        let of_priorities = self.priorities.iter().sum::<f64>() * LARGEST_AMOUNT;
+        let most = of_age
+            + self.fairshare
+            + of_priorities
+            + self.queue_priority * QUEUE_PRIORITY_BOUND
+            + of_resources;
+        if most > 0.0 {
+            10_f64.powf((MOST / most).log10().floor())
+        } else {
+            1.0
+        }
+    }
+}
+
+/// The setting with the half-life of usage that is multiplied by a factor after each period.
+pub fn half_life(period: u64, factor: f64) -> String {
+    let seconds = period as f64 * 0.5_f64.ln() / factor.ln();
+    format!(
+        "PriorityDecayHalfLife={}",
+        days_and_clock(seconds.round() as u64)
+    )
+}
+
+/// The slope of an input that enters as a multiple.
+fn multiple(slope: Option<f64>, name: &str) -> Result<f64, String> {
+    slope.ok_or_else(|| format!("`{name}` does not enter as a multiple, and Slurm only weighs it"))
+}
+
+fn positive(weight: f64, what: &str) -> Result<f64, String> {
+    if weight > 0.0 {
+        Ok(weight)
+    } else {
+        Err(format!("{what} is negative, and Slurm's weight cannot be"))
+    }
+}
+
+/// The largest priority of a queue of PBS.
+const LARGEST_QUEUE_PRIORITY: u32 = 1023;
+
+/// The formula of PBS, and the resources and priorities of queues that it needs.
+fn to_pbs(formula: &Formula, conf: &SlurmConf, cluster: &Cluster) -> Translation {
+    let mut translator = Translator {
+        settings: &conf.priority,
+        half_life: conf.decay_half_life,
+        cluster,
+        resources: BTreeMap::new(),
+        translation: Translation::default(),
+    };
+    let expr = formula.expr();
+    let mut names: Vec<(usize, usize, String)> = Vec::new();
+    for (_, node) in expr.iter() {
+        if let ExprKind::Name(name) = &node.kind
+            && let Some(replacement) = translator.replacement(name)
+        {
+            let (start, end) = (node.span.start as usize, node.span.end as usize);
+            names.push((start, end, replacement));
+        }
+    }
+    names.sort_unstable();
+    // PBS has no greatest priority, and its value need not be a whole number
+    let sum = formula.sum_under_limits();
+    let (start, end) = (sum.start as usize, sum.end as usize);
+    names.retain(|(at, ..)| (start..end).contains(at));
+    let mut text = expr.text()[..end].to_owned();
+    for (first, last, replacement) in names.iter().rev() {
+        text.replace_range(first..last, replacement);
+    }
+    text.drain(..start);
+    let mut translation = translator.translation;
+    let mut lines = Vec::new();
+    for (name, kind) in &translator.resources {
+        lines.push(format!("qmgr -c 'create resource {name} type={kind}'"));
+    }
+    lines.append(&mut translation.settings);
+    lines.push(format!(
+        "qmgr -c 'set server job_sort_formula = \"{text}\"'"
+    ));
+    translation.settings = lines;
+    translation.formula = text;
+    translation
+}
+
+struct Translator<'c> {
+    settings: &'c PrioritySettings,
+    /// In seconds; 0 for usage that does not decay.
+    half_life: u32,
+    cluster: &'c Cluster,
+    /// The resources of the site by their names, with their types.
+    resources: BTreeMap<String, &'static str>,
+    translation: Translation,
+}
+
+impl Translator<'_> {
+    /// What PBS has in place of a name; `None` for a name that stays.
+    fn replacement(&mut self, name: &str) -> Option<String> {
+        let known = self.translation.parts.iter().find(|part| part.text == name);
+        if let Some(part) = known {
+            return Some(part.becomes.clone());
+        }
+        let (becomes, note) = match name {
+            AGE => self.age(),
+            "fairshare_factor" => {
+                let note = format!(
+                    "PBS computes 2^(-usage/shares) with its own tree and usage, and no fair tree{}",
+                    self.decay()
+                );
+                (name.to_owned(), note)
+            }
+            "size_factor" => self.size(),
+            "partition_factor" => self.partition(),
+            "qos_factor" => {
+                let what = "the priority of the job's QOS";
+                let priorities = self.cluster.qos_priorities();
+                self.of_resource("qos_priority", self.settings.raw_qos, &priorities, what)
+            }
+            "assoc_factor" => {
+                let what = "the priority of the user's association";
+                let priorities = self.cluster.association_priorities();
+                self.of_resource("assoc_priority", self.settings.raw_assoc, &priorities, what)
+            }
+            "tres_points" => self.resources(),
+            "site_factor" => self.resource(name, "the site's factor, set by a hook"),
+            "nice" => (
+                name.to_owned(),
+                "a resource that OpenPBS defines, requested per job as Slurm's nice is".to_owned(),
+            ),
+            "direct_priority" => self.resource(name, "a priority that replaces the others"),
+            _ => return None,
+        };
+        self.translation
+            .add(name.to_owned(), Ok((becomes.clone(), note)));
+        Some(becomes)
+    }
+
+    /// The settings of PBS with the half-life of Slurm.
+    fn decay(&self) -> String {
+        match self.half_life {
+            0 => String::new(),
+            seconds => {
+                let time = clock(seconds.into());
+                format!(
+                    "; `fairshare_decay_time: {time}` and `fairshare_decay_factor: 0.5` in sched_config have Slurm's half-life"
+                )
+            }
+        }
+    }
+
+    fn age(&self) -> (String, String) {
+        let note =
+            "`eligible_time` counts while a job is eligible; the server needs eligible_time_enable";
+        match self.settings.max_age {
+            0 => ("1".to_owned(), String::new()),
+            seconds => (format!("min(1, eligible_time/{seconds})"), note.to_owned()),
+        }
+    }
+
+    fn size(&mut self) -> (String, String) {
+        let Some((nodes, cpus)) = self.cluster.size() else {
+            let why =
+                "the nodes are not known: give slurm.conf or what `scontrol show node -a` prints";
+            self.translation
+                .add("size_factor".to_owned(), Err(why.to_owned()));
+            return ("0".to_owned(), String::new());
+        };
+        let text = match (self.settings.relative_to_time, self.settings.favor_small) {
+            (false, false) => format!("(nodect/{nodes} + ncpus/{cpus})/2"),
+            (false, true) => format!("(({nodes} - nodect)/{nodes} + ({cpus} - ncpus)/{cpus})/2"),
+            (true, false) => format!("max(nodect*{cpus}/{nodes}, ncpus)/(walltime/60)/{cpus}"),
+            (true, true) => format!("(1 - max(nodect*{cpus}/{nodes}, ncpus)/(walltime/60)/{cpus})"),
+        };
+        (text, String::new())
+    }
+
+    fn partition(&mut self) -> (String, String) {
+        let largest = self.cluster.largest_job_factor.max(1);
+        if largest > LARGEST_QUEUE_PRIORITY {
+            let what = "the PriorityJobFactor of the partition";
+            let factors = self.cluster.job_factors();
+            return self.of_resource("job_factor", self.settings.raw_partition, &factors, what);
+        }
+        for (partition, factor) in self.cluster.job_factors() {
+            let line = format!("qmgr -c 'set queue {partition} priority = {factor}'");
+            self.translation.settings.push(line);
+        }
+        let text = if self.settings.raw_partition {
+            "queue_priority".to_owned()
+        } else {
+            format!("queue_priority/{largest}")
+        };
+        (
+            text,
+            "the priority of each queue is the PriorityJobFactor".to_owned(),
+        )
+    }
+
+    /// A resource with a priority, as a part of the largest one unless it is taken as it is.
+    fn of_resource(
+        &mut self,
+        name: &str,
+        is_raw: bool,
+        priorities: &BTreeMap<String, u32>,
+        what: &str,
+    ) -> (String, String) {
+        let largest = priorities.values().copied().max().unwrap_or(0).max(1);
+        let (text, mut note) = self.resource(name, what);
+        if priorities.is_empty() && !is_raw {
+            note += ", whose largest value the files do not say: 1 is taken";
+        }
+        if is_raw {
+            (text, note)
+        } else {
+            (format!("{text}/{largest}"), note)
+        }
+    }
+
+    fn resource(&mut self, name: &str, what: &str) -> (String, String) {
+        self.resources.insert(name.to_owned(), "long");
+        (name.to_owned(), format!("a resource of the site: {what}"))
+    }
+
+    fn resources(&mut self) -> (String, String) {
+        let mut sum = Vec::new();
+        let mut notes = Vec::new();
+        for tres in &self.settings.weight_tres {
+            let amount = match tres.name.as_str() {
+                "cpu" => "ncpus".to_owned(),
+                "node" => "nodect".to_owned(),
+                "mem" => "mem/1024".to_owned(),
+                "gres/gpu" => "ngpus".to_owned(),
+                _ => {
+                    let input = tres.input();
+                    self.resources.insert(input.clone(), "float");
+                    input
+                }
+            };
+            if self.settings.raw_tres {
+                sum.push(format!("{}*{amount}", tres.weight));
+                continue;
+            }
+            let totals = self.cluster.totals_of(&tres.name);
+            let largest = totals.iter().copied().fold(0.0, f64::max);
+            if largest == 0.0 {
+                notes.push(format!("no partition has a total of {}", tres.name));
+                continue;
+            }
+            if totals.iter().any(|total| *total != largest) {
+                notes.push(format!(
+                    "partitions differ in {}, and the largest total is taken",
+                    tres.name
+                ));
+            }
+            sum.push(format!("{}*{amount}/{largest}", tres.weight));
+        }
+        let text = if sum.is_empty() {
+            "0".to_owned()
+        } else {
+            format!("({})", sum.join(" + "))
+        };
+        (text, notes.join("; "))
+    }
+}
