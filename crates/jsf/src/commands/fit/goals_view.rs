@@ -11,6 +11,7 @@ use jsf_fit::goals::{
 };
 use jsf_simulate::{GoalState, MeanChange, Measure};
 
+use crate::answer::Answer;
 use crate::commands::fit::GoalFitReport;
 use crate::commands::simulate::view::{
     DOUBT, effect, interval_in_brackets, validation_fact, warning_lines, warning_sections,
@@ -29,8 +30,8 @@ const DAYS_TO_JUDGE: f64 = 42.0;
 /// The most groups of a chart.
 const MAX_GROUPS: usize = 20;
 
-impl<'a> GoalFitReport<'a> {
-    pub(super) fn goals_document(&self) -> Document<'a> {
+impl Answer for GoalFitReport<'_> {
+    fn document(&self) -> Document<'_> {
         let fit = self.fit;
         let mut sections = vec![Section::formulas(
             &fit.held_out.current.formula,
@@ -53,7 +54,9 @@ impl<'a> GoalFitReport<'a> {
             read_on: "jsf compare --new F --site DIR",
         }
     }
+}
 
+impl GoalFitReport<'_> {
     fn facts(&self) -> Vec<Fact> {
         let fit = self.fit;
         let formula = &fit.held_out.current.formula;

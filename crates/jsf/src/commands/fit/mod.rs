@@ -184,12 +184,6 @@ impl Serialize for GoalFitReport<'_> {
     }
 }
 
-impl Answer for GoalFitReport<'_> {
-    fn document(&self) -> Document<'_> {
-        self.goals_document()
-    }
-}
-
 /// Why no command sets a formula that is not better; `None` if it is.
 pub fn not_advised(fit: &GoalFit) -> Option<String> {
     match fit.reason.recommendation() {

@@ -10,10 +10,8 @@ use job_sort_formula::fairshare::{
 use jsf_site::{ComparedQueue, PolicyName, PolicyShares, UsageChange};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use view::shares_document;
 
-use crate::answer::{Answer, Each, object};
-use crate::view::document::Document;
+use crate::answer::{Each, object};
 
 #[cfg(feature = "command")]
 pub mod run;
@@ -169,12 +167,6 @@ pub struct Places<'a> {
     formula: &'a str,
     /// The queue before and after.
     queue: &'a ComparedQueue,
-}
-
-impl Answer for SharesReport<'_> {
-    fn document(&self) -> Document<'_> {
-        shares_document(self)
-    }
 }
 
 /// One document, or a list of them under `policies`.

@@ -10,6 +10,7 @@ use jsf_openpbs::files::fairshare::{MIN_USAGE, UNKNOWN_GROUP};
 use jsf_site::{ComparedQueue, UsageChange};
 use serde_json::Value;
 
+use crate::answer::Answer;
 use crate::commands::shares::{
     Change, Places, PolicyView, SharesReport, depths, difference, end_of_path, excess, share_part,
     shares, usage_part,
@@ -32,52 +33,54 @@ const MOST_NAMED: usize = 5;
 /// A smaller part of a whole is written as 0.
 const LEAST_SHOWN: f64 = 5e-7;
 
-/// The document of a tree under one policy or several.
-pub(crate) fn shares_document<'a>(report: &SharesReport<'a>) -> Document<'a> {
-    let views = report.shown;
-    let is_one = views.len() == 1;
-    let mut document = Document {
-        command: "jsf shares",
-        title: "Fair share".to_owned(),
-        headline: String::new(),
-        facts: Vec::new(),
-        sections: Vec::new(),
-        read_on: "",
-    };
-    let Some(first) = views.first() else {
-        return document;
-    };
-    let mut policies = Fact::with_lines("policy", Vec::new());
-    for view in views {
-        policies.lines.push(view.policy.description.clone());
-    }
-    document.facts.push(policies.in_full_if(!is_one));
-    document.headline = headline(report, first);
-    let is_assumed = first.policy.before.is_some();
-    let is_brief = !is_assumed && total_usage(first.tree()) > 0.0 && first.nodes.len() > SMALL_TREE;
-    let unit = Fact::new("usage", format!("in {}", first.policy.usage_unit));
-    document.facts.push(unit.in_full_if(is_brief));
-    let sections = &mut document.sections;
-    sections.push(tree_section(first.assessed));
-    if is_assumed {
-        sections.extend(views.iter().filter_map(changes_section));
-        if let Some(places) = report.places {
-            sections.extend(places_sections(places));
-        }
-    } else {
-        document.facts.extend(entity_facts(first));
-        if is_brief {
-            sections.extend(over_and_under_section(views));
-        }
-        sections.push(nodes_section(views).in_full_if(is_brief));
-    }
-    if is_assumed || !is_one {
+impl Answer for SharesReport<'_> {
+    fn document(&self) -> Document<'_> {
+        let views = self.shown;
+        let is_one = views.len() == 1;
+        let mut document = Document {
+            command: "jsf shares",
+            title: "Fair share".to_owned(),
+            headline: String::new(),
+            facts: Vec::new(),
+            sections: Vec::new(),
+            read_on: "",
+        };
+        let Some(first) = views.first() else {
+            return document;
+        };
+        let mut policies = Fact::with_lines("policy", Vec::new());
         for view in views {
-            let section = Section::new(format!("shares under {}", view.name())).on_page();
-            sections.push(section.table(shares_table(view, true)));
+            policies.lines.push(view.policy.description.clone());
         }
+        document.facts.push(policies.in_full_if(!is_one));
+        document.headline = headline(self, first);
+        let is_assumed = first.policy.before.is_some();
+        let is_brief =
+            !is_assumed && total_usage(first.tree()) > 0.0 && first.nodes.len() > SMALL_TREE;
+        let unit = Fact::new("usage", format!("in {}", first.policy.usage_unit));
+        document.facts.push(unit.in_full_if(is_brief));
+        let sections = &mut document.sections;
+        sections.push(tree_section(first.assessed));
+        if is_assumed {
+            sections.extend(views.iter().filter_map(changes_section));
+            if let Some(places) = self.places {
+                sections.extend(places_sections(places));
+            }
+        } else {
+            document.facts.extend(entity_facts(first));
+            if is_brief {
+                sections.extend(over_and_under_section(views));
+            }
+            sections.push(nodes_section(views).in_full_if(is_brief));
+        }
+        if is_assumed || !is_one {
+            for view in views {
+                let section = Section::new(format!("shares under {}", view.name())).on_page();
+                sections.push(section.table(shares_table(view, true)));
+            }
+        }
+        document
     }
-    document
 }
 
 /// What the assumed usage changes, or the entities that are farthest from their shares.
@@ -715,7 +718,7 @@ mod tests {
                 changes: &changes,
                 places: None,
             };
-            let document = shares_document(&report);
+            let document = report.document();
             TerminalStyle {
                 table_width: width,
                 ..TerminalStyle::default()
