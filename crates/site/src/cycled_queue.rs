@@ -429,7 +429,7 @@ pub struct AskedJob {
 
 /// Finds jobs by their ids, and says what no job is called. A subjob that waits and of which the
 /// document has only the array is found by that.
-pub fn find_asked(
+fn find_asked(
     table: &JobTable,
     queued: &[QueuedJob],
     ids: &[String],
@@ -579,7 +579,7 @@ impl<'t> Decisions<'t> {
 
     /// Sets aside the waiting jobs that the scheduler does not look at. Returns the rows of the
     /// others.
-    pub fn set_aside(
+    fn set_aside(
         &mut self,
         site: &Site,
         ranked: &RankedQueue,

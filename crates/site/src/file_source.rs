@@ -427,7 +427,7 @@ pub fn parsed<'d>(
 }
 
 /// How many bytes at the start of a document show that it is compressed.
-pub const MAGIC: usize = 7;
+const MAGIC: usize = 7;
 
 /// A stream that can be passed to another thread.
 pub type Stream<'s> = Box<dyn Read + Send + 's>;
@@ -514,10 +514,7 @@ const ALWAYS_ACCEPTED: u64 = 64 << 20;
 /// The factor by which a larger document may expand. Real outputs of schedulers stay below 100.
 const MAX_EXPANSION: u64 = 200;
 
-pub fn decoder<'s>(
-    compression: Compression,
-    source: impl Read + Send + 's,
-) -> io::Result<Stream<'s>> {
+fn decoder<'s>(compression: Compression, source: impl Read + Send + 's) -> io::Result<Stream<'s>> {
     let source = CountingReader::new(source);
     let consumed = Arc::clone(&source.read);
     let source = BufReader::new(source);
@@ -651,7 +648,7 @@ fn invalid(error: &FrameDecoderError) -> io::Error {
 const MAX_QUOTED: u64 = 64 << 20;
 
 /// Whether a document that begins with these bytes may be quoted.
-pub fn may_be_quoted(head: &[u8]) -> bool {
+fn may_be_quoted(head: &[u8]) -> bool {
     strip_byte_order_mark(head)
         .trim_ascii_start()
         .starts_with(b">")
@@ -706,7 +703,7 @@ fn split_marks(line: &[u8], most: usize) -> (usize, &[u8]) {
 ///
 /// # Errors
 /// The stream cannot be read.
-pub fn unquoted_stream(mut stream: Stream<'_>) -> io::Result<Stream<'_>> {
+fn unquoted_stream(mut stream: Stream<'_>) -> io::Result<Stream<'_>> {
     let mut document = read_head(&mut stream, MAGIC)?;
     if !may_be_quoted(&document) {
         return Ok(Box::new(Cursor::new(document).chain(stream)));

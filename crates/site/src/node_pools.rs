@@ -24,7 +24,7 @@ pub const PROCESSORS: &str = "ncpus";
 
 /// The amount of which a job that has a node for itself takes all, and any other job 1. No resource
 /// has this name.
-pub const OCCUPATION: &str = "";
+const OCCUPATION: &str = "";
 
 /// The most seconds between the documents of jobs and nodes of which both are of one moment.
 const MAX_APART: u64 = 300;
@@ -39,7 +39,7 @@ pub struct Pools {
     pub hosts: Vec<u32>,
     /// Pool by pool, its node; empty if only processors are counted.
     pub nodes: Vec<Node>,
-    pub pool_of_node: HashMap<Box<str>, u32>,
+    pool_of_node: HashMap<Box<str>, u32>,
     /// The pools with what reservations have, which follow those of the nodes, by their queues and
     /// nodes.
     pool_of_reserved: HashMap<(Box<str>, Box<str>), u32>,
@@ -448,7 +448,7 @@ fn by_host(nodes: Vec<&Node>) -> Vec<(u32, &Node)> {
 }
 
 /// The amount of a resource.
-pub fn amount_of(amounts: &[(Box<str>, i64)], name: &str) -> i64 {
+fn amount_of(amounts: &[(Box<str>, i64)], name: &str) -> i64 {
     for (other, amount) in amounts {
         if **other == *name {
             return *amount;

@@ -257,7 +257,7 @@ impl PolicySelection {
     }
 
     /// Builds the policy of that name under another release of Slurm.
-    pub fn build_policy_for(
+    fn build_policy_for(
         &self,
         name: PolicyName,
         release: Release,
@@ -310,7 +310,7 @@ pub fn days_and_clock(seconds: u64) -> String {
 
 impl Site {
     /// The settings of a policy that are in force.
-    pub(crate) fn policy_settings(&self, name: PolicyName) -> Map<String, Value> {
+    fn policy_settings(&self, name: PolicyName) -> Map<String, Value> {
         let conf = &self.policy.conf;
         let mut settings = Map::new();
         let mut add = |key: &str, value| settings.insert(key.to_owned(), value);

@@ -165,7 +165,7 @@ impl RankedQueue {
     }
 
     /// The fair-share tree with the numbers of its nodes, if it is applied.
-    pub fn assessed_tree(&self) -> Option<&AssessedTree> {
+    fn assessed_tree(&self) -> Option<&AssessedTree> {
         self.tree.as_ref().map(AppliedTree::assessed)
     }
 
@@ -411,7 +411,7 @@ impl Site {
     }
 
     /// Scores the jobs and sorts them in the scheduler's order.
-    pub(crate) fn score_and_order(
+    fn score_and_order(
         &self,
         program: &Program,
         table: &JobTable,
@@ -449,7 +449,7 @@ fn order_decimals(mut ranking: Ranking, threshold: Option<f64>, limit: usize) ->
 }
 
 /// Under [`OnError::Fail`](job_sort_formula::rank::OnError::Fail) no job may fail.
-pub fn require_values(table: &JobTable, ranking: &Ranking) -> Result<(), SiteError> {
+fn require_values(table: &JobTable, ranking: &Ranking) -> Result<(), SiteError> {
     match ranking.failure() {
         Some((row, error)) => Err(SiteError::JobFailed {
             job: table.id(row).to_owned(),

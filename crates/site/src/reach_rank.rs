@@ -55,7 +55,7 @@ pub struct SmallestChanges {
     /// The inputs for which finding it out takes too long.
     pub unknown: Vec<Box<str>>,
     /// Whether inputs are requests, of which a job never asks for more.
-    pub has_requests: bool,
+    has_requests: bool,
 }
 
 /// How an input can be changed. A user can honestly make the first ones; they come first.
@@ -339,7 +339,7 @@ impl<'a> Race<'a> {
 
     /// The competitors, as they wait as long as the job; `None` if the budget does not suffice for
     /// their inputs.
-    pub fn waiting_competitors(&self, budget: &mut WorkBudget) -> Option<Vec<Competitor<'a>>> {
+    fn waiting_competitors(&self, budget: &mut WorkBudget) -> Option<Vec<Competitor<'a>>> {
         let competitors = &self.competition.competitors;
         let inputs = competitors.len() as u64 * self.rules.program.inputs().len() as u64;
         budget.take(inputs * COPIED_INPUT)?;

@@ -366,7 +366,7 @@ impl Site {
         (configured > 0).then_some(configured)
     }
 
-    pub(crate) fn decays_as_in_slurm_conf(&self) -> bool {
+    fn decays_as_in_slurm_conf(&self) -> bool {
         self.policy.name != PolicyName::Pbs && self.files.has(Role::SlurmConf)
     }
 
@@ -393,11 +393,7 @@ impl Site {
 
     /// The tree with the entities of a workload; those that OpenPBS does not find are in the group
     /// `unknown`.
-    pub(crate) fn simulated_tree(
-        &self,
-        tree: &SiteTree,
-        workload: &Workload,
-    ) -> Result<ShareTree, SiteError> {
+    fn simulated_tree(&self, tree: &SiteTree, workload: &Workload) -> Result<ShareTree, SiteError> {
         if self.policy.name != PolicyName::Pbs {
             return tree.share_tree();
         }
@@ -783,11 +779,7 @@ impl Site {
 
     /// The queues of a workload that the site's documents do not list, in a warning. The
     /// queues have the numbers of their jobs.
-    pub(crate) fn unlisted_queues(
-        &self,
-        workload: &Workload,
-        queues: &[(&str, usize)],
-    ) -> Option<String> {
+    fn unlisted_queues(&self, workload: &Workload, queues: &[(&str, usize)]) -> Option<String> {
         let mut unlisted = Vec::new();
         let mut jobs = 0;
         for &(queue, jobs_in) in queues {

@@ -344,7 +344,7 @@ fn is_kept(request: &ColumnsRequest<'_>) -> bool {
 const MAX_WARNINGS: usize = 10;
 
 /// The first problems of each kind, how many more there are, and how many jobs are skipped.
-pub fn job_problems(problems: &Problems, source_name: &str) -> Vec<Message> {
+fn job_problems(problems: &Problems, source_name: &str) -> Vec<Message> {
     let mut counts = HashMap::new();
     let mut warnings = Vec::new();
     for found in problems.listed() {
@@ -368,7 +368,7 @@ pub fn job_problems(problems: &Problems, source_name: &str) -> Vec<Message> {
 }
 
 /// Says which jobs the scheduler ignores because it cannot read an amount of theirs.
-pub fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> {
+fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> {
     let mut all = Vec::new();
     for row in table.excluded_rows() {
         let row = row as usize;
@@ -384,7 +384,7 @@ pub fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> {
 }
 
 /// Says how many of the jobs that wait lack the `eligible_time` that the formula reads.
-pub fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<Message> {
+fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<Message> {
     let column = table.column("eligible_time")?;
     if column.are_all_set() {
         return None;
@@ -465,7 +465,7 @@ pub fn extend_limited(
 
 impl Site {
     /// A warning for each `job_sort_key` by which nothing is sorted.
-    pub(crate) fn unknown_sort_keys(&self, table: &JobTable) -> Vec<Message> {
+    fn unknown_sort_keys(&self, table: &JobTable) -> Vec<Message> {
         let mut warnings = Vec::new();
         for key in Order::new(&self.config, &self.queues).job_sort_keys() {
             if self.is_known_key(key, table) {
@@ -487,7 +487,7 @@ impl Site {
 
     /// A warning if jobs are in queues that the documents of the queues do not have, and so have no
     /// `queue_priority`.
-    pub(crate) fn jobs_of_unlisted_queues(&self, table: &JobTable) -> Option<Message> {
+    fn jobs_of_unlisted_queues(&self, table: &JobTable) -> Option<Message> {
         let column = table.column("queue_priority")?;
         if self.queues.is_empty() {
             return None;
@@ -516,7 +516,7 @@ impl Site {
     }
 
     /// A warning if no job has a `queue_priority` because no document of the queues was given.
-    pub(crate) fn unknown_queue_priority(&self, table: &JobTable) -> Option<Message> {
+    fn unknown_queue_priority(&self, table: &JobTable) -> Option<Message> {
         let column = table.column("queue_priority")?;
         if !self.queues.is_empty() {
             return None;

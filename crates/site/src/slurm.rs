@@ -606,7 +606,7 @@ pub struct NativeJob<'a> {
 }
 
 impl SlurmQueue {
-    pub fn native_job<'a>(&self, job: &'a SlurmJob, clock: &Clock) -> NativeJob<'a> {
+    fn native_job<'a>(&self, job: &'a SlurmJob, clock: &Clock) -> NativeJob<'a> {
         let now = clock.of(job);
         let mut inputs = PriorityInputs::new(job, &self.settings, &self.cluster, now);
         if let Some(row) = self.sprio.row(&job.id) {
@@ -753,9 +753,9 @@ fn require_known(what: &str, name: &str, known: &BTreeMap<String, u32>) -> Resul
 #[derive(Default)]
 pub struct Clock {
     pub now: i64,
-    pub is_guessed: bool,
+    is_guessed: bool,
     /// Whether the ages in `sprio` are not those by `PriorityMaxAge`.
-    pub ages_are_of_others: bool,
+    ages_are_of_others: bool,
     /// The times of single jobs that the daemon computed at another time.
     of_jobs: HashMap<String, i64>,
 }
