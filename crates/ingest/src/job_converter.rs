@@ -252,10 +252,10 @@ impl<'a> JobConverter<'a> {
             if let Problem::UnknownKey { key, .. } = &problem {
                 self.reported_keys.insert(key.clone());
             }
-            if !problem.skips_the_job() {
+            if problem.skips_the_job() {
+                rejection.get_or_insert(problem);
+            } else {
                 self.report(job, problem);
-            } else if rejection.is_none() {
-                rejection = Some(problem);
             }
         }
         if let Some(problem) = rejection {

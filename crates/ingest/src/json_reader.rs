@@ -60,7 +60,7 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Reads a native job; reports one that is not valid JSON.
-    pub fn read_line<'d>(&mut self, text: &'d str, line: Option<usize>, job: &mut ParsedJob<'d>) {
+    fn read_line<'d>(&mut self, text: &'d str, line: Option<usize>, job: &mut ParsedJob<'d>) {
         job.clear();
         job.line = line;
         let mut scanner = Scanner::new(text);
@@ -467,7 +467,7 @@ pub struct Scanner<'d> {
     text: &'d str,
     bytes: &'d [u8],
     /// The position of the next byte.
-    pub at: usize,
+    at: usize,
 }
 
 impl<'d> Scanner<'d> {
@@ -486,7 +486,7 @@ impl<'d> Scanner<'d> {
 
     /// The next byte, 0 at the end.
     #[inline]
-    pub fn peek(&self) -> u8 {
+    fn peek(&self) -> u8 {
         self.bytes.get(self.at).copied().unwrap_or(0)
     }
 
@@ -502,7 +502,7 @@ impl<'d> Scanner<'d> {
 
     /// Skips these bytes; `None` if others come next.
     #[inline]
-    pub fn literal(&mut self, word: &[u8]) -> Option<()> {
+    fn literal(&mut self, word: &[u8]) -> Option<()> {
         if !self.bytes.get(self.at..)?.starts_with(word) {
             return None;
         }
@@ -520,7 +520,7 @@ impl<'d> Scanner<'d> {
 
     /// Skips the colon after a key, up to the value.
     #[inline]
-    pub fn colon(&mut self) -> Option<()> {
+    fn colon(&mut self) -> Option<()> {
         self.space();
         self.take(b':')?;
         self.space();
@@ -528,7 +528,7 @@ impl<'d> Scanner<'d> {
     }
 
     /// Reads the key of an entry, and skips up to its value.
-    pub fn key(&mut self) -> Option<Cow<'d, str>> {
+    fn key(&mut self) -> Option<Cow<'d, str>> {
         let key = Self::unquoted(self.quoted()?)?;
         self.colon()?;
         Some(key)
@@ -536,7 +536,7 @@ impl<'d> Scanner<'d> {
 
     /// Reads a string with its quotes and its escapes.
     #[inline]
-    pub fn quoted(&mut self) -> Option<&'d str> {
+    fn quoted(&mut self) -> Option<&'d str> {
         let start = self.at;
         self.take(b'"')?;
         self.skip_string()?;
@@ -544,7 +544,7 @@ impl<'d> Scanner<'d> {
     }
 
     /// The text of a string in quotes; `None` if an escape is not that of a character.
-    pub fn unquoted(quoted: &'d str) -> Option<Cow<'d, str>> {
+    fn unquoted(quoted: &'d str) -> Option<Cow<'d, str>> {
         match JsonScalar::from_text(quoted) {
             JsonScalar::String(text) => Some(text),
             _ => None,
@@ -553,7 +553,7 @@ impl<'d> Scanner<'d> {
 
     /// Reads the text of a value.
     #[inline]
-    pub fn value(&mut self) -> Option<&'d str> {
+    fn value(&mut self) -> Option<&'d str> {
         let start = self.at;
         self.skip_value()?;
         self.text.get(start..self.at)
@@ -561,7 +561,7 @@ impl<'d> Scanner<'d> {
 
     /// Reads a value; that of `null`, an object or an array is described.
     #[inline]
-    pub fn scalar(&mut self) -> Option<JsonScalar<'d>> {
+    fn scalar(&mut self) -> Option<JsonScalar<'d>> {
         let start = self.at;
         if matches!(self.peek(), b'0'..=b'9' | b'-') {
             self.skip_number()?;
@@ -718,7 +718,7 @@ impl<R: Copy> ObjectKeys<R> {
     }
 
     /// Begins another object.
-    pub fn begin(&mut self) {
+    fn begin(&mut self) {
         self.is_first = true;
     }
 

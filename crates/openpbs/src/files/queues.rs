@@ -370,7 +370,7 @@ impl LimitsByQueue {
     /// name their subjects, are added to those already read.
     ///
     /// The value is a number, or such as `[u:PBS_GENERIC=4], [u:"ada b"=8], [o:PBS_ALL=100]`.
-    pub(super) fn read(&mut self, queue: &str, attribute: &Attribute<'_>) {
+    fn read(&mut self, queue: &str, attribute: &Attribute<'_>) {
         let Some(value) = attribute.value.text() else {
             return;
         };
@@ -397,29 +397,26 @@ impl LimitsByQueue {
         let limits = all.entry(queue.into()).or_default();
         // once for all limits of the attribute
         let input_type = resource.and_then(|resource| Schema::openpbs().input_type(resource));
-        let mut found = Vec::new();
-        if let Some(kind) = kind {
-            let limit = RunLimit::new(kind, None, resource, input_type, value);
-            found.push((value.to_owned(), limit));
-        } else {
-            for limit in limits_in(value) {
-                let parsed = RunLimit::parse(limit, resource, input_type);
-                found.push((format!("[{limit}]"), parsed));
-            }
-        }
-        for (text, limit) in found {
-            let Some(limit) = limit else {
+        let mut add = |limit, text: String| match limit {
+            Some(limit) => limits.push(limit),
+            None => {
                 let unread = format!("{} = {text}", attribute.full_name());
                 self.unread.insert(unread.into());
-                continue;
-            };
-            limits.push(limit);
+            }
+        };
+        if let Some(kind) = kind {
+            let limit = RunLimit::new(kind, None, resource, input_type, value);
+            return add(limit, value.to_owned());
+        }
+        for limit in limits_in(value) {
+            let parsed = RunLimit::parse(limit, resource, input_type);
+            add(parsed, format!("[{limit}]"));
         }
     }
 
     /// Brings the limits that were read into their order. Of those with the same subject and
     /// resource the last one counts.
-    pub(super) fn sort(&mut self) {
+    fn sort(&mut self) {
         for limits in self.hard.values_mut().chain(self.soft.values_mut()) {
             limits.reverse();
             limits.sort_by(|limit, other| limit.key().cmp(&other.key()));
@@ -428,7 +425,7 @@ impl LimitsByQueue {
     }
 
     /// Adds the limits of the queues of another document that have none here.
-    pub(super) fn add(&mut self, other: Self) {
+    fn add(&mut self, other: Self) {
         for (queue, limits) in other.hard {
             self.hard.entry(queue).or_insert(limits);
         }
@@ -474,11 +471,7 @@ impl RunLimit {
             ("p", _) => LimitKind::Project,
             _ => return None,
         };
-        let name = if name == "PBS_GENERIC" {
-            None
-        } else {
-            Some(name)
-        };
+        let name = Some(name).filter(|name| *name != "PBS_GENERIC");
         Self::new(kind, name, resource, input_type, most)
     }
 

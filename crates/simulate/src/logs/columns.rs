@@ -422,7 +422,7 @@ fn duration(field: &str) -> Option<i64> {
 }
 
 /// The seconds since 1970 of a time such as `2026-11-22T17:05:29`, or a number of seconds.
-pub fn time(field: &str) -> Option<i64> {
+fn time(field: &str) -> Option<i64> {
     number(field).or(parse_time(field))
 }
 
@@ -444,13 +444,11 @@ pub struct AlcfColumns(Vec<String>);
 impl AlcfColumns {
     /// The columns that a line names; `None` if it is no such line.
     pub fn from_heading(line: &str) -> Option<Self> {
-        let names: Vec<String> = csv_fields(line)?.iter().map(str::to_owned).collect();
+        let fields = csv_fields(line)?;
         for needed in ALCF_NEEDED {
-            if !names.iter().any(|name| name == needed) {
-                return None;
-            }
+            fields.iter().find(|name| *name == needed)?;
         }
-        Some(Self(names))
+        Some(Self(fields.iter().map(str::to_owned).collect()))
     }
 
     /// Adds the job of a line.
