@@ -10,18 +10,18 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use args::{Cli, ColorArgs, Command};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
-use help::arranged;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::Ranking;
 use jsf_site::SiteError;
-use queue::looks_like_an_option;
 use signal_hook::consts::{SIGABRT, SIGXFSZ};
 use signal_hook::flag::register_conditional_shutdown;
 use thiserror::Error;
 
+use crate::cli::args::{Cli, ColorArgs, Command};
+use crate::cli::help::arranged;
+use crate::cli::queue::looks_like_an_option;
 use crate::commands;
 use crate::view::words::{printable, printable_lines};
 

@@ -1,7 +1,6 @@
 //! `jsf fit`: constants that meet wishes about a queue or goals on a log, how they are searched,
 //! and the command that sets the formula with them.
 
-use goals_view::{chosen_values, within_in_words};
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use jsf_fit::goals::{FitOptions, GoalFit, Recommendation};
 use jsf_fit::wishes::{WishFit, WishOptions, WishesMet};
@@ -11,10 +10,16 @@ use jsf_site::{SimulationOptions, Site};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::answer::{Answer, object};
+use crate::commands::fit::goals_view::{chosen_values, within_in_words};
 use crate::log_options::LogOptions;
 use crate::view::document::{Column, Document, Fact, Section, Table, cells};
 use crate::view::findings::{NO_FORMULA_IN_SLURM, brief_finding, verdict_sentence};
 use crate::view::words::{printable_lines, significant};
+
+#[cfg(feature = "command")]
+use crate::commands::fit::run::{evaluations, held_out};
+#[cfg(feature = "command")]
+use crate::commands::simulate::request::seed;
 
 pub mod goals_view;
 #[cfg(feature = "command")]
@@ -354,11 +359,6 @@ fn serialize_errors<S: Serializer>(
         object! { code: found.code, message: &found.message }
     }))
 }
-
-#[cfg(feature = "command")]
-use crate::commands::fit::run::{evaluations, held_out};
-#[cfg(feature = "command")]
-use crate::commands::simulate::request::seed;
 
 /// How constants are searched.
 #[derive(Debug, Clone, Copy, Deserialize)]

@@ -12,9 +12,11 @@ use jsf_simulate::{
 };
 use jsf_site::{LeftOut, PolicyName, Processors, SimulatedQueue};
 use serde::{Serialize, Serializer};
-use view::{FailingJobs, simulated_change_document, simulation_document};
 
 use crate::answer::{Answer, Cells, CsvWriter, Format, guarded_names};
+use crate::commands::simulate::view::{
+    FailingJobs, simulated_change_document, simulation_document,
+};
 use crate::view::document::{Document, Fact};
 use crate::view::words::printable;
 
