@@ -147,7 +147,8 @@ fn implemented_type(block: &str) -> String {
     first_name(rest)
 }
 
-/// The lines at the margin of a file, with a `pub use` of several lines joined.
+/// The lines at the margin of a file that begin an item or are its attributes, with a `pub use` of
+/// several lines joined.
 fn statements(text: &str) -> Vec<String> {
     let mut statements: Vec<String> = Vec::new();
     let mut is_open = false;
@@ -158,7 +159,8 @@ fn statements(text: &str) -> Vec<String> {
                 .expect("an open statement")
                 .push_str(line.trim());
             is_open = !line.contains(';');
-        } else if line.starts_with("pub ") || line.starts_with("#[") {
+        // also items that are not public: an attribute before them is theirs
+        } else if !line.is_empty() && !line.starts_with([' ', '}', '/']) {
             is_open = line.starts_with("pub use ") && !line.contains(';');
             statements.push(line.to_owned());
         }
