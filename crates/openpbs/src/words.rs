@@ -6,6 +6,11 @@ use std::fmt::Display;
 const MAX_NAMES: usize = 5;
 
 /// `1 job`, `2 jobs`.
+pub fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The same with words that have another plural: `1 job is`, `2 jobs are`.
 pub fn counted(count: usize, one: &str, many: &str) -> String {
     if count == 1 {
         format!("1 {one}")

@@ -19,7 +19,7 @@ use jsf_openpbs::cycle::{
 };
 use jsf_openpbs::job_attributes::{ArrayIndices, array_and_index};
 use jsf_openpbs::order::NotConsidered;
-use jsf_openpbs::words::counted;
+use jsf_openpbs::words::count;
 use serde::Serialize;
 
 use crate::cycle_rules::{Reservations, starts_in_words};
@@ -166,11 +166,7 @@ impl CycledQueue {
         if each.is_empty() {
             return None;
         }
-        Some(format!(
-            "{}: {}",
-            counted(each.len(), "job", "jobs"),
-            each.join(", ")
-        ))
+        Some(format!("{}: {}", count(each.len(), "job"), each.join(", ")))
     }
 
     /// The row of a job, or of the array of a subjob that has no row.
@@ -935,7 +931,7 @@ impl JobInWords<'_> {
                 let most = job.max_run_subjobs.unwrap_or(0) as usize;
                 return format!(
                     "max_run_subjobs: at most {} of the array may run at a time",
-                    counted(most, "subjob", "subjobs")
+                    count(most, "subjob")
                 );
             }
             LimitKind::Available => return self.not_available(limit, &of),

@@ -24,7 +24,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::files::sched_priv::SchedConfig;
-use jsf_openpbs::words::counted;
+use jsf_openpbs::words::count;
 use jsf_slurm::conf::{ConfPolicy, SlurmConf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -705,9 +705,11 @@ impl Site {
             return format!("usage decays for {}", clock(seconds));
         }
         let periods = self.decay_by_periods().intervals(seconds);
-        let noun = if periods == 1 { "period" } else { "periods" };
         let period = clock(self.config.fairshare_decay_time);
-        format!("usage decays by {periods} {noun} of {period}")
+        format!(
+            "usage decays by {} of {period}",
+            count(periods as usize, "period")
+        )
     }
 
     /// Decays all usage: by whole intervals under OpenPBS's policy, by `slurm.conf`'s half-life
@@ -769,7 +771,7 @@ fn users_beside_groups(tree: &ShareTree) -> Option<Message> {
     let (first, parent) = *beside.first()?;
     let others = match beside.len() - 1 {
         0 => String::new(),
-        others => format!(" and {}", counted(others, "more user", "more users")),
+        others => format!(" and {}", count(others, "more user")),
     };
     let message = format!(
         "weighted-walk leaves out `{}` of `{}`{others}: a user beside a group has the factor 0.5, and the usage counts \
@@ -1001,10 +1003,7 @@ mod tests {
                 note.starts_with(&format!("weighted-walk leaves out `{first}` of ")),
                 "{note}"
             );
-            let others = format!(
-                " and {}: ",
-                counted(beside.len() - 1, "more user", "more users")
-            );
+            let others = format!(" and {}: ", count(beside.len() - 1, "more user"));
             assert_eq!(
                 note.contains(&others),
                 beside.len() > 1,

@@ -20,7 +20,7 @@ use jsf_openpbs::files::queues::whole_amount;
 use jsf_openpbs::job_attributes::array_and_index;
 use jsf_openpbs::order::Order;
 use jsf_openpbs::share_tree::PbsTree;
-use jsf_openpbs::words::counted;
+use jsf_openpbs::words::count;
 use jsf_simulate::Names;
 
 use crate::cycle_rules::{LimitedNames, Reservations, limit_of_subjobs};
@@ -273,7 +273,7 @@ impl CycleMachine {
             ("exec_vnode", without_place, "is where there is room"),
         ] {
             let Some(first) = jobs.first() else { continue };
-            let jobs = counted(jobs.len(), "running job", "running jobs");
+            let jobs = count(jobs.len(), "running job");
             let found = format!(
                 "no `{attribute}` of {jobs} (first `{first}`): each is taken as if it {assumption}"
             );
@@ -302,7 +302,7 @@ impl CycleMachine {
         let unexplained = self.machine.unexplained(&self.pools.in_use);
         let held = self.machine.hold(&unexplained);
         if held > 0 {
-            let processors = counted(held as usize, "processor", "processors");
+            let processors = count(held as usize, "processor");
             let found = format!(
                 "by `resources_assigned` of the nodes, {processors} more are in use than the running jobs of the document \
                  hold: nobody knows until when, so they are not free in what follows"
@@ -410,7 +410,7 @@ fn unlisted_subjobs(
         }
     }
     if let Some(first) = first {
-        let subjobs = counted(unlisted.len(), "running subjob", "running subjobs");
+        let subjobs = count(unlisted.len(), "running subjob");
         let found = format!(
             "the document does not list {subjobs} (first of `{first}`): each holds what its array asks for, and is taken \
              to have started just now"

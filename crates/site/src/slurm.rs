@@ -19,7 +19,7 @@ use job_sort_formula::schema::suggestions::did_you_mean;
 use jsf_ingest::FileKind;
 use jsf_json::clipped;
 use jsf_openpbs::amounts::{kilobytes, parse_duration};
-use jsf_openpbs::words::counted;
+use jsf_openpbs::words::count;
 use jsf_slurm::SlurmDocument;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
 use jsf_slurm::jobs::{SlurmJob, SlurmJobs, TimeLimit, TresAmounts};
@@ -364,7 +364,7 @@ impl SlurmQueue {
                 }
             }
             if let Some((id, name)) = unknown.first() {
-                let jobs = counted(unknown.len(), "job", "jobs");
+                let jobs = count(unknown.len(), "job");
                 let their = if unknown.len() == 1 { "its" } else { "their" };
                 self.of_jobs.push(
                     format!("the {input} of {jobs} is not in `{file}`, and {their} factor is taken as 0 (first `{id}`: `{name}`)").into(),
@@ -983,7 +983,7 @@ impl SlurmQueue {
         let mut words = Vec::new();
         for (column, found) in &components {
             let first = &found[0];
-            let jobs = counted(found.len(), "job", "jobs");
+            let jobs = count(found.len(), "job");
             words.push(format!(
                 "{column} differs for {jobs} (`{}`: printed {}, computed {}), which comes from {}",
                 table.id(first.row),

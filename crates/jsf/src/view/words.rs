@@ -7,12 +7,8 @@ use std::fmt::{Display, Write};
 use jiff::Timestamp;
 use job_sort_formula::diagnostic::is_control;
 use job_sort_formula::jobs::JobState;
+pub(crate) use jsf_openpbs::words::count;
 use jsf_simulate::WarmUp;
-
-/// `1 job`, `2 jobs`.
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
-}
 
 /// A number of things, with the digits of a long one in groups: `12,345 jobs`.
 pub(crate) fn grouped_count(number: usize, noun: &str) -> String {

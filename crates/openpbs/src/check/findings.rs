@@ -29,7 +29,7 @@ use crate::files::server::{Defect, ServerSettings, defects_of, systems_with};
 use crate::order::NotConsidered;
 use crate::qmgr::validate;
 use crate::share_tree::PbsTree;
-use crate::words::{counted, first_three};
+use crate::words::{count, counted, first_three};
 
 /// A finding for each resource whose amount in some job is above 0 and reaches the formula as 0.
 pub fn truncated_amounts(expr: &Expr, table: &JobTable) -> Vec<Diagnostic> {
@@ -38,7 +38,7 @@ pub fn truncated_amounts(expr: &Expr, table: &JobTable) -> Vec<Diagnostic> {
         let Some(span) = expr.first_use(name) else {
             continue;
         };
-        let jobs = counted(*jobs, "job", "jobs");
+        let jobs = count(*jobs, "job");
         let message =
             format!("the `{name}` of {jobs} reaches the formula as 0: {amount} in `{job}`");
         let help = "OpenPBS prints amounts with four decimals, and none where the first three are zeros: use a smaller unit";
@@ -86,7 +86,7 @@ pub fn unused_resources(expr: &Expr, schema: &Schema, table: &JobTable) -> Vec<D
     if considered == 0 {
         return Vec::new();
     }
-    let jobs = counted(considered, "considered job", "considered jobs");
+    let jobs = count(considered, "considered job");
     let mut findings = Vec::new();
     for (name, column) in table.columns() {
         // the amount of a string is 0 for the job that has it, too
@@ -349,7 +349,7 @@ pub fn useless_threshold(
     };
     let message = format!(
         "{which} of {} passes the threshold {bound}: the {extreme} value is {} (`{}`)",
-        counted(rows.len(), "job", "jobs"),
+        count(rows.len(), "job"),
         amounts::logged(value_of(&row)),
         queue.table.id(row)
     );
@@ -399,7 +399,7 @@ pub fn rounding_ties(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option
             "later sort criteria, not the formula, decide between them; make the large terms smaller",
         )
     };
-    let jobs = counted(count, "job", "jobs");
+    let jobs = crate::words::count(count, "job");
     let (one, other) = (one.in_words(table, ranking), other.in_words(table, ranking));
     let message = format!("{jobs} {why}: {one} and {other}");
     Some(Diagnostic::new(Code::RoundingTies, message, expr.span()).with_help(help))
@@ -458,7 +458,7 @@ pub fn error_findings_of(
         // name resolution reports a finding of its own on an unknown name
         if group.error.kind() != ErrorKind::Name {
             let ids: Vec<&str> = group.rows.iter().map(|&row| table.id(row)).collect();
-            let jobs = counted(ids.len(), "job", "jobs");
+            let jobs = count(ids.len(), "job");
             let listed = first_three(&ids);
             let first = ids.first().copied().unwrap_or_default();
             findings.push(error_finding(
@@ -605,7 +605,7 @@ pub fn missing_jobs(expr: &Expr, table: &JobTable, total: u64) -> Option<Diagnos
     if found as u64 >= total {
         return None;
     }
-    let jobs = counted(found, "job", "jobs");
+    let jobs = count(found, "job");
     let message = format!("the document of jobs has {jobs}, and the server counts {total}");
     let help = "it is from another moment, or shows only some jobs, as `qstat -u` and a user without rights do: places are \
                 those among these jobs";

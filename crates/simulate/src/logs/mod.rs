@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Read};
 use columns::{AlcfColumns, SacctColumns};
 use exchange::FIELDS;
 use jsf_json::clipped;
-use jsf_openpbs::words::counted;
+use jsf_openpbs::words::count;
 use serde::Deserialize;
 
 use crate::workload::WorkloadBuilder;
@@ -300,7 +300,7 @@ pub struct AssumedWalltimes {
 impl AssumedWalltimes {
     /// What is assumed, in words; `None` if nothing is.
     pub fn in_words(self) -> Option<String> {
-        let jobs = |count: usize| counted(count, "job", "jobs");
+        let jobs = |jobs: usize| count(jobs, "job");
         let mut parts = Vec::new();
         if self.defaults > 0 {
             parts.push(format!(
@@ -538,7 +538,7 @@ impl Faults {
             }
             messages.extend(kind.named.iter().cloned());
             if kind.count > kind.named.len() {
-                let more = counted(kind.count - kind.named.len(), "more line", "more lines");
+                let more = count(kind.count - kind.named.len(), "more line");
                 messages.push(format!("and {more}: {name}"));
             }
         }
