@@ -7,14 +7,13 @@
 use std::collections::BTreeMap;
 
 use jsf_json::JsonScalar;
+use jsf_openpbs::amounts::{ArrayIndices, Chunk, EntityAttributes, FairshareEntity, PlacedChunk};
 use jsf_openpbs::amounts::{Time, seconds_of_ctime, whole_amount};
 use jsf_openpbs::files::server::boolean;
-use jsf_openpbs::job_attributes::{
-    ArrayIndices, Chunk, EntityAttributes, FairshareEntity, PlacedChunk,
-};
 
-use crate::job_converter::JobConverter;
-use crate::parsed_job::{JobKey, KnownName, ParsedJob, SpecialInput, integer, seconds};
+use crate::job_converter::{
+    JobConverter, JobKey, KnownName, ParsedJob, SpecialInput, integer, seconds,
+};
 
 /// The jobs of a document as a scheduling cycle sees them.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -18,9 +18,8 @@ use jsf_openpbs::amounts::AmountSource;
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
-use crate::job_converter::JobConverter;
-use crate::parsed_job::{
-    JobKey, NameIndex, ParsedJob, integer, push_entry, wrong_attribute, wrong_input,
+use crate::job_converter::{
+    JobConverter, JobKey, NameIndex, ParsedJob, integer, push_entry, wrong_attribute, wrong_input,
 };
 use crate::reader::{ParsedJobs, ReadErrorKind, ReadOptions, TableBuilder};
 

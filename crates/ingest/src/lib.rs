@@ -19,7 +19,6 @@ mod file_kind;
 mod job_converter;
 mod json_reader;
 pub mod native_tree;
-mod parsed_job;
 mod qstat;
 mod reader;
 

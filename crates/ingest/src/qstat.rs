@@ -16,13 +16,12 @@ use job_sort_formula::jobs::Problem;
 use jsf_json::{JsonScalar, clipped};
 use jsf_openpbs::amounts::{AmountSource, number};
 use jsf_openpbs::files::objects::{key_and_value, split_unescaped};
-use jsf_openpbs::qmgr::is_of_name;
+use jsf_openpbs::submission::is_of_name;
 use jsf_openpbs::words::counted;
 use serde::de::IgnoredAny;
 
-use crate::job_converter::JobConverter;
+use crate::job_converter::{JobConverter, JobKey, MAX_PROBLEMS, ParsedJob, QSTAT_KEYS, integer};
 use crate::json_reader::{JsonReader, Scanner};
-use crate::parsed_job::{JobKey, MAX_PROBLEMS, ParsedJob, QSTAT_KEYS, integer};
 use crate::reader::{ParsedJobs, ReadErrorKind, ReadOptions, TableBuilder, reason};
 
 /// Reads the jobs of a `qstat -f` text. Unlike the JSON of qstat, the text has every digit of a

@@ -9,18 +9,18 @@ use job_sort_formula::jobs::{Job, JobProblem, JobTable, MAX_COLUMNS, MAX_JOBS, P
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::Schema;
 use jsf_json::{clipped, decode_utf8, strip_byte_order_mark};
+use jsf_openpbs::amounts::FairshareEntity;
 use jsf_openpbs::amounts::{AmountSource, NumberMode};
-use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_openpbs::words::counted;
 use thiserror::Error;
 
 use crate::cycle_jobs::{CycleJob, CycleJobs};
 use crate::file_kind::FileKind;
 use crate::job_converter::{
-    ConvertedJob, ConvertedJobs, JobConverter, MAX_KEYS, OF_NODES, OF_PROCS, Part,
+    ConvertedJob, ConvertedJobs, JobConverter, MAX_KEYS, MAX_RESOURCES, OF_NODES, OF_PROCS, Part,
+    RequestedColumn,
 };
 use crate::json_reader::{json_error, read_job_lines, read_json};
-use crate::parsed_job::{MAX_RESOURCES, RequestedColumn};
 use crate::qstat::{read_damaged_qstat_json, read_qstat_dsv, read_qstat_text};
 
 const EXPECTED: &str = "`qstat -f -F json`, `qstat -f -F dsv`, `qstat -f`, {\"jobs\":[…]}, or one job per line as JSON";

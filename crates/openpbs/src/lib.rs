@@ -18,10 +18,8 @@ pub mod amounts;
 mod c_text;
 pub mod check;
 pub mod cycle;
-pub mod job_attributes;
 pub mod order;
 pub mod pbsfs;
-pub mod qmgr;
 pub mod replay;
 pub mod share_tree;
 pub mod submission;
@@ -29,7 +27,6 @@ pub mod words;
 
 /// The files and listings of OpenPBS: readers, and writers for the files that OpenPBS reads.
 pub mod files {
-    pub mod fairshare;
     pub mod nodes;
     pub mod objects;
     pub mod queues;

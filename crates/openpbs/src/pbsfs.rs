@@ -14,9 +14,10 @@ use thiserror::Error;
 
 use crate::amounts::fixed;
 use crate::c_text::{name_bytes, name_text};
-use crate::files::fairshare::{LineFault, ResourceGroup, UsageFile};
 use crate::files::sched_priv::SchedConfig;
-use crate::share_tree::{PbsTree, PbsTreeBuilder, PbsTreeError};
+use crate::share_tree::{
+    LineFault, PbsTree, PbsTreeBuilder, PbsTreeError, ResourceGroup, UsageFile,
+};
 
 /// The exit code of a request that failed.
 const FAILED: u8 = 1;

@@ -2,7 +2,7 @@
 //! recorded answers.
 
 use job_sort_formula::Schema;
-use jsf_openpbs::qmgr::{AnsweredBy, Uncertainty, Validation, validate};
+use jsf_openpbs::submission::{AnsweredBy, Uncertainty, Validation, validate};
 use jsf_testing::{golden, recorded};
 use serde::Deserialize;
 

@@ -3,9 +3,9 @@
 use job_sort_formula::fairshare::{
     AssessedTree, DocumentedOpenPbs, FairShare, Member, NodeKind, PolicyRules,
 };
-use jsf_openpbs::files::fairshare::{ResourceGroup, UsageFile};
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::share_tree::PbsTreeBuilder;
+use jsf_openpbs::share_tree::{ResourceGroup, UsageFile};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -9,9 +9,9 @@ use job_sort_formula::fairshare::{
     AssessedTree, FairShare, Member, NodeId, OpenPbs, PolicyRules, TreeBuilder,
 };
 use jsf_openpbs::amounts::{fairshare, printed_fairshare};
-use jsf_openpbs::files::fairshare::{ResourceGroup, TREE_ROOT, UsageFile};
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
+use jsf_openpbs::share_tree::{ResourceGroup, TREE_ROOT, UsageFile};
 use jsf_testing::golden::{self, field as text};
 use serde_json::Value;
 

@@ -13,11 +13,11 @@ use job_sort_formula::python::Value;
 use job_sort_formula::schema::InputType;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::amounts::Time;
+use jsf_openpbs::amounts::{ArrayIndices, array_and_index};
 use jsf_openpbs::cycle::{
     CycleEvent, JobSource, Limit, LimitKind, MAX_CHANGES, PreemptionMethod, Refusal, Shortage,
     Times,
 };
-use jsf_openpbs::job_attributes::{ArrayIndices, array_and_index};
 use jsf_openpbs::order::NotConsidered;
 use jsf_openpbs::words::count;
 use serde::Serialize;

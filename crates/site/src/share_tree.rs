@@ -13,8 +13,8 @@ use job_sort_formula::schema::suggestions::{MAX_COMPARED, nearest};
 use jsf_ingest::FileKind;
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_json::clipped;
-use jsf_openpbs::files::fairshare::{LineFault, MIN_USAGE, ResourceGroup, UsageFile};
 use jsf_openpbs::files::sched_priv::SchedConfig;
+use jsf_openpbs::share_tree::{LineFault, MIN_USAGE, ResourceGroup, UsageFile};
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
 use jsf_openpbs::words::{counted, quoted};
 use jsf_slurm::tree::TreeFormat;
@@ -388,7 +388,7 @@ fn read_usage(source: &FileSource, warnings: &mut FileWarnings) -> Result<UsageF
     let name = source.name();
     warnings.extend(in_file(&name, others));
     warnings.extend_unless_strict(in_file(&name, bad))?;
-    warnings.extend_unless_strict(in_file(&name, usage.implausible()))?;
+    warnings.extend_unless_strict(in_file(&name, &usage.implausible))?;
     let mut entities = HashSet::new();
     let mut repeated = BTreeSet::new();
     for record in &usage.records {

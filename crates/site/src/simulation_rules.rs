@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use job_sort_formula::diagnostic::Need;
 use jsf_ingest::QueuedJob;
 use jsf_openpbs::amounts::AmountSource;
+use jsf_openpbs::amounts::{Chunk, array_and_index};
 use jsf_openpbs::cycle::{CycleRules, Limit, Machine, Times};
 use jsf_openpbs::files::nodes::Node;
 use jsf_openpbs::files::sched_priv::SortFirst;
-use jsf_openpbs::job_attributes::{Chunk, array_and_index};
 use jsf_simulate::{
     Backfill, MAX_RUN_SUBJOBS, NonPrimeRules, OrderRules, PlacedRequests, SimulationRules,
     UsageMeasure, Workload,

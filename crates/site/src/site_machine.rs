@@ -10,6 +10,7 @@ use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::Scores;
 use jsf_ingest::{CycleJobs, QueuedJob};
+use jsf_openpbs::amounts::array_and_index;
 use jsf_openpbs::cycle::{
     AdvanceReservation, Cycle, CycleEvent, CycleJob, CycleRules, JobSource, Limit, LimitKind,
     Limits, Machine, Part, Placement, PreemptionJob, PreemptionLevels, PreemptionMethod, Request,
@@ -17,7 +18,6 @@ use jsf_openpbs::cycle::{
 };
 use jsf_openpbs::files::nodes::ListedReservation;
 use jsf_openpbs::files::queues::whole_amount;
-use jsf_openpbs::job_attributes::array_and_index;
 use jsf_openpbs::order::Order;
 use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::words::count;

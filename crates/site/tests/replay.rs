@@ -8,11 +8,11 @@ use job_sort_formula::Formula;
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use jsf_openpbs::amounts::{NumberMode, logged};
-use jsf_openpbs::files::fairshare::MIN_USAGE;
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::replay::{
     CauseKind, Difference, Explanation, NotCaptured, Replay, formulas_set, logged_values,
 };
+use jsf_openpbs::share_tree::MIN_USAGE;
 use jsf_openpbs::share_tree::PbsTree;
 use jsf_site::{FileSource, FormulaText, Role, Site, SiteError, SiteFiles, SiteOptions};
 use jsf_testing::golden;

@@ -17,18 +17,18 @@ use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf::commands::page::{Shown, WhatIfPage, check_json, ranking_json};
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs};
+use jsf_openpbs::amounts::FairshareEntity;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{Checked, SiteFacts};
-use jsf_openpbs::files::fairshare::{ResourceGroup, UsageFile};
 use jsf_openpbs::files::nodes::{Nodes, read_reservations};
 use jsf_openpbs::files::objects::{Objects, repeated};
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::files::server::{ServerSettings, add_resources, any_formula_in, pasted};
-use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_openpbs::pbsfs::{Request, SchedPriv, answer};
-use jsf_openpbs::qmgr::{set_command_for, validate};
+use jsf_openpbs::share_tree::{ResourceGroup, UsageFile};
 use jsf_openpbs::submission::FormulaSubmission;
+use jsf_openpbs::submission::{set_command_for, validate};
 use jsf_simulate::{Goals, Workload, WorkloadBuilder, read_workload};
 use jsf_site::{
     FileSource, PolicyName, Role, SharesRequest, SimulatedQueue, SimulationOptions, Site,

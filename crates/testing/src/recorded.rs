@@ -8,15 +8,15 @@ use job_sort_formula::jobs::{Exclusion, Job, JobState, JobTable};
 use job_sort_formula::rank::{OnError, ScorePrecision, Scores, score};
 use job_sort_formula::{Schema, Value};
 use jsf_ingest::{ParsedJobs, ReadOptions, read_jobs};
+use jsf_openpbs::amounts::FairshareEntity;
 use jsf_openpbs::amounts::logged;
-use jsf_openpbs::files::fairshare::{ResourceGroup, UsageFile};
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::files::server::add_resources;
-use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_openpbs::order::{NotConsidered, Ordered};
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
+use jsf_openpbs::share_tree::{ResourceGroup, UsageFile};
 use serde::Deserialize;
 
 use super::golden;

@@ -9,9 +9,7 @@ use crate::python::functions::{accumulate, coordinates, missing_method};
 use crate::python::limits::Fuel;
 use crate::python::value::{Integer, Number};
 use crate::python::version::Norm;
-use crate::python::{
-    BinaryOperator, Python, PythonVersion, Raised, Value, float, integer, operators,
-};
+use crate::python::{self, BinaryOperator, Python, PythonVersion, Raised, Value, float, integer};
 
 /// `sum(iterable, start=0)`: plain `+` from the left, or with the rounding errors of floats
 /// compensated.
@@ -21,7 +19,7 @@ pub(super) fn sum(items: &Value, start: Option<&Value>, python: &Python) -> Resu
         return compensated_sum(items.iterable_argument()?, start, python);
     }
     accumulate(items, start, |x, y| {
-        operators::binary(BinaryOperator::Add, x, y, &python.fuel)
+        python::binary(BinaryOperator::Add, x, y, &python.fuel)
     })
 }
 
@@ -44,7 +42,7 @@ fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Val
         total = match small {
             Some(sum) => Value::Int(sum),
             None => {
-                total = operators::binary(BinaryOperator::Add, &total, item, fuel)?;
+                total = python::binary(BinaryOperator::Add, &total, item, fuel)?;
                 break;
             }
         };
@@ -65,7 +63,7 @@ fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Val
                     // before 3.14, CPython adds an integer without its rounding error
                     Some(Integer::Small(item)) => sum.sum += item as f64,
                     _ => {
-                        total = operators::binary(
+                        total = python::binary(
                             BinaryOperator::Add,
                             &Value::Float(sum.rounded()),
                             item,
@@ -78,7 +76,7 @@ fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Val
         }
     }
     for item in rest {
-        total = operators::binary(BinaryOperator::Add, &total, item, fuel)?;
+        total = python::binary(BinaryOperator::Add, &total, item, fuel)?;
     }
     Ok(total)
 }
@@ -143,7 +141,7 @@ pub(super) fn sumprod(p: &Value, q: &Value, fuel: &Fuel) -> Result<Value, Raised
         pairs.next();
     }
     if has_floats {
-        total = operators::binary(
+        total = python::binary(
             BinaryOperator::Add,
             &total,
             &Value::Float(floats.rounded()),
@@ -151,8 +149,8 @@ pub(super) fn sumprod(p: &Value, q: &Value, fuel: &Fuel) -> Result<Value, Raised
         )?;
     }
     for (p, q) in pairs {
-        let product = operators::binary(BinaryOperator::Multiply, p, q, fuel)?;
-        total = operators::binary(BinaryOperator::Add, &total, &product, fuel)?;
+        let product = python::binary(BinaryOperator::Multiply, p, q, fuel)?;
+        total = python::binary(BinaryOperator::Add, &total, &product, fuel)?;
     }
     // last, because CPython notices it only after all pairs, whose errors come first
     if p.len() == q.len() {
@@ -222,7 +220,7 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
 pub(super) fn prod(items: &Value, start: Option<&Value>, fuel: &Fuel) -> Result<Value, Raised> {
     let start = start.cloned().unwrap_or(Value::Int(1));
     accumulate(items, start, |x, y| {
-        operators::binary(BinaryOperator::Multiply, x, y, fuel)
+        python::binary(BinaryOperator::Multiply, x, y, fuel)
     })
 }
 
@@ -469,7 +467,7 @@ pub(super) fn divmod(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised>
             let (quotient, remainder) = float::divmod(a.to_float()?, b.to_float()?)?;
             [Value::Float(quotient), Value::Float(remainder)]
         }
-        _ => return Err(operators::unsupported("divmod()", x, y)),
+        _ => return Err(python::unsupported("divmod()", x, y)),
     };
     Ok(Value::Tuple(pair.into()))
 }

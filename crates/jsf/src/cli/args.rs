@@ -121,9 +121,9 @@ pub enum Command {
     /// Carry a formula over to Slurm or PBS
     Translate(commands::translate::TranslateArgs),
     /// Print a formula with normalised spaces
-    Fmt(commands::check::run::FmtArgs),
+    Fmt(commands::fmt::FmtArgs),
     /// List the kinds of findings, or explain one
-    Codes(commands::check::run::CodesArgs),
+    Codes(commands::codes::CodesArgs),
     /// Print what pbsfs prints, without root and without a server
     Pbsfs(commands::pbsfs::PbsfsArgs),
     /// Print a completion script for a shell

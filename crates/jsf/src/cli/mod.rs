@@ -27,7 +27,6 @@ use crate::view::words::{printable, printable_lines};
 
 pub mod args;
 mod help;
-pub(crate) mod messages;
 pub(crate) mod output;
 pub(crate) mod queue;
 pub mod site;
@@ -36,11 +35,10 @@ pub(crate) use crate::cli::args::{
     AnswerArgs, CsvArgs, EntityArgs, FilterArgs, FormulaArgs, JobArgs, QueueArgs, ReportArgs,
     listed_name, number_of_jobs,
 };
-pub(crate) use crate::cli::messages::{
-    Progress, Warnings, draw, draw_all, in_options, report, report_errors, show_site, warn,
-    warn_all, with_options,
+pub(crate) use crate::cli::output::{
+    Output, Progress, Warnings, draw, draw_all, format, in_options, report, report_errors,
+    show_site, warn, warn_all, with_options,
 };
-pub(crate) use crate::cli::output::{Output, format};
 pub(crate) use crate::cli::queue::{
     FormulaOptions, GivenFormula, MAX_UNKNOWN, OpenedQueue, check_and_report, read_formula,
     read_formula_of, select_rows_or_warn, unknown_jobs_error,
@@ -63,8 +61,8 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Fit(arguments) => commands::fit::run::run(arguments, &mut out)?,
         Command::Replay(arguments) => commands::replay::run::run(arguments, &mut out)?,
         Command::Translate(arguments) => commands::translate::run(arguments, &mut out)?,
-        Command::Fmt(arguments) => commands::check::run::run_fmt(arguments, &mut out)?,
-        Command::Codes(arguments) => commands::check::run::run_codes(arguments, &mut out)?,
+        Command::Fmt(arguments) => commands::fmt::run(arguments, &mut out)?,
+        Command::Codes(arguments) => commands::codes::run(arguments, &mut out)?,
         Command::Pbsfs(arguments) => commands::pbsfs::run(arguments)?,
         Command::Completions { shell } => help::write_completions(*shell, &mut out)?,
         Command::Names(arguments) => commands::names::run(arguments, &mut out)?,

@@ -16,8 +16,7 @@ use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{FormulaText, JobsToRank, RankRequest, RankedQueue, Rule, Site, SiteError};
 
 use crate::cli::args::{FilterArgs, FormulaArgs, JobArgs, QueueArgs};
-use crate::cli::messages::Warnings;
-use crate::cli::output::WIDTH;
+use crate::cli::output::{WIDTH, Warnings};
 use crate::cli::site::STDIN;
 use crate::cli::{
     CliError, Outcome, Progress, draw, draw_all, in_options, report, show_site, warn, warn_all,

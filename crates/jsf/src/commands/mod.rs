@@ -1,10 +1,14 @@
 //! The commands: what is asked, what is answered, and how it is shown to people.
 
 pub mod check;
+#[cfg(feature = "command")]
+pub mod codes;
 pub mod compare;
 pub mod cycle;
 pub mod explain;
 pub mod fit;
+#[cfg(feature = "command")]
+pub mod fmt;
 #[cfg(feature = "command")]
 pub mod names;
 pub mod page;

@@ -12,8 +12,8 @@ use std::path::Path;
 
 use job_sort_formula::fairshare::FairShare;
 use jsf_openpbs::amounts::printed_fairshare;
-use jsf_openpbs::files::fairshare::{ResourceGroup, UsageFile};
 use jsf_openpbs::share_tree::PbsTreeBuilder;
+use jsf_openpbs::share_tree::{ResourceGroup, UsageFile};
 use jsf_testing::golden;
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ fn a_recorded_file_with_an_infinite_usage() {
         (
             usage.records.len(),
             usage.faults.len(),
-            usage.implausible().len()
+            usage.implausible.len()
         ),
         (4, 0, 1)
     );

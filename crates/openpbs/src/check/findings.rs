@@ -27,8 +27,8 @@ use crate::files::queues::Queues;
 use crate::files::sched_priv::SchedConfig;
 use crate::files::server::{Defect, ServerSettings, defects_of, systems_with};
 use crate::order::NotConsidered;
-use crate::qmgr::validate;
 use crate::share_tree::PbsTree;
+use crate::submission::validate;
 use crate::words::{count, counted, first_three};
 
 /// A finding for each resource whose amount in some job is above 0 and reaches the formula as 0.

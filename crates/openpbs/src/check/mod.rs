@@ -18,9 +18,9 @@ use crate::files::queues::Queues;
 use crate::files::sched_priv::SchedConfig;
 use crate::files::server::ServerSettings;
 use crate::order::NotConsidered;
-use crate::qmgr::{self, Validation, validate};
 use crate::share_tree::PbsTree;
 use crate::submission::FormulaSubmission;
+use crate::submission::{self, Validation, validate};
 
 mod findings;
 
@@ -363,7 +363,7 @@ fn rows_under_threshold(not_considered: &[(usize, NotConsidered)]) -> Vec<usize>
 /// The finding on what `qmgr` passes on to no server, unless one of `found` is about the same text,
 /// which is then wrong anyway.
 fn not_passed_on(text: &str, found: &[Diagnostic]) -> Option<Diagnostic> {
-    let refusal = qmgr::refusal(text)?;
+    let refusal = submission::refused_by_qmgr(text)?;
     let span = refusal.span;
     for error in found {
         let is_about_text = error.severity == Severity::Error && error.code < Code::FailingJobs;

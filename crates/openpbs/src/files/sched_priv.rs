@@ -14,11 +14,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use crate::amounts::{DAY, day_of_year, seconds_of_date_and_time};
+use crate::amounts::{DAY, FairshareEntity, day_of_year, seconds_of_date_and_time};
 use crate::c_text::{
     c_string, is_blank_or_comment, leading_int, name_text, whole_double, whole_int,
 };
-use crate::job_attributes::FairshareEntity;
 
 /// A setting that may differ between prime time and the rest of the week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -11,8 +11,8 @@
 //!
 //! In the data of the facility, names of users and projects are numbers, and times are in UTC.
 
+use jsf_openpbs::amounts::ArrayIndices;
 use jsf_openpbs::amounts::seconds;
-use jsf_openpbs::job_attributes::ArrayIndices;
 use jsf_slurm::jobs::{SlurmJob, TimeLimit, TresAmounts, parse_time};
 use jsf_slurm::priority::PriorityInputs;
 

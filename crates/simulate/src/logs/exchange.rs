@@ -22,8 +22,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use job_sort_formula::python::MAX_EXACT_INT;
+use jsf_openpbs::amounts::of_select;
 use jsf_openpbs::amounts::{AmountSource, seconds};
-use jsf_openpbs::job_attributes::of_select;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -20,10 +20,10 @@ use std::fmt;
 use std::io::BufRead;
 
 use jsf_openpbs::amounts::{AmountSource, seconds, seconds_of_ctime};
-use jsf_openpbs::files::sched_priv::time_of;
-use jsf_openpbs::job_attributes::{
+use jsf_openpbs::amounts::{
     EntityAttributes, array_and_index, is_array, of_exec_host, of_exec_vnode, of_nodes, of_select,
 };
+use jsf_openpbs::files::sched_priv::time_of;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 

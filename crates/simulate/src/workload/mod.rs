@@ -27,8 +27,8 @@ use std::ops::RangeInclusive;
 
 use job_sort_formula::python::{MAX_EXACT_INT, Value};
 use job_sort_formula::schema::InputType;
+use jsf_openpbs::amounts::FairshareEntity;
 use jsf_openpbs::amounts::{AmountSource, NumberMode, number};
-use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_slurm::conf::PrioritySettings;
 use jsf_slurm::priority::Cluster;
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Severity, Span};
 use jsf_openpbs::check::{Checked, JobCounts, Verdict};
-use jsf_openpbs::qmgr::{self, AnsweredBy};
+use jsf_openpbs::submission::{self, AnsweredBy};
 use jsf_site::FormulaText;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -115,7 +115,7 @@ impl<'a> CheckReport<'a> {
         let validation = &checked.validation;
         match (validation.accepted, validation.code) {
             _ if validation.by == Some(AnsweredBy::Qmgr) => {
-                let reason = qmgr::refusal(&self.source.text);
+                let reason = submission::refused_by_qmgr(&self.source.text);
                 let reason = reason.map(|reason| reason.to_string()).unwrap_or_default();
                 format!("does not pass the formula on to the server: {reason}")
             }

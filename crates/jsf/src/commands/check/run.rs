@@ -1,7 +1,4 @@
-//! `jsf check`, `jsf fmt` and `jsf codes`: their arguments, and what they do with a checked formula,
-//! which is reported, fixed, set or printed with normalised spaces, and with the kinds of findings.
-//!
-//! `jsf codes`: the kinds of findings, and what each means.
+//! `jsf check`: its arguments, and what it does with a checked formula, which is reported, fixed or set.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -9,21 +6,18 @@ use std::io::Write;
 use clap::Args;
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Code, Diagnostic, FixedText, Levels, Severity};
-use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::Checked;
-use jsf_openpbs::qmgr::{AnsweredBy, set_command_after, set_threshold_command};
+use jsf_openpbs::submission::{AnsweredBy, set_command_after, set_threshold_command};
 use jsf_site::{FormulaText, Role, Site};
-use serde::Serialize;
 
-use crate::answer::{Answer, Format};
+use crate::answer::Format;
 use crate::cli::queue::printable_formula;
 use crate::cli::{
-    AnswerArgs, CliError, FormulaArgs, GivenFormula, Outcome, Output, Progress, QueueArgs,
-    Warnings, draw_all, format, in_options, read_formula, report, show_site, warn,
+    AnswerArgs, CliError, Outcome, Output, Progress, QueueArgs, Warnings, draw_all, format,
+    in_options, read_formula, report, show_site, warn,
 };
 use crate::commands::check::{CheckReport, stopped_by_threshold};
-use crate::view::document::{Cell, Column, Document, Section, Table, cells};
-use crate::view::findings::{limit_each_code, severity_word};
+use crate::view::findings::limit_each_code;
 use crate::view::words::{count, printable, printable_lines};
 
 const FORMATS: [Format; 4] = [Format::Human, Format::Markdown, Format::Json, Format::Sarif];
@@ -339,140 +333,4 @@ fn printable_set_command(source: &FormulaText) -> Result<String, CliError> {
         ));
     }
     Ok(command)
-}
-
-/// `jsf fmt`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  jsf fmt 'a+b*( c-1 )'
-  jsf fmt --check -f examples/formulas/nas.txt")]
-pub struct FmtArgs {
-    /// The formula.
-    #[command(flatten)]
-    formula: FormulaArgs,
-    /// Exit with 1 if the formula is not formatted
-    ///
-    /// The formula is not printed
-    #[arg(long)]
-    check: bool,
-}
-
-pub(crate) fn run_fmt(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let given = GivenFormula::new(read_formula(&arguments.formula, None)?, NumberMode::Exact);
-    let whole = Formula::parse(&given.source.all_lines()).ok();
-    let first_line = given.parsed();
-    if first_line.is_err()
-        && let Some(whole) = &whole
-    {
-        report(
-            "help",
-            format_args!("all lines together are the formula `{whole}`"),
-        );
-    }
-    let first_line = first_line?;
-    // the lines below may be comments, which are kept
-    let formula = whole.as_ref().unwrap_or(first_line);
-    let formatted = printable_formula(
-        &given.source,
-        &formula.with_comments(),
-        formula,
-        NumberMode::Exact,
-    )?;
-    if !arguments.check {
-        writeln!(out, "{formatted}")?;
-    } else if formatted != formula.text().trim_end_matches(['\r', '\n']) {
-        report(
-            "error",
-            format_args!(
-                "`{}` is not formatted; `jsf fmt` prints: {formatted}",
-                given.source.origin
-            ),
-        );
-        return Ok(Outcome::Findings);
-    }
-    Ok(Outcome::Fine)
-}
-
-/// `jsf codes`
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  jsf codes\n  jsf codes JSF301",
-    mut_arg("format", |format| format.conflicts_with("code"))
-)]
-pub struct CodesArgs {
-    /// The finding whose page to print
-    code: Option<String>,
-    /// How the list is written.
-    #[command(flatten)]
-    answer: AnswerArgs,
-}
-
-pub(crate) fn run_codes(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let Some(name) = &arguments.code else {
-        let mut codes = Vec::new();
-        for &code in Code::ALL {
-            codes.push(FindingKind {
-                code,
-                severity: code.severity(),
-                most_severe: code.most_severe(),
-                title: code.title(),
-            });
-        }
-        Output::of(arguments.answer, &[]).write(&Codes { codes }, out)?;
-        return Ok(Outcome::Fine);
-    };
-    let Some(code) = Code::find(name) else {
-        return Err(CliError::usage(format!(
-            "`{name}` is not a known code; `jsf codes` lists all codes"
-        )));
-    };
-    write!(out, "{}", code.page())?;
-    Ok(Outcome::Fine)
-}
-
-/// All kinds of findings.
-#[derive(Serialize)]
-struct Codes {
-    codes: Vec<FindingKind>,
-}
-
-/// A kind of findings.
-#[derive(Serialize)]
-struct FindingKind {
-    code: Code,
-    severity: Severity,
-    /// The severity where it is worst.
-    most_severe: Severity,
-    title: &'static str,
-}
-
-impl Answer for Codes {
-    fn document(&self) -> Document<'_> {
-        let columns = [
-            Column::text("code", 9),
-            Column::text("severity", 7),
-            Column::wrapped("what it finds", 8),
-        ];
-        let mut rows = Vec::new();
-        for kind in &self.codes {
-            let mut severity = severity_word(kind.severity).to_owned();
-            if kind.severity != kind.most_severe {
-                severity += &format!(" or {}", severity_word(kind.most_severe));
-            }
-            let title = Cell::prose(kind.title);
-            rows.push(cells![kind.code.name(), severity, title]);
-        }
-        Document {
-            command: "jsf codes",
-            title: "Kinds of findings".to_owned(),
-            headline: format!(
-                "There are {} kinds of findings; jsf codes CODE explains one.",
-                self.codes.len()
-            ),
-            facts: Vec::new(),
-            sections: vec![Section::new("kinds").table(Table::from_rows(columns, rows))],
-            read_on: "",
-        }
-    }
 }

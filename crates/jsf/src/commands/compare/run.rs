@@ -15,8 +15,8 @@ use jsf_site::{
 
 use crate::answer::Format;
 use crate::cli::args::{CsvArgs, FilterArgs, FormulaArgs, TextArgs, number_of_jobs, page_path};
-use crate::cli::messages::{Warnings, report_errors};
 use crate::cli::output::{self, Output, format};
+use crate::cli::output::{Warnings, report_errors};
 use crate::cli::queue::select_rows_or_warn;
 use crate::cli::site::{PolicyArg, SiteArgs, require_one_reader};
 use crate::cli::{

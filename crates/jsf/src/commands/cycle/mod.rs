@@ -2,8 +2,8 @@
 //! other job waits.
 
 use job_sort_formula::jobs::JobState;
+use jsf_openpbs::amounts::array_and_index;
 use jsf_openpbs::check::Checked;
-use jsf_openpbs::job_attributes::array_and_index;
 use jsf_site::{CycledQueue, ReservedJob, WaitingJob};
 use serde::Serialize;
 

@@ -5,7 +5,7 @@ use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use jsf_fit::goals::{FitOptions, GoalFit, Recommendation};
 use jsf_fit::wishes::{WishFit, WishOptions, WishesMet};
 use jsf_openpbs::check::Checked;
-use jsf_openpbs::qmgr::set_command_after;
+use jsf_openpbs::submission::set_command_after;
 use jsf_site::{SimulationOptions, Site};
 use serde::{Deserialize, Serialize, Serializer};
 

@@ -15,7 +15,7 @@ use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::python::BinaryOperator;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::Checked;
-use jsf_openpbs::qmgr::set_command_for;
+use jsf_openpbs::submission::set_command_for;
 use jsf_site::{ComparedQueue, FormulaText, WhatIf};
 use minijinja::context;
 use serde::Serialize;

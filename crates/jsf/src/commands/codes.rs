@@ -1,0 +1,95 @@
+//! `jsf codes`: the kinds of findings, and what each means.
+
+use std::io::Write;
+
+use clap::Args;
+use job_sort_formula::diagnostic::{Code, Severity};
+use serde::Serialize;
+
+use crate::answer::Answer;
+use crate::cli::{AnswerArgs, CliError, Outcome, Output};
+use crate::view::document::{Cell, Column, Document, Section, Table, cells};
+use crate::view::findings::severity_word;
+
+/// `jsf codes`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  jsf codes\n  jsf codes JSF301",
+    mut_arg("format", |format| format.conflicts_with("code"))
+)]
+pub struct CodesArgs {
+    /// The finding whose page to print
+    code: Option<String>,
+    /// How the list is written.
+    #[command(flatten)]
+    answer: AnswerArgs,
+}
+
+pub(crate) fn run(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let Some(name) = &arguments.code else {
+        let mut codes = Vec::new();
+        for &code in Code::ALL {
+            codes.push(FindingKind {
+                code,
+                severity: code.severity(),
+                most_severe: code.most_severe(),
+                title: code.title(),
+            });
+        }
+        Output::of(arguments.answer, &[]).write(&Codes { codes }, out)?;
+        return Ok(Outcome::Fine);
+    };
+    let Some(code) = Code::find(name) else {
+        return Err(CliError::usage(format!(
+            "`{name}` is not a known code; `jsf codes` lists all codes"
+        )));
+    };
+    write!(out, "{}", code.page())?;
+    Ok(Outcome::Fine)
+}
+
+/// All kinds of findings.
+#[derive(Serialize)]
+struct Codes {
+    codes: Vec<FindingKind>,
+}
+
+/// A kind of findings.
+#[derive(Serialize)]
+struct FindingKind {
+    code: Code,
+    severity: Severity,
+    /// The severity where it is worst.
+    most_severe: Severity,
+    title: &'static str,
+}
+
+impl Answer for Codes {
+    fn document(&self) -> Document<'_> {
+        let columns = [
+            Column::text("code", 9),
+            Column::text("severity", 7),
+            Column::wrapped("what it finds", 8),
+        ];
+        let mut rows = Vec::new();
+        for kind in &self.codes {
+            let mut severity = severity_word(kind.severity).to_owned();
+            if kind.severity != kind.most_severe {
+                severity += &format!(" or {}", severity_word(kind.most_severe));
+            }
+            let title = Cell::prose(kind.title);
+            rows.push(cells![kind.code.name(), severity, title]);
+        }
+        Document {
+            command: "jsf codes",
+            title: "Kinds of findings".to_owned(),
+            headline: format!(
+                "There are {} kinds of findings; jsf codes CODE explains one.",
+                self.codes.len()
+            ),
+            facts: Vec::new(),
+            sections: vec![Section::new("kinds").table(Table::from_rows(columns, rows))],
+            read_on: "",
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! `jsf fmt`: prints a formula with normalised spaces.
+
+use std::io::Write;
+
+use clap::Args;
+use job_sort_formula::Formula;
+use jsf_openpbs::amounts::NumberMode;
+
+use crate::cli::queue::printable_formula;
+use crate::cli::{CliError, FormulaArgs, GivenFormula, Outcome, read_formula, report};
+
+/// `jsf fmt`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  jsf fmt 'a+b*( c-1 )'
+  jsf fmt --check -f examples/formulas/nas.txt")]
+pub struct FmtArgs {
+    /// The formula.
+    #[command(flatten)]
+    formula: FormulaArgs,
+    /// Exit with 1 if the formula is not formatted
+    ///
+    /// The formula is not printed
+    #[arg(long)]
+    check: bool,
+}
+
+pub(crate) fn run(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let given = GivenFormula::new(read_formula(&arguments.formula, None)?, NumberMode::Exact);
+    let whole = Formula::parse(&given.source.all_lines()).ok();
+    let first_line = given.parsed();
+    if first_line.is_err()
+        && let Some(whole) = &whole
+    {
+        report(
+            "help",
+            format_args!("all lines together are the formula `{whole}`"),
+        );
+    }
+    let first_line = first_line?;
+    // the lines below may be comments, which are kept
+    let formula = whole.as_ref().unwrap_or(first_line);
+    let formatted = printable_formula(
+        &given.source,
+        &formula.with_comments(),
+        formula,
+        NumberMode::Exact,
+    )?;
+    if !arguments.check {
+        writeln!(out, "{formatted}")?;
+    } else if formatted != formula.text().trim_end_matches(['\r', '\n']) {
+        report(
+            "error",
+            format_args!(
+                "`{}` is not formatted; `jsf fmt` prints: {formatted}",
+                given.source.origin
+            ),
+        );
+        return Ok(Outcome::Findings);
+    }
+    Ok(Outcome::Fine)
+}
