@@ -24,8 +24,8 @@ use crate::python::functions::{
 };
 use crate::python::integer::{self, DIVISION_BY_ZERO, divide_to_nearest};
 use crate::python::{
-    self, Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Function, Python,
-    PythonVersion, Raised, UnaryOperator, Value,
+    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, PythonVersion,
+    Raised, UnaryOperator, Value, operators,
 };
 
 /// Decimal arithmetic with 28 significant digits.
@@ -158,8 +158,8 @@ impl Arithmetic for DecimalArithmetic {
                 "`+` and `*` of tuples and lists, which decimal arithmetic does not have",
             ));
         }
-        let (op, x, y) = (python::spelling(op), x.type_name(), y.type_name());
-        Err(python::unsupported_types(op, x, y))
+        let (op, x, y) = (operators::spelling(op), x.type_name(), y.type_name());
+        Err(operators::unsupported_types(op, x, y))
     }
 
     fn compare(&self, op: ComparisonOperator, x: &Value, y: &Value) -> Result<bool, Raised> {
@@ -168,7 +168,7 @@ impl Arithmetic for DecimalArithmetic {
             // `in` of a number is a `TypeError`, not a comparison
             && !matches!(op, Op::In | Op::NotIn)
         {
-            return Ok(python::holds(op, Some(a.cmp(&b))));
+            return Ok(operators::holds(op, Some(a.cmp(&b))));
         }
         let is_equal = |x: &Value, y: &Value| self.compare(Op::Equal, x, y);
         match (op, x, y) {
@@ -179,7 +179,7 @@ impl Arithmetic for DecimalArithmetic {
             }
             (Op::Equal, ..) => Ok(x.is_identical(y)),
             (Op::NotEqual, ..) => Ok(!x.is_identical(y)),
-            _ => Err(python::incomparable(op, x.type_name(), y.type_name())),
+            _ => Err(operators::incomparable(op, x.type_name(), y.type_name())),
         }
     }
 
@@ -407,7 +407,7 @@ fn call_with_two(function: Function, x: &Value, y: &Value) -> Result<Value, Rais
                 let (quotient, remainder) = divmod(a, b)?;
                 Ok(pair(quotient, remainder))
             }
-            _ => Err(python::unsupported_types(
+            _ => Err(operators::unsupported_types(
                 "divmod()",
                 x.type_name(),
                 y.type_name(),

@@ -3,19 +3,9 @@
 //! Values and an operation enter; a [`Value`] or a [`Raised`] exception leaves. This module knows
 //! no formulas, names or source positions; callers add them. [`Python`] is the reference: CPython
 //! 3.11, to the last bit. [`DecimalArithmetic`] does the same with 28 decimal digits, behind the
-//! same trait, [`Arithmetic`]; [`WithComplex`] follows a complex number from the power that makes
-//! it to the result, by its type alone. [`vector_math`] computes some functions of `math` on whole
+//! same trait, [`Arithmetic`]; [`WithComplex`] follows a complex number from the power that makes it
+//! to the result, by its type alone. [`vector_math`] computes some functions of `math` on whole
 //! columns, with the same bits.
-//!
-//! What an operator does is selected by the types of its operands. Numbers are compared exactly,
-//! whatever their types; tuples and lists item by item.
-
-use std::borrow::Cow;
-use std::cmp::Ordering;
-
-use limits::Fuel;
-use num_bigint::{BigInt, Sign};
-use value::{Integer, Number};
 
 mod decimal;
 mod float;
@@ -23,15 +13,23 @@ mod function;
 mod functions;
 mod integer;
 pub mod limits;
+mod operators;
 mod value;
 pub mod vector_math;
 mod version;
+
+use std::borrow::Cow;
+
+use limits::Fuel;
 
 pub use crate::python::decimal::DecimalArithmetic;
 pub(crate) use crate::python::function::bind;
 pub use crate::python::function::{Function, constant};
 pub use crate::python::functions::real_function;
 pub use crate::python::integer::{MAX_EXACT_FLOAT, MAX_EXACT_INT, float_to_int};
+pub use crate::python::operators::{
+    BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator,
+};
 pub use crate::python::value::{BigInteger, Value};
 pub(crate) use crate::python::version::ContinuedIndentation;
 pub use crate::python::version::PythonVersion;
@@ -177,7 +175,7 @@ impl Arithmetic for Python {
 
     #[inline]
     fn unary(&self, op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
-        unary(op, x)
+        operators::unary(op, x)
     }
 
     #[inline]
@@ -185,14 +183,14 @@ impl Arithmetic for Python {
         let is_shift = matches!(op, BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight);
         // before the operator: CPython 3.6 converts the count first, so even `0 << 2**70` fails
         if is_shift && self.version.limits_shift_counts() {
-            check_shift_count(x, y)?;
+            operators::check_shift_count(x, y)?;
         }
-        binary(op, x, y, &self.fuel).map_err(|raised| raised.worded_for(self.version))
+        operators::binary(op, x, y, &self.fuel).map_err(|raised| raised.worded_for(self.version))
     }
 
     #[inline]
     fn compare(&self, op: ComparisonOperator, x: &Value, y: &Value) -> Result<bool, Raised> {
-        compare(op, x, y, &self.fuel)
+        operators::compare(op, x, y, &self.fuel)
     }
 
     #[inline]
@@ -541,7 +539,11 @@ impl<A: Arithmetic> Arithmetic for WithComplex<A> {
             (_, Known(x), Known(y)) => self.0.compare(op, x, y),
             (Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual, Type(COMPLEX), _)
             | (Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual, _, Type(COMPLEX)) => {
-                Err(incomparable(op, self.type_name(x), self.type_name(y)))
+                Err(operators::incomparable(
+                    op,
+                    self.type_name(x),
+                    self.type_name(y),
+                ))
             }
             _ => Err(Raised::complex_power()),
         }
@@ -599,439 +601,6 @@ impl<A: Arithmetic> Arithmetic for WithComplex<A> {
 
 /// The limits, the tables of names, and the text of values: what is not compared with CPython in
 /// `tests/`.
-
-/// Defines an enumeration of operators and their spellings from one list.
-macro_rules! operators {
-    ($(#[$about:meta])* $name:ident { $($(#[$note:meta])* $variant:ident $symbol:literal,)* }) => {
-        $(#[$about])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $name {
-            $(#[doc = concat!("`", $symbol, "`")] $(#[$note])* $variant,)*
-        }
-
-        impl $name {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// The operator's spelling in Python.
-            pub fn symbol(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $symbol,)*
-                }
-            }
-
-            /// The operator with this spelling.
-            pub fn from_symbol(symbol: &str) -> Option<Self> {
-                match symbol {
-                    $($symbol => Some(Self::$variant),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-operators! {
-    /// A unary operator.
-    UnaryOperator {
-        Plus "+", Minus "-", Invert "~", Not "not",
-    }
-}
-
-operators! {
-    /// An arithmetic or bitwise operator.
-    BinaryOperator {
-        Add "+", Subtract "-", Multiply "*",
-        /// True division.
-        Divide "/",
-        FloorDivide "//", Modulo "%", Power "**",
-        /// Python accepts it, and no number implements it.
-        MatrixMultiply "@",
-        BitAnd "&", BitOr "|", BitXor "^", ShiftLeft "<<", ShiftRight ">>",
-    }
-}
-
-operators! {
-    /// An operator of a comparison chain.
-    ComparisonOperator {
-        Equal "==", NotEqual "!=", Less "<", LessOrEqual "<=", Greater ">", GreaterOrEqual ">=",
-        In "in", NotIn "not in",
-    }
-}
-
-operators! {
-    /// `and` or `or`.
-    BooleanOperator {
-        And "and", Or "or",
-    }
-}
-
-impl ComparisonOperator {
-    /// The operator of the comparison with its operands exchanged.
-    #[must_use]
-    pub fn mirrored(self) -> Self {
-        match self {
-            Self::Less => Self::Greater,
-            Self::LessOrEqual => Self::GreaterOrEqual,
-            Self::Greater => Self::Less,
-            Self::GreaterOrEqual => Self::LessOrEqual,
-            other => other,
-        }
-    }
-}
-
-/// `op x`.
-#[inline]
-fn unary(op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
-    if op == UnaryOperator::Not {
-        return Ok(Value::Bool(!x.truth()));
-    }
-    match (op, x.number()) {
-        // not the operand itself: `+True` is 1
-        (UnaryOperator::Plus, Some(Number::Integer(a))) => Ok(a.to_value()),
-        (UnaryOperator::Minus, Some(Number::Integer(a))) => Ok(integer::negate(a)),
-        (UnaryOperator::Invert, Some(Number::Integer(a))) => Ok(integer::invert(a)),
-        (UnaryOperator::Plus, Some(Number::Float(a))) => Ok(Value::Float(a)),
-        (UnaryOperator::Minus, Some(Number::Float(a))) => Ok(Value::Float(-a)),
-        _ => Err(Raised::type_error(format!(
-            "bad operand type for unary {}: '{}'",
-            op.symbol(),
-            x.type_name()
-        ))),
-    }
-}
-
-/// The error of a shift of an integer by one of more than 64 bits, where all such counts are
-/// refused.
-fn check_shift_count(x: &Value, y: &Value) -> Result<(), Raised> {
-    match (x.integer(), y.integer()) {
-        (Some(_), Some(Integer::Big(_))) => Err(Raised::overflow(
-            "Python int too large to convert to C ssize_t",
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// `x op y`.
-#[inline]
-fn binary(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
-    let result = match (x, y) {
-        (Value::Int(a), Value::Int(b)) => {
-            integer::binary(op, Integer::Small(*a), Integer::Small(*b), fuel)?
-        }
-        (Value::Float(a), Value::Float(b)) => float::binary(op, *a, *b)?.map(Value::Float),
-        (Value::Bool(a), Value::Bool(b)) if is_logical(op) => {
-            return Ok(Value::Bool(combine_bools(op, *a, *b)));
-        }
-        _ => binary_on_any_types(op, x, y, fuel)?,
-    };
-    result.ok_or_else(|| unsupported(spelling(op), x, y))
-}
-
-/// Whether the operator returns a bool for two bools.
-fn is_logical(op: BinaryOperator) -> bool {
-    matches!(
-        op,
-        BinaryOperator::BitAnd | BinaryOperator::BitOr | BinaryOperator::BitXor
-    )
-}
-
-fn combine_bools(op: BinaryOperator, a: bool, b: bool) -> bool {
-    match op {
-        BinaryOperator::BitAnd => a & b,
-        BinaryOperator::BitOr => a | b,
-        _ => a ^ b,
-    }
-}
-
-/// `x op y` for operands of any types; `None` if they do not support the operator.
-fn binary_on_any_types(
-    op: BinaryOperator,
-    x: &Value,
-    y: &Value,
-    fuel: &Fuel,
-) -> Result<Option<Value>, Raised> {
-    match (x.number(), y.number()) {
-        (Some(Number::Integer(a)), Some(Number::Integer(b))) => integer::binary(op, a, b, fuel),
-        // Python refuses the operator before it converts the integer, which could overflow.
-        (Some(_), Some(_)) if is_logical(op) || is_shift_or_matrix(op) => Ok(None),
-        (Some(a), Some(b)) => {
-            Ok(float::binary(op, a.to_float()?, b.to_float()?)?.map(Value::Float))
-        }
-        _ => binary_on_sequences(op, x, y, fuel),
-    }
-}
-
-fn is_shift_or_matrix(op: BinaryOperator) -> bool {
-    matches!(
-        op,
-        BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight | BinaryOperator::MatrixMultiply
-    )
-}
-
-fn binary_on_sequences(
-    op: BinaryOperator,
-    x: &Value,
-    y: &Value,
-    fuel: &Fuel,
-) -> Result<Option<Value>, Raised> {
-    match (op, x.items(), y.items()) {
-        // a sequence on the right alone is the `TypeError` of numbers, as in CPython
-        (BinaryOperator::Add, Some(_), _) => concatenate(x, y, fuel).map(Some),
-        (BinaryOperator::Multiply, Some(items), _) => repeat(x, items, y, fuel).map(Some),
-        (BinaryOperator::Multiply, None, Some(items)) => repeat(y, items, x, fuel).map(Some),
-        _ => Ok(None),
-    }
-}
-
-/// The operator's name in Python's error messages.
-fn spelling(op: BinaryOperator) -> &'static str {
-    if op == BinaryOperator::Power {
-        "** or pow()"
-    } else {
-        op.symbol()
-    }
-}
-
-/// The `TypeError` for operands that do not support the operator.
-fn unsupported(spelling: &str, x: &Value, y: &Value) -> Raised {
-    unsupported_types(spelling, x.type_name(), y.type_name())
-}
-
-/// The `TypeError` for operands of types that do not support the operator.
-fn unsupported_types(spelling: &str, x: &str, y: &str) -> Raised {
-    Raised::type_error(format!(
-        "unsupported operand type(s) for {spelling}: '{x}' and '{y}'"
-    ))
-}
-
-/// `x + y` where `x` is a tuple or a list.
-fn concatenate(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
-    let (a, b) = match (x, y) {
-        (Value::Tuple(a), Value::Tuple(b)) | (Value::List(a), Value::List(b)) => (a, b),
-        _ => {
-            let own = x.type_name();
-            let other = y.type_name();
-            return Err(Raised::type_error(format!(
-                "can only concatenate {own} (not \"{other}\") to {own}"
-            )));
-        }
-    };
-    reserve(
-        total_size(a, fuel)?.saturating_add(total_size(b, fuel)?),
-        fuel,
-    )?;
-    Ok(sequence_like(
-        x,
-        a.iter().chain(b.iter()).cloned().collect(),
-    ))
-}
-
-/// `sequence * count`, with the operands in either order.
-fn repeat(sequence: &Value, items: &[Value], count: &Value, fuel: &Fuel) -> Result<Value, Raised> {
-    let count = match count.integer() {
-        // a negative count gives an empty sequence
-        Some(Integer::Small(count)) => usize::try_from(count).unwrap_or(0),
-        Some(Integer::Big(_)) => {
-            return Err(Raised::overflow(
-                "cannot fit 'int' into an index-sized integer",
-            ));
-        }
-        None => {
-            let other = count.type_name();
-            return Err(Raised::type_error(format!(
-                "can't multiply sequence by non-int of type '{other}'"
-            )));
-        }
-    };
-    if items.is_empty() || count == 0 {
-        return Ok(sequence_like(sequence, Vec::new()));
-    }
-    reserve(total_size(items, fuel)?.saturating_mul(count), fuel)?;
-    Ok(sequence_like(
-        sequence,
-        std::iter::repeat_n(items, count)
-            .flatten()
-            .cloned()
-            .collect(),
-    ))
-}
-
-/// Makes a tuple if `sequence` is one, otherwise a list.
-fn sequence_like(sequence: &Value, items: Vec<Value>) -> Value {
-    if matches!(sequence, Value::Tuple(_)) {
-        Value::tuple(items)
-    } else {
-        Value::list(items)
-    }
-}
-
-/// Consumes the fuel for a new sequence of this [`total_size`]; fails if the sequence is too long.
-fn reserve(size: usize, fuel: &Fuel) -> Result<(), Raised> {
-    if size > limits::SEQUENCE_ITEMS {
-        return Err(limits::sequence_too_long());
-    }
-    fuel.consume(size as u64 * limits::ITEM)
-}
-
-/// The number of items, those of nested sequences included; a long integer counts once per 64-bit
-/// word.
-///
-/// Repetition shares nested items. A shared item counts each time that it occurs, because later
-/// operations visit it each time.
-fn total_size(items: &[Value], fuel: &Fuel) -> Result<usize, Raised> {
-    fuel.consume(items.len() as u64)?;
-    let mut sum = 0_usize;
-    for item in items {
-        sum = sum.saturating_add(match item {
-            // recurses no deeper than the brackets of the formula are nested
-            Value::Tuple(nested) | Value::List(nested) => 1 + total_size(nested, fuel)?,
-            Value::Big(value) => 1 + (value.digits().bits() / 64) as usize,
-            _ => 1,
-        });
-    }
-    Ok(sum)
-}
-
-/// `x op y`.
-#[inline]
-fn compare(op: ComparisonOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
-    match (x, y) {
-        // `in` a number is a `TypeError`, which `compare_mixed` raises
-        (Value::Int(a), Value::Int(b)) if !is_membership(op) => Ok(holds(op, Some(a.cmp(b)))),
-        (Value::Float(a), Value::Float(b)) if !is_membership(op) => Ok(holds(op, a.partial_cmp(b))),
-        _ => compare_mixed(op, x, y, fuel),
-    }
-}
-
-fn is_membership(op: ComparisonOperator) -> bool {
-    matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn)
-}
-
-/// Whether values with this ordering satisfy the operator. A nan has no ordering.
-#[inline]
-fn holds(op: ComparisonOperator, ordering: Option<Ordering>) -> bool {
-    use ComparisonOperator as Op;
-    match op {
-        Op::Equal => ordering == Some(Ordering::Equal),
-        Op::NotEqual => ordering != Some(Ordering::Equal),
-        Op::Less => ordering == Some(Ordering::Less),
-        Op::LessOrEqual => matches!(ordering, Some(Ordering::Less | Ordering::Equal)),
-        Op::Greater => ordering == Some(Ordering::Greater),
-        Op::GreaterOrEqual => matches!(ordering, Some(Ordering::Greater | Ordering::Equal)),
-        Op::In | Op::NotIn => false,
-    }
-}
-
-fn compare_mixed(
-    op: ComparisonOperator,
-    x: &Value,
-    y: &Value,
-    fuel: &Fuel,
-) -> Result<bool, Raised> {
-    let is_equal = |x: &Value, y: &Value| is_same_or_equal(x, y, fuel);
-    match op {
-        ComparisonOperator::In => functions::contains(y, x, is_equal),
-        ComparisonOperator::NotIn => Ok(!functions::contains(y, x, is_equal)?),
-        _ => match (x, y) {
-            (Value::Tuple(a), Value::Tuple(b)) | (Value::List(a), Value::List(b)) => {
-                functions::compare_sequences(op, a, b, is_equal, |x, y| compare(op, x, y, fuel))
-            }
-            _ => compare_scalars(op, x, y, fuel),
-        },
-    }
-}
-
-/// Compares any values but two tuples or two lists: numbers by their value, all others by their
-/// identity.
-fn compare_scalars(
-    op: ComparisonOperator,
-    x: &Value,
-    y: &Value,
-    fuel: &Fuel,
-) -> Result<bool, Raised> {
-    if let (Some(a), Some(b)) = (x.number(), y.number()) {
-        // a long integer takes time in proportion to its length
-        if let (Number::Integer(Integer::Big(big)), _) | (_, Number::Integer(Integer::Big(big))) =
-            (a, b)
-        {
-            fuel.consume(big.bits() / 64)?;
-        }
-        return Ok(holds(op, ordering(a, b)));
-    }
-    match op {
-        ComparisonOperator::Equal => Ok(x.is_identical(y)),
-        ComparisonOperator::NotEqual => Ok(!x.is_identical(y)),
-        _ => Err(incomparable(op, x.type_name(), y.type_name())),
-    }
-}
-
-/// The `TypeError` for types that have no order.
-fn incomparable(op: ComparisonOperator, x: &str, y: &str) -> Raised {
-    let symbol = op.symbol();
-    Raised::type_error(format!(
-        "'{symbol}' not supported between instances of '{x}' and '{y}'"
-    ))
-}
-
-/// The exact order of two numbers.
-fn ordering(x: Number, y: Number) -> Option<Ordering> {
-    match (x, y) {
-        (Number::Integer(a), Number::Integer(b)) => Some(order_integers(a, b)),
-        (Number::Float(a), Number::Float(b)) => a.partial_cmp(&b),
-        (Number::Integer(a), Number::Float(b)) => order_integer_and_float(a, b),
-        (Number::Float(a), Number::Integer(b)) => {
-            order_integer_and_float(b, a).map(Ordering::reverse)
-        }
-    }
-}
-
-fn order_integers(x: Integer, y: Integer) -> Ordering {
-    match (x, y) {
-        (Integer::Small(a), Integer::Small(b)) => a.cmp(&b),
-        (Integer::Big(a), Integer::Big(b)) => a.cmp(b),
-        (Integer::Big(a), Integer::Small(_)) => order_to_small(a),
-        (Integer::Small(_), Integer::Big(b)) => order_to_small(b).reverse(),
-    }
-}
-
-/// The order of an integer of more than 64 bits relative to any integer of 64 bits.
-fn order_to_small(value: &BigInt) -> Ordering {
-    if value.sign() == Sign::Minus {
-        Ordering::Less
-    } else {
-        Ordering::Greater
-    }
-}
-
-fn order_integer_and_float(x: Integer, y: f64) -> Option<Ordering> {
-    match x {
-        _ if y.is_nan() => None,
-        // 0 is used for any finite number
-        _ if y.is_infinite() => 0.0.partial_cmp(&y),
-        Integer::Small(value) if value.unsigned_abs() <= MAX_EXACT_INT.unsigned_abs() => {
-            (value as f64).partial_cmp(&y)
-        }
-        // The integer exceeds 2^53 and a double with a fraction does not, so truncation keeps the
-        // order.
-        _ => Some(x.to_big().cmp(&integer::truncated(y))),
-    }
-}
-
-/// Whether `in` and sequence comparison take two items as equal: the same object, or `==`.
-///
-/// Values have no identity here. `math.nan` is one object in Python and other nans are rare, so
-/// nans with the same bits count as the same object.
-fn is_same_or_equal(x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
-    fuel.consume(1)?;
-    if let (Value::Float(a), Value::Float(b)) = (x, y)
-        && a.to_bits() == b.to_bits()
-    {
-        return Ok(true);
-    }
-    compare(ComparisonOperator::Equal, x, y, fuel)
-}
-
 #[cfg(test)]
 mod tests {
     use num_bigint::BigInt;

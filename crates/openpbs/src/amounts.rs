@@ -658,7 +658,7 @@ pub fn is_array(id: &str) -> bool {
 /// The id of the array of a subjob, and the index of the subjob; `None` for an id of another job.
 ///
 /// ```
-/// use jsf_openpbs::job_attributes::array_and_index;
+/// use jsf_openpbs::amounts::array_and_index;
 ///
 /// assert_eq!(array_and_index("12[3].vm"), Some(("12[].vm".to_owned(), 3)));
 /// assert_eq!(array_and_index("12[].vm"), None);

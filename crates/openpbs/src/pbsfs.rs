@@ -64,7 +64,7 @@ pub enum PbsfsError {
 ///
 /// ```
 /// use jsf_openpbs::pbsfs::{Request, SchedPriv, answer};
-/// use jsf_openpbs::files::fairshare::ResourceGroup;
+/// use jsf_openpbs::share_tree::ResourceGroup;
 /// use jsf_openpbs::files::sched_priv::SchedConfig;
 ///
 /// let files = SchedPriv {

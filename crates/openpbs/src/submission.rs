@@ -466,7 +466,7 @@ fn shown(character: char) -> String {
 /// typed in a shell. Newlines after the formula are removed.
 ///
 /// ```
-/// use jsf_openpbs::qmgr::set_command_for;
+/// use jsf_openpbs::submission::set_command_for;
 ///
 /// assert_eq!(set_command_for("server", "ncpus * 2").unwrap(), r#"qmgr -c 'set server job_sort_formula="ncpus * 2"'"#);
 /// assert!(set_command_for("server", "ncpus & 1").is_err());
@@ -495,7 +495,7 @@ pub fn set_command_after(before: &str, formula: &str) -> Result<String, NotSetta
 /// one. The attribute is a scheduler's, not the server's.
 ///
 /// ```
-/// use jsf_openpbs::qmgr::set_threshold_command;
+/// use jsf_openpbs::submission::set_threshold_command;
 ///
 /// assert_eq!(set_threshold_command("", 0.5), "qmgr -c 'set sched job_sort_formula_threshold = 0.5'");
 /// ```
@@ -708,7 +708,7 @@ impl Validation {
 ///
 /// ```
 /// use job_sort_formula::Schema;
-/// use jsf_openpbs::qmgr::{AnsweredBy, Uncertainty, validate};
+/// use jsf_openpbs::submission::{AnsweredBy, Uncertainty, validate};
 ///
 /// let answer = |text| validate(text, &Schema::openpbs());
 /// assert_eq!(answer("ncpus / queue_priority").accepted, Some(true));

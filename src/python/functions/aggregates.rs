@@ -9,7 +9,9 @@ use crate::python::functions::{accumulate, coordinates, missing_method};
 use crate::python::limits::Fuel;
 use crate::python::value::{Integer, Number};
 use crate::python::version::Norm;
-use crate::python::{self, BinaryOperator, Python, PythonVersion, Raised, Value, float, integer};
+use crate::python::{
+    BinaryOperator, Python, PythonVersion, Raised, Value, float, integer, operators,
+};
 
 /// `sum(iterable, start=0)`: plain `+` from the left, or with the rounding errors of floats
 /// compensated.
@@ -19,7 +21,7 @@ pub(super) fn sum(items: &Value, start: Option<&Value>, python: &Python) -> Resu
         return compensated_sum(items.iterable_argument()?, start, python);
     }
     accumulate(items, start, |x, y| {
-        python::binary(BinaryOperator::Add, x, y, &python.fuel)
+        operators::binary(BinaryOperator::Add, x, y, &python.fuel)
     })
 }
 
@@ -42,7 +44,7 @@ fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Val
         total = match small {
             Some(sum) => Value::Int(sum),
             None => {
-                total = python::binary(BinaryOperator::Add, &total, item, fuel)?;
+                total = operators::binary(BinaryOperator::Add, &total, item, fuel)?;
                 break;
             }
         };
@@ -63,7 +65,7 @@ fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Val
                     // before 3.14, CPython adds an integer without its rounding error
                     Some(Integer::Small(item)) => sum.sum += item as f64,
                     _ => {
-                        total = python::binary(
+                        total = operators::binary(
                             BinaryOperator::Add,
                             &Value::Float(sum.rounded()),
                             item,
@@ -76,7 +78,7 @@ fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Val
         }
     }
     for item in rest {
-        total = python::binary(BinaryOperator::Add, &total, item, fuel)?;
+        total = operators::binary(BinaryOperator::Add, &total, item, fuel)?;
     }
     Ok(total)
 }
@@ -141,7 +143,7 @@ pub(super) fn sumprod(p: &Value, q: &Value, fuel: &Fuel) -> Result<Value, Raised
         pairs.next();
     }
     if has_floats {
-        total = python::binary(
+        total = operators::binary(
             BinaryOperator::Add,
             &total,
             &Value::Float(floats.rounded()),
@@ -149,8 +151,8 @@ pub(super) fn sumprod(p: &Value, q: &Value, fuel: &Fuel) -> Result<Value, Raised
         )?;
     }
     for (p, q) in pairs {
-        let product = python::binary(BinaryOperator::Multiply, p, q, fuel)?;
-        total = python::binary(BinaryOperator::Add, &total, &product, fuel)?;
+        let product = operators::binary(BinaryOperator::Multiply, p, q, fuel)?;
+        total = operators::binary(BinaryOperator::Add, &total, &product, fuel)?;
     }
     // last, because CPython notices it only after all pairs, whose errors come first
     if p.len() == q.len() {
@@ -220,7 +222,7 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
 pub(super) fn prod(items: &Value, start: Option<&Value>, fuel: &Fuel) -> Result<Value, Raised> {
     let start = start.cloned().unwrap_or(Value::Int(1));
     accumulate(items, start, |x, y| {
-        python::binary(BinaryOperator::Multiply, x, y, fuel)
+        operators::binary(BinaryOperator::Multiply, x, y, fuel)
     })
 }
 
@@ -467,7 +469,7 @@ pub(super) fn divmod(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised>
             let (quotient, remainder) = float::divmod(a.to_float()?, b.to_float()?)?;
             [Value::Float(quotient), Value::Float(remainder)]
         }
-        _ => return Err(python::unsupported("divmod()", x, y)),
+        _ => return Err(operators::unsupported("divmod()", x, y)),
     };
     Ok(Value::Tuple(pair.into()))
 }

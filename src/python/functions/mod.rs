@@ -17,8 +17,8 @@ use crate::python::function::{self, Arguments};
 use crate::python::limits::{self, Fuel};
 use crate::python::value::Integer;
 use crate::python::{
-    self, ComparisonOperator, ErrorKind, Function, Python, PythonVersion, Raised, Value, float,
-    integer,
+    ComparisonOperator, ErrorKind, Function, Python, PythonVersion, Raised, Value, float, integer,
+    operators,
 };
 
 pub use crate::python::functions::real::real_function;
@@ -55,7 +55,7 @@ pub(super) fn call(
             [key, default],
             python.version,
             |key, value| call(key, std::slice::from_ref(value), &[], python),
-            |op, x, y| python::compare(op, x, y, &python.fuel),
+            |op, x, y| operators::compare(op, x, y, &python.fuel),
         ),
     }
 }
@@ -309,7 +309,7 @@ pub(super) fn compare_sequences(
             };
         }
     }
-    Ok(python::holds(op, Some(x.len().cmp(&y.len()))))
+    Ok(operators::holds(op, Some(x.len().cmp(&y.len()))))
 }
 
 const NEGATIVE_N: &str = "n must be a non-negative integer";
