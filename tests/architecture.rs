@@ -180,7 +180,7 @@ const SITE_FILES: [&str; 21] = [
     "site_jobs",
     "share_tree",
     "policy",
-    "formula_text",
+    "formulas",
     "settings",
     "slurm",
     "ranked_queue",

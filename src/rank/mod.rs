@@ -8,6 +8,7 @@ mod compare;
 mod evaluate;
 pub mod explain;
 pub mod measures;
+mod summands;
 mod sweep;
 pub mod trajectory;
 
@@ -29,13 +30,13 @@ use crate::schema::FairshareInput;
 
 pub use crate::python::InputColumn;
 pub use compare::{
-    ComparedRanking, Comparison, Fairness, GroupChange, JobMove, OldNew, SIZES, SummandAgreement,
-    SummandColumns, SummandRange, Transitions, summand_agreements,
+    ComparedRanking, Comparison, Fairness, GroupChange, JobMove, OldNew, SIZES, Transitions,
 };
 pub use evaluate::{
     ColumnError, ColumnScratch, QueueWork, RowScorer, SEARCH_WORK, WorkBudget, decimals, fixed,
     openpbs_digits, openpbs_logged, printed, python_result, read_amount, row_work, score,
 };
+pub use summands::{SummandAgreement, SummandColumns, SummandRange, summand_agreements};
 pub use sweep::{
     Competitor, Crossings, Enclosure, FirstStep, Goal, Scoring, Sweep, crossings, first_step,
 };

@@ -13,7 +13,7 @@ mod cycle_rules;
 mod cycled_queue;
 mod explanation;
 mod file_source;
-mod formula_text;
+mod formulas;
 mod found_files;
 mod node_pools;
 mod policy;
@@ -46,7 +46,7 @@ pub use explanation::{
     OtherValues, RankReached, Rounding,
 };
 pub use file_source::{FileSource, is_stdin};
-pub use formula_text::{FormulaText, LogReplay, WrittenDifference};
+pub use formulas::{FormulaText, LogReplay, WrittenDifference};
 pub use node_pools::LeftOut;
 pub use policy::{PolicyName, PolicyShares, SharesRequest, UsageChange};
 pub use ranked_queue::{
@@ -60,7 +60,7 @@ pub use site_files::SiteFiles;
 pub use site_jobs::{DescribedJob, SiteJobs};
 pub use translation::{LargestJob, OrderAgreement, TranslatedPart, Translation, UntranslatedPart};
 
-use formula_text::SiteFormulas;
+use formulas::SiteFormulas;
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::{PolicyRules, Release};
 use job_sort_formula::formula::program::CompileError;

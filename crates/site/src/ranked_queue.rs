@@ -25,7 +25,7 @@ use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::share_tree::PbsTree;
 use serde::Serializer;
 
-use crate::formula_text::submitted;
+use crate::formulas::submitted;
 use crate::share_tree::AppliedTree;
 use crate::site_jobs::ColumnsRequest;
 use crate::slurm::{AgingFormula, Agreement};
@@ -78,8 +78,8 @@ pub struct JobsToRank {
 }
 
 impl JobsToRank {
-    /// Jobs whose ranking by a formula is compared with another one.
-    pub(crate) fn compared(formula: &Formula, jobs: SiteJobs) -> Self {
+    /// Jobs to be ranked by a formula, as if the ranking were compared with another one.
+    pub(crate) fn new(formula: &Formula, jobs: SiteJobs) -> Self {
         Self {
             program: formula.compile(&jobs.schema).ok(),
             findings: lint(formula.expr(), &jobs.schema),
@@ -226,7 +226,7 @@ impl Site {
         formula: &Formula,
         request: &ColumnsRequest<'_>,
     ) -> Result<JobsToRank, SiteError> {
-        let mut read = JobsToRank::compared(formula, self.read_columns(request)?);
+        let mut read = JobsToRank::new(formula, self.read_columns(request)?);
         read.is_compared = false;
         if let Some(slurm) = &self.slurm {
             read.is_slurm_priority = slurm.is_priority(formula);
@@ -602,8 +602,8 @@ impl Site {
             }
         }
         Ok(OldNew::new(
-            JobsToRank::compared(formula, jobs),
-            JobsToRank::compared(new_formula, new_jobs),
+            JobsToRank::new(formula, jobs),
+            JobsToRank::new(new_formula, new_jobs),
         ))
     }
 }
@@ -790,11 +790,11 @@ impl WhatIf {
         }
         let needed: Vec<&str> = names.iter().copied().collect();
         let jobs = site.read_columns(&site.request(&needed).again())?;
-        let old = JobsToRank::compared(old, jobs.clone());
+        let old = JobsToRank::new(old, jobs.clone());
         if old.program.is_none() {
             return Err(unusable("it is not arithmetic"));
         }
-        let new = JobsToRank::compared(formula, jobs);
+        let new = JobsToRank::new(formula, jobs);
         let queue = ComparedQueue::new(site.rank_read_jobs(old)?, site.rank_read_jobs(new)?);
         let names = names.into_iter().map(str::to_owned).collect();
         Ok(HeldJobs {

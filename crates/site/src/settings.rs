@@ -28,7 +28,7 @@ use jsf_openpbs::files::server::{
 use jsf_openpbs::words::quoted;
 
 use crate::file_source::{Content, SiteDocument, SiteText, parsed};
-use crate::formula_text::SiteFormulas;
+use crate::formulas::SiteFormulas;
 use crate::site_files::{FileWarnings, in_file};
 use crate::{FileSource, FormulaText, Role, Rule, Site, SiteError, SiteFiles};
 

@@ -23,6 +23,7 @@ use crate::submission::FormulaSubmission;
 use crate::submission::{self, Validation, validate};
 
 mod findings;
+mod python_versions;
 
 pub use findings::{CHECKED_COLUMNS, error_findings, error_findings_of, job_error};
 
@@ -262,7 +263,7 @@ impl Checked {
         findings.extend(not_passed_on(text, &findings));
         findings.extend(submitted.lines_left_out());
         if site.python_source.is_none() {
-            findings.extend(findings::findings_on_text(text, schema));
+            findings.extend(python_versions::findings_on_text(text, schema));
         }
         Self {
             findings,
@@ -298,9 +299,11 @@ impl Checked {
         findings.extend(observed);
         let (text, expr) = (submitted.text(), formula.expr());
         if let Some(source) = site.python_source {
-            findings::explain_newer_functions(&mut findings, expr, schema, &ranges, source);
+            python_versions::explain_newer_functions(&mut findings, expr, schema, &ranges, source);
         } else {
-            findings.extend(findings::findings(text, formula, schema, &ranges, queue));
+            findings.extend(python_versions::findings_on_formula(
+                text, formula, schema, &ranges, queue,
+            ));
         }
         // the formula alone says why the values are equal
         if has_code(&findings, Code::ConstantValue) {
