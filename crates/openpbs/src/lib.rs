@@ -2,10 +2,10 @@
 //! recorded runs.
 //!
 //! In: the text of a formula ([`submission`]), the files and listings of a site ([`files`]),
-//! resource amounts and times ([`amounts`]), what the attributes of jobs say ([`job_attributes`]), and
+//! resource amounts, times and what the attributes of jobs say ([`amounts`]), and
 //! a job table with scores.
 //! Out: the numbers that the formula sees, the fair-share tree ([`share_tree`]), the order of jobs
-//! ([`order`]), a scheduling cycle ([`cycle`]), the answer of `qmgr` ([`qmgr`]), the output of `pbsfs`
+//! ([`order`]), a scheduling cycle ([`cycle`]), the answer of `qmgr` ([`submission`]), the output of `pbsfs`
 //! ([`pbsfs`]), the findings that need the site ([`check`]), and the comparison with a scheduler's log
 //! ([`replay`]).
 //!
