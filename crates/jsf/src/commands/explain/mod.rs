@@ -149,7 +149,7 @@ impl<'a> ExplainReport<'a> {
             logged: job.score.map(|score| logged(score, is_slurm_priority)),
             error: error.map(error_numbers),
             same_error: error.map(|_| object! { count: job.same_error.len(), jobs: same_error }),
-            sentence: self.place_in_words( job),
+            sentence: self.place_in_words(job),
             inputs: &job.inputs,
             nodes,
             terms: &job.terms,

@@ -198,8 +198,6 @@ pub fn not_advised(fit: &GoalFit) -> Option<String> {
     }
 }
 
-impl<'a> WishFitReport<'a> {}
-
 fn headline(fit: &WishFit) -> String {
     let wishes = &fit.wishes;
     let conflict = match wishes.conflict.len() {
