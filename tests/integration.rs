@@ -6,7 +6,6 @@ mod columnar;
 mod decimal;
 mod fairshare;
 mod links;
-mod lint;
 mod live_table;
 mod public_api;
 mod published_formulas;

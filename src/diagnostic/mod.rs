@@ -39,7 +39,7 @@ impl Span {
     }
 
     /// Whether the other span lies within this one.
-    pub(crate) fn contains(self, other: Self) -> bool {
+    pub fn contains(self, other: Self) -> bool {
         self.start <= other.start && other.end <= self.end
     }
 

@@ -1,10 +1,9 @@
-//! Formulas: their syntax and their compiled programs. What `jsf check` says of a formula is in the
-//! crate `jsf-site` (`Site::check`).
+//! Formulas: their syntax and their compiled programs. What is wrong with a formula is said by the
+//! crate `jsf-lint`, and of one at a site by `jsf-site` (`Site::check`).
 //!
 //! A [`Formula`] comes from [`Formula::parse`] or from `text.parse::<Formula>()`. A [`Template`] is
 //! the text of a formula in which some numbers are still to be found.
 
-pub mod lint;
 pub mod name_resolution;
 pub mod program;
 pub mod syntax;

@@ -66,6 +66,13 @@ functions! {
 }
 
 impl Function {
+    /// Whether a version of Python takes so many positional arguments, and keywords with these
+    /// names, whatever their values are.
+    pub fn takes(self, python: PythonVersion, positional: usize, keywords: &[&str]) -> bool {
+        let keywords: Vec<_> = keywords.iter().map(|&name| (name, ())).collect();
+        bind(self, python, &vec![(); positional], &keywords).is_ok()
+    }
+
     /// Whether it is a type in Python: `int`, `float`, `bool`.
     pub fn is_type(self) -> bool {
         matches!(self, Self::Int | Self::Float | Self::Bool)

@@ -23,7 +23,6 @@ use std::borrow::Cow;
 use limits::Fuel;
 
 pub use crate::python::decimal::DecimalArithmetic;
-pub(crate) use crate::python::function::bind;
 pub use crate::python::function::{Function, constant};
 pub use crate::python::functions::real_function;
 pub use crate::python::integer::{MAX_EXACT_FLOAT, MAX_EXACT_INT, float_to_int};

@@ -366,7 +366,7 @@ pub(super) enum Norm {
 impl Function {
     /// The versions since which the function gives another value for the same arguments than
     /// before, for some of them.
-    pub(crate) fn changed_in(self) -> &'static [PythonVersion] {
+    pub fn changed_in(self) -> &'static [PythonVersion] {
         use PythonVersion as P;
         match self {
             Self::Sum => &[P::V3_12, P::V3_14],

@@ -142,7 +142,7 @@ impl<'p> RowScorer<'p> {
     }
 
     /// The work of the last evaluation, in words.
-    pub(crate) fn work(&self) -> u64 {
+    pub fn work(&self) -> u64 {
         self.interpreter.arithmetic().work()
     }
 
@@ -364,8 +364,6 @@ fn partitions<'r>(numbers: &'r mut [f64], is_int: &'r mut [bool]) -> Vec<Partiti
 pub const SEARCH_WORK: u64 = 1 << 31;
 /// The work of an instruction that is interpreted for one job.
 const INTERPRETED_INSTRUCTION: u64 = 32;
-/// The work of the range and slope analysis of one part of a formula.
-const ANALYSED_NODE: u64 = 192;
 
 /// The work that the evaluations for the jobs of a queue have done beyond [`FREE_FUEL`] for each,
 /// in words. Calls that score parts of a queue share it.
@@ -484,16 +482,6 @@ impl WorkBudget {
 /// The work of an evaluation for one job, without that on long integers.
 pub fn row_work(program: &Program) -> u64 {
     (program.instruction_count() as u64 + 1) * INTERPRETED_INSTRUCTION
-}
-
-/// The work of an evaluation in columns, for each job.
-pub(super) fn lane_work(program: &Program) -> u64 {
-    program.lane_work()
-}
-
-/// The work of the analysis of a formula over a range of one input.
-pub(super) fn analysis_work(program: &Program) -> u64 {
-    program.expr().nodes().len() as u64 * ANALYSED_NODE
 }
 
 /// Why columns cannot be scored.

@@ -9,8 +9,6 @@ mod evaluate;
 pub mod explain;
 pub mod measures;
 mod summands;
-mod sweep;
-pub mod trajectory;
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
@@ -37,9 +35,6 @@ pub use evaluate::{
     openpbs_digits, openpbs_logged, printed, python_result, read_amount, row_work, score,
 };
 pub use summands::{SummandAgreement, SummandColumns, SummandRange, summand_agreements};
-pub use sweep::{
-    Competitor, Crossings, Enclosure, FirstStep, Goal, Scoring, Sweep, crossings, first_step,
-};
 
 /// The scores of a queue, and the order of its jobs.
 ///

@@ -109,7 +109,7 @@ impl Range {
     }
 
     /// The smallest interval that contains the numbers.
-    pub(crate) fn hull<const N: usize>(numbers: [f64; N]) -> Self {
+    pub fn hull<const N: usize>(numbers: [f64; N]) -> Self {
         let least = numbers.into_iter().fold(f64::INFINITY, f64::min);
         let most = numbers.into_iter().fold(f64::NEG_INFINITY, f64::max);
         Self { least, most }
@@ -337,7 +337,7 @@ impl Schema {
     }
 
     /// The names that a formula may use.
-    pub(crate) fn numeric_names(&self) -> impl Iterator<Item = &str> {
+    pub fn numeric_names(&self) -> impl Iterator<Item = &str> {
         self.iter()
             .filter(|(_, entry)| entry.input_type.is_numeric())
             .map(|(known, _)| known)

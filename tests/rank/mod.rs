@@ -3,5 +3,4 @@
 mod compare;
 mod input_columns;
 mod order;
-mod race;
 mod summands;

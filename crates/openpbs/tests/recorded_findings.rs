@@ -5,10 +5,9 @@
 use std::collections::BTreeSet;
 
 use job_sort_formula::diagnostic::{Code, Diagnostic, Severity};
-use job_sort_formula::formula::lint;
-use job_sort_formula::formula::lint::{Known, Ranges};
 use job_sort_formula::rank::{ScorePrecision, fill_fairshare};
 use job_sort_formula::{Formula, Schema, Value};
+use jsf_lint::{Known, Ranges};
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{Checked, ScoredQueue, SiteFacts};
 use jsf_openpbs::files::objects::Objects;
@@ -377,7 +376,7 @@ fn ranges_contain_the_recorded_results() {
         for (name, column) in table.columns() {
             ranges.observe(name, rows().map(|row| column.value(row)));
         }
-        let facts = lint::analyze_ranges(formula.expr(), &schema, &ranges);
+        let facts = jsf_lint::analyze_ranges(formula.expr(), &schema, &ranges);
         let text = &record.formula;
         checked += 1;
         let interval = match facts.result() {

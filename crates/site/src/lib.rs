@@ -28,6 +28,7 @@ mod site_files;
 mod site_jobs;
 mod site_machine;
 mod slurm;
+mod sweep;
 mod translation;
 
 use std::io;
@@ -52,7 +53,10 @@ pub use policy::{PolicyName, PolicyShares, SharesRequest, UsageChange};
 pub use ranked_queue::{
     CompareRequest, ComparedQueue, JobsToRank, RankRequest, RankedQueue, Rule, WhatIf,
 };
-pub use reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
+pub use reach_rank::{
+    JobTrajectory, Means, Overtaking, Reached, SmallestChange, SmallestChanges, Trajectory,
+    TrajectoryPoint, Wait,
+};
 pub use role::Role;
 pub use simulation::{SimulatedQueue, SimulationOptions, StartingUsage, check_warm_up};
 pub use simulation_rules::Processors;

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use job_sort_formula::diagnostic::{Diagnostic, Message};
 use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{
@@ -18,6 +17,7 @@ use job_sort_formula::rank::{
     summand_agreements,
 };
 use job_sort_formula::schema::{Origin, Schema};
+use jsf_lint::lint;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::files::sched_priv::SortKey;

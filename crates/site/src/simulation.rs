@@ -10,12 +10,12 @@ use job_sort_formula::diagnostic::{Code, Diagnostic, Need, Severity};
 use job_sort_formula::fairshare::decay::HalfLife;
 use job_sort_formula::fairshare::{PolicyRules, ShareTree};
 use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::lint::{Interval, Ranges, lint, lint_values};
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::suggestions::did_you_mean;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin};
 use jsf_ingest::FileKind;
+use jsf_lint::{Interval, Ranges, lint, lint_values};
 use jsf_openpbs::amounts::{NumberMode, seconds};
 use jsf_openpbs::words::{counted, first_names, quoted};
 use jsf_simulate::{

@@ -85,7 +85,7 @@ impl Program {
     }
 
     /// The work of an evaluation in columns for each row, in simple operations.
-    pub(crate) fn lane_work(&self) -> u64 {
+    pub fn lane_work(&self) -> u64 {
         self.code.iter().map(Instruction::lane_work).sum()
     }
 
@@ -599,7 +599,7 @@ const MAX_DECIMAL_DIGITS: usize = 4300;
 ///
 /// # Errors
 /// CPython's `SyntaxError`, or the limit on the size of integers.
-pub(crate) fn literal_value(
+pub fn literal_value(
     kind: LiteralKind,
     text: &str,
     python: PythonVersion,

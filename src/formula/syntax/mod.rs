@@ -74,7 +74,7 @@ fn build(
 
 /// Whether Python reads the name of a resource as one name: those of OpenPBS may contain `-` too,
 /// or be keywords.
-pub(crate) fn is_identifier(name: &str) -> bool {
+pub fn is_identifier(name: &str) -> bool {
     match parse(name) {
         Ok(expr) => expr.node(expr.root()).name() == Some(name),
         Err(_) => false,

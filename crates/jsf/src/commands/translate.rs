@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::{Args, ValueEnum};
 use job_sort_formula::diagnostic::Severity;
-use job_sort_formula::formula::lint::lint;
+use jsf_lint::lint;
 use jsf_site::{LargestJob, SiteError, Translation};
 use serde::Serialize;
 

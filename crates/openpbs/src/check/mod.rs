@@ -4,9 +4,9 @@
 //!
 //! In: a [`FormulaSubmission`], the [`Schema`], and the [`SiteFacts`]. Out: a [`Checked`].
 
+use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Code, Diagnostic, Message, Severity, Span, sort_by_span};
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::formula::{Formula, lint};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::{ErrorKind, KnownOrType, Python, PythonVersion, Value, WithComplex};
 use job_sort_formula::rank::explain::{evaluate, nearest_double};
@@ -279,7 +279,7 @@ impl Checked {
     ) -> Self {
         let mut findings = match site.lint {
             Some(findings) => findings.to_vec(),
-            None => lint::lint(formula.expr(), schema),
+            None => jsf_lint::lint(formula.expr(), schema),
         };
         let compiled = match site.program {
             Some(_) => None,
@@ -425,11 +425,11 @@ fn never_evaluated(validation: &Validation, site: &SiteFacts<'_>) -> Option<&'st
 fn predicted(
     formula: &Formula,
     schema: &Schema,
-    ranges: &lint::Ranges,
+    ranges: &jsf_lint::Ranges,
     found: &[Diagnostic],
     observed: &[Diagnostic],
 ) -> Vec<Diagnostic> {
-    let mut findings = lint::lint_values(formula.expr(), schema, ranges);
+    let mut findings = jsf_lint::lint_values(formula.expr(), schema, ranges);
     findings.retain(|new| {
         use Code::{ComplexPower, DivisionByZero, OutsideDomain, Overflow};
 
@@ -446,8 +446,8 @@ fn predicted(
 
 /// The values of the inputs: those with a default are above 0, and so are those that the site gives
 /// to every job.
-fn ranges(schema: &Schema, site: &SiteFacts<'_>) -> lint::Ranges {
-    let mut ranges = lint::Ranges::default();
+fn ranges(schema: &Schema, site: &SiteFacts<'_>) -> jsf_lint::Ranges {
+    let mut ranges = jsf_lint::Ranges::default();
     let mut above_0: Vec<&str> = site.defaulted.iter().map(String::as_str).collect();
     for (name, amounts) in site.constants {
         if amounts.is_empty() {
@@ -458,10 +458,10 @@ fn ranges(schema: &Schema, site: &SiteFacts<'_>) -> lint::Ranges {
     for name in above_0 {
         let interval = ranges.interval(name, schema);
         let least = match interval.kind() {
-            lint::NumberType::Int => 1.0,
+            jsf_lint::NumberType::Int => 1.0,
             _ => SMALLEST_FLOAT,
         };
-        let interval = lint::Interval::new(interval.kind(), least, interval.high);
+        let interval = jsf_lint::Interval::new(interval.kind(), least, interval.high);
         ranges.set(name, interval);
     }
     for (name, amounts) in site.constants {

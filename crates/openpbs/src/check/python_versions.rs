@@ -5,12 +5,12 @@ use job_sort_formula::diagnostic::{
     Applicability, Code, Diagnostic, Fix, Message, Need, Severity, Span,
 };
 use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::lint::{self, Facts, Ranges};
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::python::{BinaryOperator, Function, PythonVersion, Value};
 use job_sort_formula::rank::{ScoreError, Scores, score};
 use job_sort_formula::schema::Schema;
+use jsf_lint::{Facts, Ranges};
 
 use crate::check::ScoredQueue;
 use crate::files::server::systems_with;
@@ -208,7 +208,7 @@ fn add_fixes(findings: &mut [Diagnostic], expr: &Expr, schema: &Schema, ranges: 
     if findings.is_empty() {
         return;
     }
-    let facts = lint::analyze_ranges(expr, schema, ranges);
+    let facts = jsf_lint::analyze_ranges(expr, schema, ranges);
     for found in findings {
         let name = found.span.slice(expr.text());
         let mut fixes = Vec::new();
@@ -291,7 +291,7 @@ fn differing_values(
     answers: &[Answer],
 ) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for difference in lint::version_differences(formula.expr(), schema, ranges) {
+    for difference in jsf_lint::version_differences(formula.expr(), schema, ranges) {
         let Some(before) = PythonVersion::new(difference.since.minor() - 1) else {
             continue;
         };
@@ -369,7 +369,7 @@ fn is_same(old: &Result<Value, &ScoreError>, new: &Result<Value, &ScoreError>) -
 
 #[cfg(test)]
 mod tests {
-    use job_sort_formula::formula::lint::NumberType;
+    use jsf_lint::NumberType;
     use jsf_testing::random::Generator;
     use jsf_testing::random::formulas::{Writer, schema};
     use jsf_testing::setting;
@@ -480,7 +480,7 @@ mod tests {
                 continue;
             };
             let differences =
-                lint::version_differences(formula.expr(), &schema, &Ranges::default());
+                jsf_lint::version_differences(formula.expr(), &schema, &Ranges::default());
             for _ in 0..4 {
                 let row: Vec<Value> = first
                     .inputs()

@@ -5,10 +5,10 @@ use std::fmt;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::Schema;
+use jsf_lint::lint;
 use jsf_openpbs::amounts::parse_duration;
 use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;

@@ -4,8 +4,8 @@
 use std::io::{self, Write};
 
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::trajectory::{JobTrajectory, Overtaking, Trajectory};
 use jsf_site::RankedQueue;
+use jsf_site::{JobTrajectory, Overtaking, Trajectory};
 use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Cells, CsvWriter, Each, Format, guarded, object};

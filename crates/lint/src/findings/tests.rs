@@ -1,10 +1,10 @@
 //! The work of the lints grows with the length of a formula and no faster, also for formulas that
 //! are made to be slow.
 
-use job_sort_formula::formula::lint;
-use job_sort_formula::formula::lint::Ranges;
 use job_sort_formula::formula::syntax::MAX_LENGTH;
 use job_sort_formula::{Formula, Schema};
+
+use super::*;
 
 /// Without optimization an eighth of the length takes as long.
 const LENGTH: usize = if cfg!(debug_assertions) {
@@ -63,11 +63,14 @@ fn work(text: &str) -> (usize, usize) {
     let Ok(formula) = Formula::parse(text) else {
         panic!("{text:.60} does not parse")
     };
-    let parts = formula.expr().nodes().len();
-    (
-        parts,
-        lint::sampled_parts(formula.expr(), &Schema::openpbs(), &Ranges::default()),
-    )
+    let (parts, schema) = (formula.expr().nodes().len(), Schema::openpbs());
+    let program = formula.compile(&schema);
+    let samples = program.map_or(0, |program| {
+        Samples::new(&program, &schema, &Ranges::default())
+            .all
+            .len()
+    });
+    (parts, samples * parts)
 }
 
 #[test]
@@ -81,7 +84,7 @@ fn the_work_grows_with_the_length() {
             "{name}: {evaluated} of {parts} parts evaluated, {most} expected"
         );
         assert!(
-            lint::lint_values(
+            lint_values(
                 Formula::parse(&text).expect(name).expr(),
                 &Schema::openpbs(),
                 &Ranges::default()

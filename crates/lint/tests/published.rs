@@ -4,11 +4,10 @@
 use std::collections::BTreeMap;
 
 use job_sort_formula::diagnostic::Severity;
-use job_sort_formula::formula::lint;
-use job_sort_formula::formula::lint::Ranges;
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
+use jsf_lint::Ranges;
 use jsf_testing::golden;
 use serde::Deserialize;
 
@@ -185,7 +184,7 @@ fn findings_are_the_expected_ones() {
         let Ok(formula) = Formula::parse(text) else {
             continue;
         };
-        let findings = lint::lint_values(formula.expr(), &schema(&formula), &Ranges::default());
+        let findings = jsf_lint::lint_values(formula.expr(), &schema(&formula), &Ranges::default());
         let found: Vec<(&str, &str)> = findings
             .iter()
             .map(|found| (found.code.name(), found.span.slice(text)))
@@ -223,11 +222,11 @@ fn the_ranges_of_a_queue_remove_findings() {
     ranges.observe("fairshare_perc", [Value::Float(0.1), Value::Float(0.6)]);
     ranges.observe("ncpus", [Value::Int(1), Value::Int(64)]);
     assert_eq!(
-        lint::lint_values(formula.expr(), &Schema::openpbs(), &ranges),
+        jsf_lint::lint_values(formula.expr(), &Schema::openpbs(), &ranges),
         []
     );
     ranges.observe("fairshare_perc", [Value::Float(0.0), Value::Float(0.0)]);
-    let findings = lint::lint_values(formula.expr(), &Schema::openpbs(), &ranges);
+    let findings = jsf_lint::lint_values(formula.expr(), &Schema::openpbs(), &ranges);
     let certain: Vec<_> = findings
         .iter()
         .map(|found| (found.code.name(), found.severity))

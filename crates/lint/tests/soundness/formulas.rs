@@ -1,8 +1,8 @@
 //! Random formulas, and random values for their inputs.
 
-use job_sort_formula::formula::lint::{Interval, NumberType, Ranges};
 use job_sort_formula::python::{Function, PythonVersion, Value};
 use job_sort_formula::schema::{InputType, Schema};
+use jsf_lint::{Interval, NumberType, Ranges};
 use jsf_testing::random::Xorshift;
 
 /// The random choices.

@@ -3,4 +3,3 @@
 mod codes;
 mod published;
 mod soundness;
-mod work;

@@ -11,14 +11,13 @@ use std::cmp::Ordering;
 use std::mem;
 use std::ops::RangeInclusive;
 
-use crate::formula::lint::{Facts, Interval, Ranges, Slope, analyze_ranges, slope};
-use crate::formula::program::{ColumnarExecutor, LANES, Program};
-use crate::parallel;
-use crate::python::limits::FREE_FUEL;
-use crate::python::{InputColumn, MAX_EXACT_FLOAT, Python, Value};
-use crate::rank::evaluate::{RowScorer, WorkBudget, analysis_work, lane_work, row_work};
-use crate::rank::{OnError, ScorePrecision};
-use crate::schema::{Range, Schema};
+use job_sort_formula::formula::program::{ColumnarExecutor, LANES, Program};
+use job_sort_formula::parallel;
+use job_sort_formula::python::limits::FREE_FUEL;
+use job_sort_formula::python::{InputColumn, MAX_EXACT_FLOAT, Python, Value};
+use job_sort_formula::rank::{OnError, RowScorer, ScorePrecision, WorkBudget, row_work};
+use job_sort_formula::schema::{Range, Schema};
+use jsf_lint::{Facts, Interval, Ranges, Slope, analyze_ranges, slope};
 
 /// The greatest relative distance between the bounds of a slope that is constant except for the
 /// margins of its analysis.
@@ -28,6 +27,12 @@ const SLOPE_MARGIN: f64 = 1e-6;
 /// ones.
 const FLOAT_SPACING: f64 = f32::EPSILON as f64;
 const LEAST_FLOAT: f64 = 1.401_298_464_324_817e-45;
+
+#[cfg(test)]
+mod tests;
+
+/// The work of the range and slope analysis of one part of a formula.
+const ANALYSED_NODE: u64 = 192;
 
 /// What the scores of all jobs depend on.
 #[derive(Debug, Clone, Copy)]
@@ -164,7 +169,7 @@ impl<'p> Sweep<'p> {
         let mut executor = ColumnarExecutor::default();
         let all: Vec<i64> = steps.collect();
         for block in all.chunks(LANES) {
-            budget.take(block.len() as u64 * lane_work(program))?;
+            budget.take(block.len() as u64 * program.lane_work())?;
             let mut integers = Vec::new();
             let mut floats = Vec::new();
             for &step in block {
@@ -242,21 +247,12 @@ impl<'p> Sweep<'p> {
         let first = *steps.start();
         let last = *steps.end();
         if self.slot.is_none() {
-            let score = self.scores(first..=first, budget)?.pop()?;
-            // a NaN equals every score, so that bounds do not order it
-            if score.is_nan() {
-                return None;
-            }
-            let value = self.value(first, budget);
-            return Some(Enclosure {
-                least: score,
-                most: score,
-                steps: (0.0, 0.0),
-                middle: 0.0,
-                line: value.map(|value| (value, Slope::CONSTANT)),
-            });
+            return self.constant_enclosure(first, budget);
         }
         let facts = self.facts(first, last, budget)?;
+        if facts.always_raises() {
+            return self.constant_enclosure(first, budget);
+        }
         let values = facts.result().number()?;
         let middle = first + (last - first) / 2;
         let slope = self.slope(&facts);
@@ -266,6 +262,23 @@ impl<'p> Sweep<'p> {
             steps: (first as f64, last as f64),
             middle: middle as f64,
             line: slope.and_then(|slope| Some((self.value(middle, budget)?, slope))),
+        })
+    }
+
+    /// Bounds of a score that is that of this step at all steps.
+    fn constant_enclosure(&self, step: i64, budget: &mut WorkBudget) -> Option<Enclosure> {
+        let score = self.scores(step..=step, budget)?.pop()?;
+        // a NaN equals every score, so that bounds do not order it
+        if score.is_nan() {
+            return None;
+        }
+        let value = self.value(step, budget);
+        Some(Enclosure {
+            least: score,
+            most: score,
+            steps: (0.0, 0.0),
+            middle: 0.0,
+            line: value.map(|value| (value, Slope::CONSTANT)),
         })
     }
 
@@ -719,4 +732,9 @@ impl Crossings {
             self.changes.push((step, is_ahead));
         }
     }
+}
+
+/// The work of the analysis of a formula over a range of one input.
+fn analysis_work(program: &Program) -> u64 {
+    program.expr().nodes().len() as u64 * ANALYSED_NODE
 }

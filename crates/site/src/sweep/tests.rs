@@ -4,14 +4,13 @@
 
 use std::cmp::Ordering;
 
-use job_sort_formula::rank::{
-    Competitor, FirstStep, Goal, OnError, ScorePrecision, Scoring, Sweep, WorkBudget, crossings,
-    first_step,
-};
+use job_sort_formula::rank::{OnError, ScorePrecision, WorkBudget};
 use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf_testing::random::formulas::{Writer, schema};
 use jsf_testing::random::{Generator, Xorshift, text};
 use jsf_testing::setting;
+
+use super::*;
 
 /// Terms of a formula; `#` is replaced by a random number.
 const TERMS: &[&str] = &[
@@ -341,4 +340,37 @@ fn an_integer_of_more_than_64_bits_does_not_vary() {
         (0, true)
     );
     assert_eq!(sweep.scores(0..=2, &mut unlimited()), Some(vec![0.0; 3]));
+}
+
+#[test]
+fn a_formula_that_fails_for_every_job_has_the_value_of_the_error() {
+    let schema = Schema::openpbs();
+    let bounds = |text: &str, on_error| {
+        let formula = Formula::parse(text).expect("a formula");
+        let program = formula.compile(&schema).expect("a program");
+        let rules = Scoring {
+            program: &program,
+            schema: &schema,
+            precision: ScorePrecision::Float32,
+            on_error,
+        };
+        let inputs = vec![Value::Int(60); program.inputs().len()];
+        let sweep = Sweep::new(rules, inputs, "eligible_time", 1.0);
+        let found = sweep.enclosure(0..=1_000_000, &mut WorkBudget::new(1 << 20));
+        Some(found?.bounds())
+    };
+    let zero = Some((0.0, 0.0));
+    assert_eq!(bounds("a * eligible_time", OnError::ZeroLikePbs), zero);
+    assert_eq!(bounds("eligible_time / 0", OnError::ZeroLikePbs), zero);
+    let last = Some((f64::NEG_INFINITY, f64::NEG_INFINITY));
+    assert_eq!(bounds("a * eligible_time", OnError::Null), last);
+    // it may fail, and a complex number is no exception
+    assert_eq!(
+        bounds("1 / (eligible_time - 70)", OnError::ZeroLikePbs),
+        None
+    );
+    assert_eq!(
+        bounds("(-1) ** 0.5 + 0 * eligible_time", OnError::ZeroLikePbs),
+        None
+    );
 }

@@ -5,16 +5,18 @@
 //! in practice an input does not have every value that its type allows.
 
 mod checks;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::diagnostic::{Code, Diagnostic, Span, sort_by_span};
-use crate::formula::lint::ranges::{Facts, Interval, NumberType, Ranges, Rounded, analyze_ranges};
-use crate::formula::program::{EvalError, Interpreter, Program, literal_value};
-use crate::formula::syntax::{Expr, ExprId, ExprKind, LiteralKind, Node};
-use crate::python::{ErrorKind, Python, PythonVersion, Value};
-use crate::schema::{FairshareInput, InputType, Origin, Schema};
+use crate::ranges::{Facts, Interval, NumberType, Ranges, Rounded, analyze_ranges};
+use job_sort_formula::diagnostic::{Code, Diagnostic, Span, sort_by_span};
+use job_sort_formula::formula::program::{EvalError, Interpreter, Program, literal_value};
+use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind, LiteralKind, Node};
+use job_sort_formula::python::{ErrorKind, Python, PythonVersion, Value};
+use job_sort_formula::schema::{FairshareInput, InputType, Origin, Schema};
 
 /// The most findings that are returned. A formula of 64 KiB can have thousands, all alike.
 const MAX_FINDINGS: usize = 100;
@@ -41,11 +43,11 @@ struct Analysis<'e> {
 /// reported if they occur for a sample job, whose inputs have typical values within `ranges`.
 ///
 /// ```
-/// use job_sort_formula::formula::{Formula, lint};
+/// use job_sort_formula::Formula;
 /// use job_sort_formula::Schema;
 ///
 /// let formula: Formula = "pow(2, -(fairshare_tree_usage / fairshare_perc))".parse()?;
-/// let findings = lint::lint_values(formula.expr(), &Schema::openpbs(), &lint::Ranges::default());
+/// let findings = jsf_lint::lint_values(formula.expr(), &Schema::openpbs(), &jsf_lint::Ranges::default());
 /// assert_eq!(findings[0].code, "JSF303");
 /// assert_eq!(findings[0].label, "0 for an entity without shares");
 /// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
@@ -75,16 +77,6 @@ pub fn lint_values(expr: &Arc<Expr>, schema: &Schema, ranges: &Ranges) -> Vec<Di
     sort_by_span(&mut findings);
     findings.truncate(MAX_FINDINGS);
     findings
-}
-
-/// How many parts of a formula are evaluated for the sample jobs of [`lint_values`], all jobs
-/// together.
-pub fn sampled_parts(expr: &Arc<Expr>, schema: &Schema, ranges: &Ranges) -> usize {
-    let Ok(program) = Program::compile(Arc::clone(expr), schema) else {
-        return 0;
-    };
-    let samples = Samples::new(&program, schema, ranges);
-    samples.all.len() * expr.nodes().len()
 }
 
 impl Analysis<'_> {
@@ -306,7 +298,7 @@ impl Samples {
     ) {
         let result = interpreter.evaluate(&inputs);
         if let Err(error) = &result {
-            self.is_costly |= error.raised.kind == ErrorKind::Limit;
+            self.is_costly |= error.kind() == ErrorKind::Limit;
         }
         self.all.push(Sample {
             inputs,
@@ -379,7 +371,7 @@ impl Samples {
         let mut failures = Vec::new();
         for sample in &self.all {
             if let Err(error) = &sample.result
-                && seen.insert((error.span, error.raised.kind))
+                && seen.insert((error.span(), error.kind()))
             {
                 failures.push((sample, error));
             }

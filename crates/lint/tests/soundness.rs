@@ -8,12 +8,11 @@ mod trace;
 use std::cmp::Ordering;
 
 use formulas::{Dice, NAMES};
-use job_sort_formula::formula::lint;
-use job_sort_formula::formula::lint::{Facts, Known, Ranges, Slope};
 use job_sort_formula::python::{
     Arithmetic, ComparisonOperator, ErrorKind, Function, Python, Value,
 };
 use job_sort_formula::{Formula, Program, Schema};
+use jsf_lint::{Facts, Known, Ranges, Slope};
 use jsf_testing::setting;
 use trace::{Seen, Tracer};
 
@@ -58,7 +57,7 @@ fn check(text: &str, schema: &Schema, dice: &mut Dice, counts: &mut Counts) {
         return;
     };
     let ranges = formulas::ranges(dice, schema);
-    let facts = lint::analyze_ranges(formula.expr(), schema, &ranges);
+    let facts = jsf_lint::analyze_ranges(formula.expr(), schema, &ranges);
     counts.formulas += 1;
     for _ in 0..JOBS_PER_FORMULA {
         let job: Vec<(&str, Value)> = NAMES
@@ -230,9 +229,9 @@ fn values_move_as_the_slope_says() {
             continue;
         };
         let ranges = formulas::ranges(&mut dice, &schema);
-        let facts = lint::analyze_ranges(formula.expr(), &schema, &ranges);
+        let facts = jsf_lint::analyze_ranges(formula.expr(), &schema, &ranges);
         for name in program.inputs() {
-            let slope = lint::slope(formula.expr(), &facts, name);
+            let slope = jsf_lint::slope(formula.expr(), &facts, name);
             done += 1;
             let is_certain =
                 |slope: &Slope| slope.increases() || slope.decreases() || *slope == Slope::CONSTANT;

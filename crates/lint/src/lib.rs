@@ -5,6 +5,11 @@
 //! are unknown, mean something other than they seem to, or are deprecated. [`lint_values`] checks
 //! what the formula computes; it builds on `ranges`, the numbers that each expression can have, on
 //! `slope`, and on sample jobs.
+//!
+//! Internal to the workspace: the crates that other programs call are `job-sort-formula` and
+//! `jsf-site`.
+
+#![forbid(unsafe_code)]
 
 mod findings;
 mod non_arithmetic;
@@ -15,16 +20,16 @@ mod version_differences;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use job_sort_formula::diagnostic::{
+    Applicability, Code, Diagnostic, Message, Need, Span, sort_by_span,
+};
+use job_sort_formula::formula::name_resolution::Resolution;
+use job_sort_formula::formula::syntax::{Construct, Expr, ExprId, ExprKind, Node, is_identifier};
+use job_sort_formula::python::{Function, constant};
+use job_sort_formula::schema::{Origin, Schema};
 use non_arithmetic::{is_math_module, is_resource_list};
 
-use crate::diagnostic::{Applicability, Code, Diagnostic, Message, Need, Span, sort_by_span};
-use crate::formula::name_resolution::Resolution;
-use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, Node, is_identifier};
-use crate::python::{Function, constant};
-use crate::schema::suggestions::nearest;
-use crate::schema::{Origin, Schema};
-
-pub use findings::{lint_values, sampled_parts};
+pub use findings::lint_values;
 pub use ranges::{Fact, Facts, Interval, Known, NumberType, Ranges, analyze_ranges};
 pub use slope::{Slope, slope};
 pub use version_differences::{VersionDifference, version_differences};
@@ -36,11 +41,11 @@ pub const MAX_OF_A_CODE: usize = 1000;
 /// each code the first [`MAX_OF_A_CODE`].
 ///
 /// ```
-/// use job_sort_formula::formula::{Formula, lint};
+/// use job_sort_formula::Formula;
 /// use job_sort_formula::Schema;
 ///
 /// let formula: Formula = "math.log(NCPUS) + walltme".parse()?;
-/// let codes: Vec<_> = lint::lint(formula.expr(), &Schema::openpbs()).iter().map(|found| found.code).collect();
+/// let codes: Vec<_> = jsf_lint::lint(formula.expr(), &Schema::openpbs()).iter().map(|found| found.code).collect();
 /// assert_eq!(codes, ["JSF208", "JSF206", "JSF201"]);
 /// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
 /// ```
@@ -250,7 +255,7 @@ impl<'s> SimilarNames<'s> {
             return Vec::new();
         };
         self.left.set(left);
-        nearest(name, self.schema.numeric_names())
+        self.schema.suggestions(name)
     }
 }
 
@@ -519,9 +524,9 @@ fn hidden(name: &str, span: Span, is_callee: bool) -> Option<Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::{FixedText, Span};
-    use crate::formula::syntax::parse;
-    use crate::schema::InputType;
+    use job_sort_formula::diagnostic::{FixedText, Span};
+    use job_sort_formula::formula::syntax::parse;
+    use job_sort_formula::schema::InputType;
 
     fn found(formula: &str, resources: &[&str]) -> Vec<Diagnostic> {
         let mut schema = Schema::openpbs();

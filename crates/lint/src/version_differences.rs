@@ -1,10 +1,10 @@
 //! Where a formula depends on the version of Python.
 
-use super::ranges::{Facts, Interval, NumberType, Ranges, analyze_ranges, is_taken};
-use crate::diagnostic::Span;
-use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword};
-use crate::python::{BinaryOperator, Function, PythonVersion};
-use crate::schema::Schema;
+use crate::ranges::{Facts, Interval, NumberType, Ranges, analyze_ranges, is_taken};
+use job_sort_formula::diagnostic::Span;
+use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind, Keyword};
+use job_sort_formula::python::{BinaryOperator, Function, PythonVersion};
+use job_sort_formula::schema::Schema;
 
 /// A shift by more bits does not fit into 64 of them.
 const MAX_SHIFT: f64 = (1_u64 << 63) as f64;
@@ -26,11 +26,11 @@ pub struct VersionDifference {
 /// place.
 ///
 /// ```
-/// use job_sort_formula::formula::{Formula, lint};
+/// use job_sort_formula::Formula;
 /// use job_sort_formula::Schema;
 ///
 /// let formula: Formula = "sum((fairshare_factor, job_priority / 1024, 0.1))".parse()?;
-/// let found = lint::version_differences(formula.expr(), &Schema::openpbs(), &lint::Ranges::default());
+/// let found = jsf_lint::version_differences(formula.expr(), &Schema::openpbs(), &jsf_lint::Ranges::default());
 /// assert_eq!(found[0].text, "`sum` of floats gives another last digit since Python 3.12");
 /// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
 /// ```
@@ -231,8 +231,8 @@ impl Call<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formula::syntax::parse;
-    use crate::schema::InputType;
+    use job_sort_formula::formula::syntax::parse;
+    use job_sort_formula::schema::InputType;
 
     fn found(text: &str) -> Vec<String> {
         let mut schema = Schema::openpbs();

@@ -2,12 +2,12 @@
 //! in a formula, those that give access to the interpreter, results that are not numbers, and
 //! punctuation such as `0,5` and `10%` for numbers and `2(x)` for a product.
 
-use crate::diagnostic::{Applicability, Code, Diagnostic, Span};
-use crate::formula::lint::{Parents, attribute_of};
-use crate::formula::name_resolution::{Resolution, is_listed};
-use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, LiteralKind, Node};
-use crate::python::{BinaryOperator, Function, UnaryOperator, Value, constant};
-use crate::schema::Schema;
+use crate::{Parents, attribute_of};
+use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Span};
+use job_sort_formula::formula::name_resolution::Resolution;
+use job_sort_formula::formula::syntax::{Construct, Expr, ExprId, ExprKind, LiteralKind, Node};
+use job_sort_formula::python::{BinaryOperator, Function, UnaryOperator, Value, constant};
+use job_sort_formula::schema::Schema;
 
 const ONLY_ARITHMETIC: &str =
     "a formula computes one number from numbers; use only arithmetic and functions of numbers";
@@ -219,6 +219,11 @@ fn is_non_numeric(expr: &Expr, id: ExprId, schema: &Schema) -> bool {
         },
         _ => false,
     }
+}
+
+/// Whether a text of several words has this one.
+fn is_listed(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|listed| listed == word)
 }
 
 fn is_foreign(name: &str, schema: &Schema) -> bool {

@@ -11,15 +11,15 @@ use std::ops::{Div, Mul};
 
 use num_traits::ToPrimitive;
 
-use crate::formula::lint::aggregated;
-use crate::formula::name_resolution::Resolution;
-use crate::formula::program::literal_value;
-use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword};
-use crate::python::{
+use crate::aggregated;
+use job_sort_formula::formula::name_resolution::Resolution;
+use job_sort_formula::formula::program::literal_value;
+use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind, Keyword};
+use job_sort_formula::python::{
     Arithmetic, BinaryOperator, BooleanOperator, ComparisonOperator, ErrorKind, Function,
-    MAX_EXACT_FLOAT, Python, PythonVersion, Raised, UnaryOperator, Value, bind, real_function,
+    MAX_EXACT_FLOAT, Python, PythonVersion, Raised, UnaryOperator, Value, real_function,
 };
-use crate::schema::{InputType, Range, Schema};
+use job_sort_formula::schema::{InputType, Range, Schema};
 
 /// The work of an operation on constants, in operations on 64-bit words; nothing is known of one
 /// that needs more.
@@ -153,6 +153,13 @@ impl Facts {
         matches!(self.at(node).known, Known::Fails(_))
     }
 
+    /// Whether an exception ends the evaluation for every job. A complex number ends none: it may
+    /// be the result.
+    pub fn always_raises(&self) -> bool {
+        let is_complex = |fact: &Fact| matches!(fact.known, Known::Fails(ErrorKind::Complex));
+        self.result().has_no_value() && !self.all.iter().any(is_complex)
+    }
+
     /// What is known about the formula.
     pub fn result(&self) -> &Known {
         match self.all.last() {
@@ -166,11 +173,11 @@ impl Facts {
 /// ranges.
 ///
 /// ```
-/// use job_sort_formula::formula::{Formula, lint};
+/// use job_sort_formula::Formula;
 /// use job_sort_formula::Schema;
 ///
 /// let formula: Formula = "100 * fairshare_factor + min(ncpus, 64)".parse()?;
-/// let facts = lint::analyze_ranges(formula.expr(), &Schema::openpbs(), &lint::Ranges::default());
+/// let facts = jsf_lint::analyze_ranges(formula.expr(), &Schema::openpbs(), &jsf_lint::Ranges::default());
 /// assert_eq!(facts.result().number().unwrap().to_string(), "a float from 0 to 164");
 /// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
 /// ```
@@ -451,9 +458,8 @@ pub(super) fn is_taken(
     positional: &[ExprId],
     keywords: &[Keyword],
 ) -> bool {
-    let names = keywords.iter().map(|keyword| (&*keyword.name, ()));
-    let names: Vec<_> = names.collect();
-    bind(function, python, &vec![(); positional.len()], &names).is_ok()
+    let names: Vec<&str> = keywords.iter().map(|keyword| &*keyword.name).collect();
+    function.takes(python, positional.len(), &names)
 }
 
 /// Larger numbers are in no interval: an operation on them may overflow.
@@ -495,7 +501,7 @@ impl NumberType {
 ///
 /// ```
 /// use job_sort_formula::Value;
-/// use job_sort_formula::formula::lint::{Interval, NumberType};
+/// use jsf_lint::{Interval, NumberType};
 ///
 /// let share = Interval::new(NumberType::Float, 0.0, 1.0);
 /// assert!(share.contains(&Value::Float(0.5)) && share.contains_zero());
@@ -721,7 +727,7 @@ const MAX_AMOUNT: f64 = 340_282_366_920_938_463_463_374_607_431_768_211_456.0;
 ///
 /// ```
 /// use job_sort_formula::{Schema, Value};
-/// use job_sort_formula::formula::lint::Ranges;
+/// use jsf_lint::Ranges;
 ///
 /// let mut ranges = Ranges::default();
 /// ranges.observe("ncpus", [Value::Int(1), Value::Int(64)]);
@@ -782,7 +788,7 @@ fn range_in_schema(name: &str, schema: &Schema) -> Interval {
     let kind = match entry.input_type {
         InputType::Ratio => NumberType::Float,
         InputType::Count | InputType::Size | InputType::Duration => NumberType::Int,
-        InputType::Float | InputType::Bool | InputType::Text => NumberType::Either,
+        _ => NumberType::Either,
     };
     Interval::new(
         kind,

@@ -10,17 +10,17 @@
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
-use crate::diagnostic::{Applicability, Code, Diagnostic, Severity, Span};
-use crate::formula::lint::findings::{Analysis, FUEL, Sample};
-use crate::formula::lint::ranges::{Interval, Known, NumberType, Rounded, comparison};
-use crate::formula::lint::slope::slope;
-use crate::formula::program::{EvalError, Program, literal_value};
-use crate::formula::syntax::{ExprId, ExprKind};
-use crate::python::{
+use crate::findings::{Analysis, FUEL, Sample};
+use crate::ranges::{Interval, Known, NumberType, Rounded, comparison};
+use crate::slope::slope;
+use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Severity, Span};
+use job_sort_formula::formula::program::{EvalError, Program, literal_value};
+use job_sort_formula::formula::syntax::{ExprId, ExprKind};
+use job_sort_formula::python::{
     Arithmetic, BinaryOperator, BooleanOperator, ComparisonOperator, ErrorKind, Function, Python,
     Value,
 };
-use crate::schema::{FairshareInput, InputType, Range, current_name};
+use job_sort_formula::schema::{FairshareInput, InputType, Range, current_name};
 
 const VALUE_ON_ERROR: &str = "a job for which the formula fails gets the value 0";
 
@@ -63,7 +63,7 @@ fn all_failures<'c>(analysis: &'c Analysis<'_>) -> Vec<Failure<'c>> {
         };
         let span = analysis.span(node);
         let mut samples = samples.iter().copied();
-        let sample = samples.find(|(_, error)| error.span == span);
+        let sample = samples.find(|(_, error)| error.span() == span);
         all.push(Failure {
             node,
             kind,
@@ -73,12 +73,12 @@ fn all_failures<'c>(analysis: &'c Analysis<'_>) -> Vec<Failure<'c>> {
     }
     // what fails for every job is reported as certain above
     for (sample, error) in samples {
-        if let Some(&node) = by_span.get(&error.span)
+        if let Some(&node) = by_span.get(&error.span())
             && !analysis.facts.always_fails(node)
         {
             all.push(Failure {
                 node,
-                kind: error.raised.kind,
+                kind: error.kind(),
                 is_certain: false,
                 sample: Some((sample, error)),
             });
@@ -110,7 +110,7 @@ fn finding(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic>
         ),
         // that a computation takes long does not prove that the integer is large
         ErrorKind::Limit
-            if failure.is_certain || failure.sample?.1.raised.text.starts_with("an integer") =>
+            if failure.is_certain || failure.sample?.1.text().starts_with("an integer") =>
         {
             (
                 Code::HugeInteger,
@@ -263,7 +263,7 @@ fn wrong_type(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnost
         finding = finding.with_secondary_label(analysis.span(child), name);
     }
     let text = match failure.sample {
-        Some((_, error)) => format!("Python raises `{}`; ", error.raised.text),
+        Some((_, error)) => format!("Python raises `{}`; ", error.text()),
         None => String::new(),
     };
     Some(finding.with_help(format!("{text}{VALUE_ON_ERROR}")))
@@ -558,7 +558,7 @@ fn always_fails(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option
     if let Some(sample) = analysis.samples.all.first()
         && let Err(error) = &sample.result
     {
-        finding = finding.with_secondary_label(error.span, error.raised.text.to_string());
+        finding = finding.with_secondary_label(error.span(), error.text());
     }
     Some(
         finding.with_help(

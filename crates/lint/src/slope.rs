@@ -5,11 +5,13 @@
 //! [`Slope`], which bounds the difference between any two values of the formula over the range,
 //! including the rounding errors of its operations.
 
-use super::aggregated;
-use super::ranges::{Facts, Interval, NumberType, is_monotonic, widened};
-use crate::formula::syntax::{Expr, ExprId, ExprKind};
-use crate::python::{BinaryOperator, ComparisonOperator, Function, MAX_EXACT_FLOAT, UnaryOperator};
-use crate::schema::Range;
+use crate::aggregated;
+use crate::ranges::{Facts, Interval, NumberType, is_monotonic, widened};
+use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
+use job_sort_formula::python::{
+    BinaryOperator, ComparisonOperator, Function, MAX_EXACT_FLOAT, UnaryOperator,
+};
+use job_sort_formula::schema::Range;
 
 /// Half the distance between 1 and the next double: the relative error of a correctly rounded
 /// operation.
@@ -29,15 +31,15 @@ const MARGIN: f64 = 1e-9;
 /// twice the error. A value that jumps has an infinite slope.
 ///
 /// ```
-/// use job_sort_formula::formula::{Formula, lint};
+/// use job_sort_formula::Formula;
 /// use job_sort_formula::Schema;
 ///
 /// let formula: Formula = "pow(2, -(fairshare_tree_usage / max(fairshare_perc, 0.1)))".parse()?;
-/// let facts = lint::analyze_ranges(formula.expr(), &Schema::openpbs(), &lint::Ranges::default());
-/// let slope = |name| lint::slope(formula.expr(), &facts, name).unwrap();
+/// let facts = jsf_lint::analyze_ranges(formula.expr(), &Schema::openpbs(), &jsf_lint::Ranges::default());
+/// let slope = |name| jsf_lint::slope(formula.expr(), &facts, name).unwrap();
 /// assert!(slope("fairshare_tree_usage").decreases());
 /// assert!(slope("fairshare_perc").increases());
-/// assert_eq!(slope("ncpus"), lint::Slope::CONSTANT);
+/// assert_eq!(slope("ncpus"), jsf_lint::Slope::CONSTANT);
 /// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]

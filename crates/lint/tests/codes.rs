@@ -1,10 +1,9 @@
 //! For each code, formulas with such a finding, and similar formulas without it.
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::formula::lint;
-use job_sort_formula::formula::lint::Ranges;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
+use jsf_lint::Ranges;
 
 fn schema() -> Schema {
     let mut schema = Schema::openpbs();
@@ -16,7 +15,7 @@ fn schema() -> Schema {
 
 fn findings(text: &str) -> Vec<Diagnostic> {
     let formula = Formula::parse(text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
-    lint::lint_values(formula.expr(), &schema(), &Ranges::default())
+    jsf_lint::lint_values(formula.expr(), &schema(), &Ranges::default())
 }
 
 const WITH: &[(&str, &[&str])] = &[
@@ -517,7 +516,7 @@ fn observed_values_decide() {
     let severity = |values: &[f64]| {
         let mut ranges = Ranges::default();
         ranges.observe("rate", values.iter().map(|&value| Value::Float(value)));
-        let found = lint::lint_values(formula.expr(), &schema(), &ranges);
+        let found = jsf_lint::lint_values(formula.expr(), &schema(), &ranges);
         found
             .iter()
             .find(|found| found.code == "JSF303")
