@@ -99,7 +99,6 @@ impl Fuel {
         self.is_spent.get()
     }
 
-    /// How many word operations are left.
     #[cfg(test)]
     pub(super) fn left(&self) -> u64 {
         self.left.get()
