@@ -39,6 +39,8 @@ const TERMS: &[&str] = &[
     "log(eligible_time - #)",
     "# * (eligible_time ** 3) / walltime ** 3",
     "sin(eligible_time / #)",
+    // fails at every step
+    "log(-# - eligible_time)",
 ];
 
 const NUMBERS: &[&str] = &[
