@@ -146,6 +146,8 @@ shares --tree {tree} --charge Bob=500 --decay 7d --report page.html
 shares --site {site} --formula {formula}
 names --queue {queue} --server {server} --queues {queues} --resources {resources} --format json
 names --site {site}
+translate {formula} --to slurm --site {site} --format json
+translate {formula} --to pbs --slurm-conf {slurm_conf}
 cycle {formula} --site {site} --format json
 cycle {formula} --queue {queue} --nodes {nodes} --sched-config {sched_config}
 cycle --queue {queue} --nodes {nodes} --job 184598 --at 2026-01-01T00:00:00

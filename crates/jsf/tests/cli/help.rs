@@ -1,6 +1,7 @@
 //! The help of every command, and its examples, which run unchanged from the root of the
 //! repository.
 
+use std::fs;
 use std::process::Command;
 
 use crate::cli::calls::{OF_EVERY_COMMAND, WITH_HOSTILE_ARGUMENTS, WITH_HOSTILE_FILES, WITH_SITE};
@@ -38,6 +39,27 @@ fn examples(help: &str) -> Vec<String> {
     joined.lines().map(|line| line.trim().to_owned()).collect()
 }
 
+/// The command lines of `tests/faults.py`.
+fn calls_of_faults() -> Vec<&'static str> {
+    let script = include_str!("../../../../tests/faults.py");
+    let (_, rest) = script.split_once("CALLS = \"\"\"\n").expect("the calls");
+    let (calls, _) = rest.split_once("\"\"\"").expect("their end");
+    calls.lines().collect()
+}
+
+/// The command lines whose output is frozen.
+fn frozen_lines() -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/frozen");
+    let mut lines = String::new();
+    for entry in fs::read_dir(folder).expect("the lists") {
+        let path = entry.expect("a list").path();
+        if path.extension().is_some_and(|extension| extension == "txt") {
+            lines += &fs::read_to_string(path).expect("a list");
+        }
+    }
+    lines
+}
+
 /// The lists of calls that hold for every command, each with the commands that it does not need.
 #[test]
 fn every_command_is_in_each_list_of_calls() {
@@ -45,19 +67,32 @@ fn every_command_is_in_each_list_of_calls() {
     let without_files = ["capture", "codes", "completions", "man"];
     // `page` needs a module that the tests do not build
     let without_site = [&without_files[..], &["fmt", "page", "pbsfs"]].concat();
-    let lists: [(&str, &[&str], &[&str]); 4] = [
-        ("OF_EVERY_COMMAND", OF_EVERY_COMMAND, &[]),
-        ("WITH_HOSTILE_FILES", WITH_HOSTILE_FILES, &without_files),
-        ("WITH_HOSTILE_ARGUMENTS", WITH_HOSTILE_ARGUMENTS, &[]),
-        ("WITH_SITE", WITH_SITE, &without_site),
+    let frozen = frozen_lines();
+    let lists: [(&str, Vec<&str>, &[&str]); 6] = [
+        ("OF_EVERY_COMMAND", OF_EVERY_COMMAND.to_vec(), &[]),
+        (
+            "WITH_HOSTILE_FILES",
+            WITH_HOSTILE_FILES.to_vec(),
+            &without_files,
+        ),
+        (
+            "WITH_HOSTILE_ARGUMENTS",
+            WITH_HOSTILE_ARGUMENTS.to_vec(),
+            &[],
+        ),
+        ("WITH_SITE", WITH_SITE.to_vec(), &without_site),
+        ("CALLS of faults.py", calls_of_faults(), &[]),
+        ("frozen", frozen.lines().collect(), &[]),
     ];
     for (list, calls, without) in lists {
         for name in commands() {
-            let is_called = calls.iter().any(|call| words(call)[0] == name);
+            let is_called = calls
+                .iter()
+                .any(|call| words(call).first() == Some(&&*name));
             assert_ne!(
                 is_called,
                 without.contains(&&*name),
-                "`jsf {name}` in {list} of calls.rs"
+                "`jsf {name}` in {list}"
             );
         }
     }
