@@ -5,7 +5,9 @@ use std::collections::HashMap;
 
 use job_sort_formula::{Formula, Schema};
 use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind, Machine};
-use jsf_simulate::{LoggedJob, OrderRules, SimulationRules, Workload, WorkloadBuilder, simulate};
+use jsf_simulate::{
+    LoggedJob, OrderRules, Requests, SimulationRules, Workload, WorkloadBuilder, simulate,
+};
 use jsf_testing::random::Generator;
 
 const QUEUES: [&str; 3] = ["short", "long", "gpu"];
@@ -59,15 +61,13 @@ fn random_machine(
     generator: &mut Generator,
     workload: &Workload,
     processors: i64,
-) -> (Machine, Vec<i64>) {
+) -> (Machine, Requests) {
     let jobs = workload.jobs();
     match generator.below(3) {
-        0 => (Machine::new(&[vec![processors]]), Vec::new()),
+        0 => (Machine::new(&[vec![processors]]), Requests::default()),
         1 => {
-            let requests = jobs
-                .iter()
-                .flat_map(|job| [job.processors.into(), generator.below(3) as i64])
-                .collect();
+            let gpus = jobs.iter().map(|_| generator.below(3) as f64).collect();
+            let requests = Requests::of_one_chunk(workload, 2, &[Some(gpus)]);
             (Machine::new(&[vec![processors, 2]]), requests)
         }
         _ => {
@@ -76,7 +76,7 @@ fn random_machine(
                 .collect();
             let mut machine = Machine::new(&[vec![processors], vec![processors]]);
             machine.pool_lists = pools;
-            (machine, Vec::new())
+            (machine, Requests::default())
         }
     }
 }

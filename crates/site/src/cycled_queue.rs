@@ -813,7 +813,7 @@ impl JobInWords<'_> {
                     let (queue, with) = (&self.job.queue, self.with_values(chunk));
                     return format!("can never run: queue {queue} has no node{with}");
                 }
-                match machine.shortage(&request) {
+                match machine.shortage(request) {
                     Some(shortage) => format!("can never run: {}", self.short(shortage, "exist")),
                     None => "can never run".to_owned(),
                 }
@@ -950,7 +950,7 @@ impl JobInWords<'_> {
         let amount = limit.amount.unwrap_or(0);
         let name = &*self.machine.amounts[amount];
         let most = limit.generic.unwrap_or(0);
-        let asked = self.machine.jobs.job(self.row as u32).counted[amount];
+        let asked = self.machine.jobs.job(self.row as u32).request.counted[amount];
         let never = if asked > most { "can never run: " } else { "" };
         let (asked, most) = (self.amount(name, asked), self.amount(name, most));
         let name = resource_in_words(name);

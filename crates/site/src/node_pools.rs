@@ -8,8 +8,8 @@ use job_sort_formula::schema::InputType;
 use jsf_ingest::QueuedJob;
 use jsf_openpbs::amounts::{Chunk, array_and_index};
 use jsf_openpbs::cycle::{
-    Exclusive, Machine, Part, Placement, PlacementSets, Placing, PoolOrder, PoolValue,
-    RequestedChunks, Sharing,
+    Exclusive, Machine, Part, Placement, PlacementSets, Placing, PoolOrder, PoolValue, Request,
+    Sharing,
 };
 use jsf_openpbs::files::nodes::{ListedReservation, Node, Nodes};
 use jsf_openpbs::files::sched_priv::{NodeAmount, NodeSortKey, SortFirst};
@@ -471,6 +471,8 @@ pub fn amount_on(node: &Node, name: &str) -> i64 {
 pub struct Places<'a> {
     site: &'a Site,
     pools: &'a Pools,
+    /// The amounts of the machine, then those that only limits count.
+    pub amounts: Vec<Box<str>>,
     /// The lists of pools in which chunks may be placed: by queue, then those of the chunks that ask
     /// for values.
     lists: Vec<Vec<u32>>,
@@ -488,6 +490,7 @@ impl<'a> Places<'a> {
         Self {
             site,
             pools,
+            amounts: site.with_limited(pools.names.clone(), queues),
             lists: lists.collect(),
             known_lists: HashMap::new(),
             sets: Vec::new(),
@@ -496,7 +499,7 @@ impl<'a> Places<'a> {
     }
 
     /// What a job of a queue asks for, and where.
-    pub fn chunks(&mut self, queue: usize, job: &QueuedJob) -> RequestedChunks {
+    pub fn request(&mut self, queue: usize, job: &QueuedJob) -> Request {
         let names = &self.pools.names;
         let mut counts = Vec::new();
         let mut amounts = Vec::new();
@@ -513,11 +516,12 @@ impl<'a> Places<'a> {
             counts = vec![1];
             amounts = totals_of(job, names);
         }
-        RequestedChunks {
+        Request {
             counts,
             amounts,
             pool_lists,
             placing: self.placing(job),
+            counted: totals_of(job, &self.amounts),
         }
     }
 
@@ -639,7 +643,7 @@ fn pools_of_queue(pools: &Pools, queue: &str) -> Vec<u32> {
 }
 
 /// What a job asks for in all of these resources.
-pub fn totals_of(job: &QueuedJob, names: &[Box<str>]) -> Vec<i64> {
+fn totals_of(job: &QueuedJob, names: &[Box<str>]) -> Vec<i64> {
     names.iter().map(|name| total_of(job, name)).collect()
 }
 

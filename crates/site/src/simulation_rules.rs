@@ -10,13 +10,13 @@ use jsf_openpbs::cycle::{CycleRules, Limit, Machine, Times};
 use jsf_openpbs::files::nodes::Node;
 use jsf_openpbs::files::sched_priv::SortFirst;
 use jsf_simulate::{
-    Backfill, MAX_RUN_SUBJOBS, NonPrimeRules, OrderRules, PlacedRequests, SimulationRules,
-    UsageMeasure, Workload,
+    Backfill, MAX_RUN_SUBJOBS, NonPrimeRules, OrderRules, Requests, SimulationRules, UsageMeasure,
+    Workload,
 };
 use serde::Serialize;
 
 use crate::cycle_rules::{LimitedNames, Reservations, limit_of_subjobs, starts_in_words};
-use crate::node_pools::{PROCESSORS, Places, Pools, amount_on, totals_of};
+use crate::node_pools::{PROCESSORS, Places, Pools, amount_on};
 use crate::simulation::is_always_known;
 use crate::{LeftOut, Role, Site, SiteError};
 
@@ -67,10 +67,8 @@ pub struct Counted {
     pub names: Vec<Box<str>>,
     pub machine: Machine,
     pub source: ProcessorsSource,
-    /// What each job asks for of these, job by job; empty if that is only processors.
-    pub requests: Vec<i64>,
-    /// What jobs ask for host by host, where they are placed.
-    pub placed: Option<PlacedRequests>,
+    /// What the jobs ask for of these.
+    pub requests: Requests,
     /// The jobs that are placed by their `select`.
     pub placed_jobs: usize,
     /// What of the nodes and of the chunks of jobs the simulation does without.
@@ -134,7 +132,6 @@ impl Site {
         SimulationRules {
             machine: counted.machine,
             requests: counted.requests,
-            placed: counted.placed,
             arrays,
             cycle,
             order: self.simulated_order(workload),
@@ -220,16 +217,15 @@ impl Site {
             ));
         };
         let names = self.with_limited(names, queues);
-        let mut requests = Vec::new();
-        if names.len() > 1 {
-            requests = self::requests(workload, &names);
+        let mut columns = Vec::new();
+        for name in &names[1..] {
+            columns.push(workload.amounts_of(name));
         }
         Ok(Counted {
             names,
+            requests: Requests::of_one_chunk(workload, machine.amounts, &columns),
             machine,
             source,
-            requests,
-            placed: None,
             placed_jobs: 0,
             left_out,
         })
@@ -357,16 +353,13 @@ impl Site {
         let mut requests = Vec::with_capacity(distinct.len());
         for job in &distinct {
             let queue = queues.iter().position(|queue| *queue == job.queue);
-            requests.push(places.chunks(queue.unwrap_or(0), job));
+            requests.push(places.request(queue.unwrap_or(0), job));
         }
+        let names = std::mem::take(&mut places.amounts);
         let machine = places.machine();
-        let names = self.with_limited(pools.names.clone(), queues);
-        let mut counted = Vec::with_capacity(of_jobs.len() * names.len());
         let mut jobs = Vec::with_capacity(of_jobs.len());
         for &job in &of_jobs {
-            let job = &distinct[job as usize];
-            counted.extend(totals_of(job, &names));
-            jobs.push(job);
+            jobs.push(&distinct[job as usize]);
         }
         let mut left_out = pools.left_out(self, &jobs);
         left_out.extend(LeftOut::of_some_jobs([(
@@ -377,8 +370,10 @@ impl Site {
             names,
             machine,
             source: ProcessorsSource::Nodes,
-            requests: counted,
-            placed: Some(PlacedRequests { requests, of_jobs }),
+            requests: Requests {
+                distinct: requests,
+                of_jobs,
+            },
             placed_jobs: workload.jobs().len() - without_chunks,
             left_out,
         }))
@@ -458,23 +453,6 @@ fn machine(nodes: &[&Node], names: &[Box<str>], queues: &[Box<str>]) -> Machine 
     let mut machine = Machine::new(&pools);
     machine.pool_lists = pools_of_queues;
     machine
-}
-
-/// What each job asks for of each amount, job by job.
-fn requests(workload: &Workload, names: &[Box<str>]) -> Vec<i64> {
-    let columns: Vec<Option<Vec<f64>>> =
-        names.iter().map(|name| workload.amounts_of(name)).collect();
-    let mut requests = Vec::with_capacity(workload.jobs().len() * names.len());
-    for (index, job) in workload.jobs().iter().enumerate() {
-        requests.push(job.processors.into());
-        for column in &columns[1..] {
-            requests.push(match column {
-                Some(column) => column[index].ceil() as i64,
-                None => 0,
-            });
-        }
-    }
-    requests
 }
 
 /// The array of each subjob, and the limit of those that run at a time, if the log says how many

@@ -14,7 +14,7 @@ use jsf_openpbs::amounts::array_and_index;
 use jsf_openpbs::cycle::{
     AdvanceReservation, Cycle, CycleEvent, CycleJob, CycleRules, JobSource, Limit, LimitKind,
     Limits, Machine, Part, Placement, PreemptionJob, PreemptionLevels, PreemptionMethod, Request,
-    RequestedChunks, SuspendedJob, UNLIMITED_WALLTIME,
+    SuspendedJob, UNLIMITED_WALLTIME,
 };
 use jsf_openpbs::files::nodes::ListedReservation;
 use jsf_openpbs::files::queues::whole_amount;
@@ -24,7 +24,7 @@ use jsf_openpbs::words::count;
 use jsf_simulate::Names;
 
 use crate::cycle_rules::{LimitedNames, Reservations, limit_of_subjobs};
-use crate::node_pools::{PROCESSORS, Places, Pools, amounts_of, totals_of};
+use crate::node_pools::{PROCESSORS, Places, Pools, amounts_of};
 use crate::{CycleProcessors, LeftOut, PreemptedJob, Site, SiteError};
 
 /// What a cycle runs on.
@@ -43,9 +43,8 @@ pub struct CycleMachine {
 pub struct RequestedJobs(Vec<RequestedJob>);
 
 struct RequestedJob {
-    chunks: RequestedChunks,
-    counted: Vec<i64>,
-    /// The rest; its request is that of the chunks.
+    request: Request,
+    /// The rest, which has no request.
     job: CycleJob<'static>,
 }
 
@@ -53,8 +52,7 @@ impl RequestedJob {
     /// What keeps the places of a reservation.
     fn of_reservation(reservation: &ListedReservation) -> Self {
         Self {
-            chunks: RequestedChunks::default(),
-            counted: Vec::new(),
+            request: Request::default(),
             job: CycleJob {
                 is_reservation: true,
                 walltime: reservation.end - reservation.start,
@@ -66,17 +64,8 @@ impl RequestedJob {
 
 impl JobSource for RequestedJobs {
     fn job(&self, index: u32) -> CycleJob<'_> {
-        let RequestedJob {
-            chunks,
-            counted,
-            job,
-            ..
-        } = &self.0[index as usize];
-        CycleJob {
-            request: chunks.request(),
-            counted,
-            ..*job
-        }
+        let RequestedJob { request, job } = &self.0[index as usize];
+        CycleJob { request, ..*job }
     }
 }
 
@@ -145,15 +134,13 @@ impl CycleMachine {
             processors,
             &reservations,
         )?;
-        let amounts = site.with_limited(pools.names.clone(), &queues);
         let mut places = Places::new(site, &pools, &queues);
         let [mut users, mut groups, mut projects] =
             [Names::default(), Names::default(), Names::default()];
         let mut jobs = Vec::with_capacity(cycle.jobs.len());
         for (row, job) in cycle.jobs.iter().enumerate() {
             jobs.push(RequestedJob {
-                chunks: places.chunks(table.queue_index(row), job),
-                counted: totals_of(job, &amounts),
+                request: places.request(table.queue_index(row), job),
                 job: CycleJob {
                     walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
                     queue: table.queue_index(row) as u32,
@@ -186,12 +173,13 @@ impl CycleMachine {
             users: users.names(),
             groups: groups.names(),
             projects: projects.names(),
-            amounts: &amounts,
+            amounts: &places.amounts,
         };
         let levels = site.preemption_levels(&limited);
         let mut limits = site.cycle_limits(&limited);
         limits.extend(limit_of_arrays(&cycle.jobs));
         let limits = Limits::new(limits);
+        let amounts = std::mem::take(&mut places.amounts);
         let mut machine = places.machine().with_reservations(advance);
         machine.begin_reservations(at);
         let rules = CycleRules {
@@ -296,7 +284,7 @@ impl CycleMachine {
         let mut unexplained = self.machine.unexplained(&self.pools.in_use);
         for Unplaced { row, end } in unplaced {
             let job = self.jobs.job(row as u32);
-            let placement = self.machine.place_running(&mut unexplained, &job.request);
+            let placement = self.machine.place_running(&mut unexplained, job.request);
             self.run(row, placement, end);
         }
         let unexplained = self.machine.unexplained(&self.pools.in_use);
@@ -331,7 +319,7 @@ impl CycleMachine {
                 pool: 0,
                 amounts: total.collect(),
             });
-            return self.machine.occupied(parts, &requested.request);
+            return self.machine.occupied(parts, requested.request);
         }
         for chunk in &job.placed {
             if let Some(pool) = self.pools.pool_of(&job.queue, &chunk.node) {
@@ -339,7 +327,7 @@ impl CycleMachine {
                 parts.push(Part { pool, amounts });
             }
         }
-        self.machine.occupied(parts, &requested.request)
+        self.machine.occupied(parts, requested.request)
     }
 }
 
@@ -567,7 +555,6 @@ impl CycleMachine {
         ];
         JobClass {
             request: requested.request,
-            counted: requested.counted,
             walltime: requested.walltime,
             targets: text(job, TARGETS),
             queue: is_limited.then_some(queue),
@@ -595,8 +582,7 @@ fn tries_checkpoint(order: &str, method: &str) -> bool {
 
 #[derive(PartialEq, Eq, Hash)]
 struct JobClass<'j> {
-    request: Request<'j>,
-    counted: &'j [i64],
+    request: &'j Request,
     walltime: i64,
     targets: Option<&'j str>,
     queue: Option<u32>,

@@ -78,7 +78,7 @@ impl Limit {
 
     fn counted(&self, job: &CycleJob<'_>) -> i64 {
         match self.amount {
-            Some(amount) => job.counted[amount],
+            Some(amount) => job.request.counted[amount],
             None => 1,
         }
     }

@@ -142,34 +142,45 @@ pub struct AdvanceReservation {
 }
 
 /// What a job asks for: chunks, each of which is placed on one host.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Request<'a> {
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Request {
     /// How often each chunk is asked for.
-    pub counts: &'a [u32],
+    pub counts: Vec<u32>,
     /// The amounts of one of each chunk, chunk by chunk.
-    pub amounts: &'a [i64],
+    pub amounts: Vec<i64>,
     /// The pools in which each chunk may be placed, by the index of their list, see
     /// [`Machine::pool_lists`].
-    pub pool_lists: &'a [u32],
+    pub pool_lists: Vec<u32>,
     /// How the chunks are spread, and beside which other jobs.
     pub placing: Placing,
+    /// What is asked for in all of the amounts that limits count, by
+    /// [`Limit::amount`](super::Limit::amount).
+    pub counted: Vec<i64>,
 }
 
-impl<'a> Request<'a> {
-    /// A request of one chunk.
-    pub fn one_chunk(amounts: &'a [i64], pool_list: &'a u32) -> Self {
-        Self {
-            counts: &[1],
-            amounts,
-            pool_lists: std::slice::from_ref(pool_list),
-            placing: Placing::default(),
-        }
+impl Default for &Request {
+    /// Nothing is asked for.
+    fn default() -> Self {
+        static NOTHING: Request = Request {
+            counts: Vec::new(),
+            amounts: Vec::new(),
+            pool_lists: Vec::new(),
+            placing: Placing {
+                arrangement: Arrangement::Free,
+                exclusive: Exclusive::Unsaid,
+                sets: None,
+            },
+            counted: Vec::new(),
+        };
+        &NOTHING
     }
+}
 
-    fn chunks(&self) -> impl Iterator<Item = Chunk<'a>> {
+impl Request {
+    fn chunks(&self) -> impl Iterator<Item = Chunk<'_>> {
         let size = (self.amounts.len() / self.counts.len().max(1)).max(1);
         let amounts = self.amounts.chunks_exact(size);
-        let chunks = self.counts.iter().zip(amounts).zip(self.pool_lists);
+        let chunks = self.counts.iter().zip(amounts).zip(&self.pool_lists);
         chunks.map(|((&count, amounts), &pool_list)| Chunk {
             count: count.into(),
             amounts,
@@ -191,31 +202,6 @@ impl<'a> Request<'a> {
             }
         }
         total
-    }
-}
-
-/// What a job asks for, as [`Request`] has it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RequestedChunks {
-    /// How often each chunk is asked for.
-    pub counts: Vec<u32>,
-    /// The amounts of one of each chunk, chunk by chunk.
-    pub amounts: Vec<i64>,
-    /// The pools in which each chunk may be placed, by the index of their list.
-    pub pool_lists: Vec<u32>,
-    /// How the chunks are spread, and beside which other jobs.
-    pub placing: Placing,
-}
-
-impl RequestedChunks {
-    /// The request.
-    pub fn request(&self) -> Request<'_> {
-        Request {
-            counts: &self.counts,
-            amounts: &self.amounts,
-            pool_lists: &self.pool_lists,
-            placing: self.placing,
-        }
     }
 }
 
@@ -313,31 +299,27 @@ impl Machine {
     }
 
     /// Whether a job fits on the machine while nothing else runs.
-    pub fn can_ever_run(&self, request: &Request<'_>) -> bool {
+    pub fn can_ever_run(&self, request: &Request) -> bool {
         self.place(&self.total, request).is_some()
     }
 
     /// What is short of what a job asks for, of all that there is; `None` if it has room.
-    pub fn shortage(&self, request: &Request<'_>) -> Option<Shortage> {
+    pub fn shortage(&self, request: &Request) -> Option<Shortage> {
         self.shortage_in(&self.total, request)
     }
 
     /// What is short of what a job asks for, of what is free; `None` if it has room.
-    pub fn shortage_of_free(&self, request: &Request<'_>) -> Option<Shortage> {
+    pub fn shortage_of_free(&self, request: &Request) -> Option<Shortage> {
         self.shortage_in(&self.free, request)
     }
 
-    fn shortage_in(&self, available: &[i64], request: &Request<'_>) -> Option<Shortage> {
+    fn shortage_in(&self, available: &[i64], request: &Request) -> Option<Shortage> {
         let lacking = self.lacking(available, request);
         if lacking.is_some() {
             return lacking;
         }
-        let anywhere = Request {
-            placing: Placing::default(),
-            ..*request
-        };
         let mut left = available.to_vec();
-        if let Err(chunk) = self.place_chunks(&mut left, &anywhere, &|_| true) {
+        if let Err(chunk) = self.place_chunks(&mut left, request, Arrangement::Free, &|_| true) {
             return Some(self.shortage_of_chunk(&left, chunk, &request.chunks().nth(chunk)?));
         }
         match self.place(available, request) {
@@ -347,7 +329,7 @@ impl Machine {
     }
 
     /// The first amount of which the pools of a chunk together have less than is asked for.
-    pub(super) fn lacking(&self, available: &[i64], request: &Request<'_>) -> Option<Shortage> {
+    pub(super) fn lacking(&self, available: &[i64], request: &Request) -> Option<Shortage> {
         for amount in 0..self.amounts {
             for (chunk, &list) in request.pool_lists.iter().enumerate() {
                 let asked = request.total_of(Some(list), amount);
@@ -398,16 +380,16 @@ impl Machine {
 
     /// Places a job where this much is available: each chunk on the first host, in the order of the
     /// pools, that has room.
-    pub(super) fn place(&self, available: &[i64], request: &Request<'_>) -> Option<Placement> {
-        if let (true, &[1], &[pool_list]) =
-            (self.are_pools_hosts, request.counts, request.pool_lists)
+    pub(super) fn place(&self, available: &[i64], request: &Request) -> Option<Placement> {
+        if self.are_pools_hosts
+            && let ([1], &[pool_list]) = (&*request.counts, &*request.pool_lists)
             && self.sharing.is_empty()
             && self.pool_order.is_empty()
             && request.placing.sets.is_none()
         {
             for &pool in self.pool_list(pool_list) {
-                if has_room(self.of_pool(available, pool), request.amounts) {
-                    return Some(Placement::whole(pool, request.amounts));
+                if has_room(self.of_pool(available, pool), &request.amounts) {
+                    return Some(Placement::whole(pool, &request.amounts));
                 }
             }
             return None;
@@ -431,7 +413,7 @@ impl Machine {
     fn place_in_set(
         &self,
         available: &[i64],
-        request: &Request<'_>,
+        request: &Request,
         sets: &PlacementSets,
     ) -> Option<Placement> {
         let mut sets = sets.sets.iter();
@@ -442,21 +424,23 @@ impl Machine {
     fn place_among(
         &self,
         available: &[i64],
-        request: &Request<'_>,
+        request: &Request,
         set: Option<&Vec<bool>>,
     ) -> Option<Placement> {
         let is_open = |pool: u32| {
             set.is_none_or(|set| set[pool as usize]) && self.is_open(available, request, pool)
         };
-        if request.placing.arrangement != Arrangement::Pack {
-            let parts = self.place_chunks(&mut available.to_vec(), request, &is_open);
+        let arrangement = request.placing.arrangement;
+        if arrangement != Arrangement::Pack {
+            let parts = self.place_chunks(&mut available.to_vec(), request, arrangement, &is_open);
             return Some(self.occupied(parts.ok()?, request));
         }
         let mut hosts = self.hosts.clone();
         hosts.dedup();
         for host in hosts {
             let is_open = |pool: u32| self.hosts[pool as usize] == host && is_open(pool);
-            if let Ok(parts) = self.place_chunks(&mut available.to_vec(), request, &is_open) {
+            let mut left = available.to_vec();
+            if let Ok(parts) = self.place_chunks(&mut left, request, arrangement, &is_open) {
                 return Some(self.occupied(parts, request));
             }
         }
@@ -465,7 +449,7 @@ impl Machine {
 
     /// Whether a job may be in a pool beside those that are there, of which each has taken a part of
     /// its last amount.
-    fn is_open(&self, available: &[i64], request: &Request<'_>, pool: u32) -> bool {
+    fn is_open(&self, available: &[i64], request: &Request, pool: u32) -> bool {
         let occupation_left = |pool: u32| self.of_pool(available, pool)[self.amounts - 1];
         match self.alone(request, pool) {
             None => true,
@@ -479,7 +463,7 @@ impl Machine {
     }
 
     /// What a job has for itself in a pool; `None` if no job has any pool for itself.
-    fn alone(&self, request: &Request<'_>, pool: u32) -> Option<Alone> {
+    fn alone(&self, request: &Request, pool: u32) -> Option<Alone> {
         let sharing = self.sharing.get(pool as usize)?;
         Some(sharing.alone(request.placing.exclusive))
     }
@@ -489,7 +473,7 @@ impl Machine {
     }
 
     /// The parts of a job with what it has for itself.
-    pub fn occupied(&self, mut parts: Vec<Part>, request: &Request<'_>) -> Placement {
+    pub fn occupied(&self, mut parts: Vec<Part>, request: &Request) -> Placement {
         if self.sharing.is_empty() {
             return Placement(parts.into());
         }
@@ -522,10 +506,10 @@ impl Machine {
     fn place_chunks(
         &self,
         available: &mut [i64],
-        request: &Request<'_>,
+        request: &Request,
+        arrangement: Arrangement,
         is_open: &dyn Fn(u32) -> bool,
     ) -> Result<Vec<Part>, usize> {
-        let arrangement = request.placing.arrangement;
         let before = available.to_vec();
         let mut parts: Vec<Part> = Vec::new();
         let mut open: Vec<u32> = Vec::new();
@@ -671,7 +655,7 @@ impl Machine {
 
     /// Pool by pool, whether a chunk of a job could be placed there if nothing else was. A chunk may
     /// be split over the pools of a host, so that only their kind counts there.
-    pub(super) fn usable_pools(&self, request: &Request<'_>) -> Vec<bool> {
+    pub(super) fn usable_pools(&self, request: &Request) -> Vec<bool> {
         let mut usable = vec![false; self.hosts.len()];
         for chunk in request.chunks() {
             for &pool in self.pool_list(chunk.pool_list) {
@@ -716,7 +700,7 @@ impl Machine {
 
     /// Where a running job is of which that is not known: where processors are in use that no other
     /// job accounts for, else where it has room, else where it had room on an empty machine.
-    pub fn place_running(&self, unexplained: &mut [i64], request: &Request<'_>) -> Placement {
+    pub fn place_running(&self, unexplained: &mut [i64], request: &Request) -> Placement {
         if let Some(explained) = self.place(unexplained, request) {
             change(unexplained, self.amounts, &explained, -1);
             return explained;

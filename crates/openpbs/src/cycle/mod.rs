@@ -34,7 +34,7 @@ pub const UNLIMITED_WALLTIME: i64 = 157_680_000;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CycleJob<'a> {
     /// What it asks for.
-    pub request: Request<'a>,
+    pub request: &'a Request,
     /// The time that it asks for, in seconds.
     pub walltime: i64,
     /// Its queue.
@@ -47,8 +47,6 @@ pub struct CycleJob<'a> {
     pub project: u32,
     /// The array that it is, or whose subjob it is.
     pub array: Option<u32>,
-    /// What it asks for in all of the amounts that limits count, by [`Limit::amount`].
-    pub counted: &'a [i64],
     /// Whether it may be promised a start (`topjob_ineligible` is not set).
     pub can_be_reserved: bool,
     /// Whether it is an advance reservation, which no limit counts, and no job.
@@ -264,7 +262,7 @@ impl<'a> Cycle<'a> {
     fn waits(&mut self, job: u32, refusal: Refusal, is_eligible: bool) {
         let mut shortage = None;
         if self.rules.explains && refusal == Refusal::NotEnoughFree {
-            shortage = self.machine.shortage_of_free(&self.job(job).request);
+            shortage = self.machine.shortage_of_free(self.job(job).request);
         }
         self.events.push(CycleEvent::Waits {
             job,
@@ -364,14 +362,14 @@ impl<'a> Cycle<'a> {
         let job = self.job(index);
         let free = &self.machine.free;
         let is_lacking = !self.suspended.contains_key(&index)
-            && self.machine.lacking(free, &job.request).is_some();
+            && self.machine.lacking(free, job.request).is_some();
         let placed = if is_lacking {
             Err(Refusal::NotEnoughFree)
         } else {
             self.place_beside(index)
         };
         let has_room = placed.is_ok() || !is_lacking && self.has_room(index, &job);
-        if !has_room && !self.machine.can_ever_run(&job.request) {
+        if !has_room && !self.machine.can_ever_run(job.request) {
             return Err(Refusal::TooLarge);
         }
         placed
@@ -381,7 +379,7 @@ impl<'a> Cycle<'a> {
         let free = &self.machine.free;
         match self.suspended.get(&index) {
             Some(suspended) => holds(free, &self.machine.taken(&suspended.released)),
-            None => self.machine.place(free, &job.request).is_some(),
+            None => self.machine.place(free, job.request).is_some(),
         }
     }
 
@@ -606,7 +604,7 @@ impl Reservations {
         at: i64,
         free: &[i64],
     ) -> Result<Placement, Option<u32>> {
-        let (machine, request) = (&*cycle.machine, &job.request);
+        let (machine, request) = (&*cycle.machine, job.request);
         let end = at + job.walltime;
         if let Some(suspended) = cycle.suspended.get(&index) {
             let taken = machine.taken(&suspended.released);

@@ -660,7 +660,7 @@ impl<'a> Cycle<'a> {
     fn usable_pools(&self, index: u32) -> Vec<bool> {
         let request = self.jobs.job(index).request;
         let Some(suspended) = self.suspended.get(&index) else {
-            return self.machine.usable_pools(&request);
+            return self.machine.usable_pools(request);
         };
         let mut usable = Vec::new();
         for pool in suspended.placement.pools() {
@@ -676,7 +676,7 @@ impl<'a> Cycle<'a> {
         if let Refusal::Limit(limit) = refusal {
             return Need::Limit(limit);
         }
-        match self.machine.shortage_of_free(&self.jobs.job(index).request) {
+        match self.machine.shortage_of_free(self.jobs.job(index).request) {
             Some(Shortage::Amount { amount, .. }) => Need::Amount(amount),
             _ => Need::Any,
         }

@@ -11,8 +11,7 @@ use crate::files::sched_priv::ByTime;
 /// A job of user 0 in queue 0 that asks for one chunk.
 #[derive(Debug, Clone)]
 struct Job {
-    counts: Vec<u32>,
-    amounts: Vec<i64>,
+    request: Request,
     walltime: i64,
     queue: u32,
     user: u32,
@@ -20,10 +19,20 @@ struct Job {
     can_be_reserved: bool,
 }
 
+/// Chunks that limits count as they are, in the first list of pools.
+fn chunks(counts: &[u32], amounts: &[i64]) -> Request {
+    Request {
+        counts: counts.to_vec(),
+        amounts: amounts.to_vec(),
+        pool_lists: vec![0; counts.len()],
+        counted: amounts.to_vec(),
+        ..Request::default()
+    }
+}
+
 fn job(processors: i64, walltime: i64) -> Job {
     Job {
-        counts: vec![1],
-        amounts: vec![processors],
+        request: chunks(&[1], &[processors]),
         walltime,
         queue: 0,
         user: 0,
@@ -48,19 +57,13 @@ impl JobSource for Jobs<'_> {
     fn job(&self, index: u32) -> CycleJob<'_> {
         let job = &self.0[index as usize];
         CycleJob {
-            request: Request {
-                counts: &job.counts,
-                amounts: &job.amounts,
-                pool_lists: &[0; 4][..job.counts.len()],
-                placing: Placing::default(),
-            },
+            request: &job.request,
             walltime: job.walltime,
             queue: job.queue,
             user: job.user,
             group: 0,
             project: 0,
             array: job.array,
-            counted: &job.amounts,
             can_be_reserved: job.can_be_reserved,
             is_reservation: false,
         }
@@ -145,7 +148,7 @@ impl Site {
         let index = self.jobs.len() as u32 - 1;
         let jobs = Jobs(&self.jobs);
         let started = jobs.job(index);
-        let placement = Placement::whole(pool, started.request.amounts);
+        let placement = Placement::whole(pool, &started.request.amounts);
         self.machine.start(index, placement, started.walltime);
         self.limits.start(&started);
         self
@@ -286,8 +289,7 @@ fn ends_in_one_window_are_taken_together() {
 #[test]
 fn chunks_are_placed_on_hosts_one_by_one() {
     let chunks = |count: u32, processors: i64| Job {
-        counts: vec![count],
-        amounts: vec![processors],
+        request: chunks(&[count], &[processors]),
         ..job(0, 10)
     };
     let hosts = || site(&[vec![4], vec![4]]);
@@ -310,8 +312,7 @@ fn chunks_are_placed_on_hosts_one_by_one() {
         Some(NOT_ENOUGH)
     );
     let mixed = Job {
-        counts: vec![1, 3],
-        amounts: vec![4, 1],
+        request: self::chunks(&[1, 3], &[4, 1]),
         ..job(0, 10)
     };
     assert_eq!(one(hosts(), mixed.clone()), None);
@@ -352,8 +353,7 @@ fn a_chunk_is_split_over_the_pools_of_a_host_and_not_over_hosts() {
     // twice 3 do not fit in a host of 4, and three times 2 fit: two on the first host, of which one
     // is split
     let chunks = |count: u32, processors: i64| Job {
-        counts: vec![count],
-        amounts: vec![processors],
+        request: chunks(&[count], &[processors]),
         ..job(0, 10)
     };
     assert_eq!(refusal(partly(), chunks(3, 3)), Some(NOT_ENOUGH));
@@ -367,9 +367,7 @@ fn a_chunk_is_split_over_the_pools_of_a_host_and_not_over_hosts() {
 #[test]
 fn a_split_chunk_takes_the_first_pool_before_the_next() {
     let site = vnodes([4, 4, 4, 4]);
-    let placement = site
-        .machine
-        .place(&[3, 4, 4, 4], &Request::one_chunk(&[5], &0));
+    let placement = site.machine.place(&[3, 4, 4, 4], &chunks(&[1], &[5]));
     let part = |pool: u32, processors: i64| Part {
         pool,
         amounts: [processors].into(),
@@ -395,10 +393,8 @@ fn chunks_are_placed_in_their_lists_of_pools() {
         machine.place(
             &[4, 4, 4],
             &Request {
-                counts,
-                amounts,
-                pool_lists,
-                placing: Placing::default(),
+                pool_lists: pool_lists.to_vec(),
+                ..chunks(counts, amounts)
             },
         )
     };
@@ -423,10 +419,8 @@ fn chunks_are_placed_in_their_lists_of_pools() {
     };
     assert_eq!(
         machine.shortage(&Request {
-            counts: &[2],
-            amounts: &[3],
-            pool_lists: &[1],
-            placing: Placing::default(),
+            pool_lists: vec![1],
+            ..chunks(&[2], &[3])
         }),
         Some(short)
     );
@@ -436,14 +430,7 @@ fn chunks_are_placed_in_their_lists_of_pools() {
 fn what_is_short_is_the_amount_that_no_host_has() {
     // two hosts with processors and GPUs, of which the second one has two pools
     let machine = Machine::new(&[vec![8, 1], vec![2, 2], vec![2, 2]]).with_hosts(vec![0, 1, 1]);
-    let shortage = |counts: &[u32], amounts: &[i64]| {
-        machine.shortage(&Request {
-            counts,
-            amounts,
-            pool_lists: &vec![0; counts.len()],
-            placing: Placing::default(),
-        })
-    };
+    let shortage = |counts: &[u32], amounts: &[i64]| machine.shortage(&chunks(counts, amounts));
     assert_eq!(shortage(&[1], &[8, 1]), None);
     assert_eq!(shortage(&[1], &[4, 4]), None);
     let short = |chunk, amount, asked, available, is_on_host| {
@@ -468,13 +455,7 @@ fn what_is_short_is_the_amount_that_no_host_has() {
     // what running jobs hold beyond what a pool has is not missing elsewhere
     let mut machine = Machine::new(&[vec![4, 0], vec![4, 2]]);
     machine.start(0, Placement::whole(0, &[8, 0]), 100);
-    let request = Request {
-        counts: &[1],
-        amounts: &[4, 3],
-        pool_lists: &[0],
-        placing: Placing::default(),
-    };
-    let found = machine.shortage_of_free(&request);
+    let found = machine.shortage_of_free(&chunks(&[1], &[4, 3]));
     assert_eq!(found, short(0, 1, 3, 2, false));
 }
 
@@ -493,7 +474,7 @@ fn a_reservation_binds_the_hosts_that_were_found() {
 #[test]
 fn all_amounts_of_a_job_must_be_free() {
     let with_gpus = |processors: i64, gpus: i64| Job {
-        amounts: vec![processors, gpus],
+        request: chunks(&[1], &[processors, gpus]),
         ..job(0, 10)
     };
     let site = site(&[vec![8, 2]]).running(with_gpus(2, 2));
@@ -677,7 +658,7 @@ fn a_resource_of_a_queue_is_held_by_its_jobs() {
         ..limit(LimitKind::Available, 5)
     };
     let with_licences = |licences: i64, walltime: i64| Job {
-        amounts: vec![1, licences],
+        request: chunks(&[1], &[1, licences]),
         ..job(1, walltime)
     };
     let site = site(&[vec![8, 100]])
@@ -815,23 +796,23 @@ fn random(generator: &mut Generator, pools: u64) -> Random {
             .collect()
     };
     let jobs = (0..1 + generator.below(25)).map(|_| {
-        let chunks = if generator.below(3) == 0 {
+        let count = if generator.below(3) == 0 {
             1 + generator.below(2)
         } else {
             1
         };
-        let counts = (0..chunks)
+        let counts: Vec<u32> = (0..count)
             .map(|_| {
-                1 + if chunks > 1 {
+                1 + if count > 1 {
                     generator.below(3) as u32
                 } else {
                     0
                 }
             })
             .collect();
+        let amounts: Vec<i64> = (0..count).flat_map(|_| chunk(generator)).collect();
         Job {
-            counts,
-            amounts: (0..chunks).flat_map(|_| chunk(generator)).collect(),
+            request: chunks(&counts, &amounts),
             walltime: 1 + generator.below(50) as i64 * generator.pick(&[1, 1, 10]),
             ..job(0, 0)
         }
@@ -1108,11 +1089,11 @@ fn suspended_jobs_are_promised_a_start_beyond_the_depth_where_they_were() {
 #[test]
 fn a_suspended_job_keeps_what_it_does_not_give_back() {
     let large = Job {
-        amounts: vec![2, 3],
+        request: chunks(&[1], &[2, 3]),
         ..job(2, 50)
     };
     let running = Job {
-        amounts: vec![4, 2],
+        request: chunks(&[1], &[4, 2]),
         ..job(4, 100).in_queue(1)
     };
     let decide = |released: Option<Vec<usize>>| {
@@ -1178,7 +1159,7 @@ fn vnodes_that_were_passed_over_for_a_whole_chunk_hold_no_part_of_another_one() 
             ..site(&[vec![3], vec![3]])
         };
         let request = Job {
-            counts: vec![chunks],
+            request: self::chunks(&[chunks], &[2]),
             ..job(2, 10)
         };
         site.cycle(&[request]).started

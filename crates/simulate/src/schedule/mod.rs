@@ -15,8 +15,8 @@ use job_sort_formula::formula::program::Program;
 use job_sort_formula::rank::{ColumnError, OnError, ScorePrecision};
 use jsf_openpbs::amounts;
 use jsf_openpbs::cycle::{
-    Cycle, CycleEvent, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, PreemptionJob,
-    PreemptionMethod, Request, RequestedChunks,
+    Cycle, CycleEvent, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Placing,
+    PreemptionJob, PreemptionMethod, Request,
 };
 use jsf_openpbs::share_tree::{SharePath, SharePaths};
 use serde::{Deserialize, Serialize};
@@ -529,14 +529,7 @@ impl Simulation<'_> {
 /// The jobs of a workload, with what each asks for.
 pub(crate) struct RequestedJobs<'w> {
     pub jobs: &'w [WorkloadJob],
-    /// The number of the machine's amounts, which come first in the requests.
-    placed: usize,
-    /// The number of amounts in each request.
-    counted: usize,
-    /// Job by job.
-    requests: Cow<'w, [i64]>,
-    /// What each asks for host by host, where jobs are placed.
-    chunks: Option<&'w PlacedRequests>,
+    requests: Cow<'w, Requests>,
     /// Job by job; empty if no array has a limit.
     arrays: &'w [Option<u32>],
     /// What is left of the walltimes of suspended jobs.
@@ -546,19 +539,14 @@ pub(crate) struct RequestedJobs<'w> {
 impl<'w> RequestedJobs<'w> {
     /// If the rules have no requests, only processors are asked for.
     pub fn new(workload: &'w Workload, rules: &'w SimulationRules) -> Self {
-        let jobs = workload.jobs();
-        let counted = (rules.requests.len() / jobs.len().max(1)).max(1);
-        let requests = if rules.requests.is_empty() {
-            jobs.iter().map(|job| job.processors.into()).collect()
+        let requests = if rules.requests.of_jobs.is_empty() {
+            Cow::Owned(Requests::of_one_chunk(workload, 1, &[]))
         } else {
-            Cow::Borrowed(&*rules.requests)
+            Cow::Borrowed(&rules.requests)
         };
         Self {
-            jobs,
-            placed: rules.machine.amounts.min(counted),
-            counted,
+            jobs: workload.jobs(),
             requests,
-            chunks: rules.placed.as_ref(),
             arrays: &rules.arrays,
             left: HashMap::new(),
         }
@@ -566,20 +554,11 @@ impl<'w> RequestedJobs<'w> {
 
     /// The jobs that a machine has no room for.
     pub fn too_large(&self, machine: &Machine) -> Vec<usize> {
-        // many jobs ask for the same chunks
-        let mut chunks_fit = Vec::new();
-        if let Some(chunks) = self.chunks {
-            for chunks in &chunks.requests {
-                chunks_fit.push(machine.can_ever_run(&chunks.request()));
-            }
-        }
+        let requests = self.requests.distinct.iter();
+        let fits: Vec<bool> = requests.map(|one| machine.can_ever_run(one)).collect();
         let mut too_large = Vec::new();
-        for job in 0..self.jobs.len() {
-            let fits = match self.chunks {
-                Some(chunks) => chunks_fit[chunks.of_jobs[job] as usize],
-                None => machine.can_ever_run(&self.job(job as u32).request),
-            };
-            if !fits {
+        for (job, &request) in self.requests.of_jobs.iter().enumerate() {
+            if !fits[request as usize] {
                 too_large.push(job);
             }
         }
@@ -590,21 +569,14 @@ impl<'w> RequestedJobs<'w> {
 impl JobSource for RequestedJobs<'_> {
     fn job(&self, index: u32) -> CycleJob<'_> {
         let job = &self.jobs[index as usize];
-        let start = index as usize * self.counted;
-        let counted = &self.requests[start..start + self.counted];
-        let request = match self.chunks {
-            Some(chunks) => chunks.requests[chunks.of_jobs[index as usize] as usize].request(),
-            None => Request::one_chunk(&counted[..self.placed], &job.queue),
-        };
         CycleJob {
-            request,
+            request: self.requests.of_job(index as usize),
             walltime: self.left.get(&index).copied().unwrap_or(job.walltime),
             queue: job.queue,
             user: job.user,
             group: job.unix_group,
             project: job.project,
             array: self.arrays.get(index as usize).copied().flatten(),
-            counted,
             can_be_reserved: true,
             is_reservation: false,
         }
@@ -647,11 +619,8 @@ impl Backfill {
 pub struct SimulationRules {
     /// The machine; nothing runs on it yet.
     pub machine: Machine,
-    /// What each job asks for, job by job: the machine's amounts, then those that only limits
-    /// count; empty if that is only processors.
-    pub requests: Vec<i64>,
-    /// What jobs ask for host by host; `None` if they are counted only.
-    pub placed: Option<PlacedRequests>,
+    /// What the jobs ask for; empty if that is only processors.
+    pub requests: Requests,
     /// The array of each job, by the index of the limit of its subjobs; empty if no array has one.
     pub arrays: Vec<Option<u32>>,
     /// What a cycle starts.
@@ -682,8 +651,7 @@ impl SimulationRules {
     pub fn new(processors: u32, backfill: Backfill) -> Self {
         Self {
             machine: Machine::new(&[vec![processors.into()]]),
-            requests: Vec::new(),
-            placed: None,
+            requests: Requests::default(),
             arrays: Vec::new(),
             cycle: backfill.rules(),
             order: OrderRules::default(),
@@ -703,13 +671,50 @@ impl SimulationRules {
     }
 }
 
-/// What jobs ask for on the hosts of a machine.
+/// What the jobs of a workload ask for. Many ask for the same.
 #[derive(Debug, Clone, Default)]
-pub struct PlacedRequests {
+pub struct Requests {
     /// What is asked for.
-    pub requests: Vec<RequestedChunks>,
+    pub distinct: Vec<Request>,
     /// By job: which of these it asks for.
     pub of_jobs: Vec<u32>,
+}
+
+impl Requests {
+    /// What each job asks for if that is one chunk in the pools of its queue: its processors, then
+    /// these columns, of which the first `placed` amounts are those of the machine and the others
+    /// only count for limits. What no job has is 0.
+    pub fn of_one_chunk(workload: &Workload, placed: usize, columns: &[Option<Vec<f64>>]) -> Self {
+        let mut requests = Self::default();
+        let mut known: HashMap<(u32, Vec<i64>), u32> = HashMap::new();
+        for (index, job) in workload.jobs().iter().enumerate() {
+            let mut counted = vec![job.processors.into()];
+            for column in columns {
+                counted.push(match column {
+                    Some(column) => column[index].ceil() as i64,
+                    None => 0,
+                });
+            }
+            let next = requests.distinct.len() as u32;
+            let request = known.entry((job.queue, counted)).or_insert_with_key(|key| {
+                let (queue, counted) = key;
+                requests.distinct.push(Request {
+                    counts: vec![1],
+                    amounts: counted[..placed].to_vec(),
+                    pool_lists: vec![*queue],
+                    placing: Placing::default(),
+                    counted: counted.clone(),
+                });
+                next
+            });
+            requests.of_jobs.push(*request);
+        }
+        requests
+    }
+
+    fn of_job(&self, job: usize) -> &Request {
+        &self.distinct[self.of_jobs[job] as usize]
+    }
 }
 
 /// The rules that hold outside prime time.
