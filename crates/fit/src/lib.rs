@@ -5,13 +5,17 @@
 //! `jsf-site`.
 
 #![forbid(unsafe_code)]
+#![allow(
+    non_camel_case_types,
+    reason = "`object!` names the type of each value after its key"
+)]
 
 pub mod goals;
 mod search;
 pub mod wishes;
 
 use job_sort_formula::formula::{Template, TemplateConstant};
-use serde::ser::SerializeStruct;
+use jsf_json::object;
 use serde::{Serialize, Serializer};
 
 /// The constants of a template with which a search begins.
@@ -58,10 +62,8 @@ fn serialize_ends<S: Serializer>(
     ends: &Option<[f64; 2]>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    let mut members = serializer.serialize_struct("Ends", 2)?;
-    members.serialize_field("low", &ends.map(|[low, _]| low))?;
-    members.serialize_field("high", &ends.map(|[_, high]| high))?;
-    members.end()
+    let ends = object! { low: ends.map(|[low, _]| low), high: ends.map(|[_, high]| high) };
+    ends.serialize(serializer)
 }
 
 /// A value with so many significant digits: through its text, so that it is the double nearest to

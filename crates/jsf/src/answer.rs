@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use job_sort_formula::parallel::pipeline;
+pub(crate) use jsf_json::object;
 use serde::{Serialize, Serializer};
 
 use crate::view::document::Document;
@@ -60,20 +61,6 @@ pub trait Answer: Serialize {
         ))
     }
 }
-
-/// An object of JSON with these keys, in this order; a key without a value has that of the variable
-/// of its name. Attributes of serde may precede a key: an object that is flattened adds its keys,
-/// and none if it is missing.
-macro_rules! object {
-    ($($(#[$attribute:meta])* $key:ident $(: $value:expr)?),* $(,)?) => {{
-        #[derive(serde::Serialize)]
-        struct Object<$($key),*> {
-            $($(#[$attribute])* $key: $key),*
-        }
-        Object { $($key $(: $value)?),* }
-    }};
-}
-pub(crate) use object;
 
 /// A list of JSON that is made while it is written, since all of it may take much memory.
 pub(crate) struct Each<F>(pub(crate) F);

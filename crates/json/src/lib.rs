@@ -138,6 +138,21 @@ impl<'d> Visitor<'d> for Entries<'d> {
     }
 }
 
+/// An object of JSON with these keys, in this order; a key without a value has that of the variable
+/// of its name. Attributes of serde may precede a key: an object that is flattened adds its keys,
+/// and none if it is missing. The crate that writes it needs `serde`, and has to allow types with
+/// the names of keys (`non_camel_case_types`).
+#[macro_export]
+macro_rules! object {
+    ($($(#[$attribute:meta])* $key:ident $(: $value:expr)?),* $(,)?) => {{
+        #[derive(serde::Serialize)]
+        struct Object<$($key),*> {
+            $($(#[$attribute])* $key: $key),*
+        }
+        Object { $($key $(: $value)?),* }
+    }};
+}
+
 /// The bytes as text. A byte that is not UTF-8 becomes U+FFFD and its two hexadecimal digits, so
 /// that names that differ only in such bytes stay different.
 pub fn decode_utf8(bytes: &[u8]) -> Cow<'_, str> {

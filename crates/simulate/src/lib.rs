@@ -16,6 +16,10 @@
 //! `jsf-site`.
 
 #![forbid(unsafe_code)]
+#![allow(
+    non_camel_case_types,
+    reason = "`object!` names the type of each value after its key"
+)]
 
 mod logs;
 mod results;

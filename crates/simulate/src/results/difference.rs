@@ -40,7 +40,7 @@
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_2_PI;
 
-use serde::ser::SerializeStruct;
+use jsf_json::object;
 use serde::{Serialize, Serializer};
 
 use super::{ByKind, Class, KINDS, Kind};
@@ -188,18 +188,16 @@ impl Serialize for MeanChange {
     /// no means.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let if_any = |mean: f64| (self.jobs > 0).then_some(mean);
-        let (low, high) = match self.interval() {
-            Some([low, high]) => (Some(low), Some(high)),
-            None => (None, None),
+        let interval = self.interval();
+        let members = object! {
+            old: if_any(self.old),
+            new: if_any(self.new),
+            difference: if_any(self.difference()),
+            low: interval.map(|[low, _]| low),
+            high: interval.map(|[_, high]| high),
+            significant: self.is_significant(),
         };
-        let mut members = serializer.serialize_struct("MeanChange", 6)?;
-        members.serialize_field("old", &if_any(self.old))?;
-        members.serialize_field("new", &if_any(self.new))?;
-        members.serialize_field("difference", &if_any(self.difference()))?;
-        members.serialize_field("low", &low)?;
-        members.serialize_field("high", &high)?;
-        members.serialize_field("significant", &self.is_significant())?;
-        members.end()
+        members.serialize(serializer)
     }
 }
 

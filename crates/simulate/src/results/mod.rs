@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 
 use goals::{Goals, JudgedGoal, JudgedRun};
 use job_sort_formula::rank::measures::{jain_index, tau_b};
-use serde::ser::SerializeStruct;
+use jsf_json::object;
 use serde::{Serialize, Serializer};
 
 use crate::schedule::{Schedule, StartedJob};
@@ -300,11 +300,12 @@ impl Serialize for EntityUse {
     /// What an entity is promised and uses of it, without its name: a member beside other numbers
     /// of the entity.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut members = serializer.serialize_struct("EntityUse", 3)?;
-        members.serialize_field("perc", &self.perc)?;
-        members.serialize_field("promised_core_seconds", &self.promised)?;
-        members.serialize_field("used_of_promised", &self.ratio())?;
-        members.end()
+        let members = object! {
+            perc: self.perc,
+            promised_core_seconds: self.promised,
+            used_of_promised: self.ratio(),
+        };
+        members.serialize(serializer)
     }
 }
 
@@ -545,26 +546,21 @@ impl Summary {
 impl Serialize for Summary {
     /// Without a job, what is a mean or a part of them is null.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut numbers = serializer.serialize_struct("Summary", 12)?;
-        numbers.serialize_field("jobs", &self.jobs)?;
-        numbers.serialize_field("core_seconds", &self.core_seconds)?;
-        numbers.serialize_field(
-            "mean_wait_per_core_hour",
-            &self.if_any(self.wait_per_core_hour),
-        )?;
-        numbers.serialize_field("started_within_a_minute", &self.started_within_minute)?;
-        numbers.serialize_field("started_within_an_hour", &self.started_within_hour)?;
-        numbers.serialize_field("waited_over_1_d", &self.waited_over_day)?;
-        numbers.serialize_field("waited_over_7_d", &self.waited_over_week)?;
-        numbers.serialize_field("makespan", &self.if_any(self.makespan))?;
-        numbers.serialize_field("utilisation", &self.if_any(self.utilisation))?;
-        numbers.serialize_field("mean_queue", &self.if_any(self.mean_queue))?;
-        numbers.serialize_field("wait", &self.distribution_if_any(self.wait))?;
-        numbers.serialize_field(
-            "bounded_slowdown",
-            &self.distribution_if_any(self.bounded_slowdown),
-        )?;
-        numbers.end()
+        let numbers = object! {
+            jobs: self.jobs,
+            core_seconds: self.core_seconds,
+            mean_wait_per_core_hour: self.if_any(self.wait_per_core_hour),
+            started_within_a_minute: self.started_within_minute,
+            started_within_an_hour: self.started_within_hour,
+            waited_over_1_d: self.waited_over_day,
+            waited_over_7_d: self.waited_over_week,
+            makespan: self.if_any(self.makespan),
+            utilisation: self.if_any(self.utilisation),
+            mean_queue: self.if_any(self.mean_queue),
+            wait: self.distribution_if_any(self.wait),
+            bounded_slowdown: self.distribution_if_any(self.bounded_slowdown),
+        };
+        numbers.serialize(serializer)
     }
 }
 
@@ -591,12 +587,13 @@ pub struct GroupStatistics {
 
 /// Serialises the waits of a group; JSON has three of the numbers beside the distribution too.
 fn serialize_waits<S: Serializer>(wait: &Distribution, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut numbers = serializer.serialize_struct("Waits", 4)?;
-    numbers.serialize_field("mean_wait", &wait.mean)?;
-    numbers.serialize_field("median_wait", &Whole(wait.median))?;
-    numbers.serialize_field("p95_wait", &Whole(wait.p95))?;
-    numbers.serialize_field("wait", wait)?;
-    numbers.end()
+    let numbers = object! {
+        mean_wait: wait.mean,
+        median_wait: Whole(wait.median),
+        p95_wait: Whole(wait.p95),
+        wait,
+    };
+    numbers.serialize(serializer)
 }
 
 /// The numbers of a period.
