@@ -12,7 +12,8 @@ use job_sort_formula::fairshare::{
     DocumentedOpenPbs, NodeId, NodeKind, Policy, PolicyRules, ShareTree, TicketBased,
 };
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::rank::{ColumnError, OnError, ScorePrecision};
+use job_sort_formula::rank::{ColumnError, OnError, ScorePrecision, fairshare_number};
+use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::amounts;
 use jsf_openpbs::cycle::{
     Cycle, CycleEvent, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Placing,
@@ -854,14 +855,6 @@ pub(crate) struct RunningJob {
     pub processors: u32,
 }
 
-/// The fair-share numbers of every entity of a workload, by its index.
-#[derive(Debug, Default)]
-pub(crate) struct EntityNumbers {
-    pub perc: Vec<f64>,
-    pub tree_usage: Vec<f64>,
-    pub factor: Vec<f64>,
-}
-
 /// A fair-share tree whose usage follows a simulation.
 pub struct Fairshare {
     tree: ShareTree,
@@ -880,7 +873,9 @@ pub struct Fairshare {
     time: i64,
     /// Whether the numbers reach a formula with the decimals that OpenPBS prints.
     pub is_printed: bool,
-    pub(crate) numbers: EntityNumbers,
+    /// By input, the number of every entity of the workload, by its index; empty until they are
+    /// computed.
+    numbers: [Vec<f64>; INPUTS.len()],
 }
 
 impl Fairshare {
@@ -919,7 +914,7 @@ impl Fairshare {
             least_usage,
             time: 0,
             is_printed: false,
-            numbers: EntityNumbers::default(),
+            numbers: Default::default(),
         }
     }
 
@@ -1024,34 +1019,32 @@ impl Fairshare {
             FairsharePolicy::Other(policy) => policy.assess(&self.tree),
         };
         // the lists keep their memory: a simulation assesses its tree at thousands of moments
-        let mut numbers = std::mem::take(&mut self.numbers);
-        for list in [
-            &mut numbers.perc,
-            &mut numbers.tree_usage,
-            &mut numbers.factor,
-        ] {
-            list.clear();
-        }
-        for node in &self.nodes {
-            let of_node = node.and_then(|node| shares.get(node)).unwrap_or_default();
-            numbers.perc.push(of_node.fairshare_perc);
-            numbers.tree_usage.push(of_node.fairshare_tree_usage);
-            numbers.factor.push(of_node.fairshare_factor);
-        }
-        if self.is_printed {
-            for list in [
-                &mut numbers.perc,
-                &mut numbers.tree_usage,
-                &mut numbers.factor,
-            ] {
-                for number in list {
-                    *number = amounts::fairshare(*number);
-                }
+        for (input, numbers) in INPUTS.into_iter().zip(&mut self.numbers) {
+            numbers.clear();
+            for node in &self.nodes {
+                let of_node = node.and_then(|node| shares.get(node)).unwrap_or_default();
+                let number = fairshare_number(input, &of_node);
+                numbers.push(if self.is_printed {
+                    amounts::fairshare(number)
+                } else {
+                    number
+                });
             }
         }
-        self.numbers = numbers;
+    }
+
+    /// A number of every entity of the workload, by its index; none if they are not computed.
+    pub(crate) fn numbers(&self, input: FairshareInput) -> &[f64] {
+        &self.numbers[input as usize]
     }
 }
+
+/// The fair-share numbers of an entity, in the order of their enum.
+const INPUTS: [FairshareInput; 3] = [
+    FairshareInput::Perc,
+    FairshareInput::TreeUsage,
+    FairshareInput::Factor,
+];
 
 /// The usage of a node itself. OpenPBS's scheduler keeps that of a leaf as a running total.
 fn recorded_usage(tree: &ShareTree, node: NodeId) -> f64 {
@@ -1120,7 +1113,7 @@ mod tests {
     fn entities_with_waiting_jobs_get_tickets() {
         let mut fairshare = fairshare(FairsharePolicy::TicketBased(PolicyRules::Scheduler), None);
         fairshare.assess(&[1, 0, 0, 0, 1, 0]);
-        let factors = &fairshare.numbers.factor;
+        let factors = fairshare.numbers(FairshareInput::Factor);
         assert_eq!(
             factors
                 .iter()
@@ -1135,7 +1128,8 @@ mod tests {
             1.0
         );
         fairshare.assess(&[0, 0, 1, 0, 0, 0]);
-        assert_eq!(fairshare.numbers.factor, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+        let factors = fairshare.numbers(FairshareInput::Factor);
+        assert_eq!(factors, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]
@@ -1150,10 +1144,7 @@ mod tests {
             fairshare.assess(&[1; 6]);
             fairshare.assess(&[1; 6]);
         }
-        let all = |numbers: &EntityNumbers| {
-            [&numbers.perc[..], &numbers.tree_usage, &numbers.factor].concat()
-        };
-        let (exact, printed) = (all(&exact.numbers), all(&printed.numbers));
+        let (exact, printed) = (exact.numbers.concat(), printed.numbers.concat());
         let parsed: Vec<f64> = exact
             .iter()
             .map(|number| format!("{number:.6}").parse().unwrap())

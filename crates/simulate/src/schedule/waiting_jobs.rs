@@ -18,7 +18,7 @@ use jsf_openpbs::cycle::{
 use jsf_openpbs::share_tree::SharePaths;
 use jsf_slurm::priority::age_factor;
 
-use crate::schedule::{EntityNumbers, Fairshare, OrderRules, SimulationRules};
+use crate::schedule::{Fairshare, OrderRules, SimulationRules};
 use crate::workload::{Workload, WorkloadJob};
 
 /// The waiting jobs.
@@ -734,7 +734,7 @@ impl<'p> ValuedJobs<'p> {
     pub fn evaluate(
         &mut self,
         now: i64,
-        fairshare: Option<&mut Fairshare>,
+        mut fairshare: Option<&mut Fairshare>,
         errors: &mut EvaluationErrors,
     ) -> Result<usize, ColumnError> {
         let first = if self.is_dynamic {
@@ -765,13 +765,8 @@ impl<'p> ValuedJobs<'p> {
             let ages = self.waits.iter().map(|&wait| age_factor(wait, max_age));
             self.ages.extend(ages);
         }
-        let none = EntityNumbers::default();
-        let mut numbers = &none;
-        if let Some(fairshare) = fairshare {
-            if reads_fairshare {
-                fairshare.assess(&self.waiting_of_entity);
-            }
-            numbers = &fairshare.numbers;
+        if reads_fairshare && let Some(fairshare) = &mut fairshare {
+            fairshare.assess(&self.waiting_of_entity);
         }
         let column = |input: Input| match input {
             Input::Processors => InputColumn::I64(&self.processors[first..]),
@@ -783,21 +778,13 @@ impl<'p> ValuedJobs<'p> {
                 values: &self.logged[index].values[first..],
                 is_int: &self.logged[index].is_int[first..],
             },
-            Input::Fairshare(input) => {
-                let values = match input {
-                    FairshareInput::Perc => &numbers.perc,
-                    FairshareInput::TreeUsage => &numbers.tree_usage,
-                    FairshareInput::Factor => &numbers.factor,
-                };
-                if values.is_empty() {
-                    InputColumn::Same(Value::Int(0))
-                } else {
-                    InputColumn::ByEntity {
-                        index: &self.entities[first..],
-                        values,
-                    }
-                }
-            }
+            Input::Fairshare(input) => match &fairshare {
+                Some(fairshare) => InputColumn::ByEntity {
+                    index: &self.entities[first..],
+                    values: fairshare.numbers(input),
+                },
+                None => InputColumn::Same(Value::Int(0)),
+            },
         };
         let mut columns: Vec<(&str, InputColumn<'_>)> = Vec::with_capacity(self.inputs.len());
         for (name, &input) in self.program.inputs().iter().zip(&self.inputs) {
