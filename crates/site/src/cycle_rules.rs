@@ -170,9 +170,9 @@ impl Site {
         limits
     }
 
-    /// The levels of jobs in preemption, if jobs can have different ones or soft limits decide who
-    /// is eligible.
-    pub(crate) fn preemption_levels(&self, names: &LimitedNames<'_>) -> Option<PreemptionLevels> {
+    /// The levels of jobs in preemption; those by default unless jobs can have different ones or soft
+    /// limits decide who is eligible.
+    pub(crate) fn preemption_levels(&self, names: &LimitedNames<'_>) -> PreemptionLevels {
         let queues = names.queues.iter();
         let soft_limits = self.limits_of_jobs(names, true);
         let mut released = None;
@@ -201,8 +201,11 @@ impl Site {
         let mut priorities = levels.queue_priorities.iter();
         let is_used = priorities.any(|priority| *priority >= levels.express_priority)
             || self.config.fair_share.prime && levels.has_level_of(status::FAIRSHARE);
-        let has_levels = has_soft_limits || is_used && levels.is_preemptive;
-        has_levels.then_some(levels)
+        if has_soft_limits || is_used && levels.is_preemptive {
+            levels
+        } else {
+            PreemptionLevels::default()
+        }
     }
 
     /// The limits of the jobs of the server and of the queues.

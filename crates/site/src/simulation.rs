@@ -284,7 +284,7 @@ impl Site {
         if !rules.cycle.times.is_empty() {
             rules.non_prime = self.non_prime_rules(workload, backfill)?;
         }
-        let preempts = rules.cycle.levels.is_some();
+        let preempts = rules.cycle.levels.is_preemptive;
         left_out.extend(self.left_out_of_preemption(preempts, workload.jobs().len()));
         left_out.extend(self.left_out(&queues));
         left_out.extend(of_times);

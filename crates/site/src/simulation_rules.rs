@@ -6,7 +6,7 @@ use job_sort_formula::diagnostic::Need;
 use jsf_ingest::QueuedJob;
 use jsf_openpbs::amounts::AmountSource;
 use jsf_openpbs::amounts::{Chunk, array_and_index};
-use jsf_openpbs::cycle::{CycleRules, Limit, Machine, Times};
+use jsf_openpbs::cycle::{CycleRules, Limit, Machine, PreemptionLevels, Times};
 use jsf_openpbs::files::nodes::Node;
 use jsf_openpbs::files::sched_priv::SortFirst;
 use jsf_simulate::{
@@ -120,10 +120,13 @@ impl Site {
             projects: &in_log.projects,
             amounts: &counted.names,
         };
-        let levels = self.preemption_levels(&limited);
+        let mut levels = self.preemption_levels(&limited);
+        if !levels.is_preemptive {
+            levels = PreemptionLevels::default();
+        }
         let cycle = CycleRules {
             times,
-            levels: levels.filter(|levels| levels.is_preemptive),
+            levels,
             ..self.simulated_cycle(queues, backfill)
         };
         let mut limits = self.cycle_limits(&limited);

@@ -304,9 +304,7 @@ impl CycleMachine {
         let job = self.jobs.job(row as u32);
         self.machine.start(row as u32, placement, end);
         self.limits.start(&job);
-        if let Some(levels) = &mut self.rules.levels {
-            levels.soft_limits.start(&job);
-        }
+        self.rules.levels.soft_limits.start(&job);
     }
 
     /// Where a running job is, as far as the document says.
@@ -440,9 +438,10 @@ impl CycleMachine {
         queued: &[QueuedJob],
         tree: Option<&PbsTree>,
     ) {
-        let Some(mut levels) = self.rules.levels.take() else {
+        let mut levels = std::mem::take(&mut self.rules.levels);
+        if !levels.is_preemptive && levels.soft_limits.is_empty() {
             return;
-        };
+        }
         let table = queue.table;
         let places = queue.order.places_of_running(queue.scores, table);
         let mut targets = Targets {
@@ -483,7 +482,7 @@ impl CycleMachine {
                 levels.preempted.insert(row as u32, i64::MIN);
             }
         }
-        self.rules.levels = Some(levels);
+        self.rules.levels = levels;
     }
 
     /// What of preemption may be otherwise, as the documents do not say it or it is not followed.
@@ -493,10 +492,10 @@ impl CycleMachine {
         waiting: &[usize],
         preempted: &[(u32, PreemptedJob)],
     ) -> Vec<LeftOut> {
-        let levels = match &self.rules.levels {
-            Some(levels) if levels.is_preemptive => levels,
-            _ => return Vec::new(),
-        };
+        let levels = &self.rules.levels;
+        if !levels.is_preemptive {
+            return Vec::new();
+        }
         let order = site.server.preempt_order();
         let mut by_checkpoint = 0;
         for (_, one) in preempted {

@@ -75,8 +75,8 @@ pub struct CycleRules {
     pub window: i64,
     /// Prime time and dedicated time.
     pub times: Times,
-    /// The levels of jobs in preemption; `None` if no job is above another.
-    pub levels: Option<PreemptionLevels>,
+    /// The levels of jobs in preemption; by default no job is above another.
+    pub levels: PreemptionLevels,
     /// Whether it is found what is short of jobs for which too little is free.
     pub explains: bool,
 }
@@ -101,7 +101,7 @@ impl Default for CycleRules {
             queue_depths: Vec::new(),
             window: DEFAULT_BACKFILL_FUZZY.into(),
             times: Times::default(),
-            levels: None,
+            levels: PreemptionLevels::default(),
             explains: false,
         }
     }
@@ -160,7 +160,7 @@ pub struct Cycle<'a> {
     limits: &'a mut Limits,
     jobs: &'a dyn JobSource,
     reservations: Reservations,
-    levels: Option<&'a PreemptionLevels>,
+    levels: &'a PreemptionLevels,
     /// The soft limits, with what runs of them now.
     soft_limits: Limits,
     /// By job, its level; empty where it is found when it is asked for.
@@ -198,15 +198,7 @@ impl<'a> Cycle<'a> {
     ) -> Self {
         machine.postpone_overdue(now);
         machine.begin_reservations(now);
-        let levels = rules.levels.as_ref();
-        let (soft_limits, preempted, suspended) = match levels {
-            Some(levels) => (
-                levels.soft_limits.clone(),
-                levels.preempted.clone(),
-                levels.suspended.clone(),
-            ),
-            None => Default::default(),
-        };
+        let levels = &rules.levels;
         let mut cycle = Self {
             now,
             rules,
@@ -215,11 +207,11 @@ impl<'a> Cycle<'a> {
             limits,
             jobs,
             levels,
-            soft_limits,
+            soft_limits: levels.soft_limits.clone(),
             standings: Vec::new(),
             started: HashSet::new(),
-            preempted,
-            suspended,
+            preempted: levels.preempted.clone(),
+            suspended: levels.suspended.clone(),
             preemptions: 0,
             refused_classes: HashMap::new(),
             totals: None,
@@ -307,7 +299,7 @@ impl<'a> Cycle<'a> {
     }
 
     fn class(&self, index: u32) -> Option<u32> {
-        self.levels?.jobs.get(index as usize)?.class
+        self.levels.jobs.get(index as usize)?.class
     }
 
     /// Why a job of the same class did not start in this cycle.
@@ -470,8 +462,7 @@ impl<'a> Cycle<'a> {
     fn promise(&mut self, index: u32, job: &CycleJob<'_>, refusal: Refusal) -> Option<i64> {
         let is_strict = self.rules.strict_ordering;
         let is_preempted = self.preempted.contains_key(&index);
-        let is_resumption =
-            is_preempted && self.levels.is_some_and(|levels| levels.enforces_resumption);
+        let is_resumption = is_preempted && self.levels.enforces_resumption;
         let is_enforced = is_resumption && self.is_normal_or_higher(index);
         if !is_strict && !is_enforced {
             return None;
@@ -949,7 +940,7 @@ impl<O: JobOrder> SortedCandidates<O> {
         for group in &mut self.groups {
             for list in &mut group.queues {
                 let list = list.make_contiguous();
-                if cycle.preemptive_levels().is_none() {
+                if !cycle.rules.levels.is_preemptive {
                     list.sort_by(|&one, &other| self.order.compare(one, other));
                     continue;
                 }
@@ -1009,7 +1000,7 @@ impl<O: JobOrder> Candidates for SortedCandidates<O> {
         if !self.is_sorted {
             self.sort(cycle);
         }
-        if cycle.preemptive_levels().is_some() && self.urgent != UrgentJobs::None {
+        if cycle.rules.levels.is_preemptive && self.urgent != UrgentJobs::None {
             if let Some(job) = self.next_urgent(cycle) {
                 return Some(job);
             }

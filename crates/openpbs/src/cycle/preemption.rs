@@ -117,7 +117,7 @@ pub struct RemainingMethods {
 }
 
 /// The level of a job.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Standing {
     /// A job of a higher level comes first.
     level: i64,
@@ -295,31 +295,20 @@ impl<'a> Cycle<'a> {
     /// Finds the levels of all jobs, where they do not follow each change: those of limits of all
     /// users together.
     pub(super) fn find_standings(&mut self) {
-        if let Some(levels) = self.preemptive_levels()
-            && !levels.knows_ends
-            && self
-                .soft_limits
-                .limits
-                .iter()
-                .any(|limit| limit.kind == LimitKind::All)
+        let mut limits = self.soft_limits.limits.iter();
+        if self.levels.is_preemptive
+            && !self.levels.knows_ends
+            && limits.any(|limit| limit.kind == LimitKind::All)
         {
-            for index in 0..levels.jobs.len() as u32 {
-                self.standings.push(self.standing_now(levels, index));
+            for index in 0..self.levels.jobs.len() as u32 {
+                self.standings.push(self.standing_now(index));
             }
         }
     }
 
-    /// The levels if jobs preempt others.
-    pub(super) fn preemptive_levels(&self) -> Option<&'a PreemptionLevels> {
-        self.levels.filter(|levels| levels.is_preemptive)
-    }
-
     pub(super) fn standing(&self, index: u32) -> Standing {
-        match (self.standings.get(index as usize), self.levels) {
-            (Some(known), _) => *known,
-            (None, Some(levels)) => self.standing_now(levels, index),
-            (None, None) => Standing::default(),
-        }
+        let known = self.standings.get(index as usize).copied();
+        known.unwrap_or_else(|| self.standing_now(index))
     }
 
     /// What comes before the order of jobs where there is preemption: the higher level, and of a
@@ -342,17 +331,16 @@ impl<'a> Cycle<'a> {
     }
 
     pub(super) fn is_normal_or_higher(&self, index: u32) -> bool {
-        let normal = self.levels.map_or(0, PreemptionLevels::normal_level);
-        self.standing(index).level >= normal
+        self.standing(index).level >= self.levels.normal_level()
     }
 
-    fn standing_now(&self, levels: &PreemptionLevels, index: u32) -> Standing {
+    fn standing_now(&self, index: u32) -> Standing {
         let job = self.jobs.job(index);
         let mut over = 0;
         for limit in self.soft_limits.exceeded(&job) {
             // without preemption the soft limits are compared only when a job starts
             let mut started = self.started.iter();
-            if levels.is_preemptive
+            if self.levels.is_preemptive
                 || started.any(|&started| limit.counts_with(&self.jobs.job(started), &job))
             {
                 over |= match limit.queue {
@@ -361,18 +349,15 @@ impl<'a> Cycle<'a> {
                 };
             }
         }
-        levels.standing(index, &job, over)
+        self.levels.standing(index, &job, over)
     }
 
     /// Whether a job that does not start is over a soft limit now.
     pub(super) fn is_over_soft_limit(&mut self, index: u32) -> bool {
-        let Some(levels) = self.levels else {
-            return false;
-        };
         if self.soft_limits.is_empty() {
             return false;
         }
-        let standing = self.standing_now(levels, index);
+        let standing = self.standing_now(index);
         if let Some(known) = self.standings.get_mut(index as usize) {
             *known = standing;
         }
@@ -381,9 +366,9 @@ impl<'a> Cycle<'a> {
 
     /// After the start or the end of a job, the levels of those change that limits count with it.
     pub(super) fn update_standings(&mut self, index: u32) {
-        let Some(levels) = self.levels else {
+        if self.standings.is_empty() {
             return;
-        };
+        }
         let changed = self.jobs.job(index);
         let is_limited = |kind| {
             self.limits.has_kind(kind, changed.queue)
@@ -399,7 +384,7 @@ impl<'a> Cycle<'a> {
                 || groups && job.group == changed.group
                 || projects && job.project == changed.project;
             if is_changed {
-                self.standings[other as usize] = self.standing_now(levels, other);
+                self.standings[other as usize] = self.standing_now(other);
             }
         }
     }
@@ -411,10 +396,12 @@ impl<'a> Cycle<'a> {
         index: u32,
         candidates: &mut dyn Candidates,
     ) -> Option<Placement> {
-        let levels = self.preemptive_levels()?;
+        if !self.levels.is_preemptive {
+            return None;
+        }
         let mut failed = Vec::new();
         for _ in 0..MAX_TRIES {
-            if self.preemptions > MAX_PREEMPTIONS * levels.jobs.len() {
+            if self.preemptions > MAX_PREEMPTIONS * self.levels.jobs.len() {
                 return None;
             }
             let victims = self.victims(index, &failed)?;
@@ -463,13 +450,14 @@ impl<'a> Cycle<'a> {
         self.soft_limits.end(&job);
         self.started.remove(&victim.job);
         self.update_standings(victim.job);
-        let released = match self.levels {
-            Some(levels) if victim.is_suspended => levels.released(&victim.placement),
-            _ => victim.placement.clone(),
-        };
+        let placement = victim.placement.clone();
         SuspendedJob {
-            placement: victim.placement.clone(),
-            released,
+            released: if victim.is_suspended {
+                self.levels.released(&placement)
+            } else {
+                placement.clone()
+            },
+            placement,
             left: self.left(victim.job, job.walltime, victim.end),
         }
     }
@@ -482,14 +470,11 @@ impl<'a> Cycle<'a> {
 
     /// What is left of the walltime of a running job, as far as the scheduler knows.
     fn left(&self, index: u32, walltime: i64, end: i64) -> i64 {
-        let Some(levels) = self.levels else {
-            return walltime.max(0);
-        };
-        let left = match levels.job(index) {
+        let left = match self.levels.job(index) {
             Some(PreemptionJob {
                 used: Some(used), ..
             }) => walltime - used,
-            _ if levels.knows_ends => end - self.now,
+            _ if self.levels.knows_ends => end - self.now,
             _ => walltime,
         };
         left.max(0)
@@ -596,9 +581,7 @@ impl<'a> Cycle<'a> {
     /// The running jobs that may give way to a job, the first one to try first: the lowest level,
     /// then the latest start.
     fn running_below(&self, index: u32, failed: &[u32]) -> Vec<Option<Victim>> {
-        let Some(levels) = self.levels else {
-            return Vec::new();
-        };
+        let levels = self.levels;
         let own = self.standing(index);
         let targets = levels.job(index).and_then(|job| job.targets.as_deref());
         let usable = self.usable_pools(index);

@@ -1001,7 +1001,7 @@ fn express(change: impl FnOnce(&mut PreemptionLevels)) -> Decided {
         .with(|rules| {
             let mut levels = levels(3);
             change(&mut levels);
-            rules.levels = Some(levels);
+            rules.levels = levels;
         })
         .cycle(&[job(2, 50)])
 }
@@ -1071,12 +1071,12 @@ fn suspended_jobs_are_promised_a_start_beyond_the_depth_where_they_were() {
             .running_in(0, job(4, 30))
             .running_in(1, job(4, 20))
             .with(|rules| {
-                rules.levels = Some(PreemptionLevels {
+                rules.levels = PreemptionLevels {
                     enforces_resumption,
                     suspended: [suspended(2, 0, 10), suspended(3, 0, 10)].into(),
                     preempted: [(2, i64::MIN), (3, i64::MIN)].into(),
                     ..levels(5)
-                });
+                };
             });
         let normal = |walltime| job(4, walltime).in_queue(1);
         site.cycle(&[normal(50), normal(50), normal(7)]).reserved
@@ -1098,10 +1098,10 @@ fn a_suspended_job_keeps_what_it_does_not_give_back() {
     };
     let decide = |released: Option<Vec<usize>>| {
         let site = site(&[vec![4, 4]]).running(running.clone()).with(|rules| {
-            rules.levels = Some(PreemptionLevels {
+            rules.levels = PreemptionLevels {
                 released,
                 ..levels(2)
-            });
+            };
         });
         site.cycle(std::slice::from_ref(&large)).started
     };
@@ -1120,7 +1120,7 @@ fn a_job_of_a_class_of_which_one_did_not_start_does_not_start_either() {
                 let mut levels = levels(5);
                 levels.jobs[2].class = class;
                 levels.jobs[4].class = class;
-                rules.levels = Some(levels);
+                rules.levels = levels;
             });
         // the second job preempts one, which leaves room for the third one
         let normal = || job(1, 50).in_queue(1);
@@ -1137,11 +1137,11 @@ fn without_preemption_soft_limits_are_compared_when_a_job_starts() {
             rules.strict_ordering = false;
             let mut soft_limits = Limits::new(vec![limit(LimitKind::User, 0)]);
             soft_limits.start(&Jobs(&[job(1, 100)]).job(0));
-            rules.levels = Some(PreemptionLevels {
+            rules.levels = PreemptionLevels {
                 is_preemptive,
                 soft_limits,
                 ..levels(3)
-            });
+            };
         });
         let waiting = [job(1, 50).in_queue(1).of_user(1), job(8, 50).in_queue(1)];
         site.cycle(&waiting).not_eligible

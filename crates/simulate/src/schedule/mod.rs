@@ -214,19 +214,19 @@ pub fn simulate(
     let too_large = jobs.too_large(&rules.machine);
     let mut inputs = program.inputs().iter();
     let reads_eligible_time = inputs.any(|name| **name == *"eligible_time");
-    let preempts = rules.cycle.levels.is_some();
+    let preempts = rules.cycle.levels.is_preemptive;
     let notes_eligible = rules.has_accrual
         && reads_eligible_time
         && (limits.has_personal() || rules.threshold.is_some() || preempts);
     let has_accrual = notes_eligible || reads_eligible_time && preempts;
     let mut cycle = rules.cycle.clone();
-    if let Some(levels) = &mut cycle.levels {
-        levels.knows_ends = true;
+    cycle.levels.knows_ends = true;
+    if preempts {
         let job = PreemptionJob {
             is_rerunable: true,
             ..PreemptionJob::default()
         };
-        levels.jobs = vec![job; count];
+        cycle.levels.jobs = vec![job; count];
     }
     let mut simulation = Simulation {
         now: 0,
@@ -365,8 +365,9 @@ impl Simulation<'_> {
         let planned_end = self.schedule.starts[index as usize] + job.walltime;
         self.machine.end(index, planned_end);
         self.limits.end(&job);
-        if let Some(levels) = &mut self.cycle.levels {
-            levels.soft_limits.end(&job);
+        let levels = &mut self.cycle.levels;
+        levels.soft_limits.end(&job);
+        if levels.is_preemptive {
             levels.jobs[index as usize].started = None;
             self.waiting.remove(&[index]);
         }
@@ -385,16 +386,16 @@ impl Simulation<'_> {
     /// start one.
     fn cycle(&mut self, observer: &mut dyn Observer) -> Result<(), ColumnError> {
         let fits = self.waiting.valued.least_processors <= self.machine.free(0);
-        let preempts = self.cycle.levels.is_some();
+        let preempts = self.cycle.levels.is_preemptive;
         if !fits && !preempts && !self.waiting.valued.has_accrual {
             return Ok(());
         }
         self.waiting
             .evaluate(self.now, self.fairshare.as_mut(), &mut self.schedule.errors)?;
-        if let Some(levels) = &mut self.cycle.levels {
+        if preempts {
             let jobs = self.waiting.in_order_of_giving_way(self.fairshare.as_ref());
             for (job, place) in jobs.into_iter().zip(0..) {
-                levels.jobs[job as usize].place = place;
+                self.cycle.levels.jobs[job as usize].place = place;
             }
         }
         let mut cycle = Cycle::new(
@@ -407,17 +408,16 @@ impl Simulation<'_> {
         let fairshare = self.fairshare.as_ref();
         let events = self.waiting.decide(&mut cycle, preempts, fairshare);
         let (soft_limits, suspended, _) = cycle.into_preemption();
-        if let Some(levels) = &mut self.cycle.levels {
-            self.jobs.left.clear();
-            levels.preempted.clear();
-            for (&job, one) in &suspended {
-                self.jobs.left.insert(job, one.left);
-                // as in a cycle of the site, whose documents do not tell when jobs gave way
-                levels.preempted.insert(job, i64::MIN);
-            }
-            levels.soft_limits = soft_limits;
-            levels.suspended = suspended;
+        let levels = &mut self.cycle.levels;
+        self.jobs.left.clear();
+        levels.preempted.clear();
+        for (&job, one) in &suspended {
+            self.jobs.left.insert(job, one.left);
+            // as in a cycle of the site, whose documents do not tell when jobs gave way
+            levels.preempted.insert(job, i64::MIN);
         }
+        levels.soft_limits = soft_limits;
+        levels.suspended = suspended;
         let mut started = Vec::new();
         let mut waiting = Vec::new();
         for event in events {
@@ -459,9 +459,7 @@ impl Simulation<'_> {
             *other != job
         });
         self.stop_charging(job);
-        if let Some(levels) = &mut self.cycle.levels {
-            levels.jobs[job as usize].started = None;
-        }
+        self.cycle.levels.jobs[job as usize].started = None;
         let counts = self.schedule.preemptions.get_or_insert_default();
         if method == PreemptionMethod::Suspend {
             counts.suspended += 1;
@@ -513,8 +511,8 @@ impl Simulation<'_> {
             }
         }
         self.ends.push(Reverse((self.now + run, job)));
-        if let Some(levels) = &mut self.cycle.levels {
-            levels.jobs[job as usize].started = Some(self.schedule.starts[job as usize]);
+        if self.cycle.levels.is_preemptive {
+            self.cycle.levels.jobs[job as usize].started = Some(self.schedule.starts[job as usize]);
             self.waiting.valued.set_running(job, true, self.now);
         }
         if let Some(fairshare) = &self.fairshare {

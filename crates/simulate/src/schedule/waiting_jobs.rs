@@ -47,7 +47,7 @@ impl<'p> WaitingJobs<'p> {
         let changes = waiting.valued.is_dynamic
             || has_accrual
             || rules.order.changes_in_cycle()
-            || rules.cycle.levels.is_some()
+            || rules.cycle.levels.is_preemptive
             || rules.non_prime.is_some();
         if !changes {
             let all = Self::empty(program, workload, rules, has_accrual);
