@@ -887,7 +887,7 @@ fn every_job_that_fits_on_the_machine_starts_once() {
         case.run(|_, decided, _| started.extend_from_slice(&decided.started));
         let machine = case.machine();
         let jobs = Jobs(&case.jobs);
-        let can_run = |job: &u32| machine.can_ever_run(&jobs.job(*job).request);
+        let can_run = |job: &u32| machine.can_ever_run(jobs.job(*job).request);
         let expected: Vec<u32> = (0..case.jobs.len() as u32).filter(can_run).collect();
         started.sort_unstable();
         assert_eq!(started, expected);
