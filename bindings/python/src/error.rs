@@ -156,8 +156,3 @@ pub fn one_of<T: Copy>(name: &str, given: &str, words: [(&str, T); 2]) -> PyResu
         "{name} is `{given}`, expected `{first}` or `{second}`"
     )))
 }
-
-/// A number of things, in words.
-pub fn counted(count: usize, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
-}

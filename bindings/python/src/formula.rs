@@ -12,6 +12,7 @@ use job_sort_formula::{Formula as Parsed, Program, Schema};
 use jsf::requests::advice;
 use jsf_openpbs::check::{Checked, SiteFacts};
 use jsf_openpbs::submission::FormulaSubmission;
+use jsf_openpbs::words::count;
 use jsf_site::FormulaText;
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -19,9 +20,7 @@ use pyo3::types::{PyDict, PyMapping, PyTuple};
 
 use crate::arrays;
 use crate::column::{Input, Inputs, MAX_ROWS, is_text};
-use crate::error::{
-    FormulaError, characters, counted, in_python, one_of, path_advice, syntax_error,
-};
+use crate::error::{FormulaError, characters, in_python, one_of, path_advice, syntax_error};
 use crate::scores::{Columns, Scores, UnscoredRows};
 
 /// A formula, compiled for the names of OpenPBS and the resources of a site:
@@ -172,7 +171,7 @@ impl Formula {
         if submitted.len() != rows {
             return Err(PyValueError::new_err(format!(
                 "`submitted` has {}, the table has {rows}",
-                counted(submitted.len(), "row")
+                count(submitted.len(), "row")
             )));
         }
         let ranked = RankedRows {
@@ -362,7 +361,7 @@ impl Formula {
                 found,
                 expected,
             } => {
-                let found = counted(*found, "row");
+                let found = count(*found, "row");
                 PyValueError::new_err(format!(
                     "the column `{name}` has {found}, the other columns have {expected}"
                 ))
@@ -460,7 +459,7 @@ impl RankedRows {
         let Some((row, error)) = unknown.first() else {
             return Vec::new();
         };
-        let rows = counted(unknown.len(), "row");
+        let rows = count(unknown.len(), "row");
         vec![format!(
             "{rows} with 0 cannot be computed here, and the scheduler may do so: row {row}: {error}"
         )]
