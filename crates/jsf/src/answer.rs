@@ -45,11 +45,6 @@ pub trait Answer: Serialize {
     /// What people see of it.
     fn document(&self) -> Document<'_>;
 
-    /// What a page shows of it.
-    fn page(&self) -> Document<'_> {
-        self.document()
-    }
-
     /// Writes a format that not every answer has.
     ///
     /// # Errors

@@ -116,7 +116,7 @@ impl<'a> Output<'a> {
         if let Some(Page { path, sites, files }) = &self.page {
             require_page_file(path, sites, files)?;
             let mut page = Vec::new();
-            document::write_page(&self.warned(answer.page()), &command_line(), &mut page)?;
+            document::write_page(&self.warned(answer.document()), &command_line(), &mut page)?;
             write_page_file(path, &page)?;
         }
         match self.format {

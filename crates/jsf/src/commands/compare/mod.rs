@@ -70,16 +70,58 @@ pub struct ListedJobs {
 }
 
 impl Answer for CompareReport<'_> {
+    /// What only a page shows of it is in the order of the page, which begins with the answer.
     fn document(&self) -> Document<'_> {
-        let report = Self {
-            page: None,
-            ..*self
-        };
-        report.compare_document()
-    }
-
-    fn page(&self) -> Document<'_> {
-        self.compare_document()
+        let CompareReport { compared, page, .. } = *self;
+        let comparison = &compared.comparison;
+        let is_changed = comparison.moved() > 0 || !comparison.being_considered.is_empty();
+        let mut who = None;
+        if is_changed && self.has_effect() {
+            who = who_table(comparison);
+        }
+        let mut sections = Vec::new();
+        if let Some(who) = &who {
+            sections.push(Section::new(WHO).on_page().table(who.clone()));
+        }
+        sections.extend(self.findings());
+        sections.extend(decides_section(self.decides));
+        if let Some(who) = who {
+            sections.push(Section::new("").in_text().table(who));
+        }
+        sections.extend(self.listed_jobs());
+        let formulas = Section::formulas(self.formulas.old, self.formulas.new);
+        match page {
+            None => sections.push(formulas),
+            Some(page) => {
+                let drawn = OldNew::new(&*page.findings.old, &*page.findings.new);
+                let findings = Section::findings_of_sides(self.formulas, drawn);
+                if is_changed {
+                    let [places, displacements] = self.chart_sections();
+                    sections.extend([places, formulas]);
+                    sections.extend(findings);
+                    sections.push(displacements);
+                } else {
+                    sections.push(formulas);
+                    sections.extend(findings);
+                }
+            }
+        }
+        if is_changed {
+            let groups = group_sections(comparison, false).into_iter();
+            sections.extend(groups.map(Section::in_full));
+        }
+        if let Some(page) = page {
+            sections.push(self.all_jobs());
+            sections.extend(page.tree.as_ref().map(tree_section));
+        }
+        Document {
+            command: "jsf compare",
+            title: "Comparison of two formulas".to_owned(),
+            headline: self.headline(),
+            facts: self.facts(),
+            sections,
+            read_on: "--report FILE.html, jsf simulate for waits",
+        }
     }
 
     /// Writes comma-separated values as in RFC 4180: a header, and a line for each job.
@@ -153,61 +195,6 @@ impl<'a> CompareReport<'a> {
     fn scores(&self, row: usize) -> OldNew<Option<f64>> {
         let sides = self.compared.sides.as_ref();
         sides.map(|side| Some(side.ranking.score(row)?.value))
-    }
-
-    /// The document of a comparison. What only a page shows of it is in the order of the page, which
-    /// begins with the answer.
-    fn compare_document(self) -> Document<'a> {
-        let CompareReport { compared, page, .. } = self;
-        let comparison = &compared.comparison;
-        let is_changed = comparison.moved() > 0 || !comparison.being_considered.is_empty();
-        let mut who = None;
-        if is_changed && self.has_effect() {
-            who = who_table(comparison);
-        }
-        let mut sections = Vec::new();
-        if let Some(who) = &who {
-            sections.push(Section::new(WHO).on_page().table(who.clone()));
-        }
-        sections.extend(self.findings());
-        sections.extend(decides_section(self.decides));
-        if let Some(who) = who {
-            sections.push(Section::new("").in_text().table(who));
-        }
-        sections.extend(self.listed_jobs());
-        let formulas = Section::formulas(self.formulas.old, self.formulas.new);
-        match page {
-            None => sections.push(formulas),
-            Some(page) => {
-                let drawn = OldNew::new(&*page.findings.old, &*page.findings.new);
-                let findings = Section::findings_of_sides(self.formulas, drawn);
-                if is_changed {
-                    let [places, displacements] = self.chart_sections();
-                    sections.extend([places, formulas]);
-                    sections.extend(findings);
-                    sections.push(displacements);
-                } else {
-                    sections.push(formulas);
-                    sections.extend(findings);
-                }
-            }
-        }
-        if is_changed {
-            let groups = group_sections(comparison, false).into_iter();
-            sections.extend(groups.map(Section::in_full));
-        }
-        if let Some(page) = page {
-            sections.push(self.all_jobs());
-            sections.extend(page.tree.as_ref().map(tree_section));
-        }
-        Document {
-            command: "jsf compare",
-            title: "Comparison of two formulas".to_owned(),
-            headline: self.headline(),
-            facts: self.facts(),
-            sections,
-            read_on: "--report FILE.html, jsf simulate for waits",
-        }
     }
 
     /// The verdicts on the formulas, then how far the new order agrees with the old one, then who gains

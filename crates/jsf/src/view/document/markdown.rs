@@ -59,13 +59,6 @@ fn write_block(block: &Block<'_>, most: usize, out: &mut dyn Write) -> io::Resul
             }
             Ok(())
         }
-        Block::Formulas(formulas) if formulas.old == formulas.new => {
-            write_fenced(&formulas.new, out)
-        }
-        Block::Formulas(formulas) => write_fenced(
-            &format!("old  {}\nnew  {}", formulas.old, formulas.new),
-            out,
-        ),
         Block::Drawn(drawing) => write_fenced(
             &drawing(DrawingStyle {
                 coloured: false,
@@ -74,7 +67,7 @@ fn write_block(block: &Block<'_>, most: usize, out: &mut dyn Write) -> io::Resul
             out,
         ),
         Block::Table(table) => write_table(table, most, out),
-        Block::Chart(_) => Ok(()),
+        Block::Formulas(_) | Block::Chart(_) => Ok(()),
     }
 }
 

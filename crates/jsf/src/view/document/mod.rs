@@ -95,7 +95,8 @@ pub enum Block<'a> {
     Prose(String),
     /// Sentences, one below the other.
     List(Vec<String>),
-    /// A formula, or two and what differs between them.
+    /// A formula, or two and what differs between them, which only a page shows: text has them as
+    /// facts.
     Formulas(OldNew<String>),
     /// Text with lines of its own, made when it is shown, such as a finding drawn on the formula.
     Drawn(Box<dyn Fn(DrawingStyle) -> String + 'a>),

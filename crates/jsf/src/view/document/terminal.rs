@@ -106,11 +106,6 @@ impl TerminalStyle {
         match block {
             Block::Prose(text) => self.prose(text),
             Block::List(items) => items.iter().flat_map(|item| self.prose(item)).collect(),
-            Block::Formulas(formulas) if formulas.old == formulas.new => self.prose(&formulas.new),
-            Block::Formulas(formulas) => {
-                let sides = [("old", &formulas.old), ("new", &formulas.new)];
-                self.facts(&sides.map(|(side, formula)| Fact::new(side, formula.clone())))
-            }
             Block::Drawn(draw) => {
                 let drawn = draw(DrawingStyle {
                     coloured: self.coloured,
@@ -118,7 +113,7 @@ impl TerminalStyle {
                 });
                 drawn.lines().map(str::to_owned).collect()
             }
-            Block::Table(_) | Block::Chart(_) => Vec::new(),
+            Block::Table(_) | Block::Formulas(_) | Block::Chart(_) => Vec::new(),
         }
     }
 
