@@ -22,9 +22,11 @@ mod page;
 mod terminal;
 
 pub use crate::view::document::markdown::write_markdown;
+#[cfg(test)]
+pub(crate) use crate::view::document::page::tests::content_hash;
 pub use crate::view::document::page::{GENERATOR, write_page};
 pub(crate) use crate::view::document::page::{
-    SCRIPT, STYLE, base64, content_hash, page_facts, page_sections, sentence_pieces, write_template,
+    SCRIPT, STYLE, base64, page_facts, page_sections, sentence_pieces, write_template,
 };
 pub use crate::view::document::terminal::TerminalStyle;
 pub(crate) use crate::view::document::terminal::{text_of, wrapped};

@@ -26,6 +26,9 @@ pub const GENERATOR: &str = r#"<meta name="generator" content="jsf">"#;
 const TEMPLATE: &str = include_str!("page.html");
 pub(crate) const STYLE: &str = include_str!("page.css");
 pub(crate) const SCRIPT: &str = include_str!("page.js");
+// the policy of a page names the style and the script by their hashes; a test says them after a change
+const STYLE_HASH: &str = "sha256-a+dhzOkdBAw3Nuyv6TiUZOoZBXSsOy1N3K1OFmg9uuA=";
+const SCRIPT_HASH: &str = "sha256-i6gfeHMEvvIjeujRlu81VT0L3Iyac6c9+nQ/XAENVB4=";
 
 /// The most rows of a table.
 const MAX_ROWS: usize = 1000;
@@ -65,9 +68,7 @@ pub fn write_page(
         sections => page_sections(&document.sections),
     };
     let policy = format!(
-        "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
-        content_hash(STYLE),
-        content_hash(SCRIPT)
+        "default-src 'none'; style-src '{STYLE_HASH}'; script-src '{SCRIPT_HASH}'; base-uri 'none'; form-action 'none'"
     );
     let version = env!("CARGO_PKG_VERSION");
     let context = context! { page, policy, style => STYLE, script => SCRIPT, version };
@@ -86,11 +87,6 @@ pub(crate) fn write_template(
     let page = page.map_err(io::Error::other)?;
     out.write_all(page.as_bytes())?;
     out.write_all(b"\n")
-}
-
-/// The hash by which a page's policy names a style or a script that it contains.
-pub(crate) fn content_hash(text: &str) -> String {
-    format!("sha256-{}", base64(&sha256(text)))
 }
 
 /// Bytes in base64.
@@ -419,71 +415,6 @@ pub(crate) fn sentence_pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
-const ROUNDS: [u32; 64] = [
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
-];
-/// The same of the square roots of the first eight.
-const START: [u32; 8] = [
-    0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
-];
-
-fn sha256(text: &str) -> [u8; 32] {
-    let mut bytes = text.as_bytes().to_vec();
-    bytes.push(0x80);
-    bytes.resize((bytes.len() + 8).next_multiple_of(64) - 8, 0);
-    bytes.extend((text.len() as u64 * 8).to_be_bytes());
-    let mut state = START;
-    for block in bytes.as_chunks::<64>().0 {
-        compress(&mut state, block);
-    }
-    let mut hash = [0; 32];
-    for (bytes, word) in hash.as_chunks_mut::<4>().0.iter_mut().zip(state) {
-        *bytes = word.to_be_bytes();
-    }
-    hash
-}
-
-fn compress(state: &mut [u32; 8], block: &[u8; 64]) {
-    let mut words = [0; 64];
-    for (word, bytes) in words.iter_mut().zip(block.as_chunks::<4>().0) {
-        *word = u32::from_be_bytes(*bytes);
-    }
-    for index in 16..64 {
-        let [before, last] = [words[index - 15], words[index - 2]];
-        let one = before.rotate_right(7) ^ before.rotate_right(18) ^ before >> 3;
-        let other = last.rotate_right(17) ^ last.rotate_right(19) ^ last >> 10;
-        words[index] = one
-            .wrapping_add(other)
-            .wrapping_add(words[index - 16])
-            .wrapping_add(words[index - 7]);
-    }
-    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
-    for (round, word) in ROUNDS.into_iter().zip(words) {
-        let sum = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
-        let choice = e & f ^ !e & g;
-        let first = h
-            .wrapping_add(sum)
-            .wrapping_add(choice)
-            .wrapping_add(round)
-            .wrapping_add(word);
-        let sum = a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22);
-        let majority = a & b ^ a & c ^ b & c;
-        (h, g, f, e) = (g, f, e, d.wrapping_add(first));
-        (d, c, b, a) = (c, b, a, first.wrapping_add(sum).wrapping_add(majority));
-    }
-    for (word, more) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
-        *word = word.wrapping_add(more);
-    }
-}
-
 /// The most tokens of a formula whose differences are searched for; in a longer one nothing is
 /// marked.
 const MAX_TOKENS: usize = 1500;
@@ -620,8 +551,87 @@ fn tokens(text: &str) -> Vec<&str> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    #[test]
+    fn the_policy_names_the_style_and_the_script() {
+        assert_eq!(content_hash(STYLE), STYLE_HASH);
+        assert_eq!(content_hash(SCRIPT), SCRIPT_HASH);
+    }
+
+    /// The hash by which a page's policy names a style or a script that it contains.
+    pub(crate) fn content_hash(text: &str) -> String {
+        format!("sha256-{}", base64(&sha256(text)))
+    }
+
+    /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
+    const ROUNDS: [u32; 64] = [
+        0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4,
+        0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe,
+        0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f,
+        0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7,
+        0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc,
+        0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b,
+        0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116,
+        0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+        0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7,
+        0xc67178f2,
+    ];
+    /// The same of the square roots of the first eight.
+    const START: [u32; 8] = [
+        0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab,
+        0x5be0cd19,
+    ];
+
+    fn sha256(text: &str) -> [u8; 32] {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.push(0x80);
+        bytes.resize((bytes.len() + 8).next_multiple_of(64) - 8, 0);
+        bytes.extend((text.len() as u64 * 8).to_be_bytes());
+        let mut state = START;
+        for block in bytes.as_chunks::<64>().0 {
+            compress(&mut state, block);
+        }
+        let mut hash = [0; 32];
+        for (bytes, word) in hash.as_chunks_mut::<4>().0.iter_mut().zip(state) {
+            *bytes = word.to_be_bytes();
+        }
+        hash
+    }
+
+    fn compress(state: &mut [u32; 8], block: &[u8; 64]) {
+        let mut words = [0; 64];
+        for (word, bytes) in words.iter_mut().zip(block.as_chunks::<4>().0) {
+            *word = u32::from_be_bytes(*bytes);
+        }
+        for index in 16..64 {
+            let [before, last] = [words[index - 15], words[index - 2]];
+            let one = before.rotate_right(7) ^ before.rotate_right(18) ^ before >> 3;
+            let other = last.rotate_right(17) ^ last.rotate_right(19) ^ last >> 10;
+            words[index] = one
+                .wrapping_add(other)
+                .wrapping_add(words[index - 16])
+                .wrapping_add(words[index - 7]);
+        }
+        let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
+        for (round, word) in ROUNDS.into_iter().zip(words) {
+            let sum = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
+            let choice = e & f ^ !e & g;
+            let first = h
+                .wrapping_add(sum)
+                .wrapping_add(choice)
+                .wrapping_add(round)
+                .wrapping_add(word);
+            let sum = a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22);
+            let majority = a & b ^ a & c ^ b & c;
+            (h, g, f, e) = (g, f, e, d.wrapping_add(first));
+            (d, c, b, a) = (c, b, a, first.wrapping_add(sum).wrapping_add(majority));
+        }
+        for (word, more) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
+            *word = word.wrapping_add(more);
+        }
+    }
 
     fn rows_of(column: Column, rows: impl Into<Vec<Vec<Cell<'static>>>>) -> Vec<Vec<PageCell>> {
         let table = Table::from_rows([column], rows.into());
