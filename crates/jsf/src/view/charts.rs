@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use job_sort_formula::rank::JobMove;
 use jsf_simulate::{Distribution, MeanChange};
 
-use crate::view::document::ChartSvg;
+use crate::view::document::{Chart, Legend};
 use crate::view::words::{
     duration, grouped, grouped_number, printable, signed_duration, without_zeros,
 };
@@ -19,10 +19,12 @@ use crate::view::words::{
 const DESCRIPTION: &str = "The table below has the same numbers.";
 
 /// A chart for either width of a screen.
-fn in_both_layouts(name: &str, draw: impl Fn(Layout) -> Svg) -> ChartSvg {
-    ChartSvg {
-        wide: draw(Layout::Wide).finish(name, DESCRIPTION),
-        narrow: draw(Layout::Narrow).finish(name, DESCRIPTION),
+fn in_both_layouts(name: &str, legend: Legend, draw: impl Fn(Layout) -> Svg) -> Chart {
+    Chart {
+        wide: draw(Layout::Wide).finish(name),
+        narrow: draw(Layout::Narrow).finish(name),
+        legend,
+        summary: "",
     }
 }
 
@@ -110,8 +112,8 @@ impl Axis {
 }
 
 impl Plot {
-    pub(crate) fn chart(&self, name: &str) -> ChartSvg {
-        in_both_layouts(name, |layout| self.draw(layout))
+    pub(crate) fn chart(&self, name: &str, legend: Legend) -> Chart {
+        in_both_layouts(name, legend, |layout| self.draw(layout))
     }
 
     pub(crate) fn draw(&self, layout: Layout) -> Svg {
@@ -124,7 +126,7 @@ impl Plot {
             svg.line((LEFT, y(tick)), (right, y(tick)), "grid");
             svg.text(
                 (LEFT - 8.0, y(tick) + 4.0),
-                Anchor::End,
+                "end",
                 "axis",
                 &short_number(tick),
             );
@@ -133,7 +135,7 @@ impl Plot {
             svg.line((x(tick), BOTTOM), (x(tick), BOTTOM + 5.0), "frame");
             svg.text(
                 (x(tick), BOTTOM + 18.0),
-                Anchor::Middle,
+                "middle",
                 "axis",
                 &short_number(tick),
             );
@@ -141,23 +143,18 @@ impl Plot {
         svg.line((LEFT, BOTTOM), (right, BOTTOM), "frame");
         svg.text(
             ((LEFT + right) / 2.0, BOTTOM + 38.0),
-            Anchor::Middle,
+            "middle",
             "axis",
             &self.x.caption,
         );
-        svg.text(
-            (LEFT - 8.0, TOP - 16.0),
-            Anchor::End,
-            "axis",
-            &self.y.caption,
-        );
+        svg.text((LEFT - 8.0, TOP - 16.0), "end", "axis", &self.y.caption);
         for (index, line) in self.lines.iter().enumerate() {
             let steps = line.steps.iter();
             let steps = steps.map(|[from, to, value]| (x(*from), x(*to), y(*value)));
             svg.path(&steps_path(steps), &line.class, &line.name);
             if line.is_named {
                 let place = (right + 12.0, TOP + 18.0 * index as f64);
-                svg.text(place, Anchor::Start, &line.class, &line.name);
+                svg.text(place, "start", &line.class, &line.name);
             }
         }
         svg
@@ -194,10 +191,16 @@ pub(crate) struct Slope {
 
 /// The chart of a wide screen. A phone has no room for names on both sides; there a table takes its
 /// place.
-pub(crate) fn chart(slopes: &[Slope], name: &str) -> ChartSvg {
-    ChartSvg {
-        wide: draw(slopes).finish(name, DESCRIPTION),
+pub(crate) fn chart(slopes: &[Slope], name: &str) -> Chart {
+    Chart {
+        wide: draw(slopes).finish(name),
         narrow: String::new(),
+        legend: &[
+            ("up", "gains places"),
+            ("down", "loses places"),
+            ("same", "keeps its place"),
+        ],
+        summary: "",
     }
 }
 
@@ -219,8 +222,8 @@ fn draw(slopes: &[Slope]) -> Svg {
     let mut svg = Svg::new(width, TOP + ROW * most as f64);
     let (left, right) = (names, width - names);
     let (from, to) = (left + RANK, right - RANK);
-    svg.text((left, 18.0), Anchor::End, "axis strong", "old order");
-    svg.text((right, 18.0), Anchor::Start, "axis strong", "new order");
+    svg.text((left, 18.0), "end", "axis strong", "old order");
+    svg.text((right, 18.0), "start", "axis strong", "new order");
     for Slope { name, job } in slopes {
         let title = format!("{name}: {} → {}", place(job.old), place(job.new));
         let [old_y, new_y] =
@@ -237,17 +240,12 @@ fn draw(slopes: &[Slope]) -> Svg {
             (None, None) => continue,
         };
         svg.path(&commands, direction(job), &title);
-        let old = (job.old, left, old_y, Anchor::End, 1.0);
-        let new = (job.new, right, new_y, Anchor::Start, -1.0);
+        let old = (job.old, left, old_y, "end", 1.0);
+        let new = (job.new, right, new_y, "start", -1.0);
         for (rank, x, y, anchor, sign) in [old, new] {
             if let Some(y) = y {
                 svg.text((x, y + 4.0), anchor, "label", &fitting(name, names - 8.0));
-                svg.text(
-                    (x + sign * 22.0, y + 4.0),
-                    Anchor::Middle,
-                    "axis",
-                    &place(rank),
-                );
+                svg.text((x + sign * 22.0, y + 4.0), "middle", "axis", &place(rank));
             }
         }
     }
@@ -296,8 +294,8 @@ pub(crate) struct Row<'a> {
 }
 
 impl Intervals<'_> {
-    pub(crate) fn chart(&self, name: &str) -> ChartSvg {
-        in_both_layouts(name, |layout| self.draw(layout))
+    pub(crate) fn chart(&self, name: &str, legend: Legend) -> Chart {
+        in_both_layouts(name, legend, |layout| self.draw(layout))
     }
 
     fn draw(&self, layout: Layout) -> Svg {
@@ -320,17 +318,17 @@ impl Intervals<'_> {
             let class = if *value == 0.0 { "frame" } else { "grid" };
             svg.line((x(*value), TOP - 8.0), (x(*value), bottom), class);
             if x(*value) >= free {
-                svg.text((x(*value), TOP - 14.0), Anchor::Middle, "axis", label);
+                svg.text((x(*value), TOP - 14.0), "middle", "axis", label);
                 free = x(*value) + LABEL;
             }
         }
-        svg.text((left, 14.0), Anchor::Start, "axis", self.directions[0]);
-        svg.text((right, 14.0), Anchor::End, "axis", self.directions[1]);
+        svg.text((left, 14.0), "start", "axis", self.directions[0]);
+        svg.text((right, 14.0), "end", "axis", self.directions[1]);
         let ends = |index: usize| words + COLUMN * (index + 1) as f64 - 4.0;
         for (index, heading) in self.columns.iter().enumerate() {
             svg.text(
                 (ends(index), layout.either(TOP - 14.0, 14.0)),
-                Anchor::End,
+                "end",
                 "axis",
                 heading,
             );
@@ -339,8 +337,8 @@ impl Intervals<'_> {
             let top = TOP + row_height * index as f64;
             let y = top + layout.either(0.5 * row_height, 27.0);
             let text = layout.either(y + 4.0, top + 13.0);
-            let beside = (left - 12.0, Anchor::End, left - 28.0);
-            let (x_of_name, anchor, room) = layout.either(beside, (4.0, Anchor::Start, words));
+            let beside = (left - 12.0, "end", left - 28.0);
+            let (x_of_name, anchor, room) = layout.either(beside, (4.0, "start", words));
             let name = fitting(&row.name, room);
             svg.text((x_of_name, text), anchor, "label", &name);
             if let Some(([from, to], class)) = row.line {
@@ -350,7 +348,7 @@ impl Intervals<'_> {
                 svg.circle((x(*value), y), 4.5, class, &row.title);
             }
             for (index, words) in row.words.iter().enumerate() {
-                svg.text((ends(index), text), Anchor::End, "label", words);
+                svg.text((ends(index), text), "end", "label", words);
             }
         }
         svg
@@ -358,24 +356,23 @@ impl Intervals<'_> {
 }
 
 /// The meaning of the marks of a [`forest`].
-pub(crate) const FOREST_LEGEND: [(&str, &str); 4] = [
+const FOREST_LEGEND: Legend = &[
     ("up", "shorter, more than chance"),
     ("down", "longer, more than chance"),
     ("hollow up", "shorter, may be chance"),
     ("hollow down", "longer, may be chance"),
 ];
-/// The meaning of the marks of the [`spreads`] of two sides.
-pub(crate) const SPREAD_LEGEND: [(&str, &str); 2] =
-    [("old", "old formula"), ("new", "new formula")];
+/// The meaning of the marks of two sides.
+pub(crate) const SIDES_LEGEND: Legend = &[("old", "old formula"), ("new", "new formula")];
 /// The meaning of the marks of the [`spreads`] of one side.
-pub(crate) const SPREAD_LEGEND_OF_ONE: [(&str, &str); 2] = [
+const SPREAD_LEGEND_OF_ONE: Legend = &[
     ("new", "half of the jobs have started"),
     ("hollow new", "95 % have started"),
 ];
 
 /// How the mean wait of each group changes, with its interval: a filled mark is more than chance, a
 /// hollow one may be chance.
-pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> ChartSvg {
+pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> Chart {
     // the axis has 0, and begins and ends at labelled changes
     let [mut least, mut most] = [0.0, 0.0];
     let mut rows = Vec::new();
@@ -401,7 +398,8 @@ pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> ChartSvg {
         columns: vec!["change"],
         rows,
     };
-    intervals.chart(&format!("How the mean wait changes by {what}"))
+    let name = format!("How the mean wait changes by {what}");
+    intervals.chart(&name, FOREST_LEGEND)
 }
 
 fn change_row<'a>(name: &'a str, change: &MeanChange) -> Row<'a> {
@@ -456,10 +454,14 @@ const TICKS: [(f64, &str); 9] = [
 /// The waits of each group within which half and 95 % of the jobs have started: under two formulas
 /// a line from the old to the new wait for either, under one a line between both. The axis is
 /// logarithmic beyond a minute.
-pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> ChartSvg {
+pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> Chart {
     let mut most: f64 = 60.0;
+    let mut legend = SPREAD_LEGEND_OF_ONE;
     let mut rows = Vec::new();
     for (name, sides) in groups {
+        if sides.len() > 1 {
+            legend = SIDES_LEGEND;
+        }
         for waits in sides {
             most = most.max(waits.p95.max(waits.median));
         }
@@ -478,9 +480,8 @@ pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> Chart
         columns: vec!["of the jobs"],
         rows,
     };
-    intervals.chart(&format!(
-        "The waits of half and of 95 % of the jobs by {what}"
-    ))
+    let name = format!("The waits of half and of 95 % of the jobs by {what}");
+    intervals.chart(&name, legend)
 }
 
 fn spread_rows<'a>(name: &'a str, sides: &[Distribution]) -> Vec<Row<'a>> {
@@ -540,14 +541,6 @@ pub(crate) struct Svg {
     height: f64,
 }
 
-/// The end of a text that is at its position.
-#[derive(Clone, Copy)]
-enum Anchor {
-    Start,
-    Middle,
-    End,
-}
-
 impl Svg {
     fn new(width: f64, height: f64) -> Self {
         Self {
@@ -585,13 +578,9 @@ impl Svg {
         );
     }
 
-    fn text(&mut self, at: (f64, f64), anchor: Anchor, class: &str, text: &str) {
+    /// `anchor` is the part of the text that is at the position: `start`, `middle` or `end`.
+    fn text(&mut self, at: (f64, f64), anchor: &str, class: &str, text: &str) {
         let (x, y) = at;
-        let anchor = match anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
-        };
         let _ = write!(
             self.body,
             "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" class=\"{class}\">{}</text>",
@@ -600,8 +589,8 @@ impl Svg {
     }
 
     /// The chart, with a name and a description for those who do not see it.
-    fn finish(self, name: &str, description: &str) -> String {
-        self.element("", "", name, description)
+    fn finish(self, name: &str) -> String {
+        self.element("", "", name, DESCRIPTION)
     }
 
     /// The chart as a document of its own, with its styles.
@@ -747,7 +736,7 @@ mod tests {
             lines: vec![line],
         }
         .draw(Layout::Wide)
-        .finish("", "");
+        .finish("");
         assert!(
             chart.contains("M76.0 172.0H316.0V28.0H436.0M476.0 124.0H876.0"),
             "{chart}"
@@ -761,7 +750,7 @@ mod tests {
             name: format!("{row}.vm"),
             job: JobMove { row, old, new },
         });
-        let chart = draw(&slopes).finish("", "");
+        let chart = draw(&slopes).finish("");
         assert_eq!(chart.matches("<path").count(), 2);
         assert!(
             chart.contains("0.vm: 1 → 2")
@@ -787,9 +776,10 @@ mod tests {
             ("unsure", change(3600.0, -600.0, 8000.0, 100)),
             ("few", change(3600.0, 600.0, 8000.0, 5)),
         ];
-        let ChartSvg {
+        let Chart {
             wide: chart,
             narrow,
+            ..
         } = forest("queue", &groups);
         assert_eq!(narrow.matches("<circle").count(), 3);
         assert!(
@@ -864,12 +854,12 @@ mod tests {
         let mut svg = Svg::new(900.0, 10.0);
         svg.text(
             (1.0, 2.0),
-            Anchor::End,
+            "end",
             "label",
             "</text><script>alert('1')</script>\u{202e}\u{1b}",
         );
         svg.circle((0.0, 0.0), 1.0, "bar", "\"><b>&");
-        let chart = svg.finish("a \"quoted\" <title>", "d");
+        let chart = svg.finish("a \"quoted\" <title>");
         assert!(
             !chart.contains("<script>") && !chart.contains("<b>") && !chart.contains("\u{202e}")
         );

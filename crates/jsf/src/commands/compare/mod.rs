@@ -19,7 +19,7 @@ use crate::answer::{Answer, Cells, CsvWriter, Each, Format, guarded_names, objec
 use crate::commands::shares::view::tree_section;
 use crate::view::charts::{self, MAX_SLOPES, Slope};
 use crate::view::document::{
-    Cell, Chart, Column, DECIDES, Document, Fact, RowLimit, Section, Table, cells,
+    Cell, Column, DECIDES, Document, Fact, RowLimit, Section, Table, cells,
 };
 use crate::view::findings::{brief_findings, brief_findings_of_sides, verdict_sentence};
 use crate::view::sections::{
@@ -381,7 +381,7 @@ impl<'a> CompareReport<'a> {
         }
         let name = "Each job's place in the old and in the new order";
         Section::new("every job's place")
-            .chart(move || Chart::new(charts::chart(&slopes, name), &DIRECTIONS))
+            .chart(move || charts::chart(&slopes, name))
             .table(self.new_order().folded("The new order as a table"))
     }
 
@@ -694,13 +694,6 @@ fn farthest_first(job: &JobMove) -> (bool, Reverse<u64>) {
     let places = moved.unwrap_or_default().unsigned_abs();
     (moved.is_some(), Reverse(places))
 }
-
-/// The meaning of the colours of marks that are jobs.
-const DIRECTIONS: [(&str, &str); 3] = [
-    ("up", "gains places"),
-    ("down", "loses places"),
-    ("same", "keeps its place"),
-];
 
 /// The places 1 to 10, 11 to 100, and so on.
 fn bands(most: usize) -> Vec<(usize, usize)> {

@@ -16,9 +16,9 @@ use crate::commands::fit::GoalFitReport;
 use crate::commands::simulate::view::{
     DOUBT, effect, interval_in_brackets, validation_fact, warning_lines, warning_sections,
 };
-use crate::view::charts::{self, FOREST_LEGEND, Intervals, Row, place_between};
+use crate::view::charts::{self, Intervals, Row, place_between};
 use crate::view::document::{
-    Cell, Chart, ChartSvg, Column, Document, Fact, RowLimit, Section, Table, cells,
+    Cell, Chart, Column, Document, Fact, Legend, RowLimit, Section, Table, cells,
 };
 use crate::view::sections::{state_in_words, value_in_words};
 use crate::view::words::{
@@ -493,8 +493,7 @@ fn who_pays(fit: &GoalFit) -> Section<'_> {
             let mut rows = vec![("all jobs", fit.held_out.difference.wait)];
             let shown = groups[..first].iter().chain(&groups[last..]);
             rows.extend(shown.map(|group| (&*group.name, group.wait)));
-            section =
-                section.chart(move || Chart::new(charts::forest(what, &rows), &FOREST_LEGEND));
+            section = section.chart(move || charts::forest(what, &rows));
         }
     }
     section
@@ -529,15 +528,17 @@ fn baselines_section(fit: &GoalFit) -> Section<'_> {
 
 /// Each goal on an axis of its own from 0.
 fn goals(goals: &[FittedGoal]) -> Chart {
-    let legend = [
+    let legend = &[
         ("same", "limit"),
         ("old", "in force"),
         ("hollow new", "fitted, on the days searched"),
         ("new", "fitted, on the days held out"),
     ];
-    Chart::new(
-        figure("The goals", "limit", goals.iter().map(goal_row).collect()),
-        &legend,
+    figure(
+        "The goals",
+        "limit",
+        goals.iter().map(goal_row).collect(),
+        legend,
     )
 }
 
@@ -580,10 +581,8 @@ fn goal_row(goal: &FittedGoal) -> Row<'_> {
 /// Each constant between the ends of its range, with the values that do as well.
 fn constants(constants: &[FittedConstant]) -> Chart {
     let rows = constants.iter().map(constant_row).collect();
-    Chart::new(
-        figure("The constants", "range", rows),
-        &[("new", "fitted"), ("old", "start")],
-    )
+    let legend = &[("new", "fitted"), ("old", "start")];
+    figure("The constants", "range", rows, legend)
 }
 
 fn constant_row(constant: &FittedConstant) -> Row<'_> {
@@ -610,16 +609,15 @@ fn constant_row(constant: &FittedConstant) -> Row<'_> {
 }
 
 /// Rows whose values are places on an axis of their own.
-fn figure(name: &str, column: &'static str, rows: Vec<Row<'_>>) -> ChartSvg {
-    let columns = vec![column];
+fn figure(name: &str, column: &'static str, rows: Vec<Row<'_>>, legend: Legend) -> Chart {
     let intervals = Intervals {
         place: Box::new(|place| place),
         ticks: Vec::new(),
         directions: ["", ""],
-        columns,
+        columns: vec![column],
         rows,
     };
-    intervals.chart(name)
+    intervals.chart(name, legend)
 }
 
 /// Where a value is in a range, 0..=1.

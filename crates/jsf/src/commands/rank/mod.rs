@@ -22,9 +22,7 @@ use serde::{Serialize, Serializer};
 use crate::answer::{Answer, Cells, Each, Format, guarded, object, write_in_order};
 use crate::commands::shares::view::tree_section;
 use crate::view::charts::{Axis, Plot, StepLine};
-use crate::view::document::{
-    Cell, Chart, ChartSvg, Column, DECIDES, Document, Fact, Section, Table, cells,
-};
+use crate::view::document::{Cell, Chart, Column, DECIDES, Document, Fact, Section, Table, cells};
 use crate::view::findings::{brief_findings, verdict_sentence};
 use crate::view::sections::{decides_fact, group_sections, rule_facts, summand_columns};
 use crate::view::words::{count, grouped_count, grouped_number, significant, state_words};
@@ -197,7 +195,7 @@ impl Answer for RankReport<'_> {
         let mut section = Section::new("jobs");
         // a chart is shown on a page only, and the table has its numbers
         if self.queue.ranking.order().len() > 1 {
-            section = section.chart(|| Chart::new(values_chart(self.queue), &[]));
+            section = section.chart(|| values_chart(self.queue));
         }
         let section = section.table(self.jobs(&decides));
         sections.push(section.in_full_if(!has_effect));
@@ -673,7 +671,7 @@ fn first_job(queue: &RankedQueue) -> Option<String> {
 
 /// The values of the jobs over their ranks, of many jobs only some. A level line is a group of jobs
 /// of the same value, which the formula does not order.
-fn values_chart(queue: &RankedQueue) -> ChartSvg {
+fn values_chart(queue: &RankedQueue) -> Chart {
     let order = queue.ranking.order();
     let values = queue.ranking.scores().values();
     let every = order.len().div_ceil(MAX_POINTS).max(1);
@@ -705,7 +703,7 @@ fn values_chart(queue: &RankedQueue) -> ChartSvg {
         },
         lines: vec![line],
     };
-    plot.chart("The value of each job over its rank")
+    plot.chart("The value of each job over its rank", &[])
 }
 
 fn cells(job: Job<'_>) -> Vec<Cell<'_>> {

@@ -16,7 +16,7 @@ use crate::commands::shares::{
     shares, usage_part,
 };
 use crate::view::charts::{Intervals, Row};
-use crate::view::document::{Cell, Chart, ChartSvg, Column, Document, Fact, Section, Table, cells};
+use crate::view::document::{Cell, Chart, Column, Document, Fact, Section, Table, cells};
 use crate::view::sections::{MAX_LEVELS, branches, group_sections, move_cells, move_columns};
 use crate::view::words::{
     capitalised, count, first_names, grouped, grouped_count, grouped_number, percent,
@@ -313,7 +313,7 @@ pub(crate) fn tree_section(assessed: &AssessedTree) -> Section<'_> {
                 "The entities without shares (40 at most), and those farthest above and farthest below their shares \
                  (15 at most of each).",
             )
-            .chart(move || Chart::new(draw(assessed, &entities), &LEGEND));
+            .chart(move || draw(assessed, &entities));
     }
     section.table(parts_table(assessed).folded("The tree as a table"))
 }
@@ -575,9 +575,6 @@ const MAX_WITHOUT: usize = 40;
 /// A smaller part is drawn as 0.
 const SMALLEST: f64 = 1e-5;
 
-/// The meaning of the marks.
-const LEGEND: [(&str, &str); 2] = [("old", "share"), ("new", "part of the usage")];
-
 /// The entities without shares, and those farthest above and farthest below their shares, in this
 /// order.
 fn farthest_entities(assessed: &AssessedTree) -> Vec<NodeId> {
@@ -611,7 +608,7 @@ fn farthest_with_shares(
     entities
 }
 
-fn draw(assessed: &AssessedTree, entities: &[NodeId]) -> ChartSvg {
+fn draw(assessed: &AssessedTree, entities: &[NodeId]) -> Chart {
     let mut least: f64 = 1.0;
     let mut rows = Vec::new();
     for &node in entities {
@@ -648,7 +645,8 @@ fn draw(assessed: &AssessedTree, entities: &[NodeId]) -> ChartSvg {
         columns: vec!["share", "usage"],
         rows,
     };
-    intervals.chart("Each entity's share of the machine, and its part of the usage")
+    let name = "Each entity's share of the machine, and its part of the usage";
+    intervals.chart(name, &[("old", "share"), ("new", "part of the usage")])
 }
 
 /// Where a part is on a logarithmic axis that begins at a power of ten, with 0 left of it.
@@ -795,9 +793,10 @@ mod tests {
             (names[0], names[1], names[2], names[31]),
             ("none", "idle", "u99", "u0")
         );
-        let ChartSvg {
+        let Chart {
             wide: chart,
             narrow,
+            ..
         } = draw(&tree, &entities);
         assert_eq!(narrow.matches("<circle").count(), 64);
         assert_eq!(chart.matches("<circle").count(), 64);

@@ -13,11 +13,9 @@ use jsf_simulate::{
 
 use crate::commands::simulate::view::interval_in_words;
 use crate::commands::simulate::{Compared, ComparedGroup, JobLine, SimulationReport};
-use crate::view::charts::{
-    self, Axis, FOREST_LEGEND, Plot, SPREAD_LEGEND, SPREAD_LEGEND_OF_ONE, StepLine,
-};
+use crate::view::charts::{self, Axis, Plot, SIDES_LEGEND, StepLine};
 use crate::view::document::{
-    Cell, Chart, Column, Fact, RowLimit, Section, Table, cells, star, text_of,
+    Cell, Chart, Column, Fact, Legend, RowLimit, Section, Table, cells, star, text_of,
 };
 use crate::view::words::{
     count, duration, grouped_count, grouped_number, moment, percent, signed_rough_duration,
@@ -716,10 +714,10 @@ fn with_changes<'a>(
         spreads.push((name, spread));
     }
     section
-        .chart(move || Chart::new(charts::forest(what, &changes), &FOREST_LEGEND))
+        .chart(move || charts::forest(what, &changes))
         .chart(move || Chart {
             summary: "How long half, and 95 % of the jobs wait at most, as a chart",
-            ..Chart::new(charts::spreads(what, &spreads), &SPREAD_LEGEND)
+            ..charts::spreads(what, &spreads)
         })
 }
 
@@ -741,7 +739,7 @@ fn with_spreads<'a>(
     for group in groups.iter().take(MAX_DRAWN) {
         rows.push((shown_name(&group.name), vec![group.wait]));
     }
-    section.chart(move || Chart::new(charts::spreads(what, &rows), &SPREAD_LEGEND_OF_ONE))
+    section.chart(move || charts::spreads(what, &rows))
 }
 
 /// The section with charts of how much of the machine is in use over time, and how many jobs wait,
@@ -760,11 +758,10 @@ fn with_course<'a>(section: Section<'a>, sides: &[&SimulationReport<'_>]) -> Sec
         (end.saturating_sub(begin) as f64).max(1.0),
         "since the first submission",
     );
-    let (names, legend): (_, &[_]) = if sides.len() == 1 {
+    let (names, legend): (_, Legend) = if sides.len() == 1 {
         (&[("new", "")][..], &[])
     } else {
-        let names = &[("old", "old formula"), ("new", "new formula")];
-        (names, &SPREAD_LEGEND)
+        (SIDES_LEGEND, SIDES_LEGEND)
     };
     let (mut used, mut waiting) = (Vec::new(), Vec::new());
     for (side, (class, name)) in iter::zip(sides, names) {
@@ -792,8 +789,8 @@ fn with_course<'a>(section: Section<'a>, sides: &[&SimulationReport<'_>]) -> Sec
     };
     let used_name = "How many per cent of the processors are in use over time";
     section
-        .chart(move || Chart::new(used.chart(used_name), legend))
-        .chart(move || Chart::new(waiting.chart("How many jobs wait over time"), legend))
+        .chart(move || used.chart(used_name, legend))
+        .chart(move || waiting.chart("How many jobs wait over time", legend))
 }
 
 fn step_line(class: &str, name: &str, steps: Vec<[f64; 3]>) -> StepLine {

@@ -117,36 +117,21 @@ pub struct DrawingStyle {
     pub width: Option<usize>,
 }
 
-/// An SVG element for either width of a screen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChartSvg {
+/// A chart as an SVG element for either width of a screen.
+#[derive(Debug, Clone)]
+pub struct Chart {
     /// For a screen as wide as a page.
     pub wide: String,
     /// For a phone; empty if the table that follows takes its place there.
     pub narrow: String,
-}
-
-/// A chart as SVG, and what its marks mean.
-#[derive(Debug, Clone)]
-pub struct Chart {
-    /// The SVG elements.
-    pub svg: ChartSvg,
-    /// A class and its meaning each.
-    pub legend: Vec<(&'static str, &'static str)>,
+    /// What its marks mean.
+    pub legend: Legend,
     /// What opens the chart; empty for a chart that is always open.
     pub summary: &'static str,
 }
 
-impl Chart {
-    /// A chart that is always shown.
-    pub fn new(svg: ChartSvg, legend: &[(&'static str, &'static str)]) -> Self {
-        Self {
-            svg,
-            legend: legend.to_vec(),
-            summary: "",
-        }
-    }
-}
+/// The classes of marks, and the meaning of each.
+pub type Legend = &'static [(&'static str, &'static str)];
 
 impl<'a> Section<'a> {
     fn is_in_text(&self) -> bool {

@@ -15,7 +15,7 @@ use minijinja::{Environment, Value, context};
 use serde::Serialize;
 
 use crate::view::document::{
-    Block, Cell, Chart, Column, Document, DrawingStyle, Fact, Fit, Medium, Section, Table, Tone,
+    Block, Cell, Column, Document, DrawingStyle, Fact, Fit, Medium, Section, Table, Tone,
 };
 use crate::view::words::{capitalised, grouped_count, printable};
 
@@ -192,20 +192,16 @@ fn page_block(block: &Block<'_>, heading: &str) -> Value {
             context! { kind => "drawing", text => drawing(style) }
         }
         Block::Chart(chart) => {
-            let Chart {
-                svg,
-                legend,
-                summary,
-            } = chart();
-            let mut figures = vec![context! { svg => svg.wide, class => "wide" }];
-            if !svg.narrow.is_empty() {
-                figures.push(context! { svg => svg.narrow, class => "narrow" });
+            let chart = chart();
+            let mut figures = vec![context! { svg => chart.wide, class => "wide" }];
+            if !chart.narrow.is_empty() {
+                figures.push(context! { svg => chart.narrow, class => "narrow" });
             }
-            let mut entries = Vec::new();
-            for (class, text) in legend {
-                entries.push(context! { class, text });
+            let mut legend = Vec::new();
+            for (class, text) in chart.legend {
+                legend.push(context! { class, text });
             }
-            context! { kind => "chart", figures, legend => entries, summary }
+            context! { kind => "chart", figures, legend, summary => chart.summary }
         }
         Block::Table(table) => page_table(table, heading),
     }
