@@ -202,11 +202,6 @@ impl FormulaArgs {
             None => self.formula_file.as_deref(),
         }
     }
-
-    /// Whether it is read from standard input.
-    pub(crate) fn is_from_stdin(&self) -> bool {
-        self.file().is_some_and(is_stdin)
-    }
 }
 
 /// A queue, and the formula that ranks it.
@@ -388,10 +383,10 @@ pub(crate) fn argument_of_log(argument: Arg) -> Arg {
     }
 }
 
-/// Which files of a log are standard input.
-pub(crate) fn workload_readers(log: &LogOptions) -> Vec<Reader<'static>> {
+/// The files of a log.
+pub(crate) fn workload_readers(log: &LogOptions) -> Vec<Reader<'_>> {
     let paths = log.workload.iter();
-    paths.map(|path| ("--workload", is_stdin(path))).collect()
+    paths.map(|path| ("--workload", Some(&**path))).collect()
 }
 
 /// How a log is run through time at a site.

@@ -36,7 +36,7 @@ pub(crate) use crate::cli::args::{
     listed_name, number_of_jobs,
 };
 pub(crate) use crate::cli::output::{
-    Output, Progress, Warnings, draw, draw_all, format, in_options, report, report_errors,
+    Output, Page, Progress, Warnings, draw, draw_all, format, in_options, report, report_errors,
     show_site, warn, warn_all, with_options,
 };
 pub(crate) use crate::cli::queue::{

@@ -32,72 +32,37 @@ use crate::view::words::{count, printable};
 
 /// How an answer is written.
 pub(crate) struct Output<'a> {
-    format: Format,
-    /// How much of it people see.
-    text: TextArgs,
+    /// The format, and how much of the answer people see.
+    pub(crate) answer: AnswerArgs,
     /// Whether the number of rows was asked for: people see all of them.
-    has_asked_rows: bool,
-    /// The width of tables where there is no terminal.
-    piped_width: Option<usize>,
-    cells: Cells,
+    pub(crate) has_asked_rows: bool,
+    /// For an answer whose cells may be very long: the width of its tables where there is no
+    /// terminal.
+    pub(crate) piped_width: Option<usize>,
+    pub(crate) cells: Cells,
     /// The warnings about what it is computed from, which are a part of it.
-    warnings: &'a [String],
-    page: Option<Page<'a>>,
+    pub(crate) warnings: &'a [String],
+    pub(crate) page: Page<'a>,
 }
 
-/// The file for a page, and what the command reads, which no page may replace.
-struct Page<'a> {
-    path: &'a Path,
-    sites: Vec<&'a Site>,
-    files: Vec<&'a PathBuf>,
+/// The file for a page, if one is written, and what the command reads, which no page may replace.
+#[derive(Default)]
+pub(crate) struct Page<'a> {
+    pub(crate) path: Option<&'a Path>,
+    pub(crate) sites: Vec<&'a Site>,
+    pub(crate) files: Vec<&'a PathBuf>,
 }
 
 impl<'a> Output<'a> {
-    pub(crate) fn new(format: Format, text: TextArgs, warnings: &'a [String]) -> Self {
+    /// The answer alone, with these warnings.
+    pub(crate) fn new(answer: AnswerArgs, warnings: &'a [String]) -> Self {
         Self {
-            format,
-            text,
+            answer,
             has_asked_rows: false,
             piped_width: None,
             cells: Cells::Plain,
             warnings,
-            page: None,
-        }
-    }
-
-    /// The same by the arguments that most commands have.
-    pub(crate) fn of(arguments: AnswerArgs, warnings: &'a [String]) -> Self {
-        Self::new(arguments.format, arguments.text, warnings)
-    }
-
-    pub(crate) fn with_cells(mut self, cells: Cells) -> Self {
-        self.cells = cells;
-        self
-    }
-
-    pub(crate) fn with_asked_rows(mut self, has_asked_rows: bool) -> Self {
-        self.has_asked_rows = has_asked_rows;
-        self
-    }
-
-    /// For an answer whose cells may be very long: the width of its tables where there is no
-    /// terminal.
-    pub(crate) fn with_piped_width(mut self, width: usize) -> Self {
-        self.piped_width = Some(width);
-        self
-    }
-
-    /// Writes a page too, if there is a path for it. It replaces no file of the sites, and none of
-    /// `files`.
-    pub(crate) fn with_page(
-        self,
-        path: Option<&'a Path>,
-        sites: Vec<&'a Site>,
-        files: Vec<&'a PathBuf>,
-    ) -> Self {
-        Self {
-            page: path.map(|path| Page { path, sites, files }),
-            ..self
+            page: Page::default(),
         }
     }
 
@@ -113,17 +78,18 @@ impl<'a> Output<'a> {
 
     /// Writes an answer. All of it is written when this returns, so that messages can follow.
     pub(crate) fn write(&self, answer: &impl Answer, out: &mut impl Write) -> Result<(), CliError> {
-        if let Some(Page { path, sites, files }) = &self.page {
+        let Page { path, sites, files } = &self.page;
+        if let Some(path) = path {
             require_page_file(path, sites, files)?;
             let mut page = Vec::new();
             document::write_page(&self.warned(answer.document()), &command_line(), &mut page)?;
             write_page_file(path, &page)?;
         }
-        match self.format {
+        match self.answer.format {
             Format::Human => self.style().write(&self.warned(answer.document()), out)?,
             Format::Markdown => {
                 let document = self.warned(answer.document());
-                write_markdown(&document, &command_line(), self.text.full, out)?;
+                write_markdown(&document, &command_line(), self.answer.text.full, out)?;
             }
             Format::Json => write_json(answer, self.warnings, out)?,
             other => answer.write_as(other, self.cells, out)?,
@@ -133,7 +99,7 @@ impl<'a> Output<'a> {
 
     /// On a terminal one screen or in full, elsewhere all rows, since another program reads them.
     fn style(&self) -> TerminalStyle {
-        let TextArgs { full, wide } = self.text;
+        let TextArgs { full, wide } = self.answer.text;
         let width = if wide { None } else { terminal_width() };
         let mut height = screen_height().unwrap_or(usize::MAX);
         if self.has_asked_rows {

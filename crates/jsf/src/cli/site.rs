@@ -347,7 +347,7 @@ fn declaration(text: &str) -> Result<(String, InputType), String> {
 impl SiteArgs {
     /// Opens the site of a command that needs one policy, and may take a formula from a file.
     pub fn open(&self, formula: &FormulaArgs, threshold: Option<f64>) -> Result<Site, CliError> {
-        require_one_reader(&[], self, &[("the formula", formula.is_from_stdin())])?;
+        require_one_reader(&[], self, &[("the formula", formula.file())])?;
         let formula = formula.file().map(FormulaText::source).transpose()?;
         if self.policy == Some(PolicyArg::All) {
             return Err(CliError::usage(
@@ -490,8 +490,8 @@ pub fn refuse_idle(options: &[(&str, bool)], reason: &str) -> Result<(), CliErro
 /// The path that means standard input.
 pub(crate) const STDIN: &str = "-";
 
-/// What a command reads, and whether that is standard input.
-pub(crate) type Reader<'a> = (&'a str, bool);
+/// What a command reads, and the path if it is given.
+pub(crate) type Reader<'a> = (&'a str, Option<&'a Path>);
 
 /// Standard input can be read only once: by a file of the site, or by one of the others, which a
 /// message names before and after those of the site.
@@ -501,15 +501,15 @@ pub(crate) fn require_one_reader(
     after: &[Reader<'_>],
 ) -> Result<(), CliError> {
     let mut all = before.to_vec();
-    if let Some(given) = site.given_site() {
-        all.push((given.origin, is_stdin(&given.path)));
-    }
+    let given = site.given_site();
+    all.extend(given.iter().map(|given| (given.origin, Some(&*given.path))));
     for (role, option, _) in FILE_OPTIONS {
-        let is_read = role != Role::SchedPriv && site.files.get(role).is_some_and(is_stdin);
-        all.push((option, is_read));
+        if role != Role::SchedPriv {
+            all.push((option, site.files.get(role)));
+        }
     }
     all.extend(after);
-    all.retain(|(_, is_read)| *is_read);
+    all.retain(|(_, path)| path.is_some_and(is_stdin));
     let readers: Vec<&str> = all.into_iter().map(|(name, _)| name).collect();
     if readers.len() < 2 {
         return Ok(());

@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome
                 title: code.title(),
             });
         }
-        Output::of(arguments.answer, &[]).write(&Codes { codes }, out)?;
+        Output::new(arguments.answer, &[]).write(&Codes { codes }, out)?;
         return Ok(Outcome::Fine);
     };
     let Some(code) = Code::find(name) else {

@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome
     }
     let names = names(&schema).into_iter();
     let (names, unusable) = names.partition(|name| name.unusable.is_none());
-    Output::of(arguments.answer, &[]).write(&Names { names, unusable }, out)?;
+    Output::new(arguments.answer, &[]).write(&Names { names, unusable }, out)?;
     Ok(Outcome::Fine)
 }
 

@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Out
         source: given.text().trim_end(),
         translation,
     };
-    Output::of(arguments.answer, &warnings.into_answer()).write(&answer, out)?;
+    Output::new(arguments.answer, &warnings.into_answer()).write(&answer, out)?;
     Ok(outcome)
 }
 

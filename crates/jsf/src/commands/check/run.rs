@@ -123,7 +123,7 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
             source: &formula.source,
             checked: &formula.checked,
         };
-        Output::of(arguments.answer, &warnings.into_answer()).write(&report, out)?;
+        Output::new(arguments.answer, &warnings.into_answer()).write(&report, out)?;
     }
     // a hidden error counts only if it prevents the command from being printed
     let is_fine = !formula.checked.has_errors() && formula.reaches_server();

@@ -10,15 +10,15 @@ use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::{Checked, error_findings};
 use jsf_site::{
     CompareRequest, ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles,
-    SiteOptions, is_stdin,
+    SiteOptions,
 };
 
 use crate::answer::Format;
-use crate::cli::args::{CsvArgs, FilterArgs, FormulaArgs, TextArgs, number_of_jobs, page_path};
-use crate::cli::output::{self, Output, format};
+use crate::cli::args::{AnswerArgs, CsvArgs, FilterArgs, FormulaArgs, ReportArgs, number_of_jobs};
+use crate::cli::output::{self, Output, Page, format};
 use crate::cli::output::{Warnings, report_errors};
 use crate::cli::queue::select_rows_or_warn;
-use crate::cli::site::{PolicyArg, SiteArgs, require_one_reader};
+use crate::cli::site::{PolicyArg, Reader, SiteArgs, require_one_reader};
 use crate::cli::{
     CliError, FormulaOptions, GivenFormula, Outcome, Progress, read_formula_of, report, show_site,
 };
@@ -27,6 +27,8 @@ use crate::view::words::count;
 
 pub(crate) const NO_OLD_FORMULA: &str = "no formula to compare --new with: give --old FORMULA";
 pub(crate) const NO_NEW_FORMULA: &str = "no formula to compare --old with: give --new FORMULA";
+
+const FORMATS: [Format; 4] = [Format::Human, Format::Markdown, Format::Json, Format::Csv];
 
 /// `jsf compare`
 #[derive(Debug, Args)]
@@ -56,7 +58,8 @@ Examples:
       --site examples/site
   jsf compare --old-file examples/formulas/pp718.txt --new ncpus --format csv \\
       --queue examples/site/qstat.json --sched-priv examples/site/sched_priv
-  jsf compare --new-threshold 0.5 --site examples/site --fail-on-change 20")]
+  jsf compare --new-threshold 0.5 --site examples/site --fail-on-change 20",
+mut_arg("format", |given| given.value_parser(format(&FORMATS))))]
 pub struct CompareArgs {
     /// The old formula [default: the site's]
     ///
@@ -130,27 +133,22 @@ pub struct CompareArgs {
     /// The jobs to list.
     #[command(flatten)]
     filter: FilterArgs,
-    /// How much is shown to people.
+    /// How the answer is written.
     #[command(flatten)]
-    text: TextArgs,
-    /// The output format
-    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json, Format::Csv]), default_value = "human")]
-    format: Format,
+    answer: AnswerArgs,
     /// How CSV is written.
     #[command(flatten)]
     csv: CsvArgs,
-    /// Also write the result as a page
-    ///
-    /// The page is for a browser, with charts
-    #[arg(long, value_name = "FILE", value_parser = page_path())]
-    report: Option<PathBuf>,
+    /// A page.
+    #[command(flatten)]
+    page: ReportArgs,
 }
 
 pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let opened = Opened::open(arguments)?;
     let old_site = &opened.old_site;
     let new_site = opened.new_site();
-    let is_document = arguments.format.is_document();
+    let is_document = arguments.answer.format.is_document();
     arguments.site.report_idle_options(old_site, None);
     // what is wrong with either is drawn
     let OldNew { old, new } = opened.formulas.as_ref().map(GivenFormula::parsed);
@@ -168,7 +166,7 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let compared = opened.rank_both(request, &mut warnings)?;
     opened.write_answer(&compared, &warnings.into_answer(), out)?;
     let OldNew { old, new } = &compared.sides;
-    if arguments.format == Format::Csv {
+    if arguments.answer.format == Format::Csv {
         let on_error = arguments.site.on_error;
         report_errors(on_error, "the old formula", &old.table, &old.ranking);
         report_errors(on_error, "the new formula", &new.table, &new.ranking);
@@ -260,7 +258,7 @@ impl<'a> Opened<'a> {
         let progress = Progress::start("ranking the jobs");
         let compared = self.old_site.compare_read_jobs(request, jobs);
         drop(progress);
-        let is_document = self.arguments.format.is_document();
+        let is_document = self.arguments.answer.format.is_document();
         if is_document && let Ok(compared) = &compared {
             let OldNew { old, new } = &compared.sides;
             findings
@@ -270,7 +268,7 @@ impl<'a> Opened<'a> {
                 .new
                 .extend(error_findings(&new.table, &new.ranking));
         }
-        if compared.is_err() || !is_document || self.arguments.text.full {
+        if compared.is_err() || !is_document || self.arguments.answer.text.full {
             self.draw(&findings);
         }
         if let Err(SiteError::NotArithmetic) = compared {
@@ -290,7 +288,7 @@ impl<'a> Opened<'a> {
     ) -> Result<(), CliError> {
         let arguments = self.arguments;
         let new_site = self.new_site();
-        let is_document = arguments.format.is_document();
+        let is_document = arguments.answer.format.is_document();
         let mut rows = select_rows_or_warn(
             arguments.filter.filter(),
             compared_rows(&compared.comparison),
@@ -300,7 +298,7 @@ impl<'a> Opened<'a> {
         if !is_document {
             rows.truncate(arguments.top.unwrap_or(usize::MAX));
         }
-        let has_page = arguments.report.is_some();
+        let has_page = arguments.page.report.is_some();
         let (mut checked, mut page) = (None, None);
         if is_document || has_page {
             let OldNew { old, new } = &compared.sides;
@@ -314,7 +312,7 @@ impl<'a> Opened<'a> {
             checked = Some(both);
         }
         let mut decides = OldNew::default();
-        if arguments.format != Format::Csv || has_page {
+        if arguments.answer.format != Format::Csv || has_page {
             decides = compared.decides();
         }
         let report = CompareReport {
@@ -332,13 +330,19 @@ impl<'a> Opened<'a> {
             },
             page: page.as_ref(),
         };
-        let sites = vec![&self.old_site, new_site];
         let files = arguments.old_file.iter().chain(&arguments.new_file);
-        Output::new(arguments.format, arguments.text, warnings)
-            .with_asked_rows(arguments.top.is_some())
-            .with_cells(arguments.csv.cells())
-            .with_page(arguments.report.as_deref(), sites, files.collect())
-            .write(&report, out)
+        let page = Page {
+            path: arguments.page.report.as_deref(),
+            sites: vec![&self.old_site, new_site],
+            files: files.collect(),
+        };
+        Output {
+            has_asked_rows: arguments.top.is_some(),
+            cells: arguments.csv.cells(),
+            page,
+            ..Output::new(arguments.answer, warnings)
+        }
+        .write(&report, out)
     }
 
     /// Whether both sides are the same formula at the same site.
@@ -391,7 +395,7 @@ struct OwnFile<'a> {
     /// The files of a site that are the same.
     same_roles: &'static [Role],
     /// The options that give it, and the paths.
-    sides: OldNew<(&'static str, Option<&'a Path>)>,
+    sides: OldNew<Reader<'a>>,
 }
 
 impl OwnFile<'_> {
@@ -469,21 +473,21 @@ fn require_one_file(
     let mut readers = vec![reader(&formulas.old, ["--old", "--old-file"])];
     let mut of_new = vec![reader(&formulas.new, ["--new", "--new-file"])];
     for OwnFile { sides, .. } in arguments.own_files() {
-        readers.push((sides.old.0, sides.old.1.is_some_and(is_stdin)));
-        of_new.push((sides.new.0, sides.new.1.is_some_and(is_stdin)));
+        readers.push(sides.old);
+        of_new.push(sides.new);
     }
     readers.extend(of_new);
     require_one_reader(&[], &arguments.site, &readers)
 }
 
-/// The option of a formula, its text or its file, and whether it is standard input.
-fn reader(formula: &FormulaArgs, [text, file]: [&'static str; 2]) -> (&'static str, bool) {
+/// The option of a formula, its text or its file, and the path.
+fn reader<'a>(formula: &'a FormulaArgs, [text, file]: [&'static str; 2]) -> Reader<'a> {
     let option = if formula.formula.is_some() {
         text
     } else {
         file
     };
-    (option, formula.file().is_some_and(is_stdin))
+    (option, formula.file())
 }
 
 /// Opens the site of the old side, and that of the new one if it differs.

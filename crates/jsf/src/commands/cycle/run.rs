@@ -145,6 +145,6 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
             report.checked = Some(&checked);
         }
     }
-    Output::of(arguments.answer, &warnings.into_answer()).write(&report, out)?;
+    Output::new(arguments.answer, &warnings.into_answer()).write(&report, out)?;
     Ok(outcome)
 }

@@ -10,8 +10,8 @@ use jsf_site::{CycleRequest, DescribedJob, ExplainOptions, RankRequest};
 
 use crate::cli::queue::JobFilter;
 use crate::cli::{
-    AnswerArgs, CliError, EntityArgs, JobArgs, OpenedQueue, Outcome, Output, Progress, QueueArgs,
-    ReportArgs, report_errors, select_rows_or_warn,
+    AnswerArgs, CliError, EntityArgs, JobArgs, OpenedQueue, Outcome, Output, Page, Progress,
+    QueueArgs, ReportArgs, report_errors, select_rows_or_warn,
 };
 use crate::commands::explain::ExplainReport;
 use crate::commands::rank::all_rows;
@@ -175,10 +175,16 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         checked: checked.as_ref(),
         preemption: &site.preemption_of(&request, &ids),
     };
-    Output::of(arguments.answer, &warnings.into_answer())
-        .with_piped_width(PIPED_WIDTH)
-        .with_page(page, vec![site], Vec::new())
-        .write(&report, out)?;
+    Output {
+        piped_width: Some(PIPED_WIDTH),
+        page: Page {
+            path: page,
+            sites: vec![site],
+            ..Page::default()
+        },
+        ..Output::new(arguments.answer, &warnings.into_answer())
+    }
+    .write(&report, out)?;
     // of a job that fails itself the explanation says how many others do
     if !fails {
         report_errors(arguments.queue.site.on_error, "the formula", table, ranking);

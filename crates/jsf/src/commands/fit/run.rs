@@ -10,14 +10,14 @@ use jsf_fit::goals::{FitError, FitProgress, Recommendation, fit_goals, formulas_
 use jsf_fit::starts;
 use jsf_fit::wishes::{WishError, Wishes, fit_wishes};
 use jsf_openpbs::check::Verdict;
-use jsf_site::{FormulaText, Site, is_stdin};
+use jsf_site::{FormulaText, Site};
 
 use crate::answer::Answer;
 use crate::cli::args::{
-    AnswerArgs, FormulaArgs, argument_of_log, page_path, simulated_files, simulation,
+    AnswerArgs, FormulaArgs, ReportArgs, argument_of_log, simulated_files, simulation,
     workload_readers,
 };
-use crate::cli::output::Output;
+use crate::cli::output::{Output, Page};
 use crate::cli::site::{SiteArgs, require_one_reader};
 use crate::cli::{
     CliError, FormulaOptions, Outcome, Progress, draw, draw_all, read_formula, read_formula_of,
@@ -109,11 +109,9 @@ pub struct FitArgs {
     /// How the answer is written.
     #[command(flatten)]
     answer: AnswerArgs,
-    /// Also write the result as a page
-    ///
-    /// The page is for a browser, with charts
-    #[arg(long, value_name = "FILE", value_parser = page_path())]
-    report: Option<PathBuf>,
+    /// A page.
+    #[command(flatten)]
+    page: ReportArgs,
 }
 
 /// An argument of several commands as a fit has it.
@@ -297,14 +295,16 @@ fn write(
     answer: &impl Answer,
     out: &mut impl Write,
 ) -> Result<(), CliError> {
-    let output = Output::of(arguments.answer, &[]);
-    output
-        .with_page(
-            arguments.report.as_deref(),
-            vec![site],
-            read_files(arguments),
-        )
-        .write(answer, out)
+    let page = Page {
+        path: arguments.page.report.as_deref(),
+        sites: vec![site],
+        files: read_files(arguments),
+    };
+    Output {
+        page,
+        ..Output::new(arguments.answer, &[])
+    }
+    .write(answer, out)
 }
 
 fn read_wishes(arguments: &FitArgs) -> Result<Wishes, CliError> {
@@ -338,11 +338,10 @@ fn fit_error(error: FitError) -> CliError {
 
 /// Standard input can be only one of the files.
 fn require_one_file(arguments: &FitArgs) -> Result<(), CliError> {
-    let [wishes, goals] = [&arguments.wishes, &arguments.goals].map(Option::as_deref);
     let before = [
-        ("the template", arguments.formula.is_from_stdin()),
-        ("--wishes", wishes.is_some_and(is_stdin)),
-        ("--goals", goals.is_some_and(is_stdin)),
+        ("the template", arguments.formula.file()),
+        ("--wishes", arguments.wishes.as_deref()),
+        ("--goals", arguments.goals.as_deref()),
     ];
     require_one_reader(&before, &arguments.site, &workload_readers(&arguments.log))
 }

@@ -11,8 +11,8 @@ use jsf_site::{RankRequest, RankedQueue};
 
 use crate::answer::Format;
 use crate::cli::{
-    AnswerArgs, CliError, CsvArgs, FilterArgs, OpenedQueue, Outcome, Output, QueueArgs, ReportArgs,
-    format, number_of_jobs, output, report_errors, select_rows_or_warn,
+    AnswerArgs, CliError, CsvArgs, FilterArgs, OpenedQueue, Outcome, Output, Page, QueueArgs,
+    ReportArgs, format, number_of_jobs, output, report_errors, select_rows_or_warn,
 };
 use crate::commands::rank::{RankPageParts, RankReport, TermColumns, all_rows};
 
@@ -142,11 +142,17 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
             tree,
         });
     }
-    Output::of(arguments.answer, &warnings.into_answer())
-        .with_asked_rows(arguments.top.is_some())
-        .with_cells(arguments.csv.cells())
-        .with_page(report, vec![site], Vec::new())
-        .write(&answer, out)?;
+    Output {
+        has_asked_rows: arguments.top.is_some(),
+        cells: arguments.csv.cells(),
+        page: Page {
+            path: report,
+            sites: vec![site],
+            ..Page::default()
+        },
+        ..Output::new(arguments.answer, &warnings.into_answer())
+    }
+    .write(&answer, out)?;
     if has_lines_only {
         report_errors(arguments.queue.site.on_error, "the formula", table, ranking);
     } else if is_document && text.full {

@@ -3,15 +3,13 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::Args;
-use jsf_site::is_stdin;
-
 use crate::cli::site::{SiteArgs, require_one_reader};
 use crate::cli::{
     AnswerArgs, CliError, FormulaArgs, GivenFormula, Outcome, Output, check_and_report,
     read_formula, report, show_site, warn_all,
 };
 use crate::commands::replay::ReplayReport;
+use clap::Args;
 
 /// `jsf replay`
 #[derive(Debug, Args)]
@@ -47,8 +45,8 @@ pub struct ReplayArgs {
 }
 
 pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let formula = ("the formula", arguments.formula.is_from_stdin());
-    let log = ("the log", is_stdin(&arguments.log));
+    let formula = ("the formula", arguments.formula.file());
+    let log = ("the log", Some(&*arguments.log));
     require_one_reader(&[], &arguments.site, &[formula, log])?;
     let site = arguments.site.open(&arguments.formula, None)?;
     let source = read_formula(&arguments.formula, Some(&site))?;
@@ -66,7 +64,7 @@ pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
         python_in_words: &site.python_in_words(),
         replay: &compared.replay,
     };
-    Output::of(arguments.answer, &[]).write(&answer, out)?;
+    Output::new(arguments.answer, &[]).write(&answer, out)?;
     if compared.replay.is_empty() {
         report(
             "error",

@@ -14,7 +14,7 @@ use jsf_site::{
 use crate::cli::site::{PolicyArg, SiteArgs, note_idle};
 use crate::cli::{
     AnswerArgs, CliError, FormulaArgs, FormulaOptions, GivenFormula, MAX_UNKNOWN, Outcome, Output,
-    ReportArgs, Warnings, listed_name, read_formula_of, report_errors, show_site,
+    Page, ReportArgs, Warnings, listed_name, read_formula_of, report_errors, show_site,
     unknown_jobs_error, warn, warn_all,
 };
 use crate::commands::shares::{Places, PolicyView, SharesReport};
@@ -205,11 +205,16 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         changes: &request.changes,
         places: (places.as_ref()).map(|(formula, queue)| Places { formula, queue }),
     };
-    let page = arguments.page.report.as_deref();
-    let read_files = arguments.formula_file.iter().collect();
-    Output::of(arguments.answer, &warnings.into_answer())
-        .with_page(page, vec![&site], read_files)
-        .write(&answer, out)?;
+    let page = Page {
+        path: arguments.page.report.as_deref(),
+        sites: vec![&site],
+        files: arguments.formula_file.iter().collect(),
+    };
+    Output {
+        page,
+        ..Output::new(arguments.answer, &warnings.into_answer())
+    }
+    .write(&answer, out)?;
     let Some((_, places)) = &places else {
         return Ok(Outcome::Fine);
     };

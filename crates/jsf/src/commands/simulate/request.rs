@@ -10,10 +10,18 @@ use job_sort_formula::rank::OldNew;
 use jsf_simulate::MAX_JOBS;
 
 use crate::answer::Format;
-use crate::cli::args::{CsvArgs, FormulaArgs, TextArgs, argument_of_log, page_path};
+use crate::cli::args::{AnswerArgs, CsvArgs, FormulaArgs, ReportArgs, argument_of_log};
 use crate::cli::output::format;
 use crate::cli::site::SiteArgs;
 use crate::log_options::LogOptions;
+
+const FORMATS: [Format; 5] = [
+    Format::Human,
+    Format::Markdown,
+    Format::Json,
+    Format::Csv,
+    Format::Swf,
+];
 
 /// `jsf simulate`
 #[derive(Debug, Args)]
@@ -149,20 +157,15 @@ pub struct SimulateArgs {
     /// under the formula that was in force
     #[arg(long, conflicts_with_all = ["old", "new", "old_file", "new_file", "generate"])]
     pub validate: bool,
-    /// How much is shown to people.
+    /// How the answer is written.
     #[command(flatten)]
-    pub text: TextArgs,
-    /// The output format
-    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json, Format::Csv, Format::Swf]), default_value = "human")]
-    pub format: Format,
+    pub answer: AnswerArgs,
     /// How CSV is written.
     #[command(flatten)]
     pub csv: CsvArgs,
-    /// Also write the result as a page
-    ///
-    /// The page is for a browser, with charts
-    #[arg(long, value_name = "FILE", value_parser = page_path())]
-    pub report: Option<PathBuf>,
+    /// A page.
+    #[command(flatten)]
+    pub page: ReportArgs,
 }
 
 /// The formulas before and after a change.
@@ -191,6 +194,7 @@ pub struct TwoFormulas {
 /// An argument of several commands as a simulation has it.
 fn of_simulation(argument: Arg) -> Arg {
     let help = match argument.get_id().as_str() {
+        "format" => return argument.value_parser(format(&FORMATS)),
         "site" => {
             "The site, as for `jsf rank` [default: the environment variable JSF_SITE]; its formula, resources, queues with their \
              limits, and fair-share tree with its decay are used"

@@ -20,14 +20,13 @@ use jsf_simulate::{
 };
 use jsf_site::{
     FormulaText, PolicyName, Role, SimulatedQueue, Site, SiteError, SiteFiles, check_warm_up,
-    is_stdin,
 };
 use signal_hook::consts::SIGINT;
 use signal_hook::flag::{self, register_conditional_shutdown};
 
 use crate::answer::Format;
 use crate::cli::args::{FormulaArgs, simulated_files, simulation, workload_readers};
-use crate::cli::output::Output;
+use crate::cli::output::{Output, Page};
 use crate::cli::site::{PolicyArg, note_idle, refuse_idle, require_one_reader};
 use crate::cli::{
     CliError, FormulaOptions, GivenFormula, Outcome, Progress, read_formula, read_formula_of,
@@ -46,7 +45,7 @@ use crate::view::words::{count, printable, significant, too_short, waiting_time}
 
 pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     require_one_file(arguments)?;
-    if is_change(arguments) && arguments.format == Format::Swf {
+    if is_change(arguments) && arguments.answer.format == Format::Swf {
         return Err(CliError::usage(
             "--format swf writes one schedule: give one formula, without --old and --new",
         ));
@@ -134,20 +133,23 @@ pub(crate) fn meets_goals(goals: &[JudgedGoal]) -> bool {
 
 /// Says for which jobs formulas fail, where no document does.
 fn report_failing(arguments: &SimulateArgs, clauses: &[String]) {
-    if !clauses.is_empty() && !arguments.format.is_document() {
+    if !clauses.is_empty() && !arguments.answer.format.is_document() {
         report(failure_kind(arguments), clauses.join("; "));
     }
 }
 
 /// How the answer is written.
 fn output<'a>(arguments: &'a SimulateArgs, site: &'a Site) -> Output<'a> {
-    Output::new(arguments.format, arguments.text, &[])
-        .with_cells(arguments.csv.cells())
-        .with_page(
-            arguments.report.as_deref(),
-            vec![site],
-            read_files(arguments),
-        )
+    let page = Page {
+        path: arguments.page.report.as_deref(),
+        sites: vec![site],
+        files: read_files(arguments),
+    };
+    Output {
+        cells: arguments.csv.cells(),
+        page,
+        ..Output::new(arguments.answer, &[])
+    }
 }
 
 /// What is simulated.
@@ -178,7 +180,7 @@ impl<'a> Simulation<'a> {
         let found = site.lint(formula, workload);
         let simulated = self.run_until_interrupted(formula, before);
         let is_refused = matches!(simulated, Err(SiteError::NotArithmetic));
-        if is_refused || !arguments.format.is_document() || arguments.text.full {
+        if is_refused || !arguments.answer.format.is_document() || arguments.answer.text.full {
             given.draw(found.iter().cloned());
         }
         if is_refused {
@@ -272,7 +274,7 @@ impl<'a> Simulation<'a> {
     /// Warns of a simulation, where no document does, and of one that Ctrl-C has ended.
     fn warn_of(&self, simulated: &SimulatedQueue, warnings: &[String]) {
         let workload = &self.log.workload;
-        if !self.arguments.format.is_document() {
+        if !self.arguments.answer.format.is_document() {
             warn_all(warnings);
         }
         if !simulated.schedule.is_complete {
@@ -379,7 +381,11 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
     }
     let site = Site::from_files(files, arguments.site.rules(None))
         .map_err(|error| without_names(arguments, error))?;
-    show_site(&arguments.site, &site, arguments.format.is_document());
+    show_site(
+        &arguments.site,
+        &site,
+        arguments.answer.format.is_document(),
+    );
     Ok(site)
 }
 
@@ -427,13 +433,12 @@ fn read_formulas(arguments: &SimulateArgs, site: &Site) -> Result<OldNew<GivenFo
 fn require_one_file(arguments: &SimulateArgs) -> Result<(), CliError> {
     let OldNew { old, new } = arguments.sides.formulas();
     let before = [
-        ("the formula", arguments.formula.is_from_stdin()),
-        ("--old", old.is_from_stdin()),
-        ("--new", new.is_from_stdin()),
+        ("the formula", arguments.formula.file()),
+        ("--old", old.file()),
+        ("--new", new.file()),
     ];
     let mut after = workload_readers(&arguments.log);
-    let goals = arguments.goals.as_deref();
-    after.push(("--goals", goals.is_some_and(is_stdin)));
+    after.push(("--goals", arguments.goals.as_deref()));
     require_one_reader(&before, &arguments.site, &after)
 }
 
@@ -531,7 +536,7 @@ fn read_workload(
     let progress = Progress::start("reading the workload");
     let (workload, warnings) = arguments.log.open(rules, site, &formulas, goals)?;
     drop(progress);
-    let has_counts = !arguments.format.is_document();
+    let has_counts = !arguments.answer.format.is_document();
     for message in [warnings, messages(&workload, has_counts)].concat() {
         warn(message);
     }

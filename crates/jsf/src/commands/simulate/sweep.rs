@@ -32,7 +32,7 @@ pub(crate) fn sweep(
     site: &Site,
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
-    if arguments.format == Format::Swf {
+    if arguments.answer.format == Format::Swf {
         return Err(CliError::usage(
             "--format swf writes one schedule: give no --param",
         ));
@@ -70,7 +70,7 @@ pub(crate) fn sweep(
     })?;
     let no_waits = runs.iter().find_map(|run| run.no_waits.as_deref());
     if let Some(warning) = no_waits
-        && !arguments.format.is_document()
+        && !arguments.answer.format.is_document()
     {
         warn(warning);
     }
@@ -80,7 +80,7 @@ pub(crate) fn sweep(
         runs: &runs,
         no_waits,
     };
-    Output::new(arguments.format, arguments.text, &[]).write(&report, out)?;
+    Output::new(arguments.answer, &[]).write(&report, out)?;
     let is_met = runs.iter().any(|run| meets_goals(&run.goals));
     Ok(Outcome::fine_if(is_met))
 }

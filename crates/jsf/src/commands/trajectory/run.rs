@@ -124,9 +124,11 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
     let warnings = warnings.into_answer();
     // of no job there is nothing to see, and a message says why
     if !trajectory.jobs.is_empty() || !is_document && format != Format::Svg {
-        Output::of(arguments.answer, &warnings)
-            .with_cells(arguments.csv.cells())
-            .write(&report, out)?;
+        Output {
+            cells: arguments.csv.cells(),
+            ..Output::new(arguments.answer, &warnings)
+        }
+        .write(&report, out)?;
     }
     let on_error = arguments.queue.site.on_error;
     report_errors(on_error, "the formula", &ranked.table, &ranked.ranking);
