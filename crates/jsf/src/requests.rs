@@ -33,9 +33,7 @@ use crate::answer::{Answer, write_json};
 use crate::commands::compare::{CompareReport, ListedJobs, compared_rows};
 use crate::commands::cycle::CycleReport;
 use crate::commands::explain::ExplainReport;
-use crate::commands::fit::{
-    FormulaToSet, GoalFitReport, SearchOptions, WishFitReport, not_advised, unmet_wishes,
-};
+use crate::commands::fit::{GoalFitReport, SearchOptions, WishFitReport};
 use crate::commands::rank::{RankReport, all_rows};
 use crate::commands::replay::ReplayReport;
 use crate::commands::shares::{PolicyView, SharesReport};
@@ -466,21 +464,21 @@ impl AskedSite<'_> {
             simulated.shares.as_deref(),
             OnError::default(),
         );
-        let results = simulated.results(&log.workload, warm_up);
-        let goals = results.judge(log.goals.as_ref(), &log.workload, &simulated.schedule, None);
         let mut report = SimulationReport::new(
             &formula.source.text,
             &log.workload,
             simulated,
-            results,
-            goals,
+            warm_up,
+            log.goals.as_ref(),
+            None,
         );
         let mut found: Vec<Message> = log.warnings.into_iter().map(Message::from).collect();
         found.extend(too_short(default).map(Message::from));
         found.extend(doubts(&self.site.lint(&formula.parsed, &log.workload)));
-        found.extend(report.warnings.drain(..).map(Message::from));
+        let warnings = &mut report.simulated.warnings;
+        found.extend(warnings.drain(..).map(Message::from));
         found.extend(failing.map(|failing| failing.clause("the formula").into()));
-        report.warnings = self.warnings(found);
+        report.simulated.warnings = self.warnings(found);
         json_of(&report, &[])
     }
 
@@ -529,13 +527,9 @@ impl AskedSite<'_> {
             fit_wishes(self.site, template, &wishes, &options, &mut |_| end.poll())
         })?;
         let fit = fit.map_err(refused)?;
-        let to_set = FormulaToSet::new(self.site, &fit.formula, unmet_wishes(&fit));
-        let report = WishFitReport {
-            template: template.text(),
-            fit: &fit,
-            to_set: &to_set,
-            warnings: self.warnings(to_set.warning().map(Message::from)),
-        };
+        let mut report = WishFitReport::new(self.site, template, fit);
+        let found = report.to_set.warning();
+        report.warnings = self.warnings(found.map(Message::from));
         json_of(&report, &[])
     }
 
@@ -576,7 +570,7 @@ impl AskedSite<'_> {
                 &observer,
             )
         })?;
-        let mut fit = match fit {
+        let fit = match fit {
             Ok(fit) => fit,
             Err(FitError::Site(error)) => return Err(RunError::Site(error)),
             Err(error @ FitError::TooShort { .. }) => {
@@ -584,16 +578,12 @@ impl AskedSite<'_> {
             }
             Err(error) => return refused(error.to_string()),
         };
-        let to_set = FormulaToSet::new(self.site, &fit.formula, not_advised(&fit));
+        let mut report = GoalFitReport::new(self.site, template, fit);
+        let warnings = &mut report.fit.held_out.warnings;
         let mut found = log.warnings;
-        found.append(&mut fit.held_out.warnings);
-        found.extend(to_set.warning());
-        fit.held_out.warnings = self.warnings(found.into_iter().map(Message::from));
-        let report = GoalFitReport {
-            template: template.text(),
-            fit: &fit,
-            to_set: &to_set,
-        };
+        found.append(warnings);
+        found.extend(report.to_set.warning());
+        *warnings = self.warnings(found.into_iter().map(Message::from));
         json_of(&report, &[])
     }
 

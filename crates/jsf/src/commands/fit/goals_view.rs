@@ -32,7 +32,7 @@ const MAX_GROUPS: usize = 20;
 
 impl Answer for GoalFitReport<'_> {
     fn document(&self) -> Document<'_> {
-        let fit = self.fit;
+        let fit = &self.fit;
         let mut sections = vec![Section::formulas(
             &fit.held_out.current.formula,
             &fit.formula,
@@ -58,7 +58,7 @@ impl Answer for GoalFitReport<'_> {
 
 impl GoalFitReport<'_> {
     fn facts(&self) -> Vec<Fact> {
-        let fit = self.fit;
+        let fit = &self.fit;
         let formula = &fit.held_out.current.formula;
         let in_force = if fit.is_in_force_known {
             Fact::new("in force", formula).in_full()
@@ -172,7 +172,7 @@ impl GoalFitReport<'_> {
     }
 
     fn advice(&self) -> String {
-        let fit = self.fit;
+        let fit = &self.fit;
         let chosen = chosen_values(&fit.constants);
         let unseen = "on the days that were not searched";
         let days = fit.split.held_out_days();
@@ -223,7 +223,7 @@ impl GoalFitReport<'_> {
 
     /// Which goals exclude each other, or else which one is missed.
     fn infeasible(&self) -> String {
-        let fit = self.fit;
+        let fit = &self.fit;
         let mut reasons = Vec::new();
         let excluded = fit.exclusions.first();
         if let Some(exclusion) = excluded {
@@ -264,7 +264,7 @@ pub(crate) fn chosen_values(constants: &[FittedConstant]) -> String {
 }
 
 /// Whether a formula misses a goal on either part of the log.
-fn is_missed(goal: &FittedGoal) -> bool {
+pub(crate) fn is_missed(goal: &FittedGoal) -> bool {
     goal.held_out.is_missed() || goal.train.is_missed()
 }
 

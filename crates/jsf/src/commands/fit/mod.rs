@@ -2,6 +2,7 @@
 //! and the command that sets the formula with them.
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::formula::Template;
 use jsf_fit::goals::{FitOptions, GoalFit, Recommendation};
 use jsf_fit::wishes::{WishFit, WishOptions, WishesMet};
 use jsf_openpbs::check::Checked;
@@ -29,18 +30,30 @@ pub mod run;
 #[derive(Debug)]
 pub struct WishFitReport<'a> {
     /// The template.
-    pub template: &'a str,
+    template: &'a str,
     /// The fit.
-    pub fit: &'a WishFit,
-    /// The command that sets the formula, which is made with [`unmet_wishes`].
-    pub to_set: &'a FormulaToSet,
+    pub fit: WishFit,
+    /// The command that sets the formula.
+    pub to_set: FormulaToSet,
     /// What is doubtful about the answer.
     pub warnings: Vec<String>,
 }
 
+impl<'a> WishFitReport<'a> {
+    /// The answer, without warnings.
+    pub fn new(site: &Site, template: &'a Template, fit: WishFit) -> Self {
+        Self {
+            template: template.text(),
+            to_set: FormulaToSet::new(site, &fit.formula, unmet_wishes(&fit)),
+            fit,
+            warnings: Vec::new(),
+        }
+    }
+}
+
 impl Serialize for WishFitReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fit = self.fit;
+        let fit = &self.fit;
         let (recommendation, reason) = if fit.is_feasible {
             (Recommendation::Use, "wishes met")
         } else {
@@ -50,7 +63,7 @@ impl Serialize for WishFitReport<'_> {
             #[serde(flatten)]
             fit,
             #[serde(flatten)]
-            to_set: self.to_set,
+            to_set: &self.to_set,
             recommendation,
             reason,
             wishes: &fit.wishes,
@@ -65,7 +78,7 @@ impl Serialize for WishFitReport<'_> {
 
 impl Answer for WishFitReport<'_> {
     fn document(&self) -> Document<'_> {
-        let fit = self.fit;
+        let fit = &self.fit;
         let search = format!("a search (seed {}, {} rankings)", fit.seed, fit.evaluations);
         let mut facts = vec![
             Fact::new("template", self.template.trim_end()).in_full(),
@@ -106,7 +119,7 @@ impl Answer for WishFitReport<'_> {
 }
 
 /// Why no command sets a formula that does not meet all wishes; `None` if it does.
-pub fn unmet_wishes(fit: &WishFit) -> Option<String> {
+fn unmet_wishes(fit: &WishFit) -> Option<String> {
     if fit.is_feasible {
         return None;
     }
@@ -117,19 +130,30 @@ pub fn unmet_wishes(fit: &WishFit) -> Option<String> {
 }
 
 /// A fit to goals, and the command that sets its formula.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct GoalFitReport<'a> {
     /// The template.
-    pub template: &'a str,
+    template: &'a str,
     /// The fit.
-    pub fit: &'a GoalFit,
-    /// The command that sets the formula, which is made with [`not_advised`].
-    pub to_set: &'a FormulaToSet,
+    pub fit: GoalFit,
+    /// The command that sets the formula.
+    pub to_set: FormulaToSet,
+}
+
+impl<'a> GoalFitReport<'a> {
+    /// The answer.
+    pub fn new(site: &Site, template: &'a Template, fit: GoalFit) -> Self {
+        Self {
+            template: template.text(),
+            to_set: FormulaToSet::new(site, &fit.formula, not_advised(&fit)),
+            fit,
+        }
+    }
 }
 
 impl Serialize for GoalFitReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fit = self.fit;
+        let fit = &self.fit;
         let held_out = &fit.held_out;
         let recommendation = fit.reason.recommendation();
         let wait = &held_out.difference.wait;
@@ -155,7 +179,7 @@ impl Serialize for GoalFitReport<'_> {
             #[serde(flatten)]
             fit,
             #[serde(flatten)]
-            to_set: self.to_set,
+            to_set: &self.to_set,
             feasible: recommendation != Recommendation::None,
             recommendation,
             // a queue alone has wishes
@@ -190,7 +214,7 @@ impl Serialize for GoalFitReport<'_> {
 }
 
 /// Why no command sets a formula that is not better; `None` if it is.
-pub fn not_advised(fit: &GoalFit) -> Option<String> {
+fn not_advised(fit: &GoalFit) -> Option<String> {
     match fit.reason.recommendation() {
         Recommendation::Use => None,
         Recommendation::Keep => Some("the advice is to keep the formula in force".to_owned()),
@@ -259,7 +283,7 @@ pub struct FormulaToSet {
 impl FormulaToSet {
     /// Checks a formula as `jsf check --qmgr` does, which prints no command for a formula with an
     /// error. `not_advised` says why it is not to be set in any case.
-    pub fn new(site: &Site, formula: &str, not_advised: Option<String>) -> Self {
+    fn new(site: &Site, formula: &str, not_advised: Option<String>) -> Self {
         let mut to_set = Self::default();
         let command = match site.check_text(formula) {
             Ok(checked) => {

@@ -23,9 +23,8 @@ use crate::cli::{
     CliError, FormulaOptions, Outcome, Progress, draw, draw_all, read_formula, read_formula_of,
     show_site, warn, warn_all,
 };
-use crate::commands::fit::{
-    FormulaToSet, GoalFitReport, SearchOptions, WishFitReport, not_advised, unmet_wishes,
-};
+use crate::commands::fit::goals_view::is_missed;
+use crate::commands::fit::{GoalFitReport, SearchOptions, WishFitReport};
 use crate::commands::simulate::request::number_within;
 use crate::commands::simulate::run::{end_simulation_at_interrupt, messages, until_interrupted};
 use crate::log_options::{LogOptions, MAX_WISHES_BYTES, read_goals, read_text};
@@ -181,15 +180,10 @@ fn fit_queue(
     drop(progress);
     let fit = fit.map_err(wish_error)?;
     warn_if_interrupted(!fit.is_complete);
-    let to_set = FormulaToSet::new(&site, &fit.formula, unmet_wishes(&fit));
-    let report = WishFitReport {
-        template: template.text(),
-        fit: &fit,
-        to_set: &to_set,
-        warnings: Vec::new(),
-    };
+    let report = WishFitReport::new(&site, template, fit);
     write(arguments, &site, &report, out)?;
-    Ok(Outcome::fine_if(fit.is_feasible && !to_set.has_errors()))
+    let is_fine = report.fit.is_feasible && !report.to_set.has_errors();
+    Ok(Outcome::fine_if(is_fine))
 }
 
 /// Finds the constants that meet goals about the waits of a log.
@@ -245,20 +239,17 @@ fn fit_log(
     if !arguments.answer.format.is_document() {
         warn_all(&fit.held_out.warnings);
     }
-    let to_set = FormulaToSet::new(&site, &fit.formula, not_advised(&fit));
-    let report = GoalFitReport {
-        template: template.text(),
-        fit: &fit,
-        to_set: &to_set,
-    };
+    let report = GoalFitReport::new(&site, template, fit);
     write(arguments, &site, &report, out)?;
-    let is_met = fit
-        .goals
-        .iter()
-        .all(|goal| !goal.train.is_missed() && !goal.held_out.is_missed());
-    let is_found = fit.reason.recommendation() != Recommendation::None;
-    let has_errors = fit.reason.recommendation() == Recommendation::Use && to_set.has_errors();
-    Ok(Outcome::fine_if(is_met && is_found && !has_errors))
+    let mut is_fine = match report.fit.reason.recommendation() {
+        Recommendation::Use => !report.to_set.has_errors(),
+        Recommendation::Keep => true,
+        Recommendation::None => false,
+    };
+    for goal in &report.fit.goals {
+        is_fine &= !is_missed(goal);
+    }
+    Ok(Outcome::fine_if(is_fine))
 }
 
 /// The server must take the template with its start values, and know its names; what is wrong

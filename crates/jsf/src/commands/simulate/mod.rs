@@ -1,19 +1,19 @@
 //! `jsf simulate`: a simulated queue, or a workload simulated under two formulas side by side, as
 //! JSON, CSV and in the Standard Workload Format.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::Checked;
 use jsf_simulate::{
-    ByKind, Decay, Difference, Fairness, GroupDifference, GroupStatistics, JudgedGoal, Preemptions,
-    Results, Schedule, Shake, Statistics, Validation, Whole, Workload, WorkloadJob,
+    ByKind, Difference, Fairness, Goals, GroupDifference, GroupStatistics, JudgedGoal, Shake,
+    Statistics, Validation, Whole, Workload, WorkloadJob,
 };
-use jsf_site::{LeftOut, PolicyName, Processors, SimulatedQueue};
+use jsf_site::SimulatedQueue;
 use serde::{Serialize, Serializer};
 
-use crate::answer::{Answer, Cells, CsvWriter, Format, guarded_names};
+use crate::answer::{Answer, Cells, CsvWriter, Each, Format, guarded_names, object};
 use crate::commands::simulate::view::{
     FailingJobs, simulated_change_document, simulation_document,
 };
@@ -29,57 +29,26 @@ pub mod sweep;
 pub mod tables;
 pub mod view;
 
-/// A log simulated under a formula, as its JSON has it.
-#[derive(Debug, Serialize)]
+/// A log simulated under a formula.
+#[derive(Debug)]
 pub struct SimulationReport<'a> {
     /// The formula's text.
     formula: String,
-    /// The jobs that start.
-    jobs: SimulatedJobs<'a>,
-    /// The machine.
-    processors: Processors,
-    /// The fair-share policy; `None` without a tree.
-    policy: Option<PolicyName>,
-    /// How usage decays.
-    decay: Option<Decay>,
-    /// The warnings about the simulation, a line each.
-    pub warnings: Vec<String>,
-    /// From when on a log that is cut by the end of its jobs is complete.
-    complete_from: Option<i64>,
+    /// The jobs of the log.
+    workload: &'a Workload,
+    /// When they start, on which machine and by which rules, and the warnings about it.
+    pub simulated: SimulatedQueue,
     /// The numbers of the jobs.
-    #[serde(flatten)]
     statistics: Statistics,
-    /// The goals, as the schedule meets them.
-    goals: Vec<JudgedGoal>,
     /// How close the use is to the shares, if there is a fair-share tree.
     fairness: Option<Fairness>,
-    /// The ids of the jobs that ask for more processors than there are.
-    too_large: Vec<String>,
-    /// How many jobs never start.
-    never_start: usize,
-    /// How often jobs gave way, if they may.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    preemptions: Option<Preemptions>,
-    /// How many jobs and lines are left out, for each reason.
-    left_out: BTreeMap<&'static str, usize>,
-    /// What the site has and the simulation does without.
-    without: Vec<LeftOut>,
-    /// The runs that end before they did in the log.
-    cut: CutRuns,
-    /// The errors of the formula, by kind.
-    errors: Vec<FormulaErrors>,
-    /// How many lines of the log are left out.
-    skipped_lines: usize,
-    /// Whether the simulation reached the end of the log.
-    complete: bool,
+    /// The goals, as the schedule meets them.
+    goals: Vec<JudgedGoal>,
     /// How far the waits are from those in the log, if that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     validation: Option<Validation>,
     /// What moved submissions make of the means, if that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     shake: Option<Shake>,
     /// What is found about the formula.
-    #[serde(skip)]
     pub found: Found,
 }
 
@@ -91,8 +60,6 @@ pub struct Found {
     checked: Option<Checked>,
     /// The jobs for which it fails, if there are any.
     failing: Option<FailingJobs>,
-    /// Whether hardly any job waits; the first warning then says so.
-    has_no_waits: bool,
     /// What is shown above the tables.
     rules: Vec<Fact>,
     /// The findings, as they are drawn in a terminal.
@@ -102,15 +69,44 @@ pub struct Found {
 }
 
 impl<'a> SimulationReport<'a> {
-    /// The answer about a simulated log, without what is found about the formula.
+    /// The answer about a simulated log, without what is found about the formula. The jobs of the
+    /// first `warm_up` seconds do not count; goals that refer to another side are judged by `old`.
     pub fn new(
         formula: &str,
         workload: &'a Workload,
         simulated: SimulatedQueue,
-        results: Results,
-        goals: Vec<JudgedGoal>,
+        warm_up: i64,
+        goals: Option<&Goals>,
+        old: Option<&[JudgedGoal]>,
     ) -> Self {
-        let has_no_waits = simulated.no_waits(workload).is_some();
+        let results = simulated.results(workload, warm_up);
+        Self {
+            formula: formula.to_owned(),
+            workload,
+            goals: results.judge(goals, workload, &simulated.schedule, old),
+            statistics: results.statistics,
+            fairness: results.fairness,
+            simulated,
+            validation: None,
+            shake: None,
+            found: Found::default(),
+        }
+    }
+
+    /// How many jobs never start.
+    fn never_start(&self) -> usize {
+        self.simulated.schedule.never_start().count()
+    }
+
+    /// Whether hardly any job waits; the first warning then says so.
+    fn has_no_waits(&self) -> bool {
+        self.simulated.no_waits(self.workload).is_some()
+    }
+}
+
+impl Serialize for SimulationReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let workload = self.workload;
         let SimulatedQueue {
             schedule,
             processors,
@@ -119,42 +115,48 @@ impl<'a> SimulationReport<'a> {
             left_out,
             warnings,
             ..
-        } = simulated;
-        let jobs = SimulatedJobs { workload, schedule };
-        let too_large = &jobs.schedule.too_large;
+        } = &self.simulated;
         let faults = workload.faults();
         let mut counts_left_out = faults.by_reason();
-        counts_left_out.insert("too_large", too_large.len());
-        Self {
-            formula: formula.to_owned(),
+        counts_left_out.insert("too_large", schedule.too_large.len());
+        let too_large = schedule.too_large.iter().map(|&job| workload.id(job));
+        let mut errors = Vec::new();
+        for (kind, error) in schedule.errors.kinds() {
+            let (jobs, job) = (error.jobs, workload.id(error.job));
+            errors.push(object! { kind, jobs, job, message: &error.message });
+        }
+        let preemptions = schedule.preemptions.as_ref();
+        let validation = self.validation.as_ref();
+        let shake = self.shake.as_ref();
+        let report = object! {
+            formula: &self.formula,
+            jobs: Each(|| self.started().map(|(_, job)| job)),
             processors,
             policy,
-            decay: decay.filter(|_| policy.is_some()),
+            // without a tree nothing decays
+            decay: decay.as_ref().filter(|_| policy.is_some()),
             warnings,
             complete_from: workload.complete_from,
-            statistics: results.statistics,
-            goals,
-            fairness: results.fairness,
-            too_large: too_large
-                .iter()
-                .map(|&job| workload.id(job).to_owned())
-                .collect(),
-            never_start: jobs.schedule.never_start().count(),
-            preemptions: jobs.schedule.preemptions,
+            #[serde(flatten)]
+            statistics: &self.statistics,
+            goals: &self.goals,
+            fairness: &self.fairness,
+            too_large: Vec::from_iter(too_large),
+            never_start: self.never_start(),
+            #[serde(flatten)]
+            preemptions: preemptions.map(|preemptions| object! { preemptions }),
             left_out: counts_left_out,
             without: left_out,
-            cut: CutRuns::new(&jobs),
-            errors: FormulaErrors::of(&jobs),
+            cut: self.cut(),
+            errors,
             skipped_lines: faults.count(),
-            complete: jobs.schedule.is_complete,
-            validation: None,
-            shake: None,
-            found: Found {
-                has_no_waits,
-                ..Found::default()
-            },
-            jobs,
-        }
+            complete: schedule.is_complete,
+            #[serde(flatten)]
+            validation: validation.map(|validation| object! { validation }),
+            #[serde(flatten)]
+            shake: shake.map(|shake| object! { shake }),
+        };
+        report.serialize(serializer)
     }
 }
 
@@ -167,27 +169,17 @@ impl Answer for SimulationReport<'_> {
     /// each job.
     fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         if format == Format::Swf {
-            let processors = self.processors.total;
-            return self.jobs.write_swf(processors, &self.formula, out);
+            return self.write_swf(out);
         }
         let header = "id,entity,queue,processors,submit,start,end,wait,warm_up";
         let mut csv = CsvWriter::new(header, out)?;
-        for (_, job) in self.jobs.started() {
+        for (_, job) in self.started() {
             let names = guarded_names([job.id, job.entity, job.queue], cells);
             let times = [job.submit, job.start, job.end, job.start - job.submit];
             csv.write((names, job.processors, times, self.is_warm_up(job.submit)))?;
         }
         csv.finish()
     }
-}
-
-/// The jobs of a log, and when they start.
-#[derive(Debug)]
-struct SimulatedJobs<'a> {
-    /// The jobs.
-    workload: &'a Workload,
-    /// When they start.
-    schedule: Schedule,
 }
 
 /// The runs that end before they did in the log.
@@ -202,42 +194,6 @@ struct CutRuns {
     all_core_seconds: u128,
 }
 
-impl CutRuns {
-    fn new(jobs: &SimulatedJobs<'_>) -> Self {
-        let mut cut = Self::default();
-        for (index, _) in jobs.started() {
-            let job = &jobs.workload.jobs()[index];
-            cut.jobs += usize::from(job.run > job.duration());
-            cut.core_seconds += job.cut();
-            cut.all_core_seconds += job.core_seconds() + job.cut();
-        }
-        cut
-    }
-}
-
-/// Errors of one kind.
-#[derive(Debug, Serialize)]
-struct FormulaErrors {
-    kind: &'static str,
-    jobs: usize,
-    /// The id of the first of the jobs.
-    job: String,
-    message: String,
-}
-
-impl FormulaErrors {
-    fn of(jobs: &SimulatedJobs<'_>) -> Vec<Self> {
-        let errors = jobs.schedule.errors.kinds();
-        let listed = errors.map(|(kind, errors)| Self {
-            kind,
-            jobs: errors.jobs,
-            job: jobs.workload.id(errors.job).to_owned(),
-            message: errors.message.clone(),
-        });
-        listed.collect()
-    }
-}
-
 /// A job that starts.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct JobLine<'a> {
@@ -250,20 +206,13 @@ struct JobLine<'a> {
     end: i64,
 }
 
-impl Serialize for SimulatedJobs<'_> {
-    /// One job after the other: a list of them would take more memory than the schedule.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.started().map(|(_, job)| job))
-    }
-}
-
-impl<'a> SimulatedJobs<'a> {
+impl<'a> SimulationReport<'a> {
     /// The jobs that start, with their indices.
     fn started(&self) -> impl Iterator<Item = (usize, JobLine<'a>)> {
         let workload = self.workload;
         let jobs = workload.jobs().iter().enumerate();
         jobs.filter_map(move |(index, job)| {
-            let start = self.schedule.start(index)?;
+            let start = self.simulated.schedule.start(index)?;
             let line = JobLine {
                 id: workload.id(index),
                 entity: &workload.entities()[job.entity as usize],
@@ -271,7 +220,7 @@ impl<'a> SimulatedJobs<'a> {
                 processors: job.processors,
                 submit: job.submit,
                 start,
-                end: self.schedule.end(workload, index)?,
+                end: self.simulated.schedule.end(workload, index)?,
             };
             Some((index, line))
         })
@@ -282,16 +231,17 @@ impl<'a> SimulatedJobs<'a> {
     ///
     /// # Errors
     /// `out` cannot be written.
-    fn write_swf(&self, processors: u32, formula: &str, out: &mut dyn Write) -> io::Result<()> {
+    fn write_swf(&self, out: &mut dyn Write) -> io::Result<()> {
         let workload = self.workload;
-        writeln!(out, "; Version: 2.2\n; MaxProcs: {}", processors)?;
+        let processors = self.simulated.processors.total;
+        writeln!(out, "; Version: 2.2\n; MaxProcs: {processors}")?;
         for line in &workload.clock {
             writeln!(out, "; {}", printable(line))?;
         }
         writeln!(
             out,
             "; Note: simulated by jsf under `{}`",
-            printable(formula.trim_end())
+            printable(self.formula.trim_end())
         )?;
         let are_numbers = (0..workload.jobs().len()).all(|job| is_number(workload.id(job)));
         let [entities, groups, queues] =
@@ -321,12 +271,22 @@ impl<'a> SimulatedJobs<'a> {
         }
         Ok(())
     }
-}
 
-impl SimulationReport<'_> {
     /// Whether a job with this time of submission is left out of the statistics.
     fn is_warm_up(&self, submit: i64) -> bool {
-        submit < self.jobs.workload.begin(self.statistics.warm_up)
+        submit < self.workload.begin(self.statistics.warm_up)
+    }
+
+    /// The runs that end before they did in the log.
+    fn cut(&self) -> CutRuns {
+        let mut cut = CutRuns::default();
+        for (index, _) in self.started() {
+            let job = &self.workload.jobs()[index];
+            cut.jobs += usize::from(job.run > job.duration());
+            cut.core_seconds += job.cut();
+            cut.all_core_seconds += job.core_seconds() + job.cut();
+        }
+        cut
     }
 }
 
@@ -398,11 +358,11 @@ impl<'a> SimulatedChangeReport<'a> {
     /// The answer about two simulations of the same workload.
     pub fn new(sides: OldNew<SimulationReport<'a>>, shake: Option<Shake>) -> Self {
         let OldNew { old, new } = &sides;
-        let (workload, warm_up) = (old.jobs.workload, old.statistics.warm_up);
-        let [before, after] = [&old.jobs.schedule, &new.jobs.schedule];
+        let (workload, warm_up) = (old.workload, old.statistics.warm_up);
+        let [before, after] = [&old.simulated.schedule, &new.simulated.schedule];
         let schedules = Difference::new(workload, before, after, warm_up);
-        let mut warnings = old.warnings.clone();
-        warnings.retain(|warning| new.warnings.contains(warning));
+        let mut warnings = old.simulated.warnings.clone();
+        warnings.retain(|warning| new.simulated.warnings.contains(warning));
         let (of_old, of_new) = (&old.statistics, &new.statistics);
         let changes = schedules.classes.each_ref();
         let old_groups = of_old.classes.each_ref();
@@ -436,8 +396,8 @@ impl Answer for SimulatedChangeReport<'_> {
     fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         let OldNew { old, new } = &self.sides;
         let mut csv = CsvWriter::new(CSV_HEADER, out)?;
-        for (index, job) in old.jobs.started() {
-            let Some(new_start) = new.jobs.schedule.start(index) else {
+        for (index, job) in old.started() {
+            let Some(new_start) = new.simulated.schedule.start(index) else {
                 continue;
             };
             let names = guarded_names([job.id, job.entity, job.queue], cells);

@@ -80,7 +80,7 @@ fn simulate_one(
     let clause = failing.map(|failing| failing.clause("the formula"));
     report_failing(arguments, clause.as_slice());
     if arguments.validate {
-        let schedule = &report.jobs.schedule;
+        let schedule = &report.simulated.schedule;
         report.validation = Validation::new(&log.workload, schedule, log.warm_up);
         if report.validation.is_none() {
             return Err(CliError::content(
@@ -217,21 +217,20 @@ impl<'a> Simulation<'a> {
             }
         }
         let rules = rules_in_words(site, arguments.site.rules, log, given.text(), &simulated);
-        let results = simulated.results(workload, log.warm_up);
-        let goals = results.judge(
-            log.goals.as_ref(),
+        let mut report = SimulationReport::new(
+            given.text(),
             workload,
-            &simulated.schedule,
+            simulated,
+            log.warm_up,
+            log.goals.as_ref(),
             before.map(|before| &*before.goals),
         );
-        let mut report = SimulationReport::new(given.text(), workload, simulated, results, goals);
         report.found = Found {
             checked: Some(checked),
             failing,
             rules,
             drawn,
             is_fine,
-            ..report.found
         };
         Ok(report)
     }
@@ -245,9 +244,9 @@ impl<'a> Simulation<'a> {
         let workload = &self.log.workload;
         let mut most = None;
         if let Some(before) = before
-            && !before.complete
+            && !before.simulated.schedule.is_complete
         {
-            most = Some(before.jobs.started().count());
+            most = Some(before.started().count());
         }
         end_simulation_at_interrupt();
         let mut counter = Counter {
@@ -315,7 +314,7 @@ fn own_warnings(simulated: &SimulatedQueue, before: Option<&SimulationReport<'_>
     };
     let mut own = Vec::new();
     for warning in &simulated.warnings {
-        if !before.warnings.contains(warning) {
+        if !before.simulated.warnings.contains(warning) {
             own.push(format!("under the new formula: {warning}"));
         }
     }

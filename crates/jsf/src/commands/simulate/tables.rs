@@ -559,10 +559,15 @@ pub(crate) fn jobs_section<'a>(
     new: Option<&'a SimulationReport<'a>>,
 ) -> Section<'a> {
     let mut order: Vec<(JobLine<'a>, i64)> = Vec::new();
-    for (index, job) in report.jobs.started() {
+    for (index, job) in report.started() {
         match new {
             None => order.push((job, job.start)),
-            Some(new) => order.extend(new.jobs.schedule.start(index).map(|start| (job, start))),
+            Some(new) => order.extend(
+                new.simulated
+                    .schedule
+                    .start(index)
+                    .map(|start| (job, start)),
+            ),
         }
     }
     order.sort_by_key(|(job, start)| {
@@ -571,7 +576,7 @@ pub(crate) fn jobs_section<'a>(
             None => start - job.submit,
         })
     });
-    let first = report.jobs.workload.begin(0);
+    let first = report.workload.begin(0);
     let has_two = new.is_some();
     let (wait, what) = if has_two {
         ("new wait", "Those whose waits change most first.")
@@ -635,9 +640,12 @@ const LEAST_EPOCH: i64 = 100_000_000;
 
 /// What is made of the log, a line each.
 pub(crate) fn log_facts(report: &SimulationReport<'_>) -> Vec<Fact> {
-    let workload = report.jobs.workload;
-    let too_large = (report.too_large.len(), "larger than the machine");
-    let cut = &report.cut;
+    let workload = report.workload;
+    let too_large = (
+        report.simulated.schedule.too_large.len(),
+        "larger than the machine",
+    );
+    let cut = report.cut();
     let part = cut.core_seconds as f64 / cut.all_core_seconds.max(1) as f64;
     let cut_runs = format!(
         "{} at the requested time, by {} core hours ({})",

@@ -54,14 +54,14 @@ pub(crate) fn simulation_document<'a>(report: &'a SimulationReport<'a>) -> Docum
     let lines = found.checked.as_ref().map(brief_lines);
     sections.extend(warning_sections(errors_first(
         lines.unwrap_or_default(),
-        warning_lines(&report.warnings),
+        warning_lines(&report.simulated.warnings),
     )));
     sections.extend(Section::findings(&found.drawn));
     if has_waits(report) {
         sections.extend(wait_sections(&[report], None));
     }
     let mut doubt = None;
-    if found.has_no_waits {
+    if report.has_no_waits() {
         doubt = Some(NO_WAITS);
     }
     let mut answer = vec![sentence(report)];
@@ -248,7 +248,7 @@ fn change_warnings(report: &SimulatedChangeReport<'_>) -> Vec<String> {
         warnings.push(format!("warning {clause}"));
     }
     for (formula, side) in sides.iter().rev() {
-        for text in &side.warnings {
+        for text in &side.simulated.warnings {
             if !report.warnings.contains(text) {
                 warnings.push(format!("warning under {formula}: {text}"));
             }
@@ -267,12 +267,12 @@ fn errors_first(found: Vec<String>, simulated: Vec<String>) -> Vec<String> {
 
 /// What was simulated: how much of a log, on which machine.
 fn title(report: &SimulationReport<'_>) -> String {
-    let jobs = report.jobs.workload.jobs();
-    let span = jobs.last().map_or(0, |job| job.submit) - report.jobs.workload.begin(0);
+    let jobs = report.workload.jobs();
+    let span = jobs.last().map_or(0, |job| job.submit) - report.workload.begin(0);
     let log = rough_duration(span as f64);
     format!(
         "job_sort_formula: waits over {log} of the log, {}",
-        count(report.processors.total as usize, "processor")
+        count(report.simulated.processors.total as usize, "processor")
     )
 }
 
@@ -321,11 +321,11 @@ fn headline(sides: &[NamedSide<'_>], doubt: Option<&str>, answer: Vec<String>) -
 
 /// How many jobs never start, which no number about waits tells; `None` if there are none.
 fn never_start_sentence((formula, report): &NamedSide<'_>) -> Option<String> {
-    if report.never_start == 0 {
-        return None;
-    }
-    let never = grouped_number(report.never_start);
-    let all = grouped_count(report.jobs.workload.jobs().len(), "job");
+    let never = match report.never_start() {
+        0 => return None,
+        jobs => grouped_number(jobs),
+    };
+    let all = grouped_count(report.workload.jobs().len(), "job");
     Some(format!("{never} of {all} never start under {formula}."))
 }
 
@@ -350,11 +350,11 @@ const NO_WAITS: &str = "hardly any job waits";
 fn doubt_of_goals(report: &SimulatedChangeReport<'_>) -> Option<&'static str> {
     let OldNew { old, new } = &report.sides;
     let schedules = &report.difference.schedules;
-    if old.found.has_no_waits && new.found.has_no_waits {
+    if old.has_no_waits() && new.has_no_waits() {
         return Some(NO_WAITS);
     }
     // that jobs never start is no matter of chance
-    let is_of_chance = new.never_start == 0 && schedules.is_of_same_jobs();
+    let is_of_chance = new.never_start() == 0 && schedules.is_of_same_jobs();
     if is_of_chance && schedules.wait.interval().is_none() {
         return Some("the log is too short");
     }
@@ -363,7 +363,7 @@ fn doubt_of_goals(report: &SimulatedChangeReport<'_>) -> Option<&'static str> {
 
 /// What the simulation does without, if that concerns more than a tenth of the jobs.
 fn without_sentence(report: &SimulationReport<'_>) -> Option<String> {
-    let names = without_most(&report.without, report.jobs.workload.jobs().len())?;
+    let names = without_most(&report.simulated.left_out, report.workload.jobs().len())?;
     Some(format!("The simulation does without {names}."))
 }
 
