@@ -46,48 +46,10 @@ impl TerminalStyle {
     /// # Errors
     /// `out` cannot be written.
     pub fn write(self, document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
-        match self.height {
-            Some(height) => write_lines(lines(self, document, height), out),
-            None => self.write_in_full(document, out),
-        }
-    }
-
-    /// Writes the whole document, row by row, as a table may have millions of them.
-    fn write_in_full(self, document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
-        write_lines(self.headline(document), out)?;
-        if !document.facts.is_empty() {
-            writeln!(out)?;
-            write_lines(self.facts(&document.facts), out)?;
-        }
-        for section in document.text_sections() {
-            writeln!(out)?;
-            if !section.heading.is_empty() {
-                write_lines(self.prose(&section.heading), out)?;
-            }
-            for block in &section.blocks {
-                match block {
-                    Block::Table(table) => self.write_table(table, out)?,
-                    _ => write_lines(self.block(block), out)?,
-                }
-            }
+        for line in lines(self, document) {
+            writeln!(out, "{line}")?;
         }
         Ok(())
-    }
-
-    /// Writes all rows of a table, and names the columns that do not fit.
-    fn write_table(self, table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let layout = self.layout(table, 0..table.len());
-        let mut lines = Vec::new();
-        layout.push_heading(&mut lines);
-        for row in 0..table.len() {
-            layout.push_row(&text_cells(table, row), &mut lines);
-            write_lines(lines.drain(..), out)?;
-        }
-        write_lines(lines, out)?;
-        match &layout.dropped()[..] {
-            [] => Ok(()),
-            dropped => write_lines(self.prose(&columns_left_out(dropped)), out),
-        }
     }
 
     /// The answer, in bold where there are colours.
@@ -160,7 +122,10 @@ impl TerminalStyle {
     /// The lines of some rows of a table under its headings, and the headings of the columns that
     /// do not fit.
     fn table(self, table: &Table<'_>, rows: &[usize]) -> (Vec<String>, Vec<String>) {
-        let layout = self.layout(table, rows.iter().copied());
+        let columns = table.columns_on(Medium::Text).into_iter().cloned();
+        let sample = rows.iter().take(table.measured);
+        let sample = sample.map(|&row| text_cells(table, row));
+        let layout = Layout::new(columns.collect(), sample, self.table_width);
         let mut lines = Vec::new();
         layout.push_heading(&mut lines);
         for &row in rows {
@@ -168,25 +133,6 @@ impl TerminalStyle {
         }
         (lines, layout.dropped())
     }
-
-    fn layout(self, table: &Table<'_>, rows: impl Iterator<Item = usize>) -> Layout {
-        let columns = table.columns_on(Medium::Text).into_iter().cloned();
-        let sample = rows.take(table.measured);
-        let sample = sample.map(|row| text_cells(table, row));
-        Layout::new(columns.collect(), sample, self.table_width)
-    }
-}
-
-fn write_lines(lines: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
-    for line in lines {
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
-}
-
-/// The note on the columns that do not fit.
-fn columns_left_out(dropped: &[String]) -> String {
-    format!("columns left out: {}; --wide shows all", dropped.join(", "))
 }
 
 /// The cells of the columns that text shows.
@@ -476,8 +422,10 @@ impl<'d, 'a> ShownSection<'d, 'a> {
                     self.left_out += table.len() - shown.len();
                     let (drawn, dropped) = style.table(table, &shown);
                     self.lines.extend(drawn);
-                    if table.names_dropped && !dropped.is_empty() {
-                        self.lines.extend(style.prose(&columns_left_out(&dropped)));
+                    if (table.names_dropped || style.height.is_none()) && !dropped.is_empty() {
+                        let dropped = dropped.join(", ");
+                        let note = format!("columns left out: {dropped}; --wide shows all");
+                        self.lines.extend(style.prose(&note));
                     }
                 }
                 Block::List(items) if !section.heading.is_empty() => {
@@ -540,13 +488,15 @@ fn shown_rows(table: &Table<'_>, most: usize) -> Vec<usize> {
     shown
 }
 
-/// The lines of the first screen.
-fn lines(style: TerminalStyle, document: &Document<'_>, height: usize) -> Vec<String> {
+/// The lines of the first screen, or of the document in full.
+fn lines(style: TerminalStyle, document: &Document<'_>) -> Vec<String> {
+    let is_full = style.height.is_none();
+    let height = style.height.unwrap_or(usize::MAX);
     let mut lines = style.headline(document);
     let mut hidden = Vec::new();
     let mut facts = Vec::new();
     for fact in &document.facts {
-        if !fact.is_in_full {
+        if is_full || !fact.is_in_full {
             facts.push(shortened(style, fact, height / 3, &mut hidden));
         }
     }
@@ -559,7 +509,7 @@ fn lines(style: TerminalStyle, document: &Document<'_>, height: usize) -> Vec<St
     let most = height.saturating_sub(lines.len() + 1);
     let mut sections = Vec::new();
     for section in document.text_sections() {
-        if !section.is_in_full {
+        if is_full || !section.is_in_full {
             sections.push(ShownSection::new(section, style, height));
         }
     }
@@ -571,7 +521,7 @@ fn lines(style: TerminalStyle, document: &Document<'_>, height: usize) -> Vec<St
         lines.extend(shown.lines);
     }
     lines.truncate(end);
-    if !footer.is_empty() {
+    if !is_full && !footer.is_empty() {
         lines.push(style.cut(&footer));
     }
     lines
@@ -853,7 +803,11 @@ rank  job       queue     mem (kb)  note
     }
 
     fn screen(document: &Document<'_>, height: usize) -> Vec<String> {
-        lines(TerminalStyle::default(), document, height)
+        let style = TerminalStyle {
+            height: Some(height),
+            ..TerminalStyle::default()
+        };
+        lines(style, document)
     }
 
     #[test]
@@ -901,11 +855,12 @@ rank  job       queue     mem (kb)  note
         let long = "ncpus + ".repeat(500) + "1";
         let style = TerminalStyle {
             prose_width: Some(60),
+            height: Some(usize::MAX),
             ..TerminalStyle::default()
         };
         let mut document = document([5, 2]);
         document.facts[0] = Fact::new("formula", long);
-        let text = lines(style, &document, usize::MAX).join("\n");
+        let text = lines(style, &document).join("\n");
         assert_eq!(text.matches("ncpus").count(), 500);
     }
 
@@ -914,6 +869,7 @@ rank  job       queue     mem (kb)  note
         let long = "ncpus + ".repeat(500) + "1";
         let style = TerminalStyle {
             prose_width: Some(80),
+            height: Some(24),
             ..TerminalStyle::default()
         };
         for (texts, is_cut) in [
@@ -924,7 +880,7 @@ rank  job       queue     mem (kb)  note
             let mut document = document([100, 2]);
             let texts: Vec<String> = texts.into_iter().map(str::to_owned).collect();
             document.facts[0] = Fact::with_lines("formula", texts.clone());
-            let lines = lines(style, &document, 24);
+            let lines = lines(style, &document);
             let text = lines.join("\n");
             assert_eq!(lines.len(), 24, "{text}");
             assert!(
