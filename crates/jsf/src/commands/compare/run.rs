@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Arg, Args};
 use job_sort_formula::Diagnostic;
 use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::rank::OldNew;
@@ -32,7 +32,8 @@ const FORMATS: [Format; 4] = [Format::Human, Format::Markdown, Format::Json, For
 
 /// `jsf compare`
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
 The same jobs are ranked twice: by the old formula, tree, policy, sched_config and threshold, and by the new ones. What \
 is given for neither side is the site's. A formula that is given for one side only is compared with the site's formula. If \
 the sides differ in something else (tree, policy …), --old alone is the formula of both sides; so is --new alone if the \
@@ -59,7 +60,8 @@ Examples:
   jsf compare --old-file examples/formulas/pp718.txt --new ncpus --format csv \\
       --queue examples/site/qstat.json --sched-priv examples/site/sched_priv
   jsf compare --new-threshold 0.5 --site examples/site --fail-on-change 20",
-mut_arg("format", |given| given.value_parser(format(&FORMATS))))]
+    mut_args(of_comparison)
+)]
 pub struct CompareArgs {
     /// The old formula [default: the site's]
     ///
@@ -142,6 +144,14 @@ pub struct CompareArgs {
     /// A page.
     #[command(flatten)]
     page: ReportArgs,
+}
+
+/// An argument of several commands as a comparison has it. `mut_arg` would move it behind the others.
+fn of_comparison(argument: Arg) -> Arg {
+    match argument.get_id().as_str() {
+        "format" => argument.value_parser(format(&FORMATS)),
+        _ => argument,
+    }
 }
 
 pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
