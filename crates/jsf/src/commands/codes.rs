@@ -71,15 +71,13 @@ impl Answer for Codes {
             Column::text("severity", 7),
             Column::wrapped("what it finds", 8),
         ];
-        let mut rows = Vec::new();
-        for kind in &self.codes {
+        let table = Table::new(columns, Vec::from_iter(&self.codes), |kind| {
             let mut severity = severity_word(kind.severity).to_owned();
             if kind.severity != kind.most_severe {
                 severity += &format!(" or {}", severity_word(kind.most_severe));
             }
-            let title = Cell::prose(kind.title);
-            rows.push(cells![kind.code.name(), severity, title]);
-        }
+            cells![kind.code.name(), severity, Cell::prose(kind.title)]
+        });
         Document {
             command: "jsf codes",
             title: "Kinds of findings".to_owned(),
@@ -88,7 +86,7 @@ impl Answer for Codes {
                 self.codes.len()
             ),
             facts: Vec::new(),
-            sections: vec![Section::new("kinds").table(Table::from_rows(columns, rows))],
+            sections: vec![Section::new("kinds").table(table)],
             read_on: "",
         }
     }

@@ -278,13 +278,10 @@ pub(crate) fn group_table<'a>(
     }
     columns.push(Column::number("share", 3).shown_if(has_shares));
     // of many groups few are shown
-    let table = Table::new(columns, groups.len(), move |index| {
-        group_cells(&groups[index])
-    });
-    table.limit(RowLimit::Ends(MAX_GROUPS))
+    Table::new(columns, groups, group_cells).limit(RowLimit::Ends(MAX_GROUPS))
 }
 
-fn group_cells(group: &KindOfGroup<'_>) -> Vec<Cell<'static>> {
+fn group_cells<'a>(group: &KindOfGroup<'_>) -> Vec<Cell<'a>> {
     let (_, change) = group;
     let (mut old_mean, mut new_mean) = (Cell::Missing, Cell::Missing);
     if let Some(mean) = change.mean_rank() {
@@ -365,25 +362,6 @@ pub(crate) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
     // those that are missed first: there may be no room for all
     let mut order: Vec<usize> = (0..new.len()).collect();
     order.sort_by_key(|&index| new[index].state);
-    let mut rows = Vec::new();
-    for index in order {
-        let goal = &new[index];
-        let old = match old.get(index) {
-            Some(old) => value_in_words(old.measure, old.value),
-            None => String::new(),
-        };
-        let bound = if goal.is_most { "at most" } else { "at least" };
-        let limit = value_in_words(goal.measure, goal.limit);
-        rows.push(cells![
-            &*goal.name,
-            goal.jobs,
-            goal.measure.to_string(),
-            Cell::prose(old),
-            value_in_words(goal.measure, goal.value),
-            format!("{bound} {limit}"),
-            met_in_words(goal),
-        ]);
-    }
     let columns = [
         Column::name("goal", 9),
         Column::number("jobs", 4),
@@ -393,10 +371,28 @@ pub(crate) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
         Column::number("limit", 7),
         Column::text("met", 8),
     ];
+    let table = Table::new(columns, order, move |&index| {
+        let goal = &new[index];
+        let old = match old.get(index) {
+            Some(old) => value_in_words(old.measure, old.value),
+            None => String::new(),
+        };
+        let bound = if goal.is_most { "at most" } else { "at least" };
+        let limit = value_in_words(goal.measure, goal.limit);
+        cells![
+            &*goal.name,
+            goal.jobs,
+            goal.measure.to_string(),
+            Cell::prose(old),
+            value_in_words(goal.measure, goal.value),
+            format!("{bound} {limit}"),
+            met_in_words(goal),
+        ]
+    });
     Some(
         Section::new("goals, each without an interval")
             .in_brief(unmet(new).unwrap_or("all goals are met".to_owned()))
-            .table(Table::from_rows(columns, rows)),
+            .table(table),
     )
 }
 

@@ -351,8 +351,7 @@ impl<'a> CompareReport<'a> {
         let mut columns = move_columns();
         columns.push(Column::number("old value", DECIDES));
         columns.push(Column::number("new value", DECIDES));
-        Table::new(columns, moves.len(), move |index| {
-            let job = &moves[index];
+        Table::new(columns, moves, move |job| {
             let OldNew { old, new } = self.scores(job.row);
             let mut cells = move_cells(self.compared.table(), job);
             cells.extend(cells![old.map(Cell::Score), new.map(Cell::Score)]);
@@ -396,12 +395,10 @@ impl<'a> CompareReport<'a> {
             Column::text("job", 9),
             Column::number("before", 8),
         ];
-        let mut rows = Vec::new();
-        for job in moves {
+        Table::new(columns, moves, move |job| {
             let moved = job.moved().map(Cell::Arrow);
-            rows.push(cells![job.new, moved, self.job_name(job.row), job.old]);
-        }
-        Table::from_rows(columns, rows)
+            cells![job.new, moved, self.job_name(job.row), job.old]
+        })
     }
 
     /// Of the jobs in each band of the old order, how many are in which band of the new one.

@@ -163,8 +163,7 @@ impl<'a> CycleReport<'a> {
             Column::text("in", 6).shown_if(has_promise),
             Column::wrapped("why", 9),
         ];
-        section.table(Table::new(columns, waiting.len(), move |row| {
-            let (promise, job) = waiting[row];
+        section.table(Table::new(columns, waiting, move |&(promise, job)| {
             let (mut at, mut after) = (String::new(), String::new());
             if let Some(index) = promise {
                 let start = reserved[index].start;

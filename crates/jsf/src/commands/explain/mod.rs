@@ -547,16 +547,15 @@ impl<'a> ExplainedJob<'a, '_> {
             Column::text("unit", 7),
             Column::text("from", 8),
         ];
-        let mut rows = Vec::new();
-        for input in &self.job.inputs {
-            rows.push(cells![
+        let table = Table::new(columns, Vec::from_iter(&self.job.inputs), |input| {
+            cells![
                 &*input.name,
                 input.value.as_ref(),
                 Cell::prose(input_unit(input)),
                 input.origin.to_string(),
-            ]);
-        }
-        Section::new(format!("inputs{}", self.of)).table(Table::from_rows(columns, rows))
+            ]
+        });
+        Section::new(format!("inputs{}", self.of)).table(table)
     }
 
     /// The formula as a tree, with the value of every part.
@@ -673,19 +672,16 @@ impl<'a> ExplainedJob<'a, '_> {
             Column::text("unit", 5),
             Column::wrapped("changed by", 5),
         ];
-        let mut rows = Vec::new();
-        for change in shown {
-            rows.push(cells![
+        let table = Table::new(columns, shown, |change| {
+            cells![
                 &*change.name,
                 &change.from,
                 &change.to,
                 Cell::prose(change.unit.unwrap_or_default()),
                 Cell::prose(changed_by(change)),
-            ]);
-        }
-        section
-            .prose(lacking)
-            .table(Table::from_rows(columns, rows))
+            ]
+        });
+        section.prose(lacking).table(table)
     }
 
     /// Which job has a rank, and how much more value it has.

@@ -460,22 +460,21 @@ fn constants_section(fit: &GoalFit) -> Section<'_> {
         Column::text("within the error", 10),
         Column::text("searched", 8),
     ];
-    let mut rows = Vec::new();
-    for constant in &fit.constants {
-        rows.push(cells![
+    let table = Table::new(columns, Vec::from_iter(&fit.constants), |constant| {
+        cells![
             &*constant.name,
             constant.value.to_string(),
             within_in_words(constant),
             ends_in_words([constant.range.low, constant.range.high]),
-        ]);
-    }
+        ]
+    });
     let meaning = "Within the error are the values with which the objective is worse by at most one standard error of what is gained over \
                    the formula in force, the other numbers being fixed: not as good as the answer, if that gain is large.";
     Section::new("constants")
         .in_full()
         .prose(meaning)
         .chart(|| constants(&fit.constants))
-        .table(Table::from_rows(columns, rows))
+        .table(table)
 }
 
 /// Who wins and who pays on the held-out days.

@@ -96,12 +96,11 @@ impl Answer for WishFitReport<'_> {
                 &fit.wishes.violated,
             ),
         ] {
-            let mut rows = Vec::new();
-            for (above, below) in pairs {
-                rows.push(cells![&**above, &**below]);
-            }
-            if !rows.is_empty() {
-                let table = Table::from_rows([Column::id("job", 9), Column::id("before", 9)], rows);
+            if !pairs.is_empty() {
+                let columns = [Column::id("job", 9), Column::id("before", 9)];
+                let table = Table::new(columns, Vec::from_iter(pairs), |(above, below)| {
+                    cells![&**above, &**below]
+                });
                 sections.push(Section::new(heading).table(table));
             }
         }
@@ -249,12 +248,11 @@ fn constants_section(fit: &WishFit) -> Section<'_> {
         Column::number("value", 5),
         Column::text("the same wishes are met from", 10),
     ];
-    let mut rows = Vec::new();
-    for parameter in &fit.parameters {
+    let table = Table::new(columns, Vec::from_iter(&fit.parameters), |parameter| {
         let value = parameter.value.to_string();
-        rows.push(cells![&*parameter.name, value, within_in_words(parameter)]);
-    }
-    Section::new("constants").table(Table::from_rows(columns, rows))
+        cells![&*parameter.name, value, within_in_words(parameter)]
+    });
+    Section::new("constants").table(table)
 }
 
 /// The most errors of a formula that are listed.

@@ -479,9 +479,7 @@ impl<'a> RankReport<'a> {
         }
         columns.extend(summand_columns(self.term_texts(), decides, 7));
         columns.push(Column::wrapped("note", 6));
-        let mut jobs = Table::new(columns, self.rows.len(), move |index| {
-            cells(self.job(self.rows[index]))
-        });
+        let mut jobs = Table::new(columns, self.rows.to_vec(), |&row| cells(self.job(row)));
         jobs.measured = MEASURED_ROWS;
         jobs
     }

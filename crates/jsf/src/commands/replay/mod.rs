@@ -104,17 +104,16 @@ fn differences(replay: &Replay) -> Section<'_> {
         Column::wrapped("why", 9),
     ];
     let more = replay.differing().saturating_sub(shown.len());
-    let mut rows = Vec::new();
-    for different in shown {
-        rows.push(cells![
+    let table = Table::new(columns, shown, |different| {
+        cells![
             Cell::Written(different.line.to_string(), None),
             &*different.job,
             &*different.logged,
             different.ours.as_deref().unwrap_or("no value"),
             Cell::prose(why(different)),
-        ]);
-    }
-    let mut section = Section::new("differences").table(Table::from_rows(columns, rows));
+        ]
+    });
+    let mut section = Section::new("differences").table(table);
     if more > 0 {
         let more = grouped_number(more);
         section = section.prose(format!("and {more} more; `--format json` lists more"));

@@ -332,9 +332,7 @@ fn parts_table(assessed: &AssessedTree) -> Table<'_> {
         Column::number("part of the usage", 8),
         Column::number("usage / share", 8),
     ];
-    let nodes = tree.depth_first();
-    Table::new(columns, nodes.len(), move |row| {
-        let node = nodes[row];
+    Table::new(columns, tree.depth_first(), move |&node| {
         let shares = assessed.shares().get(node);
         let used = usage_part(assessed, node);
         cells![
@@ -420,8 +418,7 @@ pub(crate) fn shares_table<'a>(view: &PolicyView<'a>, has_part: bool) -> Table<'
         }
     }
     let assessed = view.assessed;
-    Table::new(columns, rows.len(), move |index| {
-        let (node, name, numbers) = &rows[index];
+    Table::new(columns, rows, move |(node, name, numbers)| {
         let part = Cell::Share(usage_part(assessed, *node));
         let mut cells = vec![name.clone(), part];
         cells.extend(numbers.iter().map(|(_, value)| number_cell(value)));
@@ -449,11 +446,11 @@ fn factors_table<'a>(first: &'a PolicyView<'a>, views: &'a [PolicyView<'a>]) -> 
         columns.push(Column::number(view.name(), 6));
         factors.push(Factors::new(first, view));
     }
-    let names = name_cells(first);
-    Table::new(columns, names.len(), move |row| {
-        let node = first.nodes[row];
+    let named = iter::zip(&first.nodes, name_cells(first)).collect();
+    Table::new(columns, named, move |(node, name)| {
+        let node = **node;
         let mut cells = cells![
-            names[row].clone(),
+            name.clone(),
             number_cell(&shares(tree.shares(node))),
             Cell::significant(tree.usage(node)),
         ];
@@ -535,9 +532,7 @@ fn places_sections(Places { formula, queue }: Places<'_>) -> Vec<Section<'_>> {
     let moved = moved_jobs(queue);
     if !moved.is_empty() {
         sections.extend(group_sections(&queue.comparison, false).into_iter().next());
-        let jobs = Table::new(move_columns(), moved.len(), move |row| {
-            move_cells(queue.table(), &moved[row])
-        });
+        let jobs = Table::new(move_columns(), moved, |job| move_cells(queue.table(), job));
         sections.push(Section::new("places of jobs").table(jobs).in_full());
     }
     sections

@@ -319,8 +319,7 @@ fn group_table<'a>(column: &str, groups: Vec<&'a GroupStatistics>, all: u128) ->
         Column::number("longest", 3),
         Column::number("mean bounded slowdown", 2),
     ];
-    let table = Table::new(columns, groups.len(), move |index| {
-        let group = groups[index];
+    let table = Table::new(columns, groups, move |group| {
         cells![
             &*group.name,
             count_cell(group.jobs),
@@ -387,8 +386,7 @@ fn difference_table<'a>(column: &str, groups: &'a [ComparedGroup], all: u128) ->
             starred.push(index);
         }
     }
-    let table = Table::new(columns, groups.len(), move |index| {
-        let group = &groups[index];
+    let table = Table::new(columns, Vec::from_iter(groups), move |group| {
         let change = &group.change;
         let wait = &change.wait;
         cells![
@@ -593,8 +591,7 @@ pub(crate) fn jobs_section<'a>(
         Column::number(wait, 9),
         Column::number("difference", 9).shown_if(has_two),
     ];
-    let table = Table::new(columns, order.len(), move |row| {
-        let (job, start) = order[row];
+    let table = Table::new(columns, order, move |(job, start)| {
         cells![
             job.id,
             job.entity,
@@ -621,17 +618,16 @@ pub(crate) fn start_values_section<'a>(
         Column::number("p10", 8),
         Column::number("median", 9),
     ];
-    let mut rows = Vec::new();
-    for class in &report.statistics.values_at_start {
-        rows.push(cells![
+    let classes = Vec::from_iter(&report.statistics.values_at_start);
+    let table = Table::new(columns, classes, |class| {
+        cells![
             &*class.size,
             &*class.walltime,
             class.jobs,
             Cell::significant(class.p10),
             Cell::significant(class.median),
-        ]);
-    }
-    let table = Table::from_rows(columns, rows);
+        ]
+    });
     Section::new(heading).in_full().table(table)
 }
 

@@ -4,8 +4,7 @@
 use std::io::{self, Write};
 
 use job_sort_formula::python::Value;
-use jsf_site::RankedQueue;
-use jsf_site::{JobTrajectory, Overtaking, Trajectory};
+use jsf_site::{JobTrajectory, RankedQueue, Trajectory};
 use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Cells, CsvWriter, Each, Format, guarded, object};
@@ -186,13 +185,9 @@ impl<'a> TrajectoryReport<'a> {
             Column::id("job", 9),
             Column::id("overtakes", 9),
         ];
-        let table = Table::new(columns, overtakings.len(), move |row| {
-            let Overtaking {
-                wait,
-                winner,
-                loser,
-            } = overtakings[row];
-            cells![Cell::Duration(wait as f64), self.id(winner), self.id(loser)]
+        let table = Table::new(columns, overtakings.clone(), move |overtaking| {
+            let (winner, loser) = (self.id(overtaking.winner), self.id(overtaking.loser));
+            cells![Cell::Duration(overtaking.wait as f64), winner, loser]
         });
         let table = table.limit(RowLimit::First(MAX_LISTED));
         Some(Section::new("overtakings").table(table))

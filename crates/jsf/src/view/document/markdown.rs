@@ -217,7 +217,7 @@ mod tests {
             Column::code("term", 9),
         ];
         let rows = [("12.vm", "a|b"), ("13.vm", "c")];
-        let table = Table::new(columns, 2, move |row| {
+        let table = Table::new(columns, vec![0, 1], move |&row| {
             vec![
                 Cell::Count(row + 1),
                 rows[row].0.into(),

@@ -463,11 +463,11 @@ enum Tone {
 }
 
 impl<'a> Table<'a> {
-    /// A table of `len` rows; `row` makes one of them, with a cell for each column.
-    pub fn new(
+    /// A table with a row for each item; `row` makes its cells, one for each column.
+    pub fn new<T: 'a>(
         columns: impl Into<Vec<Column>>,
-        len: usize,
-        row: impl Fn(usize) -> Vec<Cell<'a>> + 'a,
+        items: Vec<T>,
+        row: impl Fn(&T) -> Vec<Cell<'a>> + 'a,
     ) -> Self {
         Self {
             columns: columns.into(),
@@ -477,14 +477,14 @@ impl<'a> Table<'a> {
             kept: Vec::new(),
             measured: usize::MAX,
             names_dropped: false,
-            len,
-            row: Rc::new(row),
+            len: items.len(),
+            row: Rc::new(move |index| row(&items[index])),
         }
     }
 
     /// A table of rows that exist.
     pub fn from_rows(columns: impl Into<Vec<Column>>, rows: Vec<Vec<Cell<'a>>>) -> Self {
-        Self::new(columns, rows.len(), move |index| rows[index].clone())
+        Self::new(columns, rows, Vec::clone)
     }
 
     /// The table of which text shows only some rows.

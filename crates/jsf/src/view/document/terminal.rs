@@ -778,7 +778,8 @@ rank  job       queue     mem (kb)  note
     }
 
     fn table(rows: usize) -> Table<'static> {
-        Table::new(vec![Column::number("rank", 9)], rows, |index| {
+        let rows = (0..rows).collect();
+        Table::new(vec![Column::number("rank", 9)], rows, |&index| {
             vec![Cell::Count(index)]
         })
     }
