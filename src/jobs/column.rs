@@ -8,7 +8,7 @@ use num_traits::ToPrimitive;
 use serde::{Serialize, Serializer};
 
 use crate::jobs::names::Dictionary;
-use crate::jobs::{JobState, KeptRows, MAX_NAME, UNKNOWN_TIME};
+use crate::jobs::{Exclusion, Job, JobState, KeptRows, UNKNOWN_TIME};
 use crate::python::{InputColumn, MAX_EXACT_INT, Value};
 
 /// One input of every job: a double per row, and whether it is an integer in Python.
@@ -79,25 +79,17 @@ impl Column {
         self.sources.push(source);
     }
 
-    /// Sets the own input of a job; rows before it that have none are defaults. `None` if a double
-    /// cannot hold the value.
+    /// Sets the own input of a job; rows before it that have none are defaults.
     #[inline]
-    fn put(&mut self, row: usize, value: &Value, by: InputPrecedence) -> Option<()> {
-        let (number, is_int, is_exact) = Self::number_of(value);
-        if !is_exact {
-            return None;
-        }
+    fn put(&mut self, row: usize, value: &Value, by: InputPrecedence) {
         while self.len() < row {
             self.push_from(&Value::Int(0), Source::Default);
         }
         if row == self.len() {
             self.push_from(value, Source::Own(by));
         } else {
-            self.numbers[row] = number;
-            self.is_int[row] = is_int;
-            self.sources[row] = Source::Own(by);
+            self.replace(row, value, Source::Own(by));
         }
-        Some(())
     }
 
     /// What the job itself has in a row, and where it has it from.
@@ -124,8 +116,8 @@ impl Column {
 
     /// Makes a row, if it exists, one of a job without the input.
     fn remove(&mut self, row: usize) {
-        if let Some(source) = self.sources.get_mut(row) {
-            *source = Source::Default;
+        if row < self.len() {
+            self.replace(row, &Value::Int(0), Source::Default);
         }
     }
 
@@ -137,10 +129,11 @@ impl Column {
         self.exceptions.clear();
     }
 
-    /// Appends rows of a column of doubles, in which defaults are left to be filled in, and which
-    /// ends with the last job that has the input.
+    /// Appends rows of a column in which defaults are left to be filled in, and which ends with the
+    /// last job that has the input.
     pub(super) fn extend(&mut self, other: &Self, rows: Range<usize>, default: &Value) {
         if let Some(sources) = other.sources.get(rows.clone())
+            && other.exceptions.is_empty()
             && !sources.contains(&Source::Default)
         {
             self.numbers.extend_from_slice(&other.numbers[rows.clone()]);
@@ -162,18 +155,22 @@ impl Column {
         if row >= self.len() {
             return;
         }
-        let (value, source) = match input {
-            Ok(value) => (value, OF_JOB),
-            Err(default) => (default, Source::Default),
-        };
+        match input {
+            Ok(value) => self.replace(row, &value, OF_JOB),
+            Err(default) => self.replace(row, &default, Source::Default),
+        }
+    }
+
+    /// Changes a row that exists.
+    fn replace(&mut self, row: usize, value: &Value, source: Source) {
         self.sources[row] = source;
-        let (number, is_int, is_exact) = Self::number_of(&value);
+        let (number, is_int, is_exact) = Self::number_of(value);
         self.numbers[row] = number;
         self.is_int[row] = is_int;
         match self.exception_index(row) {
             Ok(index) if is_exact => _ = self.exceptions.remove(index),
-            Ok(index) => self.exceptions[index].1 = value,
-            Err(index) if !is_exact => self.exceptions.insert(index, (row as u32, value)),
+            Ok(index) => self.exceptions[index].1 = value.clone(),
+            Err(index) if !is_exact => self.exceptions.insert(index, (row as u32, value.clone())),
             Err(_) => {}
         }
     }
@@ -378,34 +375,28 @@ pub enum InputPrecedence {
     Input,
 }
 
-/// The attributes of a job that are not inputs.
-#[derive(Debug, Clone, Copy)]
+/// A job of a batch without its inputs.
+#[derive(Debug, Clone)]
 pub struct BatchRow<'a> {
-    /// ASCII; another id is refused.
-    pub id: &'a [u8],
-    /// As in [`Job`](super::Job).
-    pub entity: &'a str,
-    /// As in [`Job`](super::Job).
-    pub queue: &'a str,
-    /// As in [`Job`](super::Job).
-    pub state: JobState,
-    /// When the job was queued, in seconds since 1970, where the document says so.
-    pub queued_at: Option<i64>,
-    /// The line within the batch, from 0.
-    pub line: u32,
+    /// The job.
+    pub job: Job<'a>,
+    /// The line within the batch, from 0, if the document has a job per line.
+    pub line: Option<usize>,
 }
 
 /// Some jobs, column by column. The row after the last one is under construction.
 #[derive(Debug, Default)]
 pub struct Batch {
-    ids: Vec<u8>,
+    ids: String,
     ends: Vec<u32>,
     pub(super) entities: Dictionary,
     pub(super) queues: Dictionary,
     pub(super) states: Vec<JobState>,
     /// Empty while no time is known.
     queued_at: Vec<i64>,
-    lines: Vec<u32>,
+    /// Why rows are excluded, in their order.
+    pub(super) exclusions: Vec<(usize, Exclusion)>,
+    lines: Vec<Option<u32>>,
     pub(super) columns: Vec<Column>,
 }
 
@@ -418,6 +409,7 @@ impl Batch {
         self.queues.clear();
         self.states.clear();
         self.queued_at.clear();
+        self.exclusions.clear();
         self.lines.clear();
         self.columns.resize_with(columns, Column::new);
         for input in &mut self.columns {
@@ -430,18 +422,12 @@ impl Batch {
         self.ends.len()
     }
 
-    /// Sets an input of the row under construction. `None` if a double cannot hold the value.
+    /// Sets an input of the row under construction, if there is such a column.
     #[inline]
-    pub fn put(&mut self, column: usize, by: InputPrecedence, value: &Value) -> Option<()> {
-        self.columns
-            .get_mut(column)?
-            .put(self.ends.len(), value, by)
-    }
-
-    /// An input of the row under construction, if it was set.
-    pub fn input(&self, column: usize) -> Option<Value> {
-        let (value, _) = self.columns.get(column)?.own(self.ends.len())?;
-        Some(value)
+    pub fn put(&mut self, column: usize, by: InputPrecedence, value: &Value) {
+        if let Some(column) = self.columns.get_mut(column) {
+            column.put(self.ends.len(), value, by);
+        }
     }
 
     /// The source of an input of the row under construction, if it was set.
@@ -457,34 +443,27 @@ impl Batch {
         }
     }
 
-    /// Ends the row under construction. Returns `false`, without a row, if a name is too long, or
-    /// the id is empty or not ASCII: messages call a job without id by its number, which is not
-    /// known here.
-    pub fn finish(&mut self, row: BatchRow<'_>) -> bool {
-        let is_id = !row.id.is_empty() && row.id.len() <= MAX_NAME && row.id.is_ascii();
-        if !is_id || row.entity.len() > MAX_NAME || row.queue.len() > MAX_NAME {
-            return false;
-        }
-        self.ids.extend_from_slice(row.id);
-        self.entities.push(row.entity);
-        self.queues.push(row.queue);
-        self.states.push(row.state);
-        if row.queued_at.is_some() || !self.queued_at.is_empty() {
+    /// Ends the row under construction.
+    pub fn finish(&mut self, BatchRow { job, line }: BatchRow<'_>) {
+        self.ids.push_str(job.id);
+        self.entities.push(job.entity);
+        self.queues.push(job.queue);
+        self.states.push(job.state);
+        if job.queued_at.is_some() || !self.queued_at.is_empty() {
             self.queued_at.resize(self.ends.len(), UNKNOWN_TIME);
-            self.queued_at.push(row.queued_at.unwrap_or(UNKNOWN_TIME));
+            self.queued_at.push(job.queued_at.unwrap_or(UNKNOWN_TIME));
         }
-        self.lines.push(row.line);
+        let row = self.rows();
+        self.exclusions
+            .extend(job.exclusion.map(|reason| (row, reason)));
+        self.lines.push(line.map(|line| line as u32));
         // last, since it ends the row that the setters above write
         self.ends.push(self.ids.len() as u32);
-        true
     }
 
-    /// The line of a row within the batch, from 0.
-    pub fn line(&self, row: usize) -> usize {
-        match self.lines.get(row) {
-            Some(&line) => line as usize,
-            None => 0,
-        }
+    /// The line of a row within the batch, from 0, if the document has a job per line.
+    pub fn line(&self, row: usize) -> Option<usize> {
+        Some((*self.lines.get(row)?)? as usize)
     }
 
     /// The times of queueing of these rows, if any of them is known.
@@ -501,8 +480,7 @@ impl Batch {
         } else {
             self.ends[row - 1] as usize
         };
-        // `finish` has refused what is not ASCII
-        str::from_utf8(&self.ids[start..self.ends[row] as usize]).unwrap_or_default()
+        &self.ids[start..self.ends[row] as usize]
     }
 }
 
@@ -536,14 +514,13 @@ mod tests {
         assert!(column.nearest_double(5).is_nan() && column.is_int(3) && !column.is_int(2));
     }
 
-    fn row(id: &[u8]) -> BatchRow<'_> {
+    fn row(id: &str) -> BatchRow<'_> {
         BatchRow {
-            id,
-            entity: "",
-            queue: "",
-            state: JobState::Queued,
-            queued_at: None,
-            line: 0,
+            job: Job {
+                id,
+                ..Job::default()
+            },
+            line: None,
         }
     }
 
@@ -551,19 +528,19 @@ mod tests {
     fn a_row_may_be_abandoned() {
         let mut batch = Batch::default();
         batch.clear(1);
-        batch.put(0, InputPrecedence::Job, &Value::Int(3)).unwrap();
-        assert!(batch.finish(row(b"1")));
-        batch
-            .put(0, InputPrecedence::Job, &Value::Float(2.5))
-            .unwrap();
+        batch.put(0, InputPrecedence::Job, &Value::Int(3));
+        batch.finish(row("1"));
+        batch.put(0, InputPrecedence::Job, &Value::Float(2.5));
         batch.abandon();
-        assert!(batch.finish(row(b"0")));
-        assert!(!batch.finish(row("é".as_bytes())) && !batch.finish(row(b"")));
-        assert!(
-            batch
-                .put(0, InputPrecedence::Job, &Value::Int(MAX_EXACT_INT + 1))
-                .is_none()
-        );
+        batch.finish(row("0"));
+        let large = Value::Int(MAX_EXACT_INT + 1);
+        batch.put(0, InputPrecedence::Job, &large);
+        batch.abandon();
+        batch.put(0, InputPrecedence::Job, &large);
+        batch.finish(row(""));
+        let mut column = Column::new();
+        column.extend(&batch.columns[0], 0..3, &Value::Int(0));
+        assert!(column.value(2).is_identical(&large) && column.exceptions().len() == 1);
         assert!(
             matches!(batch.columns[0].own(0), Some((Value::Int(3), _)))
                 && batch.columns[0].own(1).is_none()
@@ -576,9 +553,9 @@ mod tests {
     fn an_input_may_come_late() {
         let mut batch = Batch::default();
         batch.clear(1);
-        (0..6000).for_each(|_| assert!(batch.finish(row(b"1"))));
-        batch.put(0, InputPrecedence::Job, &Value::Int(7)).unwrap();
-        assert!(batch.finish(row(b"1")));
+        (0..6000).for_each(|_| batch.finish(row("1")));
+        batch.put(0, InputPrecedence::Job, &Value::Int(7));
+        batch.finish(row("1"));
         assert!(
             matches!(batch.columns[0].own(6000), Some((Value::Int(7), _)))
                 && batch.columns[0].own(9).is_none()
@@ -608,16 +585,12 @@ mod tests {
                     .enumerate()
                     .filter(|(column, _)| *column != 4)
                 {
-                    batch
-                        .put(column, InputPrecedence::Job, &Value::Int(number))
-                        .unwrap();
+                    batch.put(column, InputPrecedence::Job, &Value::Int(number));
                 }
                 if at > 600 {
-                    batch
-                        .put(6, InputPrecedence::Job, &Value::Float(at as f64 / 8.0))
-                        .unwrap();
+                    batch.put(6, InputPrecedence::Job, &Value::Float(at as f64 / 8.0));
                 }
-                assert!(batch.finish(row(b"1")));
+                batch.finish(row("1"));
             }
             for (input, column) in batch.columns.iter().zip(&mut columns) {
                 let parts = [0..100, 100..650, 650..700, 700..700].into_iter();

@@ -117,7 +117,7 @@ impl JobTable {
         }
         let row = self.ids.len();
         // first, because the id decides whether the job is added at all
-        self.admit(job)?;
+        self.admit([job.id, job.entity, job.queue])?;
         self.entities.push(job.entity);
         self.queues.push(job.queue);
         self.states.push(job.state);
@@ -137,21 +137,18 @@ impl JobTable {
         Ok(())
     }
 
-    /// Adds the id of a job, if the job can be added.
-    fn admit(&mut self, job: &Job<'_>) -> Result<(), Problem> {
-        for name in [job.id, job.entity, job.queue] {
+    /// Adds the id of a job with these names, the id, the entity and the queue, if the job can be
+    /// added.
+    fn admit(&mut self, names: [&str; 3]) -> Result<(), Problem> {
+        for name in names {
             // a full table says that it is full, whatever the name is
             if name.len() > MAX_NAME && self.ids.len() < MAX_JOBS {
                 return Err(Problem::LongName { bytes: name.len() });
             }
         }
-        self.admit_id(job.id)
-    }
-
-    fn admit_id(&mut self, id: &str) -> Result<(), Problem> {
         match self.ids.len() {
             MAX_JOBS.. => Err(Problem::TooMany),
-            _ if self.ids.push(id) => Ok(()),
+            _ if self.ids.push(names[0]) => Ok(()),
             _ => Err(Problem::Duplicate),
         }
     }
@@ -166,7 +163,8 @@ impl JobTable {
     ) -> Vec<(usize, Problem)> {
         let mut refused = Vec::new();
         for row in rows.clone() {
-            if let Err(problem) = self.admit_id(batch.id(row)) {
+            let names = [batch.id(row), batch.entities.at(row), batch.queues.at(row)];
+            if let Err(problem) = self.admit(names) {
                 refused.push((row, problem));
             }
         }
@@ -196,13 +194,14 @@ impl JobTable {
         let states = &batch.states[rows.clone()];
         let first = self.states.len();
         self.states.extend_from_slice(states);
-        if let Some(times) = batch.queued_at(rows) {
+        if let Some(times) = batch.queued_at(rows.clone()) {
             self.queued_at.resize(first, UNKNOWN_TIME);
             self.queued_at.extend_from_slice(times);
         }
-        for (row, &state) in (first..).zip(states) {
-            if state.is_over() {
-                self.exclusions.insert(row as u32, Exclusion::Over(state));
+        for (row, reason) in &batch.exclusions {
+            if rows.contains(row) {
+                let row = first + row - rows.start;
+                self.exclusions.insert(row as u32, reason.clone());
             }
         }
     }

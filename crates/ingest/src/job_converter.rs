@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use job_sort_formula::jobs::{
-    Batch, BatchRow, Exclusion, InputOrigin, InputPrecedence, JobState, Problem,
+    Batch, BatchRow, Exclusion, InputOrigin, InputPrecedence, Job, JobState, Problem,
 };
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::{FairshareInput, InputType};
@@ -37,8 +37,8 @@ pub struct ConvertedJobs {
     /// The names that no schema declares, with each kind that their amounts look like, once for all
     /// jobs of a converter.
     pub undeclared: Vec<(Box<str>, InputType)>,
-    /// Whether the rows of the batch have lines.
-    pub has_lines: bool,
+    /// One for each row of the batch, if the options ask for them.
+    pub cycle: Vec<CycleJob>,
     /// Whether the jobs have more resources than are counted by name.
     pub has_too_many_names: bool,
     /// When the document was written, in seconds since 1970, if it says so.
@@ -54,8 +54,6 @@ pub struct ConvertedJobs {
 pub enum Part {
     /// Rows of the batch.
     Rows(Range<usize>),
-    /// A job that a batch cannot hold.
-    Job(Box<ConvertedJob>),
     /// A problem of the job of this id.
     Problem {
         line: Option<usize>,
@@ -68,21 +66,6 @@ pub enum Part {
         id: String,
         amount: String,
     },
-}
-
-/// A job with its inputs, by column.
-#[derive(Debug)]
-pub struct ConvertedJob {
-    pub line: Option<usize>,
-    pub id: String,
-    pub entity: String,
-    pub queue: String,
-    pub state: JobState,
-    pub queued_at: Option<i64>,
-    pub exclusion: Option<Exclusion>,
-    pub row: Vec<Result<Value, Value>>,
-    pub sources: Vec<Option<InputPrecedence>>,
-    pub cycle: Option<CycleJob>,
 }
 
 impl ConvertedJobs {
@@ -106,6 +89,7 @@ impl ConvertedJobs {
     /// Removes all jobs, and keeps the memory.
     pub fn clear(&mut self, columns: usize) {
         self.batch.clear(columns);
+        self.cycle.clear();
         self.parts.clear();
         self.undeclared.clear();
     }
@@ -123,9 +107,6 @@ pub struct JobConverter<'a> {
     /// The names that were read so far.
     names: Vec<KnownName>,
     indices: HashMap<Box<str>, NameIndex>,
-    /// The inputs of the current job that the batch cannot hold, such as integers beyond 2^53, each
-    /// with its column.
-    large_inputs: Vec<(usize, InputPrecedence, Value)>,
     /// Whether a job without `ncpus` has the processors of its `nodes` and `procs`: Torque, which
     /// prints text only, has no other request; the server of OpenPBS sets both.
     pub takes_nodes: bool,
@@ -142,7 +123,6 @@ impl<'a> JobConverter<'a> {
             columns: RequestedColumn::all(options),
             names: Vec::new(),
             indices: HashMap::new(),
-            large_inputs: Vec::new(),
             takes_nodes: false,
             reported_keys: HashSet::new(),
             output: ConvertedJobs::default(),
@@ -272,9 +252,12 @@ impl<'a> JobConverter<'a> {
         if let Some(problem) = wrong_special.or(wrong_input) {
             return self.skip(job, problem);
         }
-        if !self.finish_row(job, state, unreadable) {
-            self.abandon();
-        }
+        let exclusion = if state.is_over() {
+            Some(Exclusion::Over(state))
+        } else {
+            unreadable
+        };
+        self.finish_row(job, state, exclusion);
     }
 
     /// Reports a problem of a job that is not added, and discards its inputs.
@@ -290,17 +273,10 @@ impl<'a> JobConverter<'a> {
     /// Discards the inputs of the current job.
     pub fn abandon(&mut self) {
         self.output.batch.abandon();
-        self.large_inputs.clear();
     }
 
-    /// Adds a job whose inputs were set. Returns whether it is a row of the batch; a job that this
-    /// cannot hold is added on its own.
-    fn finish_row(
-        &mut self,
-        job: &ParsedJob<'_>,
-        state: JobState,
-        unreadable: Option<Exclusion>,
-    ) -> bool {
+    /// Adds a job whose inputs were set.
+    fn finish_row(&mut self, job: &ParsedJob<'_>, state: JobState, exclusion: Option<Exclusion>) {
         let attributes = EntityAttributes {
             user: job.text(JobKey::User),
             group: job.text(JobKey::Group),
@@ -317,68 +293,22 @@ impl<'a> JobConverter<'a> {
                 self.options.entity.entity_of(attributes)
             }
         };
-        let queued_at = job.get(JobKey::QueuedAt).and_then(integer);
-        self.output.has_lines |= job.line.is_some();
-        let line = job.line.unwrap_or_default() as u32;
-        let is_whole = self.large_inputs.is_empty() && (unreadable.is_none() || state.is_over());
-        let row = BatchRow {
-            id: job.id().as_bytes(),
-            entity: &entity,
-            queue: attributes.queue,
-            state,
-            queued_at,
-            line,
-        };
-        if is_whole && !self.options.cycle_jobs && self.output.batch.finish(row) {
-            self.output.push_row();
-            return true;
-        }
-        let mut cycle = None;
         if self.options.cycle_jobs {
-            cycle = Some(CycleJob::new(job, self, &entity));
+            let cycle_job = CycleJob::new(job, self, &entity);
+            self.output.cycle.push(cycle_job);
         }
-        let columns = 0..self.columns.len();
-        self.output.parts.push(Part::Job(Box::new(ConvertedJob {
-            line: job.line,
-            id: job.id().to_owned(),
-            entity: entity.to_string(),
-            queue: attributes.queue.to_owned(),
-            state,
-            queued_at,
-            exclusion: if state.is_over() {
-                Some(Exclusion::Over(state))
-            } else {
-                unreadable
+        self.output.batch.finish(BatchRow {
+            job: Job {
+                id: job.id(),
+                entity: &entity,
+                queue: attributes.queue,
+                state,
+                queued_at: job.get(JobKey::QueuedAt).and_then(integer),
+                exclusion,
             },
-            row: self.row_with_defaults(),
-            sources: columns.map(|column| self.source_of(column)).collect(),
-            cycle,
-        })));
-        false
-    }
-
-    /// The inputs of the current job; `Err` has the default of a column that the job does not fill.
-    fn row_with_defaults(&self) -> Vec<Result<Value, Value>> {
-        let mut row = Vec::with_capacity(self.columns.len());
-        for (index, column) in self.columns.iter().enumerate() {
-            let input = self.output.batch.input(index);
-            row.push(input.ok_or_else(|| column.default()));
-        }
-        for (column, _, value) in &self.large_inputs {
-            row[*column] = Ok(value.clone());
-        }
-        row
-    }
-
-    /// The source of an input of the current job; `None` for a default.
-    #[inline]
-    fn source_of(&self, column: usize) -> Option<InputPrecedence> {
-        for (large, source, _) in &self.large_inputs {
-            if *large == column {
-                return Some(*source);
-            }
-        }
-        self.output.batch.source(column)
+            line: job.line,
+        });
+        self.output.push_row();
     }
 
     fn add_processors_of_nodes(&mut self, job: &mut ParsedJob<'_>) {
@@ -416,13 +346,7 @@ impl<'a> JobConverter<'a> {
 impl JobConverter<'_> {
     #[inline]
     fn set(&mut self, column: usize, source: InputPrecedence, value: Value) {
-        if !self.large_inputs.is_empty() {
-            // the last value of a column counts
-            self.large_inputs.retain(|(large, ..)| *large != column);
-        }
-        if self.output.batch.put(column, source, &value).is_none() {
-            self.large_inputs.push((column, source, value));
-        }
+        self.output.batch.put(column, source, &value);
     }
 
     fn state(&mut self, job: &ParsedJob<'_>) -> JobState {
@@ -598,7 +522,7 @@ impl JobConverter<'_> {
                 next += 1;
                 self.report_if_repeated(job, column, precedence, index);
                 // a default has no source
-                if self.source_of(column) <= Some(precedence) {
+                if self.output.batch.source(column) <= Some(precedence) {
                     self.set(column, precedence, value.clone());
                 }
             }
@@ -615,7 +539,7 @@ impl JobConverter<'_> {
         precedence: InputPrecedence,
         key: NameIndex,
     ) {
-        if self.source_of(column) == Some(precedence) {
+        if self.output.batch.source(column) == Some(precedence) {
             let problem = Problem::Repeated {
                 key: clipped(&self.name(key).name).into_owned(),
                 consequence: LAST_COUNTS,

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Read};
 
-use job_sort_formula::jobs::{Job, JobProblem, JobTable, MAX_COLUMNS, MAX_JOBS, Problem, Problems};
+use job_sort_formula::jobs::{JobProblem, JobTable, MAX_COLUMNS, MAX_JOBS, Problem, Problems};
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::Schema;
 use jsf_json::{clipped, decode_utf8, strip_byte_order_mark};
@@ -17,8 +17,7 @@ use thiserror::Error;
 use crate::cycle_jobs::{CycleJob, CycleJobs};
 use crate::file_kind::FileKind;
 use crate::job_converter::{
-    ConvertedJob, ConvertedJobs, JobConverter, MAX_KEYS, MAX_RESOURCES, OF_NODES, OF_PROCS, Part,
-    RequestedColumn,
+    ConvertedJobs, JobConverter, MAX_KEYS, MAX_RESOURCES, OF_NODES, OF_PROCS, Part, RequestedColumn,
 };
 use crate::json_reader::{json_error, read_job_lines, read_json};
 use crate::qstat::{read_damaged_qstat_json, read_qstat_dsv, read_qstat_text};
@@ -335,20 +334,27 @@ impl<'a> TableBuilder<'a> {
 
     /// Appends jobs, which begin on this line of the document.
     pub fn append(&mut self, jobs: &mut ConvertedJobs, first_line: usize) {
+        // as many as rows, or none
+        let mut cycle_jobs = std::mem::take(&mut jobs.cycle).into_iter();
         for part in jobs.parts.drain(..) {
+            let number = self.jobs_read() + 1;
             match part {
                 Part::Rows(rows) => {
-                    for (row, problem) in self.table.append(&jobs.batch, rows, &self.defaults) {
-                        let mut line = None;
-                        if jobs.has_lines {
-                            line = Some(first_line + jobs.batch.line(row));
+                    let batch = &jobs.batch;
+                    let refused = self.table.append(batch, rows.clone(), &self.defaults);
+                    for row in rows.clone() {
+                        let cycle_job = cycle_jobs.next();
+                        if refused.binary_search_by_key(&row, |(row, _)| *row).is_err() {
+                            self.cycle_jobs.extend(cycle_job);
                         }
-                        self.report(line, jobs.batch.id(row), problem);
+                    }
+                    for (row, problem) in refused {
+                        let line = batch.line(row).map(|line| first_line + line);
+                        self.report(line, batch.id(row), number + row - rows.start, problem);
                     }
                 }
-                Part::Job(job) => self.push_job(*job, first_line),
                 Part::Problem { line, id, problem } => {
-                    self.report(line.map(|line| first_line + line), &id, problem)
+                    self.report(line.map(|line| first_line + line), &id, number, problem)
                 }
                 Part::TruncatedToZero {
                     resource,
@@ -373,25 +379,8 @@ impl<'a> TableBuilder<'a> {
         self.notes.extend(&jobs.notes);
     }
 
-    fn push_job(&mut self, job: ConvertedJob, first_line: usize) {
-        let described = Job {
-            id: &job.id,
-            entity: &job.entity,
-            queue: &job.queue,
-            state: job.state,
-            queued_at: job.queued_at,
-            exclusion: job.exclusion,
-        };
-        if let Err(problem) = self.table.push(&described, &job.row) {
-            let line = job.line.map(|line| first_line + line);
-            return self.report(line, &job.id, problem);
-        }
-        self.table.push_origins(&job.sources);
-        self.cycle_jobs.extend(job.cycle);
-    }
-
-    /// Reports a problem of a job.
-    fn report(&mut self, line: Option<usize>, id: &str, mut problem: Problem) {
+    /// Reports a problem of a job, which is called by its number in the document if it has no id.
+    fn report(&mut self, line: Option<usize>, id: &str, number: usize, mut problem: Problem) {
         if let Problem::UnknownKey { key, advice } = &mut problem {
             if self.reported_keys.len() >= MAX_KEYS || !self.reported_keys.insert(key.clone()) {
                 return;
@@ -405,7 +394,7 @@ impl<'a> TableBuilder<'a> {
             }
         }
         let job = if id.is_empty() {
-            format!("#{}", self.jobs_read() + 1)
+            format!("#{number}")
         } else {
             clipped(id).into_owned()
         };
