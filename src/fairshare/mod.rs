@@ -33,8 +33,8 @@ pub mod tree_document;
 pub mod x87;
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
-use std::{iter, mem};
+use std::iter;
+use std::sync::Arc;
 
 pub use policy::classic::Classic;
 pub use policy::depth_oblivious::DepthOblivious;
@@ -131,52 +131,16 @@ pub(super) struct Node {
 /// belongs to a larger tree.
 #[derive(Debug, Clone)]
 pub struct ShareTree {
-    nodes: Vec<Node>,
+    builder: TreeBuilder,
     /// The usage of the node and of all nodes below it.
     usage: Vec<f64>,
     /// Whether the usage of every node is the sum of its own usage and the usage of its children.
     is_summed: bool,
-    /// The children of node `i` are `children[first_child[i]..first_child[i + 1]]`, in the order
-    /// they were added.
-    first_child: Vec<u32>,
-    children: Vec<NodeId>,
-    /// The latest node of each name, which links to the earlier ones.
-    by_name: HashMap<Arc<str>, NodeId>,
-    /// The partition of each association that has one.
-    partitions: HashMap<NodeId, Arc<str>>,
-    naming: Naming,
-    /// The nodes below the root by the name of their parent and their own, the latest first; made
-    /// when it is needed.
-    by_account: OnceLock<Vec<NodeId>>,
+    /// The children of each node, in the order they were added.
+    children: NodeLists,
 }
 
 impl ShareTree {
-    fn from_nodes(
-        nodes: Vec<Node>,
-        by_name: HashMap<Arc<str>, NodeId>,
-        partitions: HashMap<NodeId, Arc<str>>,
-        naming: Naming,
-    ) -> Self {
-        let (first_child, children) = child_lists(&nodes);
-        let mut usage: Vec<f64> = nodes.iter().map(|node| node.own_usage).collect();
-        // backwards, so that a node has the usage of all below it before it is added to its parent
-        for index in (1..nodes.len()).rev() {
-            let total = usage[index];
-            usage[nodes[index].parent as usize] += total;
-        }
-        Self {
-            nodes,
-            usage,
-            is_summed: true,
-            first_child,
-            children,
-            by_name,
-            partitions,
-            naming,
-            by_account: OnceLock::new(),
-        }
-    }
-
     /// The root of the tree.
     pub fn root(&self) -> NodeId {
         NodeId(0)
@@ -185,12 +149,12 @@ impl ShareTree {
     /// The number of nodes, the root included: at least 1.
     #[expect(clippy::len_without_is_empty, reason = "a tree always has its root")]
     pub fn len(&self) -> usize {
-        self.nodes.len()
+        self.builder.nodes.len()
     }
 
     /// Every node, parents before children, else in the order they were added.
     pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
-        (0..self.nodes.len() as u32).map(NodeId)
+        (0..self.builder.nodes.len() as u32).map(NodeId)
     }
 
     /// All nodes, each before its children, and these in their order.
@@ -206,17 +170,17 @@ impl ShareTree {
 
     /// The kind of the node.
     pub fn kind(&self, node: NodeId) -> NodeKind {
-        self.nodes[node.index()].kind
+        self.builder.nodes[node.index()].kind
     }
 
     /// The shares of the node among its siblings; those of the root have no meaning.
     pub fn shares(&self, node: NodeId) -> Shares {
-        self.nodes[node.index()].shares
+        self.builder.nodes[node.index()].shares
     }
 
     /// The usage charged to the node itself, in the site's unit.
     pub fn own_usage(&self, node: NodeId) -> f64 {
-        self.nodes[node.index()].own_usage
+        self.builder.nodes[node.index()].own_usage
     }
 
     /// The usage of the node and of all nodes below it, or what [`set_usage`](Self::set_usage) has
@@ -233,19 +197,17 @@ impl ShareTree {
 
     fn user_count(&self) -> u32 {
         let is_user = |node: &&Node| node.kind == NodeKind::Entity;
-        self.nodes.iter().filter(is_user).count() as u32
+        self.builder.nodes.iter().filter(is_user).count() as u32
     }
 
     /// The parent, `None` for the root.
     pub fn parent(&self, node: NodeId) -> Option<NodeId> {
-        (node.0 != 0).then(|| NodeId(self.nodes[node.index()].parent))
+        (node.0 != 0).then(|| NodeId(self.builder.nodes[node.index()].parent))
     }
 
     /// The children, in the order they were added.
     pub fn children(&self, node: NodeId) -> &[NodeId] {
-        let start = self.first_child[node.index()] as usize;
-        let end = self.first_child[node.index() + 1] as usize;
-        &self.children[start..end]
+        self.children.members(node.index())
     }
 
     /// The parent, its parent, and so on up to the root.
@@ -287,7 +249,7 @@ impl ShareTree {
     /// Adds any amount, also a negative one, to the usage of a node and of all nodes above it. One
     /// that is not finite makes fair-share numbers NaN; [`charge`](Self::charge) refuses it.
     pub fn add_usage(&mut self, node: NodeId, amount: f64) {
-        self.nodes[node.index()].own_usage += amount;
+        self.builder.nodes[node.index()].own_usage += amount;
         self.usage[node.index()] += amount;
         self.add_to_ancestors(node, amount);
     }
@@ -313,26 +275,14 @@ impl ShareTree {
     /// ```
     pub fn add(&mut self, parent: NodeId, member: Member) -> Result<NodeId, TreeError> {
         let usage = member.usage;
-        let mut builder = TreeBuilder::of_nodes(
-            mem::take(&mut self.nodes),
-            mem::take(&mut self.by_name),
-            mem::take(&mut self.partitions),
-            self.naming,
-        );
-        let added = builder.add(parent, member);
-        // a builder that refuses a member is unchanged
-        self.nodes = builder.nodes;
-        self.by_name = builder.by_name;
-        self.partitions = builder.partitions;
-        let node = added?;
+        let node = self.builder.add(parent, member)?;
         self.usage.push(usage);
-        (self.first_child, self.children) = child_lists(&self.nodes);
+        self.children = NodeLists::of_parents(&self.builder.nodes);
         if usage != 0.0 && self.is_summed {
             self.sum_ancestors(node);
         } else {
             self.add_to_ancestors(node, usage);
         }
-        self.by_account = OnceLock::new();
         Ok(node)
     }
 
@@ -348,7 +298,7 @@ impl ShareTree {
             ));
         }
         // the totals stay sums, but for their last bits, so `is_summed` is kept
-        for node in &mut self.nodes {
+        for node in &mut self.builder.nodes {
             node.own_usage *= factor;
         }
         for usage in &mut self.usage {
@@ -360,7 +310,7 @@ impl ShareTree {
     /// Replaces every usage `u` by `step(u)`; an own usage of 0 stays 0. The usage of a group may
     /// then differ from the sum of its members'.
     pub fn decay_with(&mut self, step: impl Fn(f64) -> f64) {
-        for node in &mut self.nodes {
+        for node in &mut self.builder.nodes {
             // a floor would give a usage of their own to all nodes that have none
             if node.own_usage != 0.0 {
                 node.own_usage = step(node.own_usage);
@@ -389,8 +339,8 @@ impl ShareTree {
     fn sum_ancestors(&mut self, node: NodeId) {
         let mut index = node.index();
         while index != 0 {
-            index = self.nodes[index].parent as usize;
-            let mut usage = self.nodes[index].own_usage;
+            index = self.builder.nodes[index].parent as usize;
+            let mut usage = self.builder.nodes[index].own_usage;
             for child in self.children(NodeId(index as u32)).iter().rev() {
                 usage += self.usage[child.index()];
             }
@@ -401,7 +351,7 @@ impl ShareTree {
     fn add_to_ancestors(&mut self, node: NodeId, amount: f64) {
         let mut index = node.index();
         while index != 0 {
-            index = self.nodes[index].parent as usize;
+            index = self.builder.nodes[index].parent as usize;
             self.usage[index] += amount;
         }
     }
@@ -411,12 +361,12 @@ impl ShareTree {
 impl ShareTree {
     /// The node's name; `user:partition` for an association with a partition.
     pub fn name(&self, node: NodeId) -> &str {
-        &self.nodes[node.index()].name
+        &self.builder.nodes[node.index()].name
     }
 
     /// The partition of a user's association; `None` if it applies to all partitions.
     pub fn partition(&self, node: NodeId) -> Option<&str> {
-        self.partitions.get(&node).map(AsRef::as_ref)
+        self.builder.partitions.get(&node).map(AsRef::as_ref)
     }
 
     /// The node's name without its partition.
@@ -431,7 +381,7 @@ impl ShareTree {
 
     /// Every node with a partition, in the order of [`nodes`](Self::nodes).
     pub fn nodes_with_partition(&self) -> Vec<NodeId> {
-        let mut nodes: Vec<NodeId> = self.partitions.keys().copied().collect();
+        let mut nodes: Vec<NodeId> = self.builder.partitions.keys().copied().collect();
         // a hash map has no order of its own
         nodes.sort_unstable();
         nodes
@@ -452,15 +402,15 @@ impl ShareTree {
     /// Every node of that name, the latest first. Only a tree with
     /// [`Naming::PerGroup`] has several.
     pub fn named(&self, name: &str) -> impl Iterator<Item = NodeId> + '_ {
-        iter::successors(self.by_name.get(name).copied(), |id| {
-            self.nodes[id.index()].namesake
+        iter::successors(self.builder.by_name.get(name).copied(), |id| {
+            self.builder.nodes[id.index()].namesake
         })
     }
 
     /// The node of that name; `None` unless there is exactly one.
     pub fn find(&self, name: &str) -> Option<NodeId> {
-        let &node = self.by_name.get(name)?;
-        let is_unique = self.nodes[node.index()].namesake.is_none();
+        let &node = self.builder.by_name.get(name)?;
+        let is_unique = self.builder.nodes[node.index()].namesake.is_none();
         is_unique.then_some(node)
     }
 
@@ -505,7 +455,11 @@ impl ShareTree {
             return named;
         }
         let account = accounts.rsplit('/').next().unwrap_or_default();
-        let mut candidates = self.named_in(account, name).to_vec();
+        let mut candidates = Vec::new();
+        // only one node of a name can have children
+        if let Some(account) = self.builder.group_named(account) {
+            candidates.extend(self.named_under(account, name));
+        }
         candidates.retain(|&node| self.is_below(node, accounts));
         candidates
     }
@@ -524,61 +478,61 @@ impl ShareTree {
 
     /// The child of `group` with that name. If an entity and a group have it, returns the entity.
     pub fn find_in(&self, group: NodeId, name: &str) -> Option<NodeId> {
-        let mut found = None;
-        for &node in self.named_in(self.name(group), name) {
-            if self.parent(node) == Some(group) {
-                if self.kind(node) == NodeKind::Entity {
-                    return Some(node);
-                }
-                found = found.or(Some(node));
-            }
-        }
-        found
+        self.named_under(group, name).next()
     }
 
-    /// The nodes of this name under the nodes of another name, the latest first.
-    fn named_in(&self, parent: &str, name: &str) -> &[NodeId] {
-        // sorted once, because each account may have a user of the same name, and a scan of all
-        // namesakes for each job takes the square of their number
-        let all = self.by_account.get_or_init(|| {
-            let mut nodes: Vec<NodeId> = self.nodes().skip(1).collect();
-            // the latest first, which stays so among those of one name
-            nodes.reverse();
-            nodes.sort_by(|&one, &other| {
-                self.parent_and_name(one).cmp(&self.parent_and_name(other))
-            });
-            nodes
-        });
-        let start = all.partition_point(|&node| self.parent_and_name(node) < (parent, name));
-        let end = all.partition_point(|&node| self.parent_and_name(node) <= (parent, name));
-        &all[start..end]
-    }
-
-    fn parent_and_name(&self, node: NodeId) -> (&str, &str) {
-        let node = &self.nodes[node.index()];
-        (&self.nodes[node.parent as usize].name, &node.name)
+    /// The entity and the group of this name under a node.
+    fn named_under(&self, parent: NodeId, name: &str) -> impl Iterator<Item = NodeId> {
+        let name: Arc<str> = name.into();
+        let by_place = &self.builder.by_place;
+        let entity = by_place.get(&(parent.0, name.clone()));
+        let group = by_place.get(&(GROUPS, name));
+        let group = group.filter(|group| self.parent(**group) == Some(parent));
+        entity.into_iter().chain(group).copied()
     }
 }
 
-/// Sorts the nodes by their parents with a counting sort. Returns the index of each node's first
-/// child in the list of children, and that list.
-fn child_lists(nodes: &[Node]) -> (Vec<u32>, Vec<NodeId>) {
-    let mut first = vec![0u32; nodes.len() + 1];
-    // all but the root have a parent
-    for node in &nodes[1..] {
-        first[node.parent as usize + 1] += 1;
+/// Lists of nodes, each of which has an owner.
+#[derive(Debug, Clone)]
+pub(super) struct NodeLists {
+    /// The list of node `i` is `members[starts[i]..starts[i + 1]]`.
+    starts: Vec<u32>,
+    members: Vec<NodeId>,
+}
+
+impl NodeLists {
+    /// Makes the lists of so many nodes by a counting sort. Each member comes with its owner; the
+    /// members of a list keep their order.
+    pub(super) fn new(nodes: usize, members: impl Iterator<Item = (u32, NodeId)> + Clone) -> Self {
+        let mut starts = vec![0u32; nodes + 1];
+        for (owner, _) in members.clone() {
+            starts[owner as usize + 1] += 1;
+        }
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let mut next_free = starts.clone();
+        let mut lists = Self {
+            members: vec![NodeId(0); starts[nodes] as usize],
+            starts,
+        };
+        for (owner, node) in members {
+            let slot = &mut next_free[owner as usize];
+            lists.members[*slot as usize] = node;
+            *slot += 1;
+        }
+        lists
     }
-    for i in 1..first.len() {
-        first[i] += first[i - 1];
+
+    fn of_parents(nodes: &[Node]) -> Self {
+        // all but the root have a parent
+        let children = (0..).map(NodeId).zip(nodes).skip(1);
+        Self::new(nodes.len(), children.map(|(id, node)| (node.parent, id)))
     }
-    let mut next = first.clone();
-    let mut children = vec![NodeId(0); nodes.len() - 1];
-    for (i, node) in nodes.iter().enumerate().skip(1) {
-        let slot = &mut next[node.parent as usize];
-        children[*slot as usize] = NodeId(i as u32);
-        *slot += 1;
+
+    pub(super) fn members(&self, owner: usize) -> &[NodeId] {
+        &self.members[self.starts[owner] as usize..self.starts[owner + 1] as usize]
     }
-    (first, children)
 }
 
 /// Why a tree cannot be built or changed.
@@ -722,31 +676,16 @@ impl TreeBuilder {
             kind: NodeKind::Root,
             ..Member::group(root)
         };
-        let mut builder =
-            Self::of_nodes(Vec::new(), HashMap::new(), HashMap::new(), Naming::Global);
+        let mut builder = Self {
+            nodes: Vec::new(),
+            by_name: HashMap::new(),
+            naming: Naming::Global,
+            by_place: HashMap::new(),
+            partitions: HashMap::new(),
+            lenient: false,
+        };
         builder.push(NodeId(0), top);
         builder
-    }
-
-    /// A builder of these nodes, to add others to them.
-    fn of_nodes(
-        nodes: Vec<Node>,
-        by_name: HashMap<Arc<str>, NodeId>,
-        partitions: HashMap<NodeId, Arc<str>>,
-        naming: Naming,
-    ) -> Self {
-        let mut by_place = HashMap::with_capacity(nodes.len());
-        for (id, node) in (0..).map(NodeId).zip(&nodes) {
-            by_place.insert((place(node.kind, node.parent), node.name.clone()), id);
-        }
-        Self {
-            nodes,
-            by_name,
-            naming,
-            by_place,
-            partitions,
-            lenient: false,
-        }
     }
 
     /// Sets which nodes may have the same name. Call it before the first [`add`](Self::add).
@@ -826,8 +765,22 @@ impl TreeBuilder {
     }
 
     /// The tree, with the usage of every node summed over all nodes below it.
-    pub fn finish(self) -> ShareTree {
-        ShareTree::from_nodes(self.nodes, self.by_name, self.partitions, self.naming)
+    pub fn finish(mut self) -> ShareTree {
+        // what is added to the tree is checked
+        self.lenient = false;
+        let nodes = &self.nodes;
+        let mut usage: Vec<f64> = nodes.iter().map(|node| node.own_usage).collect();
+        // backwards, so that a node has the usage of all below it before it is added to its parent
+        for index in (1..nodes.len()).rev() {
+            let total = usage[index];
+            usage[nodes[index].parent as usize] += total;
+        }
+        ShareTree {
+            children: NodeLists::of_parents(nodes),
+            usage,
+            is_summed: true,
+            builder: self,
+        }
     }
 
     /// The group of that name, else the latest entity.

@@ -89,8 +89,7 @@ impl Classic {
             let usage = effective[node.index()];
             let ratio = usage / own.norm_shares;
             let factor = self.factor.documented(ratio, own.norm_shares);
-            let (entity, association) = own.row(tree, node, usage, factor);
-            table.push(entity, association);
+            table.push(own.row(tree, node, usage, factor));
         }
         table
     }

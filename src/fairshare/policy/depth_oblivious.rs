@@ -4,14 +4,13 @@
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 
-use crate::fairshare::NodeId;
 use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::slurm::{
-    ExponentialFactor, NO_VAL, SiblingLists, SlurmModel, daemon_order, request_order,
+    ExponentialFactor, NO_VAL, SlurmModel, daemon_order, request_order,
 };
 use crate::fairshare::policy::{Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
-use crate::fairshare::{ShareTree, Shares};
+use crate::fairshare::{NodeId, NodeLists, ShareTree, Shares};
 
 /// The classic policy for deep and uneven trees: the usage of the accounts above counts less, the
 /// more it differs from their shares.
@@ -91,11 +90,10 @@ impl DepthOblivious {
         let effective = if let Some(requested) = &self.requested {
             let mut order = daemon_order(tree, release);
             // the daemon computes accounts by itself, users only when they are requested
-            order.retain(|&node| !model.is_user(node as usize));
-            let of_jobs = requested.iter().map(|node| node.index() as u32);
+            order.retain(|node| !model.is_user(node.index()));
             let mut is_computed = vec![false; tree.len()];
-            for node in of_jobs.chain(request_order(tree, release)) {
-                let index = node as usize;
+            for &node in requested.iter().chain(&request_order(tree, release)) {
+                let index = node.index();
                 if index < tree.len() && model.is_user(index) && !is_computed[index] {
                     is_computed[index] = true;
                     order.push(node);
@@ -141,8 +139,7 @@ impl DepthOblivious {
                 ratio * own.norm_shares
             };
             let factor = ExponentialFactor::default().documented(ratio, own.norm_shares);
-            let (entity, association) = own.row(tree, node, effective, factor);
-            table.push(entity, association);
+            table.push(own.row(tree, node, effective, factor));
         }
         table
     }
@@ -159,7 +156,7 @@ impl Policy for DepthOblivious {
 
 /// The effective usage of every association after all have been computed, list by list from the
 /// top.
-fn settled(model: &SlurmModel, lists: &SiblingLists, shares: &[f64]) -> Vec<Extended> {
+fn settled(model: &SlurmModel, lists: &NodeLists, shares: &[f64]) -> Vec<Extended> {
     let mut effective = vec![Extended::one(); shares.len()];
     for above in 0..shares.len() {
         let members = lists.members(above);
@@ -168,8 +165,8 @@ fn settled(model: &SlurmModel, lists: &SiblingLists, shares: &[f64]) -> Vec<Exte
         }
         // the owner of a list precedes its members, so its own usage is final
         let level = Level::new(effective[above], shares[above], list_usage(model, members));
-        for &member in members {
-            let node = member as usize;
+        for member in members {
+            let node = member.index();
             effective[node] = level.effective_usage(model, node, shares[node]);
         }
     }
@@ -180,9 +177,9 @@ fn settled(model: &SlurmModel, lists: &SiblingLists, shares: &[f64]) -> Vec<Exte
 /// order in which they are computed.
 fn first_cycle(
     model: &SlurmModel,
-    lists: &SiblingLists,
+    lists: &NodeLists,
     shares: &[f64],
-    order: &[u32],
+    order: &[NodeId],
 ) -> Vec<Extended> {
     let mut effective = vec![Extended::one(); shares.len()];
     let mut pending = vec![0u32; shares.len()];
@@ -192,8 +189,8 @@ fn first_cycle(
         }
     }
     let mut known = vec![Extended::ZERO; shares.len()];
-    for &node in order {
-        let node = node as usize;
+    for node in order {
+        let node = node.index();
         let above = model.above(node);
         if model.uses_parent(node) {
             effective[node] = if above == 0 {
@@ -220,11 +217,11 @@ fn first_cycle(
 
 /// The normalised usage in a list without its `FairShare=parent` members, summed in the daemon's
 /// order.
-fn list_usage(model: &SlurmModel, members: &[u32]) -> Extended {
+fn list_usage(model: &SlurmModel, members: &[NodeId]) -> Extended {
     let mut usage = Extended::ZERO;
-    for &member in members {
-        if !model.uses_parent(member as usize) {
-            usage = usage + model.norm_usage(member as usize);
+    for member in members {
+        if !model.uses_parent(member.index()) {
+            usage = usage + model.norm_usage(member.index());
         }
     }
     usage

@@ -2,7 +2,7 @@
 //! in double precision. What the OpenPBS daemon computes is in [`openpbs`](super::openpbs).
 
 use crate::fairshare::ShareTree;
-use crate::fairshare::policy::normalization::{share_fraction, sibling_sums};
+use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::{EntityShares, Policy, ShareTable};
 
 /// The rules of PP-718, "Add fairshare usage values to the job_sort_formula", in double precision.
@@ -25,36 +25,20 @@ pub struct DocumentedOpenPbs;
 
 impl Policy for DocumentedOpenPbs {
     fn assess(&self, tree: &ShareTree) -> ShareTable {
-        let sums = sibling_sums(tree);
-        let total_usage = tree.usage(tree.root());
         let mut rows: Vec<EntityShares> = Vec::with_capacity(tree.len());
-        for node in tree.nodes() {
-            let actual = if total_usage == 0.0 {
-                0.0
-            } else {
-                tree.usage(node) / total_usage
-            };
-            let row = match tree.parent(node) {
-                None => entity_shares(1.0, actual),
-                Some(parent) => {
-                    let above = rows[parent.index()];
-                    let fraction = share_fraction(tree.shares(node), sums[parent.index()]);
-                    let effective = if parent == tree.root() {
-                        actual
-                    } else {
-                        effective_usage(actual, above, fraction)
-                    };
-                    entity_shares(fraction * above.fairshare_perc, effective)
+        for (node, own) in tree.nodes().zip(Normalized::table(tree)) {
+            let actual = own.norm_usage;
+            let effective = match tree.parent(node) {
+                Some(parent) if parent != tree.root() => {
+                    let above = rows[parent.index()].fairshare_tree_usage;
+                    actual + (above - actual) * own.fraction
                 }
+                _ => actual,
             };
-            rows.push(row);
+            rows.push(entity_shares(own.norm_shares, effective));
         }
         rows.into_iter().collect()
     }
-}
-
-fn effective_usage(actual: f64, above: EntityShares, fraction: f64) -> f64 {
-    actual + (above.fairshare_tree_usage - actual) * fraction
 }
 
 fn entity_shares(perc: f64, tree_usage: f64) -> EntityShares {

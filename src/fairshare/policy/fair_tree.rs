@@ -7,12 +7,12 @@
 use std::cmp::Ordering;
 
 use crate::fairshare::policy::normalization::Normalized;
-use crate::fairshare::policy::slurm::{NO_VAL, SiblingLists, SlurmModel, fair_share_parent};
+use crate::fairshare::policy::slurm::{NO_VAL, SlurmModel, fair_share_parent, sibling_lists};
 use crate::fairshare::policy::{
     AssociationShares, EntityShares, Policy, PolicyRules, Release, ShareTable,
 };
 use crate::fairshare::x87::Extended;
-use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
+use crate::fairshare::{NodeId, NodeKind, NodeLists, ShareTree, Shares};
 
 /// Users ranked by a walk of the tree, at each level the association with the highest ratio of
 /// shares to usage first.
@@ -88,7 +88,7 @@ impl Policy for FairTree {
 /// The factor of every user, by node, from the `LF` of every node.
 fn factors(
     tree: &ShareTree,
-    lists: &SiblingLists,
+    lists: &NodeLists,
     level_fs: &[Extended],
     rules: PolicyRules,
 ) -> Vec<Option<f64>> {
@@ -142,7 +142,7 @@ fn scheduler(tree: &ShareTree, release: Release) -> ShareTable {
         let norm_usage = association.norm_usage.unwrap_or(1.0);
         let entity =
             EntityShares::from_policy(norm_shares[node], norm_usage, factor.unwrap_or(0.0));
-        table.push(entity, association.as_received());
+        table.push((entity, association.as_received()));
     }
     table
 }
@@ -290,7 +290,7 @@ fn documented(tree: &ShareTree) -> ShareTable {
         .map(|node| levels.level_fs(tree, node))
         .collect();
     // in the order of the input, as the document names no other
-    let lists = SiblingLists::new(tree, Release::V22_05, &levels.owners);
+    let lists = sibling_lists(tree, Release::V22_05, &levels.owners);
     let factors = factors(tree, &lists, &level_fs, PolicyRules::Documented);
     let mut table = ShareTable::with_capacity(tree.len());
     for (node, normalized) in tree.nodes().zip(normalized) {
@@ -319,7 +319,7 @@ fn documented(tree: &ShareTree) -> ShareTable {
             normalized.norm_usage,
             factor.unwrap_or(0.0),
         );
-        table.push(entity, association);
+        table.push((entity, association));
     }
     table
 }
@@ -328,7 +328,7 @@ fn documented(tree: &ShareTree) -> ShareTable {
 pub(super) struct RankWalk<'a, N> {
     pub(super) tree: &'a ShareTree,
     /// The list below each node, in the order that breaks ties.
-    pub(super) lists: &'a SiblingLists,
+    pub(super) lists: &'a NodeLists,
     /// What nodes are ordered by, the greatest first.
     pub(super) values: &'a [N],
     pub(super) rules: WalkRules<N>,
@@ -350,7 +350,7 @@ pub(super) struct WalkRules<N> {
 
 /// A sorted list that the walk is in.
 struct Frame {
-    members: Vec<u32>,
+    members: Vec<NodeId>,
     next: usize,
     /// Whether the first member is tied with what came before the list.
     is_first_tied: bool,
@@ -364,7 +364,11 @@ impl<N: PartialEq> RankWalk<'_, N> {
         let mut rank = users;
         let mut next_rank = users;
         // not by recursion: a tree may be 100,000 levels deep
-        let mut stack = vec![Frame::new(self, self.members(0).to_vec(), false)];
+        let mut stack = vec![Frame::new(
+            self,
+            self.members(self.tree.root()).to_vec(),
+            false,
+        )];
         while let Some(frame) = stack.last_mut() {
             let Some(&node) = frame.members.get(frame.next) else {
                 stack.pop();
@@ -374,7 +378,7 @@ impl<N: PartialEq> RankWalk<'_, N> {
             if self.is_user(node) {
                 frame.next += 1;
                 rank = if is_tied { rank } else { next_rank };
-                ranks[node as usize] = rank;
+                ranks[node.index()] = rank;
                 // 0 only after the last user, since each user takes one rank
                 next_rank = next_rank.saturating_sub(1);
             } else {
@@ -386,19 +390,19 @@ impl<N: PartialEq> RankWalk<'_, N> {
         ranks
     }
 
-    fn members(&self, node: u32) -> &[u32] {
-        self.lists.members(node as usize)
+    fn members(&self, node: NodeId) -> &[NodeId] {
+        self.lists.members(node.index())
     }
 
-    fn is_user(&self, node: u32) -> bool {
-        self.tree.kind(NodeId(node)) == NodeKind::Entity
+    fn is_user(&self, node: NodeId) -> bool {
+        self.tree.kind(node) == NodeKind::Entity
     }
 
-    fn value(&self, node: u32) -> &N {
-        &self.values[node as usize]
+    fn value(&self, node: NodeId) -> &N {
+        &self.values[node.index()]
     }
 
-    fn are_tied(&self, one: u32, other: u32) -> bool {
+    fn are_tied(&self, one: NodeId, other: NodeId) -> bool {
         (self.rules.are_tied)(self.value(one), self.value(other))
     }
 }
@@ -406,7 +410,7 @@ impl<N: PartialEq> RankWalk<'_, N> {
 impl Frame {
     fn new<N: PartialEq>(
         walk: &RankWalk<'_, N>,
-        mut members: Vec<u32>,
+        mut members: Vec<NodeId>,
         is_first_tied: bool,
     ) -> Self {
         // stable, so that ties keep the order of the list
@@ -423,7 +427,7 @@ impl Frame {
     }
 
     /// Whether the next member is tied with the one before it.
-    fn is_tied<N: PartialEq>(&self, walk: &RankWalk<'_, N>, node: u32) -> bool {
+    fn is_tied<N: PartialEq>(&self, walk: &RankWalk<'_, N>, node: NodeId) -> bool {
         match self.next.checked_sub(1) {
             Some(before) => walk.are_tied(self.members[before], node),
             None => self.is_first_tied || walk.rules.before_all.as_ref() == Some(walk.value(node)),
@@ -432,7 +436,11 @@ impl Frame {
 
     /// The members below the account, and below the accounts tied with it if those are merged; all
     /// count as visited.
-    fn take_accounts<N: PartialEq>(&mut self, walk: &RankWalk<'_, N>, first: u32) -> Vec<u32> {
+    fn take_accounts<N: PartialEq>(
+        &mut self,
+        walk: &RankWalk<'_, N>,
+        first: NodeId,
+    ) -> Vec<NodeId> {
         let mut below = walk.members(first).to_vec();
         self.next += 1;
         while let Some(&account) = self.members.get(self.next) {

@@ -157,7 +157,7 @@ impl ShareTable {
     }
 
     /// Adds the numbers of the next node, in the order of [`ShareTree::nodes`].
-    fn push(&mut self, shares: EntityShares, association: AssociationShares) {
+    fn push(&mut self, (shares, association): (EntityShares, AssociationShares)) {
         self.rows.push(shares);
         self.associations.push(association);
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fairshare::policy::{EntityShares, ShareTable};
 use crate::fairshare::x87::Extended;
-use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
+use crate::fairshare::{NodeId, NodeKind, NodeLists, ShareTree, Shares};
 
 /// The rules by which a policy computes the numbers of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -343,8 +343,8 @@ impl<'a> SlurmModel<'a> {
     }
 
     /// The lists of all nodes.
-    pub(super) fn lists(&self, release: Release) -> SiblingLists {
-        SiblingLists::new(self.tree, release, &self.above)
+    pub(super) fn lists(&self, release: Release) -> NodeLists {
+        sibling_lists(self.tree, release, &self.above)
     }
 }
 
@@ -436,47 +436,17 @@ pub(super) const NO_LIST: u32 = u32::MAX;
 
 /// For every node, the associations whose fair-share parent it is, in the daemon's order: the node
 /// owns the list, the associations are its members. The fair-share parent is the parent in the
-/// tree, or an account above it if that has the shares `parent`.
-pub(super) struct SiblingLists {
-    /// The list of node `i` is `members[starts[i]..starts[i + 1]]`.
-    starts: Vec<u32>,
-    members: Vec<u32>,
-}
-
-impl SiblingLists {
-    /// Makes the lists. `owners` has, for each node, the owner of the list that the node is a
-    /// member of, or [`NO_LIST`].
-    pub(super) fn new(tree: &ShareTree, release: Release, owners: &[u32]) -> Self {
-        let mut starts = vec![0u32; owners.len() + 1];
-        // the root, node 0, is a member of no list
-        for &owner in &owners[1..] {
-            if owner != NO_LIST {
-                starts[owner as usize + 1] += 1;
-            }
-        }
-        for i in 1..starts.len() {
-            starts[i] += starts[i - 1];
-        }
-        let mut next_free = starts.clone();
-        let mut members = vec![0u32; starts[owners.len()] as usize];
-        for node in daemon_order(tree, release) {
-            let owner = owners[node as usize];
-            if node != 0 && owner != NO_LIST {
-                let slot = &mut next_free[owner as usize];
-                members[*slot as usize] = node;
-                *slot += 1;
-            }
-        }
-        Self { starts, members }
-    }
-
-    pub(super) fn members(&self, owner: usize) -> &[u32] {
-        &self.members[self.starts[owner] as usize..self.starts[owner + 1] as usize]
-    }
+/// tree, or an account above it if that has the shares `parent`. `owners` has, for each node, the
+/// owner of the list that the node is a member of, or [`NO_LIST`].
+pub(super) fn sibling_lists(tree: &ShareTree, release: Release, owners: &[u32]) -> NodeLists {
+    let mut members = daemon_order(tree, release);
+    members.retain(|&node| node != tree.root() && owners[node.index()] != NO_LIST);
+    let owned = members.iter().map(|&node| (owners[node.index()], node));
+    NodeLists::new(tree.len(), owned)
 }
 
 /// Every node in the order of the daemon's list of associations, see [`Release`].
-pub(super) fn daemon_order(tree: &ShareTree, release: Release) -> Vec<u32> {
+pub(super) fn daemon_order(tree: &ShareTree, release: Release) -> Vec<NodeId> {
     depth_first(tree, |_, accounts| {
         if release == Release::V26_11 {
             accounts.sort_by(|&a, &b| lineage_component(tree, a).cmp(lineage_component(tree, b)));
@@ -485,7 +455,7 @@ pub(super) fn daemon_order(tree: &ShareTree, release: Release) -> Vec<u32> {
 }
 
 /// Every node in the order of the rows of `sshare -a`.
-pub(super) fn request_order(tree: &ShareTree, release: Release) -> Vec<u32> {
+pub(super) fn request_order(tree: &ShareTree, release: Release) -> Vec<NodeId> {
     depth_first(tree, |users, accounts| {
         users.sort_by_key(|&user| tree.base_name(user));
         // 22.05 compares the names by `strcmp`, 26.11 the lineages
@@ -500,13 +470,13 @@ pub(super) fn request_order(tree: &ShareTree, release: Release) -> Vec<u32> {
 /// Every node in depth-first order: an account, its users, then each of its accounts with all nodes
 /// below. `sort` may reorder the users and the accounts of one account, which else are in the order
 /// of the tree. An entity is a user here.
-fn depth_first(tree: &ShareTree, sort: impl Fn(&mut [NodeId], &mut [NodeId])) -> Vec<u32> {
+fn depth_first(tree: &ShareTree, sort: impl Fn(&mut [NodeId], &mut [NodeId])) -> Vec<NodeId> {
     let mut order = Vec::with_capacity(tree.len());
     let mut stack = vec![tree.root()];
     let mut users = Vec::new();
     let mut accounts = Vec::new();
     while let Some(node) = stack.pop() {
-        order.push(node.0);
+        order.push(node);
         for &child in tree.children(node) {
             if tree.kind(child) == NodeKind::Entity {
                 users.push(child)
@@ -515,7 +485,7 @@ fn depth_first(tree: &ShareTree, sort: impl Fn(&mut [NodeId], &mut [NodeId])) ->
             }
         }
         sort(&mut users, &mut accounts);
-        order.extend(users.drain(..).map(|user| user.0));
+        order.append(&mut users);
         // reversed, because the last is popped first
         stack.extend(accounts.drain(..).rev());
     }
@@ -590,7 +560,7 @@ impl ExponentialFactor {
                     power_of_half(received_exponent)
                 });
             }
-            table.push(entity, association);
+            table.push((entity, association));
         }
         table
     }

@@ -110,7 +110,7 @@ impl TicketBased {
             if active[i] {
                 association.tickets = Some(tickets[i]);
             }
-            table.push(entity, association);
+            table.push((entity, association));
         }
         table
     }
@@ -175,7 +175,7 @@ impl TicketBased {
             if model.uses_parent(node) && model.above(node) != 0 {
                 association.norm_usage = Some(model.norm_usage(model.above(node)).to_f64());
             }
-            table.push(entity, association.as_received());
+            table.push((entity, association.as_received()));
         }
         table
     }
@@ -249,13 +249,13 @@ fn distribute(model: &SlurmModel, active: &[bool], shares: &[f64], factors: &[f6
     }
     for node in 0..active.len() {
         let mut members = lists.members(node).to_vec();
-        members.retain(|&member| active[member as usize]);
+        members.retain(|member| active[member.index()]);
         let mut sum = 0.0;
-        for &member in &members {
-            sum += shares[member as usize] * factors[member as usize];
+        for member in &members {
+            sum += shares[member.index()] * factors[member.index()];
         }
         for member in members {
-            let member = member as usize;
+            let member = member.index();
             // 0 / 0, where no sibling has a weight, becomes 0
             let part = tickets[node] * shares[member] * factors[member] / sum;
             tickets[member] = f64::from(part as u32);

@@ -3,9 +3,9 @@
 //! 0.60.
 
 use crate::fairshare::policy::fair_tree::{RankWalk, WalkRules};
-use crate::fairshare::policy::slurm::{NO_LIST, SiblingLists};
+use crate::fairshare::policy::slurm::{NO_LIST, sibling_lists};
 use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, ShareTable};
-use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
+use crate::fairshare::{NodeId, NodeKind, NodeLists, ShareTree, Shares};
 
 /// The weight of a node without usage: 2^64.
 const UNUSED: f64 = 18_446_744_073_709_551_616.0;
@@ -78,7 +78,7 @@ impl Policy for WeightedWalk {
                 association.fairshare = Some(factor);
             }
             let entity = EntityShares::from_policy(norm_shares[i], norm_usage, factor);
-            table.push(entity, association);
+            table.push((entity, association));
         }
         table
     }
@@ -99,7 +99,7 @@ struct Bank<'a> {
     /// The owner of the list that each node is in; [`NO_LIST`] for a user whose siblings include
     /// banks.
     above: Vec<u32>,
-    lists: SiblingLists,
+    lists: NodeLists,
     usage: Vec<f64>,
     /// The sums of the shares and of the usage in the list of each node.
     list_shares: Vec<u64>,
@@ -141,7 +141,7 @@ impl<'a> Bank<'a> {
                 list_usage[list] = (list_usage[list] as f64 + usage[node.index()]) as u64;
             }
         }
-        let lists = SiblingLists::new(tree, Release::V26_11, &above);
+        let lists = sibling_lists(tree, Release::V26_11, &above);
         let mut bank = Self {
             tree,
             above,
