@@ -1,6 +1,9 @@
 //! Text as OpenPBS's daemons, written in C, read it: `fgets` chunks, lines, NUL-terminated strings,
 //! and numbers as `strtol`, `atoi` and `strtod` read them in the C locale.
 
+use num_bigint::BigUint;
+use num_traits::ToPrimitive;
+
 /// The bytes before the first NUL.
 pub fn c_string(bytes: &[u8]) -> &[u8] {
     bytes.split(|&byte| byte == 0).next().unwrap_or_default()
@@ -106,7 +109,8 @@ fn decimal(text: &[u8]) -> Option<i64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    Some(saturating_decimal(digits, negative))
+    let beyond = if negative { i64::MIN } else { i64::MAX };
+    Some(str::from_utf8(text).ok()?.parse().unwrap_or(beyond))
 }
 
 /// [`whole_long`], converted to a C `int`: it wraps at 32 bits.
@@ -118,10 +122,7 @@ pub fn whole_int(token: &[u8]) -> Option<i32> {
 /// digit.
 pub fn leading_int(token: &[u8]) -> Option<i32> {
     let end = token.iter().position(|byte| !byte.is_ascii_digit());
-    match &token[..end.unwrap_or(token.len())] {
-        [] => None,
-        digits => Some(saturating_decimal(digits, false) as i32),
-    }
+    decimal(&token[..end.unwrap_or(token.len())]).map(|number| number as i32)
 }
 
 fn trim_start(mut text: &[u8]) -> &[u8] {
@@ -140,16 +141,6 @@ fn split_sign(text: &[u8]) -> (bool, &[u8]) {
         [b'+', digits @ ..] => (false, digits),
         _ => (false, text),
     }
-}
-
-fn saturating_decimal(digits: &[u8], negative: bool) -> i64 {
-    let mut value = 0_i64;
-    for digit in digits {
-        let digit = i64::from(digit - b'0');
-        let signed = if negative { -digit } else { digit };
-        value = value.saturating_mul(10).saturating_add(signed);
-    }
-    value
 }
 
 /// The whole text as a double, read by `strtod`; 0 for an empty text. `None` if `strtod` would stop
@@ -190,69 +181,23 @@ fn is_nan(text: &[u8]) -> bool {
 /// The part after `0x`: digits with at most one point, and optionally `p` and a power of two.
 fn hexadecimal(text: &[u8]) -> Option<f64> {
     let end = text.iter().position(|byte| matches!(byte, b'p' | b'P'));
-    let (digits, power) = text.split_at(end.unwrap_or(text.len()));
-    // beyond the bound, which exceeds every exponent of a double, a sum with the scale could
-    // overflow
-    let power = if power.is_empty() {
-        0
-    } else {
-        decimal(&power[1..])?.clamp(-1 << 40, 1 << 40)
-    };
-    let mut value = 0u64;
-    let mut lost = false;
-    let mut scale = 0i64;
-    let mut seen = false;
-    let mut after_point = false;
-    for &byte in digits {
-        if byte == b'.' && !after_point {
-            after_point = true;
-            continue;
-        }
-        let digit = u64::from(char::from(byte).to_digit(16)?);
-        seen = true;
-        if value >> 56 == 0 {
-            value = value << 4 | digit;
-            scale -= if after_point { 4 } else { 0 };
-        } else {
-            lost |= digit != 0;
-            scale += if after_point { 0 } else { 4 };
-        }
-    }
-    if !seen {
+    let (number, power) = text.split_at(end.unwrap_or(text.len()));
+    let point = number.iter().position(|byte| *byte == b'.');
+    let (whole, fraction) = number.split_at(point.unwrap_or(number.len()));
+    let fraction = fraction.strip_prefix(b".").unwrap_or_default();
+    let digits = [whole, fraction].concat();
+    if !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }
-    Some(rounded(value, lost, power.saturating_add(scale)))
-}
-
-/// The double nearest to `value * 2^scale`, ties to even; `lost` means that the exact value is
-/// slightly larger.
-fn rounded(value: u64, lost: bool, scale: i64) -> f64 {
-    if value == 0 {
-        return 0.0;
-    }
-    let top = 63 - i64::from(value.leading_zeros());
-    let exponent = top.saturating_add(scale);
-    if exponent > 1023 {
-        return f64::INFINITY;
-    }
-    // subnormal numbers have fewer bits
-    let bits = (exponent + 1075).min(53);
-    if bits < 0 {
-        return 0.0;
-    }
-    let dropped = (top + 1 - bits).max(0) as u32;
-    let whole = value.checked_shr(dropped).unwrap_or(0);
-    let rest = value & 1u64.checked_shl(dropped).map_or(u64::MAX, |bit| bit - 1);
-    let half = if dropped == 0 {
-        0
-    } else {
-        1u64 << (dropped - 1)
+    let power = match power {
+        [] => 0,
+        [_, power @ ..] => decimal(power)?,
     };
-    let up = dropped > 0 && (rest > half || (rest == half && (lost || whole & 1 == 1)));
-    libm::ldexp(
-        (whole + u64::from(up)) as f64,
-        (scale + i64::from(dropped)) as i32,
-    )
+    // rounded to the nearest double here, and once more only among the subnormal ones
+    let mantissa = BigUint::parse_bytes(&digits, 16)?.to_f64()?;
+    let scale = power.saturating_sub(4 * fraction.len() as i64);
+    // no double has an exponent beyond these bounds
+    Some(libm::ldexp(mantissa, scale.clamp(-4096, 4096) as i32))
 }
 
 #[cfg(test)]

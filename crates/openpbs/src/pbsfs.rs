@@ -9,15 +9,13 @@
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
-use job_sort_formula::fairshare::NodeId;
+use job_sort_formula::fairshare::{NodeId, PolicyRules, TreeError};
 use thiserror::Error;
 
 use crate::amounts::fixed;
 use crate::c_text::{name_bytes, name_text};
 use crate::files::sched_priv::SchedConfig;
-use crate::share_tree::{
-    LineFault, PbsTree, PbsTreeBuilder, PbsTreeError, ResourceGroup, UsageFile,
-};
+use crate::share_tree::{LineFault, PbsTree, ResourceGroup, UsageFile};
 
 /// The exit code of a request that failed.
 const FAILED: u8 = 1;
@@ -54,7 +52,7 @@ impl Answer {
 pub enum PbsfsError {
     /// The tree of the files is too large.
     #[error(transparent)]
-    Tree(#[from] PbsTreeError),
+    Tree(#[from] TreeError),
     /// Standard output cannot be written.
     #[error(transparent)]
     Output(#[from] io::Error),
@@ -90,11 +88,9 @@ pub fn answer(
         stderr: file_messages(files),
         ..Answer::default()
     };
-    let mut builder = PbsTreeBuilder::new(&files.lines).unknown_shares(files.config.unknown_shares);
-    if let Some(usage) = &files.usage {
-        builder = builder.usage(usage);
-    }
-    let tree = builder.build()?;
+    let (usage, unknown_shares) = (files.usage.as_ref(), files.config.unknown_shares);
+    let document = files.lines.document(usage, unknown_shares);
+    let tree = PbsTree::build(&document, PolicyRules::Scheduler, [""; 0])?;
     let units = name_bytes(&files.config.fairshare_usage_res);
     match request {
         Request::Table => write_table(&tree, &units, stdout)?,

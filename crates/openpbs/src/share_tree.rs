@@ -2,8 +2,8 @@
 //! of two entities, which `pbsfs -c` prints and the scheduler orders jobs by; and the files of
 //! which the daemon makes it.
 //!
-//! In: a [`TreeDocument`] or the files of `sched_priv`, and the entities of the jobs, through
-//! [`PbsTreeBuilder`]. Out: a [`PbsTree`]. The comparison is held to recordings in
+//! In: a [`TreeDocument`], which [`ResourceGroup::document`] makes of the files of `sched_priv`, and
+//! the entities of the jobs. Out: a [`PbsTree`]. The comparison is held to recordings in
 //! `tests/golden/openpbs`: every `pbsfs -c` of `pbsfs/cases.jsonl`, and the orders under
 //! `fair_share` of `evaluate/orders.jsonl`.
 //!
@@ -23,10 +23,12 @@
 //! usage) follows OpenPBS's published sources: a usage counts if it is at least 0, which an
 //! infinite one is and NaN is not.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
+use crate::c_text::{
+    LineChunk, c_string, fgets_chunks, is_blank_or_comment, name_text, whole_int, whole_long,
+};
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::fairshare::policy::PolicyRules;
 use job_sort_formula::fairshare::policy::documented_openpbs::DocumentedOpenPbs;
@@ -35,11 +37,6 @@ use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode, UsageRe
 use job_sort_formula::fairshare::{
     AssessedTree, EntityShares, FairShare, Member, NodeId, NodeKind, Policy, ShareTable, ShareTree,
     Shares, TreeBuilder, TreeError,
-};
-use thiserror::Error;
-
-use crate::c_text::{
-    LineChunk, c_string, fgets_chunks, is_blank_or_comment, name_text, whole_int, whole_long,
 };
 
 /// The daemon's tree and the shares of its nodes.
@@ -228,113 +225,21 @@ const NO_CGROUP: i32 = -1;
 /// The cgroup of the first node of a document without cgroups.
 const FIRST_CGROUP: i32 = 10;
 
-/// A document that OpenPBS's files cannot express.
-#[derive(Debug, Clone, PartialEq, Error)]
-pub enum PbsTreeError {
-    /// `"shares":"parent"`, which OpenPBS does not have.
-    #[error(
-        "`{0}` has the shares of its parent, which OpenPBS's policy does not support: give it a number of shares"
-    )]
-    SharesOfParent(String),
-    /// A number of shares beyond the 32 bits of a line of `resource_group`.
-    #[error("`{name}` has {shares} shares, expected a number from -2147483648 to 2147483647")]
-    Shares {
-        /// The node.
-        name: String,
-        /// Its shares.
-        shares: i64,
-    },
-    /// Two nodes of the same name.
-    #[error(
-        "`{0}` is in the tree twice, where OpenPBS's policy identifies a node by its name alone: \
-         rename one, or choose another policy"
-    )]
-    Duplicate(String),
-    /// The tree cannot be built.
-    #[error(transparent)]
-    Tree(TreeError),
-}
-
-impl From<TreeError> for PbsTreeError {
-    fn from(error: TreeError) -> Self {
-        match error {
-            TreeError::DuplicateName { name, .. } if name != UNKNOWN_GROUP => Self::Duplicate(name),
-            other => Self::Tree(other),
-        }
-    }
-}
-
-/// Builds a [`PbsTree`] from a document or from OpenPBS's files, and the entities of jobs.
-#[derive(Debug, Clone)]
-pub struct PbsTreeBuilder<'a> {
-    document: Cow<'a, TreeDocument>,
-    rules: PolicyRules,
-    entities: Vec<String>,
-}
-
-impl PbsTreeBuilder<'static> {
-    /// A tree of the lines of `resource_group`, without usage and `unknown_shares`, under the
-    /// daemon's rules.
-    pub fn new(lines: &ResourceGroup) -> Self {
-        Self::with(Cow::Owned(lines_as_document(lines)))
-    }
-
-    /// Adds the records of the usage file.
-    #[must_use]
-    pub fn usage(mut self, usage: &UsageFile) -> Self {
-        self.document.to_mut().records.clone_from(&usage.records);
-        self
-    }
-
-    /// Sets the shares of the group `unknown`, see `SchedConfig::unknown_shares`.
-    #[must_use]
-    pub fn unknown_shares(mut self, unknown_shares: i32) -> Self {
-        self.document.to_mut().unknown_shares = Some(unknown_shares.into());
-        self
-    }
-
-    /// The files as a document.
-    pub fn into_document(self) -> TreeDocument {
-        self.document.into_owned()
-    }
-}
-
-impl<'a> PbsTreeBuilder<'a> {
-    /// The tree that OpenPBS would have if its files expressed this document, under the daemon's
-    /// rules.
-    pub fn from_document(document: &'a TreeDocument) -> Self {
-        Self::with(Cow::Borrowed(document))
-    }
-
-    fn with(document: Cow<'a, TreeDocument>) -> Self {
-        Self {
-            document,
-            rules: PolicyRules::Scheduler,
-            entities: Vec::new(),
-        }
-    }
-
-    /// Chooses the rules: the daemon's are [`OpenPbs`] and a usage of 1 for an entity without
-    /// usage, the documented ones [`DocumentedOpenPbs`] and usage as it was recorded.
-    #[must_use]
-    pub fn rules(self, rules: PolicyRules) -> Self {
-        Self { rules, ..self }
-    }
-
-    /// Adds the entities of jobs. An entity that is not in the tree joins the group `unknown`, with
+impl PbsTree {
+    /// The tree that OpenPBS would have if its files expressed this document: charges the usage and
+    /// computes the shares. The daemon's rules are [`OpenPbs`] and a usage of 1 for an entity
+    /// without usage, the documented ones [`DocumentedOpenPbs`] and usage as it was recorded.
+    ///
+    /// `entities` are those of jobs. One that is not in the tree joins the group `unknown`, with
     /// one share. A job without an entity counts as one of the entity `""`, as in the daemon.
-    #[must_use]
-    pub fn with_entities<S: Into<String>>(mut self, entities: impl IntoIterator<Item = S>) -> Self {
-        self.entities.extend(entities.into_iter().map(Into::into));
-        self
-    }
-
-    /// Builds the tree, charges the usage, and computes the shares.
     ///
     /// # Errors
-    /// [`PbsTreeError`]: a document that OpenPBS's files cannot express, or more nodes than a tree can have.
-    pub fn build(self) -> Result<PbsTree, PbsTreeError> {
-        let document = &*self.document;
+    /// OpenPBS's files cannot express the document, or it has more nodes than a tree can have.
+    pub fn build(
+        document: &TreeDocument,
+        rules: PolicyRules,
+        entities: impl IntoIterator<Item = impl AsRef<str>>,
+    ) -> Result<Self, TreeError> {
         let mut assembler = PbsTreeAssembler::new(document)?;
         let mut charges = Vec::new();
         for (node, &id) in document.nodes.iter().zip(&assembler.ids) {
@@ -348,12 +253,12 @@ impl<'a> PbsTreeBuilder<'a> {
             let node = assembler.find_or_add(&record.entity)?;
             charges.push(assembler.charge(node, record.usage));
         }
-        for entity in &self.entities {
-            assembler.find_or_add(entity)?;
+        for entity in entities {
+            assembler.find_or_add(entity.as_ref())?;
         }
         let (ids, has_children) = (assembler.ids, assembler.has_children);
         let mut tree = assembler.builder.finish();
-        match self.rules {
+        match rules {
             PolicyRules::Scheduler => charge_as_the_daemon(&mut tree, &charges),
             PolicyRules::Documented => charge_as_documented(&mut tree, &charges),
         }
@@ -367,11 +272,11 @@ impl<'a> PbsTreeBuilder<'a> {
         if document.usage != 0.0 {
             tree.add_usage(tree.root(), document.usage);
         }
-        let assessed = match self.rules {
+        let assessed = match rules {
             PolicyRules::Scheduler => AssessedTree::new(tree, &OpenPbs),
             PolicyRules::Documented => AssessedTree::new(tree, &DocumentedOpenPbs),
         };
-        Ok(PbsTree {
+        Ok(Self {
             assessed,
             cgroups: assembler.cgroups,
             unknown: assembler.unknown,
@@ -379,25 +284,30 @@ impl<'a> PbsTreeBuilder<'a> {
     }
 }
 
-/// The lines as nodes, after a node for the group `unknown`, which may be a parent.
-fn lines_as_document(lines: &ResourceGroup) -> TreeDocument {
-    let mut nodes = vec![TreeNode {
-        kind: NodeKind::Group,
-        ..entity(UNKNOWN_GROUP, UNKNOWN_CGROUP, None, 0)
-    }];
-    let mut indices: HashMap<&str, usize> = HashMap::from([(UNKNOWN_GROUP, 0)]);
-    for line in &lines.lines {
-        let parent = indices.get(line.parent.as_str()).copied();
-        if let Some(parent) = parent {
-            nodes[parent].kind = NodeKind::Group;
+impl ResourceGroup {
+    /// The tree of the lines, after a node for the group `unknown`, which may be a parent, with the
+    /// records of the usage file and the shares of that group, see `SchedConfig::unknown_shares`.
+    pub fn document(&self, usage: Option<&UsageFile>, unknown_shares: i32) -> TreeDocument {
+        let mut nodes = vec![TreeNode {
+            kind: NodeKind::Group,
+            ..entity(UNKNOWN_GROUP, UNKNOWN_CGROUP, None, 0)
+        }];
+        let mut indices: HashMap<&str, usize> = HashMap::from([(UNKNOWN_GROUP, 0)]);
+        for line in &self.lines {
+            let parent = indices.get(line.parent.as_str()).copied();
+            if let Some(parent) = parent {
+                nodes[parent].kind = NodeKind::Group;
+            }
+            indices.insert(&line.name, nodes.len());
+            nodes.push(entity(&line.name, line.cgroup, parent, line.shares));
         }
-        indices.insert(&line.name, nodes.len());
-        nodes.push(entity(&line.name, line.cgroup, parent, line.shares));
-    }
-    TreeDocument {
-        root: TREE_ROOT.to_owned(),
-        nodes,
-        ..TreeDocument::default()
+        TreeDocument {
+            root: TREE_ROOT.to_owned(),
+            unknown_shares: Some(unknown_shares.into()),
+            nodes,
+            records: usage.map_or_else(Vec::new, |usage| usage.records.clone()),
+            ..TreeDocument::default()
+        }
     }
 }
 
@@ -436,7 +346,7 @@ struct PbsTreeAssembler {
 
 impl PbsTreeAssembler {
     /// Adds the group `unknown` first, then the nodes of the document.
-    fn new(document: &TreeDocument) -> Result<Self, PbsTreeError> {
+    fn new(document: &TreeDocument) -> Result<Self, TreeError> {
         let unknown_shares = document.unknown_shares.unwrap_or(0);
         let unknown_shares = shares_in_32_bits("unknown_shares", unknown_shares)?;
         let mut builder = TreeBuilder::new(TREE_ROOT).lenient();
@@ -467,7 +377,12 @@ impl PbsTreeAssembler {
             }
             let shares = match node.shares {
                 Shares::Count(shares) => shares_in_32_bits(&name, shares)?,
-                Shares::Parent => return Err(PbsTreeError::SharesOfParent(name)),
+                Shares::Parent => {
+                    return Err(TreeError::Invalid(format!(
+                        "`{name}` has the shares of its parent, which OpenPBS's policy does not support: give it a number of \
+                         shares"
+                    )));
+                }
             };
             let member = if is_parent {
                 Member::group(name)
@@ -476,7 +391,8 @@ impl PbsTreeAssembler {
             };
             let parent = node.parent.and_then(|parent| ids.get(parent));
             let parent = parent.copied().unwrap_or(builder.root());
-            ids.push(builder.add(parent, member.shares(shares.into()))?);
+            let added = builder.add(parent, member.shares(shares.into()));
+            ids.push(added.map_err(explain_duplicate)?);
             let numbered = FIRST_CGROUP.saturating_add(index as i32);
             cgroups.push(node.cgroup.unwrap_or(numbered));
             has_children.push(is_parent);
@@ -511,11 +427,23 @@ impl PbsTreeAssembler {
     }
 }
 
-fn shares_in_32_bits(name: &str, shares: i64) -> Result<i32, PbsTreeError> {
-    i32::try_from(shares).map_err(|_| PbsTreeError::Shares {
-        name: name.to_owned(),
-        shares,
-    })
+/// A line of `resource_group` has 32 bits for a number of shares.
+fn shares_in_32_bits(name: &str, shares: i64) -> Result<i32, TreeError> {
+    let fault =
+        format!("`{name}` has {shares} shares, expected a number from -2147483648 to 2147483647");
+    i32::try_from(shares).map_err(|_| TreeError::Invalid(fault))
+}
+
+fn explain_duplicate(error: TreeError) -> TreeError {
+    match error {
+        TreeError::DuplicateName { name, .. } if name != UNKNOWN_GROUP => {
+            TreeError::Invalid(format!(
+                "`{name}` is in the tree twice, where OpenPBS's policy identifies a node by its name alone: rename one, or \
+                 choose another policy"
+            ))
+        }
+        other => other,
+    }
 }
 
 /// Every node starts at [`MIN_USAGE`]. A record sets the usage of its own node and, for a leaf, is
@@ -896,11 +824,7 @@ mod tests {
             (PolicyRules::Scheduler, ["0.647718", "0.381553"]),
         ] {
             let tree = read_tree("tree.json", PP718.as_bytes()).unwrap();
-            let tree = PbsTreeBuilder::from_document(&tree)
-                .rules(rules)
-                .with_entities(["Bob"])
-                .build()
-                .unwrap();
+            let tree = PbsTree::build(&tree, rules, ["Bob"]).unwrap();
             let factors =
                 ["Bob", "Suzy"].map(|entity| tree.shares_of(entity).unwrap().fairshare_factor);
             assert_eq!(factors.map(|factor| format!("{factor:.6}")), expected);
@@ -912,23 +836,22 @@ mod tests {
         for (text, expected) in [
             (
                 r#"{"children":[{"name":"a","shares":1},{"name":"a","shares":1}]}"#,
-                PbsTreeError::Duplicate("a".into()),
+                "`a` is in the tree twice, where OpenPBS's policy identifies a node by its name alone: rename one, \
+                 or choose another policy",
             ),
             (
                 r#"{"children":[{"name":"a","shares":"parent"}]}"#,
-                PbsTreeError::SharesOfParent("a".into()),
+                "`a` has the shares of its parent, which OpenPBS's policy does not support: give it a number of \
+                 shares",
             ),
             (
                 r#"{"children":[{"name":"g","children":[{"name":"a","shares":-2}]}]}"#,
-                TreeError::Invalid("`a` has negative shares, -2".into()).into(),
+                "`a` has negative shares, -2",
             ),
         ] {
             let document = read_tree("t", text.as_bytes()).unwrap();
-            let refused = PbsTreeBuilder::from_document(&document)
-                .with_entities(["x"])
-                .build()
-                .unwrap_err();
-            assert_eq!(refused, expected);
+            let refused = PbsTree::build(&document, PolicyRules::Scheduler, ["x"]).unwrap_err();
+            assert_eq!(refused.to_string(), expected);
         }
     }
 

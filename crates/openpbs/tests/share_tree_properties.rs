@@ -4,7 +4,7 @@ use job_sort_formula::fairshare::{
     AssessedTree, DocumentedOpenPbs, FairShare, Member, NodeKind, PolicyRules,
 };
 use jsf_openpbs::files::sched_priv::SchedConfig;
-use jsf_openpbs::share_tree::PbsTreeBuilder;
+use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::share_tree::{ResourceGroup, UsageFile};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -113,8 +113,8 @@ proptest! {
         let (lines, config) = (ResourceGroup::parse(&lines), SchedConfig::parse(&config));
         let usage = UsageFile::parse(&usage);
         for rules in [PolicyRules::Scheduler, PolicyRules::Documented] {
-            let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
-            let tree = builder.rules(rules).with_entities(&jobs).build().expect("small enough");
+            let document = lines.document(Some(&usage), config.unknown_shares);
+            let tree = PbsTree::build(&document, rules, &jobs).expect("small enough");
             prop_assert_eq!(tree.daemon_order().count(), tree.tree().len());
             for job in &jobs {
                 prop_assert!(tree.shares_of(job).is_some(), "every job's entity is in the tree");

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 
 use job_sort_formula::fairshare::decay::IntervalDecay;
+use job_sort_formula::fairshare::tree_document::TreeDocument;
 use job_sort_formula::fairshare::{
     AssessedTree, FairShare, Member, NodeId, OpenPbs, PolicyRules, TreeBuilder,
 };
 use jsf_openpbs::amounts::{fairshare, printed_fairshare};
 use jsf_openpbs::files::sched_priv::SchedConfig;
-use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
-use jsf_openpbs::share_tree::{ResourceGroup, TREE_ROOT, UsageFile};
+use jsf_openpbs::share_tree::{PbsTree, ResourceGroup, TREE_ROOT, UsageFile};
 use jsf_testing::golden::{self, field as text};
 use serde_json::Value;
 
@@ -32,12 +32,13 @@ impl Files {
     }
 
     fn tree<'a>(&self, entities: impl IntoIterator<Item = &'a str>) -> PbsTree {
-        PbsTreeBuilder::new(&self.lines)
-            .usage(&self.usage)
-            .unknown_shares(self.config.unknown_shares)
-            .with_entities(entities)
-            .build()
-            .expect("small enough")
+        let document = self.document();
+        PbsTree::build(&document, PolicyRules::Scheduler, entities).expect("small enough")
+    }
+
+    fn document(&self) -> TreeDocument {
+        let unknown_shares = self.config.unknown_shares;
+        self.lines.document(Some(&self.usage), unknown_shares)
     }
 }
 
@@ -413,10 +414,7 @@ fn usage_decays_as_pbsfs_wrote_it() {
 #[test]
 fn the_documented_rules_read_the_same_files() {
     let files = Files::read("openpbs/pbsfs/01_pp718", "usage.initial");
-    let tree = PbsTreeBuilder::new(&files.lines)
-        .usage(&files.usage)
-        .rules(PolicyRules::Documented)
-        .build();
+    let tree = PbsTree::build(&files.document(), PolicyRules::Documented, [""; 0]);
     let tree = tree.expect("small enough");
     let factor = |entity| {
         format!(

@@ -14,8 +14,7 @@ use jsf_ingest::FileKind;
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_json::clipped;
 use jsf_openpbs::files::sched_priv::SchedConfig;
-use jsf_openpbs::share_tree::{LineFault, MIN_USAGE, ResourceGroup, UsageFile};
-use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
+use jsf_openpbs::share_tree::{LineFault, MIN_USAGE, PbsTree, ResourceGroup, UsageFile};
 use jsf_openpbs::words::{counted, quoted};
 use jsf_slurm::tree::TreeFormat;
 
@@ -86,10 +85,8 @@ impl SiteTree {
         if let Some(warning) = foreign_usage(&lines, &usage) {
             warnings.push(warning);
         }
-        let builder = PbsTreeBuilder::new(&lines)
-            .usage(&usage)
-            .unknown_shares(config.unknown_shares);
-        Ok(Some(Self::of_document(builder.into_document(), None)))
+        let document = lines.document(Some(&usage), config.unknown_shares);
+        Ok(Some(Self::of_document(document, None)))
     }
 
     /// A tree that no other scheduler printed.
@@ -142,8 +139,7 @@ impl SiteTree {
         rules: PolicyRules,
         entities: impl IntoIterator<Item = &'e str>,
     ) -> Result<PbsTree, SiteError> {
-        let builder = PbsTreeBuilder::from_document(document).rules(rules);
-        let built = builder.with_entities(entities).build();
+        let built = PbsTree::build(document, rules, entities);
         built.map_err(|error| self.error(&error))
     }
 

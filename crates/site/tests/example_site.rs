@@ -14,7 +14,7 @@ use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::files::server::add_resources;
-use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
+use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::share_tree::{ResourceGroup, UsageFile};
 
 const FORMULAS: [&str; 7] = [
@@ -109,12 +109,9 @@ impl Site {
     }
 
     fn tree(&self, jobs: &JobTable) -> PbsTree {
-        PbsTreeBuilder::new(&self.lines)
-            .usage(&self.usage)
-            .unknown_shares(self.config.unknown_shares)
-            .with_entities(jobs.entities().iter().map(|entity| &**entity))
-            .build()
-            .expect("small enough")
+        let unknown_shares = self.config.unknown_shares;
+        let document = self.lines.document(Some(&self.usage), unknown_shares);
+        PbsTree::build(&document, PolicyRules::Scheduler, jobs.entities()).expect("small enough")
     }
 
     fn rank(&self, path: &str, formula: &Formula) -> (JobTable, Ranking) {
@@ -487,10 +484,7 @@ fn native_jobs_are_ranked_with_a_native_tree() {
     let site = Site::read();
     let program = site.program(&formula("pp718"));
     let mut jobs = site.jobs("site/jobs.ndjson", &program);
-    let tree = PbsTreeBuilder::from_document(&document)
-        .rules(PolicyRules::Documented)
-        .build()
-        .expect("a sound tree");
+    let tree = PbsTree::build(&document, PolicyRules::Documented, [""; 0]).expect("a sound tree");
     let factor = |name| tree.shares_of(name).expect("in the tree").fairshare_factor;
     assert_eq!(
         ["Bob", "Suzy"].map(|name| format!("{:.3}", factor(name))),

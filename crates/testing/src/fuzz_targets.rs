@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use job_sort_formula::fairshare::tree_document::TreeDocument;
-use job_sort_formula::fairshare::{AssessedTree, FairTree};
+use job_sort_formula::fairshare::{AssessedTree, FairTree, PolicyRules};
 use job_sort_formula::formula::Template;
 use job_sort_formula::jobs::{Job, JobTable};
 use job_sort_formula::rank::{ColumnScratch, OnError, ScorePrecision, score};
@@ -309,7 +309,8 @@ fn answer_all(files: SchedPriv) {
     for request in [Request::Table, Request::Outline, entity, compare] {
         let _ = answer(&request, &files, &mut io::sink());
     }
-    let _ = jsf_openpbs::share_tree::PbsTreeBuilder::new(&files.lines).build();
+    let document = files.lines.document(None, 0);
+    let _ = jsf_openpbs::share_tree::PbsTree::build(&document, PolicyRules::Scheduler, [""; 0]);
 }
 
 /// What `sshare` and `sacctmgr` print, under every policy.

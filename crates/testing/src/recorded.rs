@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::{Exclusion, Job, JobState, JobTable};
 use job_sort_formula::rank::{OnError, ScorePrecision, Scores, score};
@@ -15,7 +16,7 @@ use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::files::server::add_resources;
 use jsf_openpbs::order::{NotConsidered, Ordered};
-use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
+use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::share_tree::{ResourceGroup, UsageFile};
 use serde::Deserialize;
 
@@ -110,11 +111,8 @@ pub fn tree<'a>(
 ) -> PbsTree {
     let lines = ResourceGroup::parse(&golden::bytes(&format!("{folder}/resource_group")));
     let usage = UsageFile::parse(&golden::bytes(&format!("{folder}/{usage}")));
-    let builder = PbsTreeBuilder::new(&lines)
-        .usage(&usage)
-        .unknown_shares(config.unknown_shares)
-        .with_entities(entities);
-    builder.build().expect("small enough")
+    let document = lines.document(Some(&usage), config.unknown_shares);
+    PbsTree::build(&document, PolicyRules::Scheduler, entities).expect("small enough")
 }
 
 /// A resource of the site with a name that Python or the server's script uses, and the formulas

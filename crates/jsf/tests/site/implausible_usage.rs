@@ -10,9 +10,9 @@
 use std::fs;
 use std::path::Path;
 
-use job_sort_formula::fairshare::FairShare;
+use job_sort_formula::fairshare::{FairShare, PolicyRules};
 use jsf_openpbs::amounts::printed_fairshare;
-use jsf_openpbs::share_tree::PbsTreeBuilder;
+use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::share_tree::{ResourceGroup, UsageFile};
 use jsf_testing::golden;
 use serde_json::{Value, json};
@@ -62,10 +62,8 @@ fn a_recorded_file_with_an_infinite_usage() {
         ),
         (4, 0, 1)
     );
-    let tree = PbsTreeBuilder::new(&lines)
-        .usage(&usage)
-        .build()
-        .expect("sound");
+    let document = lines.document(Some(&usage), 0);
+    let tree = PbsTree::build(&document, PolicyRules::Scheduler, [""; 0]).expect("sound");
     let printed = |entity: &str| {
         let shares = tree.shares_of(entity).expect("an entity");
         [
