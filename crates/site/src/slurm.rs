@@ -23,7 +23,7 @@ use jsf_openpbs::words::count;
 use jsf_slurm::SlurmDocument;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
 use jsf_slurm::jobs::{SlurmJob, SlurmJobs, TimeLimit, TresAmounts};
-use jsf_slurm::priority::{AGE, Cluster, NamedInput, PriorityInputs, PriorityTerm, Sprio};
+use jsf_slurm::priority::{AGE, Cluster, NamedInput, PriorityTerm, Sprio};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -608,9 +608,10 @@ pub struct NativeJob<'a> {
 impl SlurmQueue {
     fn native_job<'a>(&self, job: &'a SlurmJob, clock: &Clock) -> NativeJob<'a> {
         let now = clock.of(job);
-        let mut inputs = PriorityInputs::new(job, &self.settings, &self.cluster, now);
+        let inputs = self.cluster.priority_inputs(job, &self.settings, now);
+        let mut inputs = BTreeMap::from_iter(inputs);
         if let Some(row) = self.sprio.row(&job.id) {
-            inputs.site_factor = row.site as f64;
+            inputs.insert("site_factor".to_owned(), row.site as f64);
         }
         let direct = if is_direct(job, &self.sprio) {
             job.priority
@@ -618,20 +619,16 @@ impl SlurmQueue {
             None
         };
         if direct.is_some() {
-            inputs = PriorityInputs {
-                tres: vec![0.0; inputs.tres.len()],
-                ..PriorityInputs::default()
-            };
+            inputs.insert("fairshare_factor".to_owned(), 0.0);
+            for number in inputs.values_mut() {
+                *number = 0.0;
+            }
         }
-        let mut named = BTreeMap::from_iter(inputs.named(&self.settings));
-        named.insert("direct_priority".to_owned(), direct.map_or(0.0, f64::from));
-        if direct.is_some() {
-            named.insert("fairshare_factor".to_owned(), 0.0);
-        }
-        named.insert("ngpus".to_owned(), job.gpus());
-        let unweighted = PriorityInputs::unweighted(job, &self.cluster);
-        for (name, number) in unweighted {
-            named.insert(name.to_owned(), number);
+        inputs.insert("direct_priority".to_owned(), direct.map_or(0.0, f64::from));
+        inputs.insert("ngpus".to_owned(), job.gpus());
+        let priorities = self.cluster.priorities_of(job);
+        for (name, number) in priorities {
+            inputs.insert(name.to_owned(), number);
         }
         let state = if job.is_held() {
             "H"
@@ -652,11 +649,11 @@ impl SlurmQueue {
                 TimeLimit::Minutes(minutes) => Some(u64::from(minutes) * 60),
                 _ => None,
             },
-            queue_priority: unweighted[2].1 as i64,
+            queue_priority: priorities[2].1 as i64,
             ncpus: job.cpus,
             nodect: job.nodes(),
             mem: format!("{}mb", job.memory().round()),
-            inputs: named,
+            inputs,
         }
     }
 

@@ -50,26 +50,6 @@ impl ConfPolicy {
     }
 }
 
-/// When all usage is reset to 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum ResetPeriod {
-    /// `NONE`
-    #[default]
-    Never,
-    /// `NOW`: once, at the next start.
-    Now,
-    /// `DAILY`
-    Daily,
-    /// `WEEKLY`
-    Weekly,
-    /// `MONTHLY`
-    Monthly,
-    /// `QUARTERLY`
-    Quarterly,
-    /// `YEARLY`
-    Yearly,
-}
-
 /// The settings that affect fair share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SlurmConf {
@@ -90,8 +70,8 @@ pub struct SlurmConf {
     pub decay_half_life: u32,
     /// `PriorityCalcPeriod`: the time between two calculations, in seconds. Default: 300.
     pub calc_period: u32,
-    /// `PriorityUsageResetPeriod`: when all usage is reset to 0. Default: never.
-    pub usage_reset_period: ResetPeriod,
+    /// Whether all usage is reset to 0 at times (`PriorityUsageResetPeriod`). Default: never.
+    pub resets_usage: bool,
     /// `FairShareDampeningFactor`, the divisor of the factor's exponent, 1..=65535; not used by
     /// fair tree. Default: 1.
     pub dampening_factor: u16,
@@ -122,7 +102,7 @@ impl Default for SlurmConf {
             sets_dampening: false,
             decay_half_life: 7 * 24 * 60 * 60,
             calc_period: 5 * 60,
-            usage_reset_period: ResetPeriod::default(),
+            resets_usage: false,
             dampening_factor: 1,
             cluster: None,
             is_printed: false,
@@ -409,7 +389,7 @@ impl Settings<'_> {
             self.warn_of_bad_value("PriorityWeightTRES", &value, expected);
         }
         if self.conf.decay_half_life == 0
-            && self.conf.usage_reset_period == ResetPeriod::Never
+            && !self.conf.resets_usage
             && self.interpreted("PriorityDecayHalfLife").is_some()
         {
             let text =
@@ -537,22 +517,17 @@ impl SlurmConf {
                 Ok(factor @ 1..) => (self.dampening_factor, self.sets_dampening) = (factor, true),
                 _ => return Err("a whole number from 1 to 65535"),
             },
-            "PriorityUsageResetPeriod" => {
-                self.usage_reset_period = match value.to_ascii_lowercase().as_str() {
-                    "none" => ResetPeriod::Never,
-                    "now" => ResetPeriod::Now,
-                    "daily" => ResetPeriod::Daily,
-                    "weekly" => ResetPeriod::Weekly,
-                    "monthly" => ResetPeriod::Monthly,
-                    "quarterly" => ResetPeriod::Quarterly,
-                    "yearly" => ResetPeriod::Yearly,
-                    _ => {
-                        return Err(
-                            "`NONE`, `NOW`, `DAILY`, `WEEKLY`, `MONTHLY`, `QUARTERLY` or `YEARLY`",
-                        );
-                    }
-                };
-            }
+            "PriorityUsageResetPeriod" => match value.to_ascii_lowercase().as_str() {
+                "none" => self.resets_usage = false,
+                "now" | "daily" | "weekly" | "monthly" | "quarterly" | "yearly" => {
+                    self.resets_usage = true;
+                }
+                _ => {
+                    return Err(
+                        "`NONE`, `NOW`, `DAILY`, `WEEKLY`, `MONTHLY`, `QUARTERLY` or `YEARLY`",
+                    );
+                }
+            },
             _ => return self.priority.set(key, value),
         }
         Ok(())

@@ -239,7 +239,8 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     365 * year + leap_days + (153 * month + 2) / 5 + day - 1 - 719_468
 }
 
-const FORMS: [(&str, Form); 12] = [
+/// The forms of values by the keys that `scontrol` has for them.
+const FORMS: [(&str, Form); 13] = [
     ("Priority", Form::Priority),
     ("Nice", Form::Nice),
     ("TimeLimit", Form::Limit),
@@ -252,6 +253,8 @@ const FORMS: [(&str, Form); 12] = [
     ("AllocTRES", Form::Amounts),
     ("MinMemoryNode", Form::Memory),
     ("MinMemoryCPU", Form::Memory),
+    // a column of `squeue`, which does not say of what it is
+    ("MinMemory", Form::Memory),
 ];
 
 fn read_records(text: &str) -> SlurmJobs {
@@ -333,27 +336,27 @@ fn job_of_record(record: &Record, state: &str) -> SlurmJob {
 }
 
 /// The columns in the order in which they are looked for, each with the key that `scontrol` has for
-/// it, and the form of its values.
-const COLUMNS: [(&str, &str, Option<Form>); 19] = [
-    ("JOBID", "JobId", None),
-    ("USER", "UserId", None),
-    ("ACCOUNT", "Account", None),
-    ("PARTITION", "Partition", None),
-    ("QOS", "QOS", None),
-    ("STATE", "JobState", None),
-    ("ST", "JobState", None),
-    ("REASON", "Reason", None),
-    ("PRIORITY", "Priority", Some(Form::Priority)),
-    ("NICE", "Nice", Some(Form::Nice)),
-    ("TIME_LIMIT", "TimeLimit", Some(Form::Limit)),
-    ("SUBMIT_TIME", "SubmitTime", Some(Form::Time)),
-    ("ELIGIBLE_TIME", "EligibleTime", Some(Form::Time)),
-    ("ACCRUE_TIME", "AccrueTime", Some(Form::Time)),
-    ("CPUS", "NumCPUs", Some(Form::Processors)),
-    ("TRES_ALLOC", "TRES", Some(Form::Amounts)),
-    ("MIN_MEMORY", "MinMemory", Some(Form::Memory)),
-    ("CLUSTER", "Cluster", None),
-    ("JOB_ID", "JobId", None),
+/// it.
+const COLUMNS: [(&str, &str); 19] = [
+    ("JOBID", "JobId"),
+    ("USER", "UserId"),
+    ("ACCOUNT", "Account"),
+    ("PARTITION", "Partition"),
+    ("QOS", "QOS"),
+    ("STATE", "JobState"),
+    ("ST", "JobState"),
+    ("REASON", "Reason"),
+    ("PRIORITY", "Priority"),
+    ("NICE", "Nice"),
+    ("TIME_LIMIT", "TimeLimit"),
+    ("SUBMIT_TIME", "SubmitTime"),
+    ("ELIGIBLE_TIME", "EligibleTime"),
+    ("ACCRUE_TIME", "AccrueTime"),
+    ("CPUS", "NumCPUs"),
+    ("TRES_ALLOC", "TRES"),
+    ("MIN_MEMORY", "MinMemory"),
+    ("CLUSTER", "Cluster"),
+    ("JOB_ID", "JobId"),
 ];
 
 fn read_table(text: &str) -> Result<SlurmJobs, String> {
@@ -363,14 +366,9 @@ fn read_table(text: &str) -> Result<SlurmJobs, String> {
         return Err("the table of `squeue` has no column TRES_ALLOC (`tres-alloc`)".to_owned());
     }
     let mut columns = Vec::new();
-    for (name, key, form) in COLUMNS {
+    for (name, key) in COLUMNS {
         for index in table.columns(name) {
-            columns.push(Column {
-                index,
-                name,
-                key,
-                form,
-            });
+            columns.push(Column { index, name, key });
         }
     }
     let mut read = SlurmJobs::default();
@@ -421,9 +419,11 @@ fn record(columns: &[Column], row: &Row<'_>) -> Record {
 /// Adds what is said of the values of a job that have another form than their columns.
 fn add_faults(columns: &[Column], row: &Row<'_>, job: &str, faults: &mut Vec<String>) {
     for column in columns {
-        let Some(form) = column.form else { continue };
+        let mut forms = FORMS.iter();
+        let form = forms.find(|(key, _)| *key == column.key);
         let cell = row.cell(Some(column.index));
-        if !matches!(cell, "" | "N/A" | "(null)")
+        if let Some((_, form)) = form
+            && !matches!(cell, "" | "N/A" | "(null)")
             && let Some(fault) = form.fault(column.name, &format!("job `{job}`"), cell)
         {
             faults.push(format!("{}: {fault}", row.place));
@@ -436,7 +436,6 @@ struct Column {
     index: usize,
     name: &'static str,
     key: &'static str,
-    form: Option<Form>,
 }
 
 /// What `squeue --json` prints. Numbers are plain before 23.02, and objects with `set`, `infinite` and

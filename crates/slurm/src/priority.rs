@@ -210,103 +210,80 @@ impl TresWeight {
     }
 }
 
-/// The numbers that the formula gets for a job.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct PriorityInputs {
-    /// The age as a part of `PriorityMaxAge`, from 0 to 1.
-    pub age_factor: f64,
-    /// The priority of the association as a part of the largest one, or as it is.
-    pub assoc_factor: f64,
-    /// The size of the job as a part of the cluster, from 0 to 1.
-    pub size_factor: f64,
-    /// The `PriorityJobFactor` of the first partition as a part of the largest one, or as it is.
-    pub partition_factor: f64,
-    /// The priority of the QOS as a part of the largest one, or as it is.
-    pub qos_factor: f64,
-    /// The weighted parts of the resources of the partition, in the order of the weights.
-    pub tres: Vec<f64>,
-    /// The site's factor.
-    pub site_factor: f64,
-    /// `nice`, which is subtracted.
-    pub nice: f64,
-}
+/// What a formula gets for a job.
+impl Cluster {
+    /// The numbers behind the factors of a job, in the names that a formula of PBS has for them: the
+    /// priority of the QOS, that of the association and the `PriorityJobFactor` of the first
+    /// partition.
+    pub fn priorities_of(&self, job: &SlurmJob) -> [(&'static str, f64); 3] {
+        let qos = self.qos.as_ref().and_then(|qos| qos.of(&job.qos));
+        let associations = self.associations.as_ref();
+        let association = associations.and_then(|known| association_priority(job, known));
+        let partition = self.partitions.get(job.first_partition());
+        let job_factor = partition.map(|partition| partition.job_factor);
+        [
+            ("qos_priority", f64::from(qos.unwrap_or(0))),
+            ("assoc_priority", f64::from(association.unwrap_or(0))),
+            ("job_factor", f64::from(job_factor.unwrap_or(0))),
+        ]
+    }
 
-impl PriorityInputs {
-    /// The numbers for a job whose age is computed at `now`, in seconds since 1970 on the clock of
-    /// the job.
-    pub fn new(job: &SlurmJob, settings: &PrioritySettings, cluster: &Cluster, now: i64) -> Self {
-        let mut inputs = Self {
-            size_factor: size_factor(job, settings, cluster),
-            nice: job.nice as f64,
-            ..Self::default()
+    /// The inputs of the priority by their names, but for the site's factor, which is 0. The age is
+    /// computed at `now`, in seconds since 1970 on the clock of the job.
+    pub fn priority_inputs(
+        &self,
+        job: &SlurmJob,
+        settings: &PrioritySettings,
+        now: i64,
+    ) -> Vec<(String, f64)> {
+        let age = match job.accrues_from {
+            Some(from) => age_factor(now.saturating_sub(from), settings.max_age),
+            None => 0.0,
         };
-        if let Some(from) = job.accrues_from {
-            inputs.age_factor = age_factor(now.saturating_sub(from), settings.max_age);
+        let [(_, qos), (_, association), (_, job_factor)] = self.priorities_of(job);
+        let largest = |known: &Option<Priorities>| known.as_ref().map_or(0, |known| known.largest);
+        let (of_qos, of_associations) = (largest(&self.qos), largest(&self.associations));
+        let association = part_of_largest(association, of_associations, settings.raw_assoc);
+        let job_factor =
+            part_of_largest(job_factor, self.largest_job_factor, settings.raw_partition);
+        let points = self.points(job, settings);
+        let mut inputs = Vec::new();
+        for (name, number) in [
+            (AGE, age),
+            ("assoc_factor", association),
+            ("size_factor", size_factor(job, settings, self)),
+            ("partition_factor", job_factor),
+            ("qos_factor", part_of_largest(qos, of_qos, settings.raw_qos)),
+            ("site_factor", 0.0),
+            ("nice", job.nice as f64),
+            ("tres_points", points.iter().map(|(_, points)| points).sum()),
+        ] {
+            inputs.push((name.to_owned(), number));
         }
-        let mut total_tres = None;
-        if let Some(partition) = cluster.partitions.get(job.first_partition()) {
-            let largest = cluster.largest_job_factor;
-            inputs.partition_factor =
-                part_of_largest(partition.job_factor, largest, settings.raw_partition);
-            total_tres = partition.tres.as_ref();
-        }
-        if let Some(qos) = &cluster.qos {
-            inputs.qos_factor = qos.factor(qos.of(&job.qos), settings.raw_qos);
-        }
-        if let Some(associations) = &cluster.associations {
-            let priority = association_priority(job, associations);
-            inputs.assoc_factor = associations.factor(priority, settings.raw_assoc);
-        }
-        for TresWeight { name, weight } in &settings.weight_tres {
-            let requested = job.tres.get(name).unwrap_or(0.0);
+        inputs.extend(points);
+        inputs
+    }
+
+    /// The weighted parts of the resources of the partition, in the order of the weights.
+    fn points(&self, job: &SlurmJob, settings: &PrioritySettings) -> Vec<(String, f64)> {
+        let partition = self.partitions.get(job.first_partition());
+        let total_tres = partition.and_then(|partition| partition.tres.as_ref());
+        let mut points = Vec::new();
+        for tres in &settings.weight_tres {
+            let requested = job.tres.get(&tres.name).unwrap_or(0.0);
             let factor = if settings.raw_tres {
                 requested
             } else if let Some(total) = total_tres
-                && let Some(total) = total.get(name)
+                && let Some(total) = total.get(&tres.name)
                 && total > 0.0
             {
                 requested / total
             } else {
                 0.0
             };
-            inputs.tres.push(weight * factor);
+            points.push((tres.input(), tres.weight * factor));
         }
-        inputs
-    }
-
-    /// The numbers behind the factors, in the names that a formula of PBS has for them: the priority
-    /// of the QOS, that of the association and the `PriorityJobFactor` of the first partition.
-    pub fn unweighted(job: &SlurmJob, cluster: &Cluster) -> [(&'static str, f64); 3] {
-        let raw = PrioritySettings {
-            raw_assoc: true,
-            raw_partition: true,
-            raw_qos: true,
-            ..PrioritySettings::default()
-        };
-        let inputs = Self::new(job, &raw, cluster, 0);
-        [
-            ("qos_priority", inputs.qos_factor),
-            ("assoc_priority", inputs.assoc_factor),
-            ("job_factor", inputs.partition_factor),
-        ]
-    }
-
-    /// The numbers by their names in formulas.
-    pub fn named(&self, settings: &PrioritySettings) -> Vec<(String, f64)> {
-        let mut named = vec![
-            (AGE.to_owned(), self.age_factor),
-            ("assoc_factor".to_owned(), self.assoc_factor),
-            ("size_factor".to_owned(), self.size_factor),
-            ("partition_factor".to_owned(), self.partition_factor),
-            ("qos_factor".to_owned(), self.qos_factor),
-            ("site_factor".to_owned(), self.site_factor),
-            ("nice".to_owned(), self.nice),
-            ("tres_points".to_owned(), self.tres.iter().sum()),
-        ];
-        for (tres, points) in settings.weight_tres.iter().zip(&self.tres) {
-            named.push((tres.input(), *points));
-        }
-        named
+        points
     }
 }
 
@@ -625,7 +602,6 @@ fn sum_of_points(list: &str) -> f64 {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Partition {
     pub job_factor: u32,
-    tier: u32,
     max_time: TimeLimit,
     /// `None` if only `slurm.conf` describes the partition.
     pub tres: Option<TresAmounts>,
@@ -649,19 +625,14 @@ impl Priorities {
     pub fn of(&self, name: &str) -> Option<u32> {
         self.of.get(name).copied()
     }
-
-    /// A priority as a part of the largest one, or as it is; 0 without a priority.
-    pub fn factor(&self, priority: Option<u32>, is_raw: bool) -> f64 {
-        part_of_largest(priority.unwrap_or(0), self.largest, is_raw)
-    }
 }
 
 /// A number as a part of the largest one, or as it is.
-fn part_of_largest(number: u32, largest: u32, is_raw: bool) -> f64 {
-    match number {
-        0 => 0.0,
-        _ if is_raw => f64::from(number),
-        _ => f64::from(number) / f64::from(largest.max(1)),
+fn part_of_largest(number: f64, largest: u32, is_raw: bool) -> f64 {
+    if is_raw {
+        number
+    } else {
+        number / f64::from(largest.max(1))
     }
 }
 
@@ -737,11 +708,10 @@ impl Cluster {
             if let Some(tres) = &mut tres {
                 tres.refine_memory(self.memory_of_partition(name));
             }
-            // the old key sets the factor and the tier
+            // the old key sets the tier, which is not read, and the factor
             let of_both = record.number("Priority");
             let partition = Partition {
                 job_factor: record.number("PriorityJobFactor").or(of_both).unwrap_or(1),
-                tier: record.number("PriorityTier").or(of_both).unwrap_or(1),
                 max_time: record
                     .get("MaxTime")
                     .map_or(TimeLimit::Unlimited, TimeLimit::parse),

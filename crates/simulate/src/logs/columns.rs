@@ -14,7 +14,6 @@
 use jsf_openpbs::amounts::ArrayIndices;
 use jsf_openpbs::amounts::seconds;
 use jsf_slurm::jobs::{SlurmJob, TimeLimit, TresAmounts, parse_time};
-use jsf_slurm::priority::PriorityInputs;
 
 use crate::logs::{Fault, Fields, LeftOutReason, processor_count};
 use crate::workload::{LoggedAmount, LoggedJob, WorkloadBuilder};
@@ -304,9 +303,9 @@ fn priority_inputs(
         accrues_from: Some(submit),
         ..slurm_job(job)
     };
-    let weighed = PriorityInputs::new(&job, &slurm.settings, &slurm.cluster, submit);
-    let mut numbers = weighed.named(&slurm.settings);
-    for (name, number) in PriorityInputs::unweighted(&job, &slurm.cluster) {
+    let cluster = &slurm.cluster;
+    let mut numbers = cluster.priority_inputs(&job, &slurm.settings, submit);
+    for (name, number) in cluster.priorities_of(&job) {
         numbers.push((name.to_owned(), number));
     }
     let mut amounts = Vec::new();

@@ -71,7 +71,7 @@ fn keys_are_case_insensitive_and_lines_may_be_continued() {
         sets_dampening: true,
         decay_half_life: 1_209_600,
         calc_period: 60,
-        usage_reset_period: ResetPeriod::Monthly,
+        resets_usage: true,
         dampening_factor: 5,
         cluster: Some("x".into()),
         // those of the nodes are not compared
