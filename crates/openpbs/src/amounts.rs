@@ -571,43 +571,29 @@ fn split_unquoted(text: &str, separator: char) -> Vec<&str> {
 
 /// The processors of a `select` such as `2:ncpus=8+ncpus=1`; `None` if it does not say.
 pub fn of_select(select: &str) -> Option<i64> {
-    let mut total: i64 = 0;
-    for chunk in select.split('+') {
+    positive_sum(select.split('+').map(|chunk| {
         let mut parts = chunk.split(':');
         let ncpus: i64 = parts.find_map(|part| part.strip_prefix("ncpus=")?.parse().ok())?;
-        total = total.checked_add(count(chunk).checked_mul(ncpus)?)?;
-    }
-    positive(total)
+        count(chunk).checked_mul(ncpus)
+    }))
 }
 
 /// The processors of Torque's `nodes`, such as `4:ppn=8:bigmem+node7:ppn=2#shared`: of a chunk
 /// without a number one node, of a node without `ppn` one processor; `None` for an empty text.
 pub fn of_nodes(nodes: &str) -> Option<i64> {
-    let nodes = nodes.split('#').next()?;
-    if nodes.is_empty() {
-        return None;
-    }
-    let mut total: i64 = 0;
-    for chunk in nodes.split('+') {
+    let nodes = nodes.split('#').next().filter(|nodes| !nodes.is_empty())?;
+    positive_sum(nodes.split('+').map(|chunk| {
         let mut parts = chunk.split(':');
-        let processors = match parts.find_map(|part| part.strip_prefix("ppn=")) {
-            Some(ppn) => ppn.parse().ok()?,
-            None => 1,
-        };
-        total = total.checked_add(count(chunk).checked_mul(processors)?)?;
-    }
-    positive(total)
+        let ppn = parts.find_map(|part| part.strip_prefix("ppn="));
+        count(chunk).checked_mul(ppn.unwrap_or("1").parse().ok()?)
+    }))
 }
 
 /// The processors of an `exec_vnode` such as `(vn1:ncpus=4:mem=1gb)+(vn2:ncpus=1+vn3:ncpus=1)`.
 pub fn of_exec_vnode(vnodes: &str) -> Option<i64> {
-    let mut total: i64 = 0;
-    for part in vnodes.split(['(', ')', '+', ':']) {
-        if let Some(ncpus) = part.strip_prefix("ncpus=") {
-            total = total.checked_add(ncpus.parse().ok()?)?;
-        }
-    }
-    positive(total)
+    let parts = vnodes.split(['(', ')', '+', ':']);
+    let amounts = parts.filter_map(|part| part.strip_prefix("ncpus="));
+    positive_sum(amounts.map(|ncpus| ncpus.parse().ok()))
 }
 
 /// The processors of an `exec_host`: OpenPBS writes `vn1/0*4+vn2/1`, Torque `n1/0+n1/1` or
@@ -616,21 +602,29 @@ pub fn of_exec_host(hosts: &str) -> Option<i64> {
     if hosts.is_empty() {
         return None;
     }
-    let mut total: i64 = 0;
-    for host in hosts.split('+') {
+    positive_sum(hosts.split('+').map(|host| {
         let Some((_, slots)) = host.split_once('/') else {
-            total = total.checked_add(1)?;
-            continue;
+            return Some(1);
         };
-        if let Some((_, ncpus)) = slots.split_once('*') {
-            total = total.checked_add(ncpus.parse().ok()?)?;
-            continue;
+        match slots.split_once('*') {
+            Some((_, ncpus)) => ncpus.parse().ok(),
+            None => sum(slots.split(',').map(slots_in)),
         }
-        for range in slots.split(',') {
-            total = total.checked_add(slots_in(range)?)?;
-        }
+    }))
+}
+
+/// The sum of amounts; `None` if one cannot be read.
+fn sum(amounts: impl Iterator<Item = Option<i64>>) -> Option<i64> {
+    let mut total: i64 = 0;
+    for amount in amounts {
+        total = total.checked_add(amount?)?;
     }
-    positive(total)
+    Some(total)
+}
+
+/// The sum of amounts, if it is above 0.
+fn positive_sum(amounts: impl Iterator<Item = Option<i64>>) -> Option<i64> {
+    sum(amounts).filter(|total| *total > 0)
 }
 
 /// The number of slots in a range such as `0-5`, or in the number of one slot.
@@ -644,10 +638,6 @@ fn slots_in(range: &str) -> Option<i64> {
 fn count(chunk: &str) -> i64 {
     let first = chunk.split(':').next().unwrap_or_default();
     first.parse().unwrap_or(1)
-}
-
-fn positive(total: i64) -> Option<i64> {
-    if total > 0 { Some(total) } else { None }
 }
 
 /// Whether an id is that of an array.

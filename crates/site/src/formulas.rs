@@ -17,7 +17,7 @@ use jsf_json::decode_utf8;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{Checked, ExchangeRate, ScoredQueue, SiteFacts, exchange_rates};
 use jsf_openpbs::files::server::{
-    SourceFormula, any_formula_in, formula_in, other_directive, pasted, scheduler_of_partition,
+    SourceFormula, formula_in, other_directive, pasted, scheduler_of_partition,
 };
 use jsf_openpbs::replay::{
     OtherFormula, Replay, ReplayedQueue, formulas_set, logged_values, replay,
@@ -167,7 +167,7 @@ impl FormulaText {
     /// The formula of the server or of the default scheduler, or that is all of the document.
     pub(crate) fn of_document(document: &SiteDocument<'_>) -> Result<Self, Message> {
         require_formula(document)?;
-        let formula = formula_in(&document.name, &document.objects)?;
+        let formula = formula_in(&document.name, &document.objects, false)?;
         Ok(Self::in_site_document(formula, document))
     }
 
@@ -189,7 +189,7 @@ impl FormulaText {
         {
             return Ok(formula);
         }
-        let formula = any_formula_in(&document.name, &document.objects)?;
+        let formula = formula_in(&document.name, &document.objects, true)?;
         Ok(Self::in_site_document(formula, document))
     }
 

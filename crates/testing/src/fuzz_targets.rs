@@ -24,7 +24,7 @@ use jsf_openpbs::files::nodes::{Nodes, read_reservations};
 use jsf_openpbs::files::objects::{Objects, repeated};
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::SchedConfig;
-use jsf_openpbs::files::server::{ServerSettings, add_resources, any_formula_in, pasted};
+use jsf_openpbs::files::server::{ServerSettings, add_resources, formula_in, pasted};
 use jsf_openpbs::pbsfs::{Request, SchedPriv, answer};
 use jsf_openpbs::share_tree::{ResourceGroup, UsageFile};
 use jsf_openpbs::submission::FormulaSubmission;
@@ -280,7 +280,7 @@ pub fn pbs_files(data: &[u8]) {
     let _ = Nodes::read("nodes", &objects);
     let _ = read_reservations("reservations", &objects);
     let _ = repeated(&objects);
-    let _ = any_formula_in("server", &objects);
+    let _ = formula_in("server", &objects, true);
     let _ = pasted(&text);
     add_resources("qmgr", &objects, &mut Schema::openpbs());
     add_resources(

@@ -586,61 +586,25 @@ impl SourceFormula {
 /// Extracts the formula from a document: `qstat -Bf` as JSON, text or dsv, `qmgr -c 'print server'`
 /// or `'list server'`, the scheduler's `sched_formula`, or a file with nothing but the formula. Of
 /// a document with several schedulers the formula is that of the server, else that of the default
-/// scheduler.
+/// scheduler, else with `takes_any` that of the only other one that has one.
 ///
 /// ```
 /// use jsf_openpbs::files::server::formula_in;
 /// use jsf_openpbs::files::objects::Objects;
 ///
 /// let text = "Server: vm\n    job_sort_formula = max(ncpus,\n\t1) * 10\n    eligible_time_enable = True\n";
-/// let formula = formula_in("server.txt", &Objects::read(text));
+/// let formula = formula_in("server.txt", &Objects::read(text), false);
 /// assert_eq!(formula.unwrap().text, "max(ncpus,1) * 10");
 /// ```
 ///
 /// # Errors
-/// The document is empty, or it describes a server without a formula, or only schedulers other than
-/// the default one have one.
-pub fn formula_in(source_name: &str, objects: &Objects<'_>) -> Result<SourceFormula, Message> {
-    match found_in(source_name, objects)? {
-        Found::Formula(formula) => Ok(formula),
-        Found::OfOthers(others) => Err(no_formula(source_name, &others)),
-    }
-}
-
-/// Like [`formula_in`], but else the formula is that of the only other scheduler that has one.
-///
-/// # Errors
-/// As for [`formula_in`]; also several other schedulers have one.
-pub fn any_formula_in(source_name: &str, objects: &Objects<'_>) -> Result<SourceFormula, Message> {
-    match found_in(source_name, objects)? {
-        Found::Formula(formula) => Ok(formula),
-        Found::OfOthers(mut others) if others.len() == 1 => Ok(others.remove(0).1),
-        Found::OfOthers(others) => Err(no_formula(source_name, &others)),
-    }
-}
-
-/// What a document has.
-enum Found {
-    Formula(SourceFormula),
-    /// Only those of schedulers other than the default one, with their names.
-    OfOthers(Vec<(String, SourceFormula)>),
-}
-
-fn no_formula(source_name: &str, others: &[(String, SourceFormula)]) -> Message {
-    if others.is_empty() {
-        format!(
-            "`{source_name}` has no `job_sort_formula`; a server without one orders jobs as the formula `0` does"
-        )
-    } else {
-        format!(
-            "`{source_name}` has no formula of the default scheduler, only that of {}; to use it, give the formula itself",
-            quoted(others.iter().map(|(name, _)| name))
-        )
-    }
-    .into()
-}
-
-fn found_in(source_name: &str, objects: &Objects<'_>) -> Result<Found, Message> {
+/// The document is empty, or it describes a server without a formula, or only schedulers whose
+/// formula is not taken have one.
+pub fn formula_in(
+    source_name: &str,
+    objects: &Objects<'_>,
+    takes_any: bool,
+) -> Result<SourceFormula, Message> {
     let document = objects.text.trim_start_matches('\u{feff}');
     if document.trim().is_empty() {
         return Err(format!("`{source_name}` is empty, expected a formula").into());
@@ -653,19 +617,7 @@ fn found_in(source_name: &str, objects: &Objects<'_>) -> Result<Found, Message> 
     if objects.json_error.is_none()
         && (objects.has(ObjectKind::Server) || objects.has(ObjectKind::Scheduler))
     {
-        let mut formula = SourceFormula::of_server(objects);
-        let mut others = Vec::new();
-        for scheduler in listed_schedulers(objects) {
-            if scheduler.name == DEFAULT {
-                formula = formula.or(scheduler.formula);
-            } else if let Some(formula) = scheduler.formula {
-                others.push((scheduler.name, formula));
-            }
-        }
-        return Ok(match formula {
-            Some(formula) => Found::Formula(formula),
-            None => Found::OfOthers(others),
-        });
+        return formula_of_objects(source_name, objects, takes_any);
     }
     let text = if let Some(formula) = document.strip_prefix(INTERNAL_FILE) {
         let formula = formula.trim_start_matches(['\r', '\n']);
@@ -675,7 +627,40 @@ fn found_in(source_name: &str, objects: &Objects<'_>) -> Result<Found, Message> 
     } else {
         document.trim_end().to_owned()
     };
-    Ok(Found::Formula(SourceFormula { text, at: 0 }))
+    Ok(SourceFormula { text, at: 0 })
+}
+
+fn formula_of_objects(
+    source_name: &str,
+    objects: &Objects<'_>,
+    takes_any: bool,
+) -> Result<SourceFormula, Message> {
+    let mut formula = SourceFormula::of_server(objects);
+    let (mut names, mut others) = (Vec::new(), Vec::new());
+    for scheduler in listed_schedulers(objects) {
+        if scheduler.name == DEFAULT {
+            formula = formula.or(scheduler.formula);
+        } else if let Some(formula) = scheduler.formula {
+            names.push(scheduler.name);
+            others.push(formula);
+        }
+    }
+    if takes_any && others.len() == 1 {
+        formula = formula.or(others.pop());
+    }
+    formula.ok_or_else(|| {
+        let missing = if names.is_empty() {
+            format!(
+                "`{source_name}` has no `job_sort_formula`; a server without one orders jobs as the formula `0` does"
+            )
+        } else {
+            format!(
+                "`{source_name}` has no formula of the default scheduler, only that of {}; to use it, give the formula itself",
+                quoted(names)
+            )
+        };
+        missing.into()
+    })
 }
 
 /// Extracts the formula from text that was pasted with its surroundings: `job_sort_formula = …` as
@@ -1103,7 +1088,7 @@ mod tests {
     }
 
     fn formula(document: &str) -> Result<String, Message> {
-        formula_in("f", &Objects::read(document)).map(|formula| formula.text)
+        formula_in("f", &Objects::read(document), false).map(|formula| formula.text)
     }
 
     #[test]
