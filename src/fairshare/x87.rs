@@ -10,6 +10,9 @@
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
+use num_bigint::BigUint;
+use num_integer::Integer;
+use num_traits::ToPrimitive;
 use rustc_apfloat::ieee::{Double, Quad, X87DoubleExtended};
 use rustc_apfloat::{Float, FloatConvert, StatusAnd};
 
@@ -97,29 +100,15 @@ impl Extended {
                 Self::INFINITY
             };
         }
-        // one bit stays free, because the remainder is doubled
-        let shifts = [numerator, denominator].map(|integer| integer.leading_zeros() as i32 - 1);
-        if shifts.contains(&-1) {
-            // an integer of 128 significant bits, which no tree reaches, is rounded before the
-            // division
-            return Self::scaled(numerator, 0) / Self::scaled(denominator, 0);
-        }
-        // 66 bits or more, and one more that says whether something remains: enough to round to 64
-        let divisor = denominator << shifts[1];
-        let mut remainder = numerator << shifts[0];
-        let mut quotient = 0u128;
-        for _ in 0..67 {
-            quotient <<= 1;
-            if remainder >= divisor {
-                remainder -= divisor;
-                quotient |= 1;
-            }
-            remainder <<= 1;
-        }
-        Self::scaled(
-            quotient << 1 | u128::from(remainder != 0),
-            shifts[1] - shifts[0] - 67,
-        )
+        // 66 bits or more, of which the lowest says whether something remains: enough to round to 64
+        let lacking = 66 + numerator.leading_zeros() as i32 - denominator.leading_zeros() as i32;
+        let shift = lacking.max(0);
+        let shifted = BigUint::from(numerator) << shift;
+        let (quotient, remainder) = shifted.div_rem(&BigUint::from(denominator));
+        let is_inexact = remainder != BigUint::ZERO;
+        // it fits: 67 bits, or fewer than the numerator has
+        let quotient = quotient.to_u128().unwrap_or(u128::MAX);
+        Self::scaled(quotient | u128::from(is_inexact), -shift)
     }
 
     /// The nearest double, ties to even.

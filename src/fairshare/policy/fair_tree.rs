@@ -6,6 +6,8 @@
 
 use std::cmp::Ordering;
 
+use num_traits::float::FloatCore;
+
 use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::slurm::{NO_VAL, SlurmModel, fair_share_parent, sibling_lists};
 use crate::fairshare::policy::{
@@ -266,19 +268,12 @@ fn count(shares: Shares) -> u128 {
 
 /// The least integer `i`, and the exponent `e`, for which a positive double is `i * 2^e`.
 fn integer_and_exponent(value: f64) -> (u128, i32) {
-    let exponent_field = (value.to_bits() >> 52) & 0x7ff;
-    let fraction = value.to_bits() & ((1 << 52) - 1);
-    let mantissa = if exponent_field == 0 {
-        fraction
-    } else {
-        fraction | 1 << 52
-    };
+    let (mantissa, exponent, _) = value.integer_decode();
     // a mantissa of 0 has 64 trailing zeros, too many for a shift
     let shift = mantissa.trailing_zeros().min(52);
     (
         u128::from(mantissa >> shift),
-        // a subnormal has the exponent of the least normal number
-        exponent_field.max(1) as i32 - 1075 + shift as i32,
+        i32::from(exponent) + shift as i32,
     )
 }
 
