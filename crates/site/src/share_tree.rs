@@ -4,8 +4,10 @@
 use std::collections::{BTreeSet, HashSet};
 
 use job_sort_formula::diagnostic::{Message, Need};
-use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
-use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, PolicyRules, ShareTree};
+use job_sort_formula::fairshare::tree_document::TreeDocument;
+use job_sort_formula::fairshare::{
+    AssessedTree, NodeId, NodeKind, Policy, PolicyRules, ShareTree, WeightedWalk,
+};
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::rank::{fill_fairshare, missing_fairshare_input};
 use job_sort_formula::schema::FairshareInput;
@@ -259,23 +261,33 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
     })
 }
 
-/// Takes off the usage of the banks, which is that of all below them, and says where it is not.
+/// Takes off the usage of the banks, which is that of all below them, and says where it is not what
+/// flux-accounting sums up.
 fn take_usage_of_banks(document: &mut TreeDocument) -> Vec<String> {
     /// What the rounding of a long sum may change.
     const PRECISION: f64 = 1e-6;
-    let sums = usage_below(document);
-    let stated_of_root = std::mem::take(&mut document.usage);
-    let mut stated = vec![(&*document.root, stated_of_root, sums[0])];
-    for (node, sum) in document.nodes.iter_mut().zip(&sums[1..]) {
+    let mut stated = vec![(0, std::mem::take(&mut document.usage))];
+    for (index, node) in (1..).zip(&mut document.nodes) {
         if node.kind != NodeKind::Entity
             && let Some(usage) = node.usage.take()
         {
-            stated.push((&*node.name, usage, *sum));
+            stated.push((index, usage));
         }
     }
+    // a tree that cannot be built is refused where it is used
+    let Ok(tree) = document.share_tree() else {
+        return Vec::new();
+    };
+    let shares = WeightedWalk.assess(&tree);
+    let sums: Vec<_> = tree.nodes().map(|node| shares.association(node)).collect();
     let mut differing = Vec::new();
-    for (name, usage, sum) in stated {
+    for (index, usage) in stated {
+        let sum = sums[index].and_then(|sum| sum.raw_usage).unwrap_or(0.0);
         if (usage - sum).abs() > PRECISION * sum.max(1.0) {
+            let name = match index {
+                0 => &document.root,
+                _ => &document.nodes[index - 1].name,
+            };
             differing.push(format!(
                 "the bank `{}` has the usage {usage}, but those below it have {sum}, which counts",
                 clipped(name)
@@ -283,32 +295,6 @@ fn take_usage_of_banks(document: &mut TreeDocument) -> Vec<String> {
         }
     }
     differing
-}
-
-/// The usage below the root and below each node, as flux-accounting sums it up: of the banks, or of
-/// the users where there are no banks.
-fn usage_below(document: &TreeDocument) -> Vec<f64> {
-    let mut above_banks = HashSet::new();
-    for node in &document.nodes {
-        if node.kind != NodeKind::Entity {
-            above_banks.insert(place_above(node));
-        }
-    }
-    let mut sums = vec![0.0; document.nodes.len() + 1];
-    for (index, node) in document.nodes.iter().enumerate().rev() {
-        let above = place_above(node);
-        match node.kind {
-            NodeKind::Entity if above_banks.contains(&above) => {}
-            NodeKind::Entity => sums[above] += node.usage.unwrap_or(0.0),
-            NodeKind::Group | NodeKind::Root => sums[above] += sums[index + 1],
-        }
-    }
-    sums
-}
-
-/// The place of the usage above a node: 0 for the root, else its index and 1.
-fn place_above(node: &TreeNode) -> usize {
-    node.parent.map_or(0, |parent| parent + 1)
 }
 
 /// Native JSON is an object with `children`; `sshare --json` is one with `shares` at its top.
