@@ -98,64 +98,61 @@ impl fmt::Display for NotCaptured {
 
 /// What explains a difference.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Explanation {
-    /// `eligible_time` differs by this number of seconds.
-    EligibleTime(i64),
-    /// All usage has decayed this many times more, or less if the number is negative.
-    Decayed(i32),
-    /// The job has finished since, or is considered through its array.
-    NotWaiting(String),
-    /// Another formula gives the logged value.
-    Formula {
-        /// The source of the formula.
-        origin: String,
-        /// The formula.
-        text: String,
-    },
+pub struct Explanation {
+    /// What it has in common with those of other differences.
+    pub kind: CauseKind,
+    /// By how many seconds `eligible_time` differs, if that explains it.
+    pub seconds: Option<i64>,
+    /// The same in words.
+    pub why: String,
 }
 
-impl fmt::Display for Explanation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::EligibleTime(seconds) => {
-                let direction = if *seconds > 0 { "later" } else { "earlier" };
-                write!(
-                    f,
-                    "eligible_time is {} s {direction}",
-                    seconds.unsigned_abs()
-                )
-            }
-            Self::Decayed(1) => write!(f, "all usage has decayed once more"),
-            Self::Decayed(times @ 2..) => write!(f, "all usage has decayed {times} times more"),
-            Self::Decayed(-1) => write!(f, "all usage has decayed once less"),
-            Self::Decayed(times) => write!(
-                f,
-                "all usage has decayed {} times less",
-                times.unsigned_abs()
-            ),
-            Self::NotWaiting(reason) => write!(f, "the job is not evaluated now: {reason}"),
-            Self::Formula { origin, .. } => write!(f, "the formula of {origin} gives it"),
+impl Explanation {
+    fn new(kind: CauseKind, why: String) -> Self {
+        Self {
+            kind,
+            seconds: None,
+            why,
         }
+    }
+
+    fn of_moment(seconds: i64) -> Self {
+        let direction = if seconds > 0 { "later" } else { "earlier" };
+        let why = format!("eligible_time is {} s {direction}", seconds.unsigned_abs());
+        Self {
+            seconds: Some(seconds),
+            ..Self::new(CauseKind::EligibleTime, why)
+        }
+    }
+
+    fn of_decays(times: i32) -> Self {
+        let direction = if times > 0 { "more" } else { "less" };
+        let often = match times.unsigned_abs() {
+            1 => "once".to_owned(),
+            times => format!("{times} times"),
+        };
+        let why = format!("all usage has decayed {often} {direction}");
+        Self::new(CauseKind::Decayed(times), why)
     }
 }
 
 impl Serialize for Explanation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut members = serializer.serialize_map(None)?;
-        members.serialize_entry("kind", CauseKind::from(self).name())?;
-        match self {
-            Self::EligibleTime(seconds) => {
+        members.serialize_entry("kind", self.kind.name())?;
+        match &self.kind {
+            CauseKind::EligibleTime => {
                 members.serialize_entry("input", "eligible_time")?;
-                members.serialize_entry("seconds", seconds)?;
+                members.serialize_entry("seconds", &self.seconds)?;
             }
-            Self::Decayed(times) => members.serialize_entry("times", times)?,
-            Self::NotWaiting(_) => {}
-            Self::Formula { origin, text } => {
+            CauseKind::Decayed(times) => members.serialize_entry("times", times)?,
+            CauseKind::Formula { origin, text } => {
                 members.serialize_entry("origin", origin)?;
                 members.serialize_entry("formula", text)?;
             }
+            _ => {}
         }
-        members.serialize_entry("why", &self.to_string())?;
+        members.serialize_entry("why", &self.why)?;
         members.end()
     }
 }
@@ -203,20 +200,6 @@ impl CauseKind {
         match self {
             Self::Formula { .. } | Self::EligibleTime | Self::Decayed(_) | Self::NotWaiting => true,
             Self::NotCaptured(_) | Self::NotANumber | Self::Nothing => false,
-        }
-    }
-}
-
-impl From<&Explanation> for CauseKind {
-    fn from(explanation: &Explanation) -> Self {
-        match explanation {
-            Explanation::Formula { origin, text } => Self::Formula {
-                origin: origin.clone(),
-                text: text.clone(),
-            },
-            Explanation::EligibleTime(_) => Self::EligibleTime,
-            Explanation::Decayed(times) => Self::Decayed(*times),
-            Explanation::NotWaiting(_) => Self::NotWaiting,
         }
     }
 }
@@ -333,7 +316,7 @@ fn in_words(explanations: &[Explanation]) -> Option<String> {
     if explanations.is_empty() {
         return None;
     }
-    let texts: Vec<String> = explanations.iter().map(ToString::to_string).collect();
+    let texts: Vec<&str> = explanations.iter().map(|one| &*one.why).collect();
     Some(texts.join(", or "))
 }
 
@@ -426,7 +409,7 @@ impl<'a> Comparison<'a> {
             explanations.extend(exclusion.and_then(explain_exclusion));
         }
         let kind = if let Some(first) = explanations.first() {
-            first.into()
+            first.kind.clone()
         } else {
             self.replay.unexplained += 1;
             match self.hypotheses.not_captured(row) {
@@ -463,7 +446,8 @@ impl<'a> Comparison<'a> {
 fn explain_exclusion(exclusion: &Exclusion) -> Option<Explanation> {
     match exclusion {
         Exclusion::Over(_) | Exclusion::Subjob => {
-            Some(Explanation::NotWaiting(exclusion.to_string()))
+            let why = format!("the job is not evaluated now: {exclusion}");
+            Some(Explanation::new(CauseKind::NotWaiting, why))
         }
         _ => None,
     }
@@ -715,10 +699,12 @@ impl<'a> Hypotheses<'a> {
     ) -> Option<Explanation> {
         match hypothesis {
             Hypothesis::Formula(other) if other.gives(row, digits) => {
-                return Some(Explanation::Formula {
+                let why = format!("the formula of {} gives it", other.origin);
+                let kind = CauseKind::Formula {
                     origin: other.origin.clone(),
                     text: other.text.clone(),
-                });
+                };
+                return Some(Explanation::new(kind, why));
             }
             Hypothesis::Formula(_) => {}
             Hypothesis::EligibleTime(seconds) => {
@@ -727,7 +713,7 @@ impl<'a> Hypotheses<'a> {
                     if let Some(value) = self.value_after(row, seconds)
                         && logged(value) == digits
                     {
-                        return Some(Explanation::EligibleTime(seconds));
+                        return Some(Explanation::of_moment(seconds));
                     }
                 }
             }
@@ -740,7 +726,7 @@ impl<'a> Hypotheses<'a> {
                     Some(NumberMode::OpenPbs.fairshare(fairshare_number(input, &shares)))
                 })?;
                 if logged(value) == digits {
-                    return Some(Explanation::Decayed(times));
+                    return Some(Explanation::of_decays(times));
                 }
             }
         }

@@ -10,7 +10,7 @@ use job_sort_formula::fairshare::decay::IntervalDecay;
 use jsf_openpbs::amounts::{NumberMode, logged};
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::replay::{
-    CauseKind, Difference, Explanation, NotCaptured, Replay, formulas_set, logged_values,
+    CauseKind, Difference, NotCaptured, Replay, formulas_set, logged_values,
 };
 use jsf_openpbs::share_tree::MIN_USAGE;
 use jsf_openpbs::share_tree::PbsTree;
@@ -158,11 +158,7 @@ fn a_later_cycle_is_found() {
             (55, 47, 0)
         );
         for different in &replay.different {
-            assert_eq!(
-                different.explanations[0],
-                Explanation::EligibleTime(3),
-                "{different:?}"
-            );
+            assert_eq!(different.explanations[0].seconds, Some(3), "{different:?}");
             assert!(
                 why(different).starts_with("eligible_time is 3 s later"),
                 "{different:?}"
@@ -241,8 +237,8 @@ fn decayed_usage_is_found() {
     assert!(replay.different.len() > 10, "{}", replay.different.len());
     for different in &replay.different {
         assert_eq!(
-            different.explanations[0],
-            Explanation::Decayed(2),
+            different.explanations[0].kind,
+            CauseKind::Decayed(2),
             "{different:?}"
         );
     }
