@@ -12,9 +12,8 @@ use std::thread;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::rank::Ranking;
-use jsf_site::SiteError;
+use job_sort_formula::diagnostic::Severity;
+use jsf_site::{RankedQueue, SiteError};
 use signal_hook::consts::{SIGABRT, SIGXFSZ};
 use signal_hook::flag::register_conditional_shutdown;
 use thiserror::Error;
@@ -92,9 +91,10 @@ impl Outcome {
 
     /// What a ranking says of its formula: findings if it cannot work, fails for every job, or
     /// failed under `--on-error fail`.
-    pub(crate) fn of_ranking(findings: &[Diagnostic], ranking: &Ranking) -> Self {
+    pub(crate) fn of_ranking(queue: &RankedQueue) -> Self {
+        let ranking = &queue.ranking;
         let mut is_fine = ranking.failure().is_none();
-        for finding in findings {
+        for finding in &queue.findings {
             is_fine &= finding.severity != Severity::Error;
         }
         let jobs = ranking.scores().count();

@@ -18,8 +18,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::rank::{Consequence, OnError};
-use job_sort_formula::{JobTable, Ranking};
-use jsf_site::{FormulaText, Role, SharesRequest, Site};
+use jsf_site::{FormulaText, RankedQueue, Role, SharesRequest, Site};
 use terminal_size::{Height, terminal_size_of};
 
 use crate::answer::{Answer, Cells, Format, write_json};
@@ -399,12 +398,10 @@ pub(crate) fn in_options(need: Need) -> String {
 
 /// Counts the jobs with an error on standard error, for formats without a summary: a line for each
 /// consequence in OpenPBS. `formula` names the formula.
-pub(crate) fn report_errors(on_error: OnError, formula: &str, table: &JobTable, ranking: &Ranking) {
+pub(crate) fn report_errors(on_error: OnError, formula: &str, queue: &RankedQueue) {
     for consequence in [Consequence::Zero, Consequence::Crash, Consequence::Unknown] {
-        let mut errors = ranking
-            .scores()
-            .errors()
-            .filter(|(_, error)| error.consequence() == consequence);
+        let errors = queue.ranking.scores().errors();
+        let mut errors = errors.filter(|(_, error)| error.consequence() == consequence);
         let Some((row, error)) = errors.next() else {
             continue;
         };
@@ -418,7 +415,7 @@ pub(crate) fn report_errors(on_error: OnError, formula: &str, table: &JobTable, 
             kind,
             format_args!(
                 "{formula} fails for {jobs}, first for `{}`: {error}; {effect}",
-                table.id(row)
+                queue.table.id(row)
             ),
         );
     }

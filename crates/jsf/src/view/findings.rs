@@ -250,6 +250,12 @@ pub(crate) fn verdict_sentence(checked: &Checked, subject: &str) -> Option<Strin
     })
 }
 
+/// Whether a formula orders jobs, as far as it is known: without that, ranks and waits say nothing of
+/// it.
+pub(crate) fn has_effect(checked: Option<&Checked>) -> bool {
+    checked.is_none_or(|checked| checked.verdict.has_effect())
+}
+
 /// Why the server or qmgr refuses a formula, in the words of the first finding that says so.
 fn refusal(checked: &Checked) -> String {
     let mut findings = checked.findings.iter();

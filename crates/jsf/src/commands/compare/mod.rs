@@ -21,7 +21,9 @@ use crate::view::charts::{self, MAX_SLOPES, Slope};
 use crate::view::document::{
     Cell, Column, DECIDES, Document, Fact, RowLimit, Section, Table, cells,
 };
-use crate::view::findings::{brief_findings, brief_findings_of_sides, verdict_sentence};
+use crate::view::findings::{
+    brief_findings, brief_findings_of_sides, has_effect, verdict_sentence,
+};
 use crate::view::sections::{
     KindOfGroup, by_gain, decides_section, facts_of, group_name, group_sections, group_table,
     move_cells, move_columns,
@@ -223,8 +225,7 @@ impl<'a> CompareReport<'a> {
     /// Whether both formulas order jobs, so that the orders can be compared.
     fn has_effect(self) -> bool {
         let OldNew { old, new } = self.checked;
-        let mut checked = old.into_iter().chain(new);
-        checked.all(|checked| checked.verdict.has_effect())
+        has_effect(old) && has_effect(new)
     }
 
     /// The formulas and the rules, once if both sides have the same, and the numbers of the comparison.

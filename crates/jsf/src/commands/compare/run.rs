@@ -178,15 +178,15 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let OldNew { old, new } = &compared.sides;
     if arguments.answer.format == Format::Csv {
         let on_error = arguments.site.on_error;
-        report_errors(on_error, "the old formula", &old.table, &old.ranking);
-        report_errors(on_error, "the new formula", &new.table, &new.ranking);
+        report_errors(on_error, "the old formula", old);
+        report_errors(on_error, "the new formula", new);
     }
     let mut is_fine = true;
     if let Some(first) = arguments.fail_on_change {
         is_fine = !report_changes(&compared, first);
     }
     for side in [old, new] {
-        is_fine &= Outcome::of_ranking(&side.findings, &side.ranking) == Outcome::Fine;
+        is_fine &= Outcome::of_ranking(side) == Outcome::Fine;
     }
     Ok(Outcome::fine_if(is_fine))
 }

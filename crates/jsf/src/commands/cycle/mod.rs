@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
-use crate::view::findings::{brief_findings, verdict_sentence};
+use crate::view::findings::{brief_findings, has_effect, verdict_sentence};
 use crate::view::sections::{facts_of, without_most, without_words};
 use crate::view::words::{duration, moment};
 
@@ -53,7 +53,8 @@ impl Answer for CycleReport<'_> {
         if !cycle.left_out.is_empty() {
             facts.push(Fact::new("without", without_words(&cycle.left_out)));
         }
-        let has_effect = self.has_effect();
+        // without an effect, the cycle is not that of a scheduler that runs on
+        let has_effect = has_effect(self.checked);
         let mut sections = Vec::new();
         if let Some(checked) = self.checked
             && self.jobs.is_empty()
@@ -177,7 +178,7 @@ impl<'a> CycleReport<'a> {
     /// The verdict on the formula, then what the cycle does.
     fn headline(&self) -> String {
         let mut sentences = Vec::from_iter(self.verdict());
-        if self.has_effect() {
+        if has_effect(self.checked) {
             sentences.push(match self.jobs {
                 [job] => self.headline_of(job),
                 _ => self.headline_of_cycle(),
@@ -188,17 +189,10 @@ impl<'a> CycleReport<'a> {
 
     /// The verdict on the formula. That it fails for other jobs is no answer about one.
     fn verdict(&self) -> Option<String> {
-        if self.has_effect() && !self.jobs.is_empty() {
+        if has_effect(self.checked) && !self.jobs.is_empty() {
             return None;
         }
         verdict_sentence(self.checked?, "the formula")
-    }
-
-    /// Whether the formula orders jobs: without that, the cycle is not that of a scheduler that
-    /// runs on.
-    fn has_effect(&self) -> bool {
-        self.checked
-            .is_none_or(|checked| checked.verdict.has_effect())
     }
 
     fn headline_of_cycle(&self) -> String {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::num::NonZeroU32;
 
 use clap::Args;
-use jsf_openpbs::check::error_findings_of;
+use jsf_openpbs::check::error_findings;
 use jsf_site::{CycleRequest, RankedQueue, SiteError};
 
 use crate::cli::args::processors;
@@ -121,27 +121,23 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         entities,
         checked: None,
     };
-    let RankedQueue {
-        table,
-        ranking,
-        findings,
-        ..
-    } = &cycle.ranked;
+    let ranked = &cycle.ranked;
     // without a formula nothing fails
     let mut outcome = Outcome::Fine;
     let checked;
     if let Some(given) = &formula {
-        outcome = Outcome::of_ranking(findings, ranking);
+        outcome = Outcome::of_ranking(ranked);
         // one screen for people says itself what is found
+        if !is_document || arguments.answer.text.full {
+            given.draw(ranked.findings.iter().cloned());
+        }
         if !is_document {
-            given.draw(findings.iter().cloned());
-            report_errors(site_given.on_error, "the formula", table, ranking);
+            report_errors(site_given.on_error, "the formula", ranked);
         } else if arguments.answer.text.full {
-            given.draw(findings.iter().cloned());
-            given.draw(error_findings_of(table, ranking, |_| true));
+            given.draw(error_findings(&ranked.table, &ranked.ranking));
         }
         if is_document {
-            checked = site.check_ranked(&given.submitted, &cycle.ranked);
+            checked = site.check_ranked(&given.submitted, ranked);
             report.checked = Some(&checked);
         }
     }

@@ -187,7 +187,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     .write(&report, out)?;
     // of a job that fails itself the explanation says how many others do
     if !fails {
-        report_errors(arguments.queue.site.on_error, "the formula", table, ranking);
+        report_errors(arguments.queue.site.on_error, "the formula", &queue);
     }
-    Ok(Outcome::of_ranking(&queue.findings, ranking))
+    Ok(Outcome::of_ranking(&queue))
 }

@@ -23,7 +23,7 @@ use crate::answer::{Answer, Cells, Each, Format, guarded, object, write_in_order
 use crate::commands::shares::view::tree_section;
 use crate::view::charts::{Axis, Plot, StepLine};
 use crate::view::document::{Cell, Chart, Column, DECIDES, Document, Fact, Section, Table, cells};
-use crate::view::findings::{brief_findings, verdict_sentence};
+use crate::view::findings::{brief_findings, has_effect, verdict_sentence};
 use crate::view::sections::{decides_fact, group_sections, rule_facts, summand_columns};
 use crate::view::words::{count, grouped_count, grouped_number, significant, state_words};
 
@@ -191,7 +191,7 @@ impl Answer for RankReport<'_> {
         if let Some(page) = &self.page {
             sections.extend(Section::findings(&page.findings).map(Section::on_page));
         }
-        let has_effect = self.has_effect();
+        let has_effect = has_effect(self.checked.as_ref());
         let mut section = Section::new("jobs");
         // a chart is shown on a page only, and the table has its numbers
         if self.queue.ranking.order().len() > 1 {
@@ -382,17 +382,11 @@ impl<'a> RankReport<'a> {
         })
     }
 
-    /// Whether the formula orders jobs: without that, their ranks say nothing of it.
-    fn has_effect(&self) -> bool {
-        let checked = self.checked.as_ref();
-        checked.is_none_or(|checked| checked.verdict.has_effect())
-    }
-
     /// The verdict on the formula, then which job is first, then how many jobs are ranked.
     fn headline(&self) -> String {
         let checked = self.checked.as_ref();
         let verdict = checked.and_then(|checked| verdict_sentence(checked, "the formula"));
-        if !self.has_effect() {
+        if !has_effect(checked) {
             return verdict.unwrap_or_default();
         }
         let mut sentences = Vec::from_iter(verdict);

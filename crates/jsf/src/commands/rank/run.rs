@@ -154,11 +154,11 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     }
     .write(&answer, out)?;
     if has_lines_only {
-        report_errors(arguments.queue.site.on_error, "the formula", table, ranking);
+        report_errors(arguments.queue.site.on_error, "the formula", &ranked);
     } else if is_document && text.full {
         given.draw(errors);
     }
-    Ok(Outcome::of_ranking(&ranked.findings, ranking))
+    Ok(Outcome::of_ranking(&ranked))
 }
 
 /// The findings about the jobs that are shown; the summary counts the errors of all jobs.

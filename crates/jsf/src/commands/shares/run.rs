@@ -219,13 +219,8 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         return Ok(Outcome::Fine);
     };
     let side = &places.sides.new;
-    report_errors(
-        arguments.site.on_error,
-        "the formula",
-        places.table(),
-        &side.ranking,
-    );
-    Ok(Outcome::of_ranking(&side.findings, &side.ranking))
+    report_errors(arguments.site.on_error, "the formula", side);
+    Ok(Outcome::of_ranking(side))
 }
 
 /// Warns of each entity that no tree has: OpenPBS's also has those that only jobs have.

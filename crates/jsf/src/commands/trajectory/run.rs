@@ -130,9 +130,8 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
         }
         .write(&report, out)?;
     }
-    let on_error = arguments.queue.site.on_error;
-    report_errors(on_error, "the formula", &ranked.table, &ranked.ranking);
-    Ok(Outcome::of_ranking(&ranked.findings, &ranked.ranking))
+    report_errors(arguments.queue.site.on_error, "the formula", &ranked);
+    Ok(Outcome::of_ranking(&ranked))
 }
 
 #[cfg(test)]
