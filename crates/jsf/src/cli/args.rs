@@ -11,6 +11,7 @@ use clap::{Arg, Args, Id, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use job_sort_formula::rank::OldNew;
 use jsf_openpbs::amounts::{Time, parse_duration, seconds_of_ctime, seconds_of_date};
 use jsf_site::{Role, SimulationOptions, Site, SiteFiles, StartingUsage, is_stdin};
 
@@ -171,6 +172,36 @@ pub struct FormulaArgs {
     /// standard input
     #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "formula")]
     pub formula_file: Option<PathBuf>,
+    /// The options that give both.
+    #[arg(skip)]
+    pub(crate) options: FormulaOptions,
+}
+
+/// The options that give a formula: its text, and its file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FormulaOptions {
+    pub(crate) text: &'static str,
+    pub(crate) file: &'static str,
+}
+
+impl FormulaOptions {
+    const OLD: Self = Self {
+        text: "--old",
+        file: "--old-file",
+    };
+    pub(crate) const NEW: Self = Self {
+        text: "--new",
+        file: "--new-file",
+    };
+}
+
+impl Default for FormulaOptions {
+    fn default() -> Self {
+        Self {
+            text: "FORMULA",
+            file: "-f",
+        }
+    }
 }
 
 impl QueueArgs {
@@ -182,11 +213,27 @@ impl QueueArgs {
 
 impl FormulaArgs {
     /// The formula of two options.
-    pub(crate) fn of(text: &Option<String>, file: &Option<PathBuf>) -> Self {
+    pub(crate) fn new(
+        options: FormulaOptions,
+        text: &Option<String>,
+        file: &Option<PathBuf>,
+    ) -> Self {
         Self {
             formula: text.clone(),
             formula_file: file.clone(),
+            options,
         }
+    }
+
+    /// The formulas of --old and --new, as texts and as files.
+    pub(crate) fn of_sides(
+        texts: [&Option<String>; 2],
+        files: [&Option<PathBuf>; 2],
+    ) -> OldNew<Self> {
+        OldNew::new(
+            Self::new(FormulaOptions::OLD, texts[0], files[0]),
+            Self::new(FormulaOptions::NEW, texts[1], files[1]),
+        )
     }
 
     /// Whether a formula is given.

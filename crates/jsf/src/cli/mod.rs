@@ -31,16 +31,16 @@ pub(crate) mod queue;
 pub mod site;
 
 pub(crate) use crate::cli::args::{
-    AnswerArgs, CsvArgs, EntityArgs, FilterArgs, FormulaArgs, JobArgs, QueueArgs, ReportArgs,
-    listed_name, number_of_jobs,
+    AnswerArgs, CsvArgs, EntityArgs, FilterArgs, FormulaArgs, FormulaOptions, JobArgs, QueueArgs,
+    ReportArgs, listed_name, number_of_jobs,
 };
 pub(crate) use crate::cli::output::{
     Output, Page, Progress, Warnings, draw, draw_all, format, in_options, report, report_errors,
     show_site, warn, warn_all, with_options,
 };
 pub(crate) use crate::cli::queue::{
-    FormulaOptions, GivenFormula, MAX_UNKNOWN, OpenedQueue, check_and_report, read_formula,
-    read_formula_of, select_rows_or_warn, unknown_jobs_error,
+    GivenFormula, MAX_UNKNOWN, OpenedQueue, check_and_report, read_formula, select_rows_or_warn,
+    unknown_jobs_error,
 };
 
 /// Runs a command.

@@ -1,8 +1,7 @@
 //! What the commands that rank a queue have in common: the site is opened, the formula read from
 //! the arguments, a file or the site, the jobs ranked, and those selected that are shown.
 
-use std::collections::{HashMap, HashSet};
-use std::iter;
+use std::collections::HashSet;
 use std::path::Path;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
@@ -15,7 +14,7 @@ use jsf_openpbs::check::FAILURE_CODES;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{FormulaText, JobsToRank, RankRequest, RankedQueue, Rule, Site, SiteError};
 
-use crate::cli::args::{FilterArgs, FormulaArgs, JobArgs, QueueArgs};
+use crate::cli::args::{FilterArgs, FormulaArgs, FormulaOptions, JobArgs, QueueArgs};
 use crate::cli::output::{WIDTH, Warnings};
 use crate::cli::site::STDIN;
 use crate::cli::{
@@ -159,43 +158,12 @@ pub(crate) fn check_and_report(site: &Site, given: &GivenFormula) -> Result<Outc
 /// The longest path, in bytes.
 const MAX_PATH: usize = 4096;
 
-/// The arguments that give a formula: its text, and its file.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FormulaOptions {
-    pub(crate) text: &'static str,
-    pub(crate) file: &'static str,
-}
-
-impl FormulaOptions {
-    const POSITIONAL: Self = Self {
-        text: "FORMULA",
-        file: "-f",
-    };
-    pub(crate) const OLD: Self = Self {
-        text: "--old",
-        file: "--old-file",
-    };
-    pub(crate) const NEW: Self = Self {
-        text: "--new",
-        file: "--new-file",
-    };
-}
-
 /// Takes the formula from the argument or the file, else from the site; `-` is standard input.
 pub(crate) fn read_formula(
     arguments: &FormulaArgs,
     site: Option<&Site>,
 ) -> Result<FormulaText, CliError> {
-    read_formula_of(FormulaOptions::POSITIONAL, arguments, site)
-}
-
-/// The same for a formula that these options give.
-pub(crate) fn read_formula_of(
-    options: FormulaOptions,
-    arguments: &FormulaArgs,
-    site: Option<&Site>,
-) -> Result<FormulaText, CliError> {
-    let FormulaOptions { text: option, file } = options;
+    let FormulaOptions { text: option, file } = arguments.options;
     match (&arguments.formula, &arguments.formula_file, site) {
         (Some(text), _, Some(site)) if text == STDIN => Ok(site.formula_text()?),
         (Some(text), ..) if text == STDIN => Ok(FormulaText::read(Path::new(STDIN))?),
@@ -515,41 +483,29 @@ fn select_entities(
     unmatched: &mut Vec<String>,
 ) -> (Vec<bool>, bool) {
     let entities = table.entities();
-    let mut has_rows = vec![false; entities.len()];
-    for &row in rows {
-        has_rows[table.entity_index(row)] = true;
-    }
-    let mut paths = Vec::new();
+    let known: HashSet<&str> = entities.iter().map(AsRef::as_ref).collect();
+    // the entities that have rows, and the nodes that these are or are below
+    let mut with_rows: HashSet<&str> = HashSet::new();
+    with_rows.extend(rows.iter().map(|&row| table.entity(row)));
     let mut nodes_with_rows: HashSet<NodeId> = HashSet::new();
-    let mut by_name: HashMap<&str, usize> = HashMap::new();
-    for (index, name) in entities.iter().enumerate() {
-        let path = paths_of(name, tree);
-        if has_rows[index] {
-            nodes_with_rows.extend(&path);
-        }
-        paths.push(path);
-        by_name.insert(name, index);
+    for entity in &with_rows {
+        nodes_with_rows.extend(paths_of(entity, tree));
     }
-    let mut is_wanted = vec![false; entities.len()];
+    let mut wanted: HashSet<&str> = HashSet::new();
     let mut wanted_nodes: HashSet<NodeId> = HashSet::new();
     let mut has_known = false;
     let mut unknown = 0;
-    let mut seen = HashSet::new();
-    for name in names.iter().filter(|name| seen.insert(name.as_str())) {
-        let mut is_matched = false;
-        let entity = by_name.get(name.as_str());
-        if let Some(&entity) = entity {
-            is_wanted[entity] = true;
-            is_matched = has_rows[entity];
+    for name in names {
+        if !wanted.insert(name) {
+            continue;
         }
         let named = match tree {
             Some(tree) => tree.candidates(name),
             None => Vec::new(),
         };
-        is_matched |= named.iter().any(|node| nodes_with_rows.contains(node));
         wanted_nodes.extend(&named);
-        has_known |= entity.is_some() || !named.is_empty();
-        if is_matched {
+        has_known |= known.contains(&**name) || !named.is_empty();
+        if with_rows.contains(&**name) || named.iter().any(|node| nodes_with_rows.contains(node)) {
             continue;
         }
         if !named.is_empty() {
@@ -566,8 +522,11 @@ fn select_entities(
         ));
         unknown += 1;
     }
-    for (is_wanted, path) in iter::zip(&mut is_wanted, &paths) {
-        *is_wanted |= path.iter().any(|node| wanted_nodes.contains(node));
+    let mut is_wanted = Vec::new();
+    for entity in entities {
+        let mut path = paths_of(entity, tree).into_iter();
+        let is_below = path.any(|node| wanted_nodes.contains(&node));
+        is_wanted.push(is_below || wanted.contains(&**entity));
     }
     (is_wanted, has_known)
 }

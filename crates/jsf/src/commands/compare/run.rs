@@ -20,7 +20,7 @@ use crate::cli::output::{Warnings, report_errors};
 use crate::cli::queue::select_rows_or_warn;
 use crate::cli::site::{PolicyArg, Reader, SiteArgs, require_one_reader};
 use crate::cli::{
-    CliError, FormulaOptions, GivenFormula, Outcome, Progress, read_formula_of, report, show_site,
+    CliError, FormulaOptions, GivenFormula, Outcome, Progress, read_formula, report, show_site,
 };
 use crate::commands::compare::{ComparePageParts, CompareReport, ListedJobs, compared_rows};
 use crate::view::words::count;
@@ -228,7 +228,10 @@ impl<'a> Opened<'a> {
         require_one_file(arguments, &formulas)?;
         let is_new_given = formulas.new.is_given();
         if arguments.has_own_rules() && !is_new_given {
-            formulas.new = formulas.old.clone();
+            formulas.new = FormulaArgs {
+                options: FormulaOptions::NEW,
+                ..formulas.old.clone()
+            };
         }
         let (old_site, other_site) = open_sites(arguments, &formulas)?;
         let new_site = other_site.as_ref().unwrap_or(&old_site);
@@ -418,10 +421,8 @@ impl OwnFile<'_> {
 impl CompareArgs {
     /// The formulas of both sides as they are given.
     fn formulas(&self) -> OldNew<FormulaArgs> {
-        OldNew::new(
-            FormulaArgs::of(&self.old, &self.old_file),
-            FormulaArgs::of(&self.new, &self.new_file),
-        )
+        let files = [&self.old_file, &self.new_file];
+        FormulaArgs::of_sides([&self.old, &self.new], files)
     }
 
     /// The files besides those of the formulas.
@@ -480,8 +481,8 @@ fn require_one_file(
     arguments: &CompareArgs,
     formulas: &OldNew<FormulaArgs>,
 ) -> Result<(), CliError> {
-    let mut readers = vec![reader(&formulas.old, ["--old", "--old-file"])];
-    let mut of_new = vec![reader(&formulas.new, ["--new", "--new-file"])];
+    let mut readers = vec![reader(&formulas.old)];
+    let mut of_new = vec![reader(&formulas.new)];
     for OwnFile { sides, .. } in arguments.own_files() {
         readers.push(sides.old);
         of_new.push(sides.new);
@@ -491,11 +492,11 @@ fn require_one_file(
 }
 
 /// The option of a formula, its text or its file, and the path.
-fn reader<'a>(formula: &'a FormulaArgs, [text, file]: [&'static str; 2]) -> Reader<'a> {
+fn reader(formula: &FormulaArgs) -> Reader<'_> {
     let option = if formula.formula.is_some() {
-        text
+        formula.options.text
     } else {
-        file
+        formula.options.file
     };
     (option, formula.file())
 }
@@ -584,8 +585,8 @@ fn read_formulas(
     let is_given = old.is_given() || new.is_given();
     let differ_otherwise = arguments.has_own_rules();
     let differ_in_fair_share = !is_given && arguments.has_own_fair_share();
-    let of_old = read_unless_missing(FormulaOptions::OLD, old, old_site)?;
-    let of_new = read_unless_missing(FormulaOptions::NEW, new, new_site)?;
+    let of_old = read_unless_missing(old, old_site)?;
+    let of_new = read_unless_missing(new, new_site)?;
     let (old, new) = match (of_old, of_new) {
         (Some(_), Some(_)) if !is_given && !differ_otherwise => {
             return Err(CliError::usage(
@@ -613,11 +614,10 @@ fn read_formulas(
 
 /// The formula of a side, or the site's; `None` if it has none.
 fn read_unless_missing(
-    options: FormulaOptions,
     formula: &FormulaArgs,
     site: &Site,
 ) -> Result<Option<FormulaText>, CliError> {
-    match read_formula_of(options, formula, Some(site)) {
+    match read_formula(formula, Some(site)) {
         Err(CliError::Site(SiteError::Missing(_))) => Ok(None),
         read => Ok(Some(read?)),
     }

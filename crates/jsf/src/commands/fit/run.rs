@@ -20,8 +20,8 @@ use crate::cli::args::{
 use crate::cli::output::{Output, Page};
 use crate::cli::site::{SiteArgs, require_one_reader};
 use crate::cli::{
-    CliError, FormulaOptions, Outcome, Progress, draw, draw_all, read_formula, read_formula_of,
-    show_site, warn, warn_all,
+    CliError, FormulaOptions, Outcome, Progress, draw, draw_all, read_formula, show_site, warn,
+    warn_all,
 };
 use crate::commands::fit::goals_view::is_missed;
 use crate::commands::fit::{GoalFitReport, SearchOptions, WishFitReport};
@@ -201,11 +201,8 @@ fn fit_log(
     let goals = read_goals(path, &site)?;
     let in_force = match &arguments.old {
         Some(old) => {
-            let given = FormulaArgs {
-                formula: Some(old.clone()),
-                ..FormulaArgs::default()
-            };
-            Some(read_formula_of(OLD, &given, None)?.text)
+            let given = FormulaArgs::new(OLD, &Some(old.clone()), &None);
+            Some(read_formula(&given, None)?.text)
         }
         None => site.formula_text().ok().map(|formula| formula.text),
     };

@@ -14,7 +14,7 @@ use jsf_site::{
 use crate::cli::site::{PolicyArg, SiteArgs, note_idle};
 use crate::cli::{
     AnswerArgs, CliError, FormulaArgs, FormulaOptions, GivenFormula, MAX_UNKNOWN, Outcome, Output,
-    Page, ReportArgs, Warnings, listed_name, read_formula_of, report_errors, show_site,
+    Page, ReportArgs, Warnings, listed_name, read_formula, report_errors, show_site,
     unknown_jobs_error, warn, warn_all,
 };
 use crate::commands::shares::{Places, PolicyView, SharesReport};
@@ -150,7 +150,11 @@ fn parse_decay(text: &str) -> Result<UsageChange, String> {
 pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.answer.format.is_document();
     let has_all = arguments.site.policy == Some(PolicyArg::All);
-    let given = FormulaArgs::of(&arguments.formula, &arguments.formula_file);
+    let options = FormulaOptions {
+        text: "--formula",
+        file: "-f",
+    };
+    let given = FormulaArgs::new(options, &arguments.formula, &arguments.formula_file);
     let site = arguments.site.open_without_formula()?;
     show_site(&arguments.site, &site, is_document);
     let mut warnings = Warnings::new(is_document);
@@ -251,12 +255,8 @@ fn places_of_jobs(
     request: &SharesRequest,
     warnings: &mut Warnings,
 ) -> Result<(String, ComparedQueue), CliError> {
-    let options = FormulaOptions {
-        text: "--formula",
-        file: "-f",
-    };
     let source = if given.is_given() {
-        read_formula_of(options, given, None)?
+        read_formula(given, None)?
     } else {
         let in_force = site.formula_text();
         in_force.or(FormulaText::new("fairshare_factor"))?

@@ -237,10 +237,8 @@ fn of_simulation(argument: Arg) -> Arg {
 impl TwoFormulas {
     /// The formula of either side.
     pub(crate) fn formulas(&self) -> OldNew<FormulaArgs> {
-        OldNew::new(
-            FormulaArgs::of(&self.old, &self.old_file),
-            FormulaArgs::of(&self.new, &self.new_file),
-        )
+        let files = [&self.old_file, &self.new_file];
+        FormulaArgs::of_sides([&self.old, &self.new], files)
     }
 }
 

@@ -29,8 +29,7 @@ use crate::cli::args::{FormulaArgs, simulated_files, simulation, workload_reader
 use crate::cli::output::{Output, Page};
 use crate::cli::site::{PolicyArg, note_idle, refuse_idle, require_one_reader};
 use crate::cli::{
-    CliError, FormulaOptions, GivenFormula, Outcome, Progress, read_formula, read_formula_of,
-    report, show_site, warn, warn_all,
+    CliError, GivenFormula, Outcome, Progress, read_formula, report, show_site, warn, warn_all,
 };
 use crate::commands::compare::run::{NO_NEW_FORMULA, NO_OLD_FORMULA, no_formula};
 use crate::commands::simulate::request::SimulateArgs;
@@ -408,17 +407,14 @@ fn read_formulas(arguments: &SimulateArgs, site: &Site) -> Result<OldNew<GivenFo
             "give two formulas: a third one has no effect beside --old and --new",
         ));
     }
-    let read = |options, given: &FormulaArgs| {
+    let read = |given: &FormulaArgs| {
         if given.is_given() {
-            read_formula_of(options, given, None)
+            read_formula(given, None)
         } else {
             read_formula(&arguments.formula, Some(site))
         }
     };
-    match (
-        read(FormulaOptions::OLD, &old),
-        read(FormulaOptions::NEW, &new),
-    ) {
+    match (read(&old), read(&new)) {
         (Err(CliError::Site(SiteError::Missing(_))), Ok(_)) => Err(no_formula(NO_OLD_FORMULA)),
         (Ok(_), Err(CliError::Site(SiteError::Missing(_)))) => Err(no_formula(NO_NEW_FORMULA)),
         (old, new) => {

@@ -8,11 +8,10 @@ use std::iter;
 use job_sort_formula::Formula;
 use jsf_simulate::{GoalState, JudgedGoal, Summary};
 use jsf_site::{FormulaText, Site, SiteError};
-use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
-use crate::answer::{Answer, Cells, CsvWriter, Format};
+use crate::answer::{Answer, Cells, CsvWriter, Format, object};
 use crate::cli::output::Output;
 use crate::cli::{CliError, GivenFormula, Outcome, read_formula, warn};
 use crate::commands::simulate::request::{Param, SimulateArgs};
@@ -78,7 +77,7 @@ pub(crate) fn sweep(
         template: &template.text,
         names: &names,
         runs: &runs,
-        no_waits,
+        warnings: no_waits.as_slice(),
     };
     Output::new(arguments.answer, &[]).write(&report, out)?;
     let is_met = runs.iter().any(|run| meets_goals(&run.goals));
@@ -214,24 +213,17 @@ fn serialize_params<S: Serializer>(
     serializer.collect_map(params.iter().map(|(name, value)| (name, number(value))))
 }
 
-/// Serialises a text as a list of at most one.
-fn as_list<S: Serializer>(text: &Option<&str>, serializer: S) -> Result<S::Ok, S::Error> {
-    text.as_slice().serialize(serializer)
-}
-
 /// The numbers of a simulation by which runs are compared.
 fn serialize_numbers<S: Serializer>(summary: &Summary, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut members = serializer.serialize_map(None)?;
-    members.serialize_entry("jobs", &summary.jobs)?;
-    members.serialize_entry("wait", &summary.distribution_if_any(summary.wait))?;
-    members.serialize_entry(
-        "bounded_slowdown",
-        &summary.distribution_if_any(summary.bounded_slowdown),
-    )?;
-    members.serialize_entry("utilisation", &summary.if_any(summary.utilisation))?;
-    members.serialize_entry("makespan", &summary.if_any(summary.makespan))?;
-    members.serialize_entry("mean_queue", &summary.if_any(summary.mean_queue))?;
-    members.end()
+    let numbers = object! {
+        jobs: summary.jobs,
+        wait: summary.distribution_if_any(summary.wait),
+        bounded_slowdown: summary.distribution_if_any(summary.bounded_slowdown),
+        utilisation: summary.if_any(summary.utilisation),
+        makespan: summary.if_any(summary.makespan),
+        mean_queue: summary.if_any(summary.mean_queue),
+    };
+    numbers.serialize(serializer)
 }
 
 /// All runs.
@@ -244,8 +236,7 @@ struct SweepReport<'a> {
     #[serde(rename = "params")]
     names: &'a [&'a str],
     /// The warning that hardly any job waits, of the first run with one.
-    #[serde(rename = "warnings", serialize_with = "as_list")]
-    no_waits: Option<&'a str>,
+    warnings: &'a [&'a str],
     /// The runs.
     runs: &'a [SweptRun],
 }
@@ -287,7 +278,7 @@ impl Answer for SweepReport<'_> {
         ]);
         let table = Table::from_rows(columns, rows);
         let mut sections = Vec::new();
-        if let Some(warning) = self.no_waits {
+        for warning in self.warnings {
             sections.push(Section::new("").list(vec![format!("warning {warning}")]));
         }
         sections.push(Section::new("runs").table(table));
