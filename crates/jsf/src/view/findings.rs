@@ -7,7 +7,6 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Severity, Span};
-use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::{CRASH_CODES, Checked, Verdict};
 use jsf_site::FormulaText;
 use unicode_width::UnicodeWidthStr;
@@ -265,41 +264,48 @@ fn refusal(checked: &Checked) -> String {
     }
 }
 
-/// The errors and warnings about a formula, one line each.
-pub(crate) fn brief_findings<'a>(checked: &Checked) -> Option<Section<'a>> {
-    section(brief_lines(checked))
+/// The errors and warnings about a formula, one line each, as [`brief_lines`].
+pub(crate) fn brief_findings<'a>(checked: &Checked, old: Option<&Checked>) -> Option<Section<'a>> {
+    let lines = brief_lines(checked, old);
+    (!lines.is_empty()).then(|| Section::new("").in_text().list(lines))
 }
 
-/// The lines of the errors and warnings about a formula.
-pub(crate) fn brief_lines(checked: &Checked) -> Vec<String> {
-    brief(checked.findings.iter().map(|found| (found, "")).collect())
-}
-
-/// The errors and warnings about two formulas, one line each; one that both have is listed once.
-pub(crate) fn brief_findings_of_sides<'a>(checked: OldNew<&Checked>) -> Option<Section<'a>> {
-    section(brief_lines_of_sides(checked))
+/// The lines of the errors and warnings about a formula. Where there is an old formula, each says
+/// whose it is, and one that both have is listed once.
+pub(crate) fn brief_lines(checked: &Checked, old: Option<&Checked>) -> Vec<String> {
+    let mut findings = Vec::new();
+    for found in &checked.findings {
+        let side = match old {
+            None => "",
+            Some(old) if has(&old.findings, found) => " both:",
+            Some(_) => " new:",
+        };
+        findings.push((found, side));
+    }
+    for found in old.into_iter().flat_map(|old| &old.findings) {
+        // the old formula is in force already: what it does is known
+        if found.severity == Severity::Error && !has(&checked.findings, found) {
+            findings.push((found, " old:"));
+        }
+    }
+    findings.retain(|(found, _)| found.severity != Severity::Note);
+    findings.sort_by_key(|(found, _)| found.severity != Severity::Error);
+    let more = findings.len().saturating_sub(MAX_FINDINGS);
+    findings.truncate(MAX_FINDINGS);
+    let mut lines = Vec::new();
+    for (found, side) in findings {
+        lines.push(brief_finding(found, side));
+    }
+    if more > 0 {
+        lines.push(format!("and {} more: jsf check", count(more, "finding")));
+    }
+    lines
 }
 
 /// Whether findings have one with the same code and message.
 fn has(findings: &[Diagnostic], found: &Diagnostic) -> bool {
     let mut findings = findings.iter();
     findings.any(|known| known.code == found.code && known.message == found.message)
-}
-
-/// The lines of the errors and warnings about two formulas.
-pub(crate) fn brief_lines_of_sides(checked: OldNew<&Checked>) -> Vec<String> {
-    let (old, new) = (&checked.old.findings, &checked.new.findings);
-    let mut findings = Vec::new();
-    for found in new {
-        findings.push((found, if has(old, found) { " both:" } else { " new:" }));
-    }
-    for found in old {
-        // the old formula is in force already: what it does is known
-        if found.severity == Severity::Error && !has(new, found) {
-            findings.push((found, " old:"));
-        }
-    }
-    brief(findings)
 }
 
 /// The word for a severity, which SARIF has too.
@@ -315,25 +321,6 @@ pub(crate) fn severity_word(severity: Severity) -> &'static str {
 pub(crate) fn brief_finding(found: &Diagnostic, side: &str) -> String {
     let severity = severity_word(found.severity);
     format!("{severity}[{}]{side} {}", found.code, found.message)
-}
-
-fn section<'a>(lines: Vec<String>) -> Option<Section<'a>> {
-    (!lines.is_empty()).then(|| Section::new("").in_text().list(lines))
-}
-
-fn brief(mut findings: Vec<(&Diagnostic, &str)>) -> Vec<String> {
-    findings.retain(|(found, _)| found.severity != Severity::Note);
-    findings.sort_by_key(|(found, _)| found.severity != Severity::Error);
-    let more = findings.len().saturating_sub(MAX_FINDINGS);
-    findings.truncate(MAX_FINDINGS);
-    let mut lines = Vec::new();
-    for (found, side) in findings {
-        lines.push(brief_finding(found, side));
-    }
-    if more > 0 {
-        lines.push(format!("and {} more: jsf check", count(more, "finding")));
-    }
-    lines
 }
 
 #[cfg(test)]

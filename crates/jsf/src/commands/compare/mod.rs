@@ -21,9 +21,7 @@ use crate::view::charts::{self, MAX_SLOPES, Slope};
 use crate::view::document::{
     Cell, Column, DECIDES, Document, Fact, RowLimit, Section, Table, cells,
 };
-use crate::view::findings::{
-    brief_findings, brief_findings_of_sides, has_effect, verdict_sentence,
-};
+use crate::view::findings::{brief_findings, has_effect, verdict_sentence};
 use crate::view::sections::{
     KindOfGroup, by_gain, decides_section, facts_of, group_name, group_sections, group_table,
     move_cells, move_columns,
@@ -297,9 +295,9 @@ impl<'a> CompareReport<'a> {
     fn findings(self) -> Option<Section<'a>> {
         let OldNew { old, new } = self.checked;
         if self.formulas.old == self.formulas.new {
-            return brief_findings(new?);
+            return brief_findings(new?, None);
         }
-        brief_findings_of_sides(OldNew::new(old?, new?))
+        brief_findings(new?, Some(old?))
     }
 
     /// The jobs that gain and those that lose the most places, or all jobs of a filter.

@@ -58,7 +58,7 @@ impl Answer for CycleReport<'_> {
         let mut sections = Vec::new();
         if let Some(checked) = self.checked
             && self.jobs.is_empty()
-            && let Some(findings) = brief_findings(checked)
+            && let Some(findings) = brief_findings(checked, None)
         {
             // the screen is for what the cycle does
             sections.push(findings.in_full_if(has_effect));

@@ -187,9 +187,11 @@ impl Answer for RankReport<'_> {
     fn document(&self) -> Document<'_> {
         let decides = self.queue.decides();
         let mut sections = vec![Section::formulas(self.formula, self.formula)];
-        sections.extend(self.checked.as_ref().and_then(brief_findings));
+        if let Some(checked) = &self.checked {
+            sections.extend(brief_findings(checked, None));
+        }
         if let Some(page) = &self.page {
-            sections.extend(Section::findings(&page.findings).map(Section::on_page));
+            sections.extend(Section::findings(&page.findings));
         }
         let has_effect = has_effect(self.checked.as_ref());
         let mut section = Section::new("jobs");
@@ -474,6 +476,7 @@ impl<'a> RankReport<'a> {
         columns.extend(summand_columns(self.term_texts(), decides, 7));
         columns.push(Column::wrapped("note", 6));
         let mut jobs = Table::new(columns, self.rows.to_vec(), |&row| cells(self.job(row)));
+        // rows are made when they are shown: to measure all would make each twice
         jobs.measured = MEASURED_ROWS;
         jobs
     }

@@ -23,7 +23,7 @@ use crate::commands::simulate::tables::{
 };
 use crate::commands::simulate::{Compared, SimulatedChangeReport, SimulationReport};
 use crate::view::document::{Document, Fact, Section};
-use crate::view::findings::{brief_lines, brief_lines_of_sides, verdict_sentence};
+use crate::view::findings::{brief_lines, verdict_sentence};
 use crate::view::sections::{goals_section, unmet, without_most};
 use crate::view::words::{
     capitalised, count, duration, first_names, grouped_count, grouped_number, listed, part_of_jobs,
@@ -51,7 +51,8 @@ pub(crate) fn simulation_document<'a>(report: &'a SimulationReport<'a>) -> Docum
         facts.push(shaken_fact(shake, duration, significant));
     }
     let mut sections = vec![Section::formulas(&report.formula, &report.formula)];
-    let lines = found.checked.as_ref().map(brief_lines);
+    let lines = found.checked.as_ref();
+    let lines = lines.map(|checked| brief_lines(checked, None));
     sections.extend(warning_sections(errors_first(
         lines.unwrap_or_default(),
         warning_lines(&report.simulated.warnings),
@@ -235,8 +236,8 @@ pub(crate) fn warning_sections<'a>(mut warnings: Vec<String>) -> Vec<Section<'a>
 fn change_warnings(report: &SimulatedChangeReport<'_>) -> Vec<String> {
     let OldNew { old, new } = &report.sides;
     let found = match (&old.found.checked, &new.found.checked) {
-        (Some(_), Some(new)) if is_one_formula(&report.sides) => brief_lines(new),
-        (Some(old), Some(new)) => brief_lines_of_sides(OldNew { old, new }),
+        (Some(_), Some(new)) if is_one_formula(&report.sides) => brief_lines(new, None),
+        (Some(old), Some(new)) => brief_lines(new, Some(old)),
         _ => Vec::new(),
     };
     let mut warnings = warning_lines(&report.warnings);
