@@ -406,6 +406,7 @@ impl AskedSite<'_> {
         processors: Option<u32>,
     ) -> Result<String, RunError> {
         let mut found = None;
+        // a scheduler without a formula has cycles too
         if formula.is_some() || self.site.formula_text().is_ok() {
             found = Some(self.formula(formula)?);
         }
@@ -600,6 +601,7 @@ impl AskedSite<'_> {
         if asked.workload.is_empty() {
             return refused("`workload` is missing, expected the path of a log");
         }
+        // on a command line the parsers of the options refuse these
         if asked.decay == Some(0) {
             return refused("`decay` is 0, expected at least a second");
         }
@@ -635,6 +637,7 @@ impl AskedSite<'_> {
         thread::scope(|scope| {
             let (sender, receiver) = mpsc::channel();
             let end = &end;
+            // Python notices Ctrl-C only on the thread that called
             let worker = thread::Builder::new().stack_size(STACK);
             worker
                 .spawn_scoped(scope, move || sender.send(work(end)))
@@ -642,6 +645,7 @@ impl AskedSite<'_> {
             let mut is_interrupted = false;
             loop {
                 match receiver.recv_timeout(BETWEEN_QUESTIONS) {
+                    // what was done until then answers another question
                     Ok(_) if is_interrupted => return Err(RunError::Interrupted),
                     Ok(result) => return Ok(result),
                     Err(RecvTimeoutError::Timeout) if !is_interrupted => {

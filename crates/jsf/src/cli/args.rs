@@ -459,6 +459,7 @@ pub fn simulated_files(site: &SiteArgs) -> Result<SiteFiles, CliError> {
 
 /// Parses a number of processors.
 pub fn processors(text: &str) -> Result<NonZeroU32, String> {
+    // a larger type tells a number out of range from what is no number
     let Ok(number) = text.parse::<i128>() else {
         return Err("expected a number of processors, such as 128".to_owned());
     };

@@ -77,6 +77,7 @@ impl<'a> Output<'a> {
 
     /// Writes an answer. All of it is written when this returns, so that messages can follow.
     pub(crate) fn write(&self, answer: &impl Answer, out: &mut impl Write) -> Result<(), CliError> {
+        // the page comes first: a reader that closes the pipe must not cost it
         let Page { path, sites, files } = &self.page;
         if let Some(path) = path {
             require_page_file(path, sites, files)?;
@@ -140,6 +141,7 @@ fn quoted(argument: std::ffi::OsString) -> String {
     /// The most characters of an argument; the document shows a formula anyway.
     const MAX_ARGUMENT: usize = 200;
     let argument = argument.to_string_lossy();
+    // a shell gives no meaning to these characters
     let is_plain =
         !argument.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_./=:,@%+".contains(c));
     match argument.char_indices().nth(MAX_ARGUMENT) {
@@ -287,11 +289,14 @@ fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
+    // in the folder of the old file, since a rename stays within a file system; the umask applies to
+    // the permissions, which are those of the user alone by default
     let mut new = tempfile::Builder::new()
         .prefix(".jsf-")
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
     new.write_all(bytes)?;
+    // else the new name may be there after a crash, and the content not
     new.as_file().sync_all()?;
     new.persist(&target)?;
     Ok(())

@@ -155,9 +155,6 @@ pub(crate) fn check_and_report(site: &Site, given: &GivenFormula) -> Result<Outc
     Ok(Outcome::Fine)
 }
 
-/// The longest path, in bytes.
-const MAX_PATH: usize = 4096;
-
 /// Takes the formula from the argument or the file, else from the site; `-` is standard input.
 pub(crate) fn read_formula(
     arguments: &FormulaArgs,
@@ -165,6 +162,7 @@ pub(crate) fn read_formula(
 ) -> Result<FormulaText, CliError> {
     let FormulaOptions { text: option, file } = arguments.options;
     match (&arguments.formula, &arguments.formula_file, site) {
+        // a file, or standard input, is one of the site's since `SiteArgs::open`, which reads it once
         (Some(text), _, Some(site)) if text == STDIN => Ok(site.formula_text()?),
         (Some(text), ..) if text == STDIN => Ok(FormulaText::read(Path::new(STDIN))?),
         (Some(text), ..) if looks_like_an_option(text) => {
@@ -315,7 +313,7 @@ fn looks_like_a_path(formula: &str) -> bool {
 
 /// Whether a formula is also the path of a file, which is probably what was meant.
 fn names_a_file(formula: &str) -> bool {
-    formula.len() <= MAX_PATH && Path::new(formula).is_file()
+    Path::new(formula).is_file()
 }
 
 impl FilterArgs {

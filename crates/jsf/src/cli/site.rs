@@ -267,6 +267,7 @@ impl Args for FileArgs {
             if role == Role::SchedPriv {
                 argument = argument.value_name("DIR");
             } else if role == Role::Tree {
+                // such a document has the usage with the tree
                 argument = argument.conflicts_with_all(["resource-group", "usage"]);
             }
             command = command.arg(argument);
@@ -314,6 +315,7 @@ fn release(text: &str) -> Result<Release, String> {
     let mut parts = [year, month].into_iter();
     let is_release = parts.all(|part| part.len() == 2 && part.parse::<u8>().is_ok());
     match Release::from_version(text) {
+        // year and month have two digits each, so that texts compare as the numbers do
         _ if is_release && text.get(..newest.len()) > Some(newest) => Err(format!(
             "`{text}` is newer than {newest}, the newest release whose rules are known"
         )),
@@ -333,6 +335,7 @@ fn python_version(text: &str) -> Result<PythonVersion, String> {
 /// Parses `NAME[=TYPE]`.
 fn declaration(text: &str) -> Result<(String, InputType), String> {
     let (name, word) = text.split_once('=').unwrap_or((text, "long"));
+    // OpenPBS allows a `-` too, though no formula can use such a name
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && !name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-');
     let expected = "expected a letter, then letters, digits, `_` and `-`";
@@ -504,6 +507,7 @@ pub(crate) fn require_one_reader(
     let given = site.given_site();
     all.extend(given.iter().map(|given| (given.origin, Some(&*given.path))));
     for (role, option, _) in FILE_OPTIONS {
+        // a folder cannot be standard input
         if role != Role::SchedPriv {
             all.push((option, site.files.get(role)));
         }

@@ -105,6 +105,7 @@ pub(crate) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
 
 /// The files of a scheduler's folder.
 fn files_of(folder: &Path) -> Result<SiteFiles, CliError> {
+    // pbsfs changes its folder to it, which fails for a file too
     if let Err(error) = fs::metadata(folder.join(".")) {
         write_stderr(format!("Unable to access fairshare data: {}\n", reason(&error)).as_bytes());
         let path = folder.to_owned();
@@ -242,6 +243,7 @@ fn default_folder() -> PathBuf {
 fn home_in_conf() -> Option<OsString> {
     let path = variable("PBS_CONF_FILE").unwrap_or(PBS_CONF.into());
     let conf = fs::read_to_string(path).ok()?;
+    // of several lines the last one counts
     let mut lines = conf.lines().rev();
     let home = lines.find_map(|line| line.trim().strip_prefix("PBS_HOME="))?;
     Some(home.trim().into())

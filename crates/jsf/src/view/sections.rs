@@ -355,6 +355,7 @@ pub(crate) fn move_cells<'a>(table: &'a JobTable, job: &JobMove) -> Vec<Cell<'a>
 /// The table of the goals of one formula, or of two; `None` without goals.
 pub(crate) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Section<'a>> {
     let OldNew { old, new } = sides;
+    // a simulation of one formula gives its goals as both sides
     let has_old = !std::ptr::eq(old, new);
     if new.is_empty() {
         return None;

@@ -191,6 +191,7 @@ pub(crate) fn percent(part: f64) -> String {
         ..0.00005 => 0,
         ..0.01 => 4,
         ..1.0 => 3,
+        // what is rounded to 10 needs one decimal less
         ..9.995 => 2,
         ..99.95 => 1,
         _ => 0,

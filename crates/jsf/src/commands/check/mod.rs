@@ -171,6 +171,7 @@ impl<'a> CheckReport<'a> {
                     "version": env!("CARGO_PKG_VERSION"),
                     "rules": rules,
                 }},
+                // the text too, as a formula of the command line is in no file
                 "artifacts": [{ "location": { "uri": source.uri }, "contents": { "text": source.whole } }],
                 "columnKind": "unicodeCodePoints",
                 "results": results,

@@ -92,6 +92,7 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     let is_document = arguments.answer.format.is_document();
     show_site(site_given, &site, is_document);
     let is_fixed = arguments.fix || arguments.unsafe_fixes;
+    // --qmgr prints them as comments beside the command; --fix prints the formula alone
     let mut warnings = Warnings::new(arguments.qmgr || is_document && !is_fixed);
     let numbers = site.numbers();
     warnings.add_site(&site, &site.warnings_for(&names(&source, &site)));

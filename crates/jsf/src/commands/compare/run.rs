@@ -512,6 +512,7 @@ fn open_sites(
             "a ranking needs one policy, not `all` of them",
         ));
     }
+    // both sides read them, and standard input can be read once
     let of_site = arguments.site.files()?.kept()?;
     let [mut old_files, mut new_files] = [of_site.clone(), of_site.clone()];
     let (old, new) = kept_files(formulas.old.file(), formulas.new.file())?;

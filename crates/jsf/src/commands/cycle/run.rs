@@ -70,6 +70,7 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
     let site = arguments.queue.open()?;
     show_site(site_given, &site, is_document);
     let mut formula = None;
+    // a scheduler without a formula has cycles too
     if given.is_given() || site.formula_text().is_ok() {
         let source = read_formula(given, Some(&site))?;
         formula = Some(GivenFormula::new(source, site.numbers()));
@@ -110,6 +111,7 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         let rows = select_rows_or_warn(filter, all_rows(ranking), &site, table)?;
         cycle.retain_rows(&rows.into_iter().collect());
         if !jobs.is_empty() && cycle.asked.is_empty() {
+            // the jobs that are asked for are of other entities
             warn(NO_MATCH);
             cycle.retain_rows(&HashSet::new());
         }

@@ -306,6 +306,7 @@ impl<'a> ExplainReport<'a> {
         let text = error.span().slice(self.queue.program.expr().text());
         let mut words = format!("`{}` fails with \"{error}\"", excerpt(text, MAX_QUOTED));
         match job.score {
+            // `--on-error null` gives it
             Some(f64::NEG_INFINITY) => words += ", so it has no value and comes last",
             Some(score) if error.consequence() == Consequence::Unknown => {
                 words += &format!(", and jsf gives it the value {}", score_in_words(score));
@@ -771,6 +772,7 @@ fn waiting_sentence(job: &Explanation, reached: RankReached) -> String {
         return "it has no rank while it is not considered".to_owned();
     };
     let mut inputs = job.inputs.iter();
+    // the age is what grows in Slurm's priority
     let reads_wait = inputs.any(|input| matches!(&*input.name, "eligible_time" | "age_factor"));
     match reached.wait {
         Wait::Unknown => format!("when it reaches rank {rank} takes too long to find out"),

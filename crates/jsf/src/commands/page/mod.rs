@@ -101,6 +101,7 @@ impl WhatIfPage<'_> {
 
 /// The bytes compressed by gzip, in base64.
 fn encoded(bytes: &[u8]) -> io::Result<String> {
+    // browsers decompress it without a library
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(bytes)?;
     Ok(base64(&encoder.finish()?))

@@ -747,6 +747,7 @@ impl<'a> Cell<'a> {
             | Self::Written(..)
             | Self::Places(_)
             | Self::Arrow(_) => Cow::Owned(grouped(&shown)),
+            // a score and a value of Python keep the digits that OpenPBS logs and Python prints
             _ => shown,
         })
     }

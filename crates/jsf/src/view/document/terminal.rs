@@ -520,6 +520,7 @@ fn lines(style: TerminalStyle, document: &Document<'_>) -> Vec<String> {
     for shown in sections {
         lines.extend(shown.lines);
     }
+    // the first section is kept however long it is
     lines.truncate(end);
     if !is_full && !footer.is_empty() {
         lines.push(style.cut(&footer));

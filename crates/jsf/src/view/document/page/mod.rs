@@ -317,6 +317,7 @@ fn class_of(tone: Tone) -> &'static str {
 
 /// A number as JSON has it.
 fn number_text(number: f64) -> String {
+    // without an exponent, 1e300 would be 301 digits
     if number.fract() == 0.0 && number.abs() < 1e15 {
         format!("{number:.0}")
     } else {
@@ -461,6 +462,7 @@ fn marked_pieces(old: &str, new: &str) -> OldNew<Vec<Piece>> {
 /// subsequence.
 fn differences(old: &[&str], new: &[&str]) -> OldNew<Vec<Piece>> {
     // the length for the tokens from each place on
+    // of the most tokens on both sides, 4.5 MB
     let mut lengths = vec![vec![0u16; new.len() + 1]; old.len() + 1];
     for (i, old_token) in old.iter().enumerate().rev() {
         for (j, new_token) in new.iter().enumerate().rev() {
