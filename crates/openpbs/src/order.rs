@@ -689,13 +689,10 @@ impl Order<'_> {
             subjobs,
         };
         let config = self.config;
-        let urgent = match (config.round_robin.prime, config.by_queue.prime) {
-            (false, true) if config.fair_share.prime => UrgentJobs::QueueByQueue,
-            (false, true) => UrgentJobs::OfAll,
-            _ => UrgentJobs::None,
-        };
+        let takes_turns = config.round_robin.prime;
+        let urgent = UrgentJobs::new(config.by_queue.prime, takes_turns, config.fair_share.prime);
         let rows = rows.map(|row| row as u32);
-        SortedCandidates::new(order, &places, rows, config.round_robin.prime, urgent)
+        SortedCandidates::new(order, &places, rows, takes_turns, urgent)
     }
 
     /// The place of each row in the order in which running jobs give way that started in the same

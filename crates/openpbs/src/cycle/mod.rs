@@ -178,12 +178,10 @@ pub struct Cycle<'a> {
     /// What the limits would count if all jobs ran that were considered so far. It comes into being,
     /// as a copy of what runs, with the first job that is decided.
     totals: Option<Counts>,
-    /// How many jobs of the server's and of each queue's own depth are promised a start.
-    server_reserved: u32,
-    queue_reserved: Vec<u32>,
-    /// The job that holds back all others, and those that hold back the others of their queues.
-    blocked_by: Option<u32>,
-    blocked_queues: HashMap<u32, u32>,
+    /// How many jobs of each queue's own depth are promised a start, and of the server's (`None`).
+    reserved: HashMap<Option<u32>, u32>,
+    /// By queue the job that holds back the others there; under `None` the one that holds back all.
+    blocked_by: HashMap<Option<u32>, u32>,
     events: Vec<CycleEvent>,
 }
 
@@ -215,10 +213,8 @@ impl<'a> Cycle<'a> {
             preemptions: 0,
             refused_classes: HashMap::new(),
             totals: None,
-            server_reserved: 0,
-            queue_reserved: Vec::new(),
-            blocked_by: None,
-            blocked_queues: HashMap::new(),
+            reserved: HashMap::new(),
+            blocked_by: HashMap::new(),
             events: Vec::new(),
         };
         cycle.find_standings();
@@ -270,9 +266,7 @@ impl<'a> Cycle<'a> {
         index: u32,
         candidates: &mut dyn Candidates,
     ) -> Result<Placement, Refusal> {
-        if let Some(refusal) = self.class_refusal(index)
-            && !self.suspended.contains_key(&index)
-        {
+        if let Some(refusal) = self.class_refusal(index) {
             return Err(refusal);
         }
         let placed = self.place_now(index);
@@ -291,14 +285,16 @@ impl<'a> Cycle<'a> {
             candidates.reserved(index);
             self.events.push(CycleEvent::Reserved { job: index, start });
         }
-        if let Some(class) = self.class(index)
-            && !self.suspended.contains_key(&index)
-        {
+        if let Some(class) = self.class(index) {
             self.refused_classes.entry(class).or_insert(refusal);
         }
     }
 
+    /// The class of a job, unless it is suspended: it goes on only where it was.
     fn class(&self, index: u32) -> Option<u32> {
+        if self.suspended.contains_key(&index) {
+            return None;
+        }
         self.levels.jobs.get(index as usize)?.class
     }
 
@@ -319,7 +315,8 @@ impl<'a> Cycle<'a> {
     /// The most processors with which a job is still wanted: on a machine that is one count of
     /// processors exactly those that can start, on another one no more than a bound.
     pub fn most_processors(&self) -> MostProcessors {
-        if self.rules.strict_ordering && self.blocked_by.is_none() && self.may_reserve() {
+        let is_blocked = self.blocked_by.contains_key(&None);
+        if self.rules.strict_ordering && !is_blocked && self.may_reserve() {
             return MostProcessors::ANY;
         }
         let free = self.machine.free(0);
@@ -338,15 +335,17 @@ impl<'a> Cycle<'a> {
     fn may_reserve(&self) -> bool {
         !self.rules.queue_depths.is_empty()
             || self.rules.backfill_depth == 0
-            || self.server_reserved < self.rules.backfill_depth
+            || self.reserved(None) < self.rules.backfill_depth
+    }
+
+    fn reserved(&self, queue: Option<u32>) -> u32 {
+        self.reserved.get(&queue).copied().unwrap_or(0)
     }
 
     /// The job that holds back another one.
     fn held_back_by(&self, job: &CycleJob<'_>) -> Option<u32> {
-        if self.blocked_by.is_some() {
-            return self.blocked_by;
-        }
-        self.blocked_queues.get(&job.queue).copied()
+        let of_all = self.blocked_by.get(&None);
+        of_all.or(self.blocked_by.get(&Some(job.queue))).copied()
     }
 
     /// Section 3: where a job starts now, or why it does not.
@@ -468,32 +467,26 @@ impl<'a> Cycle<'a> {
             return None;
         }
         if !self.rules.backfills() {
-            self.blocked_by = if is_strict { Some(index) } else { None };
+            if is_strict {
+                self.blocked_by.insert(None, index);
+            }
             return None;
         }
-        let queue_depth = self.rules.queue_depth(job.queue);
-        if queue_depth == Some(0) && is_strict {
-            self.blocked_queues.entry(job.queue).or_insert(index);
-        }
-        let queue = job.queue as usize;
-        if self.queue_reserved.len() <= queue {
-            self.queue_reserved.resize(queue + 1, 0);
-        }
-        let (depth, reserved) = match queue_depth {
-            Some(depth) => (depth, self.queue_reserved[queue]),
-            None => (self.rules.backfill_depth, self.server_reserved),
+        let (queue, depth) = match self.rules.queue_depth(job.queue) {
+            Some(depth) => (Some(job.queue), depth),
+            None => (None, self.rules.backfill_depth),
         };
-        let is_beyond_depth = !is_preempted && reserved >= depth;
+        if queue.is_some() && depth == 0 && is_strict {
+            self.blocked_by.entry(queue).or_insert(index);
+        }
+        let is_beyond_depth = !is_preempted && self.reserved(queue) >= depth;
         let is_ineligible = !is_enforced && !job.can_be_reserved;
         if is_beyond_depth || is_ineligible || refusal == Refusal::TooLarge {
             return None;
         }
         let start = Reservations::add(self, index, job)?;
         if !is_resumption {
-            match queue_depth {
-                Some(_) => self.queue_reserved[queue] += 1,
-                None => self.server_reserved += 1,
-            }
+            *self.reserved.entry(queue).or_default() += 1;
         }
         Some(start)
     }
@@ -843,6 +836,17 @@ pub enum UrgentJobs {
     OfAll,
     /// They do, until the first one is of neither kind, queue by queue (`fair_share`).
     QueueByQueue,
+}
+
+impl UrgentJobs {
+    /// Those under these settings, of which `round_robin` takes the place of `by_queue`.
+    pub fn new(by_queue: bool, round_robin: bool, fair_share: bool) -> Self {
+        match (by_queue && !round_robin, fair_share) {
+            (true, true) => Self::QueueByQueue,
+            (true, false) => Self::OfAll,
+            (false, _) => Self::None,
+        }
+    }
 }
 
 /// Compares jobs by all but the queue.

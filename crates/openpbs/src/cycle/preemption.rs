@@ -571,8 +571,8 @@ impl<'a> Cycle<'a> {
             suspended: self.suspended.clone(),
             refused_classes: self.refused_classes.clone(),
             totals: None,
-            blocked_queues: HashMap::new(),
-            queue_reserved: Vec::new(),
+            blocked_by: HashMap::new(),
+            reserved: HashMap::new(),
             events: Vec::new(),
             ..*self
         }

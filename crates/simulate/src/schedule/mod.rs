@@ -327,7 +327,7 @@ impl Simulation<'_> {
 
     /// When other jobs may start than now, if some wait.
     fn next_change(&self) -> Option<i64> {
-        if self.cycle.times.is_empty() || !self.waiting.valued.has_waiting() {
+        if self.cycle.times.is_empty() || !self.waiting.has_waiting() {
             return None;
         }
         self.cycle.times.next_change(self.now)
@@ -385,9 +385,9 @@ impl Simulation<'_> {
     /// One cycle of the scheduler. Where no waiting job fits, nothing is evaluated: no order could
     /// start one.
     fn cycle(&mut self, observer: &mut dyn Observer) -> Result<(), ColumnError> {
-        let fits = self.waiting.valued.least_processors <= self.machine.free(0);
+        let fits = self.waiting.least_processors <= self.machine.free(0);
         let preempts = self.cycle.levels.is_preemptive;
-        if !fits && !preempts && !self.waiting.valued.has_accrual {
+        if !fits && !preempts && !self.waiting.has_accrual {
             return Ok(());
         }
         self.waiting
@@ -486,7 +486,7 @@ impl Simulation<'_> {
                 return self.waiting.remove(&[job]);
             }
         }
-        self.waiting.valued.set_running(job, false, self.now);
+        self.waiting.set_running(job, false, self.now);
     }
 
     /// Notes the start of a job, which the cycle has placed on the machine.
@@ -506,14 +506,14 @@ impl Simulation<'_> {
             _ => {
                 self.schedule.starts[job as usize] = self.now;
                 self.schedule.start_values[job as usize] =
-                    self.waiting.valued.value(job).unwrap_or(f64::NAN);
+                    self.waiting.value(job).unwrap_or(f64::NAN);
                 self.started += 1;
             }
         }
         self.ends.push(Reverse((self.now + run, job)));
         if self.cycle.levels.is_preemptive {
             self.cycle.levels.jobs[job as usize].started = Some(self.schedule.starts[job as usize]);
-            self.waiting.valued.set_running(job, true, self.now);
+            self.waiting.set_running(job, true, self.now);
         }
         if let Some(fairshare) = &self.fairshare {
             self.running.push(RunningJob {
@@ -754,17 +754,6 @@ impl OrderRules {
 
     pub(crate) fn place(&self, queue: u32) -> u32 {
         at(&self.places, queue, 0)
-    }
-
-    /// The group of a queue, and its turn in it, where jobs have levels, which come first in a
-    /// group.
-    pub(crate) fn group(&self, queue: u32, has_levels: bool) -> (u32, u32) {
-        match (has_levels, self.takes_turns) {
-            (true, _) if self.groups.is_empty() => (0, 0),
-            (true, _) => self.queue_place(queue),
-            (false, true) => (self.place(queue), self.queue_place(queue).1),
-            (false, false) => (self.place(queue), 0),
-        }
     }
 
     /// The place of a queue in the order of all: its group, if there are any, and its turn.

@@ -21,17 +21,47 @@ use jsf_slurm::priority::age_factor;
 use crate::schedule::{Fairshare, OrderRules, SimulationRules};
 use crate::workload::{Workload, WorkloadJob};
 
-/// The waiting jobs.
+/// The waiting jobs, each in a row. The rows are in no order.
 pub struct WaitingJobs<'p> {
+    program: &'p Program,
     workload: &'p Workload,
     order: &'p OrderRules,
     /// A job whose value is at most this is not considered.
     threshold: Option<f64>,
+    inputs: Vec<Input>,
+    precision: ScorePrecision,
+    on_error: OnError,
+    /// Whether the values of jobs change while they wait.
+    is_dynamic: bool,
+    /// The row of each job of the workload.
+    rows: Vec<u32>,
+    jobs: Vec<u32>,
+    processors: Vec<i64>,
+    /// The fewest of them; as many as possible if no job waits.
+    pub least_processors: i64,
+    walltimes: Vec<i64>,
+    entities: Vec<u32>,
+    waits: Vec<i64>,
+    ages: Vec<f64>,
+    /// Whether some waiting jobs may not be eligible.
+    pub has_accrual: bool,
+    accruals: Vec<Accrual>,
+    /// By the index of the input.
+    logged: Vec<LoggedColumn>,
+    /// Of the last evaluation; the jobs that came since have none.
+    values: Vec<f64>,
+    /// What orders the jobs by these values.
+    keys: Vec<Key>,
     /// The job at each place among equal ones; empty if they are in the order of submission.
     jobs_of_ties: Vec<u32>,
-    pub valued: ValuedJobs<'p>,
     /// Where nothing changes the order of the jobs while they wait.
     ordered: Option<OrderedJobs>,
+    /// How many waiting jobs each entity has.
+    waiting_of_entity: Vec<u32>,
+    /// The jobs that run, where they may give way and wait again.
+    running: HashSet<u32>,
+    scratch: ColumnScratch,
+    failed: Vec<(usize, ScoreError)>,
 }
 
 impl<'p> WaitingJobs<'p> {
@@ -44,7 +74,7 @@ impl<'p> WaitingJobs<'p> {
         too_large: &[usize],
     ) -> Result<Self, ColumnError> {
         let mut waiting = Self::empty(program, workload, rules, has_accrual);
-        let changes = waiting.valued.is_dynamic
+        let changes = waiting.is_dynamic
             || has_accrual
             || rules.order.changes_in_cycle()
             || rules.cycle.levels.is_preemptive
@@ -62,13 +92,45 @@ impl<'p> WaitingJobs<'p> {
         rules: &'p SimulationRules,
         has_accrual: bool,
     ) -> Self {
+        let mut inputs = Vec::new();
+        let mut logged = Vec::new();
+        let mut is_dynamic = false;
+        for name in program.inputs() {
+            let input = Input::new(name, workload, rules.max_age);
+            if let Input::Logged(index) = input {
+                logged.resize_with(logged.len().max(index + 1), LoggedColumn::default);
+            }
+            is_dynamic |= input.changes();
+            inputs.push(input);
+        }
         let mut waiting = Self {
+            program,
             workload,
             order: &rules.order,
             threshold: rules.threshold,
+            inputs,
+            precision: rules.precision,
+            on_error: rules.on_error,
+            is_dynamic,
+            rows: vec![NO_ROW; workload.jobs().len()],
+            jobs: Vec::new(),
+            processors: Vec::new(),
+            least_processors: i64::MAX,
+            walltimes: Vec::new(),
+            entities: Vec::new(),
+            waits: Vec::new(),
+            ages: Vec::new(),
+            has_accrual,
+            accruals: Vec::new(),
+            logged,
+            values: Vec::new(),
+            keys: Vec::new(),
             jobs_of_ties: Vec::new(),
-            valued: ValuedJobs::new(program, workload, rules, has_accrual),
             ordered: None,
+            waiting_of_entity: vec![0; workload.entities().len()],
+            running: HashSet::new(),
+            scratch: ColumnScratch::new(),
+            failed: Vec::new(),
         };
         waiting.set_order(&rules.order);
         waiting
@@ -99,7 +161,22 @@ impl<'p> WaitingJobs<'p> {
         if self.order.is_stopped(of.queue) {
             return;
         }
-        self.valued.push(job, of);
+        self.rows[job as usize] = self.jobs.len() as u32;
+        self.jobs.push(job);
+        self.processors.push(of.processors.into());
+        self.least_processors = self.least_processors.min(of.processors.into());
+        self.walltimes.push(of.walltime);
+        self.entities.push(of.entity);
+        self.accruals.push(Accrual {
+            eligible_time: 0,
+            since: of.submit,
+            is_eligible: true,
+        });
+        for (column, amount) in self.logged.iter_mut().zip(self.workload.amounts(of)) {
+            column.values.push(amount.value);
+            column.is_int.push(amount.is_int);
+        }
+        self.waiting_of_entity[of.entity as usize] += 1;
         if let Some(ordered) = &mut self.ordered {
             let least = Least {
                 processors: of.processors.into(),
@@ -111,11 +188,31 @@ impl<'p> WaitingJobs<'p> {
 
     /// Notes that jobs, which have values, do not wait any more.
     pub fn remove(&mut self, jobs: &[u32]) {
-        self.valued.remove(jobs);
-        if let Some(ordered) = &mut self.ordered {
-            for &job in jobs {
+        let mut fewest = i64::MAX;
+        for &job in jobs {
+            let Some(row) = self.row(job) else { continue };
+            self.rows[job as usize] = NO_ROW;
+            self.running.remove(&job);
+            self.jobs.swap_remove(row);
+            if let Some(&moved) = self.jobs.get(row) {
+                self.rows[moved as usize] = row as u32;
+            }
+            fewest = fewest.min(self.processors.swap_remove(row));
+            self.walltimes.swap_remove(row);
+            self.waiting_of_entity[self.entities.swap_remove(row) as usize] -= 1;
+            self.values.swap_remove(row);
+            self.keys.swap_remove(row);
+            self.accruals.swap_remove(row);
+            for column in &mut self.logged {
+                column.values.swap_remove(row);
+                column.is_int.swap_remove(row);
+            }
+            if let Some(ordered) = &mut self.ordered {
                 ordered.set(job, NONE_WAITS);
             }
+        }
+        if fewest == self.least_processors {
+            self.least_processors = self.processors.iter().copied().min().unwrap_or(i64::MAX);
         }
     }
 
@@ -131,14 +228,14 @@ impl<'p> WaitingJobs<'p> {
 
     /// Notes which jobs were found eligible or not by a cycle. One that is not considered is not.
     pub fn set_eligible(&mut self, now: i64, decided: &[(u32, bool)]) {
-        for row in 0..self.valued.jobs.len() {
+        for row in 0..self.jobs.len() {
             if !self.is_considered(row) {
-                self.valued.set_eligible(row, false, now);
+                self.accrue(row, false, now);
             }
         }
         for &(job, is_eligible) in decided {
-            if let Some(row) = self.valued.row(job) {
-                self.valued.set_eligible(row, is_eligible, now);
+            if let Some(row) = self.row(job) {
+                self.accrue(row, is_eligible, now);
             }
         }
     }
@@ -151,7 +248,7 @@ impl<'p> WaitingJobs<'p> {
         fairshare: Option<&Fairshare>,
     ) -> Vec<CycleEvent> {
         if self.order.changes_in_cycle() || has_levels {
-            return cycle.run(&mut self.sorted_candidates(fairshare, has_levels));
+            return cycle.run(&mut self.sorted_candidates(fairshare));
         }
         match &self.ordered {
             Some(ordered) => cycle.run(&mut OrderedCandidates(ordered, 0)),
@@ -163,24 +260,23 @@ impl<'p> WaitingJobs<'p> {
     fn sorted_candidates<'c>(
         &'c self,
         fairshare: Option<&'c Fairshare>,
-        has_levels: bool,
     ) -> SortedCandidates<SimulatedOrder<'c>> {
+        let order = self.order;
+        let chooses_queue_first = !order.groups.is_empty();
         let mut places = Vec::new();
         for queue in 0..self.workload.queues().len() as u32 {
-            places.push(self.order.group(queue, has_levels));
+            places.push(if chooses_queue_first {
+                order.queue_place(queue)
+            } else {
+                (0, 0)
+            });
         }
-        let is_by_queue = has_levels && !self.order.takes_turns && !self.order.groups.is_empty();
-        let urgent = match (is_by_queue, self.order.by_fair_share) {
-            (true, true) => UrgentJobs::QueueByQueue,
-            (true, false) => UrgentJobs::OfAll,
-            (false, _) => UrgentJobs::None,
-        };
         SortedCandidates::new(
             self.simulated_order(fairshare),
             &places,
             self.keys().into_iter().map(|key| self.job_of(key)),
-            self.order.takes_turns,
-            urgent,
+            order.takes_turns,
+            UrgentJobs::new(chooses_queue_first, order.takes_turns, order.by_fair_share),
         )
     }
 
@@ -199,7 +295,7 @@ impl<'p> WaitingJobs<'p> {
     pub fn in_order_of_giving_way(&self, fairshare: Option<&Fairshare>) -> Vec<u32> {
         let mut order = self.simulated_order(fairshare);
         let sorts_queues = !self.order.groups.is_empty();
-        let mut jobs = self.valued.jobs.to_vec();
+        let mut jobs = self.jobs.to_vec();
         jobs.sort_by(|&left, &right| {
             match self.place_of_queue(left).cmp(&self.place_of_queue(right)) {
                 Ordering::Equal if sorts_queues => order.compare(left, right),
@@ -219,7 +315,7 @@ impl<'p> WaitingJobs<'p> {
     /// What orders the jobs that are considered.
     fn keys(&self) -> Vec<Key> {
         let mut keys = Vec::new();
-        for (row, key) in self.valued.keys.iter().enumerate() {
+        for (row, key) in self.keys.iter().enumerate() {
             if self.is_considered(row) {
                 keys.push(*key);
             }
@@ -229,37 +325,25 @@ impl<'p> WaitingJobs<'p> {
 
     /// Whether the job of a row is considered: it neither runs, nor is it under the threshold.
     fn is_considered(&self, row: usize) -> bool {
-        self.valued.keys[row] != NOT_CONSIDERED && !self.valued.is_running(self.valued.jobs[row])
-    }
-
-    /// Computes the values of the waiting jobs, and what orders these by them.
-    pub fn evaluate(
-        &mut self,
-        now: i64,
-        fairshare: Option<&mut Fairshare>,
-        errors: &mut EvaluationErrors,
-    ) -> Result<(), ColumnError> {
-        let first = self.valued.evaluate(now, fairshare, errors)?;
-        self.set_keys(first);
-        Ok(())
+        self.keys[row] != NOT_CONSIDERED && !self.is_running(self.jobs[row])
     }
 
     /// Computes what orders the jobs of the rows from this one on.
     fn set_keys(&mut self, first: usize) {
-        self.valued.keys.truncate(first);
-        for row in first..self.valued.values.len() {
+        self.keys.truncate(first);
+        for row in first..self.values.len() {
             let key = self.key(row);
-            self.valued.keys.push(key);
+            self.keys.push(key);
         }
     }
 
     /// What orders the job of a row, if it waits.
     fn key(&self, row: usize) -> Key {
-        let value = self.valued.values[row];
+        let value = self.values[row];
         if Some(value) <= self.threshold {
             return NOT_CONSIDERED;
         }
-        let job = self.valued.jobs[row];
+        let job = self.jobs[row];
         let places = &self.order.places;
         let place = if places.is_empty() {
             0
@@ -277,7 +361,7 @@ impl<'p> WaitingJobs<'p> {
 
 /// What orders a waiting job, in one number: the place of its queue, its value, and its place among
 /// equal ones, which identifies it. The one that comes first is the smallest.
-pub type Key = u128;
+type Key = u128;
 /// The key of a job that is not considered, which comes last.
 const NOT_CONSIDERED: Key = Key::MAX;
 
@@ -294,9 +378,9 @@ struct ValuedCandidates<'c> {
 impl<'c> ValuedCandidates<'c> {
     fn new(waiting: &'c WaitingJobs<'c>) -> Self {
         let mut all = None;
-        if waiting.valued.has_accrual {
+        if waiting.has_accrual {
             // where eligibility is noted, it matters how each job is decided
-            let mut keys = waiting.valued.keys.to_vec();
+            let mut keys = waiting.keys.to_vec();
             keys.retain(|key| *key != NOT_CONSIDERED);
             keys.sort_unstable_by(|left, right| right.cmp(left));
             all = Some(keys);
@@ -315,7 +399,7 @@ impl Candidates for ValuedCandidates<'_> {
             Some(all) => all.pop(),
             None => {
                 let most = cycle.most_processors();
-                self.waiting.valued.first_key(self.last, most)
+                self.waiting.first_key(self.last, most)
             }
         };
         self.last = key;
@@ -337,7 +421,7 @@ impl SimulatedOrder<'_> {
     }
 
     fn place_and_value(&self, job: u32) -> (u32, Option<u64>) {
-        let value = self.waiting.valued.value(job);
+        let value = self.waiting.value(job);
         let place = self.waiting.order.place(self.job(job).queue);
         (place, value.map(double_key))
     }
@@ -349,7 +433,7 @@ impl JobOrder for SimulatedOrder<'_> {
     }
 
     fn compare(&mut self, left: u32, right: u32) -> Ordering {
-        // within a group only jobs that have levels are at several places
+        // where no queue is chosen first, one list has the jobs of express queues before the others
         let by_value = self.place_and_value(left).cmp(&self.place_and_value(right));
         if by_value.is_ne() {
             return by_value;
@@ -549,89 +633,9 @@ impl Accrual {
 /// The row of a job that does not wait.
 const NO_ROW: u32 = u32::MAX;
 
-/// Waiting jobs, each in a row. The rows are in no order.
-pub struct ValuedJobs<'p> {
-    program: &'p Program,
-    workload: &'p Workload,
-    inputs: Vec<Input>,
-    precision: ScorePrecision,
-    on_error: OnError,
-    /// Whether the values of jobs change while they wait.
-    is_dynamic: bool,
-    /// The row of each job of the workload.
-    rows: Vec<u32>,
-    pub jobs: Vec<u32>,
-    processors: Vec<i64>,
-    /// The fewest of them; as many as possible if no job waits.
-    pub least_processors: i64,
-    walltimes: Vec<i64>,
-    entities: Vec<u32>,
-    waits: Vec<i64>,
-    ages: Vec<f64>,
-    /// Whether some waiting jobs may not be eligible.
-    pub has_accrual: bool,
-    accruals: Vec<Accrual>,
-    /// By the index of the input.
-    logged: Vec<LoggedColumn>,
-    /// Of the last evaluation; the jobs that came since have none.
-    pub values: Vec<f64>,
-    /// What orders the jobs by these values.
-    pub keys: Vec<Key>,
-    /// How many waiting jobs each entity has.
-    waiting_of_entity: Vec<u32>,
-    /// The jobs that run, where they may give way and wait again.
-    running: HashSet<u32>,
-    scratch: ColumnScratch,
-    failed: Vec<(usize, ScoreError)>,
-}
-
-impl<'p> ValuedJobs<'p> {
-    pub fn new(
-        program: &'p Program,
-        workload: &'p Workload,
-        rules: &SimulationRules,
-        has_accrual: bool,
-    ) -> Self {
-        let mut inputs = Vec::new();
-        let mut logged = Vec::new();
-        let mut is_dynamic = false;
-        for name in program.inputs() {
-            let input = Input::new(name, workload, rules.max_age);
-            if let Input::Logged(index) = input {
-                logged.resize_with(logged.len().max(index + 1), LoggedColumn::default);
-            }
-            is_dynamic |= input.changes();
-            inputs.push(input);
-        }
-        Self {
-            program,
-            workload,
-            is_dynamic,
-            inputs,
-            precision: rules.precision,
-            on_error: rules.on_error,
-            rows: vec![NO_ROW; workload.jobs().len()],
-            jobs: Vec::new(),
-            processors: Vec::new(),
-            least_processors: i64::MAX,
-            walltimes: Vec::new(),
-            entities: Vec::new(),
-            waits: Vec::new(),
-            ages: Vec::new(),
-            has_accrual,
-            accruals: Vec::new(),
-            logged,
-            values: Vec::new(),
-            keys: Vec::new(),
-            waiting_of_entity: vec![0; workload.entities().len()],
-            running: HashSet::new(),
-            scratch: ColumnScratch::new(),
-            failed: Vec::new(),
-        }
-    }
-
+impl WaitingJobs<'_> {
     /// The row of a job, if it waits.
-    pub fn row(&self, job: u32) -> Option<usize> {
+    fn row(&self, job: u32) -> Option<usize> {
         let row = self.rows[job as usize];
         (row != NO_ROW).then_some(row as usize)
     }
@@ -643,7 +647,7 @@ impl<'p> ValuedJobs<'p> {
 
     /// The first key after another one whose job asks for at most so much. All rows are looked at,
     /// column by column: this is most of the time of a simulation with a long queue.
-    pub fn first_key(&self, after: Option<Key>, most: MostProcessors) -> Option<Key> {
+    fn first_key(&self, after: Option<Key>, most: MostProcessors) -> Option<Key> {
         let mut first = NOT_CONSIDERED;
         let requests = self.processors.iter().zip(&self.walltimes);
         for (&key, (&processors, &walltime)) in self.keys.iter().zip(requests) {
@@ -654,59 +658,13 @@ impl<'p> ValuedJobs<'p> {
         (first != NOT_CONSIDERED).then_some(first)
     }
 
-    pub fn push(&mut self, job: u32, of: &WorkloadJob) {
-        self.rows[job as usize] = self.jobs.len() as u32;
-        self.jobs.push(job);
-        self.processors.push(of.processors.into());
-        self.least_processors = self.least_processors.min(of.processors.into());
-        self.walltimes.push(of.walltime);
-        self.entities.push(of.entity);
-        self.accruals.push(Accrual {
-            eligible_time: 0,
-            since: of.submit,
-            is_eligible: true,
-        });
-        for (column, amount) in self.logged.iter_mut().zip(self.workload.amounts(of)) {
-            column.values.push(amount.value);
-            column.is_int.push(amount.is_int);
-        }
-        self.waiting_of_entity[of.entity as usize] += 1;
-    }
-
-    /// Removes jobs, which have values.
-    pub fn remove(&mut self, jobs: &[u32]) {
-        let mut fewest = i64::MAX;
-        for &job in jobs {
-            let Some(row) = self.row(job) else { continue };
-            self.rows[job as usize] = NO_ROW;
-            self.running.remove(&job);
-            self.jobs.swap_remove(row);
-            if let Some(&moved) = self.jobs.get(row) {
-                self.rows[moved as usize] = row as u32;
-            }
-            fewest = fewest.min(self.processors.swap_remove(row));
-            self.walltimes.swap_remove(row);
-            self.waiting_of_entity[self.entities.swap_remove(row) as usize] -= 1;
-            self.values.swap_remove(row);
-            self.keys.swap_remove(row);
-            self.accruals.swap_remove(row);
-            for column in &mut self.logged {
-                column.values.swap_remove(row);
-                column.is_int.swap_remove(row);
-            }
-        }
-        if fewest == self.least_processors {
-            self.least_processors = self.processors.iter().copied().min().unwrap_or(i64::MAX);
-        }
-    }
-
     /// Whether a job waits.
     pub fn has_waiting(&self) -> bool {
         self.jobs.len() > self.running.len()
     }
 
     /// Whether a job runs, which may give way and wait again.
-    pub fn is_running(&self, job: u32) -> bool {
+    fn is_running(&self, job: u32) -> bool {
         !self.running.is_empty() && self.running.contains(&job)
     }
 
@@ -718,25 +676,25 @@ impl<'p> ValuedJobs<'p> {
             self.running.remove(&job);
         }
         if let Some(row) = self.row(job) {
-            self.set_eligible(row, !is_running, now);
+            self.accrue(row, !is_running, now);
         }
     }
 
     /// Notes whether the job of a row is eligible from now on.
-    pub fn set_eligible(&mut self, row: usize, is_eligible: bool, now: i64) {
+    fn accrue(&mut self, row: usize, is_eligible: bool, now: i64) {
         if self.has_accrual {
             self.accruals[row].set(is_eligible, now);
         }
     }
 
-    /// Computes the values of the waiting jobs, as far as they can have changed, and returns the
-    /// first row with another value.
+    /// Computes the values of the waiting jobs, as far as they can have changed, and what orders
+    /// the jobs by them.
     pub fn evaluate(
         &mut self,
         now: i64,
         mut fairshare: Option<&mut Fairshare>,
         errors: &mut EvaluationErrors,
-    ) -> Result<usize, ColumnError> {
+    ) -> Result<(), ColumnError> {
         let first = if self.is_dynamic {
             0
         } else {
@@ -827,7 +785,8 @@ impl<'p> ValuedJobs<'p> {
                 errors.add_nan(job);
             }
         }
-        Ok(first)
+        self.set_keys(first);
+        Ok(())
     }
 }
 
