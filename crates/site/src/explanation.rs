@@ -20,6 +20,7 @@ use jsf_openpbs::check::{ExchangeRate, exchange_rates};
 use jsf_openpbs::order::{Competition, Criterion, JobComparison, NotConsidered};
 use serde::{Serialize, Serializer};
 
+use crate::reach_rank::Race;
 use crate::share_tree::SiteTree;
 use crate::{
     PolicyShares, RankedQueue, Role, SharesRequest, Site, SiteError, SmallestChanges, Wait,
@@ -329,7 +330,8 @@ impl Explainer<'_> {
             ),
             _ => None,
         };
-        let goal = self.goal(row);
+        let site = self.site;
+        let race = site.race(ranked, row);
         let mut budget = WorkBudget::new(self.options.work);
         let mut influences = Vec::new();
         let mut causes = Vec::new();
@@ -346,24 +348,32 @@ impl Explainer<'_> {
         {
             budget.with_part(4, |part| {
                 influences = explain::influences(program, &own.inputs, value, &self.medians, part);
-                causes = self.causes(row, own, value, part);
+                causes = self.causes(race.as_ref(), own, value, part);
                 rates = exchange_rates(program, &ranked.schema, &own.inputs, part);
                 is_complete &= !part.is_spent();
             });
         }
-        let site = self.site;
         let (schema, table) = (&ranked.schema, Some(&ranked.table));
         rates.retain(|rate| site.site_constant(&rate.name, schema, table).is_none());
         let within = self.options.within;
         let mut reached = None;
         if let Some(rank) = self.options.to {
-            let found = budget.with_part(2, |part| site.reached(ranked, row, rank, within, part));
-            is_complete &= found.wait != Wait::Unknown;
-            reached = Some(found);
+            let (mut wait, mut gain_alike) = (Wait::Never, false);
+            if let Some(race) = &race {
+                (wait, gain_alike) = budget.with_part(2, |part| race.reached(rank, within, part));
+            }
+            is_complete &= wait != Wait::Unknown;
+            reached = Some(RankReached {
+                rank,
+                within,
+                wait,
+                gain_alike,
+            });
         }
+        let goal = self.goal(row);
         let mut changes = SmallestChanges::default();
-        if let Some(goal) = goal {
-            changes = site.smallest_changes(ranked, row, goal, &mut budget);
+        if let (Some(goal), Some(race)) = (goal, &race) {
+            changes = race.smallest_changes(goal, &mut budget);
         }
         is_complete &= changes.unknown.is_empty();
         let same_error = match &result {
@@ -449,20 +459,19 @@ impl Explainer<'_> {
     /// behind, or the medians.
     fn causes(
         &self,
-        row: usize,
+        race: Option<&Race<'_>>,
         own: &Evaluation,
         value: f64,
         budget: &mut WorkBudget,
     ) -> Vec<Cause> {
         let ranked = self.ranked;
         let program = &ranked.program;
-        let Some(rank) = self.ranks[row] else {
+        let Some(race) = race else {
             return Vec::new();
         };
-        let order = self
-            .site
-            .order_rules(ranked.pbs_tree(), self.site.threshold());
-        let competition = order.competition(&ranked.ranking, &ranked.table, row);
+        let Some(rank) = self.ranks[race.row] else {
+            return Vec::new();
+        };
         let [ahead, behind] = self.near(rank);
         let compared = [
             (Against::Ahead, self.compared_inputs(&ahead)),
@@ -477,7 +486,7 @@ impl Explainer<'_> {
                 for (row, values) in compared {
                     let changed = explain::exchanged(program, &own.inputs, values, &group, budget);
                     if let Some(changed) = changed
-                        && let Some(new_rank) = self.rank_with(changed, &competition)
+                        && let Some(new_rank) = self.rank_with(changed, &race.competition)
                     {
                         gained += rank as i64 - new_rank as i64;
                         others.push(OtherValues {

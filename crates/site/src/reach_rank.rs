@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::share_tree::SiteTree;
 use crate::sweep::{Competitor, Crossings, FirstStep, Goal, Scoring, Sweep, crossings, first_step};
-use crate::{PolicyName, RankReached, RankedQueue, Site};
+use crate::{PolicyName, RankedQueue, Site};
 
 /// The fair-share numbers reach the formula with six decimals.
 const STEPS_OF_RATIO: f64 = 1e6;
@@ -109,135 +109,6 @@ pub struct SmallestChange {
 }
 
 impl Site {
-    /// When a job first has at most this rank, in whole seconds from now up to `within`, if it and
-    /// all other considered jobs age alike.
-    ///
-    /// Exact for every formula: a time at which bounds of the values leave the order open is
-    /// evaluated. Unknown where the budget is spent.
-    pub(crate) fn reached(
-        &self,
-        ranked: &RankedQueue,
-        row: usize,
-        rank: usize,
-        within: i64,
-        budget: &mut WorkBudget,
-    ) -> RankReached {
-        let mut reached = RankReached {
-            rank,
-            within,
-            wait: Wait::Never,
-            gain_alike: false,
-        };
-        let Some(race) = self.race(ranked, row) else {
-            return reached;
-        };
-        let Some(places) = race.competition.places(rank) else {
-            return reached;
-        };
-        let Some(competitors) = race.waiting_competitors(budget) else {
-            reached.wait = Wait::Unknown;
-            return reached;
-        };
-        let job = race.waiting(row);
-        let goal = race.goal(&job, &competitors, places);
-        let waited = ranked.table.column("eligible_time");
-        let now = waited.map_or(0, |column| column.nearest_double(row) as i64);
-        reached.wait = match first_step(&goal, 0..=within, budget) {
-            FirstStep::At(wait) => Wait::Until(Reached {
-                eligible_time: now.saturating_add(wait),
-                wait,
-            }),
-            FirstStep::Never => Wait::Never,
-            FirstStep::Unknown => Wait::Unknown,
-        };
-        reached.gain_alike = reached.wait == Wait::Never && gain_alike(&goal, budget);
-        reached
-    }
-
-    /// For each input of the formula the smallest change that gives a job at most this rank, where
-    /// there is one within the `resources_max` of its queue or the server, those that a user can
-    /// honestly make first. A job never asks for more of a resource. Inputs that are a
-    /// `job_sort_key` too are left out, since they also change the order of equal values, and so is
-    /// what the site alone gives to every job.
-    pub(crate) fn smallest_changes(
-        &self,
-        ranked: &RankedQueue,
-        row: usize,
-        rank: usize,
-        budget: &mut WorkBudget,
-    ) -> SmallestChanges {
-        let mut changes = SmallestChanges::default();
-        let Some(race) = self.race(ranked, row) else {
-            return changes;
-        };
-        let competition = &race.competition;
-        let Some(places) = competition.places(rank) else {
-            return changes;
-        };
-        // the job that is now at the place must not be ahead
-        let Some(&(other, wins_ties)) = competition.competitors.get(places - 1) else {
-            return changes;
-        };
-        let sweep = Sweep::constant(race.rules, race.inputs(other));
-        let competitors = [Competitor { sweep, wins_ties }];
-        let sort_keys = self.order_rules(None, None).columns();
-        let schema = &ranked.schema;
-        let mut searches = Vec::new();
-        for (slot, name) in ranked.program.inputs().iter().enumerate() {
-            let constant = self.site_constant(name, schema, Some(&ranked.table));
-            // what follows from the requests and the settings of Slurm does not change by itself
-            if let Some(entry) = schema.entry(name)
-                && entry.origin != Origin::Slurm
-                && constant.is_none()
-                && !sort_keys.contains(&&**name)
-            {
-                searches.push(Search {
-                    race: &race,
-                    competitors: &competitors,
-                    name,
-                    slot,
-                    range: entry.range,
-                    most: self.maximum(ranked.table.queue(row), name, schema),
-                    steps_per_unit: self.steps_per_unit(name, schema),
-                    means: Means::from_input(name, schema),
-                });
-            }
-        }
-        for (index, search) in searches.iter().enumerate() {
-            changes.has_requests |= search.means == Means::AskForLess;
-            let parts = (searches.len() - index) as u64;
-            let own = race.inputs(row);
-            let from = own[search.slot].clone();
-            let to = match budget.with_part(parts, |part| search.nearest_value(own, part)) {
-                Ok(None) => continue,
-                Ok(Some(to)) => to,
-                Err(SearchTooLong) => {
-                    changes.unknown.push(search.name.into());
-                    continue;
-                }
-            };
-            let (mut means, mut queues) = (search.means, Vec::new());
-            if means == Means::Queue {
-                queues = search.queues_with_rank(budget);
-                // a priority that no queue has is for the site to give
-                if queues.is_empty() {
-                    means = Means::WhatIf;
-                }
-            }
-            changes.found.push(SmallestChange {
-                name: search.name.into(),
-                unit: schema.input_type(search.name).and_then(InputType::unit),
-                from,
-                to,
-                rank,
-                means,
-                queues,
-            });
-        }
-        changes.found.sort_by_key(|change| change.means);
-        changes
-    }
-
     /// The most that a job of a queue may have of an input; infinite where no limit is known.
     fn maximum(&self, queue: &str, name: &str, schema: &Schema) -> f64 {
         let most = self.queues.maximum(queue, name);
@@ -346,6 +217,119 @@ impl<'a> Race<'a> {
             waiting.push(Competitor { sweep, wins_ties });
         }
         Some(waiting)
+    }
+}
+
+impl Race<'_> {
+    /// When the job first has at most this rank, in whole seconds from now up to `within`, if it
+    /// and all other considered jobs age alike; and whether it never does because all of them gain
+    /// the same in the same time.
+    ///
+    /// Exact for every formula: a time at which bounds of the values leave the order open is
+    /// evaluated. Unknown where the budget is spent.
+    pub(crate) fn reached(
+        &self,
+        rank: usize,
+        within: i64,
+        budget: &mut WorkBudget,
+    ) -> (Wait, bool) {
+        let Some(places) = self.competition.places(rank) else {
+            return (Wait::Never, false);
+        };
+        let Some(competitors) = self.waiting_competitors(budget) else {
+            return (Wait::Unknown, false);
+        };
+        let job = self.waiting(self.row);
+        let goal = self.goal(&job, &competitors, places);
+        let waited = self.ranked.table.column("eligible_time");
+        let now = waited.map_or(0, |column| column.nearest_double(self.row) as i64);
+        match first_step(&goal, 0..=within, budget) {
+            FirstStep::At(wait) => {
+                let eligible_time = now.saturating_add(wait);
+                let reached = Reached {
+                    eligible_time,
+                    wait,
+                };
+                (Wait::Until(reached), false)
+            }
+            FirstStep::Never => (Wait::Never, gain_alike(&goal, budget)),
+            FirstStep::Unknown => (Wait::Unknown, false),
+        }
+    }
+
+    /// For each input of the formula the smallest change that gives the job at most this rank, where
+    /// there is one within the `resources_max` of its queue or the server, those that a user can
+    /// honestly make first. A job never asks for more of a resource. Inputs that are a
+    /// `job_sort_key` too are left out, since they also change the order of equal values, and so is
+    /// what the site alone gives to every job.
+    pub(crate) fn smallest_changes(&self, rank: usize, budget: &mut WorkBudget) -> SmallestChanges {
+        let (site, ranked, competition) = (self.site, self.ranked, &self.competition);
+        let mut changes = SmallestChanges::default();
+        let Some(places) = competition.places(rank) else {
+            return changes;
+        };
+        // the job that is now at the place must not be ahead
+        let Some(&(other, wins_ties)) = competition.competitors.get(places - 1) else {
+            return changes;
+        };
+        let sweep = Sweep::constant(self.rules, self.inputs(other));
+        let competitors = [Competitor { sweep, wins_ties }];
+        let sort_keys = site.order_rules(None, None).columns();
+        let schema = &ranked.schema;
+        let mut searches = Vec::new();
+        for (slot, name) in ranked.program.inputs().iter().enumerate() {
+            let constant = site.site_constant(name, schema, Some(&ranked.table));
+            // what follows from the requests and the settings of Slurm does not change by itself
+            if let Some(entry) = schema.entry(name)
+                && entry.origin != Origin::Slurm
+                && constant.is_none()
+                && !sort_keys.contains(&&**name)
+            {
+                searches.push(Search {
+                    race: self,
+                    competitors: &competitors,
+                    name,
+                    slot,
+                    range: entry.range,
+                    most: site.maximum(ranked.table.queue(self.row), name, schema),
+                    steps_per_unit: site.steps_per_unit(name, schema),
+                    means: Means::from_input(name, schema),
+                });
+            }
+        }
+        for (index, search) in searches.iter().enumerate() {
+            changes.has_requests |= search.means == Means::AskForLess;
+            let parts = (searches.len() - index) as u64;
+            let own = self.inputs(self.row);
+            let from = own[search.slot].clone();
+            let to = match budget.with_part(parts, |part| search.nearest_value(own, part)) {
+                Ok(None) => continue,
+                Ok(Some(to)) => to,
+                Err(SearchTooLong) => {
+                    changes.unknown.push(search.name.into());
+                    continue;
+                }
+            };
+            let (mut means, mut queues) = (search.means, Vec::new());
+            if means == Means::Queue {
+                queues = search.queues_with_rank(budget);
+                // a priority that no queue has is for the site to give
+                if queues.is_empty() {
+                    means = Means::WhatIf;
+                }
+            }
+            changes.found.push(SmallestChange {
+                name: search.name.into(),
+                unit: schema.input_type(search.name).and_then(InputType::unit),
+                from,
+                to,
+                rank,
+                means,
+                queues,
+            });
+        }
+        changes.found.sort_by_key(|change| change.means);
+        changes
     }
 }
 
