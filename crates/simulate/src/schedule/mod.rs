@@ -811,7 +811,8 @@ impl UsageMeasure {
     /// What a job is charged for a time.
     fn charge(self, processors: u32, seconds: i64) -> f64 {
         match self {
-            Self::CpuTime | Self::ProcessorSeconds => (i64::from(processors) * seconds) as f64,
+            // a product of integers may be beyond 64 bits; that of floats is rounded as it would be
+            Self::CpuTime | Self::ProcessorSeconds => f64::from(processors) * seconds as f64,
             Self::Seconds => seconds as f64,
         }
     }
@@ -1062,6 +1063,7 @@ mod tests {
     use jsf_ingest::native_tree::read_tree;
 
     use super::*;
+    use crate::workload::generate::{WorkloadModel, generate};
 
     const TREE: &str = r#"{"children":[{"name":"g","shares":40,"children":[{"name":"a","shares":5},{"name":"b","shares":0},
         {"name":"h","shares":7,"children":[{"name":"c","shares":1},{"name":"d","shares":2}]}]},{"name":"e","shares":60}]}"#;
@@ -1138,6 +1140,17 @@ mod tests {
             .collect();
         assert_eq!(printed, parsed);
         assert_ne!(printed, exact);
+    }
+
+    #[test]
+    fn a_charge_may_be_beyond_64_bits() {
+        let mut job = generate(&WorkloadModel::default()).jobs()[0];
+        job.processors = 1_000_000_000;
+        job.walltime = 100_000_000_000;
+        assert_eq!(UsageMeasure::ProcessorSeconds.requested(&job), 1e20);
+        // odd products beyond 2^53 are rounded once
+        let charge = UsageMeasure::CpuTime.charge(4_294_967_295, 99_999_999);
+        assert_eq!(charge, (4_294_967_295_i64 * 99_999_999) as f64);
     }
 
     #[test]
