@@ -232,7 +232,8 @@ impl Limits {
 
 fn add(limit: &Limit, counts: &mut HashMap<u32, i64>, job: &CycleJob<'_>, sign: i64) {
     if let Some(subject) = limit.subject(job) {
-        *counts.entry(subject).or_default() += sign * limit.counted(job);
+        let used = counts.entry(subject).or_default();
+        *used = used.saturating_add(sign * limit.counted(job));
     }
 }
 

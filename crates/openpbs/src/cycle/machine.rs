@@ -272,7 +272,12 @@ impl Machine {
     }
 
     fn sum(&self, pools: &[i64], amount: usize) -> i64 {
-        pools.iter().skip(amount).step_by(self.amounts).sum()
+        let mut sum: i64 = 0;
+        // what a file says of each node may be the largest number
+        for of_pool in pools.iter().skip(amount).step_by(self.amounts) {
+            sum = sum.saturating_add(*of_pool);
+        }
+        sum
     }
 
     /// All that the first pools have of an amount, and what is free of it.
@@ -371,9 +376,9 @@ impl Machine {
 
     /// What pools have of an amount.
     fn available_in(&self, available: &[i64], pools: &[u32], amount: usize) -> i64 {
-        let mut sum = 0;
+        let mut sum: i64 = 0;
         for &pool in pools {
-            sum += self.of_pool(available, pool)[amount].max(0);
+            sum = sum.saturating_add(self.of_pool(available, pool)[amount].max(0));
         }
         sum
     }
@@ -855,7 +860,7 @@ fn fitting(available: &[i64], amounts: &[i64]) -> i64 {
 /// Adds amounts, or with -1 takes them away.
 fn add(free: &mut [i64], amounts: &[i64], sign: i64) {
     for (free, amount) in free.iter_mut().zip(amounts) {
-        *free += sign * amount;
+        *free = free.saturating_add(sign * amount);
     }
 }
 

@@ -460,6 +460,33 @@ fn what_is_short_is_the_amount_that_no_host_has() {
 }
 
 #[test]
+fn amounts_of_several_hosts_may_be_beyond_64_bits() {
+    let mut machine = Machine::new(&[vec![i64::MAX; 2], vec![i64::MAX; 2]]);
+    assert_eq!([machine.total(1), machine.free(0)], [i64::MAX; 2]);
+    assert_eq!(machine.shortage(&chunks(&[2], &[1, i64::MAX])), None);
+    // jobs that run hold more than there is
+    for job in 0..3 {
+        machine.start(job, Placement::whole(0, &[i64::MAX; 2]), 100);
+    }
+    let lacking = machine.shortage_of_free(&chunks(&[2], &[1, i64::MAX]));
+    assert!(
+        matches!(lacking, Some(Shortage::Amount { amount: 1, .. })),
+        "{lacking:?}"
+    );
+    let largest = || job(i64::MAX, 10);
+    let of_user = Limit {
+        amount: Some(0),
+        ..limit(LimitKind::User, 5)
+    };
+    let site = site(&[vec![8]]).limits(vec![of_user]);
+    let decided = site
+        .running(largest())
+        .running(largest())
+        .cycle(&[job(1, 10)]);
+    assert_eq!(decided.waiting, [(0, NOT_ENOUGH)]);
+}
+
+#[test]
 fn a_reservation_binds_the_hosts_that_were_found() {
     // the reserved job waits for host 0; a long job may take host 1, and not host 0
     let hosts = site(&[vec![4], vec![2]]).running_in(0, job(3, 100));
