@@ -46,7 +46,7 @@ pub struct Ordered {
 /// Why the scheduler does not consider a waiting job.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NotConsidered {
-    /// `fair_share` is on and the entity's percentage is 0.
+    /// `fair_share` and `fairshare_enforce_no_shares` are on and the entity's percentage is 0.
     NoShares,
     /// The value does not exceed the threshold.
     UnderThreshold {
@@ -474,7 +474,7 @@ struct SortKeys<'t> {
     with_error: Vec<usize>,
     /// Whether each queue of the table is an express queue.
     express: Vec<bool>,
-    /// Whether each entity of the table has no shares.
+    /// Whether the jobs of each entity of the table never run, because it has no shares.
     without_shares: Vec<bool>,
     /// The path of each entity of the table; empty if fair share does not order jobs.
     paths: SharePaths,
@@ -502,7 +502,8 @@ impl<'t> SortKeys<'t> {
         if let Some(tree) = rules.active_tree() {
             for entity in table.entities() {
                 let has_none = perc(tree, entity) == Some(0.0);
-                sort_keys.without_shares.push(has_none);
+                let never_runs = has_none && rules.config.fairshare_enforce_no_shares;
+                sort_keys.without_shares.push(never_runs);
                 let node = tree.tree().find(entity);
                 let path = node.map(|node| tree.path(node));
                 sort_keys.paths.0.push(path.unwrap_or_default());
@@ -751,6 +752,7 @@ impl JobOrder for CycleOrder<'_> {
 
 #[cfg(test)]
 mod tests {
+    use job_sort_formula::fairshare::PolicyRules;
     use job_sort_formula::formula::Formula;
     use job_sort_formula::jobs::{Job, JobState};
     use job_sort_formula::python::Value;
@@ -759,6 +761,7 @@ mod tests {
 
     use crate::files::objects::Objects;
     use crate::order::*;
+    use crate::share_tree::ResourceGroup;
 
     /// Jobs by id, queue and cpus; `h` holds one.
     fn jobs(waiting: &[(&str, &str, i64)]) -> JobTable {
@@ -898,6 +901,35 @@ mod tests {
             (none.ranking.order().len(), none.not_considered.len()),
             (0, 3)
         );
+    }
+
+    #[test]
+    fn without_fairshare_enforce_no_shares_a_job_without_shares_is_the_last() {
+        let groups = ResourceGroup::parse(b"a 10 root 0\nb 11 root 1\n");
+        let document = groups.document(None, 0);
+        let tree = PbsTree::build(&document, PolicyRules::Scheduler, [""; 0]).unwrap();
+        let mut table = JobTable::new(["ncpus"]);
+        for (id, entity) in [("1", "a"), ("2", "b")] {
+            let job = Job {
+                id,
+                entity,
+                ..Job::default()
+            };
+            table.push(&job, &[Ok(Value::Int(1))]).unwrap();
+        }
+        let queues = Queues::default();
+        for (text, considered) in [
+            ("fair_share: true\n", "2"),
+            (
+                "fair_share: true\nfairshare_enforce_no_shares: false\n",
+                "21",
+            ),
+        ] {
+            let config = SchedConfig::parse(text.as_bytes());
+            let order = Order::new(&config, &queues).tree(&tree);
+            let ordered = ranked(order, "ncpus", &table, OnError::ZeroLikePbs);
+            assert_eq!(ids(&ordered, &table), considered, "{text}");
+        }
     }
 
     #[test]

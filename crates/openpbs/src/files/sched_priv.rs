@@ -152,6 +152,8 @@ pub struct SchedConfig {
     pub fairshare_entity: FairshareEntity,
     /// The formula for the usage of a job, over its used resources. Default: `cput`.
     pub fairshare_usage_res: String,
+    /// Whether jobs whose entity has no shares never run while fair share decides. Default: true.
+    pub fairshare_enforce_no_shares: bool,
     /// The time between two decays, in seconds. Default: 86,400.
     pub fairshare_decay_time: u64,
     /// The factor by which each decay multiplies usage, between 0 and 1, as a C `float`. Default:
@@ -200,6 +202,7 @@ impl Default for SchedConfig {
             unknown_shares: 0,
             fairshare_entity: FairshareEntity::default(),
             fairshare_usage_res: "cput".to_owned(),
+            fairshare_enforce_no_shares: true,
             fairshare_decay_time: 24 * 60 * 60,
             fairshare_decay_factor: 0.5,
             by_queue: ByTime::always(true),
@@ -289,7 +292,7 @@ impl SchedConfig {
             "backfill_prime" => set(&mut self.backfill_prime, times, line.boolean()?),
             "prime_spill" => set(&mut self.prime_spill, times, line.duration_or_none()?),
             "prime_exempt_anytime_queues" => self.prime_exempt_anytime_queues = line.boolean()?,
-            "fairshare_enforce_no_shares" => _ = line.boolean()?,
+            "fairshare_enforce_no_shares" => self.fairshare_enforce_no_shares = line.boolean()?,
             "primetime_prefix" => self.primetime_prefix = value.to_owned(),
             "nonprimetime_prefix" => self.nonprimetime_prefix = value.to_owned(),
             "dedicated_prefix" => self.dedicated_prefix = value.to_owned(),
@@ -870,6 +873,7 @@ mod tests {
             primetime_prefix: "day_".to_owned(),
             nonprimetime_prefix: "night_".to_owned(),
             dedicated_prefix: "maint".to_owned(),
+            fairshare_enforce_no_shares: false,
             ..SchedConfig::default()
         };
         assert_eq!(changed, expected);
