@@ -285,18 +285,24 @@ impl SchedConfig {
     fn apply(&mut self, line: &Line<'_>) -> Result<(), String> {
         let Line { name, value, times } = *line;
         match name {
-            "fair_share" => set(&mut self.fair_share, times, line.boolean()?),
-            "by_queue" => set(&mut self.by_queue, times, line.boolean()?),
-            "round_robin" => set(&mut self.round_robin, times, line.boolean()?),
-            "strict_ordering" => set(&mut self.strict_ordering, times, line.boolean()?),
-            "backfill_prime" => set(&mut self.backfill_prime, times, line.boolean()?),
+            "fair_share" => return line.set_boolean(&mut self.fair_share),
+            "by_queue" => return line.set_boolean(&mut self.by_queue),
+            "round_robin" => return line.set_boolean(&mut self.round_robin),
+            "strict_ordering" => return line.set_boolean(&mut self.strict_ordering),
+            "backfill_prime" => return line.set_boolean(&mut self.backfill_prime),
+            "preemptive_sched" => return line.set_boolean(&mut self.preemptive_sched),
             "prime_spill" => set(&mut self.prime_spill, times, line.duration_or_none()?),
-            "prime_exempt_anytime_queues" => self.prime_exempt_anytime_queues = line.boolean()?,
-            "fairshare_enforce_no_shares" => self.fairshare_enforce_no_shares = line.boolean()?,
+            "prime_exempt_anytime_queues" => {
+                self.prime_exempt_anytime_queues = line.boolean();
+                return line.check_boolean();
+            }
+            "fairshare_enforce_no_shares" => {
+                self.fairshare_enforce_no_shares = line.boolean();
+                return line.check_boolean();
+            }
             "primetime_prefix" => self.primetime_prefix = value.to_owned(),
             "nonprimetime_prefix" => self.nonprimetime_prefix = value.to_owned(),
             "dedicated_prefix" => self.dedicated_prefix = value.to_owned(),
-            "preemptive_sched" => set(&mut self.preemptive_sched, times, line.boolean()?),
             "job_sort_key" => {
                 let key = line.sort_key()?;
                 for keys in self.job_sort_key.at_times(times) {
@@ -329,6 +335,9 @@ impl SchedConfig {
                     FairshareEntity::from_name(value).ok_or_else(|| line.bad_value(expected))?;
             }
             _ if UNUSED_SETTINGS.contains(&name) => {}
+            _ if UNREAD_SETTINGS.contains(&name) => {
+                return Err(format!("`{name}` is not taken into account"));
+            }
             _ => return Err(format!("`{name}` is not a setting of the scheduler")),
         }
         Ok(())
@@ -382,12 +391,14 @@ fn set<T: Copy>(setting: &mut ByTime<T>, times: Times, value: T) {
 }
 
 /// The scheduler's other settings, including those of earlier releases.
+// such as `help_starving_jobs`, which the daemon skips without a message
 const UNUSED_SETTINGS: &[&str] = &[
     "allow_aoe_calendar",
     "assign_ssinodes",
     "backfill",
     "backfill_depth",
     "cpus_per_ssinode",
+    "dont_preempt_starving",
     "half_life",
     "help_starving_jobs",
     "load_balancing",
@@ -395,12 +406,17 @@ const UNUSED_SETTINGS: &[&str] = &[
     "log_filter",
     "max_starve",
     "mem_per_ssinode",
+    "node_group_key",
     "peer_queue",
     "peer_translation",
+    "preempt_attempts",
+    "preempt_fairshare",
     "preempt_order",
     "preempt_prio",
     "preempt_sort",
+    "preempt_starving",
     "provision_policy",
+    "resv_confirm_ignore",
     "server_dyn_res",
     "smp_cluster_dist",
     "sort_by",
@@ -409,7 +425,11 @@ const UNUSED_SETTINGS: &[&str] = &[
     "strict_fifo",
     "sync_time",
     "throughput_mode",
+    "update_comments",
 ];
+
+/// Settings of the scheduler that decide which jobs run, and that are not read.
+const UNREAD_SETTINGS: [&str; 2] = ["max_job_check", "resource_unset_infinite"];
 
 /// The daemon's value for a number that it cannot read.
 const UNSPECIFIED: i32 = -1;
@@ -429,15 +449,27 @@ impl Line<'_> {
         format!("`{name}` cannot be `{value}`: {expected}")
     }
 
-    /// `true` or `false` in any case, or a whole number, of which only 0 is false.
-    fn boolean(&self) -> Result<bool, String> {
-        match boolean(self.value) {
-            Some(boolean) => Ok(boolean),
-            None => match whole_int(self.value.as_bytes()) {
-                Some(number) => Ok(number != 0),
-                None => Err(self.bad_value("it is `true` or `false`")),
-            },
+    /// Sets a boolean. An invalid value changes the setting too.
+    fn set_boolean(&self, setting: &mut ByTime<bool>) -> Result<(), String> {
+        set(setting, self.times, self.boolean());
+        self.check_boolean()
+    }
+
+    /// `true` or `false` in any case, or a number, of which only 0 is false.
+    fn boolean(&self) -> bool {
+        // the daemon has one number for any value, -1 for a word, and asks whether it is not 0: `no`
+        // is true
+        number_or_unspecified(self.value) != 0
+    }
+
+    fn check_boolean(&self) -> Result<(), String> {
+        if boolean(self.value).is_some() || whole_int(self.value.as_bytes()).is_some() {
+            return Ok(());
         }
+        let read = self.boolean();
+        Err(self.bad_value(&format!(
+            "it is `true` or `false`; the scheduler takes it for `{read}`"
+        )))
     }
 
     /// A whole number.
@@ -946,6 +978,36 @@ mod tests {
         assert_eq!(
             warnings[7],
             "line 8: `unknown_share` is not a setting of the scheduler"
+        );
+    }
+
+    #[test]
+    fn a_word_that_is_no_boolean_is_true_to_the_daemon() {
+        for (value, read, is_valid) in [
+            ("no", true, false),
+            ("-1", true, true),
+            ("0", false, true),
+            ("0 shares", false, true),
+            ("00x", false, false),
+            ("2", true, true),
+            ("FALSE", false, true),
+        ] {
+            let text = format!("fair_share: {value}\nprime_exempt_anytime_queues: {value}\n");
+            let config = SchedConfig::parse(text.as_bytes());
+            assert_eq!(config.fair_share, ByTime::always(read), "{value}");
+            assert_eq!(config.prime_exempt_anytime_queues, read, "{value}");
+            let of_values = warned(&text)
+                .iter()
+                .filter(|warning| warning.contains("cannot be"))
+                .count();
+            assert_eq!(of_values, if is_valid { 0 } else { 2 }, "{value}");
+        }
+        assert_eq!(
+            warned("fair_share: no\nresource_unset_infinite: ngpus\nupdate_comments: 1\n"),
+            [
+                "line 1: `fair_share` cannot be `no`: it is `true` or `false`; the scheduler takes it for `true`",
+                "line 2: `resource_unset_infinite` is not taken into account",
+            ]
         );
     }
 
