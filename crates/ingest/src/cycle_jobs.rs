@@ -426,6 +426,8 @@ fn sample_of_running(jobs: &[CycleJob], timestamp: i64) -> Option<(i64, i64)> {
         }
     }
     let latest = latest?;
+    // a host reports what a job has used before the document is written: the clock is further ahead
+    // than this shows, and its distance is the next one above
     let ahead = latest.checked_sub(timestamp)?.checked_add(QUARTER - 1)?;
     let distance = ahead.div_euclid(QUARTER) * QUARTER;
     if distance.abs() > MAX_DISTANCE {

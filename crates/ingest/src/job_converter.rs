@@ -465,6 +465,7 @@ impl JobConverter<'_> {
         let is_number = matches!(scalar, JsonScalar::Number(_));
         let resource = &self.name(name).name;
         let mut losses = Vec::new();
+        // the JSON of qstat has a double for a large integer, `9.0072e+15`; its text has all digits
         if self.source == AmountSource::Server && is_number && is_shortened(text) {
             losses.push(Problem::Shortened {
                 resource: resource.to_string(),

@@ -368,6 +368,7 @@ pub fn read_damaged_qstat_json(
     let has_jobs = recovery.job.is_some()
         || recovery.builder.jobs_read() > 0
         || !recovery.reader.converter.output.parts.is_empty();
+    // with several attributes in a line, what is left of the jobs would be without them
     if !has_jobs || recovery.foreign.has_attributes {
         return Err(error.clone());
     }
@@ -868,6 +869,7 @@ impl<'d> Recovery<'d, '_> {
     fn drop_attribute(&mut self, key: &str, meaning: JobKey, reason: String) {
         let Some(job) = &mut self.job else { return };
         let is_needed = match meaning {
+            // `Job_Owner` is needed where `euser` is hidden, which the end of the job shows
             JobKey::Unused | JobKey::Owner => false,
             JobKey::Resource(_) => self.reader.converter.column(key).is_some(),
             _ => true,
@@ -899,6 +901,7 @@ impl<'d> Recovery<'d, '_> {
         }
         let is_from_a_shell =
             !text.starts_with('"') && (text.starts_with("qstat:") || self.depth == 0);
+        // without indentation every line has the depth 0, a damaged attribute too
         let is_foreign = is_from_a_shell && self.indentation.is_some();
         let list = match &self.job {
             Some(job) if !is_foreign => job.list.unwrap_or(RESOURCE_LIST),
@@ -924,6 +927,7 @@ impl<'d> Recovery<'d, '_> {
         let name = &name[..end.unwrap_or(name.len())];
         let columns = self.reader.converter.options.needed;
         let mut needed = QSTAT_KEYS.iter().map(|(key, _)| key).chain(columns);
+        // so little of a name may be a part of any
         name.len() < 3 || needed.any(|needed| needed.contains(name) || name.contains(needed))
     }
 

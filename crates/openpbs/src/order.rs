@@ -62,6 +62,7 @@ impl NotConsidered {
     /// whose error the caller ranks below every value
     /// ([`OnError::Null`](job_sort_formula::rank::OnError::Null)): OpenPBS gives it a value.
     pub fn by_threshold(value: f64, threshold: f64, has_error: bool) -> Option<Self> {
+        // a value that equals the threshold is under it, as recorded
         let is_under = value <= threshold && !(value == f64::NEG_INFINITY && has_error);
         is_under.then_some(Self::UnderThreshold { value, threshold })
     }
@@ -213,6 +214,7 @@ impl<'a> Order<'a> {
             for &queue in group {
                 of_group.push(std::mem::take(&mut lists[queue]));
             }
+            // with both it is `round_robin` that counts, as the installed file has `by_queue` on
             if self.config.round_robin.prime {
                 round_robin(&of_group, &mut order)
             } else {
@@ -233,6 +235,7 @@ impl<'a> Order<'a> {
         if !self.chooses_queue_first() {
             return vec![queues];
         }
+        // queues of one priority stay in the order in which they were created
         let mut groups: BTreeMap<Reverse<i64>, Vec<usize>> = BTreeMap::new();
         for queue in queues {
             let priority = self.priority(&table.queues()[queue]);
@@ -540,6 +543,8 @@ impl<'t> SortKeys<'t> {
 
     /// The first `limit` considered rows, best first. `rows` are in evaluation order.
     fn sorted(&self, mut rows: Vec<usize>, limit: usize) -> Vec<usize> {
+        // nan equals every value: then the result depends on which rows a sort compares, and only
+        // that of the scheduler gives its order
         let value_decides = self.paths.0.is_empty() && self.keys.is_empty();
         if value_decides && !rows.iter().any(|&row| self.values[row].is_nan()) {
             rows.retain(|&row| self.is_runnable(row));
@@ -568,6 +573,7 @@ impl<'t> SortKeys<'t> {
     fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
         let considered = self.is_runnable(right).cmp(&self.is_runnable(left));
         let express = self.is_express(right).cmp(&self.is_express(left));
+        // all are sorted, as the scheduler does: of a nan, the jobs beside it decide where it comes
         if considered.is_ne() {
             return (Criterion::Considered, considered);
         }
@@ -733,6 +739,7 @@ impl JobOrder for CycleOrder<'_> {
     }
 
     fn charge(&mut self, job: u32) -> bool {
+        // what the job asks for, and for this cycle only: what it uses is not known yet
         let row = job as usize;
         let charge = self.charges.get(row).copied().unwrap_or(0.0);
         let entity = self.sort_keys.table.entity_index(row);

@@ -295,6 +295,7 @@ impl ResourceGroup {
         let mut indices: HashMap<&str, usize> = HashMap::from([(UNKNOWN_GROUP, 0)]);
         for line in &self.lines {
             let parent = indices.get(line.parent.as_str()).copied();
+            // the file does not say which names are groups: those that a later line names as parents
             if let Some(parent) = parent {
                 nodes[parent].kind = NodeKind::Group;
             }

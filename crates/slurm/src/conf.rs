@@ -690,6 +690,7 @@ fn read_included(folder: Option<&Path>, name: &str) -> io::Result<String> {
     }
     let folder = fs::canonicalize(folder)?;
     let path = fs::canonicalize(folder.join(name))?;
+    // a `slurm.conf` from another site must not have any file of this system read
     if !path.starts_with(&folder) {
         return Err(io::Error::other("it is outside the folder of `slurm.conf`"));
     }

@@ -403,6 +403,7 @@ fn record(columns: &[Column], row: &Row<'_>) -> Record {
             ids.push(id);
         }
     }
+    // the number alone is what the other commands call the job
     ids.sort_by_key(|id| id.parse::<i64>().is_err());
     for id in ids {
         record.set_first("JobId", id, line);

@@ -125,6 +125,7 @@ impl TresAmounts {
     pub(crate) fn refine_memory(&mut self, megabytes: f64) {
         let mut amounts = self.0.iter_mut();
         if let Some((_, printed)) = amounts.find(|(name, _)| name == "mem")
+            // half of the second decimal, and a little for the arithmetic
             && (*printed - megabytes).abs() <= 0.006 * unit_of(*printed)
         {
             *printed = megabytes;

@@ -241,6 +241,7 @@ impl Cluster {
             None => 0.0,
         };
         let [(_, qos), (_, association), (_, job_factor)] = self.priorities_of(job);
+        // of all in the database, also of a QOS and an association that no job has
         let largest = |known: &Option<Priorities>| known.as_ref().map_or(0, |known| known.largest);
         let (of_qos, of_associations) = (largest(&self.qos), largest(&self.associations));
         let association = part_of_largest(association, of_associations, settings.raw_assoc);
@@ -266,6 +267,7 @@ impl Cluster {
 
     /// The weighted parts of the resources of the partition, in the order of the weights.
     fn points(&self, job: &SlurmJob, settings: &PrioritySettings) -> Vec<(String, f64)> {
+        // of several partitions slurmctld keeps the priority in the first one that it prints
         let partition = self.partitions.get(job.first_partition());
         let total_tres = partition.and_then(|partition| partition.tres.as_ref());
         let mut points = Vec::new();
@@ -279,6 +281,7 @@ impl Cluster {
             {
                 requested / total
             } else {
+                // such as a licence, which a partition does not list
                 0.0
             };
             points.push((tres.input(), tres.weight * factor));
@@ -289,6 +292,7 @@ impl Cluster {
 
 /// The factor of an age in seconds.
 pub fn age_factor(age: i64, max_age: u32) -> f64 {
+    // slurmctld has 32 bits without a sign for it; an age that begins later is 0
     match u32::try_from(age.max(0)) {
         Ok(age) if age < max_age => f64::from(age) / f64::from(max_age),
         _ => 1.0,
@@ -318,6 +322,7 @@ fn size_factor(job: &SlurmJob, settings: &PrioritySettings, cluster: &Cluster) -
         let (all_nodes, all_cpus) = (f64::from(totals.nodes), f64::from(totals.cpus));
         let equivalent = (f64::from(nodes) * all_cpus / all_nodes).max(f64::from(job.cpus));
         let factor = equivalent / f64::from(minutes(job, cluster)) / all_cpus;
+        // whatever the names say: without `PriorityFavorSmall`, large and short jobs are first
         if settings.favor_small {
             1.0 - factor
         } else {
@@ -387,6 +392,7 @@ impl SprioRow {
     /// Adds what a row of a table says of the job.
     fn add(&mut self, cells: &Cells<'_>) {
         let age = cells.number("AGE");
+        // only `sprio -n` prints a part of the largest priority, and parts as components
         if let Some(priority) = cells.get("PRIORITY")
             && priority.contains('.')
         {
@@ -561,6 +567,7 @@ impl Sprio {
     ) -> Option<(i64, i64)> {
         let row = self.row(job)?;
         let (factor, precision) = match (row.age_factor, row.age) {
+            // seven decimals are printed of a factor, and none of points
             (Some(factor), _) => (factor, 0.5e-7),
             (None, Some(age)) => {
                 let weight = f64::from(settings.weight_age);
@@ -828,6 +835,7 @@ impl Cluster {
                         row.cell(partition),
                     ))
                 });
+            // `sacctmgr` prints the priority that an association inherits: no account is looked up
             self.associations = Some(priorities);
             return Ok(problems);
         }
@@ -933,6 +941,8 @@ fn totals(of_conf: &[Record], printed: &[Record]) -> Option<NodeTotals> {
     for node in printed {
         by_name.extend(node.get("NodeName").map(|name| (name, node)));
     }
+    // slurmctld divides by all nodes of its file, also by those that `scontrol` does not print, with
+    // the state FUTURE or in a cloud and switched off
     let listed: Vec<&Record> = if of_conf.is_empty() {
         by_name.values().copied().collect()
     } else {
@@ -952,6 +962,7 @@ fn totals(of_conf: &[Record], printed: &[Record]) -> Option<NodeTotals> {
 
 /// The processors of a node that jobs can use.
 fn processors(node: &Record) -> u32 {
+    // `CPUEfctv` lacks the cores that `CoreSpecCount` reserves, as the number in the priority does
     let printed = node.number("CPUEfctv").or(node.number("CPUTot"));
     printed.unwrap_or(configured_cpus(node))
 }

@@ -633,6 +633,7 @@ impl Records {
                 );
                 self.warnings.push(text);
             }
+            // the tree adds the usage of members up again
             row.usage = own.max(0.0);
         }
     }

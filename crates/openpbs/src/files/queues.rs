@@ -418,6 +418,7 @@ impl LimitsByQueue {
     /// resource the last one counts.
     fn sort(&mut self) {
         for limits in self.hard.values_mut().chain(self.soft.values_mut()) {
+            // the sort is stable, and of equal ones the first stays
             limits.reverse();
             limits.sort_by(|limit, other| limit.key().cmp(&other.key()));
             limits.dedup_by(|limit, last| limit.key() == last.key());

@@ -324,6 +324,7 @@ impl SchedConfig {
                 }
             }
             "unknown_shares" => return self.apply_unknown_shares(line),
+            // before version 20; since then it is an attribute of the scheduler, which replaces this
             "preempt_queue_prio" => self.preempt_queue_prio = line.number()?,
             "resources" => self.checked_resources = list_of(value),
             "fairshare_usage_res" => self.fairshare_usage_res = value.to_owned(),
@@ -365,6 +366,7 @@ fn earlier_line(
     number: usize,
     first_lines: &mut ByTime<Option<usize>>,
 ) -> Option<usize> {
+    // the daemon has a list of these, to which each line adds
     if let "job_sort_key" | "node_sort_key" | "peer_queue" | "server_dyn_res" = line.name {
         return None;
     }
@@ -602,6 +604,7 @@ fn parse_times(text: &str) -> (Times, Option<String>) {
         "non_prime" | "NON_PRIME" => (false, true),
         "none" | "NONE" => (false, false),
         _ => {
+            // the daemon logs an error for such a word, and applies the line all the same
             if !word.starts_with('#') {
                 unknown = Some(format!("`{word}` is not `PRIME`, `NON_PRIME` or `ALL`"));
             }
