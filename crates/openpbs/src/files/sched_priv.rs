@@ -532,17 +532,18 @@ impl Line<'_> {
         })
     }
 
-    /// The same for nodes, with `total`, `assigned` or `unused` as a third word.
+    /// The same for nodes, with `total`, `assigned` or `unused` as a third word, and no other.
     fn node_sort_key(&self) -> Result<NodeSortKey, String> {
-        let amount = self.value.split_ascii_whitespace().nth(2);
-        Ok(NodeSortKey {
-            key: self.sort_key()?,
-            amount: match amount {
-                Some("unused") => NodeAmount::Unused,
-                Some("assigned") => NodeAmount::Assigned,
-                _ => NodeAmount::Total,
-            },
-        })
+        let key = self.sort_key()?;
+        let amount = match self.value.split_ascii_whitespace().nth(2) {
+            Some("unused") => NodeAmount::Unused,
+            Some("assigned") => NodeAmount::Assigned,
+            Some("total") | None => NodeAmount::Total,
+            Some(_) => {
+                return Err(self.bad_value("its third word is `total`, `assigned` or `unused`"));
+            }
+        };
+        Ok(NodeSortKey { key, amount })
     }
 }
 
@@ -1073,6 +1074,25 @@ mod tests {
             [
                 key("job_priority", SortFirst::High),
                 key("ncpus", SortFirst::Low)
+            ]
+        );
+    }
+
+    #[test]
+    fn a_key_of_nodes_with_another_amount_is_not_used() {
+        let text = "node_sort_key: \"ncpus HIGH unused\"\nnode_sort_key: \"mem LOW free\"\n";
+        let config = SchedConfig::parse(text.as_bytes());
+        assert_eq!(
+            config.node_sort_key.prime,
+            [NodeSortKey {
+                key: key("ncpus", SortFirst::High),
+                amount: NodeAmount::Unused
+            }]
+        );
+        assert_eq!(
+            warned(text),
+            [
+                "line 2: `node_sort_key` cannot be `mem LOW free`: its third word is `total`, `assigned` or `unused`"
             ]
         );
     }
