@@ -68,19 +68,14 @@ fn simulate_one(
 ) -> Result<Outcome, CliError> {
     let source = read_formula(&arguments.formula, Some(site))?;
     let given = GivenFormula::new(source, arguments.site.numbers);
-    let log = JudgedLog::read(arguments, site, &[&given])?;
-    let simulation = Simulation {
-        arguments,
-        site,
-        log: &log,
-    };
+    let simulation = Simulation::read(arguments, site, &[&given])?;
     let mut report = simulation.simulate(&given, None)?;
     let failing = report.found.failing.as_ref();
     let clause = failing.map(|failing| failing.clause("the formula"));
     report_failing(arguments, clause.as_slice());
     if arguments.validate {
         let schedule = &report.simulated.schedule;
-        report.validation = Validation::new(&log.workload, schedule, log.warm_up);
+        report.validation = Validation::new(report.workload, schedule, simulation.warm_up);
         if report.validation.is_none() {
             return Err(CliError::content(
                 "the log does not say how long its jobs waited, so there is nothing to compare with",
@@ -99,12 +94,7 @@ fn simulate_change(
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
     let given = read_formulas(arguments, site)?;
-    let log = JudgedLog::read(arguments, site, &[&given.old, &given.new])?;
-    let simulation = Simulation {
-        arguments,
-        site,
-        log: &log,
-    };
+    let simulation = Simulation::read(arguments, site, &[&given.old, &given.new])?;
     let old = simulation.simulate(&given.old, None)?;
     let new = simulation.simulate(&given.new, Some(&old))?;
     let sides = OldNew::new(old, new);
@@ -151,15 +141,55 @@ fn output<'a>(arguments: &'a SimulateArgs, site: &'a Site) -> Output<'a> {
     }
 }
 
-/// What is simulated.
-#[derive(Clone, Copy)]
+/// What is simulated: a log at a site, and how it is judged.
 pub(crate) struct Simulation<'a> {
     pub(crate) arguments: &'a SimulateArgs,
     pub(crate) site: &'a Site,
-    pub(crate) log: &'a JudgedLog,
+    pub(crate) workload: Workload,
+    /// The goals by which a simulation is judged.
+    pub(crate) goals: Option<Goals>,
+    /// How long after the first submission the jobs begin that are counted, in seconds.
+    pub(crate) warm_up: i64,
+    /// Whether that is the time in which usage that starts fresh decays once.
+    is_until_decay: bool,
 }
 
 impl<'a> Simulation<'a> {
+    /// Reads the log with what the formulas and the goals need, or generates one.
+    pub(crate) fn read(
+        arguments: &'a SimulateArgs,
+        site: &'a Site,
+        given: &[&GivenFormula],
+    ) -> Result<Self, CliError> {
+        let goals = match &arguments.goals {
+            Some(path) => Some(read_goals(path, site)?),
+            None => None,
+        };
+        let workload = match (arguments.generate, arguments.log.processors) {
+            (Some(jobs), Some(processors)) => generate_workload(arguments, jobs, processors.get()),
+            _ => read_workload(arguments, site, given, goals.as_ref())?,
+        };
+        let (warm_up, is_until_decay) = match arguments.log.warm_up_seconds() {
+            Some(seconds) => (seconds, false),
+            None => {
+                let options = simulation(&arguments.log, &arguments.site);
+                let warm_up = site.warm_up(&workload, &options);
+                let warm_up = warm_up.map_err(|error| without_names(arguments, error))?;
+                too_short(warm_up).iter().for_each(warn);
+                (warm_up.seconds(), warm_up.seconds() > 0)
+            }
+        };
+        check_warm_up(&workload, warm_up)?;
+        Ok(Self {
+            arguments,
+            site,
+            workload,
+            goals,
+            warm_up,
+            is_until_decay,
+        })
+    }
+
     /// Simulates the log under a formula.
     /// `before` is what it is compared with: its warnings are not shown again, and if Ctrl-C ended
     /// it, this one ends with as many jobs.
@@ -167,13 +197,13 @@ impl<'a> Simulation<'a> {
         &self,
         given: &GivenFormula,
         before: Option<&SimulationReport<'_>>,
-    ) -> Result<SimulationReport<'a>, CliError> {
+    ) -> Result<SimulationReport<'_>, CliError> {
         let Self {
             arguments,
             site,
-            log,
-        } = *self;
-        let workload = &log.workload;
+            workload,
+            ..
+        } = self;
         let on_error = arguments.site.on_error;
         let formula = given.parsed()?;
         let found = site.lint(formula, workload);
@@ -215,13 +245,13 @@ impl<'a> Simulation<'a> {
                 checked.findings.push(found);
             }
         }
-        let rules = rules_in_words(site, arguments.site.rules, log, given.text(), &simulated);
+        let rules = self.rules(given.text(), &simulated);
         let mut report = SimulationReport::new(
             given.text(),
             workload,
             simulated,
-            log.warm_up,
-            log.goals.as_ref(),
+            self.warm_up,
+            self.goals.as_ref(),
             before.map(|before| &*before.goals),
         );
         report.found = Found {
@@ -240,7 +270,7 @@ impl<'a> Simulation<'a> {
         formula: &Formula,
         before: Option<&SimulationReport<'_>>,
     ) -> Result<SimulatedQueue, SiteError> {
-        let workload = &self.log.workload;
+        let workload = &self.workload;
         let mut most = None;
         if let Some(before) = before
             && !before.simulated.schedule.is_complete
@@ -271,7 +301,7 @@ impl<'a> Simulation<'a> {
 
     /// Warns of a simulation, where no document does, and of one that Ctrl-C has ended.
     fn warn_of(&self, simulated: &SimulatedQueue, warnings: &[String]) {
-        let workload = &self.log.workload;
+        let workload = &self.workload;
         if !self.arguments.answer.format.is_document() {
             warn_all(warnings);
         }
@@ -302,6 +332,64 @@ impl<'a> Simulation<'a> {
             return Ok(of_queue);
         }
         Ok(checked)
+    }
+
+    /// The rules of a simulation under a formula, of which those that make it believable are on the first
+    /// screen, and the machine unless its size was given.
+    fn rules(&self, formula: &str, simulated: &SimulatedQueue) -> Vec<Fact> {
+        let site = self.site;
+        let machine = Fact::new("machine", machine_in_words(simulated));
+        let mut facts = vec![
+            Fact::new("formula", formula.trim_end()),
+            machine.in_full_if(simulated.processors.are_given()),
+        ];
+        if has_tree(site.files()) {
+            let whose = match self.arguments.site.rules {
+                PolicyRules::Documented => "the published document",
+                PolicyRules::Scheduler => "the daemon",
+            };
+            let decay = simulated
+                .decay
+                .map_or_else(|| "usage does not decay".to_owned(), decay_in_words);
+            let policy = site.policy();
+            let text = format!(
+                "policy {} by the rules of {whose} (--rules); {decay}",
+                policy.as_str()
+            );
+            facts.push(Fact::new("fair share", text).in_full_if(policy == PolicyName::Pbs));
+        }
+        if self.warm_up > 0 {
+            facts.push(Fact::new("warm-up", self.warm_up_in_words()));
+        }
+        facts.extend(facts_of(&Vec::from_iter(site.python_rule())));
+        if !simulated.left_out.is_empty() {
+            facts.push(Fact::new("without", without_words(&simulated.left_out)).in_full());
+        }
+        if let Some(preemptions) = &simulated.schedule.preemptions {
+            facts.push(Fact::new("preemption", preemptions_in_words(preemptions)));
+        }
+        if !simulated.limits.is_empty() {
+            let limits = format!("running jobs of {}", simulated.limits.join(", "));
+            facts.push(Fact::new("limits", limits).in_full());
+        }
+        facts
+    }
+
+    /// Which of the first jobs do not count.
+    fn warm_up_in_words(&self) -> String {
+        let reason = if self.is_until_decay {
+            ", until usage decays"
+        } else {
+            ""
+        };
+        let first = self.workload.jobs().first().map_or(0, |job| job.submit);
+        let jobs = self
+            .workload
+            .count_before(first.saturating_add(self.warm_up));
+        format!(
+            "{jobs} jobs of the first {} are left out{reason} (--warm-up)",
+            waiting_time(self.warm_up)
+        )
     }
 }
 
@@ -451,52 +539,6 @@ fn read_files(arguments: &SimulateArgs) -> Vec<&PathBuf> {
         .collect()
 }
 
-/// A log and how it is judged.
-pub(crate) struct JudgedLog {
-    pub(crate) workload: Workload,
-    /// The goals by which a simulation is judged.
-    pub(crate) goals: Option<Goals>,
-    /// How long after the first submission the jobs begin that are counted, in seconds.
-    pub(crate) warm_up: i64,
-    /// Whether that is the time in which usage that starts fresh decays once.
-    is_until_decay: bool,
-}
-
-impl JudgedLog {
-    /// Reads the log with what the formulas and the goals need, or generates one.
-    pub(crate) fn read(
-        arguments: &SimulateArgs,
-        site: &Site,
-        given: &[&GivenFormula],
-    ) -> Result<Self, CliError> {
-        let goals = match &arguments.goals {
-            Some(path) => Some(read_goals(path, site)?),
-            None => None,
-        };
-        let workload = match (arguments.generate, arguments.log.processors) {
-            (Some(jobs), Some(processors)) => generate_workload(arguments, jobs, processors.get()),
-            _ => read_workload(arguments, site, given, goals.as_ref())?,
-        };
-        let (warm_up, is_until_decay) = match arguments.log.warm_up_seconds() {
-            Some(seconds) => (seconds, false),
-            None => {
-                let options = simulation(&arguments.log, &arguments.site);
-                let warm_up = site.warm_up(&workload, &options);
-                let warm_up = warm_up.map_err(|error| without_names(arguments, error))?;
-                too_short(warm_up).iter().for_each(warn);
-                (warm_up.seconds(), warm_up.seconds() > 0)
-            }
-        };
-        check_warm_up(&workload, warm_up)?;
-        Ok(Self {
-            workload,
-            goals,
-            warm_up,
-            is_until_decay,
-        })
-    }
-}
-
 fn generate_workload(arguments: &SimulateArgs, jobs: usize, processors: u32) -> Workload {
     let SimulateArgs { load, seed, .. } = *arguments;
     let _progress = Progress::start("generating the workload");
@@ -545,9 +587,9 @@ fn shaken(
     formulas: &[&GivenFormula],
 ) -> Result<Option<Shake>, CliError> {
     let runs = simulation.arguments.shake.map_or(0, |runs| runs as usize);
-    let warm_up = simulation.log.warm_up;
+    let warm_up = simulation.warm_up;
     let runs = on_all_cores("shaking", runs, |index| {
-        let workload = simulation.log.workload.shaken(index as u64 + 1);
+        let workload = simulation.workload.shaken(index as u64 + 1);
         let mut sides = Vec::new();
         for given in formulas {
             let Some(side) = simulate(simulation, &workload, given)? else {
@@ -680,52 +722,6 @@ fn warn_of_site(arguments: &SimulateArgs, site: &Site) {
     }
 }
 
-/// The rules of a simulation under a formula, of which those that make it believable are on the first
-/// screen, and the machine unless its size was given.
-fn rules_in_words(
-    site: &Site,
-    rules: PolicyRules,
-    log: &JudgedLog,
-    formula: &str,
-    simulated: &SimulatedQueue,
-) -> Vec<Fact> {
-    let machine = Fact::new("machine", machine_in_words(simulated));
-    let mut facts = vec![
-        Fact::new("formula", formula.trim_end()),
-        machine.in_full_if(simulated.processors.are_given()),
-    ];
-    if has_tree(site.files()) {
-        let whose = match rules {
-            PolicyRules::Documented => "the published document",
-            PolicyRules::Scheduler => "the daemon",
-        };
-        let decay = simulated
-            .decay
-            .map_or_else(|| "usage does not decay".to_owned(), decay_in_words);
-        let policy = site.policy();
-        let text = format!(
-            "policy {} by the rules of {whose} (--rules); {decay}",
-            policy.as_str()
-        );
-        facts.push(Fact::new("fair share", text).in_full_if(policy == PolicyName::Pbs));
-    }
-    if log.warm_up > 0 {
-        facts.push(Fact::new("warm-up", warm_up_in_words(log)));
-    }
-    facts.extend(facts_of(&Vec::from_iter(site.python_rule())));
-    if !simulated.left_out.is_empty() {
-        facts.push(Fact::new("without", without_words(&simulated.left_out)).in_full());
-    }
-    if let Some(preemptions) = &simulated.schedule.preemptions {
-        facts.push(Fact::new("preemption", preemptions_in_words(preemptions)));
-    }
-    if !simulated.limits.is_empty() {
-        let limits = format!("running jobs of {}", simulated.limits.join(", "));
-        facts.push(Fact::new("limits", limits).in_full());
-    }
-    facts
-}
-
 /// How often jobs gave way, and what was lost by it.
 fn preemptions_in_words(preemptions: &Preemptions) -> String {
     let Preemptions {
@@ -754,21 +750,6 @@ fn machine_in_words(simulated: &SimulatedQueue) -> String {
         placed => format!(", chunks of {} on hosts", count(placed, "job")),
     };
     format!("{processors}{source}{placed}, {}", simulated.backfilling)
-}
-
-/// Which of the first jobs do not count.
-fn warm_up_in_words(log: &JudgedLog) -> String {
-    let reason = if log.is_until_decay {
-        ", until usage decays"
-    } else {
-        ""
-    };
-    let first = log.workload.jobs().first().map_or(0, |job| job.submit);
-    let jobs = log.workload.count_before(first.saturating_add(log.warm_up));
-    format!(
-        "{jobs} jobs of the first {} are left out{reason} (--warm-up)",
-        waiting_time(log.warm_up)
-    )
 }
 
 /// How usage decays; in steps that take less than half of it, also the time in which half of it is

@@ -16,7 +16,7 @@ use crate::cli::output::Output;
 use crate::cli::{CliError, GivenFormula, Outcome, read_formula, warn};
 use crate::commands::simulate::request::{Param, SimulateArgs};
 use crate::commands::simulate::run::{
-    Interruptible, JudgedLog, Simulation, end_simulation_at_interrupt, meets_goals, on_all_cores,
+    Interruptible, Simulation, end_simulation_at_interrupt, meets_goals, on_all_cores,
 };
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::sections::not_judged;
@@ -56,13 +56,8 @@ pub(crate) fn sweep(
         ..template.clone()
     };
     let filled = GivenFormula::new(filled, arguments.site.numbers);
-    let log = JudgedLog::read(arguments, site, &[&filled])?;
+    let simulation = Simulation::read(arguments, site, &[&filled])?;
     end_simulation_at_interrupt();
-    let simulation = Simulation {
-        arguments,
-        site,
-        log: &log,
-    };
     let combinations = combinations(&arguments.param)?;
     let runs = on_all_cores("simulating", combinations.len(), |index| {
         run_one(&simulation, &template.text, &combinations[index])
@@ -96,12 +91,12 @@ fn run_one(
         Ok(formula) => formula,
         Err(error) => return Err(CliError::content(format!("`{text}`: {error}"))),
     };
-    let JudgedLog {
+    let Simulation {
         workload,
         goals,
         warm_up,
         ..
-    } = simulation.log;
+    } = simulation;
     let simulated = match simulation.run_once(&formula, workload, &mut Interruptible) {
         Err(SiteError::NotArithmetic) => {
             if let Some(name) = unfilled(&text) {
