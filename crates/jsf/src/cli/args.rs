@@ -5,14 +5,14 @@ use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use crate::cli::site::{Reader, STDIN, SiteArgs, threshold};
+use crate::cli::site::{PolicyArg, Reader, STDIN, SiteArgs, threshold};
 use clap::builder::{PathBufValueParser, Resettable, TypedValueParser};
 use clap::{Arg, Args, Id, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use job_sort_formula::rank::OldNew;
-use jsf_openpbs::amounts::{Time, parse_duration, seconds_of_ctime, seconds_of_date};
+use jsf_openpbs::amounts::{NumberMode, Time, parse_duration, seconds_of_ctime, seconds_of_date};
 use jsf_site::{Role, SimulationOptions, Site, SiteFiles, StartingUsage, is_stdin};
 
 use crate::answer::{Cells, Format};
@@ -455,6 +455,21 @@ pub fn simulated_files(site: &SiteArgs) -> Result<SiteFiles, CliError> {
         ));
     }
     site.files_without(named.map(|_| Role::Usage))
+}
+
+/// Refuses rules that no simulation follows.
+pub(crate) fn require_simulated_rules(site: &SiteArgs) -> Result<(), CliError> {
+    if site.numbers == NumberMode::Decimal {
+        return Err(CliError::usage(
+            "a simulation computes with doubles, not with decimals",
+        ));
+    }
+    if site.policy == Some(PolicyArg::All) {
+        return Err(CliError::usage(
+            "a simulation needs one policy, not `all` of them",
+        ));
+    }
+    Ok(())
 }
 
 /// Parses a number of processors.

@@ -312,6 +312,26 @@ fn a_short_log_is_refused_without_force() {
 }
 
 #[test]
+fn rules_that_no_simulation_follows_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = fitted(folder.path(), GOALS);
+    for (options, message) in [
+        (
+            ["--numbers", "decimal"],
+            "a simulation computes with doubles, not with decimals",
+        ),
+        (
+            ["--policy", "all"],
+            "a simulation needs one policy, not `all` of them",
+        ),
+    ] {
+        let refused = run(&arguments, &options, "2");
+        assert_eq!(refused.status.code(), Some(2), "{}", stdout(&refused));
+        assert!(stderr(&refused).contains(message), "{}", stderr(&refused));
+    }
+}
+
+#[test]
 fn no_command_sets_a_formula_that_fails_or_misses_its_wishes() {
     let failing = "{a=1:1..10}*log(fairshare_factor) + {b=1:0..5}*eligible_time/3600";
     let asked = |template: &str, prefer: [&str; 2], options: &[&str]| {

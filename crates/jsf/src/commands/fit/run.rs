@@ -14,8 +14,8 @@ use jsf_site::{FormulaText, Site};
 
 use crate::answer::Answer;
 use crate::cli::args::{
-    AnswerArgs, FormulaArgs, ReportArgs, argument_of_log, simulated_files, simulation,
-    workload_readers,
+    AnswerArgs, FormulaArgs, ReportArgs, argument_of_log, require_simulated_rules, simulated_files,
+    simulation, workload_readers,
 };
 use crate::cli::output::{Output, Page};
 use crate::cli::site::{SiteArgs, require_one_reader};
@@ -195,6 +195,7 @@ fn fit_log(
     let Some(path) = &arguments.goals else {
         return Err(CliError::usage("no goals: give a file"));
     };
+    require_simulated_rules(&arguments.site)?;
     let files = simulated_files(&arguments.site)?.for_workload();
     let site = Site::from_files(files, arguments.site.rules(None))?;
     require_working(arguments, &site, template)?;

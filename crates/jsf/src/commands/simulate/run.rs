@@ -11,7 +11,6 @@ use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::rank::{Consequence, OldNew, OnError};
 use job_sort_formula::{Formula, parallel};
-use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{Checked, Verdict};
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_simulate::{
@@ -25,9 +24,11 @@ use signal_hook::consts::SIGINT;
 use signal_hook::flag::{self, register_conditional_shutdown};
 
 use crate::answer::Format;
-use crate::cli::args::{FormulaArgs, simulated_files, simulation, workload_readers};
+use crate::cli::args::{
+    FormulaArgs, require_simulated_rules, simulated_files, simulation, workload_readers,
+};
 use crate::cli::output::{Output, Page};
-use crate::cli::site::{PolicyArg, note_idle, refuse_idle, require_one_reader};
+use crate::cli::site::{note_idle, refuse_idle, require_one_reader};
 use crate::cli::{
     CliError, GivenFormula, Outcome, Progress, read_formula, report, show_site, warn, warn_all,
 };
@@ -427,16 +428,7 @@ fn failure_kind(arguments: &SimulateArgs) -> &'static str {
 
 /// Opens the site of a log, whose jobs are not those of its queue.
 fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
-    if arguments.site.numbers == NumberMode::Decimal {
-        return Err(CliError::usage(
-            "a simulation computes with doubles, not with decimals",
-        ));
-    }
-    if arguments.site.policy == Some(PolicyArg::All) {
-        return Err(CliError::usage(
-            "a simulation needs one policy, not `all` of them",
-        ));
-    }
+    require_simulated_rules(&arguments.site)?;
     let of_queue = ("--queue", arguments.site.files.has(Role::Queue));
     refuse_idle(
         &[of_queue],
