@@ -4,6 +4,7 @@
 //! A library prints nothing, so `warnings` of an answer also has what the command writes to
 //! standard error.
 
+use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -166,7 +167,7 @@ enum Question {
         formula: Option<String>,
         #[serde(default)]
         jobs: Vec<String>,
-        processors: Option<u32>,
+        processors: Option<NonZeroU32>,
     },
     Replay {
         formula: Option<String>,
@@ -403,7 +404,7 @@ impl AskedSite<'_> {
         &self,
         formula: Option<String>,
         asked: Vec<String>,
-        processors: Option<u32>,
+        processors: Option<NonZeroU32>,
     ) -> Result<String, RunError> {
         let mut found = None;
         // a scheduler without a formula has cycles too
@@ -412,7 +413,7 @@ impl AskedSite<'_> {
         }
         let request = CycleRequest {
             formula: found.as_ref().map(|found| &found.parsed),
-            processors,
+            processors: processors.map(NonZeroU32::get),
             asked,
             ..CycleRequest::default()
         };

@@ -144,6 +144,7 @@ fn a_request_that_does_not_say_what_is_asked_is_refused() {
     let message = refused("trajectory", json!({"jobs": [JOB], "hours": 0}));
     assert!(message.contains("`hours` is 0"), "{message}");
     assert!(refused("explain", json!({})).contains("missing field `jobs`"));
+    assert!(refused("cycle", json!({"processors": 0})).contains("expected a nonzero u32"));
     assert!(refused("simulate", json!({})).contains("`workload` is missing"));
     let message = refused("simulate", json!({"workload": "x", "decay": "soon"}));
     assert!(message.contains("soon"), "{message}");
