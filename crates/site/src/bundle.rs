@@ -72,26 +72,21 @@ impl Site {
         let mut warnings = Vec::new();
         for (role, source) in files.sources() {
             let content = match role {
-                // no answer of a page needs the times, nor the nodes and reservations, which have
-                // the names of hosts; what Slurm's priority depends on is among the inputs of the jobs
-                Role::SchedPriv
-                | Role::SchedFormula
-                | Role::Holidays
-                | Role::DedicatedTime
-                | Role::Formula
-                | Role::Log
-                | Role::Nodes
-                | Role::Reservations
-                | Role::SlurmVersion
-                | Role::Partitions
-                | Role::SlurmNodes
-                | Role::Qos
-                | Role::Associations
-                | Role::Sprio => {
-                    continue;
-                }
                 Role::Queue => self.written_jobs(&mut warnings)?,
-                _ => source.read()?,
+                Role::Server
+                | Role::Queues
+                | Role::Resources
+                | Role::ResourceGroup
+                | Role::Usage
+                | Role::SchedConfig
+                | Role::Tree
+                | Role::SlurmConf
+                | Role::Time
+                | Role::Python
+                | Role::System => source.read()?,
+                // no answer of a page needs the others; nodes and reservations have the names of
+                // hosts, and what Slurm's priority depends on is among the inputs of the jobs
+                _ => continue,
             };
             entries.push(BundledFile {
                 role: Some(role),

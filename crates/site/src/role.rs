@@ -1,14 +1,13 @@
 //! What a site's files are read for: the usual names of each, what it has to contain, and the
 //! consequence if it is missing.
 
-use ExpectedAt::{EverySite, OpenPbs, SitesWith};
 use job_sort_formula::diagnostic::{Message, Need};
 use jsf_ingest::FileKind::{self, *};
 use jsf_json::clipped;
 use jsf_slurm::SlurmDocument;
 use serde::{Deserialize, Serialize};
 
-use crate::SiteError;
+use crate::{SiteError, SiteFiles};
 
 /// What a file of a site is read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -96,22 +95,17 @@ pub struct RoleFiles {
 
 /// The entry of a missing file in a list of a site's files.
 pub struct MissingFile {
-    pub expected: ExpectedAt,
+    /// Whether a site with these files is expected to have it.
+    pub is_expected: fn(&SiteFiles) -> bool,
     /// The file.
     pub what: &'static str,
     /// What follows.
     pub consequence: &'static str,
 }
 
-/// The sites of which a file is expected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExpectedAt {
-    EverySite,
-    /// Sites with neither a tree nor settings of Slurm.
-    OpenPbs,
-    /// Sites that have a file of another role.
-    SitesWith(Role),
-}
+/// Whether nothing shows a site of Slurm: neither its tree nor its settings.
+const MAY_BE_OPENPBS: fn(&SiteFiles) -> bool =
+    |files| !files.has(Role::Tree) && !files.has(Role::SlurmConf);
 
 /// The limit for files with a line or a record for each entity, association or queue.
 const LARGE: u64 = 256 << 20;
@@ -131,12 +125,12 @@ const NO_FILE: RoleFiles = RoleFiles {
 };
 
 const fn missing(
-    expected: ExpectedAt,
+    is_expected: fn(&SiteFiles) -> bool,
     what: &'static str,
     consequence: &'static str,
 ) -> Option<MissingFile> {
     Some(MissingFile {
-        expected,
+        is_expected,
         what,
         consequence,
     })
@@ -161,7 +155,7 @@ pub static ROLES: [RoleFiles; 26] = [
         what: "jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON, `squeue --json` or `scontrol show job`",
         heading: "jobs",
         missing: missing(
-            EverySite,
+            |_| true,
             "the jobs",
             "a formula is checked, but nothing can be ranked",
         ),
@@ -177,7 +171,7 @@ pub static ROLES: [RoleFiles; 26] = [
         what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
         heading: "server",
         missing: missing(
-            OpenPbs,
+            MAY_BE_OPENPBS,
             "the server (`qstat -Bf`)",
             "its defaults, its threshold and `eligible_time_enable` are not known",
         ),
@@ -192,7 +186,7 @@ pub static ROLES: [RoleFiles; 26] = [
         what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
         heading: "queues",
         missing: missing(
-            OpenPbs,
+            MAY_BE_OPENPBS,
             "the queues (`qstat -Qf`)",
             "`queue_priority` is 0 for every job",
         ),
@@ -208,7 +202,7 @@ pub static ROLES: [RoleFiles; 26] = [
         what: "`resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`",
         heading: "resources",
         missing: missing(
-            OpenPbs,
+            MAY_BE_OPENPBS,
             "the resources (`resourcedef`, `qmgr -c 'print resource'`)",
             "a resource of the site is known only where a job, a queue or the server lists it",
         ),
@@ -248,9 +242,9 @@ pub static ROLES: [RoleFiles; 26] = [
         shown_by: &[ResourceGroup],
         accepted: &[Empty],
         what: "`resource_group` with lines `name cgroup parent shares`",
-        heading: "scheduler",
+        heading: SCHEDULER,
         missing: missing(
-            OpenPbs,
+            MAY_BE_OPENPBS,
             "`sched_priv/resource_group`",
             "there is no fair-share tree",
         ),
@@ -262,7 +256,7 @@ pub static ROLES: [RoleFiles; 26] = [
         shown_by: &[Usage],
         accepted: &[Binary, Empty],
         what: "the scheduler's binary file `usage`",
-        heading: "scheduler",
+        heading: SCHEDULER,
         // that it is missing is a warning of the site
         ..NO_FILE
     },
@@ -273,9 +267,9 @@ pub static ROLES: [RoleFiles; 26] = [
         accepted: &[Empty],
         what: "`sched_config` with lines `name: value`",
         limit: SMALL,
-        heading: "scheduler",
+        heading: SCHEDULER,
         missing: missing(
-            OpenPbs,
+            MAY_BE_OPENPBS,
             "`sched_priv/sched_config`",
             "only the formula orders the jobs, and the defaults are assumed for unknown_shares, \
              fairshare_usage_res, the decay and the fair-share entity",
@@ -287,7 +281,7 @@ pub static ROLES: [RoleFiles; 26] = [
         shown_by: &[SchedFormula],
         accepted: FORMULA,
         what: A_FORMULA,
-        heading: "scheduler",
+        heading: SCHEDULER,
         ..NO_FILE
     },
     RoleFiles {
@@ -296,7 +290,7 @@ pub static ROLES: [RoleFiles; 26] = [
         accepted: &[Text, Empty],
         what: "`holidays` with lines such as `weekday 0600 1730`",
         limit: SMALL,
-        heading: "scheduler",
+        heading: SCHEDULER,
         // only a scheduling cycle needs them
         ..NO_FILE
     },
@@ -306,7 +300,7 @@ pub static ROLES: [RoleFiles; 26] = [
         accepted: &[Text, Empty],
         what: "`dedicated_time` with lines `MM/DD/YYYY HH:MM MM/DD/YYYY HH:MM`",
         limit: SMALL,
-        heading: "scheduler",
+        heading: SCHEDULER,
         // only a scheduling cycle needs them
         ..NO_FILE
     },
@@ -325,7 +319,7 @@ pub static ROLES: [RoleFiles; 26] = [
                `flux account export-db --fairshare-emulate`",
         heading: "tree",
         missing: missing(
-            SitesWith(Role::SlurmConf),
+            |files| files.has(Role::SlurmConf),
             "Slurm's tree (`sshare -a -l -P`, `sshare -a --json`)",
             "there are no shares",
         ),
@@ -340,7 +334,7 @@ pub static ROLES: [RoleFiles; 26] = [
         limit: SMALL,
         heading: "Slurm",
         missing: missing(
-            SitesWith(Role::Tree),
+            |files| files.has(Role::Tree),
             "`slurm.conf`",
             "Slurm's defaults apply: fair tree, a half-life of 7 days",
         ),
@@ -435,6 +429,8 @@ pub static ROLES: [RoleFiles; 26] = [
     },
 ];
 
+/// The heading of the files in the scheduler's folder.
+const SCHEDULER: &str = "scheduler";
 const SETTINGS: &[FileKind] = &[Server, Queues, Qmgr];
 const FORMULA: &[FileKind] = &[Server, Qmgr, SchedFormula, Text, Json, Empty];
 const A_FORMULA: &str =
@@ -457,15 +453,7 @@ impl Role {
 
     /// Whether the file is one of the scheduler's own, in its folder.
     pub(crate) fn is_of_scheduler(self) -> bool {
-        matches!(
-            self,
-            Self::ResourceGroup
-                | Self::Usage
-                | Self::SchedConfig
-                | Self::SchedFormula
-                | Self::Holidays
-                | Self::DedicatedTime
-        )
+        self.files().heading == SCHEDULER
     }
 
     /// Whether only a site of OpenPBS has such a file.

@@ -21,7 +21,7 @@ use crate::found_files::{
     FoundFiles, candidates, in_scheduler_folder, is_sched_priv, is_site_file, read_archive,
     read_archive_stream,
 };
-use crate::role::{ExpectedAt, MissingFile, ROLES};
+use crate::role::{MissingFile, ROLES};
 use crate::{FileSource, Role, SiteError, is_stdin};
 
 /// The files of a site by their roles, each of them optional.
@@ -527,12 +527,7 @@ impl SiteFiles {
             let Some(file) = &files.missing else {
                 continue;
             };
-            let is_expected = match file.expected {
-                ExpectedAt::EverySite => true,
-                ExpectedAt::OpenPbs => !self.has(Role::Tree) && !self.has(Role::SlurmConf),
-                ExpectedAt::SitesWith(role) => self.has(role),
-            };
-            if is_expected {
+            if (file.is_expected)(self) {
                 missing.push(file);
             }
         }

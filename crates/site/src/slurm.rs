@@ -29,6 +29,7 @@ use serde_json::{Map, Value};
 
 use crate::role::unexpected;
 use crate::site_files::in_file;
+use crate::translation::with_names;
 use crate::{DescribedJob, FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
 
 /// The longest document of jobs of Slurm that is read, in bytes.
@@ -216,21 +217,13 @@ impl SlurmQueue {
     /// grow.
     pub fn aging_formula(&self, formula: &Formula, schema: &Schema) -> Option<AgingFormula> {
         let max_age = self.settings.max_age;
-        let expr = formula.expr();
-        let mut ages = Vec::new();
-        for (_, node) in expr.iter() {
-            if node.name() == Some(AGE) {
-                ages.push(node.span.start as usize..node.span.end as usize);
-            }
-        }
-        if ages.is_empty() || max_age == 0 {
+        if max_age == 0 || !formula.names().contains(&AGE) {
             return None;
         }
-        ages.sort_unstable_by_key(|span| span.start);
-        let mut text = expr.text().to_owned();
-        for span in ages.into_iter().rev() {
-            text.replace_range(span, "min(1.0, age_factor)");
-        }
+        let expr = formula.expr();
+        let text = with_names(expr, expr.span(), |name| {
+            (name == AGE).then(|| "min(1.0, age_factor)".to_owned())
+        });
         let program = Formula::parse(&text).ok()?.compile(schema).ok()?;
         Some(AgingFormula { program, max_age })
     }

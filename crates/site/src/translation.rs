@@ -7,9 +7,10 @@
 
 use std::collections::BTreeMap;
 
+use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::{Program, Summand};
-use job_sort_formula::formula::syntax::ExprKind;
+use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::nearest_double;
@@ -658,26 +659,9 @@ fn to_pbs(formula: &Formula, conf: &SlurmConf, cluster: &Cluster) -> Translation
         resources: BTreeMap::new(),
         translation: Translation::default(),
     };
-    let expr = formula.expr();
-    let mut names: Vec<(usize, usize, String)> = Vec::new();
-    for (_, node) in expr.iter() {
-        if let ExprKind::Name(name) = &node.kind
-            && let Some(replacement) = translator.replacement(name)
-        {
-            let (start, end) = (node.span.start as usize, node.span.end as usize);
-            names.push((start, end, replacement));
-        }
-    }
-    names.sort_unstable();
     // PBS has no greatest priority, and its value need not be a whole number
     let sum = formula.sum_under_limits();
-    let (start, end) = (sum.start as usize, sum.end as usize);
-    names.retain(|(at, ..)| (start..end).contains(at));
-    let mut text = expr.text()[..end].to_owned();
-    for (first, last, replacement) in names.iter().rev() {
-        text.replace_range(first..last, replacement);
-    }
-    text.drain(..start);
+    let text = with_names(formula.expr(), sum, |name| translator.replacement(name));
     let mut translation = translator.translation;
     let mut lines = Vec::new();
     for (name, kind) in &translator.resources {
@@ -690,6 +674,29 @@ fn to_pbs(formula: &Formula, conf: &SlurmConf, cluster: &Cluster) -> Translation
     translation.settings = lines;
     translation.formula = text;
     translation
+}
+
+/// A part of a formula with other texts in place of some names.
+pub fn with_names(
+    expr: &Expr,
+    part: Span,
+    mut replacement: impl FnMut(&str) -> Option<String>,
+) -> String {
+    let mut names = Vec::new();
+    for (_, node) in expr.iter() {
+        if let Some(name) = node.name()
+            && let Some(text) = replacement(name)
+        {
+            names.push((node.span.range(), text));
+        }
+    }
+    names.retain(|(place, _)| part.range().contains(&place.start));
+    names.sort_unstable_by_key(|(place, _)| place.start);
+    let mut text = expr.text()[..part.range().end].to_owned();
+    for (place, replacement) in names.into_iter().rev() {
+        text.replace_range(place, &replacement);
+    }
+    text.split_off(part.range().start)
 }
 
 struct Translator<'c> {
