@@ -248,6 +248,7 @@ impl Documents {
     fn add(&mut self, document: &SiteDocument<'_>, role: Role) -> Result<Vec<Role>, SiteError> {
         let SiteDocument { name, objects, .. } = document;
         let is_resourcedef = objects.notation == Notation::ResourceDef;
+        // one that only lists names looks like any text
         if !(is_resourcedef && role.files().accepted.contains(&FileKind::Empty)) {
             document.require(role)?;
         }

@@ -611,6 +611,7 @@ impl SlurmQueue {
         } else {
             None
         };
+        // slurmctld keeps such a priority as it is, whatever the factors are
         if direct.is_some() {
             inputs.insert("fairshare_factor".to_owned(), 0.0);
             for number in inputs.values_mut() {
@@ -1016,6 +1017,7 @@ impl SlurmQueue {
                 let found = Difference {
                     row,
                     printed,
+                    // as C prints it with `%.0f`
                     computed: (weight * value).round_ties_even(),
                 };
                 if found.amount() > tolerated {

@@ -541,9 +541,11 @@ impl Weights {
     /// Writes the settings, and the formula that has the same order in the names of PBS.
     fn write(&self, queues: &[(&str, i64)], translation: &mut Translation) {
         let priorities = queues.iter().map(|(_, priority)| *priority);
+        // PriorityJobFactor has no sign
         let lowest = priorities.min().unwrap_or(0).min(0);
         let scale = self.scale();
         let whole = |weight: f64| (weight * scale).round();
+        // under fair tree the factor is a place among all users, which no formula of PBS gives
         let mut flags = vec!["NO_FAIR_TREE"];
         let mut sum = Vec::new();
         let mut lines = Vec::new();
