@@ -198,11 +198,15 @@ impl JobTable {
             self.queued_at.resize(first, UNKNOWN_TIME);
             self.queued_at.extend_from_slice(times);
         }
-        for (row, reason) in &batch.exclusions {
-            if rows.contains(row) {
-                let row = first + row - rows.start;
-                self.exclusions.insert(row as u32, reason.clone());
+        // a batch may be appended in as many parts as it has rows
+        let excluded = &batch.exclusions;
+        let skipped = excluded.partition_point(|(row, _)| *row < rows.start);
+        for (row, reason) in &excluded[skipped..] {
+            if *row >= rows.end {
+                break;
             }
+            let row = first + row - rows.start;
+            self.exclusions.insert(row as u32, reason.clone());
         }
     }
 
