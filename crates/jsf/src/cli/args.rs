@@ -2,8 +2,11 @@
 //! take.
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::num::NonZeroU32;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use crate::cli::site::{PolicyArg, Reader, STDIN, SiteArgs, threshold};
 use clap::builder::{PathBufValueParser, Resettable, TypedValueParser};
@@ -410,10 +413,22 @@ pub(crate) fn page_path() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
+/// A number within a range, which `expected` describes.
+pub(crate) fn number_within<T: FromStr + PartialOrd>(
+    text: &str,
+    range: RangeInclusive<T>,
+    expected: impl Display,
+) -> Result<T, String> {
+    match text.parse() {
+        Ok(number) if range.contains(&number) => Ok(number),
+        _ => Err(format!("expected {expected}")),
+    }
+}
+
 /// Parses the number of jobs to show.
 pub(crate) fn number_of_jobs(text: &str) -> Result<usize, String> {
-    let expected = "expected the number of jobs to show, such as 10";
-    Ok(text.parse().or(Err(expected))?)
+    let expected = "the number of jobs to show, such as 10";
+    number_within(text, 0..=usize::MAX, expected)
 }
 
 /// An argument of a site as the commands have it that simulate a log.
@@ -495,8 +510,5 @@ pub fn decay_period(text: &str) -> Result<u64, String> {
 
 /// Parses the factor of a decay.
 pub fn decay_factor(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(factor @ 0.0..=1.0) => Ok(factor),
-        _ => Err("expected a number from 0 to 1, such as 0.5".to_owned()),
-    }
+    number_within(text, 0.0..=1.0, "a number from 0 to 1, such as 0.5")
 }

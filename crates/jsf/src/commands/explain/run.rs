@@ -8,6 +8,7 @@ use job_sort_formula::diagnostic::Severity;
 use jsf_openpbs::amounts::parse_duration;
 use jsf_site::{CycleRequest, DescribedJob, ExplainOptions, RankRequest};
 
+use crate::cli::args::number_within;
 use crate::cli::queue::JobFilter;
 use crate::cli::{
     AnswerArgs, CliError, EntityArgs, JobArgs, OpenedQueue, Outcome, Output, Page, Progress,
@@ -84,8 +85,7 @@ pub struct ExplainArgs {
 
 /// Parses the rank that a job is to reach.
 fn rank_to_reach(text: &str) -> Result<u32, String> {
-    let rank = text.parse().ok().filter(|rank| *rank >= 1);
-    rank.ok_or_else(|| "expected a rank of 1 or more, such as 5".to_owned())
+    number_within(text, 1..=u32::MAX, "a rank of 1 or more, such as 5")
 }
 
 /// Parses the longest wait, at most ten years.

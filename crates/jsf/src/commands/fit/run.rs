@@ -14,8 +14,8 @@ use jsf_site::{FormulaText, Site};
 
 use crate::answer::Answer;
 use crate::cli::args::{
-    AnswerArgs, FormulaArgs, ReportArgs, argument_of_log, require_simulated_rules, simulated_files,
-    simulation, workload_readers,
+    AnswerArgs, FormulaArgs, ReportArgs, argument_of_log, number_within, require_simulated_rules,
+    simulated_files, simulation, workload_readers,
 };
 use crate::cli::output::{Output, Page};
 use crate::cli::site::{SiteArgs, require_one_reader};
@@ -25,7 +25,6 @@ use crate::cli::{
 };
 use crate::commands::fit::goals_view::is_missed;
 use crate::commands::fit::{GoalFitReport, SearchOptions, WishFitReport};
-use crate::commands::simulate::request::number_within;
 use crate::commands::simulate::run::{end_simulation_at_interrupt, messages, until_interrupted};
 use crate::log_options::{LogOptions, MAX_WISHES_BYTES, read_goals, read_text};
 

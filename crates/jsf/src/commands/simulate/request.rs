@@ -1,16 +1,15 @@
 //! The arguments of `jsf simulate`.
 
-use std::fmt::Display;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Arg, Args};
 use job_sort_formula::rank::OldNew;
 use jsf_simulate::MAX_JOBS;
 
 use crate::answer::Format;
-use crate::cli::args::{AnswerArgs, CsvArgs, FormulaArgs, ReportArgs, argument_of_log};
+use crate::cli::args::{
+    AnswerArgs, CsvArgs, FormulaArgs, ReportArgs, argument_of_log, number_within,
+};
 use crate::cli::output::format;
 use crate::cli::site::SiteArgs;
 use crate::log_options::LogOptions;
@@ -295,18 +294,6 @@ fn param(text: &str) -> Result<Param, String> {
 fn finite(text: &str) -> Option<f64> {
     let value: f64 = text.trim().parse().ok()?;
     value.is_finite().then_some(value)
-}
-
-/// A number within a range, which `expected` describes.
-pub(crate) fn number_within<T: FromStr + PartialOrd>(
-    text: &str,
-    range: RangeInclusive<T>,
-    expected: impl Display,
-) -> Result<T, String> {
-    match text.parse() {
-        Ok(number) if range.contains(&number) => Ok(number),
-        _ => Err(format!("expected {expected}")),
-    }
 }
 
 fn generated_jobs(text: &str) -> Result<usize, String> {
