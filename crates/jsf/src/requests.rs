@@ -20,7 +20,7 @@ use jsf_fit::goals::{FitError, fit_goals, formulas_read};
 use jsf_fit::wishes::{WishError, Wishes, fit_wishes};
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{Checked, FAILURE_CODES};
-use jsf_simulate::{Goals, Observer, WarmUp, Workload};
+use jsf_simulate::{Goals, WarmUp, Workload};
 use jsf_site::{
     CompareRequest, CycleRequest, ExplainOptions, FileSource, FormulaText, PolicyName, RankRequest,
     RankedQueue, SharesRequest, Site, SiteError, SiteFiles, SiteOptions, StartingUsage,
@@ -239,12 +239,6 @@ impl End {
     }
 }
 
-impl Observer for &End {
-    fn progress(&mut self, _started: usize) -> ControlFlow<()> {
-        self.poll()
-    }
-}
-
 impl AskedSite<'_> {
     /// Answers a question about this site.
     ///
@@ -454,9 +448,10 @@ impl AskedSite<'_> {
         };
         let warm_up = given.unwrap_or(default.seconds());
         check_warm_up(&log.workload, warm_up)?;
-        let simulated = self.until_interrupted(|mut end| {
+        let simulated = self.until_interrupted(|end| {
+            let mut observer = |_| end.poll();
             self.site
-                .simulate(&formula.parsed, &log.workload, options, &mut end)
+                .simulate(&formula.parsed, &log.workload, options, &mut observer)
         })?;
         let simulated = self.arithmetic(simulated, [&formula])?;
         let failing = FailingJobs::new(

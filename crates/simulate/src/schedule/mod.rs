@@ -56,6 +56,13 @@ pub trait Observer {
 
 impl Observer for () {}
 
+/// A function that only asks whether to go on.
+impl<F: FnMut(usize) -> ControlFlow<()>> Observer for F {
+    fn progress(&mut self, started: usize) -> ControlFlow<()> {
+        self(started)
+    }
+}
+
 /// When the jobs of a workload start.
 #[derive(Debug, Clone)]
 pub struct Schedule {

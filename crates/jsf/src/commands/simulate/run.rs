@@ -272,6 +272,7 @@ impl<'a> Simulation<'a> {
         before: Option<&SimulationReport<'_>>,
     ) -> Result<SimulatedQueue, SiteError> {
         let workload = &self.workload;
+        // where Ctrl-C ended the side before, this one ends with as many jobs
         let mut most = None;
         if let Some(before) = before
             && !before.simulated.schedule.is_complete
@@ -279,12 +280,15 @@ impl<'a> Simulation<'a> {
             most = Some(before.started().count());
         }
         end_simulation_at_interrupt();
-        let mut counter = Counter {
-            progress: Progress::start("simulating"),
-            jobs: workload.jobs().len(),
-            most,
-        };
-        self.run_once(formula, workload, &mut counter)
+        let progress = Progress::start("simulating");
+        self.run_once(formula, workload, &mut |started| {
+            progress.show_fraction(started, most.unwrap_or(workload.jobs().len()));
+            match most {
+                Some(most) if started >= most => ControlFlow::Break(()),
+                Some(_) => ControlFlow::Continue(()),
+                None => until_interrupted(),
+            }
+        })
     }
 
     /// Runs the simulation that the arguments ask for.
@@ -617,7 +621,7 @@ fn simulate(
     let Ok(formula) = given.submitted.formula() else {
         return Ok(None);
     };
-    let simulated = simulation.run_once(formula, workload, &mut Interruptible)?;
+    let simulated = simulation.run_once(formula, workload, &mut |_| until_interrupted())?;
     Ok(Some(simulated).filter(|simulated| simulated.schedule.is_complete))
 }
 
@@ -642,35 +646,6 @@ pub(crate) fn until_interrupted() -> ControlFlow<()> {
         ControlFlow::Break(())
     } else {
         ControlFlow::Continue(())
-    }
-}
-
-/// Ends a run after Ctrl-C.
-pub(crate) struct Interruptible;
-
-impl Observer for Interruptible {
-    fn progress(&mut self, _started: usize) -> ControlFlow<()> {
-        until_interrupted()
-    }
-}
-
-/// Shows how far a simulation is, and ends it after Ctrl-C.
-struct Counter {
-    progress: Progress,
-    jobs: usize,
-    /// After how many starts it ends because Ctrl-C ended the one before there.
-    most: Option<usize>,
-}
-
-impl Observer for Counter {
-    fn progress(&mut self, started: usize) -> ControlFlow<()> {
-        self.progress
-            .show_fraction(started, self.most.unwrap_or(self.jobs));
-        match self.most {
-            Some(most) if started >= most => ControlFlow::Break(()),
-            Some(_) => ControlFlow::Continue(()),
-            None => until_interrupted(),
-        }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::cli::output::Output;
 use crate::cli::{CliError, GivenFormula, Outcome, read_formula, warn};
 use crate::commands::simulate::request::{Param, SimulateArgs};
 use crate::commands::simulate::run::{
-    Interruptible, Simulation, end_simulation_at_interrupt, meets_goals, on_all_cores,
+    Simulation, end_simulation_at_interrupt, meets_goals, on_all_cores, until_interrupted,
 };
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::sections::not_judged;
@@ -97,7 +97,8 @@ fn run_one(
         warm_up,
         ..
     } = simulation;
-    let simulated = match simulation.run_once(&formula, workload, &mut Interruptible) {
+    let simulated = simulation.run_once(&formula, workload, &mut |_| until_interrupted());
+    let simulated = match simulated {
         Err(SiteError::NotArithmetic) => {
             if let Some(name) = unfilled(&text) {
                 return Err(CliError::usage(format!(
