@@ -475,6 +475,7 @@ impl AskedSite<'_> {
         let warnings = &mut report.simulated.warnings;
         found.extend(warnings.drain(..).map(Message::from));
         found.extend(failing.map(|failing| failing.clause("the formula").into()));
+        // the JSON of a simulation has `warnings` among its own keys
         report.simulated.warnings = self.warnings(found);
         json_of(&report, &[])
     }

@@ -69,6 +69,7 @@ fn first_examples(examples: &str) -> String {
         if ended == MOST_EXAMPLES {
             break;
         }
+        // an example goes on in the next line after a backslash
         ended += usize::from(line.starts_with("  ") && !line.ends_with('\\'));
         lines.push(line);
     }

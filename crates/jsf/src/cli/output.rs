@@ -233,6 +233,7 @@ fn names_a_folder(path: &Path) -> bool {
 
 fn is_same(file: &Path, path: &Path) -> bool {
     match (file.canonicalize(), path.canonicalize()) {
+        // one that does not exist is not read either
         (Ok(file), Ok(path)) => file == path,
         _ => false,
     }

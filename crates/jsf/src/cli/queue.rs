@@ -373,6 +373,7 @@ fn with_hints(
     let is_one = unmatched.len() == 1;
     for message in &mut unmatched {
         let mut ids = given.iter();
+        // `JobTable::find_all_jobs` words it so, and may add a name that is similar
         let id = ids.find(|id| message.starts_with(&format!("no job is called `{id}`")));
         if let Some(id) = id
             && let Some(ended) = site.ended_job(id)

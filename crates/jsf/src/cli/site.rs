@@ -61,6 +61,7 @@ impl GivenSite {
     /// Finds the files.
     pub fn open(&self) -> Result<SiteFiles, CliError> {
         match SiteFiles::open(&self.path) {
+            // nothing on the command line says which site is meant
             Err(error) if self.origin == ENVIRONMENT => {
                 Err(CliError::usage(format!("{}{error}", self.prefix())))
             }

@@ -28,6 +28,7 @@ pub struct FmtArgs {
 
 pub(crate) fn run(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let given = GivenFormula::new(read_formula(&arguments.formula, None)?, NumberMode::Exact);
+    // the lines below the first, which PBS leaves out, may be comments or the rest of the formula
     let whole = Formula::parse(&given.source.all_lines()).ok();
     let first_line = given.parsed();
     if first_line.is_err()

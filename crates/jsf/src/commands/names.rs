@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use job_sort_formula::formula::name_resolution::Resolution;
-use job_sort_formula::python::{Function, PythonVersion, constant};
+use job_sort_formula::python::{Function, PythonVersion};
 use job_sort_formula::schema::{Entry, InputType, NameError, Origin, Schema, slurm_source};
 use jsf_site::Role;
 use serde::{Serialize, Serializer};
@@ -109,14 +109,12 @@ fn names(schema: &Schema) -> Vec<Name> {
         });
     }
     for name in ["e", "inf", "nan", "pi", "tau"] {
-        if constant(name).is_some() {
-            names.push(Name {
-                name: name.to_owned(),
-                kind: "constant",
-                origin: "Python's math",
-                ..Name::default()
-            });
-        }
+        names.push(Name {
+            name: name.to_owned(),
+            kind: "constant",
+            origin: "Python's math",
+            ..Name::default()
+        });
     }
     for function in Function::ALL {
         // a resource hides a builtin of its name

@@ -60,6 +60,7 @@ pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Out
     let site = arguments.site.open(&arguments.formula, None)?;
     show_site(&arguments.site, &site, is_document);
     let source = match read_formula(&arguments.formula, Some(&site)) {
+        // a site of Slurm has its priority instead of a formula
         Err(CliError::Site(SiteError::Missing(_))) if arguments.to == Scheduler::Pbs => {
             site.slurm_priority()?
         }

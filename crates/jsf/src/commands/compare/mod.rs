@@ -80,6 +80,7 @@ impl Answer for CompareReport<'_> {
             who = who_table(comparison);
         }
         let mut sections = Vec::new();
+        // a page begins with them; on a screen what is wrong and what decides comes first
         if let Some(who) = &who {
             sections.push(Section::new(WHO).on_page().table(who.clone()));
         }

@@ -294,6 +294,7 @@ impl FormulaToSet {
             }
             Err(error) => Err(format!("the formula cannot be checked: {error}")),
         };
+        // that a formula is not advised counts more than how it could be set
         match (command, not_advised) {
             (_, Some(obstacle)) | (Err(obstacle), None) => to_set.obstacle = Some(obstacle),
             (Ok(command), None) => to_set.command = Some(command),

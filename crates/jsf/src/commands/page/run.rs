@@ -64,6 +64,7 @@ pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
     let is_given = formula.is_given();
     let in_force = match site.formula_text() {
         Ok(in_force) => Some(in_force),
+        // the page then compares with the first formula that can be ranked
         Err(SiteError::Missing(_)) if is_given => None,
         Err(error) => return Err(error.into()),
     };

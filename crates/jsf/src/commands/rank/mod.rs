@@ -270,6 +270,7 @@ impl<'a> RankReport<'a> {
         let (exact, error) = exact_or_error(found.map(|found| found.unrounded));
         let value = match score {
             _ if !is_slurm_priority => None,
+            // Slurm holds a job by a priority of 0
             _ if state == JobState::Held => Some(0),
             score => score.map(|score| score as u32),
         };

@@ -89,6 +89,7 @@ fn headline(report: &SharesReport<'_>, view: &PolicyView<'_>) -> String {
         return assumed_headline(report, view, &before);
     }
     let entities = entities_by_excess(view.assessed, view.nodes.clone());
+    // in OpenPBS the usage of every node begins at 1
     let least = if view.is_pbs() { MIN_USAGE } else { 0.0 };
     if total_usage(view.tree()) <= least {
         return "No entity has any usage.".to_owned();

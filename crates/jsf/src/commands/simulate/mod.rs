@@ -264,6 +264,7 @@ impl<'a> SimulationReport<'a> {
                 ..
             } = job;
             let run = job.duration();
+            // of the 18 fields -1 is not known, and 1 is the status of a job that was completed
             writeln!(
                 out,
                 "{id} {submit} {wait} {run} {processors} -1 -1 {processors} {walltime} -1 1 {entity} {group} -1 {queue} -1 -1 -1"

@@ -635,6 +635,7 @@ const INTERRUPTED: i32 = 130;
 pub(crate) fn end_simulation_at_interrupt() {
     static IS_SET: Once = Once::new();
     IS_SET.call_once(|| {
+        // the handlers run in this order: at the first Ctrl-C this one finds the flag unset
         let _ = register_conditional_shutdown(SIGINT, INTERRUPTED, &IS_INTERRUPTED)
             .and_then(|_| flag::register(SIGINT, &IS_INTERRUPTED));
     });

@@ -343,6 +343,7 @@ fn met(run: &SweptRun) -> usize {
 
 /// A value as a number of JSON, as it is written.
 fn number(value: &str) -> Json {
+    // `.5` and `+1` are numbers for Rust, but not in JSON
     serde_json::from_str(value).unwrap_or_else(|_| value.into())
 }
 

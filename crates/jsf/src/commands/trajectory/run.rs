@@ -70,6 +70,7 @@ fn followed_seconds(text: &str) -> Result<u32, String> {
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.');
     let seconds = match text.parse::<f64>() {
+        // `1e3` and `inf` are numbers for Rust, and no hours
         Ok(hours) if is_decimal => (hours * 3600.0).round() as u64,
         _ => parse_duration(text).map_err(|_| {
             "expected a number of hours, such as 24 or 0.5, or a duration, such as 90m, 7d or 1-12:00:00".to_owned()

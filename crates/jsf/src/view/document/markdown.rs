@@ -183,6 +183,7 @@ fn escaped(text: &str) -> String {
             '|' => shown.push_str("&#124;"),
             '`' => shown.push_str("&#96;"),
             '\\' | '*' | '_' | '[' | ']' | '#' | '~' => shown.extend(['\\', character]),
+            // GitHub would notify a user of that name
             '@' => shown.push_str("&#64;"),
             _ => shown.push(character),
         }

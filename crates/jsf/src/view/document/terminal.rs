@@ -182,6 +182,7 @@ impl Layout {
         let mut widths: Vec<usize> = headings.collect();
         for cells in sample {
             for (width, cell) in widths.iter_mut().zip(&cells) {
+                // an escaped character is wider than itself
                 *width = printable(cell).width().min(MAX_PADDED).max(*width);
             }
         }

@@ -83,6 +83,7 @@ pub(crate) fn write_template(
     context: Value,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    // by the ending of the name minijinja escapes what it inserts
     let page = Environment::new().render_named_str(name, template, context);
     let page = page.map_err(io::Error::other)?;
     out.write_all(page.as_bytes())?;
