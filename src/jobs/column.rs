@@ -430,6 +430,12 @@ impl Batch {
         }
     }
 
+    /// An input of the row under construction, if it was set.
+    pub fn input(&self, column: usize) -> Option<Value> {
+        let (value, _) = self.columns.get(column)?.own(self.ends.len())?;
+        Some(value)
+    }
+
     /// The source of an input of the row under construction, if it was set.
     #[inline]
     pub fn source(&self, column: usize) -> Option<InputPrecedence> {

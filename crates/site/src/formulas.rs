@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
-use job_sort_formula::diagnostic::{Code, Diagnostic, Message, Need};
+use job_sort_formula::diagnostic::{Code, Diagnostic, Message, Need, Span};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
+use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::medians;
@@ -234,6 +235,29 @@ pub fn submitted(text: &str, numbers: NumberMode) -> FormulaSubmission {
         NumberMode::OpenPbs => FormulaSubmission::to_openpbs(text),
         NumberMode::Exact | NumberMode::Decimal => FormulaSubmission::as_expression(text),
     }
+}
+
+/// A part of a formula with other texts in place of some names.
+pub fn with_names(
+    expr: &Expr,
+    part: Span,
+    mut replacement: impl FnMut(&str) -> Option<String>,
+) -> String {
+    let mut names = Vec::new();
+    for (_, node) in expr.iter() {
+        if let Some(name) = node.name()
+            && let Some(text) = replacement(name)
+        {
+            names.push((node.span.range(), text));
+        }
+    }
+    names.retain(|(place, _)| part.range().contains(&place.start));
+    names.sort_unstable_by_key(|(place, _)| place.start);
+    let mut text = expr.text()[..part.range().end].to_owned();
+    for (place, replacement) in names.into_iter().rev() {
+        text.replace_range(place, &replacement);
+    }
+    text.split_off(part.range().start)
 }
 
 /// Finds a formula from a byte of the document on: its place, and where the document differs from

@@ -27,9 +27,9 @@ use jsf_slurm::priority::{AGE, Cluster, NamedInput, PriorityTerm, Sprio};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::formulas::with_names;
 use crate::role::unexpected;
 use crate::site_files::in_file;
-use crate::translation::with_names;
 use crate::{DescribedJob, FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
 
 /// The longest document of jobs of Slurm that is read, in bytes.

@@ -7,10 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::{Program, Summand};
-use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::nearest_double;
@@ -22,6 +20,7 @@ use jsf_slurm::conf::{PrioritySettings, SlurmConf};
 use jsf_slurm::priority::{AGE, Cluster};
 use serde::Serialize;
 
+use crate::formulas::with_names;
 use crate::policy::{clock, days_and_clock};
 use crate::{CompareRequest, Role, Site, SiteError};
 
@@ -676,29 +675,6 @@ fn to_pbs(formula: &Formula, conf: &SlurmConf, cluster: &Cluster) -> Translation
     translation.settings = lines;
     translation.formula = text;
     translation
-}
-
-/// A part of a formula with other texts in place of some names.
-pub fn with_names(
-    expr: &Expr,
-    part: Span,
-    mut replacement: impl FnMut(&str) -> Option<String>,
-) -> String {
-    let mut names = Vec::new();
-    for (_, node) in expr.iter() {
-        if let Some(name) = node.name()
-            && let Some(text) = replacement(name)
-        {
-            names.push((node.span.range(), text));
-        }
-    }
-    names.retain(|(place, _)| part.range().contains(&place.start));
-    names.sort_unstable_by_key(|(place, _)| place.start);
-    let mut text = expr.text()[..part.range().end].to_owned();
-    for (place, replacement) in names.into_iter().rev() {
-        text.replace_range(place, &replacement);
-    }
-    text.split_off(part.range().start)
 }
 
 struct Translator<'c> {
