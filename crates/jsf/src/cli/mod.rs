@@ -154,6 +154,7 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Err
         Ok(cli) => return Ok(cli),
         Err(error) => error,
     };
+    // only `--help` and `-h` need the help arranged
     if error.kind() == ErrorKind::DisplayHelp {
         arranged(Cli::command()).try_get_matches_from(&arguments)?;
     }

@@ -40,6 +40,7 @@ impl GivenSite {
             });
         }
         let path = PathBuf::from(std::env::var_os(ENVIRONMENT)?);
+        // `JSF_SITE= jsf …` leaves the site of the environment out
         if path.as_os_str().is_empty() {
             return None;
         }

@@ -317,6 +317,7 @@ impl Intervals<'_> {
         for (value, label) in &self.ticks {
             let class = if *value == 0.0 { "frame" } else { "grid" };
             svg.line((x(*value), TOP - 8.0), (x(*value), bottom), class);
+            // a label that would overlap the one before is left out
             if x(*value) >= free {
                 svg.text((x(*value), TOP - 14.0), "middle", "axis", label);
                 free = x(*value) + LABEL;
@@ -595,6 +596,7 @@ impl Svg {
 
     /// The chart as a document of its own, with its styles.
     pub(crate) fn document(self, style: &str, name: &str, description: &str) -> String {
+        // unlike an element of a page, a file needs the namespace
         let own =
             " xmlns=\"http://www.w3.org/2000/svg\" font-family=\"sans-serif\" font-size=\"12\"";
         self.element(own, &format!("<style>{style}</style>"), name, description)

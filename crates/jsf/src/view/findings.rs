@@ -179,7 +179,8 @@ fn in_lines(message: Cow<'_, str>, width: Option<usize>, indent: usize) -> Cow<'
     }
 }
 
-/// The largest width of a drawn finding, in characters, and the width without a terminal.
+/// The largest width of a drawn finding, in characters, and the width without a terminal: that of
+/// `annotate-snippets`.
 const DEFAULT_WIDTH: usize = 140;
 /// Findings are not drawn narrower than this.
 const MIN_WIDTH: usize = 40;

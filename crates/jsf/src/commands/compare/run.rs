@@ -308,6 +308,7 @@ impl<'a> Opened<'a> {
             new_site,
             compared.table(),
         )?;
+        // people see the N that gain and the N that lose most instead
         if !is_document {
             rows.truncate(arguments.top.unwrap_or(usize::MAX));
         }

@@ -271,6 +271,7 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
         Err(reason) => (None, reason),
     };
     let mut verdict = Vec::new();
+    // the page lists the findings itself, at their places in the text
     let without_findings = Checked {
         findings: Vec::new(),
         ..checked.clone()

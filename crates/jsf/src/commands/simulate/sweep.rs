@@ -99,6 +99,7 @@ fn run_one(
     } = simulation;
     let simulated = simulation.run_once(&formula, workload, &mut |_| until_interrupted());
     let simulated = match simulated {
+        // what is left in braces is a set in Python
         Err(SiteError::NotArithmetic) => {
             if let Some(name) = unfilled(&text) {
                 return Err(CliError::usage(format!(

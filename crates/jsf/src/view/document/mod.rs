@@ -330,7 +330,7 @@ fn merged(old: Option<&Fact>, new: Option<&Fact>) -> Fact {
     merged
 }
 
-/// The most characters of a value of Python.
+/// The most characters of a value of Python, which itself prints as many digits of an integer.
 const MAX_VALUE: usize = 4300;
 
 /// A table, whose rows are made when they are shown.
