@@ -20,7 +20,7 @@ use jsf_site::{Role, SimulationOptions, Site, SiteFiles, StartingUsage, is_stdin
 
 use crate::answer::{Cells, Format};
 use crate::cli::CliError;
-use crate::cli::output::format;
+use crate::cli::output::{Page, format};
 use crate::commands;
 use crate::log_options::LogOptions;
 
@@ -343,6 +343,18 @@ pub struct ReportArgs {
     /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
+}
+
+impl ReportArgs {
+    /// The page, if there is one. It replaces no file of the sites, and none of `files`, which the
+    /// command reads.
+    pub(crate) fn page<'a>(&'a self, sites: Vec<&'a Site>, files: Vec<&'a PathBuf>) -> Page<'a> {
+        Page {
+            path: self.report.as_deref(),
+            sites,
+            files,
+        }
+    }
 }
 
 /// How CSV is written.

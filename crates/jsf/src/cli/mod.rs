@@ -35,7 +35,7 @@ pub(crate) use crate::cli::args::{
     ReportArgs, listed_name, number_of_jobs,
 };
 pub(crate) use crate::cli::output::{
-    Output, Page, Progress, Warnings, draw, draw_all, format, in_options, report, report_errors,
+    Output, Progress, Warnings, draw, draw_all, format, in_options, report, report_errors,
     show_site, warn, warn_all, with_options,
 };
 pub(crate) use crate::cli::queue::{

@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use clap::Args;
-use job_sort_formula::diagnostic::{Code, Severity};
-use serde::Serialize;
+use job_sort_formula::diagnostic::Code;
+use serde::{Serialize, Serializer};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, object};
 use crate::cli::{AnswerArgs, CliError, Outcome, Output};
 use crate::view::document::{Cell, Column, Document, Section, Table, cells};
 use crate::view::findings::severity_word;
@@ -27,16 +27,7 @@ pub struct CodesArgs {
 
 pub(crate) fn run(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let Some(name) = &arguments.code else {
-        let mut codes = Vec::new();
-        for &code in Code::ALL {
-            codes.push(FindingKind {
-                code,
-                severity: code.severity(),
-                most_severe: code.most_severe(),
-                title: code.title(),
-            });
-        }
-        Output::new(arguments.answer, &[]).write(&Codes { codes }, out)?;
+        Output::new(arguments.answer, &[]).write(&AllCodes, out)?;
         return Ok(Outcome::Fine);
     };
     let Some(code) = Code::find(name) else {
@@ -49,41 +40,44 @@ pub(crate) fn run(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome
 }
 
 /// All kinds of findings.
-#[derive(Serialize)]
-struct Codes {
-    codes: Vec<FindingKind>,
+struct AllCodes;
+
+impl Serialize for AllCodes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut codes = Vec::new();
+        for code in Code::ALL {
+            codes.push(object! {
+                code,
+                severity: code.severity(),
+                // the severity where it is worst
+                most_severe: code.most_severe(),
+                title: code.title(),
+            });
+        }
+        object! { codes }.serialize(serializer)
+    }
 }
 
-/// A kind of findings.
-#[derive(Serialize)]
-struct FindingKind {
-    code: Code,
-    severity: Severity,
-    /// The severity where it is worst.
-    most_severe: Severity,
-    title: &'static str,
-}
-
-impl Answer for Codes {
+impl Answer for AllCodes {
     fn document(&self) -> Document<'_> {
         let columns = [
             Column::text("code", 9),
             Column::text("severity", 7),
             Column::wrapped("what it finds", 8),
         ];
-        let table = Table::new(columns, Vec::from_iter(&self.codes), |kind| {
-            let mut severity = severity_word(kind.severity).to_owned();
-            if kind.severity != kind.most_severe {
-                severity += &format!(" or {}", severity_word(kind.most_severe));
+        let table = Table::new(columns, Code::ALL.to_vec(), |code| {
+            let mut severity = severity_word(code.severity()).to_owned();
+            if code.severity() != code.most_severe() {
+                severity += &format!(" or {}", severity_word(code.most_severe()));
             }
-            cells![kind.code.name(), severity, Cell::prose(kind.title)]
+            cells![code.name(), severity, Cell::prose(code.title())]
         });
         Document {
             command: "jsf codes",
             title: "Kinds of findings".to_owned(),
             headline: format!(
                 "There are {} kinds of findings; jsf codes CODE explains one.",
-                self.codes.len()
+                Code::ALL.len()
             ),
             facts: Vec::new(),
             sections: vec![Section::new("kinds").table(table)],

@@ -15,7 +15,7 @@ use jsf_site::{
 
 use crate::answer::Format;
 use crate::cli::args::{AnswerArgs, CsvArgs, FilterArgs, FormulaArgs, ReportArgs, number_of_jobs};
-use crate::cli::output::{self, Output, Page, format};
+use crate::cli::output::{self, Output, format};
 use crate::cli::output::{Warnings, report_errors};
 use crate::cli::queue::select_rows_or_warn;
 use crate::cli::site::{PolicyArg, Reader, SiteArgs, require_one_reader};
@@ -345,15 +345,11 @@ impl<'a> Opened<'a> {
             page: page.as_ref(),
         };
         let files = arguments.old_file.iter().chain(&arguments.new_file);
-        let page = Page {
-            path: arguments.page.report.as_deref(),
-            sites: vec![&self.old_site, new_site],
-            files: files.collect(),
-        };
+        let sites = vec![&self.old_site, new_site];
         Output {
             has_asked_rows: arguments.top.is_some(),
             cells: arguments.csv.cells(),
-            page,
+            page: arguments.page.page(sites, files.collect()),
             ..Output::new(arguments.answer, warnings)
         }
         .write(&report, out)

@@ -11,8 +11,8 @@ use jsf_site::{CycleRequest, DescribedJob, ExplainOptions, RankRequest};
 use crate::cli::args::number_within;
 use crate::cli::queue::JobFilter;
 use crate::cli::{
-    AnswerArgs, CliError, EntityArgs, JobArgs, OpenedQueue, Outcome, Output, Page, Progress,
-    QueueArgs, ReportArgs, report_errors, select_rows_or_warn,
+    AnswerArgs, CliError, EntityArgs, JobArgs, OpenedQueue, Outcome, Output, Progress, QueueArgs,
+    ReportArgs, report_errors, select_rows_or_warn,
 };
 use crate::commands::explain::ExplainReport;
 use crate::commands::rank::all_rows;
@@ -98,7 +98,6 @@ fn within(text: &str) -> Result<u64, String> {
 
 pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.answer.format.is_document();
-    let page = arguments.page.report.as_deref();
     let mut described = arguments.described.clone();
     let mut entities = arguments.entities.entity.as_slice();
     if let Some(described) = &mut described {
@@ -153,7 +152,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     let explanations = site.explain(&queue, &rows, &options)?;
     drop(progress);
     let mut checked = None;
-    if is_document || page.is_some() {
+    if is_document || arguments.page.report.is_some() {
         checked = Some(site.check_ranked(&opened.given.submitted, &queue));
     }
     let mut ids = Vec::new();
@@ -177,11 +176,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     };
     Output {
         piped_width: Some(PIPED_WIDTH),
-        page: Page {
-            path: page,
-            sites: vec![site],
-            ..Page::default()
-        },
+        page: arguments.page.page(vec![site], Vec::new()),
         ..Output::new(arguments.answer, &warnings.into_answer())
     }
     .write(&report, out)?;

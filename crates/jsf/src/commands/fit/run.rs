@@ -17,7 +17,7 @@ use crate::cli::args::{
     AnswerArgs, FormulaArgs, ReportArgs, argument_of_log, number_within, require_simulated_rules,
     simulated_files, simulation, workload_readers,
 };
-use crate::cli::output::{Output, Page};
+use crate::cli::output::Output;
 use crate::cli::site::{SiteArgs, require_one_reader};
 use crate::cli::{
     CliError, FormulaOptions, Outcome, Progress, draw, draw_all, read_formula, show_site, warn,
@@ -283,13 +283,8 @@ fn write(
     answer: &impl Answer,
     out: &mut impl Write,
 ) -> Result<(), CliError> {
-    let page = Page {
-        path: arguments.page.report.as_deref(),
-        sites: vec![site],
-        files: read_files(arguments),
-    };
     Output {
-        page,
+        page: arguments.page.page(vec![site], read_files(arguments)),
         ..Output::new(arguments.answer, &[])
     }
     .write(answer, out)

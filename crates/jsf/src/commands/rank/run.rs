@@ -11,8 +11,8 @@ use jsf_site::{RankRequest, RankedQueue};
 
 use crate::answer::Format;
 use crate::cli::{
-    AnswerArgs, CliError, CsvArgs, FilterArgs, OpenedQueue, Outcome, Output, Page, QueueArgs,
-    ReportArgs, format, number_of_jobs, output, report_errors, select_rows_or_warn,
+    AnswerArgs, CliError, CsvArgs, FilterArgs, OpenedQueue, Outcome, Output, QueueArgs, ReportArgs,
+    format, number_of_jobs, output, report_errors, select_rows_or_warn,
 };
 use crate::commands::rank::{RankPageParts, RankReport, TermColumns, all_rows};
 
@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         ));
     }
     let AnswerArgs { text, format } = arguments.answer;
-    let report = arguments.page.report.as_deref();
+    let has_page = arguments.page.report.is_some();
     let is_document = format.is_document();
     let (opened, mut warnings) = OpenedQueue::open(&arguments.queue, is_document)?;
     let OpenedQueue { site, given, .. } = &opened;
@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     let request = RankRequest {
         // all ranks if jobs are searched for among them, or if a summary counts them
         limit: match arguments.top {
-            Some(top) if !is_filtered && has_lines_only && report.is_none() => top,
+            Some(top) if !is_filtered && has_lines_only && !has_page => top,
             _ => usize::MAX,
         },
         sprio_columns: arguments.terms,
@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     let filter = arguments.filter.filter();
     let mut rows = select_rows_or_warn(filter, all_rows(ranking), site, table)?;
     rows.truncate(arguments.top.unwrap_or(usize::MAX));
-    let has_text = is_document || report.is_some();
+    let has_text = is_document || has_page;
     let mut errors = Vec::new();
     if has_text {
         errors = shown_errors(&ranked, &rows);
@@ -127,7 +127,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         }
         answer.checked = Some(checked);
     }
-    if report.is_some() {
+    if has_page {
         let findings = [&*ranked.findings, &errors].concat();
         let tree = output::tree(site)?;
         let side = ComparedRanking {
@@ -145,11 +145,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     Output {
         has_asked_rows: arguments.top.is_some(),
         cells: arguments.csv.cells(),
-        page: Page {
-            path: report,
-            sites: vec![site],
-            ..Page::default()
-        },
+        page: arguments.page.page(vec![site], Vec::new()),
         ..Output::new(arguments.answer, &warnings.into_answer())
     }
     .write(&answer, out)?;

@@ -14,8 +14,8 @@ use jsf_site::{
 use crate::cli::site::{PolicyArg, SiteArgs, note_idle};
 use crate::cli::{
     AnswerArgs, CliError, FormulaArgs, FormulaOptions, GivenFormula, MAX_UNKNOWN, Outcome, Output,
-    Page, ReportArgs, Warnings, listed_name, read_formula, report_errors, show_site,
-    unknown_jobs_error, warn, warn_all,
+    ReportArgs, Warnings, listed_name, read_formula, report_errors, show_site, unknown_jobs_error,
+    warn, warn_all,
 };
 use crate::commands::shares::{Places, PolicyView, SharesReport};
 
@@ -209,13 +209,9 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         changes: &request.changes,
         places: (places.as_ref()).map(|(formula, queue)| Places { formula, queue }),
     };
-    let page = Page {
-        path: arguments.page.report.as_deref(),
-        sites: vec![&site],
-        files: arguments.formula_file.iter().collect(),
-    };
+    let read_files = arguments.formula_file.iter().collect();
     Output {
-        page,
+        page: arguments.page.page(vec![&site], read_files),
         ..Output::new(arguments.answer, &warnings.into_answer())
     }
     .write(&answer, out)?;

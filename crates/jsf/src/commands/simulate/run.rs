@@ -27,7 +27,7 @@ use crate::answer::Format;
 use crate::cli::args::{
     FormulaArgs, require_simulated_rules, simulated_files, simulation, workload_readers,
 };
-use crate::cli::output::{Output, Page};
+use crate::cli::output::Output;
 use crate::cli::site::{note_idle, refuse_idle, require_one_reader};
 use crate::cli::{
     CliError, GivenFormula, Outcome, Progress, read_formula, report, show_site, warn, warn_all,
@@ -130,14 +130,9 @@ fn report_failing(arguments: &SimulateArgs, clauses: &[String]) {
 
 /// How the answer is written.
 fn output<'a>(arguments: &'a SimulateArgs, site: &'a Site) -> Output<'a> {
-    let page = Page {
-        path: arguments.page.report.as_deref(),
-        sites: vec![site],
-        files: read_files(arguments),
-    };
     Output {
         cells: arguments.csv.cells(),
-        page,
+        page: arguments.page.page(vec![site], read_files(arguments)),
         ..Output::new(arguments.answer, &[])
     }
 }
