@@ -566,38 +566,33 @@ fn boolean(value: &str) -> Option<bool> {
     }
 }
 
-/// Splits a line `name: value [time]`; a quoted value may contain blanks. An unknown time is
-/// returned as a fault, and the setting then applies at all times. `None` for a line without a
-/// colon, a name or a value.
+/// Splits a line `name: value [time]`. An unknown time is returned as a fault, and the setting then
+/// applies at all times. `None` for a line without a name or a value.
 fn split_line(text: &str) -> Option<(Line<'_>, Option<String>)> {
-    let (name, value_and_time) = text.split_once(':')?;
-    let (value, time) = split_value(value_and_time.trim_start())?;
-    let (times, unknown_time) = parse_times(time);
-    let name = name.trim();
-    if name.is_empty() {
-        return None;
-    }
+    // as the daemon does: a blank ends the name too, so that the value of `name : value` is `:`
+    let (name, rest) = split_word(text, ':')?;
+    let (value, rest) = split_word(rest, ' ')?;
+    let (word, _) = split_word(rest, ' ').unwrap_or_default();
+    let (times, unknown_time) = parse_times(word);
     Some((Line { name, value, times }, unknown_time))
 }
 
-/// Splits off the value, which may be quoted.
-fn split_value(text: &str) -> Option<(&str, &str)> {
+/// The first word, which a blank or another character ends unless it is in quotes, and what follows
+/// that.
+fn split_word(text: &str, end: char) -> Option<(&str, &str)> {
+    let is_end = |character: char| character.is_ascii_whitespace() || character == end;
+    let text = text.trim_start_matches(is_end);
     for quote in ['"', '\''] {
         if let Some(quoted) = text.strip_prefix(quote) {
             return Some(quoted.split_once(quote).unwrap_or((quoted, "")));
         }
     }
-    match text.find(|char: char| char.is_ascii_whitespace()) {
-        Some(0) => None,
-        Some(end) => Some(text.split_at(end)),
-        None if text.is_empty() => None,
-        None => Some((text, "")),
-    }
+    let word = text.split_once(is_end).unwrap_or((text, ""));
+    Some(word).filter(|(word, _)| !word.is_empty())
 }
 
 /// The times at which a setting applies, and the fault if they are unknown.
-fn parse_times(text: &str) -> (Times, Option<String>) {
-    let word = text.split_ascii_whitespace().next().unwrap_or_default();
+fn parse_times(word: &str) -> (Times, Option<String>) {
     let mut unknown = None;
     let (prime, non_prime) = match word {
         "" | "all" | "ALL" => (true, true),
@@ -956,7 +951,7 @@ mod tests {
     #[test]
     fn an_invalid_value_does_not_change_the_setting() {
         let text = "fairshare_decay_factor: 1.5\nfairshare_decay_time: soon\nby_queue: perhaps\nfairshare_entity: me\n\
-            job_sort_key: ncpus\nby_queue: true sometimes\nno colon\nunknown_share: 3\n";
+            job_sort_key: ncpus\nby_queue: true sometimes\ncolon:\nunknown_share: 3\n";
         let config = SchedConfig::parse(text.as_bytes());
         assert_eq!(
             SchedConfig {
@@ -977,7 +972,7 @@ mod tests {
         );
         assert_eq!(
             warnings[6],
-            "line 7: a line is `name: value`, this is `no colon`"
+            "line 7: a line is `name: value`, this is `colon:`"
         );
         assert_eq!(
             warnings[7],
@@ -1011,6 +1006,23 @@ mod tests {
             [
                 "line 1: `fair_share` cannot be `no`: it is `true` or `false`; the scheduler takes it for `true`",
                 "line 2: `resource_unset_infinite` is not taken into account",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_blank_ends_a_name_as_a_colon_does() {
+        let config = SchedConfig::parse(b"by_queue False\n  round_robin:True\n");
+        assert_eq!(config.warnings, []);
+        assert_eq!(
+            (config.by_queue, config.round_robin),
+            (ByTime::always(false), ByTime::always(true))
+        );
+        assert_eq!(
+            warned("by_queue : False\n"),
+            [
+                "line 1: `False` is not `PRIME`, `NON_PRIME` or `ALL`",
+                "line 1: `by_queue` cannot be `:`: it is `true` or `false`; the scheduler takes it for `true`",
             ]
         );
     }
