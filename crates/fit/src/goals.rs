@@ -365,6 +365,7 @@ pub fn fit_goals(
         }
     };
     let split = search.split;
+    // what was found is worth its judgement, so that the observer does not end this part
     let whole = Part {
         workload: workload.clone(),
         warm_up: split.held_out_from - split.begin,
@@ -762,6 +763,7 @@ impl Split {
         }
         let searched_until = end - ((end - begin) as f64 * held_out) as i64;
         let longest = jobs.iter().map(|job| job.walltime).max().unwrap_or(0);
+        // of a longer gap too little would be left to judge by
         let gap = longest.min(((end - searched_until) as f64 * MAX_GAP) as i64);
         let counted_from = begin.saturating_add(warm_up).min(end);
         let split = Self {

@@ -191,6 +191,7 @@ impl Site {
                 "a cycle is one of OpenPBS's scheduler, and the jobs are Slurm's",
             ));
         }
+        // without a formula, what follows the value orders the jobs
         let no_formula = Formula::parse("0")?;
         let formula = request.formula.unwrap_or(&no_formula);
         let names = formula.names();
@@ -228,6 +229,7 @@ impl Site {
         if ids.is_empty() || !preempts || !self.files.has(Role::Nodes) {
             return Vec::new();
         }
+        // what the jobs are explained by besides does not need it
         let Ok(cycle) = self.cycle(request) else {
             return Vec::new();
         };
@@ -583,6 +585,8 @@ impl<'t> Decisions<'t> {
         reservations: &Reservations,
         at: i64,
     ) -> Vec<usize> {
+        // as recorded, jobs that are held or under the threshold become not eligible, and those of a
+        // stopped queue or without shares stay as they are
         let mut rows = Vec::new();
         for &row in ranked.ranking.order() {
             let queue = self.table.queue(row);

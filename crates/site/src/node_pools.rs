@@ -130,6 +130,7 @@ impl Pools {
         if let (Some(of_nodes), Some(of_jobs)) = (nodes.timestamp, timestamp)
             && of_nodes.abs_diff(of_jobs) > MAX_APART
         {
+            // other jobs ran then
             made.in_use.clear();
         } else {
             made.subjobs_elsewhere = made.subjobs_elsewhere(&nodes);

@@ -296,6 +296,7 @@ impl Site {
         {
             match slurm.agreement(&table, &ranking) {
                 Some(Agreement::Contradiction { text, headline }) => {
+                    // it puts all that follows in doubt
                     warnings.insert(0, text.into());
                     contradiction = headline;
                 }

@@ -287,6 +287,7 @@ impl CycleMachine {
             let placement = self.machine.place_running(&mut unexplained, job.request);
             self.run(row, placement, end);
         }
+        // whoever holds them, a job that was started there would find them taken
         let unexplained = self.machine.unexplained(&self.pools.in_use);
         let held = self.machine.hold(&unexplained);
         if held > 0 {
@@ -458,6 +459,7 @@ impl CycleMachine {
             let count = classes.len() as u32;
             let class = *classes.entry(class).or_insert(count);
             let state = table.state(row);
+            // no document says of a job that waits again whether it gave way
             if requeues && state == JobState::Queued && job.has_run {
                 levels.preempted.insert(row as u32, i64::MIN);
             }

@@ -138,6 +138,7 @@ impl<'a> Search<'a> {
         let ended = search::search(&first, &settings, &mut |points| {
             let mut values = Vec::new();
             for point in points {
+                // rounded, so that what is shown is what was simulated, and near points are one
                 values.push(rounded(&self.space.values(point), DIGITS));
             }
             match self.scores(&values) {

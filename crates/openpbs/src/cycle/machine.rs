@@ -214,6 +214,7 @@ struct Chunk<'a> {
 
 impl Machine {
     /// The last amount of a pool on which no job is, where jobs may have pools for themselves.
+    // more than jobs that share a pool, each of which takes 1, so that some of it is always left
     pub const UNOCCUPIED: i64 = 1 << 40;
 
     /// A machine of these pools, each with its amounts and a host of its own. Every chunk may be
@@ -521,6 +522,7 @@ impl Machine {
         let is_single = matches!(arrangement, Arrangement::Scatter | Arrangement::Vscatter);
         for (index, chunk) in request.chunks().enumerate() {
             let mut count = chunk.count;
+            // nodes are sorted after each start, and not between the chunks of a job
             let pools = self.in_order(self.pool_list(chunk.pool_list), &before);
             for host in self.hosts_of(&pools) {
                 if count == 0 {
@@ -665,6 +667,7 @@ impl Machine {
         for chunk in request.chunks() {
             for &pool in self.pool_list(chunk.pool_list) {
                 let room = self.of_pool(&self.total, pool);
+                // the other pools of its host may have the rest of the chunk
                 usable[pool as usize] |= self.shares_host(pool) || has_room(room, chunk.amounts);
             }
         }
@@ -804,6 +807,7 @@ impl Machine {
 
     /// The running jobs whose walltimes have ended are taken to end at a time.
     pub(super) fn postpone_overdue(&mut self, now: i64) {
+        // the scheduler takes such a job to be exiting, for which it allows a second
         let overdue = self.ends.partition_point(|end| end.time <= now);
         if overdue == 0 {
             return;

@@ -226,6 +226,7 @@ impl<'a> Cycle<'a> {
         while let Some(index) = candidates.next(self) {
             let job = self.job(index);
             if let Some(conflict) = self.rules.times.closes(job.queue, self.now) {
+                // its time counts all the same: recorded jobs of closed queues have accrue_type 2
                 self.waits(index, Refusal::Time(conflict), true);
             } else if let Some(blocking) = self.held_back_by(&job) {
                 let is_eligible = !self.is_over_soft_limit(index);
@@ -235,6 +236,7 @@ impl<'a> Cycle<'a> {
                     Ok(placement) => {
                         self.start(index, placement);
                         if !self.soft_limits.is_empty() {
+                            // the start may bring its user over a soft limit, and behind all others
                             candidates.sort_again();
                         }
                         candidates.started(index);
@@ -444,6 +446,8 @@ impl<'a> Cycle<'a> {
         if !limits.has_personal() {
             return true;
         }
+        // the scheduler makes its totals with the first job that starts or waits, and only after it
+        // has tested that job, which so sees zeros
         let nothing = Counts::none(limits);
         let mut passed = limits.passed_by_jobs(self.totals.as_ref().unwrap_or(&nothing), job);
         let totals = self.totals.get_or_insert_with(|| limits.running.clone());
@@ -476,15 +480,18 @@ impl<'a> Cycle<'a> {
             Some(depth) => (Some(job.queue), depth),
             None => (None, self.rules.backfill_depth),
         };
+        // such a queue promises no start, but its first job that waits holds back the others there
         if queue.is_some() && depth == 0 && is_strict {
             self.blocked_by.entry(queue).or_insert(index);
         }
         let is_beyond_depth = !is_preempted && self.reserved(queue) >= depth;
         let is_ineligible = !is_enforced && !job.can_be_reserved;
+        // a job that can never run has no start that could be promised
         if is_beyond_depth || is_ineligible || refusal == Refusal::TooLarge {
             return None;
         }
         let start = Reservations::add(self, index, job)?;
+        // a job that gave way counts towards the depth too, unless its resumption is enforced
         if !is_resumption {
             *self.reserved.entry(queue).or_default() += 1;
         }
@@ -603,6 +610,7 @@ impl Reservations {
             return Ok(suspended.released.clone());
         }
         let mut placement = machine.place(free, request).ok_or(None)?;
+        // the starts are enough: between two of them jobs only end, and give back
         let mut available = Vec::new();
         for reserved in self.starting_within(at, end) {
             if available.is_empty() {
@@ -707,6 +715,7 @@ impl Reservations {
                 last = last.max(change);
                 has_end = true;
             }
+            // a window in which jobs only start frees nothing
             if !has_end || !cycle.rules.times.allow(job, last) {
                 continue;
             }
@@ -892,6 +901,7 @@ impl QueueGroup {
         for turn in self.turn..last {
             let queue = turn % count;
             if !self.queues[queue].is_empty() {
+                // the turn moves on after every job, also after one that does not start
                 self.turn = queue + usize::from(takes_turns);
                 return Some(queue);
             }
@@ -1027,6 +1037,7 @@ impl<O: JobOrder> Candidates for SortedCandidates<O> {
         if self.has_resumed && self.is_sorted && self.urgent == UrgentJobs::OfAll {
             self.urgent = UrgentJobs::None;
         }
+        // an array is one entry, whose subjobs start until one does not
         if self.order.start(job) {
             let (group, queue) = self.last;
             self.groups[group].queues[queue].push_front(job);
@@ -1043,6 +1054,7 @@ impl<O: JobOrder> Candidates for SortedCandidates<O> {
         self.is_sorted = false;
     }
 
+    // what starts or is promised a start is charged for this cycle, and the rest is sorted anew
     fn reserved(&mut self, job: u32) {
         self.is_sorted &= !self.order.charge(job);
     }

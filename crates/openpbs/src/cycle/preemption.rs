@@ -151,11 +151,13 @@ enum Need {
 }
 
 /// The level of the first entry of `preempt_prio`.
+// one step below the level of a job that is run by `qrun`
 const HIGHEST: i64 = 99_000;
 /// The distance of two levels. The priority of an express queue is added to its level.
 const STEP: i64 = 1000;
 
 /// How often running jobs are chosen again if some of them cannot give way.
+// as often as the scheduler does (`MAX_PREEMPT_RETRIES`)
 const MAX_TRIES: usize = 5;
 
 /// How often each job may give way in a cycle, on average, so that it ends.
@@ -268,6 +270,7 @@ impl PreemptionLevels {
         let used = walltime - left;
         // the server cuts the rest off as C does
         let left = (100.0 - used as f32 / walltime.max(1) as f32 * 100.0) as i64;
+        // a job beyond its walltime gives way as one does that nearly is
         let percent = if left < 0 { 1 } else { left };
         let Some(entry) = self.methods.iter().find(|entry| percent >= entry.percent) else {
             return Vec::new();
@@ -522,6 +525,7 @@ impl<'a> Cycle<'a> {
                 lifted.push(victims.pop());
                 continue;
             }
+            // whatever the method will be: the scheduler tries all of them as suspended
             trial.suspend(job, suspended);
             let before = need;
             match trial.place_beside(index) {
@@ -534,10 +538,12 @@ impl<'a> Cycle<'a> {
             }
         };
         trial.start(index, placement.clone());
+        // its own start may bring it over a soft limit: the next cycle would preempt it at once
         if trial.standing(index).level < own {
             return None;
         }
         let mut kept = Vec::new();
+        // backwards, since the first ones taken away have the lowest level
         for victim in victims.into_iter().rev() {
             let mut refusals = refusals.iter();
             if !refusals.any(|refusal| self.is_similar(index, &placement, *refusal, &victim)) {
@@ -552,6 +558,7 @@ impl<'a> Cycle<'a> {
                 Err(_) => kept.push(victim),
             }
         }
+        // this should not happen; the scheduler gives up then, too
         if kept.is_empty() {
             return None;
         }

@@ -228,14 +228,18 @@ impl SacctColumns {
         let id_name = if self.has("jobid") { "jobid" } else { RAW_ID };
         let id = job.get(id_name);
         let is_heading = id.eq_ignore_ascii_case("jobid") || id.eq_ignore_ascii_case(RAW_ID);
+        // several outputs may be one file, each with its heading
         if id.contains('.') || is_heading {
             return Ok(());
         }
+        // a job that depends on another one, or has a begin time, waits for processors from the time
+        // on at which it is eligible
         let submit = time(job.get("eligible")).or(time(job.get("submit")));
         let submit = submit.ok_or("no time of submission")?;
         let start = time(job.get("start"));
         let end = time(job.get("end"));
         let state = job.get("state");
+        // in a federation, another cluster has started a sibling of the job
         if state.starts_with("REVOKED") {
             return Err(LeftOutReason::Moved.into());
         }

@@ -96,6 +96,7 @@ pub fn read_record(line: &str, builder: &mut WorkloadBuilder) -> Result<(), Faul
 
 /// A number that is larger for a later date `MM/DD/YYYY HH:MM:SS`.
 fn order_of(date: &str) -> u64 {
+    // the year comes last in the date, and first in the order
     let year = date.get(6..10).unwrap_or_default();
     let mut order = 0_u64;
     for byte in year.bytes().chain(date.bytes()) {
@@ -125,6 +126,7 @@ fn read_end(id: &str, record: &Fields<'_>, builder: &mut WorkloadBuilder) -> Res
 }
 
 fn submitted(record: &Fields<'_>) -> Result<i64, &'static str> {
+    // a job that was held, or in a routing queue, waits for processors only from `etime` on
     for name in ["etime", "qtime", "ctime"] {
         if let Some(time) = record.positive(name) {
             return Ok(time);

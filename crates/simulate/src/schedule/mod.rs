@@ -227,8 +227,10 @@ pub fn simulate(
         && (limits.has_personal() || rules.threshold.is_some() || preempts);
     let has_accrual = notes_eligible || reads_eligible_time && preempts;
     let mut cycle = rules.cycle.clone();
+    // a site's documents have what is left of a walltime only as the hosts have reported it
     cycle.levels.knows_ends = true;
     if preempts {
+        // a log does not say which jobs may not be requeued (`qsub -r n`)
         let job = PreemptionJob {
             is_rerunable: true,
             ..PreemptionJob::default()
@@ -323,6 +325,8 @@ impl Simulation<'_> {
                 self.waiting.push(submitted as u32, job);
                 submitted = self.next_that_can_run(submitted + 1);
             }
+            // one cycle for all events of a second: OpenPBS's server too asks for one after a pass
+            // over all that it has received
             self.cycle(observer)?;
             if event % EVENTS_BETWEEN_REPORTS == 0 && observer.progress(self.started).is_break() {
                 return Ok(());
@@ -369,6 +373,7 @@ impl Simulation<'_> {
     /// Frees what a job holds.
     fn end(&mut self, index: u32) {
         let job = self.jobs.job(index);
+        // the machine knows jobs by the ends of their walltimes, which backfilling reckons with
         let planned_end = self.schedule.starts[index as usize] + job.walltime;
         self.machine.end(index, planned_end);
         self.limits.end(&job);
@@ -459,6 +464,7 @@ impl Simulation<'_> {
     /// Notes that a running job gives way, whose place the cycle has freed.
     fn give_way(&mut self, job: u32, method: PreemptionMethod) {
         let mut end = self.now;
+        // few jobs give way, so that the heap need not find one of its members
         self.ends.retain(|Reverse((planned, other))| {
             if *other == job {
                 end = *planned;
@@ -480,6 +486,7 @@ impl Simulation<'_> {
             let paused: i64 = pauses.iter().map(|(from, to)| to - from).sum();
             let lost = (self.now - start - paused).unsigned_abs();
             counts.lost_core_seconds += u128::from(of_job.processors) * u128::from(lost);
+            // what it has run is lost: it starts from its beginning, or never again
             self.schedule.starts[job as usize] = NOT_STARTED;
             self.schedule.start_values[job as usize] = f64::NAN;
             self.started -= 1;
@@ -899,6 +906,7 @@ impl Fairshare {
         let assessed = DocumentedOpenPbs.assess(&tree);
         let of_node = |node| assessed.get(node).unwrap_or_default().fairshare_perc;
         Self {
+            // a decay by 1 changes nothing, at however many multiples of its period
             decay: decay.filter(|decay| decay.period > 0 && decay.factor < 1.0),
             measure: UsageMeasure::default(),
             nodes: entities.iter().map(|entity| tree.resolve(entity)).collect(),
@@ -995,6 +1003,7 @@ impl Fairshare {
 
     /// Computes the numbers of the entities, each of which has so many waiting jobs.
     pub(crate) fn assess(&mut self, waiting: &[u32]) {
+        // only differences are added: each addition goes through all groups above the node
         for (index, node) in self.tree.nodes().enumerate() {
             let change = self.own_usage[index] - self.tree.own_usage(node);
             if change != 0.0 {

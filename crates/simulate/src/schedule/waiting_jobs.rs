@@ -147,6 +147,7 @@ impl<'p> WaitingJobs<'p> {
         }
         let mut errors = EvaluationErrors::default();
         self.evaluate(0, None, &mut errors)?;
+        // a limit on the work of all jobs together says nothing of those that wait at one time
         if errors.has_reached_limit {
             return Ok(None);
         }
@@ -631,6 +632,7 @@ impl Accrual {
 }
 
 /// The row of a job that does not wait.
+// no Option, since there is one for each job of a log, of which there may be millions
 const NO_ROW: u32 = u32::MAX;
 
 impl WaitingJobs<'_> {
@@ -749,6 +751,7 @@ impl WaitingJobs<'_> {
             columns.push((name, column(input)));
         }
         let values = &mut self.values[first..];
+        // errors get their value below, where each is also counted
         self.program.score_columns(
             &columns,
             OnError::ZeroLikePbs,

@@ -984,6 +984,7 @@ impl Workload {
         let mut has_parts = false;
         for job in &mut self.jobs {
             if !mentions.is_empty() && mentions.is_rerun(id_in(ids, job)) {
+                // its wait contains its earlier executions
                 job.started = UNKNOWN;
             }
             has_parts |= job.extent != Extent::Whole;
@@ -1028,6 +1029,7 @@ impl Workload {
         let is_sorted = self
             .jobs
             .is_sorted_by(|one, other| compare_ids(id_in(ids, one), id_in(ids, other)).is_lt());
+        // ids ascend in most logs, so that none can be repeated
         if is_sorted {
             return;
         }
