@@ -38,7 +38,7 @@ pub struct Machine {
     /// How pools are ordered before each job is placed; empty if they are in their order.
     pub pool_order: Vec<PoolOrder>,
     /// The running jobs in the order in which their walltimes end.
-    pub(super) ends: Vec<PlannedEnd>,
+    pub(super) ends: Vec<Event>,
     /// The advance reservations that have not begun, the first one first.
     pub(super) advance: Vec<AdvanceReservation>,
 }
@@ -114,17 +114,23 @@ pub struct Part {
     pub amounts: Box<[i64]>,
 }
 
-/// A running job, and when its walltime ends.
+/// When what is free changes: a job ends as far as its walltime tells, or starts as it is promised.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PlannedEnd {
+pub(super) struct Event {
     pub(super) time: i64,
+    pub(super) is_start: bool,
     pub(super) job: u32,
     pub(super) placement: Placement,
 }
 
-impl PlannedEnd {
+impl Event {
     fn key(&self) -> (i64, u32) {
         (self.time, self.job)
+    }
+
+    /// How often the job holds from then on what it asks for, compared with before.
+    pub(super) fn held(&self) -> i64 {
+        if self.is_start { 1 } else { -1 }
     }
 }
 
@@ -683,8 +689,9 @@ impl Machine {
     /// A job runs from now on, until its walltime ends at a time.
     pub fn start(&mut self, job: u32, placement: Placement, end: i64) {
         change(&mut self.free, self.amounts, &placement, -1);
-        let ended = PlannedEnd {
+        let ended = Event {
             time: end,
+            is_start: false,
             job,
             placement,
         };
@@ -734,7 +741,7 @@ impl Machine {
 
     /// A job that was to end at a time has ended.
     pub fn end(&mut self, job: u32, end: i64) {
-        let found = match self.ends.binary_search_by_key(&(end, job), PlannedEnd::key) {
+        let found = match self.ends.binary_search_by_key(&(end, job), Event::key) {
             Ok(index) => Some(index),
             // the end of a job that was overdue was postponed
             Err(_) => self.ends.iter().position(|other| other.job == job),
@@ -815,7 +822,7 @@ impl Machine {
         for end in &mut self.ends[..overdue] {
             end.time = now + 1;
         }
-        self.ends.sort_by_key(PlannedEnd::key);
+        self.ends.sort_by_key(Event::key);
     }
 }
 

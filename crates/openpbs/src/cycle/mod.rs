@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 use limits::Counts;
-use machine::{PlannedEnd, change, holds, lower};
+use machine::{Event, change, holds, lower};
 
 use crate::files::server::DEFAULT_BACKFILL_FUZZY;
 
@@ -504,33 +504,16 @@ impl<'a> Cycle<'a> {
 struct Reservations {
     /// In the order in which they were made.
     jobs: Vec<Reserved>,
-    /// Their starts and ends in order, each with its time, whether it is a start, and the index of
-    /// the job. Of those at the same time the ends come first.
-    events: Vec<(i64, bool, usize)>,
+    /// Their starts and ends in order. Of those at the same time the ends come first.
+    events: Vec<Event>,
 }
 
 #[derive(Debug, Clone)]
 struct Reserved {
     job: u32,
     start: i64,
-    placement: Placement,
     /// What is free, pool by pool, once it has started.
     free: Vec<i64>,
-}
-
-/// A change of what is free.
-struct Event<'e> {
-    time: i64,
-    is_start: bool,
-    job: u32,
-    placement: &'e Placement,
-}
-
-impl Event<'_> {
-    /// How often its job holds from then on what it asks for, compared with before.
-    fn held(&self) -> i64 {
-        if self.is_start { 1 } else { -1 }
-    }
 }
 
 impl Reservations {
@@ -551,21 +534,26 @@ impl Reservations {
                     change(&mut free, machine.amounts, &taken.placement, -1);
                 }
             }
-            let placement = reservation.placement.clone();
-            made.push(reservation.job, start..reservation.end, placement, free);
+            let time = start..reservation.end;
+            made.push(reservation.job, time, &reservation.placement, free);
         }
-        made.events.sort_unstable();
         made
     }
 
-    fn push(&mut self, job: u32, time: Range<i64>, placement: Placement, free: Vec<i64>) {
+    fn push(&mut self, job: u32, time: Range<i64>, placement: &Placement, free: Vec<i64>) {
         for (time, is_start) in [(time.start, true), (time.end, false)] {
-            self.events.push((time, is_start, self.jobs.len()));
+            self.events.push(Event {
+                time,
+                is_start,
+                job,
+                placement: placement.clone(),
+            });
         }
+        self.events
+            .sort_by_key(|event| (event.time, event.is_start));
         self.jobs.push(Reserved {
             job,
             start: time.start,
-            placement,
             free,
         });
     }
@@ -677,8 +665,7 @@ impl Reservations {
                 change(&mut other.free, machine.amounts, &placement, -1);
             }
         }
-        made.push(index, start..end, placement, free);
-        made.events.sort_unstable();
+        made.push(index, start..end, &placement, free);
         Some(start)
     }
 
@@ -708,7 +695,7 @@ impl Reservations {
                 last = event.time;
                 has_end |= !event.is_start;
                 let job = cycle.jobs.job(event.job);
-                change(&mut free, machine.amounts, event.placement, -event.held());
+                change(&mut free, machine.amounts, &event.placement, -event.held());
                 used.add(&cycle.limits.limits, &job, event.held());
             }
             while let Some(change) = changes.next_if(|&change| change <= window_end) {
@@ -728,33 +715,13 @@ impl Reservations {
     }
 
     /// The ends of the running jobs, and the starts and ends of the reserved ones, in order.
-    fn events<'e>(&'e self, machine: &'e Machine) -> impl Iterator<Item = Event<'e>> {
+    fn events<'e>(&'e self, machine: &'e Machine) -> impl Iterator<Item = &'e Event> {
         let mut ends = machine.ends.iter().peekable();
         let mut reserved = self.events.iter().peekable();
-        std::iter::from_fn(move || {
-            if let Some(end) = ends.peek()
-                && reserved.peek().is_none_or(|event| end.time <= event.0)
-            {
-                let PlannedEnd {
-                    time,
-                    job,
-                    placement,
-                } = ends.next()?;
-                return Some(Event {
-                    time: *time,
-                    is_start: false,
-                    job: *job,
-                    placement,
-                });
-            }
-            let &(time, is_start, index) = reserved.next()?;
-            let Reserved { job, placement, .. } = &self.jobs[index];
-            Some(Event {
-                time,
-                is_start,
-                job: *job,
-                placement,
-            })
+        std::iter::from_fn(move || match (ends.peek(), reserved.peek()) {
+            (Some(end), Some(event)) if event.time < end.time => reserved.next(),
+            (Some(_), _) => ends.next(),
+            (None, _) => reserved.next(),
         })
     }
 }
