@@ -395,12 +395,13 @@ impl Clock {
     /// A time on the clock in seconds since 1970, by the distance from UTC that is known for the
     /// nearest time.
     pub fn utc_of_wall(&self, wall: i64) -> i64 {
-        wall - self.distance(wall)
+        wall.saturating_sub(self.distance(wall))
     }
 
     /// What the clock shows at a time in seconds since 1970.
     pub fn wall_of_utc(&self, utc: i64) -> i64 {
-        utc + self.distance(utc + self.distance(utc))
+        let wall = utc.saturating_add(self.distance(utc));
+        utc.saturating_add(self.distance(wall))
     }
 
     fn distance(&self, wall: i64) -> i64 {

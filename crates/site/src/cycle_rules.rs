@@ -551,7 +551,7 @@ impl Reservations {
             if reservation.is_running {
                 start = start.min(at);
                 // its jobs are being ended
-                end = end.max(at + 1);
+                end = end.max(at.saturating_add(1));
             }
             if end > at {
                 made.confirmed.push(ListedReservation {

@@ -358,7 +358,8 @@ fn age(table: &mut JobTable, cycle: &CycleJobs, at: i64) {
     }
     for (row, job) in cycle.jobs.iter().enumerate() {
         if let (Some(2), Some(eligible_time)) = (job.accrue_type, job.eligible_time) {
-            let aged = Value::Int(eligible_time.saturating_add(at - written).max(0));
+            let waited = at.saturating_sub(written);
+            let aged = Value::Int(eligible_time.saturating_add(waited).max(0));
             // the formula need not read it
             let _ = table.set(row, "eligible_time", aged);
         }

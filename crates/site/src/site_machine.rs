@@ -532,7 +532,7 @@ impl CycleMachine {
         self.machine.exchange(&released, &placement);
         let used = job.used_walltime.unwrap_or(0).max(0);
         SuspendedJob {
-            left: (requested.walltime - used).max(0),
+            left: requested.walltime.saturating_sub(used).max(0),
             placement,
             released,
         }

@@ -820,7 +820,7 @@ impl Machine {
             return;
         }
         for end in &mut self.ends[..overdue] {
-            end.time = now + 1;
+            end.time = now.saturating_add(1);
         }
         self.ends.sort_by_key(Event::key);
     }

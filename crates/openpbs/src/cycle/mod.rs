@@ -424,7 +424,7 @@ impl<'a> Cycle<'a> {
                 .get_or_insert_with(|| self.limits.running.clone());
             totals.add(&self.limits.limits, &job, 1);
         }
-        let end = self.now + job.walltime;
+        let end = self.now.saturating_add(job.walltime);
         if let Some(suspended) = self.suspended.remove(&index) {
             self.machine
                 .exchange(&suspended.placement, &suspended.released);
@@ -584,7 +584,7 @@ impl Reservations {
         free: &[i64],
     ) -> Result<Placement, Option<u32>> {
         let (machine, request) = (&*cycle.machine, job.request);
-        let end = at + job.walltime;
+        let end = at.saturating_add(job.walltime);
         if let Some(suspended) = cycle.suspended.get(&index) {
             let taken = machine.taken(&suspended.released);
             if !holds(free, &taken) {
@@ -634,7 +634,7 @@ impl Reservations {
         if cycle.limits.is_empty() {
             return None;
         }
-        let end = at + job.walltime;
+        let end = at.saturating_add(job.walltime);
         let is_within = |time: i64| at < time && time < end;
         if !self.jobs.iter().any(|reserved| is_within(reserved.start)) {
             return cycle.limits.passed(used, job);
@@ -657,7 +657,7 @@ impl Reservations {
         let reservations = &cycle.reservations;
         let (start, placement, mut free) = reservations.estimate(cycle, index, job)?;
         // from then on a suspended job counts with its whole walltime
-        let end = start + cycle.jobs.job(index).walltime;
+        let end = start.saturating_add(cycle.jobs.job(index).walltime);
         let (machine, made) = (&*cycle.machine, &mut cycle.reservations);
         change(&mut free, machine.amounts, &placement, -1);
         for other in &mut made.jobs {
@@ -731,7 +731,7 @@ impl Reservations {
 fn window_end(begin: i64, window: i64) -> i64 {
     match window {
         0 => begin,
-        _ => (begin.div_euclid(window) + 1) * window,
+        _ => (begin.div_euclid(window) + 1).saturating_mul(window),
     }
 }
 

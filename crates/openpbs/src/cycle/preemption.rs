@@ -267,7 +267,7 @@ impl PreemptionLevels {
 
     /// The methods by which a running job may give way, in the order in which they are tried.
     fn methods(&self, index: u32, walltime: i64, left: i64) -> Vec<PreemptionMethod> {
-        let used = walltime - left;
+        let used = walltime.saturating_sub(left);
         // the server cuts the rest off as C does
         let left = (100.0 - used as f32 / walltime.max(1) as f32 * 100.0) as i64;
         // a job beyond its walltime gives way as one does that nearly is
@@ -476,8 +476,8 @@ impl<'a> Cycle<'a> {
         let left = match self.levels.job(index) {
             Some(PreemptionJob {
                 used: Some(used), ..
-            }) => walltime - used,
-            _ if self.levels.knows_ends => end - self.now,
+            }) => walltime.saturating_sub(*used),
+            _ if self.levels.knows_ends => end.saturating_sub(self.now),
             _ => walltime,
         };
         left.max(0)

@@ -487,6 +487,28 @@ fn amounts_of_several_hosts_may_be_beyond_64_bits() {
 }
 
 #[test]
+fn walltimes_and_moments_may_be_the_largest_numbers() {
+    // the end of a window of ends is beyond the largest time, and has to be reached all the same
+    let decided = site(&[vec![4]])
+        .with(|rules| {
+            rules.strict_ordering = true;
+            rules.window = 60;
+        })
+        .running(job(4, i64::MAX))
+        .cycle(&[job(2, i64::MAX), job(1, i64::MAX)]);
+    assert_eq!(decided.reserved, [(0, i64::MAX)]);
+    assert!(decided.started.is_empty());
+    let jobs = [job(2, i64::MAX), job(2, 1), job(1, 1)];
+    let mut machine = Machine::new(&[vec![4]]);
+    let rules = CycleRules::default();
+    let mut limits = Limits::default();
+    let jobs = Jobs(&jobs);
+    let mut cycle = Cycle::new(i64::MAX, &rules, &mut machine, &mut limits, &jobs);
+    let events = cycle.run(&mut InOrder((0..3).collect()));
+    assert_eq!(Decided::new(events).started, [0, 1]);
+}
+
+#[test]
 fn a_reservation_binds_the_hosts_that_were_found() {
     // the reserved job waits for host 0; a long job may take host 1, and not host 0
     let hosts = site(&[vec![4], vec![2]]).running_in(0, job(3, 100));

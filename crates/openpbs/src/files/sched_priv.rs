@@ -727,16 +727,16 @@ impl Holidays {
     /// When prime time or the time outside it ends; `None` if it does not within a week.
     pub fn next_change(&self, time: i64) -> Option<i64> {
         let is_prime = self.is_prime_at(time);
-        let mut begin = time - time.rem_euclid(DAY);
+        let mut begin = time.saturating_sub(time.rem_euclid(DAY));
         for _ in 0..=MAX_DAYS {
             let Day { prime, non_prime } = self.day(begin);
             for second in [0, prime.min(non_prime), prime.max(non_prime)] {
-                let at = begin + second;
+                let at = begin.saturating_add(second);
                 if second != NEVER && at > time && self.is_prime_at(at) != is_prime {
                     return Some(at);
                 }
             }
-            begin += DAY;
+            begin = begin.saturating_add(DAY);
         }
         None
     }
