@@ -197,6 +197,20 @@ fn the_moment_is_given_in_seconds_or_as_iso_8601() {
 }
 
 #[test]
+fn moments_and_walltimes_may_be_the_largest_numbers() {
+    let largest = JOBS.replace("\"01:00:00\"", "9223372036854775807");
+    for jobs in [JOBS, &largest] {
+        let queue = Queue::new(&jobs.replace("\"02:00:00\"", "9223372036854775807"), STRICT);
+        for moment in [i64::MIN, 2000, i64::MAX] {
+            let at = format!("--at={moment}");
+            for format in ["--format=human", "--format=json"] {
+                success(&queue.run(&["--processors", "8", &at, "--job", "4.vm", format]));
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_missing_is_said_with_what_gives_it() {
     let queue = Queue::new(JOBS, STRICT);
     let refused = |options: &[&str]| {

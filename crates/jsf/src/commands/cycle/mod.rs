@@ -168,7 +168,7 @@ impl<'a> CycleReport<'a> {
             let (mut at, mut after) = (String::new(), String::new());
             if let Some(index) = promise {
                 let start = reserved[index].start;
-                (at, after) = (moment(start), duration_of(start - now));
+                (at, after) = (moment(start), duration_of(start.saturating_sub(now)));
             }
             let why = Cell::prose(&*job.reason);
             cells![&*job.id, Cell::prose(at), Cell::prose(after), why]
@@ -220,7 +220,7 @@ impl<'a> CycleReport<'a> {
                 0 => " is".to_owned(),
                 others => format!(" and {others} more are"),
             };
-            let after = duration_of(first.start - cycle.at);
+            let after = duration_of(first.start.saturating_sub(cycle.at));
             promised = format!(
                 ", of which {}{others} promised a start, the earliest in {after}",
                 first.id
@@ -261,7 +261,7 @@ impl<'a> CycleReport<'a> {
             return format!(
                 "; it is promised a start in {}, at {}, earlier if jobs end before their walltimes, \
                  or later if jobs are submitted that precede it",
-                duration_of(reserved.start - now),
+                duration_of(reserved.start.saturating_sub(now)),
                 moment(reserved.start)
             );
         }
@@ -270,7 +270,7 @@ impl<'a> CycleReport<'a> {
         match estimate.map(|estimate| estimate.start) {
             Some(Some(start)) => format!(
                 "; without further submissions, and if every job takes its walltime, it starts in about {}, at {}",
-                duration_of(start - now),
+                duration_of(start.saturating_sub(now)),
                 moment(start)
             ),
             Some(None) => "; no end of a running job is found that would let it start".to_owned(),
