@@ -60,6 +60,7 @@ pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
         out: path,
     } = arguments;
     require_one_reader(&[], given, &[("the formula", formula.file())])?;
+    // without the given formula, which is compared with that of the site
     let site = given.open(&FormulaArgs::default(), *threshold)?;
     let is_given = formula.is_given();
     let in_force = match site.formula_text() {

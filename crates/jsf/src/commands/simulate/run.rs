@@ -205,6 +205,7 @@ impl<'a> Simulation<'a> {
         let found = site.lint(formula, workload);
         let simulated = self.run_until_interrupted(formula, before);
         let is_refused = matches!(simulated, Err(SiteError::NotArithmetic));
+        // people read the findings in the answer
         if is_refused || !arguments.answer.format.is_document() || arguments.answer.text.full {
             given.draw(found.iter().cloned());
         }
@@ -318,6 +319,7 @@ impl<'a> Simulation<'a> {
     /// The result of checking the formula. The queue of the site shows crashes that no job of the
     /// log shows; they decide the exit code in every format.
     fn check(&self, submitted: &FormulaSubmission) -> Result<Checked, SiteError> {
+        // a queue that cannot be read does not concern the log
         let of_queue = self.site.check_with_queue(submitted);
         let checked = self.site.check(submitted);
         let checked = checked.map_err(|error| without_names(self.arguments, error))?;
@@ -434,6 +436,7 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
         "in a simulation, whose jobs are those of --workload",
     )?;
     let formula = arguments.formula.file();
+    // as a file of the site it is read once, though it may be standard input
     let formula = formula.map(FormulaText::source).transpose()?;
     let mut files = simulated_files(&arguments.site)?;
     if let Some(formula) = formula {
@@ -719,6 +722,7 @@ fn machine_in_words(simulated: &SimulatedQueue) -> String {
 /// left.
 fn decay_in_words(decay: Decay) -> String {
     let every = waiting_time(i64::try_from(decay.period).unwrap_or(i64::MAX));
+    // a half-life of Slurm, in steps, has a factor of many digits
     let factor = (decay.factor * 1e6).round() / 1e6;
     let half_life =
         half_life(decay).map(|seconds| format!(" (half-life {})", waiting_time(seconds)));

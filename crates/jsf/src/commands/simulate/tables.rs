@@ -445,6 +445,7 @@ pub(crate) fn periods_section<'a>(sides: &[&SimulationReport<'_>]) -> Section<'a
         }
     }
     lengths.dedup();
+    // periods of different lengths cannot be beside each other
     if longest.len() < 2 || lengths.len() > 1 {
         return section;
     }
