@@ -256,6 +256,11 @@ pub(crate) fn has_effect(checked: Option<&Checked>) -> bool {
     checked.is_none_or(|checked| checked.verdict.has_effect())
 }
 
+/// Whether the server or qmgr refuses a formula, so that setting it changes nothing.
+pub(crate) fn is_refused(checked: &Checked) -> bool {
+    checked.validation.accepted == Some(false)
+}
+
 /// Why the server or qmgr refuses a formula, in the words of the first finding that says so.
 fn refusal(checked: &Checked) -> String {
     let mut findings = checked.findings.iter();

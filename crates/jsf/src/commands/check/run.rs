@@ -17,7 +17,7 @@ use crate::cli::{
     in_options, read_formula, report, show_site, warn,
 };
 use crate::commands::check::{CheckReport, stopped_by_threshold};
-use crate::view::findings::limit_each_code;
+use crate::view::findings::{is_refused, limit_each_code};
 use crate::view::words::{count, printable, printable_lines};
 
 const FORMATS: [Format; 4] = [Format::Human, Format::Markdown, Format::Json, Format::Sarif];
@@ -163,9 +163,7 @@ impl CheckedFormula {
 
     /// Whether the formula has an error, shown or not, or the server refuses it.
     fn has_errors(&self) -> bool {
-        self.checked.has_errors()
-            || !self.hidden.is_empty()
-            || self.checked.validation.accepted == Some(false)
+        self.checked.has_errors() || !self.hidden.is_empty() || is_refused(&self.checked)
     }
 
     /// Whether qmgr passes the text on.

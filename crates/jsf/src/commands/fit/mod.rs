@@ -14,7 +14,7 @@ use crate::answer::{Answer, object};
 use crate::commands::fit::goals_view::{chosen_values, within_in_words};
 use crate::log_options::LogOptions;
 use crate::view::document::{Column, Document, Fact, Section, Table, cells};
-use crate::view::findings::{NO_FORMULA_IN_SLURM, brief_finding, verdict_sentence};
+use crate::view::findings::{NO_FORMULA_IN_SLURM, brief_finding, is_refused, verdict_sentence};
 use crate::view::words::{printable_lines, significant};
 
 #[cfg(feature = "command")]
@@ -331,10 +331,6 @@ impl FormulaToSet {
         let message = &self.errors.first()?.message;
         Some(format!("The formula has an error: {message}."))
     }
-}
-
-fn is_refused(checked: &Checked) -> bool {
-    checked.validation.accepted == Some(false)
 }
 
 /// The command that sets a formula; the error is the reason why it cannot be set.

@@ -28,7 +28,7 @@ use crate::view::document::{
     Cell, Column, SCRIPT, STYLE, Section, Table, TerminalStyle, base64, cells, page_facts,
     page_sections, sentence_pieces, write_template,
 };
-use crate::view::findings::{NO_FORMULA_IN_SLURM, verdict_sentence};
+use crate::view::findings::{NO_FORMULA_IN_SLURM, is_refused, verdict_sentence};
 use crate::view::sections::group_sections;
 use crate::view::words::{printable, printable_lines};
 
@@ -162,11 +162,6 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
         is_refused: checked.as_ref().is_some_and(is_refused),
     };
     serde_json::to_string(&update).ok()
-}
-
-/// Whether `qmgr` refuses the formula, so that setting it changes nothing.
-fn is_refused(checked: &Checked) -> bool {
-    checked.validation.accepted == Some(false)
 }
 
 /// The first jobs in the new order.
