@@ -158,7 +158,9 @@ impl Site {
             return Ok(None);
         };
         Ok(Some(NonPrimeRules {
-            cycle: site.simulated_cycle(workload.queues(), backfill),
+            strict_ordering: site
+                .simulated_cycle(workload.queues(), backfill)
+                .strict_ordering,
             order: site.simulated_order(workload),
         }))
     }

@@ -350,13 +350,13 @@ impl Simulation<'_> {
         if let Some(non_prime) = &self.rules.non_prime
             && is_prime != self.is_prime
         {
-            let (cycle, order) = if is_prime {
-                (&self.rules.cycle, &self.rules.order)
+            let (strict_ordering, order) = if is_prime {
+                (self.rules.cycle.strict_ordering, &self.rules.order)
             } else {
-                (&non_prime.cycle, &non_prime.order)
+                (non_prime.strict_ordering, &non_prime.order)
             };
             self.is_prime = is_prime;
-            self.cycle.strict_ordering = cycle.strict_ordering;
+            self.cycle.strict_ordering = strict_ordering;
             self.waiting.set_order(order);
         }
     }
@@ -733,8 +733,8 @@ impl Requests {
 /// The rules that hold outside prime time.
 #[derive(Debug, Clone)]
 pub struct NonPrimeRules {
-    /// What a cycle starts.
-    pub cycle: CycleRules,
+    /// See [`CycleRules::strict_ordering`]: the other rules of a cycle hold at all times.
+    pub strict_ordering: bool,
     /// In which order it considers the jobs.
     pub order: OrderRules,
 }
