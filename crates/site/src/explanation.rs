@@ -627,6 +627,7 @@ impl Explainer<'_> {
     ) -> Neighbour {
         let program = &self.ranked.program;
         let (criterion, order) = self.comparison.decide(row, other);
+        // between queues that take turns the comparison is equal: the other jobs in them decide
         let is_right =
             order == self.ranks[row].cmp(&self.ranks[other]) || criterion == Criterion::RoundRobin;
         let decided_by = is_right.then_some(criterion);
@@ -676,6 +677,7 @@ impl Explainer<'_> {
     ) -> Option<Rounding> {
         use Criterion::{ExpressQueue, Queue, RoundRobin};
 
+        // these decide whatever the values are
         if matches!(criterion, Queue | RoundRobin | ExpressQueue) {
             return None;
         }
@@ -713,6 +715,7 @@ impl Explainer<'_> {
         let numbers = shares.assessed.shares().get(node)?;
         let mut inputs = evaluation.inputs.clone();
         for (name, value) in self.ranked.program.inputs().iter().zip(&mut inputs) {
+            // a number that the job brings along was never printed
             if let Some(input) = FairshareInput::from_name(name)
                 && self.ranked.table.origin(name, row) == Some(InputOrigin::Unset)
             {

@@ -583,6 +583,7 @@ impl Site {
             ..self.request(&names)
         };
         let jobs = self.read_columns(&request)?;
+        // the warnings about the same jobs are said once
         let mut new_jobs = SiteJobs {
             warnings: Vec::new(),
             ..jobs.clone()

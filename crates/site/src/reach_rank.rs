@@ -137,6 +137,7 @@ impl Site {
     }
 
     pub(crate) fn race<'a>(&'a self, ranked: &'a RankedQueue, row: usize) -> Option<Race<'a>> {
+        // a sweep computes with doubles, so that it says nothing of decimals
         let precision = self.precision();
         let is_waiting = ranked.table.is_considered(row) && ranked.ranking.score(row).is_some();
         if precision == ScorePrecision::Decimal || !is_waiting {
@@ -180,6 +181,7 @@ impl<'a> Race<'a> {
         let (Some(slurm), Some(aging)) = (&self.site.slurm, &self.ranked.aging) else {
             return Sweep::new(self.rules, inputs, "eligible_time", 1.0);
         };
+        // the age of a job that is held, or waits for another one, stands still
         if !slurm.aging.contains(self.ranked.table.id(row)) {
             return Sweep::constant(self.rules, inputs);
         }

@@ -320,6 +320,7 @@ impl JobDocument {
             let content = decompressed(source.open()?).map_err(failed)?;
             read_jobs(content, options)
         };
+        // what another document is says more than where it is no list of jobs
         read.map_err(|error| match source.check(Role::Queue) {
             Err(refusal @ SiteError::Content(_)) => refusal,
             _ => SiteError::content(error),
@@ -497,6 +498,7 @@ impl Site {
         for row in 0..table.len() {
             let queue = table.queue(row);
             let is_listed = queue.is_empty() || self.queues.contains(queue);
+            // the job itself may say the priority of its queue
             if !is_listed && column.nearest_double(row) == 0.0 {
                 jobs += 1;
                 names.insert(queue);
