@@ -137,6 +137,7 @@ pub(crate) fn guarded_names(names: [&str; 3], cells: Cells) -> [Cow<'_, str>; 3]
 /// cells by another character than the comma, and then quotes do not hold the text together; it may
 /// also trim what precedes the formula.
 fn with_guards(field: &str) -> Cow<'_, str> {
+    // the last four are the same in full width
     const SIGNS: [char; 8] = [
         '=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
     ];
