@@ -1,5 +1,5 @@
 //! The entries of JSON objects, without a tree: a value that is not of the expected type can be
-//! reported instead of ending the document.
+//! reported instead of ending the document. And how an object is written, key by key: [`object!`].
 //!
 //! Internal to the workspace: the crates that other programs call are `job-sort-formula` and
 //! `jsf-site`.

@@ -908,7 +908,7 @@ impl JobInWords<'_> {
     }
 
     fn name(&self, amount: usize) -> &str {
-        self.machine.pools.names.get(amount).map_or("", |name| name)
+        &self.machine.amounts[amount]
     }
 
     /// An amount, a size with its unit as PBS writes it.
@@ -953,7 +953,7 @@ impl JobInWords<'_> {
     /// Why the job waits for a resource that the server or a queue has as a whole.
     fn not_available(self, limit: &Limit, owner: &str) -> String {
         let amount = limit.amount.unwrap_or(0);
-        let name = &*self.machine.amounts[amount];
+        let name = self.name(amount);
         let most = limit.generic.unwrap_or(0);
         let asked = self.machine.jobs.job(self.row as u32).request.counted[amount];
         let never = if asked > most { "can never run: " } else { "" };

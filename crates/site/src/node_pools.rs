@@ -526,15 +526,16 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The machine, on which nothing runs yet.
-    pub fn machine(self) -> Machine {
+    /// The machine, on which nothing runs yet, and the names of its amounts, then of those that only
+    /// limits count.
+    pub fn machine(self) -> (Machine, Vec<Box<str>>) {
         let pools = self.pools;
         let mut machine = Machine::new(&pools.pools).with_hosts(pools.hosts.clone());
         machine.pool_lists = self.lists;
         machine.sharing = pools.sharing();
         machine.placement_sets = self.sets;
         machine.pool_order = pools.order(&self.site.config.node_sort_key.prime);
-        machine
+        (machine, self.amounts)
     }
 
     /// The list of the pools of a chunk.

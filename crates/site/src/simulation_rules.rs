@@ -360,8 +360,7 @@ impl Site {
             let queue = queues.iter().position(|queue| *queue == job.queue);
             requests.push(places.request(queue.unwrap_or(0), job));
         }
-        let names = std::mem::take(&mut places.amounts);
-        let machine = places.machine();
+        let (machine, names) = places.machine();
         let mut jobs = Vec::with_capacity(of_jobs.len());
         for &job in &of_jobs {
             jobs.push(&distinct[job as usize]);

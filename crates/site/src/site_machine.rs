@@ -179,8 +179,8 @@ impl CycleMachine {
         let mut limits = site.cycle_limits(&limited);
         limits.extend(limit_of_arrays(&cycle.jobs));
         let limits = Limits::new(limits);
-        let amounts = std::mem::take(&mut places.amounts);
-        let mut machine = places.machine().with_reservations(advance);
+        let (machine, amounts) = places.machine();
+        let mut machine = machine.with_reservations(advance);
         machine.begin_reservations(at);
         let rules = CycleRules {
             levels,
