@@ -1742,7 +1742,7 @@ fn warnings_of_a_site_name_the_file_and_what_to_do() {
     let output = jsf(&["check", "--site", &folder.path().display().to_string()]);
     let message = stderr(&output);
     for expected in [
-        "/sched_priv/sched_config`: line 2: a line is `name: value`",
+        "/sched_priv/sched_config`: line 2: `foo` is not a setting of the scheduler",
         "/sched_priv/sched_formula` contain different formulas, `ncpus` and `mem`",
         "/sched_priv/resource_group` has Windows line ends",
     ] {
