@@ -14,9 +14,8 @@ use job_sort_formula::fairshare::{
     AssessedTree, EntityShares, FairShare, Member, OpenPbs, ShareTree, TreeBuilder, TreeError,
 };
 use job_sort_formula::jobs::Job;
-use job_sort_formula::rank::{
-    OnError, ScorePrecision, fill_fairshare, openpbs_digits, openpbs_logged, score,
-};
+use job_sort_formula::printing::{logged, resource};
+use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, score};
 use job_sort_formula::{Formula, JobTable, Ranking, Schema, Value};
 
 /// Seconds from one cycle to the next. Jobs are short here: what starts is over when the next cycle
@@ -61,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             // OpenPBS holds an amount of a resource as a double, and prints it for the formula.
             let walltime = job
                 .walltime
-                .map(|seconds| openpbs_digits(seconds as f64))
+                .map(|seconds| resource(seconds as f64))
                 .ok_or(Value::Int(0));
             table.push(
                 &Job {
@@ -132,13 +131,10 @@ fn start(queue: &[Waiting], ranking: &Ranking, text: &str) -> Vec<&'static str> 
                 error.span().slice(text)
             ),
             Ok(_) if ncpus > free => {
-                println!("  {id:<8} {user:<6} {:>8}", openpbs_logged(score.value))
+                println!("  {id:<8} {user:<6} {:>8}", logged(score.value))
             }
             Ok(_) => {
-                println!(
-                    "  {id:<8} {user:<6} {:>8}  starts",
-                    openpbs_logged(score.value)
-                );
+                println!("  {id:<8} {user:<6} {:>8}  starts", logged(score.value));
                 free -= ncpus;
                 started.push(id);
             }

@@ -89,6 +89,7 @@ pub mod fairshare;
 pub mod formula;
 pub mod jobs;
 pub mod parallel;
+pub mod printing;
 pub mod python;
 pub mod rank;
 pub mod schema;

@@ -31,7 +31,8 @@ const FOLDERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("formula", &["formula/*", "diagnostic", "python", "schema"]),
-    ("fairshare", &[]),
+    ("printing", &["python"]),
+    ("fairshare", &["printing"]),
     ("jobs", &["parallel", "python", "schema", "simd"]),
     (
         "rank",
@@ -42,6 +43,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
             "formula/*",
             "jobs",
             "parallel",
+            "printing",
             "python",
             "schema",
         ],

@@ -384,7 +384,7 @@ pub enum InputColumn<'a> {
         is_int: &'a [bool],
     },
     /// Amounts of a resource as OpenPBS's scheduler holds them. The input is the number of
-    /// [`openpbs_digits`](crate::rank::openpbs_digits): an integer for one job, a float for the next.
+    /// [`resource`](crate::printing::resource): an integer for one job, a float for the next.
     PbsAmount(&'a [f64]),
     /// The same value for every job.
     Same(Value),

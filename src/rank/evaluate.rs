@@ -1,13 +1,9 @@
 //! Evaluates a program for all jobs of a table, or for jobs whose inputs the caller holds in columns
 //! of its own: first in columns, then row by row where the columnar executor falls back.
 //!
-//! What the evaluations for the jobs of a queue, and the searches of one explanation, may do together
-//! is counted. Of evaluations only the operations on the words of long integers count. Of a search it
-//! is what it computes, whatever kind of step it does: the instructions of the formula that are
-//! evaluated, the operations on the words of long integers, the parts of the formula whose ranges are
-//! analysed, and the results that are kept. A unit is about a nanosecond, an operation on a 64-bit
-//! word. The count does not depend on the machine, so the same search ends at the same place
-//! everywhere.
+//! What the evaluations for the jobs of a queue may do together is counted: the operations on the
+//! words of long integers, each about a nanosecond. The count does not depend on the machine, so that
+//! the same jobs fail everywhere.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,17 +11,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rust_decimal::Decimal;
 
 use crate::diagnostic::Span;
-use crate::fairshare::policy::openpbs::printed_and_read;
 use crate::formula::program::{
     ColumnarExecutor, EvalError, Interpreter, InterpreterBuffers, LANES, LaneResults, LaneType,
     Program,
 };
 use crate::jobs::{Column, JobTable};
 use crate::parallel;
+use crate::printing::{read_resource, resource};
 use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
 use crate::python::{
-    Arithmetic, DecimalArithmetic, ErrorKind, InputColumn, MAX_EXACT_FLOAT, Python, Raised, Value,
-    float_to_int,
+    Arithmetic, DecimalArithmetic, ErrorKind, InputColumn, Python, Raised, Value, float_to_int,
 };
 use crate::rank::{OnError, ScoreError, ScorePrecision, Scores};
 use crate::schema::current_name;
@@ -360,11 +355,6 @@ fn partitions<'r>(numbers: &'r mut [f64], is_int: &'r mut [bool]) -> Vec<Partiti
     partitions
 }
 
-/// The most work of all searches for one job: about two seconds.
-pub const SEARCH_WORK: u64 = 1 << 31;
-/// The work of an instruction that is interpreted for one job.
-const INTERPRETED_INSTRUCTION: u64 = 32;
-
 /// The work that the evaluations for the jobs of a queue have done beyond [`FREE_FUEL`] for each,
 /// in words. Calls that score parts of a queue share it.
 #[derive(Debug, Default)]
@@ -410,78 +400,6 @@ impl QueueWork {
         let excess = words.saturating_sub(FREE_FUEL);
         excess > 0 && self.0.fetch_add(excess, Ordering::Relaxed) + excess > QUEUE_FUEL
     }
-}
-
-/// The work that some searches may still do.
-#[derive(Debug, Clone)]
-pub struct WorkBudget {
-    left: u64,
-    is_spent: bool,
-}
-
-impl Default for WorkBudget {
-    /// The work that one explanation may do.
-    fn default() -> Self {
-        Self::new(SEARCH_WORK)
-    }
-}
-
-impl WorkBudget {
-    /// A budget of this many units.
-    pub fn new(units: u64) -> Self {
-        Self {
-            left: units,
-            is_spent: false,
-        }
-    }
-
-    /// Whether a search needed more than was left.
-    pub fn is_spent(&self) -> bool {
-        self.is_spent
-    }
-
-    /// The units that are left.
-    pub fn left(&self) -> u64 {
-        self.left
-    }
-
-    /// Takes units for work that is to be done next; `None` if fewer are left, after which nothing
-    /// can be taken.
-    pub fn take(&mut self, units: u64) -> Option<()> {
-        match self.left.checked_sub(units) {
-            Some(left) if !self.is_spent => {
-                self.left = left;
-                Some(())
-            }
-            _ => {
-                self.is_spent = true;
-                None
-            }
-        }
-    }
-
-    /// Takes units for work that was done already, where it cannot be known before.
-    pub fn charge(&mut self, units: u64) {
-        self.left = self.left.saturating_sub(units);
-    }
-
-    /// Does a search with an equal part of what is left, one of `parts`, and takes what it needed.
-    pub fn with_part<T>(&mut self, parts: u64, search: impl FnOnce(&mut Self) -> T) -> T {
-        let mut part = Self {
-            left: self.left / parts.max(1),
-            is_spent: self.is_spent,
-        };
-        let granted = part.left;
-        let found = search(&mut part);
-        // that a part is spent is not passed on: what is left is for the others
-        self.left -= granted - part.left;
-        found
-    }
-}
-
-/// The work of an evaluation for one job, without that on long integers.
-pub fn row_work(program: &Program) -> u64 {
-    (program.instruction_count() as u64 + 1) * INTERPRETED_INSTRUCTION
 }
 
 /// Why columns cannot be scored.
@@ -829,7 +747,7 @@ impl InputColumn<'_> {
             read.numbers.clear();
             read.is_int.clear();
             for &amount in &amounts[rows.clone()] {
-                let (number, is_int) = read_amount(amount);
+                let (number, is_int) = read_resource(amount);
                 read.numbers.push(number);
                 read.is_int.push(is_int);
             }
@@ -872,116 +790,10 @@ impl InputColumn<'_> {
                 float_to_int(values[row]).unwrap_or(Value::None)
             }
             Self::Mixed { values, .. } => Value::Float(values[row]),
-            Self::PbsAmount(amounts) => openpbs_digits(amounts[row]),
+            Self::PbsAmount(amounts) => resource(amounts[row]),
             Self::Same(value) => value.clone(),
             Self::ByEntity { index, values } => Value::Float(values[index[row] as usize]),
         }
-    }
-}
-
-/// The most decimals of a resource amount or a logged value.
-// what the scheduler passes to its `float_digits`
-const MAX_DECIMALS: usize = 4;
-
-/// The number that Python reads after the scheduler prints the resource amount `v`: an integer if
-/// it is printed without decimals, else a float. At most four decimals are printed, fewer where the
-/// following three digits are zeros or nines. Infinities and NaN stay floats; the scheduler ignores
-/// jobs with them. Fair-share numbers are printed with six decimals, see
-/// [`EntityShares::printed`](crate::fairshare::EntityShares::printed).
-///
-/// ```
-/// use job_sort_formula::rank::openpbs_digits;
-///
-/// let printed = [2.0, 0.00002, 1.0 / 3.0, 0.99999].map(|amount| openpbs_digits(amount).repr());
-/// assert_eq!(printed, ["2", "0", "0.3333", "1"]);
-/// ```
-pub fn openpbs_digits(v: f64) -> Value {
-    match read_amount(v) {
-        (whole, true) => float_to_int(whole).unwrap_or(Value::Float(v)),
-        (decimal, false) => Value::Float(decimal),
-    }
-}
-
-/// The value of a formula as OpenPBS's scheduler logs it: rounded to a C `float`, then printed with
-/// the decimals of [`openpbs_digits`], and with the sign of a negative zero; infinities and NaN as
-/// C prints them.
-///
-/// ```
-/// use job_sort_formula::rank::openpbs_logged;
-///
-/// let logged = [58_720_257.0, 50.878, 0.25, -0.00002, 1e39].map(openpbs_logged);
-/// assert_eq!(logged, ["58720256", "50.8780", "0.25", "-0", "inf"]);
-/// ```
-pub fn openpbs_logged(value: f64) -> String {
-    let rounded = f64::from(value as f32);
-    let places = decimals(rounded);
-    let scale = 10_u64.pow(places as u32);
-    // a float has 24 bits, so the product is exact; `format!` of a double takes ten times as long,
-    // a quarter of the time of a ranking
-    let scaled = (rounded.abs() * scale as f64).round_ties_even();
-    if scaled >= MAX_EXACT_FLOAT || value.is_nan() {
-        // a NaN keeps the sign that C prints
-        return printed(if value.is_nan() { value } else { rounded });
-    }
-    let sign = if rounded.is_sign_negative() { "-" } else { "" };
-    let (whole, decimals) = (scaled as u64 / scale, scaled as u64 % scale);
-    match places {
-        0 => format!("{sign}{whole}"),
-        _ => format!("{sign}{whole}.{decimals:0places$}"),
-    }
-}
-
-/// `v` as OpenPBS prints it: at most four [`decimals`]; infinities and NaN as C prints them, `inf`,
-/// `-nan`.
-pub fn printed(v: f64) -> String {
-    fixed(v, decimals(v))
-}
-
-/// `value` as C's `%.*f` prints it: rounded to `decimals` decimals, ties to even; `inf`, `nan` and
-/// `-nan` as in glibc.
-pub fn fixed(value: f64, decimals: usize) -> String {
-    match (value.is_nan(), value.is_sign_negative()) {
-        (true, true) => "-nan".to_owned(),
-        (true, false) => "nan".to_owned(),
-        (false, _) => format!("{value:.decimals$}"),
-    }
-}
-
-/// The number of [`openpbs_digits`] as a double, and whether it is an integer. The double is exact,
-/// because a double without decimals is printed with all its digits.
-pub fn read_amount(v: f64) -> (f64, bool) {
-    match decimals(v) {
-        _ if !v.is_finite() => (v, false),
-        // the sum turns -0, which Python reads as 0
-        0 => (v.round_ties_even() + 0.0, true),
-        places => (printed_and_read(v, places), false),
-    }
-}
-
-/// The number of decimals that OpenPBS prints for `v`: the smallest i ≤ 4 such that the three
-/// digits after the i-th decimal are 000 or 999, else 4.
-pub fn decimals(v: f64) -> usize {
-    if !v.is_finite() {
-        return 0;
-    }
-    let mut scale = 1.0;
-    for decimals in 0..MAX_DECIMALS {
-        if matches!(next_three_digits(v.abs() * scale), 0 | 999..) {
-            return decimals;
-        }
-        scale *= 10.0;
-    }
-    MAX_DECIMALS
-}
-
-/// The first three digits after the point of a number that is not negative.
-fn next_three_digits(x: f64) -> i64 {
-    // from 2^53 on there is no fraction
-    if x < MAX_EXACT_FLOAT {
-        // truncated, not rounded, as the scheduler does: 0.00096 is printed as 0
-        ((x - x as i64 as f64) * 1000.0) as i64
-    } else {
-        0
     }
 }
 

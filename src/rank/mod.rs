@@ -30,10 +30,8 @@ pub use crate::python::InputColumn;
 pub use compare::{
     ComparedRanking, Comparison, Fairness, GroupChange, JobMove, OldNew, SIZES, Transitions,
 };
-pub use evaluate::{
-    ColumnError, ColumnScratch, QueueWork, RowScorer, SEARCH_WORK, WorkBudget, decimals, fixed,
-    openpbs_digits, openpbs_logged, printed, python_result, read_amount, row_work, score,
-};
+pub use evaluate::{ColumnError, ColumnScratch, QueueWork, RowScorer, python_result, score};
+pub use explain::{SEARCH_WORK, WorkBudget, row_work};
 pub use summands::{SummandAgreement, SummandColumns, SummandRange, summand_agreements};
 
 /// The scores of a queue, and the order of its jobs.

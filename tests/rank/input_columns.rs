@@ -3,10 +3,10 @@
 //! `JSF_REFEREE_CASES` sets how many values are compared, `JSF_REFEREE_SEED` the seed.
 
 use job_sort_formula::jobs::{Job, JobTable};
+use job_sort_formula::printing::resource;
 use job_sort_formula::python::{Arithmetic, ErrorKind, Python};
 use job_sort_formula::rank::{
-    ColumnError, ColumnScratch, InputColumn, OnError, QueueWork, ScorePrecision, openpbs_digits,
-    score,
+    ColumnError, ColumnScratch, InputColumn, OnError, QueueWork, ScorePrecision, score,
 };
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
@@ -439,7 +439,7 @@ fn amounts_have_the_digits_of_openpbs() {
             )
             .unwrap();
         for (row, &amount) in amounts.iter().enumerate() {
-            let inputs = vec![openpbs_digits(amount); program.inputs().len()];
+            let inputs = vec![resource(amount); program.inputs().len()];
             let expected = program.score_row(&inputs, &mut scratch);
             let error = errors
                 .iter()

@@ -5,8 +5,9 @@ use std::{mem, ptr, slice};
 
 use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::syntax::SyntaxErrorKind;
+use job_sort_formula::printing::logged;
 use job_sort_formula::rank::{
-    ColumnError, ColumnScratch, OnError, ScoreError, ScorePrecision, openpbs_logged, top_rows,
+    ColumnError, ColumnScratch, OnError, ScoreError, ScorePrecision, top_rows,
 };
 use job_sort_formula::{Program, Value};
 use jsf_openpbs::submission::{
@@ -493,5 +494,5 @@ pub unsafe extern "C" fn jsf_logged_score(
     error: *mut *mut jsf_error,
 ) -> jsf_status {
     // SAFETY: the caller passes null or pointers to a text and a handle
-    unsafe { created_text(text, "text", error, || Ok(openpbs_logged(score))) }
+    unsafe { created_text(text, "text", error, || Ok(logged(score))) }
 }

@@ -6,8 +6,9 @@
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
+use job_sort_formula::printing;
 use job_sort_formula::python::{Arithmetic, ErrorKind, Python};
-use job_sort_formula::rank::{QueueWork, openpbs_logged};
+use job_sort_formula::rank::QueueWork;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use job_sort_formula_c::*;
@@ -323,7 +324,7 @@ fn compare_alone(
         );
         assert_eq!(
             CStr::from_ptr(logged).to_str().unwrap(),
-            openpbs_logged(score)
+            printing::logged(score)
         );
         jsf_string_free(logged);
     }

@@ -259,12 +259,8 @@ fn split_unit(text: &str) -> Option<(f64, &str)> {
     (amount < MAX_AMOUNT).then_some((amount, unit))
 }
 
-/// The float that Python reads after the scheduler prints a fair-share number:
-/// [`printed_fairshare`] then parsed.
-pub use job_sort_formula::fairshare::policy::openpbs::printed_share as fairshare;
-pub use job_sort_formula::rank::{
-    decimals, fixed, openpbs_digits as resource, openpbs_logged as logged, printed,
-    read_amount as read_resource,
+pub use job_sort_formula::printing::{
+    decimals, fairshare, fixed, logged, printed, read_resource, resource,
 };
 
 /// The amount of a float resource as the scheduler reads it: the server rounds it to a C `float`

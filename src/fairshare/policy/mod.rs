@@ -28,6 +28,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
 
 use crate::fairshare::{NodeId, NodeKind, ShareTree, TreeError};
+use crate::printing;
 
 pub use slurm::{AssociationShares, PolicyRules, Release, stored_shares};
 
@@ -78,9 +79,9 @@ impl EntityShares {
     #[must_use]
     pub fn printed(self) -> Self {
         Self {
-            fairshare_perc: openpbs::printed_share(self.fairshare_perc),
-            fairshare_tree_usage: openpbs::printed_share(self.fairshare_tree_usage),
-            fairshare_factor: openpbs::printed_share(self.fairshare_factor),
+            fairshare_perc: printing::fairshare(self.fairshare_perc),
+            fairshare_tree_usage: printing::fairshare(self.fairshare_tree_usage),
+            fairshare_factor: printing::fairshare(self.fairshare_factor),
         }
     }
 

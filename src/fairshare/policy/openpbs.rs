@@ -5,8 +5,6 @@
 //! Source: `tests/golden/openpbs`: `trees.jsonl`, `jobs.jsonl` and every `pbsfs -g` and `-p` of
 //! `cases.jsonl`.
 
-use std::io::Write;
-
 use crate::fairshare::decay::IntervalDecay;
 use crate::fairshare::{EntityShares, NodeId, Policy, ShareTable, ShareTree};
 
@@ -180,42 +178,4 @@ fn x86_nan(value: f32) -> f32 {
     } else {
         value
     }
-}
-
-/// A fair-share number as Python reads it after the scheduler has printed it with `%f`.
-pub fn printed_share(value: f64) -> f64 {
-    printed_and_read(value, 6)
-}
-
-/// A number as Python reads it after the scheduler has printed it with one to six decimals.
-pub fn printed_and_read(value: f64, decimals: usize) -> f64 {
-    const SCALES: [f64; 7] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6];
-    let scale = SCALES[decimals];
-    let scaled = value * scale;
-    let rounded = scaled.round_ties_even();
-    // Below 2^40 the error of the product is less than 2^-13, so the rounding is certain unless it
-    // is near a tie; the quotient of the two integers is correctly rounded, as parsing the decimal
-    // is.
-    if scaled.abs() < 1_099_511_627_776.0 && (scaled - rounded).abs() < 0.499 {
-        return rounded / scale;
-    }
-    if value.is_finite() {
-        // without `format!`: the amounts of a column are read without an allocation
-        parse_printed(value, decimals).unwrap_or(value)
-    } else {
-        value
-    }
-}
-
-/// Prints a finite number and parses it, on the stack.
-fn parse_printed(value: f64, decimals: usize) -> Option<f64> {
-    // a sign, the digits of the largest double, a point and six decimals
-    let mut text = [0; 1 + 309 + 1 + 6];
-    let mut rest = &mut text[..];
-    write!(rest, "{value:.decimals$}").ok()?;
-    let unused = rest.len();
-    std::str::from_utf8(&text[..text.len() - unused])
-        .ok()?
-        .parse()
-        .ok()
 }
