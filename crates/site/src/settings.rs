@@ -20,7 +20,7 @@ use jsf_json::clipped;
 use jsf_openpbs::amounts::AmountSource;
 use jsf_openpbs::files::objects::{Notation, ObjectKind, repeated};
 use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::files::sched_priv::SchedConfig;
+use jsf_openpbs::files::sched_priv::{ByTime, SchedConfig};
 use jsf_openpbs::files::server::{
     DEFAULT, ListedScheduler, PbsVersion, ServerSettings, SourceFormula, add_resources,
     declared_names, listed_schedulers, python_of_system, sets_only_formulas, version_in,
@@ -44,14 +44,18 @@ pub fn read_sched_config(
     warnings: &mut FileWarnings,
 ) -> Result<SchedConfig, SiteError> {
     let mut config = match files.first(Role::SchedConfig) {
-        None => SchedConfig::default(),
+        None => SchedConfig {
+            by_queue: ByTime::always(false),
+            preemptive_sched: ByTime::always(false),
+            ..SchedConfig::default()
+        },
         Some(source) => {
             let name = source.name();
             let Content { bytes, kind } = source.read_expected(Role::SchedConfig)?;
             if kind == FileKind::Empty {
                 warnings.push(format!(
-                    "`{name}` has no setting: the scheduler's defaults apply, and `by_queue` and `preemptive_sched`, which the \
-                     installed file has on, are off"
+                    "`{name}` has no setting: the scheduler's defaults apply, among them `by_queue`, which orders the jobs by \
+                     queue before the formula"
                 ));
             }
             let config = SchedConfig::parse(&bytes);

@@ -3,9 +3,8 @@
 //! `sched_config` has one setting `name: value [PRIME|NON_PRIME|ALL]` per line. Out: a [`SchedConfig`]
 //! with the settings that affect the order of jobs. An unknown setting and a value that the scheduler
 //! cannot use are [`ConfigWarning`]s, and the setting keeps its value. The defaults are those of the man
-//! page `pbs_sched`, but for `by_queue` and `preemptive_sched`: the page has them on, as the installed
-//! file does, while the scheduler begins with them off. How the daemon reads invalid values is recorded in
-//! `tests/golden/openpbs/pbsfs`, cases 90 to 96.
+//! page `pbs_sched`. How the daemon reads invalid values is recorded in `tests/golden/openpbs/pbsfs`,
+//! cases 90 to 96.
 //!
 //! `holidays` says when it is prime time, and `dedicated_time` when only the jobs of dedicated queues
 //! run. Out: [`Holidays`], or the [`dedicated_times`], on the clock of the server's host, as if it were
@@ -160,8 +159,7 @@ pub struct SchedConfig {
     /// The factor by which each decay multiplies usage, between 0 and 1, as a C `float`. Default:
     /// 0.5.
     pub fairshare_decay_factor: f32,
-    /// Whether all jobs of a queue are considered before those of the next queue. Default: false,
-    /// although the installed file has it on.
+    /// Whether all jobs of a queue are considered before those of the next queue. Default: true.
     pub by_queue: ByTime<bool>,
     /// Whether one job of each queue of the same priority is considered in turn. Default: false.
     pub round_robin: ByTime<bool>,
@@ -182,7 +180,7 @@ pub struct SchedConfig {
     /// What the name of a queue begins with whose jobs run in dedicated time only. Default: `ded`.
     pub dedicated_prefix: String,
     /// Whether jobs of an express queue may preempt others, and therefore sort first. Default:
-    /// false, although the installed file has it on.
+    /// true.
     pub preemptive_sched: ByTime<bool>,
     /// The least priority of an express queue. Default: 150.
     pub preempt_queue_prio: i32,
@@ -207,7 +205,7 @@ impl Default for SchedConfig {
             fairshare_enforce_no_shares: true,
             fairshare_decay_time: 24 * 60 * 60,
             fairshare_decay_factor: 0.5,
-            by_queue: ByTime::always(false),
+            by_queue: ByTime::always(true),
             round_robin: ByTime::always(false),
             strict_ordering: ByTime::always(false),
             backfill_prime: ByTime::always(false),
@@ -216,7 +214,7 @@ impl Default for SchedConfig {
             primetime_prefix: "p_".to_owned(),
             nonprimetime_prefix: "np_".to_owned(),
             dedicated_prefix: "ded".to_owned(),
-            preemptive_sched: ByTime::always(false),
+            preemptive_sched: ByTime::always(true),
             preempt_queue_prio: 150,
             checked_resources: list_of("ncpus, mem, arch, host, vnode, aoe, eoe"),
             job_sort_key: ByTime::always(Vec::new()),
@@ -952,8 +950,8 @@ mod tests {
 
     #[test]
     fn an_invalid_value_does_not_change_the_setting() {
-        let text = "fairshare_decay_factor: 1.5\nfairshare_decay_time: soon\npreempt_queue_prio: high\nfairshare_entity: me\n\
-            job_sort_key: ncpus\nby_queue: false sometimes\ncolon:\nunknown_share: 3\n";
+        let text = "fairshare_decay_factor: 1.5\nfairshare_decay_time: soon\nby_queue: perhaps\nfairshare_entity: me\n\
+            job_sort_key: ncpus\nby_queue: true sometimes\ncolon:\nunknown_share: 3\n";
         let config = SchedConfig::parse(text.as_bytes());
         assert_eq!(
             SchedConfig {
@@ -1009,15 +1007,6 @@ mod tests {
                 "line 1: `fair_share` cannot be `no`: it is `true` or `false`; the scheduler takes it for `true`",
                 "line 2: `resource_unset_infinite` is not taken into account",
             ]
-        );
-    }
-
-    #[test]
-    fn what_no_line_sets_is_off() {
-        let config = SchedConfig::parse(b"round_robin: false\n");
-        assert_eq!(
-            (config.by_queue, config.preemptive_sched),
-            (ByTime::always(false), ByTime::always(false))
         );
     }
 
