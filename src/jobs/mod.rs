@@ -21,7 +21,7 @@ mod column;
 mod names;
 
 pub use column::{Batch, BatchRow, Column, InputOrigin, InputPrecedence};
-pub use names::FoundJobs;
+pub use names::{FoundJobs, UnknownJob};
 
 /// The most jobs in a table.
 // row numbers are kept in 32 bits

@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -171,9 +172,23 @@ const MAX_ARRAYS: usize = 3;
 pub struct FoundJobs {
     /// The rows of the jobs, each once, in the order of the ids.
     pub rows: Vec<usize>,
-    /// What no job is called, in the order of the ids, one sentence each; those of the first ones
-    /// name similar ids.
-    pub unmatched: Vec<String>,
+    /// The ids that no job has, each once, in their order; the first ones with similar ids.
+    pub unmatched: Vec<UnknownJob>,
+}
+
+/// An id that no job of a table has. Displayed, it is a sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownJob {
+    /// The id, as it was asked for.
+    pub id: String,
+    /// The question `; did you mean …?` with ids that are similar; empty if none is.
+    pub similar: String,
+}
+
+impl fmt::Display for UnknownJob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no job is called `{}`{}", self.id, self.similar)
+    }
 }
 
 impl JobTable {
@@ -184,7 +199,7 @@ impl JobTable {
     pub fn find_jobs(&self, wanted: &str) -> Result<Vec<usize>, String> {
         let FoundJobs { rows, unmatched } = self.find_all_jobs(&[wanted]);
         match unmatched.into_iter().next() {
-            Some(unmatched) => Err(unmatched),
+            Some(unknown) => Err(unknown.to_string()),
             None => Ok(rows),
         }
     }
@@ -235,8 +250,10 @@ impl JobTable {
                 } else {
                     String::new()
                 };
-                let unmatched = format!("no job is called `{wanted}`{similar}");
-                found.unmatched.push(unmatched);
+                found.unmatched.push(UnknownJob {
+                    id: wanted.to_owned(),
+                    similar,
+                });
             }
             for &row in &rows[place] {
                 if !is_found[row] {
@@ -525,9 +542,10 @@ mod tests {
                     .iter()
                     .any(|earlier| parts(earlier) == parts(wanted_id));
                 if rows.is_empty() && !is_repeated {
-                    expected
-                        .unmatched
-                        .push(format!("no job is called `{wanted_id}`"));
+                    expected.unmatched.push(UnknownJob {
+                        id: wanted_id.clone(),
+                        similar: String::new(),
+                    });
                 }
                 for row in rows {
                     if !expected.rows.contains(&row) {
@@ -538,7 +556,7 @@ mod tests {
             assert_eq!(found.rows, expected.rows, "{jobs:?} {wanted:?}");
             assert_eq!(found.unmatched.len(), expected.unmatched.len());
             for (found, expected) in found.unmatched.iter().zip(&expected.unmatched) {
-                assert!(found.starts_with(expected.as_str()), "{found} {expected}");
+                assert_eq!(found.id, expected.id);
             }
         }
     }

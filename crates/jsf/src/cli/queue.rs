@@ -6,7 +6,7 @@ use std::path::Path;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::fairshare::{NodeId, ShareTree};
-use job_sort_formula::jobs::FoundJobs;
+use job_sort_formula::jobs::{FoundJobs, UnknownJob};
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 use job_sort_formula::{Formula, JobTable};
 use jsf_openpbs::amounts::NumberMode;
@@ -109,7 +109,8 @@ impl OpenedQueue {
     ) -> Result<Vec<usize>, CliError> {
         let given = job_ids(&named.job, &self.site);
         let FoundJobs { rows, unmatched } = table.find_all_jobs(&given);
-        let unmatched = with_hints(unmatched, &given, &self.site, table);
+        let is_one = unmatched.len() == 1;
+        let unmatched = unknown_job_sentences(&unmatched, is_one, &self.site, table);
         if rows.is_empty() && !given.is_empty() {
             return Err(unknown_jobs_error(unmatched).into());
         }
@@ -349,12 +350,14 @@ pub(crate) fn select_rows_or_warn(
         jobs: &jobs,
         ..filter
     };
-    let mut filtered = filter.select(rows, table, tree.as_ref());
-    filtered.unmatched = with_hints(filtered.unmatched, &jobs, site, table);
+    let filtered = filter.select(rows, table, tree.as_ref());
+    let is_one = filtered.unknown_jobs.len() + filtered.unmatched.len() == 1;
+    let mut unmatched = unknown_job_sentences(&filtered.unknown_jobs, is_one, site, table);
+    unmatched.extend(filtered.unmatched);
     if !filtered.has_known && !filter.queues.iter().any(|name| site.has_queue(name)) {
-        return Err(unknown_jobs_error(filtered.unmatched).into());
+        return Err(unknown_jobs_error(unmatched).into());
     }
-    warn_all(&filtered.unmatched);
+    warn_all(&unmatched);
     Ok(filtered.rows)
 }
 
@@ -363,28 +366,26 @@ fn job_ids(given: &[String], site: &Site) -> Vec<String> {
     given.iter().map(|id| site.job_id(id).to_owned()).collect()
 }
 
-/// What is said of ids that no job has: that the job has ended, or how jobs are called.
-fn with_hints(
-    mut unmatched: Vec<String>,
-    given: &[String],
+/// What is said of ids that no job has: that the job has ended, or how jobs are called. `is_one`:
+/// nothing else that was asked for is missing.
+fn unknown_job_sentences(
+    unknown: &[UnknownJob],
+    is_one: bool,
     site: &Site,
     table: &JobTable,
 ) -> Vec<String> {
-    let is_one = unmatched.len() == 1;
-    for message in &mut unmatched {
-        let mut ids = given.iter();
-        // `JobTable::find_all_jobs` words it so, and may add a name that is similar
-        let id = ids.find(|id| message.starts_with(&format!("no job is called `{id}`")));
-        if let Some(id) = id
-            && let Some(ended) = site.ended_job(id)
-        {
-            *message = ended;
-        } else if is_one && id.is_some() && !message.ends_with('?') && !table.is_empty() {
+    let mut sentences = Vec::new();
+    for job in unknown {
+        let mut sentence = job.to_string();
+        if let Some(ended) = site.ended_job(&job.id) {
+            sentence = ended;
+        } else if is_one && job.similar.is_empty() && !table.is_empty() {
             let jobs = count(table.len(), "job");
-            *message += &format!("; there are {jobs}, such as `{}`", table.id(0));
+            sentence += &format!("; there are {jobs}, such as `{}`", table.id(0));
         }
+        sentences.push(sentence);
     }
-    unmatched
+    sentences
 }
 
 /// The error if nothing that is asked for exists.
@@ -416,7 +417,9 @@ pub(crate) struct JobFilter<'a> {
 struct Filtered {
     /// The rows, in their order.
     rows: Vec<usize>,
-    /// What matches no job, and which names are similar, one sentence each.
+    /// The ids that no job has.
+    unknown_jobs: Vec<UnknownJob>,
+    /// What else matches no job, and which names are similar, one sentence each.
     unmatched: Vec<String>,
     /// Whether a job, an entity or a queue of the filter exists, in the table or in the tree.
     has_known: bool,
@@ -432,8 +435,9 @@ impl JobFilter<'_> {
     fn select(&self, mut rows: Vec<usize>, table: &JobTable, tree: Option<&ShareTree>) -> Filtered {
         let FoundJobs {
             rows: found,
-            mut unmatched,
+            unmatched: unknown_jobs,
         } = table.find_all_jobs(self.jobs);
+        let mut unmatched = Vec::new();
         let mut has_known = !found.is_empty();
         if !self.entities.is_empty() {
             let (wanted, is_known) =
@@ -461,11 +465,13 @@ impl JobFilter<'_> {
             let found = HashSet::<usize>::from_iter(found);
             rows.retain(|row| found.contains(row));
         }
-        if rows.is_empty() && unmatched.is_empty() && !self.is_empty() && !table.is_empty() {
+        let all_match = unknown_jobs.is_empty() && unmatched.is_empty();
+        if rows.is_empty() && all_match && !self.is_empty() && !table.is_empty() {
             unmatched.push(NO_MATCH.to_owned());
         }
         Filtered {
             rows,
+            unknown_jobs,
             unmatched,
             has_known,
         }
@@ -645,6 +651,7 @@ mod tests {
                 rows: found,
                 unmatched,
                 has_known,
+                ..
             } = filter.select(rows.clone(), &table, Some(&tree));
             let wanted = rows.iter().copied().filter(|row| {
                 names
