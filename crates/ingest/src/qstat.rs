@@ -17,7 +17,7 @@ use jsf_json::{JsonScalar, clipped};
 use jsf_openpbs::amounts::{AmountSource, number};
 use jsf_openpbs::files::objects::{key_and_value, split_unescaped};
 use jsf_openpbs::submission::is_of_name;
-use jsf_openpbs::words::counted;
+use jsf_words::counted;
 use serde::de::IgnoredAny;
 
 use crate::job_converter::{JobConverter, JobKey, MAX_PROBLEMS, ParsedJob, QSTAT_KEYS, integer};

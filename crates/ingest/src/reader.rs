@@ -11,7 +11,7 @@ use job_sort_formula::schema::Schema;
 use jsf_json::{clipped, decode_utf8, strip_byte_order_mark};
 use jsf_openpbs::amounts::FairshareEntity;
 use jsf_openpbs::amounts::{AmountSource, NumberMode};
-use jsf_openpbs::words::counted;
+use jsf_words::counted;
 use thiserror::Error;
 
 use crate::cycle_jobs::{CycleJob, CycleJobs};

@@ -27,6 +27,7 @@ use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Construct, Expr, ExprId, ExprKind, Node, is_identifier};
 use job_sort_formula::python::{Function, constant};
 use job_sort_formula::schema::{Origin, Schema};
+use jsf_words::and_list;
 use non_arithmetic::{is_math_module, is_resource_list};
 
 pub use findings::lint_values;
@@ -201,12 +202,10 @@ fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
         names.truncate(MAX_LISTED - 1);
         names.push(format!("{more} more"));
     }
-    if let [before @ .., last] = names.as_slice()
-        && !before.is_empty()
-    {
+    if names.len() > 1 {
         grouped.message = format!(
-            "{} and {last} are not known resources, functions or constants",
-            before.join(", ")
+            "{} are not known resources, functions or constants",
+            and_list(&names)
         );
         grouped = grouped.with_help(how_to_declare());
     }

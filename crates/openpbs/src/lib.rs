@@ -23,7 +23,6 @@ pub mod pbsfs;
 pub mod replay;
 pub mod share_tree;
 pub mod submission;
-pub mod words;
 
 /// The files and listings of OpenPBS: readers, and writers for the files that OpenPBS reads.
 pub mod files {

@@ -19,7 +19,7 @@ use jsf_openpbs::cycle::{
     Times,
 };
 use jsf_openpbs::order::NotConsidered;
-use jsf_openpbs::words::count;
+use jsf_words::count;
 use serde::Serialize;
 
 use crate::cycle_rules::{Reservations, starts_in_words};

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use jsf_openpbs::words::quoted;
+use jsf_words::quoted_list;
 use tar::{Archive, Entries, Entry, EntryType, PaxExtensions};
 
 use crate::file_source::{Compression, CountingReader, decompressed, read_head};
@@ -135,7 +135,7 @@ impl FoundFiles {
         if folders.len() > 1 {
             return Err(format!(
                 "it contains several sites: {}; give one of them",
-                quoted(folders.keys().take(4))
+                quoted_list(folders.keys().take(4))
             ));
         }
         Ok(folders.into_values().next().unwrap_or_default())

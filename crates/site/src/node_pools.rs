@@ -13,7 +13,7 @@ use jsf_openpbs::cycle::{
 };
 use jsf_openpbs::files::nodes::{ListedReservation, Node, Nodes};
 use jsf_openpbs::files::sched_priv::{NodeAmount, NodeSortKey, SortFirst};
-use jsf_openpbs::words::first_names;
+use jsf_words::quoted_and_list_of_five;
 use serde::Serialize;
 
 use crate::cycle_rules::Reservations;
@@ -358,7 +358,7 @@ impl Pools {
         }
         let found = format!(
             "the machine is a number of processors: waiting jobs ask for {} too, which is not counted, so none waits for it",
-            first_names(names)
+            quoted_and_list_of_five(names)
         );
         Some(found.into())
     }

@@ -24,8 +24,8 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::files::sched_priv::SchedConfig;
-use jsf_openpbs::words::count;
 use jsf_slurm::conf::{ConfPolicy, SlurmConf};
+use jsf_words::count;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 

@@ -25,7 +25,7 @@ use jsf_openpbs::files::server::{
     DEFAULT, ListedScheduler, PbsVersion, ServerSettings, SourceFormula, add_resources,
     declared_names, listed_schedulers, python_of_system, sets_only_formulas, version_in,
 };
-use jsf_openpbs::words::quoted;
+use jsf_words::quoted_list;
 
 use crate::file_source::{Content, SiteDocument, SiteText, parsed};
 use crate::formulas::SiteFormulas;
@@ -167,7 +167,7 @@ impl Documents {
             let is_described =
                 added.any(|(source, roles)| sources.contains(source) && roles.contains(&role));
             if !sources.is_empty() && !is_described {
-                let names = quoted(sources.iter().map(FileSource::name));
+                let names = quoted_list(sources.iter().map(FileSource::name));
                 self.warnings.push(format!("{names} {warning}"));
             }
         }
@@ -331,7 +331,7 @@ impl Documents {
                 self.warnings.push(format!(
                     "`{name}` sets a formula with {}, which nothing else declares: that the server knows it is certain only if this is \
                      what it has printed; to check a formula that is still to be set, give the formula alone",
-                    quoted(&added)
+                    quoted_list(&added)
                 ));
             }
         }

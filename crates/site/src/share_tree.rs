@@ -17,8 +17,8 @@ use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_json::clipped;
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::share_tree::{LineFault, MIN_USAGE, PbsTree, ResourceGroup, UsageFile};
-use jsf_openpbs::words::{counted, quoted};
 use jsf_slurm::tree::TreeFormat;
+use jsf_words::{counted, first_few_quoted};
 
 use crate::file_source::Content;
 use crate::site_files::{FileWarnings, in_file};
@@ -433,12 +433,8 @@ fn listed(tree: &ShareTree, nodes: &[NodeId]) -> String {
     const MAX_LISTED: usize = 4;
     let mut nodes = nodes.to_vec();
     nodes.sort_unstable();
-    let shown = nodes.iter().take(MAX_LISTED);
-    let names = quoted(shown.map(|&node| full_name(tree, node)));
-    match nodes.len().saturating_sub(MAX_LISTED) {
-        0 => names,
-        rest => format!("{names} and {rest} more"),
-    }
+    let names = nodes.into_iter().map(|node| full_name(tree, node));
+    first_few_quoted(names, MAX_LISTED)
 }
 
 /// `ACCOUNT/USER` for a user, the path for an account: unique in the tree.

@@ -17,13 +17,13 @@ use job_sort_formula::schema::{FairshareInput, InputType, Origin};
 use jsf_ingest::FileKind;
 use jsf_lint::{Interval, Ranges, lint, lint_values};
 use jsf_openpbs::amounts::{NumberMode, seconds};
-use jsf_openpbs::words::{counted, first_names, quoted};
 use jsf_simulate::{
     Backfill, Decay, Fairshare, FairsharePolicy, Faults, Goal, Goals, LogInputs, LogRules,
     MAX_RUN_SUBJOBS, Member, Observer, Results, Schedule, SlurmPriority, UsageMeasure, WarmUp,
     Workload, WorkloadBuilder, in_one_line, read_workload, sacct_advice, simulate,
 };
 use jsf_slurm::priority::AGE;
+use jsf_words::{counted, quoted_and_list_of_five, quoted_list};
 use serde::Deserialize;
 
 use crate::file_source::OpenedFile;
@@ -265,7 +265,7 @@ impl Site {
         if !unknown.is_empty() {
             warnings.push(format!(
                 "no job of the log has {}, so every job has 0",
-                first_names(unknown)
+                quoted_and_list_of_five(unknown)
             ));
         }
         let mut counted = self.counted(workload, processors)?;
@@ -475,7 +475,7 @@ impl Site {
             unknown.retain(|name| !name.is_empty());
         }
         if !unknown.is_empty() {
-            let list = first_names(unknown);
+            let list = quoted_and_list_of_five(unknown);
             warnings.push(format!(
                 "entities of the log that are not in the tree: {list}; {consequence}"
             ));
@@ -584,7 +584,7 @@ fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Wor
     if workload.jobs().is_empty() {
         return Err(SiteError::content(format!(
             "{} has no job that can be simulated{}",
-            quoted(sources.iter().map(FileSource::name)),
+            quoted_list(sources.iter().map(FileSource::name)),
             reasons(workload.faults())
         )));
     }
@@ -630,7 +630,7 @@ fn too_large(workload: &Workload, schedule: &Schedule, processors: u32) -> Optio
     if schedule.too_large.is_empty() {
         return None;
     }
-    let list = first_names(schedule.too_large.iter().map(|&job| workload.id(job)));
+    let list = quoted_and_list_of_five(schedule.too_large.iter().map(|&job| workload.id(job)));
     let jobs = counted(schedule.too_large.len(), "job asks", "jobs ask");
     Some(format!(
         "{jobs} for more than there is ({processors} processors) and can never start, so the simulation leaves out {list}"
@@ -653,7 +653,7 @@ fn never_started(workload: &Workload, schedule: &Schedule) -> Vec<String> {
         ),
     ] {
         if !jobs.is_empty() {
-            let names = first_names(jobs.iter().map(|&job| workload.id(job)));
+            let names = quoted_and_list_of_five(jobs.iter().map(|&job| workload.id(job)));
             warnings.push(format!("{what}: {names}"));
         }
     }
@@ -746,7 +746,7 @@ impl Site {
         if unknown.is_empty() {
             return None;
         }
-        let values = first_names(unknown);
+        let values = quoted_and_list_of_five(unknown);
         let name = &goal.name;
         Some(format!(
             "the condition of the goal `{name}` is about {values}, which no job of the log has: it counts 0"
@@ -791,7 +791,7 @@ impl Site {
         if jobs == 0 || self.queues.is_empty() {
             return None;
         }
-        let names = first_names(unlisted);
+        let names = quoted_and_list_of_five(unlisted);
         let all = workload.jobs().len();
         Some(format!(
             "queues of the log that the site does not have: {names} ({jobs} of {all} jobs); they have no limits here"

@@ -25,8 +25,8 @@ use jsf_openpbs::amounts::{AmountSource, parse_duration};
 use jsf_openpbs::check::CHECKED_COLUMNS;
 use jsf_openpbs::order::Order;
 use jsf_openpbs::share_tree::PbsTree;
-use jsf_openpbs::words::counted;
 use jsf_slurm::priority::AGE;
+use jsf_words::counted;
 use serde_json::{Map, Number, Value};
 
 use crate::file_source::decompressed;

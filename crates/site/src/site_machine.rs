@@ -20,8 +20,8 @@ use jsf_openpbs::files::nodes::ListedReservation;
 use jsf_openpbs::files::queues::whole_amount;
 use jsf_openpbs::order::Order;
 use jsf_openpbs::share_tree::PbsTree;
-use jsf_openpbs::words::count;
 use jsf_simulate::Names;
+use jsf_words::count;
 
 use crate::cycle_rules::{LimitedNames, Reservations, limit_of_subjobs};
 use crate::node_pools::{PROCESSORS, Places, Pools, amounts_of};

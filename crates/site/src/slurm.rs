@@ -19,11 +19,11 @@ use job_sort_formula::schema::suggestions::did_you_mean;
 use jsf_ingest::FileKind;
 use jsf_json::clipped;
 use jsf_openpbs::amounts::{kilobytes, parse_duration};
-use jsf_openpbs::words::count;
 use jsf_slurm::SlurmDocument;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
 use jsf_slurm::jobs::{SlurmJob, SlurmJobs, TimeLimit, TresAmounts};
 use jsf_slurm::priority::{AGE, Cluster, NamedInput, PriorityTerm, Sprio};
+use jsf_words::count;
 use serde::Serialize;
 use serde_json::{Map, Value};
 

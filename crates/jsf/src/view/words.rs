@@ -7,8 +7,8 @@ use std::fmt::{Display, Write};
 use jiff::Timestamp;
 use job_sort_formula::diagnostic::is_control;
 use job_sort_formula::jobs::JobState;
-pub(crate) use jsf_openpbs::words::count;
 use jsf_simulate::WarmUp;
+pub(crate) use jsf_words::{and_list, count, first_few, first_few_quoted, quoted_and_list};
 
 /// A number of things, with the digits of a long one in groups: `12,345 jobs`.
 pub(crate) fn grouped_count(number: usize, noun: &str) -> String {
@@ -32,34 +32,6 @@ pub(crate) fn state_words(state: JobState) -> &'static str {
         JobState::Completed => "completed",
         JobState::Unknown => "unknown",
     }
-}
-
-/// The first of some names, and how many more there are.
-pub(crate) fn first_names<N: Display>(
-    names: impl ExactSizeIterator<Item = N>,
-    most: usize,
-) -> String {
-    let more = names.len().saturating_sub(most);
-    let names: Vec<String> = names.take(most).map(|name| name.to_string()).collect();
-    if more == 0 {
-        names.join(", ")
-    } else {
-        format!("{} and {more} more", names.join(", "))
-    }
-}
-
-/// `a, b and c`.
-pub(crate) fn listed(words: &[String]) -> String {
-    match words.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
-        _ => words.concat(),
-    }
-}
-
-/// `a`, `b` and `c`, each in back-ticks.
-pub(crate) fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    listed(&names)
 }
 
 /// A sentence from a clause.

@@ -14,6 +14,7 @@ use job_sort_formula::rank::{
     Consequence, Ranking, ScoreError, SummandColumns, SummandRange, fairshare_number,
 };
 use job_sort_formula::schema::{FairshareInput, Origin, Schema};
+use jsf_words::{count, counted, first_few_quoted};
 
 use crate::amounts;
 use crate::check::{ScoredQueue, rows_under_threshold};
@@ -22,7 +23,9 @@ use crate::files::sched_priv::SchedConfig;
 use crate::files::server::{Defect, ServerSettings, defects_of};
 use crate::order::NotConsidered;
 use crate::share_tree::PbsTree;
-use crate::words::{count, counted, first_three};
+
+/// The most jobs or entities that a message names.
+const MAX_NAMES: usize = 3;
 
 /// A finding for each resource whose amount in some job is above 0 and reaches the formula as 0.
 pub fn truncated_amounts(expr: &Expr, table: &JobTable) -> Vec<Diagnostic> {
@@ -60,7 +63,7 @@ pub fn truncated_shares(expr: &Expr, table: &JobTable, backend: &dyn FairShare) 
         }
         let Some(first) = first else { continue };
         let entities = counted(truncated.len(), "entity", "entities");
-        let names = first_three(&truncated);
+        let names = first_few_quoted(&truncated, MAX_NAMES);
         let message = format!("the `{name}` of {entities} is printed as 0.000000: {names}");
         let help = "the scheduler passes fair-share numbers with six decimals; give such entities more shares, or bound the \
                     name from below: `max(…, 1e-6)`";
@@ -392,7 +395,7 @@ pub fn rounding_ties(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option
             "later sort criteria, not the formula, decide between them; make the large terms smaller",
         )
     };
-    let jobs = crate::words::count(count, "job");
+    let jobs = jsf_words::count(count, "job");
     let (one, other) = (one.in_words(table, ranking), other.in_words(table, ranking));
     let message = format!("{jobs} {why}: {one} and {other}");
     Some(Diagnostic::new(Code::RoundingTies, message, expr.span()).with_help(help))
@@ -452,7 +455,7 @@ pub fn error_findings_of(
         if group.error.kind() != ErrorKind::Name {
             let ids: Vec<&str> = group.rows.iter().map(|&row| table.id(row)).collect();
             let jobs = count(ids.len(), "job");
-            let listed = first_three(&ids);
+            let listed = first_few_quoted(&ids, MAX_NAMES);
             let first = ids.first().copied().unwrap_or_default();
             findings.push(error_finding(
                 group.error,
@@ -487,7 +490,7 @@ pub fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Diagnosti
             "every job has an error, so the scheduler crashes when it is next started".into();
     } else {
         let jobs: Vec<&str> = failing.iter().map(|&(row, _)| table.id(row)).collect();
-        let jobs = first_three(&jobs);
+        let jobs = first_few_quoted(&jobs, MAX_NAMES);
         let any = if failing.len() == 1 { "" } else { "any of " };
         finding.message =
             format!("the scheduler crashes at its next start if {any}{jobs} is evaluated first");

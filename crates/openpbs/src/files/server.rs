@@ -18,9 +18,9 @@ use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_json::clipped;
+use jsf_words::{and_list, quoted_list};
 
 use crate::files::objects::{Attribute, Object, ObjectKind, Objects, last};
-use crate::words::quoted;
 
 /// The attributes in force, as they are written. One that cannot be read counts as unset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -448,12 +448,8 @@ pub fn systems_with(versions: &[PythonVersion]) -> String {
                 listed.push(release);
             }
         }
-        match listed.split_last() {
-            Some((last, [])) => systems.push(format!("{name} {last}")),
-            Some((last, others)) => {
-                systems.push(format!("{name} {} and {last}", others.join(", ")));
-            }
-            None => {}
+        if !listed.is_empty() {
+            systems.push(format!("{name} {}", and_list(&listed)));
         }
     }
     systems.join(", ")
@@ -656,7 +652,7 @@ fn formula_of_objects(
         } else {
             format!(
                 "`{source_name}` has no formula of the default scheduler, only that of {}; to use it, give the formula itself",
-                quoted(names)
+                quoted_list(names)
             )
         };
         missing.into()

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Read};
 use columns::{AlcfColumns, SacctColumns};
 use exchange::FIELDS;
 use jsf_json::clipped;
-use jsf_openpbs::words::count;
+use jsf_words::count;
 use serde::Deserialize;
 
 use crate::workload::WorkloadBuilder;

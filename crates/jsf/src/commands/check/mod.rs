@@ -18,7 +18,7 @@ use crate::view::findings::{
     range_in_written, severity_word, verdict_sentence,
 };
 use crate::view::sections::{WORTH, rates_line};
-use crate::view::words::{count, first_names};
+use crate::view::words::{count, first_few_quoted};
 
 #[cfg(feature = "command")]
 pub mod run;
@@ -187,7 +187,7 @@ impl<'a> CheckReport<'a> {
 
 /// On which guesses the answer depends.
 fn accepted_if(guessed: &[String]) -> String {
-    let names = first_names(guessed.iter().map(|name| format!("`{name}`")), MAX_GUESSED);
+    let names = first_few_quoted(guessed, MAX_GUESSED);
     format!(
         "accepts the formula if these are numeric resources, which is guessed from the jobs: {names}; \
          --resource NAME=TYPE declares one"

@@ -26,7 +26,7 @@ use crate::view::sections::{
     KindOfGroup, by_gain, decides_section, facts_of, group_name, group_sections, group_table,
     move_cells, move_columns,
 };
-use crate::view::words::{count, first_names, grouped, grouped_count, significant};
+use crate::view::words::{count, first_few, grouped, grouped_count, significant};
 
 #[cfg(feature = "command")]
 pub mod run;
@@ -285,7 +285,7 @@ impl<'a> CompareReport<'a> {
                         .iter()
                         .map(|&row| self.compared.table().id(row as usize));
                     let heading = format!("{verb} {what}");
-                    facts.push(Fact::new(&heading, first_names(ids, MAX_IDS)).in_full());
+                    facts.push(Fact::new(&heading, first_few(ids, MAX_IDS)).in_full());
                 }
             }
         }

@@ -28,8 +28,8 @@ use crate::view::document::{
 use crate::view::findings::verdict_sentence;
 use crate::view::sections::{branches, decides_fact, rates_line, rule_facts, summand_columns};
 use crate::view::words::{
-    count, excerpt, first_names, grouped_number, listed, ordinal, quoted, significant, state_words,
-    waiting_time,
+    and_list, count, excerpt, first_few_quoted, grouped_number, ordinal, quoted_and_list,
+    significant, state_words, waiting_time,
 };
 
 #[cfg(feature = "command")]
@@ -362,7 +362,7 @@ impl<'a> ExplainReport<'a> {
 
     /// What one input, or the fair-share inputs together, do to the place of a job.
     fn cause_words(self, job: &Explanation, cause: &Cause) -> String {
-        let names = quoted(cause.inputs.iter().map(String::as_str));
+        let names = quoted_and_list(&cause.inputs);
         let values = values_in_words(job, cause, &cause.values);
         let mut subject = format!("its {names} of {values}");
         if let Some(usage) = self.usage_words(job, cause) {
@@ -424,7 +424,7 @@ impl<'a> ExplainReport<'a> {
             }
         }
         if !levels.is_empty() {
-            return Some(format!("level_fs {}", listed(&levels)));
+            return Some(format!("level_fs {}", and_list(&levels)));
         }
         let own = numbers.get(*job.path.last()?)?;
         if own.fairshare_perc <= 0.0 {
@@ -752,8 +752,7 @@ fn changed_by(change: &SmallestChange) -> String {
     match change.means {
         Means::AskForLess => "the user: ask for less, if the job needs no more".to_owned(),
         Means::Queue => {
-            let queues = change.queues.iter().map(|queue| format!("`{queue}`"));
-            let queues = first_names(queues, MAX_NAMED);
+            let queues = first_few_quoted(&change.queues, MAX_NAMED);
             format!("the user: another queue that takes the job: {queues}")
         }
         _ if &*change.name == "queue_priority"
@@ -844,7 +843,7 @@ fn described_words(table: &JobTable, job: &Explanation) -> String {
         inputs.push(words);
     }
     if !inputs.is_empty() {
-        words += &format!(" with {}", listed(&inputs));
+        words += &format!(" with {}", and_list(&inputs));
     }
     let queue = table.queue(job.row);
     format!("{words}, if it is submitted now to `{queue}`")

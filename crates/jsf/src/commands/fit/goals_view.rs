@@ -22,7 +22,7 @@ use crate::view::document::{
 };
 use crate::view::sections::{state_in_words, value_in_words};
 use crate::view::words::{
-    count, duration, quoted, signed_rough_duration, signed_significant, significant,
+    count, duration, quoted_and_list, signed_rough_duration, signed_significant, significant,
 };
 
 /// Intervals take six blocks of a week.
@@ -150,7 +150,7 @@ impl GoalFitReport<'_> {
                 names.push(&*goal.name);
             }
         }
-        (!names.is_empty()).then(|| quoted(names))
+        (!names.is_empty()).then(|| quoted_and_list(names))
     }
 
     /// Which means of all jobs get worse on the held-out days by more than chance.

@@ -19,7 +19,7 @@ use crate::view::charts::{Intervals, Row};
 use crate::view::document::{Cell, Chart, Column, Document, Fact, Section, Table, cells};
 use crate::view::sections::{MAX_LEVELS, branches, group_sections, move_cells, move_columns};
 use crate::view::words::{
-    capitalised, count, first_names, grouped, grouped_count, grouped_number, percent,
+    capitalised, count, first_few, grouped, grouped_count, grouped_number, percent,
     signed_significant, significant,
 };
 
@@ -217,7 +217,7 @@ fn entity_facts(view: &PolicyView<'_>) -> Vec<Fact> {
         ("no line in the tree", without_line),
     ] {
         if !texts.is_empty() {
-            let names = first_names(texts.into_iter(), MOST_NAMED);
+            let names = first_few(texts, MOST_NAMED);
             facts.push(Fact::new(heading, names));
         }
     }

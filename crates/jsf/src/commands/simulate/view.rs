@@ -26,8 +26,9 @@ use crate::view::document::{Document, Fact, Section};
 use crate::view::findings::{brief_lines, verdict_sentence};
 use crate::view::sections::{goals_section, unmet, without_most};
 use crate::view::words::{
-    capitalised, count, duration, first_names, grouped_count, grouped_number, listed, part_of_jobs,
-    percent, quoted, rough_duration, signed_rough_duration, signed_significant, significant,
+    and_list, capitalised, count, duration, first_few, grouped_count, grouped_number, part_of_jobs,
+    percent, quoted_and_list, rough_duration, signed_rough_duration, signed_significant,
+    significant,
 };
 
 /// The most warnings on the first screen.
@@ -552,7 +553,7 @@ fn clauses(kind: &str, groups: &[GroupDifference], all: &Difference) -> Vec<Stri
             "{} of {} ({kind} {}; {} of core hours) wait {wait}",
             grouped_number(jobs),
             grouped_count(all.jobs, "job"),
-            first_names(names.into_iter(), MAX_NAMES),
+            first_few(names, MAX_NAMES),
             percent(core_seconds as f64 / all.core_seconds.max(1) as f64),
         ));
     }
@@ -570,7 +571,10 @@ fn without_classes(difference: &Difference) -> String {
     let verdict = if difference.wait.interval().is_none() {
         "The log is too short to tell an effect from chance".to_owned()
     } else if !changed.is_empty() {
-        format!("More than chance is a change of {} alone", listed(&changed))
+        format!(
+            "More than chance is a change of {} alone",
+            and_list(&changed)
+        )
     } else if !difference.wait.has_users() {
         "Too few users submit most of the jobs to tell an effect from chance".to_owned()
     } else {
@@ -704,7 +708,7 @@ fn failing_jobs(workload: &Workload, errors: &EvaluationErrors, shares: &[Option
         ""
     };
     let part = part_of_jobs(errors.jobs(), of_these);
-    format!("{part} of {}{why}", quoted(names))
+    format!("{part} of {}{why}", quoted_and_list(names))
 }
 
 /// What becomes of the jobs for which a formula fails.
