@@ -96,8 +96,8 @@ pub fn draw_finding(
     // the number of the line and ` | ` precede the formula
     let gutter = first_line.to_string().len() + 3;
     let origin = printable(&source.origin);
-    let message = in_lines(clipped(&finding.message), width, MESSAGE_INDENT);
-    let label = clipped(&finding.label);
+    let message = in_lines(printable_start(&finding.message), width, MESSAGE_INDENT);
+    let label = printable_start(&finding.label);
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -126,7 +126,7 @@ pub fn draw_finding(
         if is_near && labels < MAX_LABELS {
             labels += 1;
             let annotation = AnnotationKind::Context.span(range);
-            marked = marked.annotation(annotation.label(clipped(&label.text)));
+            marked = marked.annotation(annotation.label(printable_start(&label.text)));
         }
     }
     let title = level.primary_title(&*message).id(finding.code.name());
@@ -136,7 +136,7 @@ pub fn draw_finding(
         group = group.element(Level::NOTE.message(format!("and {more}")));
     }
     if let Some(help) = &finding.help {
-        let help = clipped(&help.to_string()).into_owned();
+        let help = printable_start(&help.to_string()).into_owned();
         let help = in_lines(help.into(), width, gutter + HELP_INDENT);
         group = group.element(Level::HELP.message(help));
     }
@@ -145,7 +145,7 @@ pub fn draw_finding(
         Some(fix) if fix.applicability == Applicability::DisplayOnly => report.push(group),
         // a line is not shortened where it is changed
         Some(fix) if is_long || fix.replacement.len() > drawn_width => {
-            let write = format!("write `{}`", clipped(&fix.replacement));
+            let write = format!("write `{}`", printable_start(&fix.replacement));
             let write = in_lines(write.into(), width, gutter + HELP_INDENT);
             report.push(group.element(Level::HELP.message(write)));
         }
@@ -194,8 +194,8 @@ const MAX_LABELS: usize = 10;
 const MAX_MESSAGE: usize = 1000;
 const ELLIPSIS: char = '…';
 
-/// The start of a message.
-fn clipped(message: &str) -> Cow<'_, str> {
+/// A message without what a terminal could obey, and without what exceeds the limit.
+fn printable_start(message: &str) -> Cow<'_, str> {
     match message.char_indices().nth(MAX_MESSAGE) {
         None => printable(message),
         Some((end, _)) => Cow::Owned(format!("{}{ELLIPSIS}", printable(&message[..end]))),
