@@ -9,6 +9,7 @@
 #![warn(missing_docs, unnameable_types)]
 
 mod bundle;
+mod checks;
 mod cycle_rules;
 mod cycled_queue;
 mod explanation;
@@ -19,6 +20,7 @@ mod node_pools;
 mod policy;
 mod ranked_queue;
 mod reach_rank;
+mod replay;
 mod role;
 mod settings;
 mod share_tree;
@@ -47,7 +49,7 @@ pub use explanation::{
     OtherValues, RankReached, Rounding,
 };
 pub use file_source::{FileSource, is_stdin};
-pub use formulas::{FormulaText, LogReplay, WrittenDifference};
+pub use formulas::{FormulaText, WrittenDifference};
 pub use node_pools::LeftOut;
 pub use policy::{PolicyName, PolicyShares, SharesRequest, UsageChange};
 pub use ranked_queue::{
@@ -57,6 +59,7 @@ pub use reach_rank::{
     JobTrajectory, Means, Overtaking, Reached, SmallestChange, SmallestChanges, Trajectory,
     TrajectoryPoint, Wait,
 };
+pub use replay::LogReplay;
 pub use role::Role;
 pub use simulation::{SimulatedQueue, SimulationOptions, StartingUsage, check_warm_up};
 pub use simulation_rules::Processors;

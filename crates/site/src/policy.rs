@@ -20,9 +20,7 @@ use job_sort_formula::fairshare::policy::weighted_walk::WeightedWalk;
 use job_sort_formula::fairshare::{
     AssessedTree, AssociationShares, NodeId, NodeKind, Policy, PolicyRules, Release, ShareTree,
 };
-use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_slurm::conf::{ConfPolicy, SlurmConf};
 use jsf_words::count;
@@ -33,7 +31,7 @@ use crate::share_tree::{
     SiteTree, TreeOrigin, active_nodes, explain_unresolved, find_node, full_name,
 };
 use crate::site_jobs::jobs_without_entity;
-use crate::{ComparedQueue, Role, Site, SiteError, SiteOptions};
+use crate::{Role, Site, SiteError, SiteOptions};
 
 /// A published fair-share policy, by its name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -598,37 +596,6 @@ impl Site {
             usage_unit: self.usage_unit(),
             notes,
         })
-    }
-
-    /// Ranks the queue by a formula, as it is and with the usage that the request assumes.
-    ///
-    /// # Errors
-    /// As for [`rank`](Self::rank) and [`shares`](Self::shares).
-    pub fn places(
-        &self,
-        formula: &Formula,
-        request: &SharesRequest,
-    ) -> Result<ComparedQueue, SiteError> {
-        let names = formula.names();
-        let mut read = self.read_for_formula(formula, &self.request(&names).again())?;
-        let program = read.program.as_ref().ok_or(SiteError::NotArithmetic)?;
-        let mut inputs = program.inputs().iter();
-        if !inputs.any(|input| FairshareInput::from_name(input).is_some()) {
-            read.jobs.warnings.push(
-                "the formula does not use fair share, so its values do not depend on usage".into(),
-            );
-        }
-        let as_it_is = SharesRequest {
-            changes: Vec::new(),
-            ..request.clone()
-        };
-        let threshold = self.threshold();
-        let mut before = self.rank_assuming(read.clone(), &as_it_is, threshold)?;
-        let mut after = self.rank_assuming(read, request, threshold)?;
-        // the shares and their groups are in the tree that is shown, and not compared once more
-        (before.tree, after.tree) = (None, None);
-        before.warnings.clear();
-        Ok(ComparedQueue::new(before, after))
     }
 
     /// Changes the usage of a tree as the request assumes.

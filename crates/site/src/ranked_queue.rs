@@ -16,7 +16,7 @@ use job_sort_formula::rank::{
     ComparedRanking, Comparison, OldNew, Ranking, SIZES, ScorePrecision, SummandAgreement, score,
     summand_agreements,
 };
-use job_sort_formula::schema::{Origin, Schema};
+use job_sort_formula::schema::{FairshareInput, Origin, Schema};
 use jsf_lint::lint;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::Checked;
@@ -321,6 +321,44 @@ impl Site {
             sprio_columns: read.sprio_columns,
             contradiction,
         })
+    }
+
+    /// Ranks the queue by a formula, as it is and with the usage that the request assumes.
+    ///
+    /// # Errors
+    /// As for [`rank`](Self::rank) and [`shares`](Self::shares).
+    pub fn places(
+        &self,
+        formula: &Formula,
+        request: &SharesRequest,
+    ) -> Result<ComparedQueue, SiteError> {
+        let names = formula.names();
+        let mut read = self.read_for_formula(formula, &self.request(&names).again())?;
+        let program = read.program.as_ref().ok_or(SiteError::NotArithmetic)?;
+        let mut inputs = program.inputs().iter();
+        if !inputs.any(|input| FairshareInput::from_name(input).is_some()) {
+            read.jobs.warnings.push(
+                "the formula does not use fair share, so its values do not depend on usage".into(),
+            );
+        }
+        let as_it_is = SharesRequest {
+            changes: Vec::new(),
+            ..request.clone()
+        };
+        let threshold = self.threshold();
+        let mut before = self.rank_assuming(read.clone(), &as_it_is, threshold)?;
+        let mut after = self.rank_assuming(read, request, threshold)?;
+        // the shares and their groups are in the tree that is shown, and not compared once more
+        (before.tree, after.tree) = (None, None);
+        before.warnings.clear();
+        Ok(ComparedQueue::new(before, after))
+    }
+
+    /// The version of Python as one of the rules; `None` if it is only
+    /// assumed.
+    pub fn python_rule(&self) -> Option<Rule> {
+        self.python.source.as_ref()?;
+        Some(Rule::new("python", self.python_in_words()))
     }
 
     fn rules(&self, program: &Program, table: &JobTable, tree: Option<&PbsTree>) -> Vec<Rule> {

@@ -30,7 +30,7 @@ use jsf_words::quoted_list;
 use crate::file_source::{Content, SiteDocument, SiteText, parsed};
 use crate::formulas::SiteFormulas;
 use crate::site_files::{FileWarnings, in_file};
-use crate::{FileSource, FormulaText, Role, Rule, Site, SiteError, SiteFiles};
+use crate::{FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
 
 /// What the shares depend on, as it is without a `sched_config`.
 const DEFAULT_SETTINGS: &str = "unknown_shares 0, fairshare_usage_res cput, fairshare_entity euser, \
@@ -518,13 +518,6 @@ impl Site {
     /// assumed.
     pub fn python(&self) -> (PythonVersion, Option<String>) {
         (self.python.version, self.python.source.clone())
-    }
-
-    /// The version of Python as one of the rules; `None` if it is only
-    /// assumed.
-    pub fn python_rule(&self) -> Option<Rule> {
-        self.python.source.as_ref()?;
-        Some(Rule::new("python", self.python_in_words()))
     }
 
     /// The version of Python, and in parentheses what says so, or that it is assumed.

@@ -31,7 +31,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::file_source::decompressed;
 use crate::site_files::in_file;
-use crate::{FileSource, JobsToRank, Role, Site, SiteError};
+use crate::{FileSource, Role, Site, SiteError};
 
 /// The jobs of a site, with a column for each name that was asked for.
 #[derive(Debug, Clone)]
@@ -591,7 +591,7 @@ impl FromStr for DescribedJob {
 }
 
 impl Site {
-    /// Adds a described job to jobs that were read for a formula, and returns its row: it waits,
+    /// Adds a described job to jobs that were read for a program, and returns its row: it waits,
     /// has waited no time, and was submitted after all others.
     ///
     /// # Errors
@@ -599,10 +599,10 @@ impl Site {
     /// an entity and none is named.
     pub fn add_described(
         &self,
-        read: &mut JobsToRank,
+        jobs: &mut SiteJobs,
+        program: Option<&Program>,
         described: &DescribedJob,
     ) -> Result<usize, SiteError> {
-        let JobsToRank { jobs, program, .. } = read;
         let queue = self.queue_of(described)?;
         let mut job = match &self.slurm {
             Some(slurm) => slurm.described(described, &queue)?,
@@ -631,7 +631,7 @@ impl Site {
             )));
         }
         check_ranges(jobs, &read.table)?;
-        check_shares(program.as_ref(), described)?;
+        check_shares(program, described)?;
         append(&mut jobs.table, &read.table)
     }
 

@@ -123,7 +123,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         rows = opened.find_or_warn(&arguments.jobs, &read.jobs.table)?;
     }
     if let Some(described) = &described {
-        rows.push(site.add_described(&mut read, described)?);
+        rows.push(site.add_described(&mut read.jobs, read.program.as_ref(), described)?);
     }
     let queue = opened.rank(read, &mut warnings)?;
     let (table, ranking) = (&queue.table, &queue.ranking);
