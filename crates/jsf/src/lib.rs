@@ -20,3 +20,7 @@ pub mod commands;
 pub mod log_options;
 pub mod requests;
 pub mod view;
+
+/// The stack of a thread that works, in bytes: what a main thread has on Linux unless `ulimit -s`
+/// changes it.
+const STACK_SIZE: usize = 8 << 20;

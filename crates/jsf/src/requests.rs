@@ -30,6 +30,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::STACK_SIZE;
 use crate::answer::{Answer, write_json};
 use crate::commands::compare::{CompareReport, ListedJobs, compared_rows};
 use crate::commands::cycle::CycleReport;
@@ -47,8 +48,6 @@ use crate::view::words::too_short;
 
 /// The time between two questions whether the caller wants an end.
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(50);
-/// The stack of the thread that works: that of a main thread.
-const STACK: usize = 8 << 20;
 /// The most formulas that a fit tries.
 const MAX_EVALUATIONS: usize = 1_000_000;
 
@@ -635,7 +634,7 @@ impl AskedSite<'_> {
             let (sender, receiver) = mpsc::channel();
             let end = &end;
             // Python notices Ctrl-C only on the thread that called
-            let worker = thread::Builder::new().stack_size(STACK);
+            let worker = thread::Builder::new().stack_size(STACK_SIZE);
             worker
                 .spawn_scoped(scope, move || sender.send(work(end)))
                 .map_err(failed)?;

@@ -21,8 +21,8 @@ use thiserror::Error;
 use crate::cli::args::{Cli, ColorArgs, Command};
 use crate::cli::help::arranged;
 use crate::cli::queue::looks_like_an_option;
-use crate::commands;
 use crate::view::words::{printable, printable_lines};
+use crate::{STACK_SIZE, commands};
 
 pub mod args;
 mod help;
@@ -43,8 +43,27 @@ pub(crate) use crate::cli::queue::{
     unknown_jobs_error,
 };
 
+/// Does what the arguments of this process ask for. Standard error says why it cannot be done.
+pub fn run_process() -> ExitCode {
+    let result = match parse(std::env::args_os()) {
+        Ok(arguments) => run(&arguments),
+        Err(answer) => print_answer(answer),
+    };
+    match result {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) | Err(CliError::Findings) => ExitCode::from(1),
+        Err(CliError::Arguments) => ExitCode::from(2),
+        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            // there is no other place to say that standard error cannot be written
+            let _ = writeln!(anstream::stderr(), "jsf: {}", printable(&error.to_string()));
+            ExitCode::from(2)
+        }
+    }
+}
+
 /// Runs a command.
-pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
+fn run(arguments: &Cli) -> Result<Outcome, CliError> {
     arguments.color.write_global();
     let mut out = BufWriter::new(io::stdout().lock());
     let outcome = match &arguments.command {
@@ -103,15 +122,6 @@ impl Outcome {
     }
 }
 
-impl From<Outcome> for ExitCode {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Fine => Self::SUCCESS,
-            Outcome::Findings => Self::from(1),
-        }
-    }
-}
-
 /// Why a command cannot be carried out, which gives exit code 2 unless it is what was found.
 #[derive(Debug, Error)]
 pub enum CliError {
@@ -127,11 +137,14 @@ pub enum CliError {
     /// The formula cannot be used, and what is found about it is drawn: exit code 1.
     #[error("the formula cannot be used")]
     Findings,
+    /// The arguments cannot be parsed, and standard error says why.
+    #[error("the arguments cannot be parsed")]
+    Arguments,
 }
 
 impl CliError {
     /// Whether the reader has closed the output, which is not an error.
-    pub fn is_closed_pipe(&self) -> bool {
+    fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
@@ -148,7 +161,7 @@ impl CliError {
 ///
 /// # Errors
 /// They are not valid, or ask for help or the version.
-pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
+fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let arguments: Vec<OsString> = arguments.collect();
     let error = match Cli::try_parse_from(&arguments) {
         Ok(cli) => return Ok(cli),
@@ -164,7 +177,10 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Err
 /// Prints what `clap` answers instead of a command: the help or the version to standard output, and
 /// an error in the arguments to standard error. What it repeats of the arguments is escaped, as
 /// everywhere.
-pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
+///
+/// # Errors
+/// [`CliError::Arguments`] for an error in the arguments.
+fn print_answer(mut answer: clap::Error) -> Result<Outcome, CliError> {
     if let Some(color) = ColorArgs::find(std::env::args_os()) {
         color.write_global();
     }
@@ -188,7 +204,7 @@ pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
     if !answer.use_stderr() {
         answer.print()?;
         io::stdout().flush()?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Outcome::Fine);
     }
     let mut rendered = answer.render().ansi().to_string();
     // the reason why a value is refused may repeat it
@@ -199,7 +215,7 @@ pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
     }
     // there is no other place to say that nothing can be written
     let _ = write!(anstream::stderr(), "{rendered}");
-    Ok(ExitCode::from(2))
+    Err(CliError::Arguments)
 }
 
 /// The error, with a tip if an argument is probably a formula, or a part of one that the shell has
@@ -251,14 +267,12 @@ fn tip_for(arguments: &[OsString]) -> Option<String> {
 
 /// The exit code of an internal error, as in BSD's `sysexits.h`.
 const INTERNAL_ERROR: i32 = 70;
-/// What the main thread has on Linux unless `ulimit -s` changes it, in bytes.
-const STACK: usize = 8 << 20;
 
 /// Runs the command on a thread with a stack of 8 MiB, or on this one if the system starts no
 /// other.
 pub fn with_enough_stack(run: impl Fn() -> ExitCode + Sync) -> ExitCode {
     thread::scope(|scope| {
-        let thread = thread::Builder::new().stack_size(STACK);
+        let thread = thread::Builder::new().stack_size(STACK_SIZE);
         match thread.spawn_scoped(scope, &run) {
             // a panic ends the process
             Ok(running) => running.join().unwrap_or(ExitCode::FAILURE),
