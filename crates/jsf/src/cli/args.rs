@@ -20,7 +20,8 @@ use jsf_site::{Role, SimulationOptions, Site, SiteFiles, StartingUsage, is_stdin
 
 use crate::answer::{Cells, Format};
 use crate::cli::CliError;
-use crate::cli::output::{Page, format};
+use crate::cli::output::format;
+use crate::cli::page_file::PageFile;
 use crate::commands;
 use crate::log_options::LogOptions;
 
@@ -346,14 +347,18 @@ pub struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// The page, if there is one. It replaces no file of the sites, and none of `files`, which the
-    /// command reads.
-    pub(crate) fn page<'a>(&'a self, sites: Vec<&'a Site>, files: Vec<&'a PathBuf>) -> Page<'a> {
-        Page {
-            path: self.report.as_deref(),
+    /// The file for the page, if there is one. It is no file of the sites, and none of `read_files`,
+    /// which the command reads.
+    pub(crate) fn page_file<'a>(
+        &'a self,
+        sites: Vec<&'a Site>,
+        read_files: Vec<&'a PathBuf>,
+    ) -> Option<PageFile<'a>> {
+        Some(PageFile {
+            path: self.report.as_deref()?,
             sites,
-            files,
-        }
+            read_files,
+        })
     }
 }
 

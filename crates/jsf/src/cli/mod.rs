@@ -27,6 +27,7 @@ use crate::{STACK_SIZE, commands};
 pub mod args;
 mod help;
 pub(crate) mod output;
+pub(crate) mod page_file;
 pub(crate) mod queue;
 pub mod site;
 

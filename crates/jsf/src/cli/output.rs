@@ -1,12 +1,8 @@
-//! What the command writes: the answer to standard output, and as a page to a file, of which a reader
-//! sees either the old version or the new one, never a part of it; and messages to standard error:
-//! findings, warnings, some of which are a part of an answer too, and a line on the terminal while
-//! work takes long.
+//! What the command writes: the answer to standard output, and as a page to a file; and messages to
+//! standard error: findings, warnings, some of which are a part of an answer too, and a line on the
+//! terminal while work takes long.
 
-use std::fs::{self, File, Metadata, OpenOptions, Permissions};
-use std::io::{self, IsTerminal, Read, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -24,8 +20,9 @@ use terminal_size::{Height, terminal_size_of};
 use crate::answer::{Answer, Cells, Format, write_json};
 use crate::cli::CliError;
 use crate::cli::args::{AnswerArgs, TextArgs};
+use crate::cli::page_file::PageFile;
 use crate::cli::site::SiteArgs;
-use crate::view::document::{self, Document, GENERATOR, Section, TerminalStyle, write_markdown};
+use crate::view::document::{self, Document, Section, TerminalStyle, write_markdown};
 use crate::view::findings::{draw_finding, limit_each_code, more_findings};
 use crate::view::words::{count, printable};
 
@@ -41,15 +38,8 @@ pub(crate) struct Output<'a> {
     pub(crate) cells: Cells,
     /// The warnings about what it is computed from, which are a part of it.
     pub(crate) warnings: &'a [String],
-    pub(crate) page: Page<'a>,
-}
-
-/// The file for a page, if one is written, and what the command reads, which no page may replace.
-#[derive(Default)]
-pub(crate) struct Page<'a> {
-    pub(crate) path: Option<&'a Path>,
-    pub(crate) sites: Vec<&'a Site>,
-    pub(crate) files: Vec<&'a PathBuf>,
+    /// The file for the answer as a page, if it is asked for.
+    pub(crate) page_file: Option<PageFile<'a>>,
 }
 
 impl<'a> Output<'a> {
@@ -61,7 +51,7 @@ impl<'a> Output<'a> {
             piped_width: None,
             cells: Cells::Plain,
             warnings,
-            page: Page::default(),
+            page_file: None,
         }
     }
 
@@ -78,12 +68,11 @@ impl<'a> Output<'a> {
     /// Writes an answer. All of it is written when this returns, so that messages can follow.
     pub(crate) fn write(&self, answer: &impl Answer, out: &mut impl Write) -> Result<(), CliError> {
         // the page comes first: a reader that closes the pipe must not cost it
-        let Page { path, sites, files } = &self.page;
-        if let Some(path) = path {
-            require_page_file(path, sites, files)?;
+        if let Some(file) = &self.page_file {
+            file.require_replaceable()?;
             let mut page = Vec::new();
             document::write_page(&self.warned(answer.document()), &command_line(), &mut page)?;
-            write_page_file(path, &page)?;
+            file.write(&page)?;
         }
         match self.answer.format {
             Format::Human => self.style().write(&self.warned(answer.document()), out)?,
@@ -129,15 +118,16 @@ const SCREEN_LINES: usize = 24;
 /// The lines of a screen that the answer leaves free: for the note about the site, and for the
 /// prompt.
 const FREE_LINES: usize = 2;
+
 /// The command line of this process as a shell takes it.
 fn command_line() -> String {
     let mut words = vec!["jsf".to_owned()];
-    words.extend(std::env::args_os().skip(1).map(quoted));
+    words.extend(std::env::args_os().skip(1).map(shell_quoted));
     words.join(" ")
 }
 
 /// An argument as a shell takes it.
-fn quoted(argument: std::ffi::OsString) -> String {
+fn shell_quoted(argument: std::ffi::OsString) -> String {
     /// The most characters of an argument; the document shows a formula anyway.
     const MAX_ARGUMENT: usize = 200;
     let argument = argument.to_string_lossy();
@@ -187,73 +177,6 @@ fn positive_variable(name: &str) -> Option<usize> {
     }
 }
 
-/// Refuses a path to which no page is written: a folder, a file that is no page, a file of one of
-/// the sites, or one of `files`, which the command reads.
-pub(crate) fn require_page_file(
-    path: &Path,
-    sites: &[&Site],
-    files: &[&PathBuf],
-) -> Result<(), CliError> {
-    let mut is_read = files.iter().any(|file| is_same(file, path));
-    for site in sites {
-        is_read |= site.files().paths().any(|file| is_same(file, path));
-    }
-    let shown = path.display();
-    let obstacle = if is_read {
-        format!("the page would replace `{shown}`, which the command reads: give it another name")
-    } else if names_a_folder(path) {
-        format!("`{shown}` is a folder: give the page the name of a file")
-    } else if is_other_file(path) {
-        format!(
-            "`{shown}` exists and is not a page of jsf: give the page another name, or remove the file"
-        )
-    } else {
-        return Ok(());
-    };
-    Err(CliError::usage(obstacle))
-}
-
-/// Writes a page to a file at once: a reader sees either all of it or nothing.
-pub(crate) fn write_page_file(path: &Path, page: &[u8]) -> Result<(), CliError> {
-    let shown = path.display();
-    replace_file(path, page)
-        .map_err(|error| io::Error::new(error.kind(), format!("`{shown}`: {error}")))?;
-    report("note", format_args!("the page is in `{shown}`"));
-    Ok(())
-}
-
-/// Whether the path is that of a folder, or is written as one.
-fn names_a_folder(path: &Path) -> bool {
-    let bytes = path.as_os_str().as_encoded_bytes();
-    let last = bytes
-        .rsplit(|&byte| std::path::is_separator(byte.into()))
-        .next();
-    path.is_dir() || matches!(last, Some(b"" | b"." | b".."))
-}
-
-fn is_same(file: &Path, path: &Path) -> bool {
-    match (file.canonicalize(), path.canonicalize()) {
-        // one that does not exist is not read either
-        (Ok(file), Ok(path)) => file == path,
-        _ => false,
-    }
-}
-
-/// Whether the path is a file with other content than a page of jsf: the command may have read it
-/// through another file.
-fn is_other_file(path: &Path) -> bool {
-    /// The first bytes of a page, which contain its mark.
-    const MARKED: u64 = 4096;
-    let mut start = Vec::new();
-    if path.is_file()
-        && let Ok(file) = File::open(path)
-        && file.take(MARKED).read_to_end(&mut start).is_ok()
-    {
-        return !start.is_empty() && !String::from_utf8_lossy(&start).contains(GENERATOR);
-    }
-    false
-}
-
 /// The fair-share tree of a site under the policy in force; `None` if it has none.
 pub(crate) fn tree(site: &Site) -> Result<Option<AssessedTree>, CliError> {
     if !site.files().has(Role::Tree) && !site.files().has(Role::ResourceGroup) {
@@ -265,48 +188,6 @@ pub(crate) fn tree(site: &Site) -> Result<Option<AssessedTree>, CliError> {
 
 /// The number of characters in a line of a finding.
 pub(crate) const WIDTH: usize = 110;
-
-/// Replaces a file, or the one that a symbolic link points to, by a new one with the permissions of
-/// a new file. A device, such as `/dev/null`, is written to; a pipe is refused, because nothing may
-/// ever read it.
-fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    match fs::metadata(path) {
-        Ok(found) if found.file_type().is_char_device() => {
-            return OpenOptions::new().write(true).open(path)?.write_all(bytes);
-        }
-        Ok(found) if !found.is_file() => return Err(io::Error::other("it is not a file")),
-        _ => {}
-    }
-    let target = match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() && !is_trusted(&found) => {
-            return Err(io::Error::other(
-                "it is a symbolic link that another user made: give the path of the file itself",
-            ));
-        }
-        Ok(found) if found.is_symlink() => path.canonicalize()?,
-        _ => path.to_owned(),
-    };
-    let folder = target
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    // in the folder of the old file, since a rename stays within a file system; the umask applies to
-    // the permissions, which are those of the user alone by default
-    let mut new = tempfile::Builder::new()
-        .prefix(".jsf-")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
-    new.write_all(bytes)?;
-    // else the new name may be there after a crash, and the content not
-    new.as_file().sync_all()?;
-    new.persist(&target)?;
-    Ok(())
-}
-
-/// Whether root or the user of this process made the link: somebody else's could lead to any file.
-fn is_trusted(link: &Metadata) -> bool {
-    link.uid() == 0 || link.uid() == rustix::process::geteuid().as_raw()
-}
 
 /// Writes a message to standard error.
 pub(crate) fn report(kind: &str, message: impl std::fmt::Display) {

@@ -349,7 +349,7 @@ impl<'a> Opened<'a> {
         Output {
             has_asked_rows: arguments.top.is_some(),
             cells: arguments.csv.cells(),
-            page: arguments.page.page(sites, files.collect()),
+            page_file: arguments.page.page_file(sites, files.collect()),
             ..Output::new(arguments.answer, warnings)
         }
         .write(&report, out)

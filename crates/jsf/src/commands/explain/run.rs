@@ -176,7 +176,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     };
     Output {
         piped_width: Some(PIPED_WIDTH),
-        page: arguments.page.page(vec![site], Vec::new()),
+        page_file: arguments.page.page_file(vec![site], Vec::new()),
         ..Output::new(arguments.answer, &warnings.into_answer())
     }
     .write(&report, out)?;

@@ -284,7 +284,7 @@ fn write(
     out: &mut impl Write,
 ) -> Result<(), CliError> {
     Output {
-        page: arguments.page.page(vec![site], read_files(arguments)),
+        page_file: arguments.page.page_file(vec![site], read_files(arguments)),
         ..Output::new(arguments.answer, &[])
     }
     .write(answer, out)

@@ -7,7 +7,7 @@ use clap::Args;
 use jsf_openpbs::submission::object_or_server;
 use jsf_site::{SiteError, is_stdin};
 
-use crate::cli::output::{require_page_file, write_page_file};
+use crate::cli::page_file::PageFile;
 use crate::cli::site::require_one_reader;
 use crate::cli::{
     CliError, FormulaArgs, GivenFormula, Outcome, Progress, QueueArgs, check_and_report,
@@ -93,11 +93,15 @@ pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
     if is_stdin(path) {
         page.write(out)?
     } else {
-        let files: Vec<&PathBuf> = formula_file.iter().collect();
-        require_page_file(path, &[&site], &files)?;
+        let file = PageFile {
+            path,
+            sites: vec![&site],
+            read_files: formula_file.iter().collect(),
+        };
+        file.require_replaceable()?;
         let mut bytes = Vec::new();
         page.write(&mut bytes)?;
-        write_page_file(path, &bytes)?
+        file.write(&bytes)?
     }
     Ok(outcome)
 }

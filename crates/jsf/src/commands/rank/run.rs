@@ -145,7 +145,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     Output {
         has_asked_rows: arguments.top.is_some(),
         cells: arguments.csv.cells(),
-        page: arguments.page.page(vec![site], Vec::new()),
+        page_file: arguments.page.page_file(vec![site], Vec::new()),
         ..Output::new(arguments.answer, &warnings.into_answer())
     }
     .write(&answer, out)?;

@@ -211,7 +211,7 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     };
     let read_files = arguments.formula_file.iter().collect();
     Output {
-        page: arguments.page.page(vec![&site], read_files),
+        page_file: arguments.page.page_file(vec![&site], read_files),
         ..Output::new(arguments.answer, &warnings.into_answer())
     }
     .write(&answer, out)?;
