@@ -17,7 +17,7 @@ use flate2::bufread::MultiGzDecoder;
 use jsf_ingest::FileKind;
 use jsf_json::{decode_utf8, strip_byte_order_mark};
 use jsf_openpbs::files::objects::Objects;
-use jsf_openpbs::files::server::is_name;
+use jsf_openpbs::files::server::is_resource_name;
 use jsf_slurm::conf::SlurmConf;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
@@ -366,7 +366,7 @@ impl<'f> SiteText<'f> {
             let words: Vec<&str> = line.split_whitespace().collect();
             let is_comment_or_name = match *words {
                 [] => true,
-                [word] => word.starts_with('#') || is_name(word),
+                [word] => word.starts_with('#') || is_resource_name(word),
                 _ => false,
             };
             if !is_comment_or_name {

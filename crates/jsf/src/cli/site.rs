@@ -11,6 +11,7 @@ use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::amounts::{NumberMode, Time};
+use jsf_openpbs::files::server::{MAX_RESOURCE_NAME, is_resource_name};
 use jsf_site::{
     FileSource, FormulaText, PolicyName, Role, Site, SiteError, SiteFiles, SiteOptions, is_stdin,
 };
@@ -337,13 +338,14 @@ fn python_version(text: &str) -> Result<PythonVersion, String> {
 /// Parses `NAME[=TYPE]`.
 fn declaration(text: &str) -> Result<(String, InputType), String> {
     let (name, word) = text.split_once('=').unwrap_or((text, "long"));
-    // OpenPBS allows a `-` too, though no formula can use such a name
-    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && !name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-');
-    let expected = "expected a letter, then letters, digits, `_` and `-`";
+    let expected = if name.len() > MAX_RESOURCE_NAME {
+        format!("expected at most {MAX_RESOURCE_NAME} bytes")
+    } else {
+        "expected a letter, then letters, digits, `_` and `-`".to_owned()
+    };
     let types = "expected long, float, size, duration, boolean, string or string_array";
     match InputType::from_pbs_type(word) {
-        _ if !is_name => Err(format!("`{name}` is not a resource name, {expected}")),
+        _ if !is_resource_name(name) => Err(format!("`{name}` is not a resource name, {expected}")),
         Some(kind) => Ok((name.to_owned(), kind)),
         None => Err(format!("`{word}` is not a resource type, {types}")),
     }

@@ -609,6 +609,21 @@ fn the_resources_of_all_jobs_have_a_limit() {
 }
 
 #[test]
+fn the_name_of_a_resource_has_a_limit_on_the_command_line_as_in_files() {
+    let folder = Folder::new();
+    let long = "n".repeat(255);
+    folder.run_with_code(0, &format!("check {long} --resource {long}"));
+    let message = stderr(&folder.run_with_code(2, &format!("check {long}n --resource {long}n")));
+    assert!(message.contains("expected at most 255 bytes"), "{message}");
+    folder.write(
+        "resourcedef",
+        format!("{long} type=long\n{long}n type=long\n"),
+    );
+    folder.run_with_code(0, &format!("check {long} --resources resourcedef"));
+    folder.run_with_code(1, &format!("check {long}n --resources resourcedef"));
+}
+
+#[test]
 fn a_tree_takes_a_bounded_multiple_of_its_text() {
     let folder = Folder::new();
     let lines: String = (0..15_000)

@@ -509,7 +509,7 @@ fn add_resource(resource: &Object<'_>, schema: &mut Schema) -> Result<(), (usize
                 .map_err(|reason| (kind.place.line, reason))?;
         }
         for name in names(resource) {
-            if !is_name(name) {
+            if !is_resource_name(name) {
                 return Err((
                     resource.line,
                     format!("`{}` is not a resource name", clipped(name)),
@@ -540,10 +540,17 @@ fn resource_type(word: &str) -> Result<InputType, String> {
     }
 }
 
-/// Whether a resource may have this name: letters, digits, `_` and `-`, starting with a letter.
-pub fn is_name(name: &str) -> bool {
+/// The longest name of a resource, in bytes.
+pub const MAX_RESOURCE_NAME: usize = 255;
+
+/// Whether a resource may have this name: letters, digits, `_` and `-`, starting with a letter, and
+/// at most [`MAX_RESOURCE_NAME`] of them.
+pub fn is_resource_name(name: &str) -> bool {
+    // OpenPBS allows a `-` too, though no formula can use such a name
     let rest = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "_-".contains(c));
-    name.len() <= 255 && rest.is_empty() && name.starts_with(|c: char| c.is_ascii_alphabetic())
+    name.len() <= MAX_RESOURCE_NAME
+        && rest.is_empty()
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
 /// The first line of `sched_priv/sched_formula`.
