@@ -1,5 +1,5 @@
-//! How a formula gives a job its value: its inputs, the value of every sub-expression, and the
-//! terms that decide against another job.
+//! How a formula gives a job its value: its inputs, and the value of every sub-expression. Why a job
+//! is before another one says `Site::explain` of the crate `jsf-site`.
 //!
 //! What the searches of one explanation may do together is counted, whatever kind of step they do: the
 //! instructions of the formula that are evaluated, the operations on the words of long integers, the
@@ -7,16 +7,11 @@
 //! nanosecond, an operation on a 64-bit word. The count does not depend on the machine, so the same
 //! search ends at the same place everywhere.
 
-use std::cmp::Ordering;
-
-use serde::Serialize;
-
 use crate::diagnostic::Span;
-use crate::formula::program::{EvalError, Program, Term, Trace};
+use crate::formula::program::{EvalError, Program, Trace};
 use crate::formula::syntax::{ExprId, ExprKind, Node};
 use crate::jobs::{Exclusion, JobTable};
-use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Python, Value};
-use crate::schema::FairshareInput;
+use crate::python::{Arithmetic, Python, Value};
 
 /// The most work of all searches for one job: about two seconds.
 pub const SEARCH_WORK: u64 = 1 << 31;
@@ -108,15 +103,6 @@ pub struct NodeValue {
     pub is_literal: bool,
 }
 
-/// The difference of a term between two jobs.
-#[derive(Debug, Clone, Serialize)]
-pub struct TermDifference {
-    /// The text of the term with its sign.
-    pub text: String,
-    /// The term of the first job minus that of the second; `None` if Python raises an exception.
-    pub difference: Option<Value>,
-}
-
 /// The inputs of a job, in the order of [`Program::inputs`]; `None` if the scheduler ignores the
 /// job because it cannot read one of them.
 pub fn inputs(program: &Program, table: &JobTable, row: usize) -> Option<Vec<Value>> {
@@ -187,19 +173,6 @@ fn is_name(node: &Node) -> bool {
     }
 }
 
-/// How much an input contributes to the value of a job, against the median of the queue.
-#[derive(Debug, Clone, Serialize)]
-pub struct Influence {
-    /// The inputs: one, or all fair-share inputs of the formula together.
-    pub inputs: Vec<String>,
-    /// The values of the job.
-    pub values: Vec<Value>,
-    /// The medians of the considered jobs.
-    pub medians: Vec<Value>,
-    /// The value of the job minus what it would be with the medians.
-    pub effect: f64,
-}
-
 /// The median of every input over the rows, the lower one of two.
 pub fn medians(program: &Program, table: &JobTable, rows: &[usize]) -> Vec<Value> {
     let inputs = program.inputs().iter();
@@ -221,39 +194,6 @@ fn median(table: &JobTable, name: &str, rows: &[usize]) -> Option<Value> {
     Some(column.value(*row))
 }
 
-/// The inputs, by index: each alone, but all fair-share inputs together, since they change
-/// together.
-pub fn groups(program: &Program) -> Vec<Vec<usize>> {
-    let mut groups = Vec::new();
-    let mut fairshare = Vec::new();
-    for (index, name) in program.inputs().iter().enumerate() {
-        match FairshareInput::from_name(name) {
-            Some(_) => fairshare.push(index),
-            None => groups.push(vec![index]),
-        }
-    }
-    if !fairshare.is_empty() {
-        groups.push(fairshare);
-    }
-    groups
-}
-
-/// The value of a job with some inputs, given by index, of another one; `None` if the evaluation
-/// fails or the budget is spent.
-pub fn exchanged(
-    program: &Program,
-    own: &[Value],
-    other: &[Value],
-    inputs: &[usize],
-    budget: &mut WorkBudget,
-) -> Option<f64> {
-    let mut changed = own.to_vec();
-    for &index in inputs {
-        changed[index] = other[index].clone();
-    }
-    nearest_double(&evaluate(program, &changed, budget)?.ok()?)
-}
-
 /// Evaluates a program once; `None` if the budget is spent.
 pub fn evaluate(
     program: &Program,
@@ -267,86 +207,6 @@ pub fn evaluate(
     Some(result)
 }
 
-/// How much each input contributes to the value of a job, the largest contribution first, as far as
-/// the budget goes. `value` is that of the job.
-pub fn influences(
-    program: &Program,
-    inputs: &[Value],
-    value: f64,
-    medians: &[Value],
-    budget: &mut WorkBudget,
-) -> Vec<Influence> {
-    let mut influences = Vec::new();
-    for group in groups(program) {
-        // an evaluation with the medians that fails says nothing about the input
-        let Some(other) = exchanged(program, inputs, medians, &group, budget) else {
-            continue;
-        };
-        let effect = value - other;
-        // the difference of two infinities says nothing
-        if effect.is_nan() {
-            continue;
-        }
-        let of_group =
-            |values: &[Value]| group.iter().map(|&index| values[index].clone()).collect();
-        influences.push(Influence {
-            inputs: group
-                .iter()
-                .map(|&index| program.inputs()[index].to_string())
-                .collect(),
-            values: of_group(inputs),
-            medians: of_group(medians),
-            effect,
-        });
-    }
-    influences.sort_by(|left, right| right.effect.abs().total_cmp(&left.effect.abs()));
-    influences
-}
-
-/// The differences between the terms of two jobs, the largest magnitude first. If one of them is a
-/// single term because a zero would lose its sign, the whole formulas are compared.
-pub fn differences(
-    program: &Program,
-    own: (&Trace, &[Term]),
-    other: (&Trace, &[Term]),
-) -> Vec<TermDifference> {
-    let mut differences = Vec::new();
-    if own.1.len() == other.1.len() {
-        for (own, other) in own.1.iter().zip(other.1) {
-            differences.push(TermDifference::new(&own.text, &own.value, &other.value));
-        }
-    } else if let (Ok(left), Ok(right)) = (&own.0.result, &other.0.result) {
-        differences.push(TermDifference::new(program.expr().text(), left, right));
-    }
-    differences.sort_by(|left, right| right.magnitude().total_cmp(&left.magnitude()));
-    differences
-}
-
-impl TermDifference {
-    fn new(text: &str, own: &Value, other: &Value) -> Self {
-        let difference = Python::new()
-            .binary(BinaryOperator::Subtract, own, other)
-            .ok();
-        Self {
-            text: text.to_owned(),
-            difference,
-        }
-    }
-
-    /// The difference as the nearest double; `None` if a term is not a number.
-    pub fn nearest_double(&self) -> Option<f64> {
-        nearest_double(self.difference.as_ref()?)
-    }
-
-    /// The absolute difference; -1 if it is NaN or missing.
-    fn magnitude(&self) -> f64 {
-        match self.nearest_double() {
-            Some(double) if !double.is_nan() => double.abs(),
-            _ => -1.0,
-        }
-    }
-}
-
 /// A number as the nearest double: infinite if it is too large, `None` if it is not a number.
 pub fn nearest_double(value: &Value) -> Option<f64> {
     match (value.to_f64(), value) {
@@ -354,22 +214,4 @@ pub fn nearest_double(value: &Value) -> Option<f64> {
         (None, Value::Big(_)) => Some(f64::INFINITY),
         (double, _) => double,
     }
-}
-
-/// Compares two numbers exactly, as Python does; `None` if one of them is NaN or not a number.
-pub fn compare_exactly(left: &Value, right: &Value) -> Option<Ordering> {
-    if nearest_double(left)?.is_nan() || nearest_double(right)?.is_nan() {
-        return None;
-    }
-    Some(if is_less(left, right) {
-        Ordering::Less
-    } else if is_less(right, left) {
-        Ordering::Greater
-    } else {
-        Ordering::Equal
-    })
-}
-
-fn is_less(left: &Value, right: &Value) -> bool {
-    Python::new().compare(ComparisonOperator::Less, left, right) == Ok(true)
 }

@@ -6,10 +6,10 @@ use std::cmp::{Ordering, Reverse};
 
 use job_sort_formula::diagnostic::Need;
 use job_sort_formula::fairshare::NodeId;
-use job_sort_formula::formula::program::{Term, Trace};
+use job_sort_formula::formula::program::{Program, Term, Trace};
 use job_sort_formula::jobs::InputOrigin;
-use job_sort_formula::python::{Python, Value};
-use job_sort_formula::rank::explain::{self, Influence, NodeValue, TermDifference};
+use job_sort_formula::python::{Arithmetic, BinaryOperator, ComparisonOperator, Python, Value};
+use job_sort_formula::rank::explain::{self, NodeValue, evaluate, nearest_double};
 use job_sort_formula::rank::{
     SEARCH_WORK, ScoreError, ScorePrecision, WorkBudget, fairshare_number, higher_first,
     python_result, row_work,
@@ -344,10 +344,10 @@ impl Explainer<'_> {
         });
         if let Some(own) = &evaluation
             && let Ok(exact) = &own.trace.result
-            && let Some(value) = explain::nearest_double(exact)
+            && let Some(value) = nearest_double(exact)
         {
             budget.with_part(4, |part| {
-                influences = explain::influences(program, &own.inputs, value, &self.medians, part);
+                influences = influences_of(program, &own.inputs, value, &self.medians, part);
                 causes = self.causes(race.as_ref(), own, value, part);
                 rates = exchange_rates(program, &ranked.schema, &own.inputs, part);
                 is_complete &= !part.is_spent();
@@ -480,11 +480,11 @@ impl Explainer<'_> {
         ];
         let mut causes = Vec::new();
         for (against, compared) in &compared {
-            for group in explain::groups(program) {
+            for group in groups(program) {
                 let mut others = Vec::new();
                 let mut gained = 0;
                 for (row, values) in compared {
-                    let changed = explain::exchanged(program, &own.inputs, values, &group, budget);
+                    let changed = exchanged(program, &own.inputs, values, &group, budget);
                     if let Some(changed) = changed
                         && let Some(new_rank) = self.rank_with(changed, &race.competition)
                     {
@@ -643,7 +643,7 @@ impl Explainer<'_> {
             && let Some(others) = self.evaluate(other)
         {
             budget.charge(others.trace.work);
-            neighbour.differences = explain::differences(
+            neighbour.differences = differences(
                 program,
                 (&own.trace, &own.terms),
                 (&others.trace, &others.terms),
@@ -687,7 +687,7 @@ impl Explainer<'_> {
             return None;
         };
         let order = higher_first(value, other_value);
-        let exact_order = explain::compare_exactly(exact, other_exact);
+        let exact_order = compare_exactly(exact, other_exact);
         if order.is_eq() && exact_order.is_some_and(Ordering::is_ne) {
             return Some(Rounding::EqualAsFloat32);
         }
@@ -723,7 +723,7 @@ impl Explainer<'_> {
             }
         }
         let program = &self.ranked.program;
-        let value = explain::evaluate(program, &inputs, budget)?.ok()?;
+        let value = evaluate(program, &inputs, budget)?.ok()?;
         let result = python_result(value, program.expr().span()).ok()?;
         Some(self.site.precision().round(result.to_f64()?))
     }
@@ -732,4 +732,155 @@ impl Explainer<'_> {
 /// The values of a group of inputs.
 fn of_group(values: &[Value], group: &[usize]) -> Vec<Value> {
     group.iter().map(|&index| values[index].clone()).collect()
+}
+
+/// How much an input contributes to the value of a job, against the median of the queue.
+#[derive(Debug, Clone, Serialize)]
+pub struct Influence {
+    /// The inputs: one, or all fair-share inputs of the formula together.
+    pub inputs: Vec<String>,
+    /// The values of the job.
+    pub values: Vec<Value>,
+    /// The medians of the considered jobs.
+    pub medians: Vec<Value>,
+    /// The value of the job minus what it would be with the medians.
+    pub effect: f64,
+}
+
+/// The difference of a term between two jobs.
+#[derive(Debug, Clone, Serialize)]
+pub struct TermDifference {
+    /// The text of the term with its sign.
+    pub text: String,
+    /// The term of the first job minus that of the second; `None` if Python raises an exception.
+    pub difference: Option<Value>,
+}
+
+/// How much each input contributes to the value of a job, the largest contribution first, as far as
+/// the budget goes. `value` is that of the job.
+fn influences_of(
+    program: &Program,
+    inputs: &[Value],
+    value: f64,
+    medians: &[Value],
+    budget: &mut WorkBudget,
+) -> Vec<Influence> {
+    let mut influences = Vec::new();
+    for group in groups(program) {
+        // an evaluation with the medians that fails says nothing about the input
+        let Some(other) = exchanged(program, inputs, medians, &group, budget) else {
+            continue;
+        };
+        let effect = value - other;
+        // the difference of two infinities says nothing
+        if effect.is_nan() {
+            continue;
+        }
+        influences.push(Influence {
+            inputs: group
+                .iter()
+                .map(|&index| program.inputs()[index].to_string())
+                .collect(),
+            values: of_group(inputs, &group),
+            medians: of_group(medians, &group),
+            effect,
+        });
+    }
+    influences.sort_by(|left, right| right.effect.abs().total_cmp(&left.effect.abs()));
+    influences
+}
+
+/// The inputs, by index: each alone, but all fair-share inputs together, since they change
+/// together.
+fn groups(program: &Program) -> Vec<Vec<usize>> {
+    let mut groups = Vec::new();
+    let mut fairshare = Vec::new();
+    for (index, name) in program.inputs().iter().enumerate() {
+        match FairshareInput::from_name(name) {
+            Some(_) => fairshare.push(index),
+            None => groups.push(vec![index]),
+        }
+    }
+    if !fairshare.is_empty() {
+        groups.push(fairshare);
+    }
+    groups
+}
+
+/// The value of a job with some inputs, given by index, of another one; `None` if the evaluation
+/// fails or the budget is spent.
+fn exchanged(
+    program: &Program,
+    own: &[Value],
+    other: &[Value],
+    inputs: &[usize],
+    budget: &mut WorkBudget,
+) -> Option<f64> {
+    let mut changed = own.to_vec();
+    for &index in inputs {
+        changed[index] = other[index].clone();
+    }
+    nearest_double(&evaluate(program, &changed, budget)?.ok()?)
+}
+
+/// The differences between the terms of two jobs, the largest magnitude first. If one of them is a
+/// single term because a zero would lose its sign, the whole formulas are compared.
+fn differences(
+    program: &Program,
+    own: (&Trace, &[Term]),
+    other: (&Trace, &[Term]),
+) -> Vec<TermDifference> {
+    let mut differences = Vec::new();
+    if own.1.len() == other.1.len() {
+        for (own, other) in own.1.iter().zip(other.1) {
+            differences.push(TermDifference::new(&own.text, &own.value, &other.value));
+        }
+    } else if let (Ok(left), Ok(right)) = (&own.0.result, &other.0.result) {
+        differences.push(TermDifference::new(program.expr().text(), left, right));
+    }
+    differences.sort_by(|left, right| right.magnitude().total_cmp(&left.magnitude()));
+    differences
+}
+
+impl TermDifference {
+    fn new(text: &str, own: &Value, other: &Value) -> Self {
+        let difference = Python::new()
+            .binary(BinaryOperator::Subtract, own, other)
+            .ok();
+        Self {
+            text: text.to_owned(),
+            difference,
+        }
+    }
+
+    /// The difference as the nearest double; `None` if a term is not a number.
+    pub fn nearest_double(&self) -> Option<f64> {
+        nearest_double(self.difference.as_ref()?)
+    }
+
+    /// The absolute difference; -1 if it is NaN or missing.
+    fn magnitude(&self) -> f64 {
+        match self.nearest_double() {
+            Some(double) if !double.is_nan() => double.abs(),
+            _ => -1.0,
+        }
+    }
+}
+
+/// Compares two numbers exactly, as Python does; `None` if one of them is NaN or not a number.
+fn compare_exactly(left: &Value, right: &Value) -> Option<Ordering> {
+    if nearest_double(left)?.is_nan() || nearest_double(right)?.is_nan() {
+        return None;
+    }
+    Some(if is_less(left, right) {
+        Ordering::Less
+    } else if is_less(right, left) {
+        Ordering::Greater
+    } else {
+        Ordering::Equal
+    })
+}
+
+fn is_less(left: &Value, right: &Value) -> bool {
+    Python::new().compare(ComparisonOperator::Less, left, right) == Ok(true)
 }

@@ -45,8 +45,8 @@ pub use cycled_queue::{
     WaitingJob,
 };
 pub use explanation::{
-    Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Neighbour,
-    OtherValues, RankReached, Rounding,
+    Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Influence,
+    Neighbour, OtherValues, RankReached, Rounding, TermDifference,
 };
 pub use file_source::{FileSource, is_stdin};
 pub use formulas::{FormulaText, WrittenDifference};

@@ -18,7 +18,7 @@ use jsf_ingest::FileKind;
 use jsf_lint::{Interval, Ranges, lint, lint_values};
 use jsf_openpbs::amounts::{NumberMode, seconds};
 use jsf_simulate::{
-    Backfill, Decay, Fairshare, FairsharePolicy, Faults, Goal, Goals, LogInputs, LogRules,
+    Backfill, Decay, FORMATS, Fairshare, FairsharePolicy, Faults, Goal, Goals, LogInputs, LogRules,
     MAX_RUN_SUBJOBS, Member, Observer, Results, Schedule, SlurmPriority, UsageMeasure, WarmUp,
     Workload, WorkloadBuilder, in_one_line, read_workload, sacct_advice, simulate,
 };
@@ -616,7 +616,7 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
             .faults()
             .add("it is empty", format_args!("`{name}`"));
     } else if !is_log {
-        let mut expected = "a log of jobs: Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON".to_owned();
+        let mut expected = format!("a log of jobs: {FORMATS}");
         if let Some(advice) = sacct_advice(&String::from_utf8_lossy(&head)) {
             expected += &format!("; {advice}");
         }

@@ -27,6 +27,9 @@ const MAX_LINE: u64 = 1 << 20;
 /// and may have no end.
 const MAX_SKIPPED: u64 = 256 << 20;
 
+/// The formats, for a sentence.
+pub const FORMATS: &str = "Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON";
+
 /// A format, with what its first line says of the others.
 enum Reader {
     Swf { columns: usize },
