@@ -26,9 +26,11 @@ pub mod submission;
 
 /// The files and listings of OpenPBS: readers, and writers for the files that OpenPBS reads.
 pub mod files {
+    pub mod formula_text;
     pub mod nodes;
     pub mod objects;
     pub mod queues;
     pub mod sched_priv;
     pub mod server;
+    pub mod versions;
 }

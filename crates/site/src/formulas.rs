@@ -8,9 +8,8 @@ use job_sort_formula::diagnostic::{Message, Span};
 use job_sort_formula::formula::syntax::Expr;
 use jsf_json::decode_utf8;
 use jsf_openpbs::amounts::NumberMode;
-use jsf_openpbs::files::server::{
-    SourceFormula, formula_in, other_directive, pasted, scheduler_of_partition,
-};
+use jsf_openpbs::files::formula_text::{formula_in, other_directive, pasted};
+use jsf_openpbs::files::server::{SourceFormula, scheduler_of_partition};
 use jsf_openpbs::submission::FormulaSubmission;
 
 use crate::file_source::{SiteDocument, SiteText, unquoted};

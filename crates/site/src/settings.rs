@@ -18,13 +18,15 @@ use job_sort_formula::schema::{InputType, Origin, Schema};
 use jsf_ingest::FileKind;
 use jsf_json::clipped;
 use jsf_openpbs::amounts::AmountSource;
-use jsf_openpbs::files::objects::{Notation, ObjectKind, repeated};
+use jsf_openpbs::files::formula_text::sets_only_formulas;
+use jsf_openpbs::files::objects::{DEFAULT, Notation, ObjectKind, repeated};
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::{ByTime, SchedConfig};
 use jsf_openpbs::files::server::{
-    DEFAULT, ListedScheduler, PbsVersion, ServerSettings, SourceFormula, add_resources,
-    declared_names, listed_schedulers, python_of_system, sets_only_formulas, version_in,
+    ListedScheduler, ServerSettings, SourceFormula, add_resources, declared_names,
+    listed_schedulers,
 };
+use jsf_openpbs::files::versions::{PbsVersion, python_of_system, version_in};
 use jsf_words::quoted_list;
 
 use crate::file_source::{Content, SiteDocument, SiteText, parsed};

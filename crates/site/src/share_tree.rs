@@ -509,28 +509,28 @@ impl Site {
             || inputs.any(|input| FairshareInput::from_name(input.as_ref()).is_some())
     }
 
-    /// Fills in the fair-share numbers of the jobs, if they are needed, or in any case those of which
-    /// the table has columns. Returns the tree if it is applied.
+    /// Fills in the fair-share numbers that the formula or the order of jobs reads, and those of
+    /// which the table has columns if rankings are compared. Returns the tree if it is applied.
     pub(crate) fn fill_shares(
         &self,
         inputs: &[Box<str>],
         table: &mut JobTable,
         assumed: &SharesRequest,
-        in_any_case: bool,
+        is_compared: bool,
         warnings: &mut Vec<Message>,
     ) -> Result<Option<AppliedTree>, SiteError> {
-        let mut is_needed = self.needs_shares(inputs);
-        if !is_needed && !in_any_case {
+        let reads_shares = self.needs_shares(inputs);
+        // A comparison shows how fair its rankings are, so it applies the tree to any formula.
+        if !reads_shares && !is_compared {
             return Ok(None);
         }
-        for (name, _) in FairshareInput::NAMES {
-            is_needed |= table.column(name).is_some();
-        }
+        let mut names = FairshareInput::NAMES.iter();
+        let fills = reads_shares || names.any(|(name, _)| table.column(name).is_some());
         let tree = self.applied_tree(table, assumed)?;
         match &tree {
-            _ if !is_needed => {}
-            Some(tree) => self.fill_from(tree, table, warnings),
-            None => self.require_own_shares(inputs, table)?,
+            Some(tree) if fills => self.fill_from(tree, table, warnings),
+            None if fills => self.require_own_shares(inputs, table)?,
+            _ => {}
         }
         Ok(tree)
     }

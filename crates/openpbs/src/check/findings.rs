@@ -20,7 +20,8 @@ use crate::amounts;
 use crate::check::{ScoredQueue, rows_under_threshold};
 use crate::files::queues::Queues;
 use crate::files::sched_priv::SchedConfig;
-use crate::files::server::{Defect, ServerSettings, defects_of};
+use crate::files::server::ServerSettings;
+use crate::files::versions::{Defect, defects_of};
 use crate::order::NotConsidered;
 use crate::share_tree::PbsTree;
 

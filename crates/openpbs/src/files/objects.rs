@@ -12,7 +12,9 @@ use jsf_json::{JsonScalar, clipped, entries};
 use serde_json::value::RawValue;
 
 use crate::amounts::number;
-use crate::files::server::DEFAULT;
+
+/// The name of the default scheduler.
+pub const DEFAULT: &str = "default";
 
 /// The objects of a document.
 #[derive(Debug, Clone)]

@@ -1,10 +1,8 @@
 //! The attributes of a server and its scheduler that decide how a formula is applied, and what a
-//! scheduling cycle does; the schedulers that a document describes; the custom resources; the version,
-//! its defects, and the Python that the server embeds; and the text of the formula, in whichever file or
-//! listing the site keeps it.
+//! scheduling cycle does; the schedulers that a document describes; and the custom resources.
 //!
 //! In: the documents of the server, `qmgr -c 'list sched'` or `'print sched'`, and a `resourcedef`. Out:
-//! [`ServerSettings`], [`ListedScheduler`]s, a [`SourceFormula`], and the names of a [`Schema`].
+//! [`ServerSettings`], [`ListedScheduler`]s, and the names of a [`Schema`].
 //!
 //! A server may have schedulers beside the default one. The jobs of a queue with a `partition` belong
 //! to the scheduler with that partition, all others to the default one. The formula of the default
@@ -14,13 +12,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use job_sort_formula::diagnostic::{Message, Need};
-use job_sort_formula::python::PythonVersion;
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_json::clipped;
-use jsf_words::{and_list, quoted_list};
 
-use crate::files::objects::{Attribute, Object, ObjectKind, Objects, last};
+use crate::files::objects::{Attribute, DEFAULT, Object, ObjectKind, Objects, last};
+use crate::files::versions::PbsVersion;
 
 /// The attributes in force, as they are written. One that cannot be read counts as unset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,31 +40,6 @@ const OTHER_ATTRIBUTES: [(&str, &str); 9] = [
     ("throughput_mode", "True"),
     ("job_run_wait", "runjob_hook"),
 ];
-
-/// The first three numbers of a version, such as `23.06.06`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PbsVersion(pub [u32; 3]);
-
-impl PbsVersion {
-    /// Reads a version; `None` if it does not begin with three numbers.
-    pub fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.trim().split('.');
-        let mut numbers = [0; 3];
-        for number in &mut numbers {
-            let part = parts.next()?;
-            let end = part.find(|character: char| !character.is_ascii_digit());
-            *number = part[..end.unwrap_or(part.len())].parse().ok()?;
-        }
-        Some(Self(numbers))
-    }
-}
-
-impl std::fmt::Display for PbsVersion {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [year, month, day] = self.0;
-        write!(f, "{year}.{month}.{day}")
-    }
-}
 
 impl ServerSettings {
     /// The attributes of the server and of the scheduler that has a partition, or of its default
@@ -214,8 +185,6 @@ fn is_equal(value: &str, default: &str) -> bool {
     }
 }
 
-/// The name of the default scheduler.
-pub const DEFAULT: &str = "default";
 /// The partition of the default scheduler.
 pub const DEFAULT_PARTITION: &str = "pbs-default";
 
@@ -298,161 +267,6 @@ fn in_force<'o, 't>(objects: &'o Objects<'t>, partition: Option<&str>) -> Vec<&'
         }
     }
     attributes
-}
-
-/// A defect of OpenPBS that concerns every formula, and the versions that have it.
-#[derive(Debug, Clone, Copy)]
-pub struct Defect {
-    /// The first version with the defect, as the server states it.
-    first: PbsVersion,
-    /// The last version with the defect.
-    last: PbsVersion,
-    /// The numbers of the issues in the project `openpbs/openpbs`.
-    pub issues: &'static str,
-    /// What happens.
-    pub effect: &'static str,
-    /// Which servers of these versions have it, and what to do.
-    pub help: &'static str,
-}
-
-/// Every known defect.
-///
-/// Issue 2475: since commit c3d8a5490 of 2021-03-22 the server ends its first Python interpreter
-/// before it reads its attributes, so that it cannot validate the formula and ends. Commit
-/// c2a397e58 of 2022-05-12 (pull request 2533) mends that. No tag of a release has the one without
-/// the other, but what is built in between states the version 20.0.0.
-const DEFECTS: &[Defect] = &[Defect {
-    first: PbsVersion([20, 0, 0]),
-    last: PbsVersion([20, 0, 0]),
-    issues: "2475 and 2530",
-    effect: "a server that has a formula may not come up again after a restart",
-    help: "servers built from the development branch of 22 March 2021 to 12 May 2022 call themselves 20.0.0 and have the \
-           defect, but the releases 20.0.0, 20.0.1 and 22.05.11 do not; unset the formula before a restart, or update \
-           OpenPBS",
-}];
-
-/// The defects of a version.
-pub fn defects_of(version: PbsVersion) -> impl Iterator<Item = &'static Defect> {
-    DEFECTS
-        .iter()
-        .filter(move |defect| (defect.first..=defect.last).contains(&version))
-}
-
-/// The releases of a Linux distribution, each with the Python 3 of its system.
-struct Distribution {
-    name: &'static str,
-    /// `ID` in `/etc/os-release`, of this one and of those that are built from the same sources.
-    ids: &'static [&'static str],
-    /// How the release begins, and the minor version of Python.
-    releases: &'static [(&'static str, u8)],
-}
-
-const DISTRIBUTIONS: [Distribution; 4] = [
-    Distribution {
-        name: "Red Hat",
-        ids: &["rhel", "centos", "rocky", "almalinux", "ol"],
-        releases: &[("8", 6), ("9", 9)],
-    },
-    Distribution {
-        name: "SLES",
-        ids: &["sles", "sled", "opensuse-leap"],
-        releases: &[("15", 6)],
-    },
-    Distribution {
-        name: "Debian",
-        ids: &["debian"],
-        releases: &[("11", 9), ("12", 11)],
-    },
-    Distribution {
-        name: "Ubuntu",
-        ids: &["ubuntu"],
-        releases: &[("20.04", 8), ("22.04", 10), ("24.04", 12)],
-    },
-];
-
-/// The first version that a text names as `python --version` prints it (`Python 3.9.18`), as the
-/// name of a library (`libpython3.6m.so.1.0`), or alone (`3.9`); `None` if it names none that is
-/// known.
-///
-/// ```
-/// use jsf_openpbs::files::server::version_in;
-///
-/// let version = |text| version_in(text).map(|version| version.to_string());
-/// assert_eq!(version("Python 3.9.18\n").as_deref(), Some("3.9"));
-/// assert_eq!(version("libpython3.6m.so.1.0 => /lib64/libpython3.6m.so.1.0").as_deref(), Some("3.6"));
-/// assert_eq!(version("Python 2.7.5"), None);
-/// ```
-pub fn version_in(text: &str) -> Option<PythonVersion> {
-    // what follows each mention of Python, then the whole text
-    for rest in text.split("ython").skip(1).chain([text]) {
-        let rest = rest.trim_start();
-        let end = rest.find(|character: char| !character.is_ascii_digit() && character != '.');
-        if let Ok(version) = rest[..end.unwrap_or(rest.len())].parse() {
-            return Some(version);
-        }
-    }
-    None
-}
-
-/// The system that `/etc/os-release` describes, and the Python that an OpenPBS of this version has
-/// there. `None` if the text describes none, or one of which that is not certain.
-///
-/// ```
-/// use jsf_openpbs::files::server::python_of_system;
-/// use jsf_openpbs::files::server::PbsVersion;
-///
-/// let system = "PRETTY_NAME=\"Rocky Linux 9.3 (Blue Onyx)\"\nID=\"rocky\"\nVERSION_ID=\"9.3\"\n";
-/// let (version, name) = python_of_system(system, PbsVersion([23, 6, 6])).unwrap();
-/// assert_eq!((version.to_string().as_str(), &*name), ("3.9", "Rocky Linux 9.3 (Blue Onyx)"));
-/// // PBS Professional brings its own
-/// assert_eq!(python_of_system(system, PbsVersion([2022, 1, 1])), None);
-/// ```
-pub fn python_of_system(os_release: &str, pbs: PbsVersion) -> Option<(PythonVersion, String)> {
-    // since version 20, whose number is a year of two digits, an OpenPBS has the Python 3 of its
-    // system; the number of a PBS Professional has four
-    let PbsVersion([year, ..]) = pbs;
-    if !(20..100).contains(&year) {
-        return None;
-    }
-    let mut settings = BTreeMap::new();
-    for line in os_release.lines() {
-        if let Some((name, value)) = line.split_once('=') {
-            settings.insert(name, value.trim().trim_matches(['"', '\'']));
-        }
-    }
-    let (id, version) = (*settings.get("ID")?, *settings.get("VERSION_ID")?);
-    let name = match settings.get("PRETTY_NAME") {
-        Some(name) => (*name).to_owned(),
-        None => format!("{id} {version}"),
-    };
-    let mut distributions = DISTRIBUTIONS.iter();
-    let distribution = distributions.find(|distribution| distribution.ids.contains(&id))?;
-    for &(release, minor) in distribution.releases {
-        if let Some(rest) = version.strip_prefix(release)
-            && (rest.is_empty() || rest.starts_with('.'))
-        {
-            return Some((PythonVersion::new(minor)?, name));
-        }
-    }
-    None
-}
-
-/// The systems whose Python is one of `versions`, in words: `Red Hat 8 and 9, Ubuntu 20.04`; empty
-/// if no system has one.
-pub fn systems_with(versions: &[PythonVersion]) -> String {
-    let mut systems = Vec::new();
-    for Distribution { name, releases, .. } in &DISTRIBUTIONS {
-        let mut listed = Vec::new();
-        for &(release, minor) in *releases {
-            if versions.iter().any(|version| version.minor() == minor) {
-                listed.push(release);
-            }
-        }
-        if !listed.is_empty() {
-            systems.push(format!("{name} {}", and_list(&listed)));
-        }
-    }
-    systems.join(", ")
 }
 
 /// The most lines that are reported.
@@ -553,12 +367,6 @@ pub fn is_resource_name(name: &str) -> bool {
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
-/// The first line of `sched_priv/sched_formula`.
-const INTERNAL_FILE: &str = "### PBS INTERNAL FILE DO NOT MODIFY ###";
-
-/// The most characters of a directive that a message repeats.
-const MAX_SHOWN: usize = 80;
-
 /// A formula, and where its document has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFormula {
@@ -570,7 +378,7 @@ pub struct SourceFormula {
 
 impl SourceFormula {
     /// The formula among the attributes of an object.
-    fn in_attributes<'a, 't: 'a>(
+    pub(super) fn in_attributes<'a, 't: 'a>(
         attributes: impl IntoIterator<Item = &'a Attribute<'t>>,
     ) -> Option<Self> {
         let formula = last(attributes, "job_sort_formula")?;
@@ -585,265 +393,6 @@ impl SourceFormula {
         Self::in_attributes(objects.attributes_of(ObjectKind::Server))
     }
 }
-
-/// Extracts the formula from a document: `qstat -Bf` as JSON, text or dsv, `qmgr -c 'print server'`
-/// or `'list server'`, the scheduler's `sched_formula`, or a file with nothing but the formula. Of
-/// a document with several schedulers the formula is that of the server, else that of the default
-/// scheduler, else with `takes_any` that of the only other one that has one.
-///
-/// ```
-/// use jsf_openpbs::files::server::formula_in;
-/// use jsf_openpbs::files::objects::Objects;
-///
-/// let text = "Server: vm\n    job_sort_formula = max(ncpus,\n\t1) * 10\n    eligible_time_enable = True\n";
-/// let formula = formula_in("server.txt", &Objects::read(text), false);
-/// assert_eq!(formula.unwrap().text, "max(ncpus,1) * 10");
-/// ```
-///
-/// # Errors
-/// The document is empty, or it describes a server without a formula, or only schedulers whose
-/// formula is not taken have one.
-pub fn formula_in(
-    source_name: &str,
-    objects: &Objects<'_>,
-    takes_any: bool,
-) -> Result<SourceFormula, Message> {
-    let document = objects.text.trim_start_matches('\u{feff}');
-    if document.trim().is_empty() {
-        return Err(format!("`{source_name}` is empty, expected a formula").into());
-    }
-    if document.trim().lines().nth(1).is_none()
-        && let Some(directive) = other_directive(document)
-    {
-        return Err(directive);
-    }
-    if objects.json_error.is_none()
-        && (objects.has(ObjectKind::Server) || objects.has(ObjectKind::Scheduler))
-    {
-        return formula_of_objects(source_name, objects, takes_any);
-    }
-    let text = if let Some(formula) = document.strip_prefix(INTERNAL_FILE) {
-        let formula = formula.trim_start_matches(['\r', '\n']);
-        formula.trim_end().to_owned()
-    } else if let Some(pasted) = pasted(document) {
-        pasted
-    } else {
-        document.trim_end().to_owned()
-    };
-    Ok(SourceFormula { text, at: 0 })
-}
-
-fn formula_of_objects(
-    source_name: &str,
-    objects: &Objects<'_>,
-    takes_any: bool,
-) -> Result<SourceFormula, Message> {
-    let mut formula = SourceFormula::of_server(objects);
-    let (mut names, mut others) = (Vec::new(), Vec::new());
-    for scheduler in listed_schedulers(objects) {
-        if scheduler.name == DEFAULT {
-            formula = formula.or(scheduler.formula);
-        } else if let Some(formula) = scheduler.formula {
-            names.push(scheduler.name);
-            others.push(formula);
-        }
-    }
-    if takes_any && others.len() == 1 {
-        formula = formula.or(others.pop());
-    }
-    formula.ok_or_else(|| {
-        let missing = if names.is_empty() {
-            format!(
-                "`{source_name}` has no `job_sort_formula`; a server without one orders jobs as the formula `0` does"
-            )
-        } else {
-            format!(
-                "`{source_name}` has no formula of the default scheduler, only that of {}; to use it, give the formula itself",
-                quoted_list(names)
-            )
-        };
-        missing.into()
-    })
-}
-
-/// Extracts the formula from text that was pasted with its surroundings: `job_sort_formula = …` as
-/// `qstat -Bf` prints it, the directive `set server job_sort_formula = "…"`, or the whole command
-/// `qmgr -c '…'`. `None` for any other text.
-///
-/// ```
-/// use jsf_openpbs::files::server::pasted;
-///
-/// assert_eq!(pasted("job_sort_formula = a + b").as_deref(), Some("a + b"));
-/// assert_eq!(pasted(r#"qmgr -c 'set server job_sort_formula = "a + b"'"#).as_deref(), Some("a + b"));
-/// assert_eq!(pasted("a + b"), None);
-/// ```
-pub fn pasted(text: &str) -> Option<String> {
-    let directive = match command(text) {
-        Command::Qmgr(argument) => argument?,
-        Command::Other(text) => text.to_owned(),
-    };
-    let is_set = matches!(verb(&directive), Some(("set" | "s", _)));
-    if !is_set && !directive.starts_with("job_sort_formula") {
-        return None;
-    }
-    let objects = Objects::read(&directive);
-    let of_objects = objects.objects.iter().flat_map(|object| &object.attributes);
-    let formula = SourceFormula::in_attributes(objects.attributes.iter().chain(of_objects));
-    Some(formula?.text)
-}
-
-/// What a text is that was given as a formula and is a directive of `qmgr`, or a line of
-/// sched_config, without a formula; `None` for any other text.
-pub fn other_directive(text: &str) -> Option<Message> {
-    let problem = match command(text) {
-        Command::Qmgr(None) => {
-            "is a command without a directive in closed quotes; write qmgr -c 'DIRECTIVE'".into()
-        }
-        Command::Qmgr(Some(directive)) => problem_of(&directive)?,
-        Command::Other(text) => problem_of(text)?,
-    };
-    let given: String = text.trim().chars().take(MAX_SHOWN).collect();
-    Some(problem.after(format!("`{given}` ")))
-}
-
-/// Why a directive sets no formula.
-fn problem_of(directive: &str) -> Option<Message> {
-    let assignment = match verb(directive) {
-        Some(("unset" | "u", _)) => {
-            return Some("removes a setting and is not a formula; give the formula alone".into());
-        }
-        Some(("print" | "p" | "list" | "l", _)) => {
-            return Some(Message::asking(
-                "is a command, not a formula; ",
-                [Need::CommandOutput],
-            ));
-        }
-        Some((_, rest)) => rest,
-        None if directive.starts_with("job_sort_formula:") => {
-            return Some(
-                "is no line that PBS knows; write job_sort_formula = FORMULA, or give the formula alone".into(),
-            );
-        }
-        None if directive.starts_with("job_sort_formula") => directive,
-        None => {
-            if !directive
-                .strip_prefix("job_sort_key")?
-                .starts_with([':', ' '])
-            {
-                return None;
-            }
-            let problem = "is a line of sched_config, not a formula; ";
-            return Some(Message::asking(problem, [Need::SchedConfig]));
-        }
-    };
-    let (target, value) = assignment.split_once('=').unwrap_or((assignment, ""));
-    let attribute = target.split_whitespace().last().unwrap_or_default();
-    let value = value.trim();
-    let quote = value.chars().next().unwrap_or_default();
-    let is_directive = verb(directive).is_some();
-    Some(match attribute {
-        "job_sort_formula" if !assignment.contains('=') && is_directive => {
-            "has no value; write job_sort_formula = \"FORMULA\"".into()
-        }
-        "job_sort_formula" if matches!(quote, '"' | '\'') && !value[1..].contains(quote) => {
-            format!("has an opening {quote} that is never closed; add the closing one, or give the formula alone").into()
-        }
-        "job_sort_formula" => return None,
-        "job_sort_formula_threshold" => {
-            let problem = "sets the value that a job must exceed to run, not a formula; ";
-            Message::asking(problem, [Need::Threshold])
-        }
-        other if is_directive => {
-            let problem = format!("sets `{other}`, not `job_sort_formula`; ");
-            Message::asking(problem, [Need::ServerSettings])
-        }
-        _ => return None,
-    })
-}
-
-/// A text as a shell command.
-enum Command<'t> {
-    /// `qmgr -c` with its directive; `None` if it has none, or if a quote is not closed.
-    Qmgr(Option<String>),
-    /// Anything else, without a prompt before it.
-    Other(&'t str),
-}
-
-fn command(text: &str) -> Command<'_> {
-    let text = text.trim_start();
-    let mut command = text;
-    for prompt in ["$ ", "# ", "Qmgr: "] {
-        command = text.strip_prefix(prompt).unwrap_or(command).trim_start();
-    }
-    let command = command.strip_prefix("sudo ").unwrap_or(command);
-    let command = command.trim_start();
-    if let Some((program, arguments)) = command.split_once(char::is_whitespace)
-        && let Some(argument) = arguments.trim_start().strip_prefix("-c")
-        && (program == "qmgr" || program.ends_with("/qmgr"))
-    {
-        let directive = shell_word(argument.trim_start());
-        return Command::Qmgr(directive.map(|directive| directive.trim().to_owned()));
-    }
-    Command::Other(command)
-}
-
-/// The verb of a directive of `qmgr` about the server or a scheduler, and what follows the object.
-fn verb(directive: &str) -> Option<(&str, &str)> {
-    let (verb, rest) = directive.trim_start().split_once(char::is_whitespace)?;
-    let rest = rest.trim_start();
-    let (object, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    match (verb, object) {
-        ("set" | "s" | "unset" | "u" | "print" | "p" | "list" | "l", "server" | "s" | "sched") => {
-            Some((verb, rest))
-        }
-        _ => None,
-    }
-}
-
-/// The first word of a shell command, without its quotes; `None` if a quote is not closed.
-fn shell_word(command: &str) -> Option<String> {
-    let mut word = String::new();
-    let mut characters = command.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '\'' => loop {
-                match characters.next()? {
-                    '\'' => break,
-                    quoted => word.push(quoted),
-                }
-            },
-            '"' => loop {
-                match characters.next()? {
-                    '"' => break,
-                    '\\' => match characters.next()? {
-                        escaped @ ('"' | '\\' | '$' | '`') => word.push(escaped),
-                        other => word.extend(['\\', other]),
-                    },
-                    quoted => word.push(quoted),
-                }
-            },
-            '\\' => word.extend(characters.next()),
-            blank if blank.is_whitespace() => break,
-            unquoted => word.push(unquoted),
-        }
-    }
-    Some(word)
-}
-
-/// Whether a listing of `qmgr` has nothing but formulas and their thresholds, as directives that
-/// are still to be run: `qmgr` prints a heading above what the server has.
-pub fn sets_only_formulas(listing: &str) -> bool {
-    for line in listing.lines().map(str::trim) {
-        let is_directive = !line.is_empty() && !line.starts_with('#');
-        if line.starts_with(PRINTED) || is_directive && !line.contains("job_sort_formula") {
-            return false;
-        }
-    }
-    true
-}
-
-/// The heading above the attributes of the server in what `qmgr` prints.
-const PRINTED: &str = "# Set server attributes";
 
 #[cfg(test)]
 mod tests {
@@ -987,59 +536,6 @@ mod tests {
         );
     }
 
-    #[test]
-    fn the_python_of_a_system_is_known_where_it_is_certain() {
-        let openpbs = PbsVersion([23, 6, 6]);
-        let of = |id: &str, version: &str| {
-            let found = python_of_system(&format!("ID={id}\nVERSION_ID='{version}'\n"), openpbs);
-            found.map(|(version, _)| version.to_string())
-        };
-        for (id, version, expected) in [
-            ("rhel", "8.10", Some("3.6")),
-            ("\"almalinux\"", "9.4", Some("3.9")),
-            ("sles", "15.5", Some("3.6")),
-            ("debian", "11", Some("3.9")),
-            ("debian", "12", Some("3.11")),
-            ("ubuntu", "20.04", Some("3.8")),
-            ("ubuntu", "22.04", Some("3.10")),
-            ("ubuntu", "24.04", Some("3.12")),
-            ("ubuntu", "23.10", None),
-            ("rhel", "80", None),
-            ("arch", "8", None),
-        ] {
-            assert_eq!(of(id, version).as_deref(), expected, "{id} {version}");
-        }
-        assert_eq!(
-            python_of_system("ID=debian\nVERSION_ID=12\n", PbsVersion([19, 1, 3])),
-            None
-        );
-        assert_eq!(python_of_system("", openpbs), None);
-    }
-
-    #[test]
-    fn systems_are_listed_by_their_versions() {
-        let all: Vec<PythonVersion> = PythonVersion::all().collect();
-        let expected = "Red Hat 8 and 9, SLES 15, Debian 11 and 12, Ubuntu 20.04, 22.04 and 24.04";
-        assert_eq!(systems_with(&all), expected);
-        assert_eq!(systems_with(&all[..2]), "Red Hat 8, SLES 15");
-        assert_eq!(systems_with(&all[1..2]), "");
-    }
-
-    #[test]
-    fn a_text_without_a_known_version_names_none() {
-        for text in [
-            "",
-            "Python",
-            "Python 3",
-            "Python 3.5.2",
-            "pbs_version = 23.06.06",
-            "Python 4.0",
-        ] {
-            assert_eq!(version_in(text), None, "{text:?}");
-        }
-        assert_eq!(version_in("3.12\n"), PythonVersion::new(12));
-    }
-
     fn kinds(objects: &Objects<'_>) -> (Schema, Vec<String>) {
         let mut schema = Schema::empty();
         let problems = add_resources("rd", objects, &mut schema);
@@ -1088,166 +584,5 @@ mod tests {
         assert!(problems[0].starts_with("`rd` line 1: `lnog` is not a resource type"));
         assert!(problems[1].starts_with("`rd` line 2: "), "{problems:?}");
         assert_eq!(problems.len(), 2);
-    }
-
-    fn formula(document: &str) -> Result<String, Message> {
-        formula_in("f", &Objects::read(document), false).map(|formula| formula.text)
-    }
-
-    #[test]
-    fn the_last_directive_counts() {
-        let set = |formula: &str| format!("set server job_sort_formula = \"{formula}\"\n");
-        let [a, b] = ["a + b", "b"].map(set);
-        let formula = |document: &str| formula(document).ok();
-        assert_eq!(formula(&format!("{b}{a}")).as_deref(), Some("a + b"));
-        assert_eq!(
-            formula(&format!("{b}unset server job_sort_formula\n{a}")).as_deref(),
-            Some("a + b")
-        );
-        assert_eq!(
-            formula(&format!("{a}set server scheduling = True\n")).as_deref(),
-            Some("a + b")
-        );
-        assert_eq!(
-            formula(&format!("{a}unset server scheduling, job_sort_formula\n")),
-            None
-        );
-        assert_eq!(
-            formula(&format!("{a}unset server job_sort_formula_threshold\n")).as_deref(),
-            Some("a + b")
-        );
-    }
-
-    #[test]
-    fn directives_to_be_run_have_no_heading() {
-        let directive = "set server job_sort_formula = \"a\"\n";
-        assert!(sets_only_formulas(directive));
-        assert!(sets_only_formulas(&format!(
-            "# new\n{directive}set server job_sort_formula_threshold = 1\n"
-        )));
-        assert!(!sets_only_formulas(&format!(
-            "#\n# Set server attributes.\n#\n{directive}"
-        )));
-        assert!(!sets_only_formulas(&format!(
-            "set server scheduling = True\n{directive}"
-        )));
-    }
-
-    #[test]
-    fn every_format_gives_the_same_formula() {
-        for document in [
-            "a + b",
-            "a + b\n",
-            "### PBS INTERNAL FILE DO NOT MODIFY ###\na + b\n",
-            "{\"Server\":{\"vm\":{\"job_sort_formula\":\"a + b\"}}}",
-            "#\n# Set server attributes.\n#\nset server scheduling = True\nset server job_sort_formula = \"a + b\"\n",
-            "set sched default job_sort_formula = \"a + b\"\n",
-            "Server vm\n    job_sort_formula = a + b\n    x = y\n",
-            "Server: vm\n    job_sort_formula = a +\n\t b\n",
-            "Server: vm|scheduling=True|job_sort_formula=a + b|x=y\n",
-        ] {
-            assert_eq!(formula(document).as_deref(), Ok("a + b"), "{document}");
-        }
-    }
-
-    #[test]
-    fn pasted_text_is_recognised() {
-        for text in [
-            "job_sort_formula = a + b",
-            "    job_sort_formula = a +\n\t b\n",
-            "job_sort_formula=\"a + b\"",
-            "set server job_sort_formula = \"a + b\"",
-            "s s job_sort_formula='a + b'",
-            "Qmgr: set server job_sort_formula = 'a + b'",
-            "qmgr -c 'set server job_sort_formula=\"a + b\"'",
-            "# qmgr -c \"set server job_sort_formula = \\\"a + b\\\"\"",
-            "$ sudo /opt/pbs/bin/qmgr -c \"set server job_sort_formula = 'a + b'\" \n",
-            "qmgr -c 'set server job_sort_formula='\\''a + b'\\'''",
-        ] {
-            assert_eq!(pasted(text).as_deref(), Some("a + b"), "{text}");
-            assert_eq!(formula(text).as_deref(), Ok("a + b"), "{text}");
-        }
-        for text in [
-            "",
-            "a + b",
-            "qmgr",
-            "qmgr -c 'set",
-            "qmgr - c",
-            "set server scheduling = True",
-            "job_sort_formula",
-        ] {
-            assert_eq!(pasted(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_directive_without_a_formula_is_named() {
-        for (text, problem) in [
-            (
-                "set server job_sort_formula_threshold = 5",
-                "apart from it the threshold",
-            ),
-            (
-                "job_sort_formula_threshold=\"0.5\"",
-                "apart from it the threshold",
-            ),
-            (
-                "qmgr -c 's s job_sort_formula_threshold = 7'",
-                "apart from it the threshold",
-            ),
-            (
-                "set sched default job_sort_formula_threshold = 5\n",
-                "apart from it the threshold",
-            ),
-            ("unset server job_sort_formula", "removes a setting"),
-            ("Qmgr: unset server job_sort_formula", "removes a setting"),
-            (
-                "set server job_sort_formula = \"a + b",
-                "opening \" that is never closed",
-            ),
-            (
-                "job_sort_formula = 'a + b",
-                "opening ' that is never closed",
-            ),
-            ("qmgr -c \"set server job_sort_formula = a", "closed quotes"),
-            ("set server job_sort_formula", "has no value"),
-            ("set server scheduling = true", "sets `scheduling`"),
-            ("qmgr -c 'print server'", "give what it prints"),
-            ("job_sort_key: \"ncpus HIGH\"", "sched_config"),
-            (
-                "job_sort_formula: a + b",
-                "write job_sort_formula = FORMULA",
-            ),
-        ] {
-            let Some(found) = other_directive(text) else {
-                panic!("{text}")
-            };
-            assert!(found.to_string().contains(problem), "{text}: {found}");
-            assert_eq!(formula(text), Err(found), "{text}");
-        }
-        for text in [
-            "",
-            "a + b",
-            "s - s",
-            "set + server",
-            "job_sort_formula",
-            "job_sort_formula = a",
-            "# a",
-            "qmgr - c",
-        ] {
-            assert_eq!(other_directive(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_missing_formula_is_an_error() {
-        for (document, expected) in [
-            (" \n", "`f` is empty"),
-            ("Server: vm\n    x = 1\n", "`f` has no `job_sort_formula`"),
-            ("{\"Server\":{\"vm\":{}}}", "`f` has no `job_sort_formula`"),
-        ] {
-            let refusal = formula(document).expect_err(document).to_string();
-            assert!(refusal.starts_with(expected), "{refusal}");
-        }
     }
 }
