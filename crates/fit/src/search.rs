@@ -285,13 +285,13 @@ impl<S: Ord + Clone> Run<S> {
         let kept = 1.0 - rank_one_rate - rank_mu_rate + lost;
         for row in 0..dimensions {
             for column in 0..=row {
-                let mut of_parents = 0.0;
+                let mut weighted_sum = 0.0;
                 for (weight, (_, step)) in self.strategy.weights.iter().zip(scored) {
-                    of_parents += weight * step[row] * step[column];
+                    weighted_sum += weight * step[row] * step[column];
                 }
                 let value = kept * self.covariance[row][column]
                     + rank_one_rate * self.path[row] * self.path[column]
-                    + rank_mu_rate * of_parents;
+                    + rank_mu_rate * weighted_sum;
                 self.covariance[row][column] = value;
                 self.covariance[column][row] = value;
             }
@@ -546,15 +546,15 @@ fn multiplies_values(template: &Template) -> bool {
     for constant in template.constants() {
         constants.insert(&*constant.name);
     }
-    let mut of_nodes: Vec<Scaling> = Vec::new();
+    let mut scalings: Vec<Scaling> = Vec::new();
     for (_, node) in expr.iter() {
         let scaling = match &node.kind {
             ExprKind::Name(name) if constants.contains(&**name) => Scaling::Scaled,
-            kind => scaling(kind, &of_nodes),
+            kind => scaling(kind, &scalings),
         };
-        of_nodes.push(scaling);
+        scalings.push(scaling);
     }
-    of_nodes.last() == Some(&Scaling::Scaled)
+    scalings.last() == Some(&Scaling::Scaled)
 }
 
 /// The scaling of a node that is no constant; those of its children are known.

@@ -315,8 +315,8 @@ fn total(chunks: &[Chunk], resource: &str) -> Option<i64> {
     for chunk in chunks {
         for (name, amount) in &chunk.amounts {
             if **name == *resource {
-                let of_chunk = amount.saturating_mul(chunk.count.into());
-                total = Some(total.unwrap_or(0).saturating_add(of_chunk));
+                let chunk_amount = amount.saturating_mul(chunk.count.into());
+                total = Some(total.unwrap_or(0).saturating_add(chunk_amount));
             }
         }
     }

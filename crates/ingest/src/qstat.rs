@@ -444,19 +444,19 @@ enum Level {
 impl Indentation {
     /// `None` if the document is not indented.
     fn detect(text: &str) -> Option<Self> {
-        let mut of_jobs = HashMap::new();
-        let mut of_attributes = HashMap::new();
+        let mut job_keys = HashMap::new();
+        let mut attribute_keys = HashMap::new();
         for line in text.lines() {
             let counts = match key_and_value(line.trim()) {
-                Some((key, "{")) if is_job_id(key) => &mut of_jobs,
+                Some((key, "{")) if is_job_id(key) => &mut job_keys,
                 Some(("Job_Name" | "Job_Owner" | "job_state" | "queue" | "server", _)) => {
-                    &mut of_attributes
+                    &mut attribute_keys
                 }
                 _ => continue,
             };
             *counts.entry(indent(line)).or_insert(0_usize) += 1;
         }
-        let (job, attribute) = (most_frequent(of_jobs)?, most_frequent(of_attributes)?);
+        let (job, attribute) = (most_frequent(job_keys)?, most_frequent(attribute_keys)?);
         if job >= attribute {
             return None;
         }

@@ -210,15 +210,15 @@ impl<'a> Order<'a> {
     fn merge(&self, groups: &[Vec<usize>], mut lists: Vec<Vec<usize>>) -> Vec<usize> {
         let mut order = Vec::with_capacity(lists.iter().map(Vec::len).sum());
         for group in groups {
-            let mut of_group = Vec::with_capacity(group.len());
+            let mut group_lists = Vec::with_capacity(group.len());
             for &queue in group {
-                of_group.push(std::mem::take(&mut lists[queue]));
+                group_lists.push(std::mem::take(&mut lists[queue]));
             }
             // with both it is `round_robin` that counts, as the installed file has `by_queue` on
             if self.config.round_robin.prime {
-                round_robin(&of_group, &mut order)
+                round_robin(&group_lists, &mut order)
             } else {
-                order.extend(of_group.concat())
+                order.extend(group_lists.concat())
             }
         }
         order
@@ -453,14 +453,14 @@ impl<'t> JobComparison<'t> {
     /// other jobs in them.
     pub fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
         let table = self.sort_keys.table;
-        let of_left = self.queues[table.queue_index(left)];
-        let of_right = self.queues[table.queue_index(right)];
-        if of_left == of_right {
+        let left_place = self.queues[table.queue_index(left)];
+        let right_place = self.queues[table.queue_index(right)];
+        if left_place == right_place {
             self.sort_keys.decide(left, right)
-        } else if self.takes_turns && of_left.0 == of_right.0 {
+        } else if self.takes_turns && left_place.0 == right_place.0 {
             (Criterion::RoundRobin, Ordering::Equal)
         } else {
-            (Criterion::Queue, of_left.cmp(&of_right))
+            (Criterion::Queue, left_place.cmp(&right_place))
         }
     }
 }
@@ -710,8 +710,8 @@ impl Order<'_> {
         let queue_places = self.queue_places(table);
         let mut rows: Vec<usize> = (0..table.len()).collect();
         rows.sort_by(|&left, &right| {
-            let of_left = queue_places[table.queue_index(left)];
-            let by_queue = of_left.cmp(&queue_places[table.queue_index(right)]);
+            let left_place = queue_places[table.queue_index(left)];
+            let by_queue = left_place.cmp(&queue_places[table.queue_index(right)]);
             if by_queue.is_ne() {
                 by_queue
             } else if self.chooses_queue_first() {

@@ -943,16 +943,16 @@ fn shares_of_entities(
     changed: &ShareTree,
 ) -> HashMap<NodeId, EntityShares> {
     let shares = queue.policy.assess(changed);
-    let mut of_entities = HashMap::new();
+    let mut changed_nodes = HashMap::new();
     for entity in queue.table.entities() {
         if let Some(node) = tree.tree().find(entity)
             && let Some(same) = changed.find(tree.tree().name(node))
             && let Some(shares) = shares.get(same)
         {
-            of_entities.insert(node, shares);
+            changed_nodes.insert(node, shares);
         }
     }
-    of_entities
+    changed_nodes
 }
 
 fn after_decays(decay: &IntervalDecay, usage: f64, times: i32) -> f64 {

@@ -165,14 +165,14 @@ impl Site {
     }
 
     fn written_job<'t>(&self, table: &'t JobTable, row: usize) -> WrittenJob<'t> {
-        let of_queue = self.queues.priority(table.queue(row));
+        let queue_priority = self.queues.priority(table.queue(row));
         let mut inputs = BTreeMap::new();
         for (name, column) in table.columns() {
             if !column.is_set(row) {
                 continue;
             }
             let value = column.value(row);
-            let is_of_queue = matches!(value, Value::Int(own) if of_queue == Some(own));
+            let is_of_queue = matches!(value, Value::Int(own) if queue_priority == Some(own));
             if (name != "queue_priority" || !is_of_queue)
                 && let Some(number) = number(&value)
             {

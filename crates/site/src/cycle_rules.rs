@@ -473,29 +473,29 @@ impl Site {
             }
         }
         let jobs = workload.jobs().len();
-        let mut of_all = Vec::new();
+        let mut reasons = Vec::new();
         let clock = Clock::from_samples(workload.clock_samples());
         if is_known {
             let reservations = Reservations::read(self, &clock, first)?;
             let mut confirmed = reservations.confirmed.iter();
             if confirmed.any(|reservation| reservation.start <= last) {
-                of_all.push("reservations (`pbs_rstat -f`)");
+                reasons.push("reservations (`pbs_rstat -f`)");
             }
         }
         let has_times = self.files.has(Role::DedicatedTime)
             || self.files.has(Role::Holidays) && depends_on_prime;
         if !is_known || !has_times {
-            left_out.extend(LeftOut::of_all_jobs(of_all, jobs));
+            left_out.extend(LeftOut::of_all_jobs(reasons, jobs));
             return Ok((Times::default(), left_out));
         }
         let config = &self.config;
         if config.node_sort_key.prime != config.node_sort_key.non_prime {
-            of_all.push("node_sort_key outside prime time");
+            reasons.push("node_sort_key outside prime time");
         }
         if config.preemptive_sched.prime != config.preemptive_sched.non_prime {
-            of_all.push("preemptive_sched outside prime time");
+            reasons.push("preemptive_sched outside prime time");
         }
-        left_out.extend(LeftOut::of_all_jobs(of_all, jobs));
+        left_out.extend(LeftOut::of_all_jobs(reasons, jobs));
         let mut messages: Vec<Message> = Vec::new();
         let days = (last - first) / 86400 + DAYS_AFTER;
         let times = self.times(&clock, first, 2 * days as usize, &mut messages)?;
@@ -599,31 +599,31 @@ impl Reservations {
     pub fn left_out(&self, table: &JobTable, nodes: &[Node]) -> Vec<LeftOut> {
         let all = table.considered_rows().count();
         let mut known: BTreeSet<&Box<str>> = self.unconfirmed.values().collect();
-        let mut of_later = 0;
+        let mut later = 0;
         for reservation in &self.confirmed {
             known.insert(&reservation.id);
             if reservation.later_occurrences > 0 {
-                of_later = all;
+                later = all;
             }
         }
         let is_idle = nodes.is_empty() && !self.confirmed.is_empty();
-        let mut of_nodes = nodes.iter().flat_map(|node| &node.reservations);
-        let mut of_unknown = 0;
-        if is_idle || self.beyond > 0 || of_nodes.any(|id| !known.contains(id)) {
-            of_unknown = all;
+        let mut node_reservations = nodes.iter().flat_map(|node| &node.reservations);
+        let mut unknown = 0;
+        if is_idle || self.beyond > 0 || node_reservations.any(|id| !known.contains(id)) {
+            unknown = all;
         } else {
             for row in table.considered_rows() {
                 let queue = table.queue(row);
-                of_unknown += usize::from(is_of_reservation(queue) && !self.has_queue(queue));
+                unknown += usize::from(is_of_reservation(queue) && !self.has_queue(queue));
             }
         }
         LeftOut::of_some_jobs([
-            ("reservations (`pbs_rstat -f`)", of_unknown),
+            ("reservations (`pbs_rstat -f`)", unknown),
             (
                 "reservations that are not confirmed",
                 if self.unconfirmed.is_empty() { 0 } else { all },
             ),
-            ("later occurrences of standing reservations", of_later),
+            ("later occurrences of standing reservations", later),
         ])
     }
 }

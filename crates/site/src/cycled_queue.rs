@@ -368,8 +368,8 @@ fn age(table: &mut JobTable, cycle: &CycleJobs, at: i64) {
 
 /// A warning about a moment that is far from all times of the jobs.
 fn far_moment(cycle: &CycleJobs, at: i64) -> Option<Message> {
-    let of_jobs = cycle.jobs.iter();
-    let times = of_jobs.flat_map(|job| [job.stime, job.qtime, job.etime]);
+    let jobs = cycle.jobs.iter();
+    let times = jobs.flat_map(|job| [job.stime, job.qtime, job.etime]);
     let times = times.chain([cycle.timestamp]).flatten();
     let nearest = times.map(|time| time.abs_diff(at)).min()?;
     if nearest <= FAR {
@@ -713,11 +713,11 @@ impl<'t> Decisions<'t> {
                 *accrue_type = if *is_eligible { 2 } else { 1 };
             }
         }
-        let mut of_subjobs = Vec::new();
+        let mut subjobs = Vec::new();
         for (row, id) in &self.started {
             let row = *row as usize;
             if *id != self.table.id(row) {
-                of_subjobs.push((id.clone(), 3));
+                subjobs.push((id.clone(), 3));
             }
             match self.queued_subjobs(row) {
                 // unless it started and gave way again
@@ -732,7 +732,7 @@ impl<'t> Decisions<'t> {
         for (row, accrue_type) in types.into_iter().enumerate() {
             by_id.insert(self.table.id(row).to_owned(), accrue_type);
         }
-        by_id.extend(of_subjobs);
+        by_id.extend(subjobs);
         by_id
     }
 

@@ -265,8 +265,8 @@ impl Pools {
 
     /// The keys by which nodes are ordered before each job is placed (`node_sort_key`).
     pub fn order(&self, keys: &[NodeSortKey]) -> Vec<PoolOrder> {
-        let of_nodes = &self.nodes[..self.of_nodes().min(self.nodes.len())];
-        let has_no_priorities = of_nodes.iter().all(|node| node.priority == 0);
+        let nodes = &self.nodes[..self.of_nodes().min(self.nodes.len())];
+        let has_no_priorities = nodes.iter().all(|node| node.priority == 0);
         let mut order = Vec::new();
         for NodeSortKey { key, amount } in keys {
             let is_priority = key.name == "sort_priority";
@@ -633,15 +633,15 @@ fn pools_of_queue(pools: &Pools, queue: &str) -> Vec<u32> {
         return (0..pools.pools.len() as u32).collect();
     }
     let mut own = Vec::new();
-    let mut of_all = Vec::new();
+    let mut open = Vec::new();
     for (node, pool) in pools.nodes.iter().zip(0..) {
         match &node.queue {
             Some(name) if **name == *queue => own.push(pool),
             Some(_) => {}
-            None => of_all.push(pool),
+            None => open.push(pool),
         }
     }
-    if own.is_empty() { of_all } else { own }
+    if own.is_empty() { open } else { own }
 }
 
 /// What a job asks for in all of these resources.
@@ -660,8 +660,8 @@ fn total_of(job: &QueuedJob, name: &str) -> i64 {
     }
     let mut total = 0_i64;
     for chunk in &job.chunks {
-        let of_one = amount_of(&chunk.amounts, name);
-        total = total.saturating_add(of_one.saturating_mul(chunk.count.into()));
+        let chunk_amount = amount_of(&chunk.amounts, name);
+        total = total.saturating_add(chunk_amount.saturating_mul(chunk.count.into()));
     }
     total
 }

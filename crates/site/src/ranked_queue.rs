@@ -195,14 +195,14 @@ impl Site {
     /// The jobs cannot be read.
     pub fn read_jobs_to_rank(&self, request: &RankRequest<'_>) -> Result<JobsToRank, SiteError> {
         let mut names = request.formula.names();
-        let mut of_sprio: Vec<(String, Formula)> = Vec::new();
+        let mut sprio_formulas: Vec<(String, Formula)> = Vec::new();
         if let Some(slurm) = &self.slurm
             && request.sprio_columns
             && slurm.is_priority(request.formula)
         {
-            of_sprio = slurm.columns();
+            sprio_formulas = slurm.columns();
         }
-        for (_, formula) in &of_sprio {
+        for (_, formula) in &sprio_formulas {
             names.extend(formula.names());
         }
         let columns = ColumnsRequest {
@@ -211,7 +211,7 @@ impl Site {
         };
         let mut read = self.read_for_formula(request.formula, &columns)?;
         read.limit = request.limit;
-        for (name, formula) in &of_sprio {
+        for (name, formula) in &sprio_formulas {
             if let Ok(program) = formula.compile(&read.jobs.schema) {
                 read.sprio_columns.push((name.clone(), program));
             }
@@ -283,12 +283,12 @@ impl Site {
         let inputs = program.inputs();
         let tree =
             self.fill_shares(inputs, &mut table, assumed, read.is_compared, &mut warnings)?;
-        let of_pbs = tree.as_ref().and_then(AppliedTree::pbs);
+        let pbs_tree = tree.as_ref().and_then(AppliedTree::pbs);
         let Ordered {
             ranking,
             not_considered,
-        } = self.score_and_order(&program, &table, of_pbs, threshold, read.limit);
-        let mut rules = self.rules(&program, &table, of_pbs);
+        } = self.score_and_order(&program, &table, pbs_tree, threshold, read.limit);
+        let mut rules = self.rules(&program, &table, pbs_tree);
         let mut contradiction = None;
         if let Some(slurm) = &self.slurm
             && read.is_slurm_priority

@@ -383,17 +383,17 @@ impl Documents {
                 continue;
             }
             let SiteDocument { name, objects, .. } = document;
-            let of_server = SourceFormula::of_server(objects);
+            let server_formula = SourceFormula::of_server(objects);
             let mut schedulers = listed_schedulers(objects);
             schedulers.retain(|scheduler| scheduler.formula.is_some());
             let is_given = matches!(given, Some(given) if given.source == document.source);
-            let is_only = of_server.is_none() && schedulers.len() == 1;
+            let is_only = server_formula.is_none() && schedulers.len() == 1;
             for scheduler in &schedulers {
                 let Some(SourceFormula { text: formula, .. }) = &scheduler.formula else {
                     continue;
                 };
                 if scheduler.name == DEFAULT {
-                    if let Some(used) = &of_server
+                    if let Some(used) = &server_formula
                         && used.text != *formula
                     {
                         let warning = contradiction(name, &used.text, formula);

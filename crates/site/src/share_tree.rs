@@ -378,13 +378,13 @@ fn read_usage(source: &FileSource, warnings: &mut FileWarnings) -> Result<UsageF
             repeated.insert(&record.entity);
         }
     }
-    let mut of_repeated = Vec::new();
+    let mut repeated_warnings = Vec::new();
     for entity in repeated {
-        of_repeated.push(format!(
+        repeated_warnings.push(format!(
             "`{entity}` has more than one record; the last one counts for it, and all of them for its groups"
         ));
     }
-    warnings.extend_unless_strict(in_file(&name, of_repeated))?;
+    warnings.extend_unless_strict(in_file(&name, repeated_warnings))?;
     if usage.records.is_empty() && usage.faults.is_empty() {
         warnings.push(format!(
             "`{name}` has no record: the usage of every entity is 1, as if nothing had run"

@@ -378,7 +378,7 @@ impl Site {
         let tree = self.simulated_tree(tree, workload)?;
         let policy = self.policy.build_policy(self.policy.name, &[]);
         let shares = policy.assess(&tree);
-        let mut of_entities = Vec::new();
+        let mut entity_shares = Vec::new();
         for entity in &workload.names_in_log().entities {
             let mut share = None;
             if let Some(node) = tree.resolve(entity)
@@ -386,9 +386,9 @@ impl Site {
             {
                 share = Some(shares.fairshare_perc);
             }
-            of_entities.push(share);
+            entity_shares.push(share);
         }
-        Ok(Some(of_entities))
+        Ok(Some(entity_shares))
     }
 
     /// The tree with the entities of a workload; those that OpenPBS does not find are in the group
@@ -675,9 +675,9 @@ impl Site {
     pub fn lint(&self, formula: &Formula, workload: &Workload) -> Vec<Diagnostic> {
         let expr = formula.expr();
         let mut findings = lint(expr, &self.schema);
-        let of_any_jobs = lint_values(expr, &self.schema, &Ranges::default());
+        let without_ranges = lint_values(expr, &self.schema, &Ranges::default());
         for mut found in lint_values(expr, &self.schema, &self.ranges(formula, workload)) {
-            let mut known = of_any_jobs.iter();
+            let mut known = without_ranges.iter();
             if CONDITIONS.contains(&found.code)
                 && !known.any(|known| (known.code, known.span) == (found.code, found.span))
             {
@@ -712,14 +712,14 @@ impl Site {
             }
         }
         let mut reasons: Vec<String> = Vec::new();
-        let mut of_some = 0;
+        let mut conditional = 0;
         for goal in &goals.goals {
             if goal.is_of_some() {
-                of_some += 1;
+                conditional += 1;
                 reasons.extend(no_job(goal, workload));
             }
         }
-        let are_all_absent = of_some > 0 && reasons.len() == of_some;
+        let are_all_absent = conditional > 0 && reasons.len() == conditional;
         for goal in &goals.goals {
             reasons.extend(self.unknown_inputs(goal, workload));
         }

@@ -396,7 +396,7 @@ impl Site {
         }
         let mut distinct = Vec::new();
         let mut known: HashMap<(u32, u32, u32, Vec<i64>), u32> = HashMap::new();
-        let mut of_jobs = Vec::with_capacity(workload.jobs().len());
+        let mut job_amounts = Vec::with_capacity(workload.jobs().len());
         for (index, job) in workload.jobs().iter().enumerate() {
             let mut amounts = Vec::with_capacity(columns.len());
             for (_, column) in &columns {
@@ -404,7 +404,7 @@ impl Site {
             }
             let key = (job.queue, job.chunks, job.processors, amounts);
             let next = distinct.len() as u32;
-            of_jobs.push(*known.entry(key).or_insert_with_key(|(.., amounts)| {
+            job_amounts.push(*known.entry(key).or_insert_with_key(|(.., amounts)| {
                 let (select, place) = workload.chunks(job);
                 let mut named = BTreeMap::new();
                 for ((name, _), &amount) in columns.iter().zip(amounts) {
@@ -427,7 +427,7 @@ impl Site {
                 next
             }));
         }
-        (distinct, of_jobs)
+        (distinct, job_amounts)
     }
 }
 
@@ -465,7 +465,7 @@ fn limited_arrays(workload: &Workload) -> (Vec<Option<u32>>, Option<Limit>) {
     let most = workload.amounts_of(MAX_RUN_SUBJOBS).unwrap_or_default();
     let mut arrays: HashMap<String, u32> = HashMap::new();
     let mut named = HashMap::new();
-    let mut of_jobs = vec![None; most.len()];
+    let mut job_limits = vec![None; most.len()];
     for (job, &most) in most.iter().enumerate() {
         if most > 0.0
             && let Some((array, _)) = array_and_index(workload.id(job))
@@ -473,10 +473,10 @@ fn limited_arrays(workload: &Workload) -> (Vec<Option<u32>>, Option<Limit>) {
             let next = arrays.len() as u32;
             let index = *arrays.entry(array).or_insert(next);
             named.insert(index, most as i64);
-            of_jobs[job] = Some(index);
+            job_limits[job] = Some(index);
         }
     }
-    (of_jobs, limit_of_subjobs(named))
+    (job_limits, limit_of_subjobs(named))
 }
 
 /// The name of a formula for what a key of `job_sort_key` orders by.

@@ -190,19 +190,19 @@ impl Site {
             reasons.push(self.queue_excludes(queue));
         }
         let mut in_routing = Vec::new();
-        let mut of_others = Vec::new();
+        let mut other_rows = Vec::new();
         for row in 0..table.len() {
             let Some(reason) = &reasons[table.queue_index(row)] else {
                 continue;
             };
             match reason {
                 Exclusion::RoutingQueue => in_routing.push(row),
-                _ => of_others.push(row),
+                _ => other_rows.push(row),
             }
             table.exclude(row, reason.clone());
         }
         let mut warnings = Vec::from_iter(routed_jobs(&in_routing, table));
-        warnings.extend(jobs_of_others(&of_others, table));
+        warnings.extend(jobs_of_others(&other_rows, table));
         warnings
     }
 

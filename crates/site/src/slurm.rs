@@ -547,11 +547,11 @@ fn read_cluster(
         problems.extend(cluster.add_nodes(&name, &text, conf));
     }
     if let Some((name, text)) = read_first(files, Role::Partitions)? {
-        let of_conf = cluster.job_factors();
+        let configured = cluster.job_factors();
         problems.extend(cluster.add_partitions(&name, &text));
         let printed = cluster.job_factors();
         let mut differing = Vec::new();
-        for (partition, factor) in &of_conf {
+        for (partition, factor) in &configured {
             if let Some(used) = printed.get(partition)
                 && used != factor
             {
@@ -572,8 +572,8 @@ fn read_cluster(
         problems.extend(cluster.add_qos(&name, &text)?);
     }
     if let Some((name, text)) = read_first(files, Role::Associations)? {
-        let of_cluster = conf.cluster.as_deref();
-        let read = cluster.add_associations(&name, &text, of_cluster);
+        let cluster_name = conf.cluster.as_deref();
+        let read = cluster.add_associations(&name, &text, cluster_name);
         problems.extend(read?);
     }
     warnings.extend(limit_each_kind(problems.into_iter().map(Message::from)));
@@ -1002,7 +1002,7 @@ impl SlurmQueue {
             // the points of each resource are rounded, not their sum
             let rounding = 0.5 * self.settings.weight_tres.len() as f64;
             let tolerated = if column == "TRES" { rounding } else { 0.0 };
-            let mut of_jobs = Vec::new();
+            let mut differing_jobs = Vec::new();
             for &Difference { row, .. } in different {
                 let Some(sprio) = self.sprio.row(table.id(row)) else {
                     continue;
@@ -1021,11 +1021,11 @@ impl SlurmQueue {
                     computed: (weight * value).round_ties_even(),
                 };
                 if found.amount() > tolerated {
-                    of_jobs.push(found);
+                    differing_jobs.push(found);
                 }
             }
-            if !of_jobs.is_empty() {
-                found.push((column, of_jobs));
+            if !differing_jobs.is_empty() {
+                found.push((column, differing_jobs));
             }
         }
         found

@@ -214,9 +214,9 @@ fn worth_of_size(program: &Program, schema: &Schema, (nodes, cpus): Size) -> Opt
     };
     const HOUR: f64 = 3600.0;
     let per_second = (value((0.0, 0.0), HOUR)? - value((0.0, 0.0), 0.0)?) / HOUR;
-    let of_size = value((nodes, cpus), 0.0)? - value((0.0, 0.0), 0.0)?;
-    let wait = of_size / per_second;
-    if per_second > 0.0 && of_size != 0.0 {
+    let size_term = value((nodes, cpus), 0.0)? - value((0.0, 0.0), 0.0)?;
+    let wait = size_term / per_second;
+    if per_second > 0.0 && size_term != 0.0 {
         Some(LargestJob { nodes, cpus, wait })
     } else {
         None
@@ -607,17 +607,17 @@ impl Weights {
     /// The power of ten by which the formula's numbers are multiplied: Slurm's weights are whole
     /// numbers, its priority too, and at most 4294967295.
     fn scale(&self) -> f64 {
-        let of_age = self.age.map_or(0.0, |(slope, end)| slope * end);
-        let mut of_resources = 0.0_f64;
+        let age_term = self.age.map_or(0.0, |(slope, end)| slope * end);
+        let mut resource_term = 0.0_f64;
         for weight in self.resources {
-            of_resources = of_resources.max(weight.abs() * LARGEST_AMOUNT);
+            resource_term = resource_term.max(weight.abs() * LARGEST_AMOUNT);
         }
-        let of_priorities = self.priorities.iter().sum::<f64>() * LARGEST_AMOUNT;
-        let most = of_age
+        let priority_terms = self.priorities.iter().sum::<f64>() * LARGEST_AMOUNT;
+        let most = age_term
             + self.fairshare
-            + of_priorities
+            + priority_terms
             + self.queue_priority * QUEUE_PRIORITY_BOUND
-            + of_resources;
+            + resource_term;
         if most > 0.0 {
             10_f64.powf((MOST / most).log10().floor())
         } else {

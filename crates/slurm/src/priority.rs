@@ -243,8 +243,8 @@ impl Cluster {
         let [(_, qos), (_, association), (_, job_factor)] = self.priorities_of(job);
         // of all in the database, also of a QOS and an association that no job has
         let largest = |known: &Option<Priorities>| known.as_ref().map_or(0, |known| known.largest);
-        let (of_qos, of_associations) = (largest(&self.qos), largest(&self.associations));
-        let association = part_of_largest(association, of_associations, settings.raw_assoc);
+        let (largest_qos, largest_association) = (largest(&self.qos), largest(&self.associations));
+        let association = part_of_largest(association, largest_association, settings.raw_assoc);
         let job_factor =
             part_of_largest(job_factor, self.largest_job_factor, settings.raw_partition);
         let points = self.points(job, settings);
@@ -254,7 +254,10 @@ impl Cluster {
             ("assoc_factor", association),
             ("size_factor", size_factor(job, settings, self)),
             ("partition_factor", job_factor),
-            ("qos_factor", part_of_largest(qos, of_qos, settings.raw_qos)),
+            (
+                "qos_factor",
+                part_of_largest(qos, largest_qos, settings.raw_qos),
+            ),
             ("site_factor", 0.0),
             ("nice", job.nice as f64),
             ("tres_points", points.iter().map(|(_, points)| points).sum()),
@@ -344,11 +347,11 @@ fn size_factor(job: &SlurmJob, settings: &PrioritySettings, cluster: &Cluster) -
 /// The mean of the parts of all nodes and of all processors; the first alone if the job has no
 /// processors.
 fn mean_part(nodes: u32, cpus: u32, totals: NodeTotals, job: &SlurmJob) -> f64 {
-    let of_nodes = f64::from(nodes) / f64::from(totals.nodes);
+    let node_part = f64::from(nodes) / f64::from(totals.nodes);
     if job.cpus == 0 {
-        return of_nodes;
+        return node_part;
     }
-    (of_nodes + f64::from(cpus) / f64::from(totals.cpus)) / 2.0
+    (node_part + f64::from(cpus) / f64::from(totals.cpus)) / 2.0
 }
 
 /// The limit of a job, else that of its partition.
@@ -716,9 +719,9 @@ impl Cluster {
                 tres.refine_memory(self.memory_of_partition(name));
             }
             // the old key sets the tier, which is not read, and the factor
-            let of_both = record.number("Priority");
+            let priority = record.number("Priority");
             let partition = Partition {
-                job_factor: record.number("PriorityJobFactor").or(of_both).unwrap_or(1),
+                job_factor: record.number("PriorityJobFactor").or(priority).unwrap_or(1),
                 max_time: record
                     .get("MaxTime")
                     .map_or(TimeLimit::Unlimited, TimeLimit::parse),
@@ -815,13 +818,13 @@ impl Cluster {
         {
             let account = table.column("Account");
             let user = table.column("User");
-            let of_cluster = table.column("Cluster");
+            let cluster_column = table.column("Cluster");
             let partition = table.column("Partition");
             let clusters = &mut self.clusters_of_associations;
             let (priorities, problems) =
                 read_priorities(name, &table, priority, "an association", |row| {
-                    if of_cluster.is_some() {
-                        let found = row.cell(of_cluster);
+                    if cluster_column.is_some() {
+                        let found = row.cell(cluster_column);
                         clusters.insert(found.to_owned());
                         if let Some(cluster) = cluster
                             && !found.eq_ignore_ascii_case(cluster)

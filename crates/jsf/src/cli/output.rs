@@ -165,8 +165,8 @@ fn screen_height() -> Option<usize> {
 /// The number of characters in a line: what the environment variable COLUMNS says, else the
 /// terminal's; `None` if standard output is not a terminal.
 fn terminal_width() -> Option<usize> {
-    let of_terminal = || Some(terminal_size_of(io::stdout())?.0.0.into());
-    positive_variable("COLUMNS").or_else(of_terminal)
+    let terminal_columns = || Some(terminal_size_of(io::stdout())?.0.0.into());
+    positive_variable("COLUMNS").or_else(terminal_columns)
 }
 
 /// The value of an environment variable that is a positive number.
@@ -231,8 +231,8 @@ pub(crate) fn warn_all<M: Clone + Into<Message>>(messages: &[M]) {
 
 /// Draws findings on standard error: of each code the first ten, then how many more there are.
 pub(crate) fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
-    let (few, others) = limit_each_code(findings);
-    for found in few {
+    let (shown, others) = limit_each_code(findings);
+    for found in shown {
         draw(source, found);
     }
     for (code, more) in others {

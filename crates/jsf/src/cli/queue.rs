@@ -251,9 +251,9 @@ impl GivenFormula {
     /// The same as a page shows them: of each code the first ten, then how many more there are.
     pub(crate) fn drawn_on_page(&self, findings: &[Diagnostic]) -> Vec<String> {
         let placed = self.in_source(findings.iter().cloned());
-        let (few, others) = limit_each_code(&placed);
+        let (shown, others) = limit_each_code(&placed);
         let mut drawn = Vec::new();
-        for found in few {
+        for found in shown {
             let found = found.clone().worded(in_options);
             drawn.push(draw_finding(&self.source, &found, false, Some(WIDTH)));
         }

@@ -406,11 +406,11 @@ impl SiteArgs {
             );
         }
         if !files.has(Role::Queue) {
-            let of_jobs = [
+            let job_options = [
                 ("--on-error", self.on_error != OnError::ZeroLikePbs),
                 ("--threshold", threshold.is_some()),
             ];
-            note_idle(&of_jobs, "without jobs: give --queue FILE");
+            note_idle(&job_options, "without jobs: give --queue FILE");
         }
         let has_tree = files.has(Role::Tree) || files.has(Role::ResourceGroup);
         let is_pbs = site.policy() == PolicyName::Pbs && self.policy != Some(PolicyArg::All);

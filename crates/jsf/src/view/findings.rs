@@ -23,12 +23,12 @@ pub fn limit_each_code<'f>(
     findings: impl IntoIterator<Item = &'f Diagnostic>,
 ) -> (Vec<&'f Diagnostic>, Vec<(Code, usize)>) {
     let mut counts: BTreeMap<Code, usize> = BTreeMap::new();
-    let mut few = Vec::new();
+    let mut shown = Vec::new();
     for found in findings {
         let count = counts.entry(found.code).or_default();
         *count += 1;
         if *count <= MAX_DRAWN {
-            few.push(found);
+            shown.push(found);
         }
     }
     let mut others = Vec::new();
@@ -37,7 +37,7 @@ pub fn limit_each_code<'f>(
             others.push((code, count - MAX_DRAWN));
         }
     }
-    (few, others)
+    (shown, others)
 }
 
 /// What follows the findings of a code that are shown, if there are so many more.

@@ -786,8 +786,8 @@ impl Verdict {
         };
         let kind = error.kind().description();
         let mut findings = findings.iter();
-        let of_start = findings.find(|found| found.code == Code::FirstEvaluation);
-        match of_start.map(|found| found.severity) {
+        let at_start = findings.find(|found| found.code == Code::FirstEvaluation);
+        match at_start.map(|found| found.severity) {
             Some(Severity::Error) => Self::CrashesAtStart {
                 jobs: evaluated,
                 kind,

@@ -130,21 +130,21 @@ impl Limits {
         // counts of jobs before amounts, the queue before the server, then group, project, all,
         // user; arrays; resources
         limits.sort_by_key(|limit| {
-            let of_others = if limit.is_of_running_jobs() {
+            let kind_of_others = if limit.is_of_running_jobs() {
                 None
             } else {
                 Some(limit.kind)
             };
             (
-                of_others,
+                kind_of_others,
                 limit.amount.is_some(),
                 limit.queue.is_none(),
                 limit.kind,
             )
         });
         let running = Counts(vec![HashMap::new(); limits.len()]);
-        let mut of_jobs = limits.iter().filter(|limit| limit.is_of_running_jobs());
-        let has_server = of_jobs.any(|limit| limit.queue.is_none());
+        let mut job_limits = limits.iter().filter(|limit| limit.is_of_running_jobs());
+        let has_server = job_limits.any(|limit| limit.queue.is_none());
         Self {
             limits,
             running,

@@ -346,8 +346,10 @@ impl<'a> Cycle<'a> {
 
     /// The job that holds back another one.
     fn held_back_by(&self, job: &CycleJob<'_>) -> Option<u32> {
-        let of_all = self.blocked_by.get(&None);
-        of_all.or(self.blocked_by.get(&Some(job.queue))).copied()
+        let all_queues = self.blocked_by.get(&None);
+        all_queues
+            .or(self.blocked_by.get(&Some(job.queue)))
+            .copied()
     }
 
     /// Section 3: where a job starts now, or why it does not.

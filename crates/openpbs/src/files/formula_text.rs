@@ -116,8 +116,8 @@ pub fn pasted(text: &str) -> Option<String> {
         return None;
     }
     let objects = Objects::read(&directive);
-    let of_objects = objects.objects.iter().flat_map(|object| &object.attributes);
-    let formula = SourceFormula::in_attributes(objects.attributes.iter().chain(of_objects));
+    let object_attributes = objects.objects.iter().flat_map(|object| &object.attributes);
+    let formula = SourceFormula::in_attributes(objects.attributes.iter().chain(object_attributes));
     Some(formula?.text)
 }
 

@@ -233,8 +233,8 @@ impl ListedScheduler {
 pub fn listed_schedulers(objects: &Objects<'_>) -> Vec<ListedScheduler> {
     let mut attributes: BTreeMap<&str, Vec<&Attribute<'_>>> = BTreeMap::new();
     for scheduler in objects.of(ObjectKind::Scheduler) {
-        let of_scheduler = attributes.entry(&scheduler.name).or_default();
-        of_scheduler.extend(&scheduler.attributes);
+        let listed_attributes = attributes.entry(&scheduler.name).or_default();
+        listed_attributes.extend(&scheduler.attributes);
     }
     let mut listed = Vec::new();
     for (name, attributes) in attributes {

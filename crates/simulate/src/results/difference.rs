@@ -493,11 +493,11 @@ fn mean_change<'j>(
     let change = means[1] - means[0];
     let by_block = Squares::new(by_block.into_values(), change);
     let by_user = Squares::new(by_user.into_values(), change);
-    let of_cells = Squares::new(cells.into_values(), change);
+    let cell_squares = Squares::new(cells.into_values(), change);
     let users = by_user.effective_count();
     // an estimate of two-way clusters can be less than that of either
     let with_users =
-        (by_block.variance() + by_user.variance() - of_cells.residuals).max(by_user.variance());
+        (by_block.variance() + by_user.variance() - cell_squares.residuals).max(by_user.variance());
     let is_of_few = users < MIN_USERS;
     let variance = if is_of_few {
         by_block.variance()

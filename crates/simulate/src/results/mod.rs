@@ -56,13 +56,13 @@ impl Results {
         if let Some(shares) = shares
             && shares.iter().flatten().any(|share| *share > 0.0)
         {
-            let of_shares = Fairness::new(workload, schedule, shares, warm_up);
+            let shares_used = Fairness::new(workload, schedule, shares, warm_up);
             // both are in the order of the first submission
-            let mut uses = of_shares.entities.iter();
+            let mut uses = shares_used.entities.iter();
             for entity in &mut statistics.classes.entities {
                 entity.used = uses.find(|used| used.name == entity.name).cloned();
             }
-            fairness = Some(of_shares);
+            fairness = Some(shares_used);
         }
         Self {
             statistics,
@@ -328,7 +328,8 @@ impl Fairness {
     ) -> Self {
         let begin = workload.begin(warm_up);
         let mut has_jobs = vec![false; workload.entities().len()];
-        let mut of_entity: Vec<Vec<StartedJob<'_>>> = vec![Vec::new(); workload.entities().len()];
+        let mut jobs_by_entity: Vec<Vec<StartedJob<'_>>> =
+            vec![Vec::new(); workload.entities().len()];
         let mut last_end = begin;
         for index in workload.after_warm_up(warm_up) {
             let job = &workload.jobs()[index];
@@ -337,11 +338,11 @@ impl Fairness {
                 continue;
             };
             last_end = last_end.max(started.end());
-            of_entity[job.entity as usize].push(started);
+            jobs_by_entity[job.entity as usize].push(started);
         }
         let block_seconds = block_length(begin, last_end).max((last_end - begin) / MAX_BLOCKS + 1);
         let blocks = blocks(
-            &of_entity,
+            &jobs_by_entity,
             begin,
             block_seconds,
             ((last_end - begin) / block_seconds + 1) as usize,

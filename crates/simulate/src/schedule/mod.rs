@@ -480,12 +480,12 @@ impl Simulation<'_> {
             let pauses = self.schedule.pauses.entry(job).or_default();
             pauses.push((self.now, self.now));
         } else {
-            let of_job = &self.jobs.jobs[job as usize];
+            let workload_job = &self.jobs.jobs[job as usize];
             let start = self.schedule.starts[job as usize];
             let pauses = self.schedule.pauses.remove(&job).unwrap_or_default();
             let paused: i64 = pauses.iter().map(|(from, to)| to - from).sum();
             let lost = (self.now - start - paused).unsigned_abs();
-            counts.lost_core_seconds += u128::from(of_job.processors) * u128::from(lost);
+            counts.lost_core_seconds += u128::from(workload_job.processors) * u128::from(lost);
             // what it has run is lost: it starts from its beginning, or never again
             self.schedule.starts[job as usize] = NOT_STARTED;
             self.schedule.start_values[job as usize] = f64::NAN;
@@ -505,12 +505,12 @@ impl Simulation<'_> {
 
     /// Notes the start of a job, which the cycle has placed on the machine.
     fn start(&mut self, job: u32) {
-        let of_job = &self.jobs.jobs[job as usize];
+        let workload_job = &self.jobs.jobs[job as usize];
         let &WorkloadJob {
             entity, processors, ..
-        } = of_job;
+        } = workload_job;
         let left = self.left.remove(&job);
-        let run = left.unwrap_or(of_job.duration());
+        let run = left.unwrap_or(workload_job.duration());
         match (left, self.schedule.pauses.get_mut(&job)) {
             (Some(_), Some(pauses)) => {
                 if let Some((_, to)) = pauses.last_mut() {
@@ -1026,8 +1026,8 @@ impl Fairshare {
         for (input, numbers) in INPUTS.into_iter().zip(&mut self.numbers) {
             numbers.clear();
             for node in &self.nodes {
-                let of_node = node.and_then(|node| shares.get(node)).unwrap_or_default();
-                let number = fairshare_number(input, &of_node);
+                let node_shares = node.and_then(|node| shares.get(node)).unwrap_or_default();
+                let number = fairshare_number(input, &node_shares);
                 numbers.push(if self.is_printed {
                     amounts::fairshare(number)
                 } else {

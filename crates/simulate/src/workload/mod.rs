@@ -884,8 +884,8 @@ impl WorkloadBuilder {
         let walltimes = &given.default_walltimes;
         for job in &mut read.jobs {
             if job.walltime == UNKNOWN {
-                let of_queue = walltimes.get(&*names[QUEUE][job.queue as usize]);
-                let default = of_queue.or(walltimes.get("")).copied();
+                let queue_default = walltimes.get(&*names[QUEUE][job.queue as usize]);
+                let default = queue_default.or(walltimes.get("")).copied();
                 job.assume_walltime(default, &mut read.assumed_walltimes);
             }
         }

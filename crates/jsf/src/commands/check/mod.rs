@@ -46,9 +46,9 @@ impl Serialize for CheckReport<'_> {
 impl Answer for CheckReport<'_> {
     fn document(&self) -> Document<'_> {
         let CheckReport { source, checked } = self;
-        let (few, others) = limit_each_code(&checked.findings);
+        let (shown, others) = limit_each_code(&checked.findings);
         let mut sections = Vec::new();
-        for found in few {
+        for found in shown {
             let draw =
                 move |style: DrawingStyle| draw_finding(source, found, style.coloured, style.width);
             let section = Section::new("").draw(draw);

@@ -231,8 +231,10 @@ fn apply_fixes(
 /// Says which fixes are applied to the formula: of each code the first ten, then how many more
 /// there are.
 fn report_fixes(formula: &str, applied: &[&Diagnostic]) {
-    let (few, others) = limit_each_code(applied.iter().copied());
-    few.into_iter().for_each(|found| report_fix(formula, found));
+    let (shown, others) = limit_each_code(applied.iter().copied());
+    shown
+        .into_iter()
+        .for_each(|found| report_fix(formula, found));
     for (code, more) in others {
         let more = count(more, "more place");
         report("fixed", format_args!("{code}: and {more}"));

@@ -479,12 +479,12 @@ fn require_one_file(
     formulas: &OldNew<FormulaArgs>,
 ) -> Result<(), CliError> {
     let mut readers = vec![reader(&formulas.old)];
-    let mut of_new = vec![reader(&formulas.new)];
+    let mut new_readers = vec![reader(&formulas.new)];
     for OwnFile { sides, .. } in arguments.own_files() {
         readers.push(sides.old);
-        of_new.push(sides.new);
+        new_readers.push(sides.new);
     }
-    readers.extend(of_new);
+    readers.extend(new_readers);
     require_one_reader(&[], &arguments.site, &readers)
 }
 
@@ -510,8 +510,8 @@ fn open_sites(
         ));
     }
     // both sides read them, and standard input can be read once
-    let of_site = arguments.site.files()?.kept()?;
-    let [mut old_files, mut new_files] = [of_site.clone(), of_site.clone()];
+    let site_files = arguments.site.files()?.kept()?;
+    let [mut old_files, mut new_files] = [site_files.clone(), site_files.clone()];
     let (old, new) = kept_files(formulas.old.file(), formulas.new.file())?;
     old_files = with_file(old_files, Role::Formula, old)?;
     new_files = with_file(new_files, Role::Formula, new)?;
@@ -519,7 +519,7 @@ fn open_sites(
     for file in arguments.own_files() {
         let (mut old, mut new) = kept_files(file.sides.old.1, file.sides.new.1)?;
         // what is given for one side only is used for both if the site has no such file
-        if !file.same_roles.iter().any(|role| of_site.has(*role)) {
+        if !file.same_roles.iter().any(|role| site_files.has(*role)) {
             old = old.or_else(|| new.clone());
             new = new.or_else(|| old.clone());
         }
@@ -583,9 +583,9 @@ fn read_formulas(
     let is_given = old.is_given() || new.is_given();
     let differ_otherwise = arguments.has_own_rules();
     let differ_in_fair_share = !is_given && arguments.has_own_fair_share();
-    let of_old = read_unless_missing(old, old_site)?;
-    let of_new = read_unless_missing(new, new_site)?;
-    let (old, new) = match (of_old, of_new) {
+    let old_read = read_unless_missing(old, old_site)?;
+    let new_read = read_unless_missing(new, new_site)?;
+    let (old, new) = match (old_read, new_read) {
         (Some(_), Some(_)) if !is_given && !differ_otherwise => {
             return Err(CliError::usage(
                 "nothing differs between the two sides: give --new FORMULA, --new-tree FILE, --new-policy POLICY, \

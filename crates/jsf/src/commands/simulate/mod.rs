@@ -364,16 +364,16 @@ impl<'a> SimulatedChangeReport<'a> {
         let schedules = Difference::new(workload, before, after, warm_up);
         let mut warnings = old.simulated.warnings.clone();
         warnings.retain(|warning| new.simulated.warnings.contains(warning));
-        let (of_old, of_new) = (&old.statistics, &new.statistics);
+        let (old_statistics, new_statistics) = (&old.statistics, &new.statistics);
         let changes = schedules.classes.each_ref();
-        let old_groups = of_old.classes.each_ref();
-        let new_groups = of_new.classes.each_ref();
+        let old_groups = old_statistics.classes.each_ref();
+        let new_groups = new_statistics.classes.each_ref();
         let classes = std::array::from_fn(|kind| {
             compared_groups(changes[kind], old_groups[kind], new_groups[kind])
         });
         let difference = Compared {
-            utilisation: of_new.summary.utilisation - of_old.summary.utilisation,
-            makespan: of_new.summary.makespan - of_old.summary.makespan,
+            utilisation: new_statistics.summary.utilisation - old_statistics.summary.utilisation,
+            makespan: new_statistics.summary.makespan - old_statistics.summary.makespan,
             classes: ByKind::from(classes),
             confidence: 0.95,
             shake,

@@ -430,9 +430,9 @@ fn failure_kind(arguments: &SimulateArgs) -> &'static str {
 /// Opens the site of a log, whose jobs are not those of its queue.
 fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
     require_simulated_rules(&arguments.site)?;
-    let of_queue = ("--queue", arguments.site.files.has(Role::Queue));
+    let queue_option = ("--queue", arguments.site.files.has(Role::Queue));
     refuse_idle(
-        &[of_queue],
+        &[queue_option],
         "in a simulation, whose jobs are those of --workload",
     )?;
     let formula = arguments.formula.file();

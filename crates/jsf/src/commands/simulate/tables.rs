@@ -214,14 +214,14 @@ fn measure_rows(
     difference: Option<&Difference>,
 ) -> Vec<Vec<Cell<'static>>> {
     let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
-    let mut of_sides = Vec::new();
+    let mut side_measures = Vec::new();
     for side in sides {
-        of_sides.push(measures(&side.statistics.summary));
+        side_measures.push(measures(&side.statistics.summary));
     }
     let mut rows = Vec::new();
-    for (index, &(name, quantity, _)) in of_sides.first().into_iter().flatten().enumerate() {
+    for (index, &(name, quantity, _)) in side_measures.first().into_iter().flatten().enumerate() {
         let mut values = Vec::new();
-        for (side, measures) in iter::zip(sides, &of_sides) {
+        for (side, measures) in iter::zip(sides, &side_measures) {
             let (_, _, value) = measures[index];
             values.push(side.statistics.summary.if_any(value));
         }

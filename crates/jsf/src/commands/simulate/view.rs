@@ -490,20 +490,20 @@ pub(crate) fn effect(difference: &Difference) -> String {
         return format!("None of {jobs} starts at another second under the new formula.");
     }
     let classes = &difference.classes;
-    let mut of_jobs = clauses("processors", &classes.sizes, difference);
+    let mut job_clauses = clauses("processors", &classes.sizes, difference);
     for (kind, groups) in [("run times", &classes.lengths), ("queues", &classes.queues)] {
         let others = clauses(kind, groups, difference);
         // of those with as many sides, the first one
-        if others.len() > of_jobs.len() {
-            of_jobs = others;
+        if others.len() > job_clauses.len() {
+            job_clauses = others;
         }
     }
-    let mut of_users = clauses("entities", &classes.entities, difference);
-    if of_users.is_empty() {
-        of_users = clauses("groups", &classes.groups, difference);
+    let mut user_clauses = clauses("entities", &classes.entities, difference);
+    if user_clauses.is_empty() {
+        user_clauses = clauses("groups", &classes.groups, difference);
     }
     let mut sentences = Vec::new();
-    for clauses in [of_jobs, of_users] {
+    for clauses in [job_clauses, user_clauses] {
         if !clauses.is_empty() {
             sentences.push(format!("{}.", clauses.join(", ")));
         }

@@ -237,14 +237,14 @@ impl<'a> Section<'a> {
     /// both sides are given as the new one's.
     pub fn findings_of_sides(formulas: OldNew<&str>, drawn: OldNew<&'a [String]>) -> Vec<Self> {
         let is_one = formulas.old == formulas.new && drawn.old.is_empty();
-        let of_new = if is_one {
+        let new_title = if is_one {
             "findings"
         } else {
             "findings: new formula"
         };
         let mut sections = Vec::new();
         sections.extend(Self::findings_under("findings: old formula", drawn.old));
-        sections.extend(Self::findings_under(of_new, drawn.new));
+        sections.extend(Self::findings_under(new_title, drawn.new));
         sections
     }
 
