@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use job_sort_formula::{Formula, Schema};
-use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind, Machine};
+use jsf_openpbs::cycle::{CycleRules, Limit, Machine};
+use jsf_openpbs::files::queues::LimitKind;
 use jsf_simulate::{
     LoggedJob, OrderRules, Requests, SimulationRules, Workload, WorkloadBuilder, simulate,
 };

@@ -13,11 +13,10 @@ use job_sort_formula::diagnostic::{Message, limit_each_kind};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::schema::InputType;
 use jsf_ingest::Clock;
-use jsf_openpbs::cycle::{
-    CycleRules, Limit, LimitKind, Limits, PreemptionLevels, QueueTime, Times, status,
-};
+use jsf_openpbs::cycle::{CycleRules, Limit, Limits, PreemptionLevels, QueueTime, Times, status};
 use jsf_openpbs::files::nodes::{ListedReservation, Node, read_reservations};
 use jsf_openpbs::files::objects::Objects;
+use jsf_openpbs::files::queues::LimitKind;
 use jsf_openpbs::files::queues::{LimitsByQueue, RunLimit};
 use jsf_openpbs::files::sched_priv::{ByTime, Holidays, dedicated_times};
 use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;

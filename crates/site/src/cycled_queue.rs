@@ -15,9 +15,9 @@ use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::amounts::Time;
 use jsf_openpbs::amounts::{ArrayIndices, array_and_index};
 use jsf_openpbs::cycle::{
-    CycleEvent, JobSource, Limit, LimitKind, MAX_CHANGES, PreemptionMethod, Refusal, Shortage,
-    Times,
+    CycleEvent, JobSource, Limit, MAX_CHANGES, PreemptionMethod, Refusal, Shortage, Times,
 };
+use jsf_openpbs::files::queues::LimitKind;
 use jsf_openpbs::order::NotConsidered;
 use jsf_words::count;
 use serde::Serialize;

@@ -12,11 +12,12 @@ use job_sort_formula::rank::Scores;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::amounts::array_and_index;
 use jsf_openpbs::cycle::{
-    AdvanceReservation, Cycle, CycleEvent, CycleJob, CycleRules, JobSource, Limit, LimitKind,
-    Limits, Machine, Part, Placement, PreemptionJob, PreemptionLevels, PreemptionMethod, Request,
-    SuspendedJob, UNLIMITED_WALLTIME,
+    AdvanceReservation, Cycle, CycleEvent, CycleJob, CycleRules, JobSource, Limit, Limits, Machine,
+    Part, Placement, PreemptionJob, PreemptionLevels, PreemptionMethod, Request, SuspendedJob,
+    UNLIMITED_WALLTIME,
 };
 use jsf_openpbs::files::nodes::ListedReservation;
+use jsf_openpbs::files::queues::LimitKind;
 use jsf_openpbs::files::queues::whole_amount;
 use jsf_openpbs::order::Order;
 use jsf_openpbs::share_tree::PbsTree;

@@ -15,6 +15,7 @@ use job_sort_formula::diagnostic::{Message, Need};
 use jsf_json::clipped;
 
 use crate::printed::{Form, Record, logical_lines};
+use crate::times::{is_infinite, parse_minutes};
 
 #[cfg(test)]
 mod tests;
@@ -755,49 +756,6 @@ fn split_settings(line: &str) -> Vec<Result<(&str, &str), &str>> {
 /// Splits a text before the first such character.
 fn split_before(text: &str, is_end: fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(is_end).unwrap_or(text.len()))
-}
-
-/// The daemon's value for an infinite time, in minutes.
-const INFINITE: i64 = -1;
-
-/// Parses a time into minutes, rounded up; `None` if the text is not a time.
-///
-/// `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes` or
-/// `days-hours:minutes:seconds`.
-pub(crate) fn parse_minutes(text: &str) -> Option<i64> {
-    if text == "-1" || is_infinite(text) {
-        return Some(INFINITE);
-    }
-    let (days, rest) = match text.split_once('-') {
-        Some((days, rest)) => (Some(short_number(days)?), rest),
-        None => (None, text),
-    };
-    let parts: Vec<i64> = rest.split(':').map(short_number).collect::<Option<_>>()?;
-    let seconds = match (days, parts.as_slice()) {
-        (None, &[minutes]) => minutes * 60,
-        (None, &[minutes, seconds]) => minutes * 60 + seconds,
-        (None, &[hours, minutes, seconds]) => (hours * 60 + minutes) * 60 + seconds,
-        (Some(days), &[hours]) => (days * 24 + hours) * 3600,
-        (Some(days), &[hours, minutes]) => ((days * 24 + hours) * 60 + minutes) * 60,
-        (Some(days), &[hours, minutes, seconds]) => {
-            ((days * 24 + hours) * 60 + minutes) * 60 + seconds
-        }
-        _ => return None,
-    };
-    Some((seconds + 59) / 60)
-}
-
-/// Whether a text is one of the words for a number without a bound.
-fn is_infinite(text: &str) -> bool {
-    text.eq_ignore_ascii_case("infinite") || text.eq_ignore_ascii_case("unlimited")
-}
-
-/// A number of at most nine digits.
-fn short_number(text: &str) -> Option<i64> {
-    if text.len() > 9 || text.contains(|c: char| !c.is_ascii_digit()) {
-        return None;
-    }
-    text.parse().ok()
 }
 
 /// A number of minutes as the daemon keeps it, in unsigned 32-bit seconds: an infinite time becomes

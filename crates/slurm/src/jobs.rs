@@ -9,40 +9,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::conf::parse_minutes;
 use crate::printed::{
-    Form, Record, Row, Table, accepted_nice, nice, parse_amount, processors, whole_records,
+    Form, Place, Record, Row, Table, accepted_nice, nice, parse_amount, processors, whole_records,
 };
-use crate::tree::Place;
+use crate::times::{TimeLimit, parse_time};
 
 pub use crate::printed::TresAmounts;
-
-/// How long a job may run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum TimeLimit {
-    /// The job has none of its own: that of its partition.
-    #[default]
-    OfPartition,
-    /// `UNLIMITED`
-    Unlimited,
-    /// So many minutes.
-    Minutes(u32),
-}
-
-impl TimeLimit {
-    /// Parses what Slurm's tools print, such as `1-00:00:00` or `UNLIMITED`.
-    pub fn parse(text: &str) -> Self {
-        match text {
-            "UNLIMITED" | "INFINITE" => Self::Unlimited,
-            // `squeue` prints `30:00` for half an hour, where `slurm.conf` has minutes before seconds
-            // too, and `1:00:00` for an hour
-            _ => match parse_minutes(text).map(u32::try_from) {
-                Some(Ok(minutes)) => Self::Minutes(minutes),
-                _ => Self::OfPartition,
-            },
-        }
-    }
-}
 
 /// A job of Slurm with what its priority depends on. Times are seconds since 1970 on the clock of
 /// the document.
@@ -203,40 +175,6 @@ fn array_task(array: &str, tasks: &str) -> String {
     } else {
         format!("{array}_[{tasks}]")
     }
-}
-
-/// Seconds since 1970 of `2026-11-27T08:54:58`, on the clock of the document; `None` for words such
-/// as `Unknown` and `N/A`.
-pub fn parse_time(text: &str) -> Option<i64> {
-    let (date, time) = text.split_once('T')?;
-    let [year @ 1970..=9999, month @ 1..=12, day @ 1..=31] = three_numbers(date, '-')? else {
-        return None;
-    };
-    // a minute with a leap second has 61
-    let [hour @ 0..24, minute @ 0..60, second @ 0..=60] = three_numbers(time, ':')? else {
-        return None;
-    };
-    Some(days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
-}
-
-fn three_numbers(text: &str, separator: char) -> Option<[i64; 3]> {
-    let mut numbers = Vec::new();
-    for part in text.split(separator) {
-        numbers.push(part.parse().ok()?);
-    }
-    numbers.try_into().ok()
-}
-
-/// The days from 1970-01-01 to a date of the Gregorian calendar, whose years are counted from March
-/// so that the leap day is the last one.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let leap_days = year / 4 - year / 100 + year / 400;
-    365 * year + leap_days + (153 * month + 2) / 5 + day - 1 - 719_468
 }
 
 /// The forms of values by the keys that `scontrol` has for them.
@@ -652,27 +590,5 @@ fn time_limit(value: &Value) -> TimeLimit {
         Some(u32::MAX) => TimeLimit::Unlimited,
         Some(minutes) => TimeLimit::Minutes(minutes),
         None => TimeLimit::OfPartition,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_seconds_since_1970() {
-        assert_eq!(parse_time("1970-01-01T00:00:00"), Some(0));
-        assert_eq!(parse_time("2026-11-27T08:54:58"), Some(1_795_769_698));
-        assert_eq!(parse_time("2024-02-29T00:00:01"), Some(1_709_164_801));
-        assert_eq!(parse_time("Unknown"), None);
-    }
-
-    #[test]
-    fn limits_are_minutes() {
-        assert_eq!(TimeLimit::parse("5:00"), TimeLimit::Minutes(5));
-        assert_eq!(TimeLimit::parse("1-00:00:00"), TimeLimit::Minutes(1440));
-        assert_eq!(TimeLimit::parse("00:05:00"), TimeLimit::Minutes(5));
-        assert_eq!(TimeLimit::parse("UNLIMITED"), TimeLimit::Unlimited);
-        assert_eq!(TimeLimit::parse("Partition_Limit"), TimeLimit::OfPartition);
     }
 }

@@ -16,6 +16,7 @@ pub mod conf;
 pub mod jobs;
 mod printed;
 pub mod priority;
+pub mod times;
 pub mod tree;
 
 pub use tree::{SlurmTree, read_tree};

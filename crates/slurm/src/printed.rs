@@ -8,11 +8,11 @@
 //! lines joined, and escapes resolved ([`logical_lines`]).
 
 use std::borrow::Cow;
+use std::fmt::{self, Display};
 
 use jsf_json::clipped;
 
-use crate::jobs::{TimeLimit, parse_time};
-use crate::tree::Place;
+use crate::times::{TimeLimit, parse_time};
 
 /// The largest `nice` that Slurm accepts, and without its sign the smallest.
 const MAX_NICE: i64 = 2_147_483_645;
@@ -348,6 +348,32 @@ fn is_key(text: &str) -> bool {
         && text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b":/._-".contains(&byte))
+}
+
+/// A place in a document with associations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// A line, counted from 1.
+    Line(usize),
+    /// An entry of a JSON list, counted from 1.
+    Entry(usize),
+}
+
+impl Place {
+    /// A fault there that Slurm would neither write nor accept, in words that follow the name of the
+    /// document.
+    pub fn fault(self, text: impl Display) -> String {
+        format!(", {self}: {text}")
+    }
+}
+
+impl Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(number) => write!(f, "line {number}"),
+            Self::Entry(number) => write!(f, "entry {number}"),
+        }
+    }
 }
 
 /// A table with its header parsed.

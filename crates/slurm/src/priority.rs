@@ -16,8 +16,9 @@ use std::str::FromStr;
 use jsf_json::clipped;
 
 use crate::conf::{PrioritySettings, SlurmConf, TresWeight};
-use crate::jobs::{SlurmJob, TimeLimit};
+use crate::jobs::SlurmJob;
 use crate::printed::{Form, Record, Row, Table, TresAmounts, whole_records};
+use crate::times::TimeLimit;
 
 /// The input that grows while a job waits.
 pub const AGE: &str = "age_factor";

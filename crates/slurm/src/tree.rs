@@ -5,7 +5,7 @@
 //! children, and the usage of members is subtracted from that of their account.
 
 use std::collections::HashMap;
-use std::fmt::{self, Display};
+use std::fmt::Display;
 
 use job_sort_formula::fairshare::policy::classic::Classic;
 use job_sort_formula::fairshare::policy::fair_tree::FairTree;
@@ -16,7 +16,7 @@ use jsf_json::{clipped, decode_utf8, strip_byte_order_mark};
 use serde_json::value::RawValue;
 
 use crate::non_empty;
-use crate::printed::Table;
+use crate::printed::{Place, Table};
 
 mod formats;
 #[cfg(test)]
@@ -36,32 +36,6 @@ const EXPECTED: &str = "`sshare -a -l` (with `-P` or not), `sshare --json`, a fi
 const OBJECTS: &[&str] = &[
     "cluster", "machine", "parent", "account", "project", "user", "qos",
 ];
-
-/// A place in a document with associations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
-    /// A line, counted from 1.
-    Line(usize),
-    /// An entry of a JSON list, counted from 1.
-    Entry(usize),
-}
-
-impl Place {
-    /// A fault there that Slurm would neither write nor accept, in words that follow the name of the
-    /// document.
-    pub(super) fn fault(self, text: impl Display) -> String {
-        format!(", {self}: {text}")
-    }
-}
-
-impl Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Line(number) => write!(f, "line {number}"),
-            Self::Entry(number) => write!(f, "entry {number}"),
-        }
-    }
-}
 
 /// The associations of one cluster, as read from a document.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,24 +12,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::cycle::CycleJob;
+use crate::files::queues::LimitKind;
 use crate::files::sched_priv::ByTime;
-
-/// Whose jobs a limit counts together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LimitKind {
-    /// Those of a group.
-    Group,
-    /// Those of a project.
-    Project,
-    /// All.
-    All,
-    /// Those of a user.
-    User,
-    /// The subjobs of an array, by its `max_run_subjobs`.
-    Subjobs,
-    /// All: what `resources_available` has.
-    Available,
-}
 
 /// A limit of a queue or of the server.
 #[derive(Debug, Clone)]

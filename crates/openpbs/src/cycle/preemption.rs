@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{
-    Candidates, Cycle, CycleEvent, CycleJob, LimitKind, Limits, Machine, Placement, Refusal,
-    Shortage,
+    Candidates, Cycle, CycleEvent, CycleJob, Limits, Machine, Placement, Refusal, Shortage,
 };
+use crate::files::queues::LimitKind;
 
 /// What a job is in preemption, as bits.
 pub mod status {

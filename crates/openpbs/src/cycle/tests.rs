@@ -6,6 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use jsf_testing::random::Generator;
 
 use super::*;
+use crate::files::queues::LimitKind;
 use crate::files::sched_priv::ByTime;
 
 /// A job of user 0 in queue 0 that asks for one chunk.

@@ -10,9 +10,25 @@ use job_sort_formula::schema::{InputType, Schema};
 use jsf_json::JsonScalar;
 
 use crate::amounts::{self, AmountSource};
-use crate::cycle::LimitKind;
 use crate::files::objects::{Attribute, ObjectKind, Objects};
 use crate::files::server::{DEFAULT_PARTITION, boolean};
+
+/// Whose jobs a limit counts together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LimitKind {
+    /// Those of a group.
+    Group,
+    /// Those of a project.
+    Project,
+    /// All.
+    All,
+    /// Those of a user.
+    User,
+    /// The subjobs of an array, by its `max_run_subjobs`.
+    Subjobs,
+    /// All: what `resources_available` has.
+    Available,
+}
 
 /// The queues with their attributes, and the resources in the attributes of the queues and the
 /// server.
@@ -530,7 +546,6 @@ pub fn whole_amount(text: &str, kind: Option<InputType>) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cycle::LimitKind;
     use crate::files::objects::Objects;
 
     /// The limit of a user or a group, else that of each.

@@ -13,7 +13,8 @@
 
 use jsf_openpbs::amounts::ArrayIndices;
 use jsf_openpbs::amounts::seconds;
-use jsf_slurm::jobs::{SlurmJob, TimeLimit, TresAmounts, parse_time};
+use jsf_slurm::jobs::{SlurmJob, TresAmounts};
+use jsf_slurm::times::{TimeLimit, parse_time};
 
 use crate::logs::{Fault, Fields, LeftOutReason, processor_count};
 use crate::workload::{LoggedAmount, LoggedJob, WorkloadBuilder};

@@ -479,8 +479,6 @@ fn divide(left: &mut f64, mut claims: Vec<Claim>, promised: &mut [f64]) {
     }
 }
 
-/// The shortest run time that the bounded slowdown divides by, in seconds.
-const SLOWDOWN_BOUND: i64 = 10;
 /// The lengths that a period of the course of time may have, in seconds.
 const PERIODS: [i64; 8] = [
     60,
@@ -642,14 +640,6 @@ pub struct Statistics {
 /// The wait of a job, in seconds; `None` if it did not start.
 pub fn wait_of(workload: &Workload, schedule: &Schedule, job: usize) -> Option<i64> {
     Some(schedule.start(job)? - workload.jobs().get(job)?.submit)
-}
-
-/// The bounded slowdown of a job: how many times longer it took than it ran, where a run time of
-/// less than 10 s counts as 10 s.
-///
-/// Source: D. G. Feitelson, "Metrics for Parallel Job Scheduling and Their Convergence", 2001.
-pub(crate) fn bounded_slowdown(wait: i64, run: i64) -> f64 {
-    ((wait + run) as f64 / run.max(SLOWDOWN_BOUND) as f64).max(1.0)
 }
 
 impl Statistics {

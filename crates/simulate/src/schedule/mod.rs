@@ -23,7 +23,6 @@ use jsf_openpbs::share_tree::{SharePath, SharePaths};
 use serde::{Deserialize, Serialize};
 use waiting_jobs::WaitingJobs;
 
-use crate::results::bounded_slowdown;
 use crate::workload::{Workload, WorkloadJob};
 
 mod waiting_jobs;
@@ -34,6 +33,8 @@ pub use waiting_jobs::{ErrorKind, EvaluationErrors};
 const NOT_STARTED: i64 = i64::MIN;
 /// Stands for a time that does not come.
 const NEVER: i64 = i64::MAX;
+/// The shortest run time that the bounded slowdown divides by, in seconds.
+const SLOWDOWN_BOUND: i64 = 10;
 /// The number of events between two calls of [`Observer::progress`].
 const EVENTS_BETWEEN_REPORTS: u64 = 64;
 
@@ -171,10 +172,13 @@ impl<'s> StartedJob<'s> {
         begins.zip(suspended.chain([self.end()]))
     }
 
-    /// The time for which it is suspended counts as time that it waits.
+    /// The bounded slowdown: how many times longer it took than it ran, where a run time of less
+    /// than 10 s counts as 10 s. The time for which it is suspended counts as time that it waits.
+    ///
+    /// Source: D. G. Feitelson, "Metrics for Parallel Job Scheduling and Their Convergence", 2001.
     pub fn slowdown(&self) -> f64 {
         let run = self.job.duration();
-        bounded_slowdown(self.end() - run - self.job.submit, run)
+        ((self.end() - self.job.submit) as f64 / run.max(SLOWDOWN_BOUND) as f64).max(1.0)
     }
 }
 

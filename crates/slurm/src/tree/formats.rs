@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::non_empty;
-use crate::printed::{Row, Table, logical_lines};
-use crate::tree::{Place, ROOT, Record, Records, invalid_usage, json_error, no_shares};
+use crate::printed::{Place, Row, Table, logical_lines};
+use crate::tree::{ROOT, Record, Records, invalid_usage, json_error, no_shares};
 
 const SSHARE_ADVICE: &str = "print it with `sshare -a -l -P`";
 const SHOW_ASSOC_ADVICE: &str = "print it with `sacctmgr -P show assoc tree`";
