@@ -183,7 +183,13 @@ const ORDERS: [(&str, &[&[&str]]); 4] = [
     ),
     (
         "simulate",
-        &[&["workload", "logs"], &["schedule"], &["results"]],
+        &[
+            &["log_rules"],
+            &["workload"],
+            &["logs"],
+            &["schedule"],
+            &["results"],
+        ],
     ),
     (
         "site",

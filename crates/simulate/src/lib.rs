@@ -21,11 +21,13 @@
     reason = "`object!` names the type of each value after its key"
 )]
 
+mod log_rules;
 mod logs;
 mod results;
 mod schedule;
 mod workload;
 
+pub use log_rules::*;
 pub use logs::*;
 pub use results::difference::*;
 pub use results::goals::{

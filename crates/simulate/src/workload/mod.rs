@@ -32,7 +32,7 @@ use jsf_openpbs::amounts::{AmountSource, NumberMode, number};
 use jsf_slurm::conf::PrioritySettings;
 use jsf_slurm::priority::Cluster;
 
-use crate::logs::{
+use crate::log_rules::{
     AssumedWalltimes, Cancelled, Fault, Faults, LeftOutReason, LogRules, Mentions, Overrun,
     ProcessorsOf,
 };
