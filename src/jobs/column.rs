@@ -250,9 +250,12 @@ impl Column {
         let rows = start..start + count;
         let values = self.numbers.get(rows.clone()).unwrap_or_default();
         let is_int = self.is_int.get(rows).unwrap_or_default();
-        if !is_int.contains(&true) {
+        // vectorised, where `contains` looks at one row after the other
+        let any = is_int.iter().fold(false, |any, is_int| any | is_int);
+        let all = is_int.iter().fold(true, |all, is_int| all & is_int);
+        if !any {
             InputColumn::F64(values)
-        } else if self.exceptions.is_empty() && !is_int.contains(&false) {
+        } else if self.exceptions.is_empty() && all {
             // without exceptions no integer is beyond 2^53
             InputColumn::Whole(values)
         } else {
