@@ -448,9 +448,8 @@ impl AskedSite<'_> {
         let warm_up = given.unwrap_or(default.seconds());
         check_warm_up(&log.workload, warm_up)?;
         let simulated = self.until_interrupted(|end| {
-            let mut observer = |_| end.poll();
             self.site
-                .simulate(&formula.parsed, &log.workload, options, &mut observer)
+                .simulate(&formula.parsed, &log.workload, options, &mut |_| end.poll())
         })?;
         let simulated = self.arithmetic(simulated, [&formula])?;
         let failing = FailingJobs::new(

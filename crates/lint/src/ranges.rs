@@ -156,8 +156,9 @@ impl Facts {
     /// Whether an exception ends the evaluation for every job. A complex number ends none: it may
     /// be the result.
     pub fn always_raises(&self) -> bool {
-        let is_complex = |fact: &Fact| matches!(fact.known, Known::Fails(ErrorKind::Complex));
-        self.result().has_no_value() && !self.all.iter().any(is_complex)
+        let mut facts = self.all.iter();
+        self.result().has_no_value()
+            && !facts.any(|fact| matches!(fact.known, Known::Fails(ErrorKind::Complex)))
     }
 
     /// What is known about the formula.

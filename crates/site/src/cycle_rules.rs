@@ -472,29 +472,29 @@ impl Site {
             }
         }
         let jobs = workload.jobs().len();
-        let mut reasons = Vec::new();
+        let mut not_followed = Vec::new();
         let clock = Clock::from_samples(workload.clock_samples());
         if is_known {
             let reservations = Reservations::read(self, &clock, first)?;
             let mut confirmed = reservations.confirmed.iter();
             if confirmed.any(|reservation| reservation.start <= last) {
-                reasons.push("reservations (`pbs_rstat -f`)");
+                not_followed.push("reservations (`pbs_rstat -f`)");
             }
         }
         let has_times = self.files.has(Role::DedicatedTime)
             || self.files.has(Role::Holidays) && depends_on_prime;
         if !is_known || !has_times {
-            left_out.extend(LeftOut::of_all_jobs(reasons, jobs));
+            left_out.extend(LeftOut::of_all_jobs(not_followed, jobs));
             return Ok((Times::default(), left_out));
         }
         let config = &self.config;
         if config.node_sort_key.prime != config.node_sort_key.non_prime {
-            reasons.push("node_sort_key outside prime time");
+            not_followed.push("node_sort_key outside prime time");
         }
         if config.preemptive_sched.prime != config.preemptive_sched.non_prime {
-            reasons.push("preemptive_sched outside prime time");
+            not_followed.push("preemptive_sched outside prime time");
         }
-        left_out.extend(LeftOut::of_all_jobs(reasons, jobs));
+        left_out.extend(LeftOut::of_all_jobs(not_followed, jobs));
         let mut messages: Vec<Message> = Vec::new();
         let days = (last - first) / 86400 + DAYS_AFTER;
         let times = self.times(&clock, first, 2 * days as usize, &mut messages)?;

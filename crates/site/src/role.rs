@@ -104,8 +104,9 @@ pub struct MissingFile {
 }
 
 /// Whether nothing shows a site of Slurm: neither its tree nor its settings.
-const MAY_BE_OPENPBS: fn(&SiteFiles) -> bool =
-    |files| !files.has(Role::Tree) && !files.has(Role::SlurmConf);
+fn may_be_openpbs(files: &SiteFiles) -> bool {
+    !files.has(Role::Tree) && !files.has(Role::SlurmConf)
+}
 
 /// The limit for files with a line or a record for each entity, association or queue.
 const LARGE: u64 = 256 << 20;
@@ -171,7 +172,7 @@ pub static ROLES: [RoleFiles; 26] = [
         what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
         heading: "server",
         missing: missing(
-            MAY_BE_OPENPBS,
+            may_be_openpbs,
             "the server (`qstat -Bf`)",
             "its defaults, its threshold and `eligible_time_enable` are not known",
         ),
@@ -186,7 +187,7 @@ pub static ROLES: [RoleFiles; 26] = [
         what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
         heading: "queues",
         missing: missing(
-            MAY_BE_OPENPBS,
+            may_be_openpbs,
             "the queues (`qstat -Qf`)",
             "`queue_priority` is 0 for every job",
         ),
@@ -202,7 +203,7 @@ pub static ROLES: [RoleFiles; 26] = [
         what: "`resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`",
         heading: "resources",
         missing: missing(
-            MAY_BE_OPENPBS,
+            may_be_openpbs,
             "the resources (`resourcedef`, `qmgr -c 'print resource'`)",
             "a resource of the site is known only where a job, a queue or the server lists it",
         ),
@@ -244,7 +245,7 @@ pub static ROLES: [RoleFiles; 26] = [
         what: "`resource_group` with lines `name cgroup parent shares`",
         heading: SCHEDULER,
         missing: missing(
-            MAY_BE_OPENPBS,
+            may_be_openpbs,
             "`sched_priv/resource_group`",
             "there is no fair-share tree",
         ),
@@ -269,7 +270,7 @@ pub static ROLES: [RoleFiles; 26] = [
         limit: SMALL,
         heading: SCHEDULER,
         missing: missing(
-            MAY_BE_OPENPBS,
+            may_be_openpbs,
             "`sched_priv/sched_config`",
             "only the formula orders the jobs, and the defaults are assumed for unknown_shares, \
              fairshare_usage_res, the decay and the fair-share entity",

@@ -622,6 +622,7 @@ impl SlurmQueue {
         inputs.insert("direct_priority".to_owned(), direct.map_or(0.0, f64::from));
         inputs.insert("ngpus".to_owned(), job.gpus());
         let priorities = self.cluster.priorities_of(job);
+        let [.., (_, job_factor)] = priorities;
         for (name, number) in priorities {
             inputs.insert(name.to_owned(), number);
         }
@@ -644,7 +645,7 @@ impl SlurmQueue {
                 TimeLimit::Minutes(minutes) => Some(u64::from(minutes) * 60),
                 _ => None,
             },
-            queue_priority: priorities[2].1 as i64,
+            queue_priority: job_factor as i64,
             ncpus: job.cpus,
             nodect: job.nodes(),
             mem: format!("{}mb", job.memory().round()),

@@ -243,8 +243,7 @@ impl Cluster {
         };
         let [(_, qos), (_, association), (_, job_factor)] = self.priorities_of(job);
         // of all in the database, also of a QOS and an association that no job has
-        let largest = |known: &Option<Priorities>| known.as_ref().map_or(0, |known| known.largest);
-        let (largest_qos, largest_association) = (largest(&self.qos), largest(&self.associations));
+        let [largest_qos, largest_association] = [&self.qos, &self.associations].map(largest);
         let association = part_of_largest(association, largest_association, settings.raw_assoc);
         let job_factor =
             part_of_largest(job_factor, self.largest_job_factor, settings.raw_partition);
@@ -636,6 +635,11 @@ impl Priorities {
     pub fn of(&self, name: &str) -> Option<u32> {
         self.of.get(name).copied()
     }
+}
+
+/// The largest of the priorities; 0 if they are not known.
+fn largest(known: &Option<Priorities>) -> u32 {
+    known.as_ref().map_or(0, |known| known.largest)
 }
 
 /// A number as a part of the largest one, or as it is.

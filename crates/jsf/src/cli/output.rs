@@ -165,8 +165,7 @@ fn screen_height() -> Option<usize> {
 /// The number of characters in a line: what the environment variable COLUMNS says, else the
 /// terminal's; `None` if standard output is not a terminal.
 fn terminal_width() -> Option<usize> {
-    let terminal_columns = || Some(terminal_size_of(io::stdout())?.0.0.into());
-    positive_variable("COLUMNS").or_else(terminal_columns)
+    positive_variable("COLUMNS").or_else(|| Some(terminal_size_of(io::stdout())?.0.0.into()))
 }
 
 /// The value of an environment variable that is a positive number.
