@@ -250,16 +250,15 @@ impl Column {
         let rows = start..start + count;
         let values = self.numbers.get(rows.clone()).unwrap_or_default();
         let is_int = self.is_int.get(rows).unwrap_or_default();
-        // vectorised, where `contains` looks at one row after the other
-        let any = is_int.iter().fold(false, |any, is_int| any | is_int);
-        let all = is_int.iter().fold(true, |all, is_int| all & is_int);
-        if !any {
-            InputColumn::F64(values)
-        } else if self.exceptions.is_empty() && all {
+        // where each row is of the type of the next, all are of one type: one comparison of memory
+        let is_uniform = is_int
+            .get(1..)
+            .is_none_or(|rest| *rest == is_int[..rest.len()]);
+        match is_int.first() {
             // without exceptions no integer is beyond 2^53
-            InputColumn::Whole(values)
-        } else {
-            InputColumn::Mixed { values, is_int }
+            Some(true) if is_uniform && self.exceptions.is_empty() => InputColumn::Whole(values),
+            Some(false) | None if is_uniform => InputColumn::F64(values),
+            _ => InputColumn::Mixed { values, is_int },
         }
     }
 
