@@ -770,7 +770,10 @@ mod tests {
 
     #[test]
     fn a_bomb_is_an_error() {
-        let zeros = GzEncoder::new(io::repeat(0).take(300 << 20), flate2::Compression::fast());
+        let zeros = GzEncoder::new(
+            io::repeat(0).take(300 << 20),
+            flate2::Compression::default(),
+        );
         let copied = io::copy(&mut decompressed(zeros).unwrap(), &mut io::sink());
         assert!(
             copied
