@@ -7,11 +7,9 @@ use job_sort_formula::rank::OldNew;
 use jsf_simulate::MAX_JOBS;
 
 use crate::answer::Format;
-use crate::cli::args::{
-    AnswerArgs, CsvArgs, FormulaArgs, ReportArgs, argument_of_log, number_within,
+use crate::cli::{
+    AnswerArgs, CsvArgs, FormulaArgs, ReportArgs, SiteArgs, argument_of_log, format, number_within,
 };
-use crate::cli::output::format;
-use crate::cli::site::SiteArgs;
 use crate::log_options::LogOptions;
 
 const FORMATS: [Format; 5] = [
@@ -25,17 +23,15 @@ const FORMATS: [Format; 5] = [
 /// `jsf simulate`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Jobs are submitted as in the log. At each submission and each end of a job one cycle of OpenPBS's scheduler decides which \
-waiting jobs start, by the rules of the site: the order (formula, threshold, fair_share, job_sort_key, by_queue, \
-round_robin), strict_ordering, the backfill_depth of server and queues, opt_backfill_fuzzy, limits (max_run, max_run_res, \
-resources_available, max_run_subjobs where the log has it), queues that are not started, preemption, prime time and dedicated time. \
-On the site's nodes, chunks are placed on hosts as `select` and `place` of the log say. What the site has beyond that is named in the output. Without a site the jobs are ordered by the \
-formula, the higher value first, then the earlier submission, then the lower id. docs/simulation.md has the rules.
+Jobs are submitted as in the log. At each submission and each end of a job one cycle of OpenPBS's scheduler, by the rules of the \
+site, decides which waiting jobs start. Without a site the higher value of the formula comes first, then the earlier submission, \
+then the lower id. A job ends after its run time or its walltime, whichever is shorter. docs/simulation.md says what is modelled, \
+how far to trust an interval, what --shake shows and how goals are judged; docs/input.md has the formats of logs, which are \
+recognised by their content.
 
-A job ends after its run time or its walltime, whichever is shorter. The formula gets ncpus (the processors), walltime, \
-eligible_time (the time since the submission, without that for which a limit or the threshold stops it), the fair-share \
-numbers, and the job's other resources where the log has them: Resource_List.NAME in accounting records, `resources` in \
-NDJSON. queue_priority is that of --queues. What the log does not have is 0, with a warning.
+The formula gets ncpus (the processors), walltime, eligible_time (the time since the submission, without that for which a limit or \
+the threshold stops it), the fair-share numbers, and the job's other resources where the log has them. queue_priority is that of \
+--queues. What the log does not have is 0, with a warning.
 
 --backfill says, in place of the site's rules, what happens behind the first job that does not start:
   easy    later jobs start if, as far as walltimes tell, they do not delay it
@@ -44,52 +40,22 @@ NDJSON. queue_priority is that of --queues. What the log does not have is 0, wit
 
 Usage begins with that of the site, or of --usage, and grows by fairshare_usage_res; without a sched_config by the processors \
 times the seconds that jobs hold them. At every multiple of --decay it is multiplied by --decay-factor, but does not fall \
-below 1. Under a policy of Slurm, --slurm-conf says instead how it decays: by PriorityDecayHalfLife, at every \
-PriorityCalcPeriod. The policy ticket-based gives tickets to the entities with waiting jobs.
+below 1. Under a policy of Slurm, --slurm-conf says instead how it decays.
 
-A log is recognised by its content. In PBS accounting records a job is submitted at its etime, and in the output of \
-`sacct -P` (with JobID, Submit or Eligible, Start, End, AllocCPUS, TimelimitRaw …) at Eligible; a line of NDJSON is \
-{\"id\":\"1\",\"entity\":\"Bob\",\"submit\":0,\"run\":60,\"resources\":{\"ncpus\":4,\"walltime\":\"01:00:00\"}}. What is left out is counted \
-by reason: jobs that were cancelled before they ran, that still wait or run at the end of the log, or that ask for more \
-processors than there are; executions before a rerun; reservations; damaged lines; and of a log that is cut by the ends of its jobs, as the accounting \
-files of some days are, those that were submitted before its first end. A job that does not say how long it asks \
-for gets the default of its queue, else its run time. docs/input.md has the rules of each format.
+With --old and --new, each difference of waits has an interval that contains it with a confidence of 95 %; a star (`significant` \
+in JSON) marks what is more than chance. With a fair-share tree, the use of each day is compared with the shares: Jain's index is \
+1 if all entities use the same part of what they are promised; the Hoover index is the fraction of the processor time that is \
+used beyond the promises.
 
-With --old and --new, the same jobs are simulated under both formulas. Each difference of waits has an interval that \
-contains it with a confidence of 95 %, from how much it varies between blocks of a week; waits at the same time are \
-correlated, so that a block counts once, however many jobs it has. Where the queue is long, blocks are longer: 24 times \
-the mean wait of a core hour, but at most a sixth of a log of twelve weeks, and less of a longer one. There is no interval for fewer than 20 jobs, nor for jobs from \
-fewer than six blocks, and so none for a log of less than six weeks. A change is more than chance (a star) if its interval \
-does not contain 0 and it remains so by the procedure of Benjamini and Hochberg, with a rate of false discoveries of 5 %: the \
-three means of all jobs (wait, wait per core hour, bounded slowdown) are tested together, and so are all classes, entities, groups and queues. docs/simulation.md says how \
-far to trust that.
+In JSON, times and waits are in seconds; bounded_slowdown is max(1, (wait + run) / max(run, 10 s)); mean_wait_per_core_hour weights \
+each wait by the core hours of the job; within_hour is the fraction of the jobs that wait for an hour at most; values_at_start \
+says which value a job of a size and walltime needs: the median and the tenth percentile at the start.
 
---shake N simulates N times more, with every submission moved by up to 30 s. Two formulas are compared on the same moves. If \
-their difference then changes by more than it is large, the headline says so, and whether seconds may decide even its direction: by a \
-sign test, which takes six runs.
+CSV has a line for each job that starts, with warm_up for those left out of the statistics; with --param a line for each run. \
+--format swf keeps of a log what a simulation knows; all else is -1.
 
-With a fair-share tree, the use is compared with the shares. For each day (each tenth of a log of less than ten days) the \
-processor time that is used is promised to the entities by weighted max-min fairness: in proportion to their shares, and to \
-none more than its jobs ask for. Jain's index of used by promised, both summed over all days, is 1 if the quotient is the same for \
-all; the Hoover index is the fraction of the processor time that entities use, day by day, beyond what they are promised.
-
-In JSON, times and waits are in seconds; mean_wait_per_core_hour is the mean of the waits, each weighted by the core hours of \
-the job; significant says of a difference that it is more than chance, as told above, and low and high are null without an \
-interval; p95 is the least wait that 95 % of the jobs do not exceed; within_hour is the fraction of the jobs that wait for an hour \
-at most; bounded_slowdown is max(1, (wait + run) / max(run, 10 s)).
-
-values_at_start, and a table with --full, says which value a job needs: the median and the tenth percentile of the values of jobs \
-at their starts, by the processors and the time that they ask for.
-
-CSV has a line for each job that starts: id, entity, queue, processors, submit, start, end, wait (seconds), and warm_up, which \
-says that the job is left out of the statistics; of two formulas id, entity, queue, processors, submit, old_start, new_start, \
-old_wait, new_wait, difference (new_wait - old_wait), old_end, new_end, warm_up; with --param a line for each run. \
---format swf keeps of a log what a simulation knows: the numbers of job, user, group and queue, the submission, and the times and \
-processors requested; wait and run time are the simulated ones, the allocated processors those requested, and every job has the status \
-1 (completed). The header has MaxProcs, and of the log UnixStartTime and TimeZone. All else is -1.
-
-Exit codes: 0 success, 1 the formula is invalid or crashes the scheduler (of two, the new one), or fails for a job under --on-error fail, or a goal is missed, 2 usage error, or a file that \
-cannot be read.
+Exit codes: 0 success, 1 the formula is invalid or crashes the scheduler (of two, the new one), or fails for a job under \
+--on-error fail, or a goal is missed, 2 usage error, or a file that cannot be read.
 
 Examples:
   jsf simulate --old eligible_time --new ncpus --generate 900 --processors 64
