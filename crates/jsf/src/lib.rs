@@ -16,6 +16,8 @@
 pub mod answer;
 #[cfg(feature = "command")]
 pub mod cli;
+#[cfg(feature = "command")]
+pub mod command_line;
 pub mod commands;
 pub mod log_options;
 pub mod requests;

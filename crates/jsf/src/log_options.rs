@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 #[cfg(feature = "command")]
-use crate::cli::args::{decay_factor, decay_period, moment, processors};
+use crate::cli::{Reader, decay_factor, decay_period, moment, processors};
 
 /// A log of jobs, and how it is run through time.
 #[derive(Debug, Default, Deserialize)]
@@ -126,6 +126,13 @@ impl LogOptions {
             decay_period: self.decay,
             decay_factor: self.decay_factor,
         }
+    }
+
+    /// The files of the log.
+    #[cfg(feature = "command")]
+    pub(crate) fn readers(&self) -> Vec<Reader<'_>> {
+        let paths = self.workload.iter();
+        paths.map(|path| ("--workload", Some(&**path))).collect()
     }
 
     /// The warm-up, if it is given.

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use jsf::cli;
+use jsf::command_line;
 
 fn main() -> ExitCode {
-    cli::exit_on_panic();
-    cli::exit_on_abort();
-    cli::ignore_limit_of_file_size();
-    cli::with_enough_stack(cli::run_process)
+    command_line::exit_on_panic();
+    command_line::exit_on_abort();
+    command_line::ignore_limit_of_file_size();
+    command_line::with_enough_stack(command_line::run_process)
 }

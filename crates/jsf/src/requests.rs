@@ -32,17 +32,17 @@ use serde_json::{Map, Value};
 
 use crate::STACK_SIZE;
 use crate::answer::{Answer, write_json};
-use crate::commands::compare::{CompareReport, ListedJobs, compared_rows};
-use crate::commands::cycle::CycleReport;
-use crate::commands::explain::ExplainReport;
-use crate::commands::fit::{GoalFitReport, SearchOptions, WishFitReport};
-use crate::commands::rank::{RankReport, all_rows};
-use crate::commands::replay::ReplayReport;
-use crate::commands::shares::{PolicyView, SharesReport};
-use crate::commands::simulate::SimulationReport;
+use crate::commands::compare::{CompareAnswer, ListedJobs, compared_rows};
+use crate::commands::cycle::CycleAnswer;
+use crate::commands::explain::ExplainAnswer;
+use crate::commands::fit::{GoalFitAnswer, SearchOptions, WishFitAnswer};
+use crate::commands::rank::{RankAnswer, all_rows};
+use crate::commands::replay::ReplayAnswer;
+use crate::commands::shares::{PolicyView, SharesAnswer};
+use crate::commands::simulate::SimulationAnswer;
 use crate::commands::simulate::tables::left_out_and_assumed;
 use crate::commands::simulate::view::FailingJobs;
-use crate::commands::trajectory::{MAX_FOLLOWED, TrajectoryReport};
+use crate::commands::trajectory::{MAX_FOLLOWED, TrajectoryAnswer};
 use crate::log_options::{LogOptions, MAX_WISHES_BYTES, read_goals, read_text};
 use crate::view::words::too_short;
 
@@ -276,13 +276,13 @@ impl AskedSite<'_> {
         let submitted = formula.source.submitted(self.site.numbers());
         let checked = self.site.check_ranked(&submitted, &queue);
         let rows = all_rows(&queue.ranking);
-        let report = RankReport {
+        let answer = RankAnswer {
             has_inputs,
-            ..RankReport::new(&formula.source.text, &queue, &rows)
+            ..RankAnswer::new(&formula.source.text, &queue, &rows)
         };
         let mut found = self.doubts_of(&queue);
         found.extend(doubts(failures(&checked)));
-        self.written(&report, found)
+        self.written(&answer, found)
     }
 
     fn check(&self, source: &FormulaText) -> Result<String, RunError> {
@@ -311,7 +311,7 @@ impl AskedSite<'_> {
             ..ExplainOptions::default()
         };
         let rows = rows(self.site, &queue, jobs)?;
-        let report = ExplainReport {
+        let answer = ExplainAnswer {
             formula: &formula.source.text,
             queue: &queue,
             explanations: &self.site.explain(&queue, &rows, &options)?,
@@ -319,7 +319,7 @@ impl AskedSite<'_> {
             checked: None,
             preemption: &[],
         };
-        self.written(&report, self.doubts_of(&queue))
+        self.written(&answer, self.doubts_of(&queue))
     }
 
     fn trajectory(&self, formula: &Asked, jobs: &[String], hours: f64) -> Result<String, RunError> {
@@ -337,12 +337,12 @@ impl AskedSite<'_> {
         rows.sort_unstable();
         rows.dedup();
         let seconds = seconds.round() as i64;
-        let report = TrajectoryReport {
+        let answer = TrajectoryAnswer {
             formula: &formula.source.text,
             queue: &queue,
             trajectory: &(self.site).trajectory(&queue, &rows, seconds, SEARCH_WORK),
         };
-        self.written(&report, self.doubts_of(&queue))
+        self.written(&answer, self.doubts_of(&queue))
     }
 
     fn compare(&self, old: &Asked, new: &Asked) -> Result<String, RunError> {
@@ -361,7 +361,7 @@ impl AskedSite<'_> {
         found.extend(doubts(failures(&checked_old)));
         found.extend(doubts(failures(&checked_new)));
         let decides = compared.decides();
-        let report = CompareReport {
+        let answer = CompareAnswer {
             formulas: OldNew::new(&old.source.text, &new.source.text),
             compared: &compared,
             rows: &compared_rows(&compared.comparison),
@@ -370,7 +370,7 @@ impl AskedSite<'_> {
             listed: ListedJobs::default(),
             page: None,
         };
-        self.written(&report, found)
+        self.written(&answer, found)
     }
 
     fn shares(&self, policies: Vec<PolicyName>) -> Result<String, RunError> {
@@ -384,13 +384,13 @@ impl AskedSite<'_> {
             views.push(PolicyView::new(one, one.nodes(&[], false)));
             notes.extend_from_slice(&one.notes);
         }
-        let report = SharesReport {
+        let answer = SharesAnswer {
             views: &views,
             shown: &views,
             changes: &[],
             places: None,
         };
-        self.written(&report, notes)
+        self.written(&answer, notes)
     }
 
     fn cycle(
@@ -411,7 +411,7 @@ impl AskedSite<'_> {
             ..CycleRequest::default()
         };
         let cycle = self.arithmetic(self.site.cycle(&request), &found)?;
-        let report = CycleReport {
+        let answer = CycleAnswer {
             formula: found.as_ref().map(|found| &*found.source.text),
             cycle: &cycle,
             jobs: &[],
@@ -421,19 +421,19 @@ impl AskedSite<'_> {
         let mut found = doubts(&cycle.ranked.findings);
         found.extend_from_slice(&cycle.ranked.warnings);
         found.extend(cycle.unknown.iter().cloned().map(Message::from));
-        self.written(&report, found)
+        self.written(&answer, found)
     }
 
     fn replay(&self, formula: &Asked, log: PathBuf) -> Result<String, RunError> {
         let log = FileSource::Path(log);
         let compared = self.arithmetic(self.site.replay(log, &formula.parsed), [formula])?;
-        let report = ReplayReport {
+        let answer = ReplayAnswer {
             formula: &formula.source.text,
             python: self.site.python().0,
             python_in_words: "",
             replay: &compared.replay,
         };
-        json_of(&report, &[])
+        json_of(&answer, &[])
     }
 
     fn simulate(&self, asked: &SimulateAsked) -> Result<String, RunError> {
@@ -459,7 +459,7 @@ impl AskedSite<'_> {
             simulated.shares.as_deref(),
             OnError::default(),
         );
-        let mut report = SimulationReport::new(
+        let mut answer = SimulationAnswer::new(
             &formula.source.text,
             &log.workload,
             simulated,
@@ -470,12 +470,12 @@ impl AskedSite<'_> {
         let mut found: Vec<Message> = log.warnings.into_iter().map(Message::from).collect();
         found.extend(too_short(default).map(Message::from));
         found.extend(doubts(&self.site.lint(&formula.parsed, &log.workload)));
-        let warnings = &mut report.simulated.warnings;
+        let warnings = &mut answer.simulated.warnings;
         found.extend(warnings.drain(..).map(Message::from));
         found.extend(failing.map(|failing| failing.clause("the formula").into()));
         // the JSON of a simulation has `warnings` among its own keys
-        report.simulated.warnings = self.warnings(found);
-        json_of(&report, &[])
+        answer.simulated.warnings = self.warnings(found);
+        json_of(&answer, &[])
     }
 
     fn fit(&self, asked: &FitAsked) -> Result<String, RunError> {
@@ -523,10 +523,10 @@ impl AskedSite<'_> {
             fit_wishes(self.site, template, &wishes, &options, &mut |_| end.poll())
         })?;
         let fit = fit.map_err(refused)?;
-        let mut report = WishFitReport::new(self.site, template, fit);
-        let found = report.to_set.warning();
-        report.warnings = self.warnings(found.map(Message::from));
-        json_of(&report, &[])
+        let mut answer = WishFitAnswer::new(self.site, template, fit);
+        let found = answer.to_set.warning();
+        answer.warnings = self.warnings(found.map(Message::from));
+        json_of(&answer, &[])
     }
 
     /// Finds the constants that meet goals about the waits of a log.
@@ -574,13 +574,13 @@ impl AskedSite<'_> {
             }
             Err(error) => return refused(error.to_string()),
         };
-        let mut report = GoalFitReport::new(self.site, template, fit);
-        let warnings = &mut report.fit.held_out.warnings;
+        let mut answer = GoalFitAnswer::new(self.site, template, fit);
+        let warnings = &mut answer.fit.held_out.warnings;
         let mut found = log.warnings;
         found.append(warnings);
-        found.extend(report.to_set.warning());
+        found.extend(answer.to_set.warning());
         *warnings = self.warnings(found.into_iter().map(Message::from));
-        json_of(&report, &[])
+        json_of(&answer, &[])
     }
 
     /// Reads a log with what the formulas and the conditions of the goals need.

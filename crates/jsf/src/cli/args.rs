@@ -1,165 +1,21 @@
-//! The arguments that `clap` parses and `--help` shows: the commands, and what several of them
-//! take.
+//! The arguments that several commands take.
 
-use std::ffi::OsString;
 use std::fmt::Display;
 use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::cli::site::{PolicyArg, Reader, STDIN, SiteArgs, threshold};
-use clap::builder::{PathBufValueParser, Resettable, TypedValueParser};
-use clap::{Arg, Args, Id, Parser, Subcommand, ValueEnum};
-use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use job_sort_formula::rank::OldNew;
-use jsf_openpbs::amounts::{NumberMode, Time, parse_duration, seconds_of_ctime, seconds_of_date};
-use jsf_site::{Role, SimulationOptions, Site, SiteFiles, StartingUsage, is_stdin};
+use jsf_openpbs::amounts::parse_duration;
+use jsf_site::{Site, is_stdin};
 
 use crate::answer::{Cells, Format};
-use crate::cli::CliError;
-use crate::cli::output::format;
+use crate::cli::outcome::CliError;
 use crate::cli::page_file::PageFile;
-use crate::commands;
-use crate::log_options::LogOptions;
-
-/// Shows what a PBS job_sort_formula will do, before the scheduler uses it.
-#[derive(Debug, Parser)]
-#[command(
-    name = "jsf",
-    version,
-    long_version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("JSF_BUILD"), ")"),
-    after_help = "\
-Examples:
-  jsf check 'pow(2, -(fairshare_tree_usage/fairshare_perc))'
-  jsf rank -f examples/formulas/alcf.txt --queue examples/site/qstat.json \\
-      --sched-priv examples/site/sched_priv --top 10
-  jsf compare --new 'fairshare_factor * 100' --site examples/site
-
-Exit codes: 0 success, 1 findings, 2 usage error, or a file that cannot be read or written; 70 is an error in jsf itself."
-)]
-pub struct Cli {
-    /// The command.
-    #[command(subcommand)]
-    pub command: Command,
-    /// Whether to use colours.
-    #[command(flatten)]
-    pub color: ColorArgs,
-}
-
-/// Whether to use colours.
-#[derive(Debug, Clone, Copy, Args)]
-pub struct ColorArgs {
-    /// When to use colours; NO_COLOR is respected
-    #[arg(long, global = true, hide_short_help = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
-    color: When,
-}
-
-/// When to use colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum When {
-    /// On a terminal.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-impl ColorArgs {
-    /// The choice on a command line that cannot be parsed as a whole.
-    pub fn find(mut arguments: impl Iterator<Item = OsString>) -> Option<Self> {
-        let mut found = None;
-        while let Some(argument) = arguments.next()
-            && argument != "--"
-        {
-            let argument = argument.to_string_lossy();
-            let value = match argument.strip_prefix("--color") {
-                Some("") => arguments.next().unwrap_or_default(),
-                Some(rest) => rest.strip_prefix('=').unwrap_or_default().into(),
-                None => continue,
-            };
-            if let Ok(color) = When::from_str(&value.to_string_lossy(), false) {
-                found = Some(Self { color });
-            }
-        }
-        found
-    }
-
-    /// Applies the choice to standard output and standard error.
-    pub fn write_global(self) {
-        match self.color {
-            When::Auto => anstream::ColorChoice::Auto.write_global(),
-            When::Always => anstream::ColorChoice::Always.write_global(),
-            When::Never => anstream::ColorChoice::Never.write_global(),
-        }
-    }
-}
-
-/// The commands.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Check whether qmgr accepts a formula and whether it works for every job
-    Check(commands::check::run::CheckArgs),
-    /// Show the value and the rank of every job
-    Rank(commands::rank::run::RankArgs),
-    /// Show what another formula, tree, policy or threshold would change in the queue
-    Compare(commands::compare::run::CompareArgs),
-    /// Show why jobs have their places in the queue
-    Explain(commands::explain::run::ExplainArgs),
-    /// Write a page for a browser on which you edit the formula and see the queue change
-    Page(commands::page::run::PageArgs),
-    /// Show how ranks change while jobs wait, and which jobs overtake
-    Trajectory(commands::trajectory::run::TrajectoryArgs),
-    /// Show the fair-share tree with the values that a policy computes
-    Shares(commands::shares::run::SharesArgs),
-    /// Show which jobs start next, and when and why the others wait
-    Cycle(commands::cycle::run::CycleArgs),
-    /// Simulate a log of jobs under a formula, and report how long they would wait
-    Simulate(commands::simulate::request::SimulateArgs),
-    /// Find the numbers of a formula by wishes about jobs or by goals
-    Fit(commands::fit::run::FitArgs),
-    /// Compare the values in a scheduler's log with jsf's, and explain the differences
-    Replay(commands::replay::run::ReplayArgs),
-    /// Carry a formula over to Slurm or PBS
-    Translate(commands::translate::TranslateArgs),
-    /// Print a formula with normalised spaces
-    Fmt(commands::fmt::FmtArgs),
-    /// List the kinds of findings, or explain one
-    Codes(commands::codes::CodesArgs),
-    /// Print what pbsfs prints, without root and without a server
-    Pbsfs(commands::pbsfs::PbsfsArgs),
-    /// Print a completion script for a shell
-    #[command(after_help = "Example:\n  jsf completions bash")]
-    Completions {
-        /// The shell
-        shell: clap_complete::Shell,
-    },
-    /// Print every name and function that a formula may use
-    Names(commands::names::NamesArgs),
-    /// Print a shell script that collects what --site reads
-    #[command(after_help = "\
-Examples:
-  jsf capture > capture.sh
-  jsf capture --without-environment | head -20
-
-The script only reads and needs no root. What it cannot read is noted in missing.txt in the folder that it makes. As root on \
-the PBS server (sudo sh capture.sh my-site) it reads everything. On a login node of Slurm anyone's call does, unless PrivateData \
-hides the jobs of others. Of Slurm's jobs it collects neither names nor commands, folders or comments.")]
-    Capture {
-        /// Leave out the environments of jobs (Variable_List)
-        #[arg(long)]
-        without_environment: bool,
-    },
-    /// Print a manual page, in roff
-    #[command(after_help = "Examples:\n  jsf man\n  jsf man rank > jsf-rank.1")]
-    Man {
-        /// The command whose page to print [default: the page that names all commands]
-        command: Option<String>,
-    },
-}
+use crate::cli::site::{STDIN, SiteArgs, threshold};
 
 /// The source of the formula.
 #[derive(Debug, Clone, Default, Args)]
@@ -211,7 +67,7 @@ impl Default for FormulaOptions {
 impl QueueArgs {
     /// Opens the site.
     pub(crate) fn open(&self) -> Result<Site, CliError> {
-        self.site.open(&self.formula, self.threshold)
+        self.site.open(self.formula.file(), self.threshold)
     }
 }
 
@@ -384,37 +240,17 @@ impl CsvArgs {
     }
 }
 
+/// Parses one of the formats that a command has.
+pub(crate) fn format(offered: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    let values = offered.iter().filter_map(ValueEnum::to_possible_value);
+    PossibleValuesParser::new(values).try_map(|name| Format::from_str(&name, false))
+}
+
 /// Parses a name in a list, which blanks may surround.
 pub(crate) fn listed_name(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("expected a name before and after each comma".to_owned()),
         name => Ok(name.to_owned()),
-    }
-}
-
-/// Parses a time in seconds since 1970 or in ISO 8601.
-pub(crate) fn moment(text: &str) -> Result<i64, String> {
-    if let Ok(seconds) = text.parse() {
-        return Ok(seconds);
-    }
-    if let Ok(time) = text.parse::<Timestamp>() {
-        return Ok(time.as_second());
-    }
-    if let Ok(time) = text.parse::<DateTime>()
-        && let Ok(time) = time.to_zoned(TimeZone::UTC)
-    {
-        return Ok(time.timestamp().as_second());
-    }
-    let expected = "expected seconds since 1970 or a time such as 2026-11-23T04:29:58Z, or what `date -u` prints";
-    Ok(seconds_of_date(text).ok_or(expected)?)
-}
-
-/// Parses a time as [`moment`] does, or as qstat prints it, on the clock of its host.
-pub(crate) fn moment_or_wall_time(text: &str) -> Result<Time, String> {
-    match (moment(text), seconds_of_ctime(text)) {
-        (Ok(seconds), _) => Ok(Time::Utc(seconds)),
-        (Err(_), Some(seconds)) => Ok(Time::Wall(seconds)),
-        (Err(expected), None) => Err(format!("{expected}, or `qstat -f`")),
     }
 }
 
@@ -446,62 +282,6 @@ pub(crate) fn number_within<T: FromStr + PartialOrd>(
 pub(crate) fn number_of_jobs(text: &str) -> Result<usize, String> {
     let expected = "the number of jobs to show, such as 10";
     number_within(text, 0..=usize::MAX, expected)
-}
-
-/// An argument of a site as the commands have it that simulate a log.
-pub(crate) fn argument_of_log(argument: Arg) -> Arg {
-    match argument.get_id().as_str() {
-        "verbose" => argument.hide(true),
-        "tree" => argument
-            .conflicts_with(Resettable::<Id>::Reset)
-            .conflicts_with("resource-group"),
-        "usage" => argument.value_name("FILE|start|fresh").help(
-            "The binary usage file; or `start`, the usage of the tree, with which the entities begin by default; or `fresh`, none",
-        ),
-        _ => argument,
-    }
-}
-
-/// The files of a log.
-pub(crate) fn workload_readers(log: &LogOptions) -> Vec<Reader<'_>> {
-    let paths = log.workload.iter();
-    paths.map(|path| ("--workload", Some(&**path))).collect()
-}
-
-/// How a log is run through time at a site.
-pub fn simulation(log: &LogOptions, site: &SiteArgs) -> SimulationOptions {
-    log.simulation(starting_usage(site).unwrap_or_default())
-}
-
-/// The usage that the entities begin with, if --usage is one of its names and not a file.
-fn starting_usage(site: &SiteArgs) -> Option<StartingUsage> {
-    StartingUsage::from_str(site.files.get(Role::Usage)?.to_str()?, false).ok()
-}
-
-/// The files of a site whose usage may be named instead of given.
-pub fn simulated_files(site: &SiteArgs) -> Result<SiteFiles, CliError> {
-    let named = starting_usage(site);
-    if named.is_none() && site.files.has(Role::Usage) && site.files.has(Role::Tree) {
-        return Err(CliError::usage(
-            "a file of --usage belongs to --resource-group: with --tree, --usage is start or fresh",
-        ));
-    }
-    site.files_without(named.map(|_| Role::Usage))
-}
-
-/// Refuses rules that no simulation follows.
-pub(crate) fn require_simulated_rules(site: &SiteArgs) -> Result<(), CliError> {
-    if site.numbers == NumberMode::Decimal {
-        return Err(CliError::usage(
-            "a simulation computes with doubles, not with decimals",
-        ));
-    }
-    if site.policy == Some(PolicyArg::All) {
-        return Err(CliError::usage(
-            "a simulation needs one policy, not `all` of them",
-        ));
-    }
-    Ok(())
 }
 
 /// Parses a number of processors.

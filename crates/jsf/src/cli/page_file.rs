@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use jsf_site::Site;
 
-use crate::cli::CliError;
-use crate::cli::output::report;
+use crate::cli::messages::print_message;
+use crate::cli::outcome::CliError;
 use crate::view::document::GENERATOR;
 
 /// The file for a page, and what the command reads, which no page may replace.
@@ -50,7 +50,7 @@ impl PageFile<'_> {
         let shown = self.path.display();
         replace_file(self.path, page)
             .map_err(|error| io::Error::new(error.kind(), format!("`{shown}`: {error}")))?;
-        report("note", format_args!("the page is in `{shown}`"));
+        print_message("note", format_args!("the page is in `{shown}`"));
         Ok(())
     }
 }

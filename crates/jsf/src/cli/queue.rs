@@ -5,21 +5,23 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::fairshare::{NodeId, ShareTree};
+use job_sort_formula::fairshare::{AssessedTree, NodeId, ShareTree};
 use job_sort_formula::jobs::{FoundJobs, UnknownJob};
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 use job_sort_formula::{Formula, JobTable};
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::FAILURE_CODES;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{FormulaText, JobsToRank, RankRequest, RankedQueue, Rule, Site, SiteError};
+use jsf_site::{
+    FormulaText, JobsToRank, RankRequest, RankedQueue, Role, Rule, SharesRequest, Site, SiteError,
+};
 
 use crate::cli::args::{FilterArgs, FormulaArgs, FormulaOptions, JobArgs, QueueArgs};
-use crate::cli::output::{WIDTH, Warnings};
-use crate::cli::site::STDIN;
-use crate::cli::{
-    CliError, Outcome, Progress, draw, draw_all, in_options, report, show_site, warn, warn_all,
+use crate::cli::messages::{
+    Progress, WIDTH, Warnings, draw, draw_all, in_options, print_message, warn, warn_all,
 };
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::site::STDIN;
 use crate::view::findings::{draw_finding, limit_each_code, more_findings};
 use crate::view::words::{clock_time, count, printable_lines};
 
@@ -44,7 +46,7 @@ impl OpenedQueue {
         let source = read_formula(&arguments.formula, Some(&site))?;
         let given = GivenFormula::new(source, site.numbers());
         let formula = given.parsed()?.clone();
-        show_site(&arguments.site, &site, is_document);
+        arguments.site.show(&site, is_document);
         let mut warnings = Warnings::new(is_document);
         warnings.add_site(&site, &site.warnings_for(&formula.names()));
         let opened = Self {
@@ -156,6 +158,15 @@ pub(crate) fn check_and_report(site: &Site, given: &GivenFormula) -> Result<Outc
     Ok(Outcome::Fine)
 }
 
+/// The fair-share tree of a site under the policy in force; `None` if it has none.
+pub(crate) fn assessed_tree(site: &Site) -> Result<Option<AssessedTree>, CliError> {
+    if !site.files().has(Role::Tree) && !site.files().has(Role::ResourceGroup) {
+        return Ok(None);
+    }
+    let shares = site.shares(&SharesRequest::default())?;
+    Ok(shares.into_iter().next().map(|shares| shares.assessed))
+}
+
 /// Takes the formula from the argument or the file, else from the site; `-` is standard input.
 pub(crate) fn read_formula(
     arguments: &FormulaArgs,
@@ -182,12 +193,12 @@ pub(crate) fn read_formula(
         ),
         (Some(text), ..) => {
             if names_a_file(text) {
-                report(
+                print_message(
                     "help",
                     format_args!("a file `{text}` exists; to read the formula from it, use {file}"),
                 );
             } else if looks_like_a_path(text) {
-                report(
+                print_message(
                     "help",
                     format_args!(
                         "`{text}` is read as a formula; {file} reads one from a file, but no such file exists"
@@ -318,7 +329,7 @@ fn names_a_file(formula: &str) -> bool {
 }
 
 impl FilterArgs {
-    /// The filter of a report.
+    /// The filter of an answer.
     pub(crate) fn filter(&self) -> JobFilter<'_> {
         JobFilter {
             jobs: &self.jobs.job,

@@ -4,20 +4,24 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use clap::builder::{NonEmptyStringValueParser, PossibleValue};
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
+use clap::builder::{NonEmptyStringValueParser, PossibleValue, Resettable};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Id, ValueEnum, value_parser};
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use job_sort_formula::fairshare::{PolicyRules, Release};
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::InputType;
-use jsf_openpbs::amounts::{NumberMode, Time};
+use jsf_openpbs::amounts::{NumberMode, Time, seconds_of_ctime, seconds_of_date};
 use jsf_openpbs::files::server::{MAX_RESOURCE_NAME, is_resource_name};
 use jsf_site::{
-    FileSource, FormulaText, PolicyName, Role, Site, SiteError, SiteFiles, SiteOptions, is_stdin,
+    FileSource, FormulaText, PolicyName, Role, Site, SiteError, SiteFiles, SiteOptions,
+    StartingUsage, is_stdin,
 };
 
-use crate::cli::args::{FormulaArgs, moment_or_wall_time};
-use crate::cli::{CliError, report};
+use crate::cli::messages::print_message;
+use crate::cli::outcome::CliError;
 
 /// The environment variable with the site of a command that is given none.
 const ENVIRONMENT: &str = "JSF_SITE";
@@ -310,6 +314,46 @@ pub fn threshold(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Parses a time in seconds since 1970 or in ISO 8601.
+pub(crate) fn moment(text: &str) -> Result<i64, String> {
+    if let Ok(seconds) = text.parse() {
+        return Ok(seconds);
+    }
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time.as_second());
+    }
+    if let Ok(time) = text.parse::<DateTime>()
+        && let Ok(time) = time.to_zoned(TimeZone::UTC)
+    {
+        return Ok(time.timestamp().as_second());
+    }
+    let expected = "expected seconds since 1970 or a time such as 2026-11-23T04:29:58Z, or what `date -u` prints";
+    Ok(seconds_of_date(text).ok_or(expected)?)
+}
+
+/// Parses a time as [`moment`] does, or as qstat prints it, on the clock of its host.
+pub(crate) fn moment_or_wall_time(text: &str) -> Result<Time, String> {
+    match (moment(text), seconds_of_ctime(text)) {
+        (Ok(seconds), _) => Ok(Time::Utc(seconds)),
+        (Err(_), Some(seconds)) => Ok(Time::Wall(seconds)),
+        (Err(expected), None) => Err(format!("{expected}, or `qstat -f`")),
+    }
+}
+
+/// An argument of a site as the commands have it that simulate a log.
+pub(crate) fn argument_of_log(argument: Arg) -> Arg {
+    match argument.get_id().as_str() {
+        "verbose" => argument.hide(true),
+        "tree" => argument
+            .conflicts_with(Resettable::<Id>::Reset)
+            .conflicts_with("resource-group"),
+        "usage" => argument.value_name("FILE|start|fresh").help(
+            "The binary usage file; or `start`, the usage of the tree, with which the entities begin by default; or `fresh`, none",
+        ),
+        _ => argument,
+    }
+}
+
 /// Parses a release of Slurm. One that was not recorded is assigned to one that was.
 fn release(text: &str) -> Result<Release, String> {
     let newest = Release::default().as_str();
@@ -353,9 +397,9 @@ fn declaration(text: &str) -> Result<(String, InputType), String> {
 
 impl SiteArgs {
     /// Opens the site of a command that needs one policy, and may take a formula from a file.
-    pub fn open(&self, formula: &FormulaArgs, threshold: Option<f64>) -> Result<Site, CliError> {
-        require_one_reader(&[], self, &[("the formula", formula.file())])?;
-        let formula = formula.file().map(FormulaText::source).transpose()?;
+    pub fn open(&self, formula: Option<&Path>, threshold: Option<f64>) -> Result<Site, CliError> {
+        require_one_reader(&[], self, &[("the formula", formula)])?;
+        let formula = formula.map(FormulaText::source).transpose()?;
         if self.policy == Some(PolicyArg::All) {
             return Err(CliError::usage(
                 "a ranking needs one policy, not `all` of them",
@@ -391,7 +435,7 @@ impl SiteArgs {
                 "--usage has no effect without a fair-share tree: give --resource-group FILE too",
             ));
         }
-        let site = Site::from_files(files, self.rules(threshold))?;
+        let site = Site::from_files(files, self.options(threshold))?;
         self.report_idle_options(&site, threshold);
         Ok(site)
     }
@@ -400,7 +444,7 @@ impl SiteArgs {
     pub fn report_idle_options(&self, site: &Site, threshold: Option<f64>) {
         let files = site.files();
         if self.files.has(Role::Tree) && self.files.has(Role::SchedPriv) {
-            report(
+            print_message(
                 "note",
                 "--tree gives the fair-share tree: resource_group and usage in --sched-priv have no effect",
             );
@@ -432,6 +476,27 @@ impl SiteArgs {
         }
     }
 
+    /// Writes what was found in `--site` or in the site of the environment, and what is missing, to
+    /// standard error: for people a line, with -v every file.
+    pub(crate) fn show(&self, site: &Site, is_document: bool) {
+        let Some(given) = self.given_site() else {
+            return;
+        };
+        let prefix = given.prefix();
+        if self.verbose {
+            for (index, line) in site.summary().iter().enumerate() {
+                let prefix = if index == 0 { &*prefix } else { "" };
+                print_message("site", format_args!("{prefix}{line}"));
+            }
+        } else if is_document {
+            let headline = site.files().headline();
+            print_message(
+                "site",
+                format_args!("{prefix}{headline} (-v lists the files)"),
+            );
+        }
+    }
+
     /// The files, without a formula's.
     pub fn files(&self) -> Result<SiteFiles, CliError> {
         self.files_without(None)
@@ -452,6 +517,42 @@ impl SiteArgs {
         })
     }
 
+    /// The files of a simulation, to which `--usage` may name the usage instead of a file.
+    pub fn simulated_files(&self) -> Result<SiteFiles, CliError> {
+        let named = self.named_usage();
+        if named.is_none() && self.files.has(Role::Usage) && self.files.has(Role::Tree) {
+            return Err(CliError::usage(
+                "a file of --usage belongs to --resource-group: with --tree, --usage is start or fresh",
+            ));
+        }
+        self.files_without(named.map(|_| Role::Usage))
+    }
+
+    /// The usage that the entities of a simulation begin with.
+    pub fn starting_usage(&self) -> StartingUsage {
+        self.named_usage().unwrap_or_default()
+    }
+
+    /// The same if `--usage` is one of its names and not a file.
+    fn named_usage(&self) -> Option<StartingUsage> {
+        StartingUsage::from_str(self.files.get(Role::Usage)?.to_str()?, false).ok()
+    }
+
+    /// Refuses rules that no simulation follows.
+    pub(crate) fn require_simulated_rules(&self) -> Result<(), CliError> {
+        if self.numbers == NumberMode::Decimal {
+            return Err(CliError::usage(
+                "a simulation computes with doubles, not with decimals",
+            ));
+        }
+        if self.policy == Some(PolicyArg::All) {
+            return Err(CliError::usage(
+                "a simulation needs one policy, not `all` of them",
+            ));
+        }
+        Ok(())
+    }
+
     fn of_partition(&self, files: SiteFiles) -> Result<SiteFiles, SiteError> {
         match &self.partition {
             Some(partition) => files.of_partition(partition),
@@ -459,8 +560,8 @@ impl SiteArgs {
         }
     }
 
-    /// The rules.
-    pub fn rules(&self, threshold: Option<f64>) -> SiteOptions {
+    /// What of the site is chosen by options.
+    pub fn options(&self, threshold: Option<f64>) -> SiteOptions {
         SiteOptions {
             policy: self.policy.and_then(PolicyArg::name),
             slurm_release: self.slurm_release,
@@ -481,7 +582,7 @@ impl SiteArgs {
 pub fn note_idle(options: &[(&str, bool)], reason: &str) {
     for (option, is_given) in options {
         if *is_given {
-            report("note", format_args!("{option} has no effect {reason}"));
+            print_message("note", format_args!("{option} has no effect {reason}"));
         }
     }
 }

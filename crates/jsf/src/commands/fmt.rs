@@ -6,8 +6,9 @@ use clap::Args;
 use job_sort_formula::Formula;
 use jsf_openpbs::amounts::NumberMode;
 
-use crate::cli::queue::printable_formula;
-use crate::cli::{CliError, FormulaArgs, GivenFormula, Outcome, read_formula, report};
+use crate::cli::{
+    CliError, FormulaArgs, GivenFormula, Outcome, print_message, printable_formula, read_formula,
+};
 
 /// `jsf fmt`
 #[derive(Debug, Args)]
@@ -34,7 +35,7 @@ pub(crate) fn run(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, 
     if first_line.is_err()
         && let Some(whole) = &whole
     {
-        report(
+        print_message(
             "help",
             format_args!("all lines together are the formula `{whole}`"),
         );
@@ -51,7 +52,7 @@ pub(crate) fn run(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, 
     if !arguments.check {
         writeln!(out, "{formatted}")?;
     } else if formatted != formula.text().trim_end_matches(['\r', '\n']) {
-        report(
+        print_message(
             "error",
             format_args!(
                 "`{}` is not formatted; `jsf fmt` prints: {formatted}",

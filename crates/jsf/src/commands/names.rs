@@ -10,8 +10,7 @@ use jsf_site::Role;
 use serde::{Serialize, Serializer};
 
 use crate::answer::Answer;
-use crate::cli::site::SiteArgs;
-use crate::cli::{AnswerArgs, CliError, Outcome, Output, show_site, warn_all};
+use crate::cli::{AnswerArgs, CliError, Outcome, Output, SiteArgs, warn_all};
 use crate::view::document::{Cell, Column, Document, Section, Table, cells};
 
 /// `jsf names`
@@ -39,7 +38,7 @@ pub struct NamesArgs {
 pub(crate) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = arguments.site.open_without_formula()?;
     let is_document = arguments.answer.format.is_document();
-    show_site(&arguments.site, &site, is_document);
+    arguments.site.show(&site, is_document);
     warn_all(&site.warnings());
     let mut schema = site.schema().clone();
     // the names that only jobs have

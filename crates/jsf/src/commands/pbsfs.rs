@@ -12,8 +12,7 @@ use jsf_openpbs::pbsfs::{InvalidArguments, PbsfsError, Request, SchedPriv, answe
 use jsf_openpbs::share_tree::{ResourceGroup, UsageFile};
 use jsf_site::{FileSource, Role, SiteError, SiteFiles};
 
-use crate::cli::site::GivenSite;
-use crate::cli::{CliError, Outcome, report, warn};
+use crate::cli::{CliError, GivenSite, Outcome, print_message, warn};
 use crate::view::words::printable_lines;
 
 /// `jsf pbsfs`
@@ -96,7 +95,7 @@ pub(crate) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
         (None, None, None) => files_of(&default_folder())?,
         (None, None, Some(_)) => {
             write_stderr(b"Can't connect to the server\n");
-            report("help", "give the scheduler's folder with --sched-priv DIR");
+            print_message("help", "give the scheduler's folder with --sched-priv DIR");
             return Ok(Outcome::Findings);
         }
     };
@@ -141,7 +140,7 @@ fn files_of_site(site: &GivenSite, scheduler: Option<&[u8]>) -> Result<SiteFiles
         (_, Some(_)) => return Err(CliError::usage("-I needs a folder: unpack the archive")),
     };
     if !site.prefix().is_empty() {
-        report("site", format_args!("{}`{path}`", site.prefix()));
+        print_message("site", format_args!("{}`{path}`", site.prefix()));
     }
     Ok(files)
 }

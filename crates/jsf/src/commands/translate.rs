@@ -9,10 +9,9 @@ use jsf_site::{LargestJob, SiteError, Translation};
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::cli::site::SiteArgs;
 use crate::cli::{
-    AnswerArgs, CliError, FormulaArgs, GivenFormula, Outcome, Output, Warnings, read_formula,
-    show_site,
+    AnswerArgs, CliError, FormulaArgs, GivenFormula, Outcome, Output, SiteArgs, Warnings,
+    read_formula,
 };
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::sections::{WORTH, rates_line};
@@ -57,8 +56,8 @@ enum Scheduler {
 
 pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.answer.format.is_document();
-    let site = arguments.site.open(&arguments.formula, None)?;
-    show_site(&arguments.site, &site, is_document);
+    let site = arguments.site.open(arguments.formula.file(), None)?;
+    arguments.site.show(&site, is_document);
     let source = match read_formula(&arguments.formula, Some(&site)) {
         // a site of Slurm has its priority instead of a formula
         Err(CliError::Site(SiteError::Missing(_))) if arguments.to == Scheduler::Pbs => {

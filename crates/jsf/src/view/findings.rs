@@ -140,14 +140,14 @@ pub fn draw_finding(
         let help = in_lines(help.into(), width, gutter + HELP_INDENT);
         group = group.element(Level::HELP.message(help));
     }
-    let mut report = Vec::new();
+    let mut answer = Vec::new();
     match &finding.fix {
-        Some(fix) if fix.applicability == Applicability::DisplayOnly => report.push(group),
+        Some(fix) if fix.applicability == Applicability::DisplayOnly => answer.push(group),
         // a line is not shortened where it is changed
         Some(fix) if is_long || fix.replacement.len() > drawn_width => {
             let write = format!("write `{}`", printable_start(&fix.replacement));
             let write = in_lines(write.into(), width, gutter + HELP_INDENT);
-            report.push(group.element(Level::HELP.message(write)));
+            answer.push(group.element(Level::HELP.message(write)));
         }
         Some(fix) => {
             let range = range_in_shown(source, &shown, fix.span);
@@ -156,17 +156,17 @@ pub fn draw_finding(
                 .line_start(first_line)
                 .path(&*origin);
             let title = Level::HELP.secondary_title("write");
-            report.push(group);
-            report.push(Group::with_title(title).element(snippet.patch(patch)));
+            answer.push(group);
+            answer.push(Group::with_title(title).element(snippet.patch(patch)));
         }
-        None => report.push(group),
+        None => answer.push(group),
     }
     let renderer = if coloured {
         Renderer::styled()
     } else {
         Renderer::plain()
     };
-    renderer.term_width(drawn_width).render(&report)
+    renderer.term_width(drawn_width).render(&answer)
 }
 
 /// A message in lines that fit into a width beside what precedes them, if there is a limit.

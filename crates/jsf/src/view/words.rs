@@ -1,4 +1,4 @@
-//! Numbers, times and lists in words, as every report writes them, and text from outside, made safe
+//! Numbers, times and lists in words, as every answer writes them, and text from outside, made safe
 //! for a terminal.
 
 use std::borrow::Cow;

@@ -2,7 +2,7 @@
 
 use job_sort_formula::Formula;
 use jsf::answer::{Answer, write_json};
-use jsf::commands::explain::ExplainReport;
+use jsf::commands::explain::ExplainAnswer;
 use jsf::view::document::TerminalStyle;
 use jsf_site::{ExplainOptions, RankRequest, Site, SiteFiles, SiteOptions};
 use serde_json::{Value, json};
@@ -405,7 +405,7 @@ fn with_report<T>(
     ids: &[&str],
     to: Option<usize>,
     work: u64,
-    write: impl FnOnce(&ExplainReport<'_>) -> T,
+    write: impl FnOnce(&ExplainAnswer<'_>) -> T,
 ) -> T {
     let site = Site::from_files(
         SiteFiles::open(&jsf_testing::path("examples/site")).unwrap(),
@@ -429,7 +429,7 @@ fn with_report<T>(
         ..ExplainOptions::default()
     };
     let explanations = site.explain(&queue, &rows, &options).unwrap();
-    write(&ExplainReport {
+    write(&ExplainAnswer {
         formula,
         queue: &queue,
         explanations: &explanations,
@@ -439,13 +439,13 @@ fn with_report<T>(
     })
 }
 
-fn human(report: &ExplainReport<'_>, style: TerminalStyle) -> String {
+fn human(report: &ExplainAnswer<'_>, style: TerminalStyle) -> String {
     let mut text = Vec::new();
     style.write(&report.document(), &mut text).unwrap();
     String::from_utf8(text).unwrap()
 }
 
-fn as_json(report: &ExplainReport<'_>) -> Value {
+fn as_json(report: &ExplainAnswer<'_>) -> Value {
     let mut text = Vec::new();
     write_json(report, &[], &mut text).unwrap();
     serde_json::from_slice(&text).unwrap()

@@ -2,7 +2,7 @@
 
 use job_sort_formula::Formula;
 use jsf::answer::{Answer, Cells, Format, write_json};
-use jsf::commands::trajectory::TrajectoryReport;
+use jsf::commands::trajectory::TrajectoryAnswer;
 use jsf::view::document::TerminalStyle;
 use jsf_site::{FileSource, Role, Site, SiteFiles, SiteOptions};
 use serde_json::Value;
@@ -60,7 +60,7 @@ fn what_is_not_searched_is_told_from_what_is_not_considered() {
     let rows = ranked.table.find_jobs("30").unwrap();
     // enough for a part of the time
     let trajectory = site.trajectory(&ranked, &rows, 8784 * 3600, 1 << 26);
-    let report = TrajectoryReport {
+    let report = TrajectoryAnswer {
         formula,
         queue: &ranked,
         trajectory: &trajectory,

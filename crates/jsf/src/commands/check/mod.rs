@@ -28,14 +28,14 @@ const MAX_GUESSED: usize = 10;
 
 /// A checked formula and its source.
 #[derive(Debug, Clone, Copy)]
-pub struct CheckReport<'a> {
+pub struct CheckAnswer<'a> {
     /// The formula in its document.
     pub source: &'a FormulaText,
     /// The result of the check.
     pub checked: &'a Checked,
 }
 
-impl Serialize for CheckReport<'_> {
+impl Serialize for CheckAnswer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.checked
             .document(&self.source.text)
@@ -43,9 +43,9 @@ impl Serialize for CheckReport<'_> {
     }
 }
 
-impl Answer for CheckReport<'_> {
+impl Answer for CheckAnswer<'_> {
     fn document(&self) -> Document<'_> {
-        let CheckReport { source, checked } = self;
+        let CheckAnswer { source, checked } = self;
         let (shown, others) = limit_each_code(&checked.findings);
         let mut sections = Vec::new();
         for found in shown {
@@ -82,7 +82,7 @@ impl Answer for CheckReport<'_> {
     }
 }
 
-impl<'a> CheckReport<'a> {
+impl<'a> CheckAnswer<'a> {
     /// The answer of qmgr and the server, or at a site of Slurm what becomes of it, then what the scheduler makes of a formula that they accept,
     /// else its first error.
     fn headline(self) -> String {

@@ -11,12 +11,11 @@ use jsf_openpbs::submission::{AnsweredBy, set_command_after, set_threshold_comma
 use jsf_site::{FormulaText, Role, Site};
 
 use crate::answer::Format;
-use crate::cli::queue::printable_formula;
 use crate::cli::{
     AnswerArgs, CliError, Outcome, Output, Progress, QueueArgs, Warnings, draw_all, format,
-    in_options, read_formula, report, show_site, warn,
+    in_options, print_message, printable_formula, read_formula, warn,
 };
-use crate::commands::check::{CheckReport, stopped_by_threshold};
+use crate::commands::check::{CheckAnswer, stopped_by_threshold};
 use crate::view::findings::{is_refused, limit_each_code};
 use crate::view::words::{count, printable, printable_lines};
 
@@ -90,7 +89,7 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     let site = arguments.queue.open()?;
     let source = read_formula(formula, Some(&site))?;
     let is_document = arguments.answer.format.is_document();
-    show_site(site_given, &site, is_document);
+    site_given.show(&site, is_document);
     let is_fixed = arguments.fix || arguments.unsafe_fixes;
     // --qmgr prints them as comments beside the command; --fix prints the formula alone
     let mut warnings = Warnings::new(arguments.qmgr || is_document && !is_fixed);
@@ -120,11 +119,11 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         for found in &mut formula.checked.findings {
             *found = found.clone().worded(in_options);
         }
-        let report = CheckReport {
+        let answer = CheckAnswer {
             source: &formula.source,
             checked: &formula.checked,
         };
-        Output::new(arguments.answer, &warnings.into_answer()).write(&report, out)?;
+        Output::new(arguments.answer, &warnings.into_answer()).write(&answer, out)?;
     }
     // a hidden error counts only if it prevents the command from being printed
     let is_fine = !formula.checked.has_errors() && formula.reaches_server();
@@ -177,7 +176,7 @@ impl CheckedFormula {
             return;
         }
         let codes = self.hidden.join(", ");
-        report(
+        print_message(
             "note",
             format_args!(
                 "{codes}: an error that is not shown, because of --select or --allow; the formula does not work all the same"
@@ -237,7 +236,7 @@ fn report_fixes(formula: &str, applied: &[&Diagnostic]) {
         .for_each(|found| report_fix(formula, found));
     for (code, more) in others {
         let more = count(more, "more place");
-        report("fixed", format_args!("{code}: and {more}"));
+        print_message("fixed", format_args!("{code}: and {more}"));
     }
 }
 
@@ -251,7 +250,7 @@ fn report_fix(formula: &str, found: &Diagnostic) {
         (_, true) => format!("removed `{old}`"),
         _ => format!("replaced `{old}` by `{new}`"),
     };
-    report("fixed", format_args!("{}: {change}", found.code));
+    print_message("fixed", format_args!("{}: {change}", found.code));
 }
 
 /// Prints the command that sets the formula, and that of a threshold that is set with it, or says
@@ -266,7 +265,7 @@ fn write_qmgr_commands(
     let is_in_force = is_in_force(&formula.source, site);
     if let Some(obstacle) = obstacle(formula, arguments.force, is_in_force) {
         let message = format!("no qmgr command is printed for {obstacle}");
-        report("error", message);
+        print_message("error", message);
         return Ok(Outcome::Findings);
     }
     // the command does not show how many jobs the threshold stops

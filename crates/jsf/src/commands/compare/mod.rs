@@ -33,7 +33,7 @@ pub mod run;
 
 /// A comparison, ready to be written.
 #[derive(Debug, Clone, Copy)]
-pub struct CompareReport<'a> {
+pub struct CompareAnswer<'a> {
     /// The texts of the formulas.
     pub formulas: OldNew<&'a str>,
     /// The jobs under both rankings, and what changes.
@@ -64,15 +64,15 @@ pub struct ComparePageParts {
 pub struct ListedJobs {
     /// The number of jobs in a list; `None`: ten, or all that the filter leaves.
     top: Option<usize>,
-    /// Whether the rows of the report were chosen by a filter. They are then all listed, whether
+    /// Whether the rows of the answer were chosen by a filter. They are then all listed, whether
     /// they move or not.
     is_filtered: bool,
 }
 
-impl Answer for CompareReport<'_> {
+impl Answer for CompareAnswer<'_> {
     /// What only a page shows of it is in the order of the page, which begins with the answer.
     fn document(&self) -> Document<'_> {
-        let CompareReport { compared, page, .. } = *self;
+        let CompareAnswer { compared, page, .. } = *self;
         let comparison = &compared.comparison;
         let is_changed = comparison.moved() > 0 || !comparison.being_considered.is_empty();
         let mut who = None;
@@ -141,7 +141,7 @@ impl Answer for CompareReport<'_> {
     }
 }
 
-impl<'a> CompareReport<'a> {
+impl<'a> CompareAnswer<'a> {
     /// The numbers that concern the whole queue.
     pub(crate) fn numbers(&self) -> impl Serialize {
         let comparison = &self.compared.comparison;
@@ -461,7 +461,7 @@ impl<'a> CompareReport<'a> {
             .table(Table::from_rows(columns, rows))
     }
 
-    /// The moves of the jobs that the report lists.
+    /// The moves of the jobs that the answer lists.
     fn moves_of(self) -> Vec<JobMove> {
         let mut moves = Vec::with_capacity(self.rows.len());
         for &row in self.rows {
@@ -483,12 +483,12 @@ pub fn compared_rows(comparison: &Comparison) -> Vec<usize> {
     comparison.moves().map(|job| job.row).collect()
 }
 
-impl Serialize for CompareReport<'_> {
+impl Serialize for CompareAnswer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let ComparedQueue {
             comparison, sides, ..
         } = self.compared;
-        let report = object! {
+        let answer = object! {
             old: side(self.formulas.old, &sides.old.rules),
             new: side(self.formulas.new, &sides.new.rules),
             jobs: Each(|| self.rows.iter().map(|&row| self.job(row))),
@@ -505,7 +505,7 @@ impl Serialize for CompareReport<'_> {
             sizes: groups(&comparison.sizes),
             decides: self.decides,
         };
-        report.serialize(serializer)
+        answer.serialize(serializer)
     }
 }
 

@@ -14,15 +14,13 @@ use jsf_site::{
 };
 
 use crate::answer::Format;
-use crate::cli::args::{AnswerArgs, CsvArgs, FilterArgs, FormulaArgs, ReportArgs, number_of_jobs};
-use crate::cli::output::{self, Output, format};
-use crate::cli::output::{Warnings, report_errors};
-use crate::cli::queue::select_rows_or_warn;
-use crate::cli::site::{PolicyArg, Reader, SiteArgs, require_one_reader};
 use crate::cli::{
-    CliError, FormulaOptions, GivenFormula, Outcome, Progress, read_formula, report, show_site,
+    AnswerArgs, CliError, CsvArgs, FilterArgs, FormulaArgs, FormulaOptions, GivenFormula, Outcome,
+    Output, PolicyArg, Progress, Reader, ReportArgs, SiteArgs, Warnings, assessed_tree, format,
+    number_of_jobs, print_message, read_formula, report_errors, require_one_reader,
+    select_rows_or_warn, threshold,
 };
-use crate::commands::compare::{ComparePageParts, CompareReport, ListedJobs, compared_rows};
+use crate::commands::compare::{CompareAnswer, ComparePageParts, ListedJobs, compared_rows};
 use crate::view::words::count;
 
 pub(crate) const NO_OLD_FORMULA: &str = "no formula to compare --new with: give --old FORMULA";
@@ -114,10 +112,10 @@ pub struct CompareArgs {
     /// The old job_sort_formula_threshold
     ///
     /// A job whose value is at most X does not run
-    #[arg(long, alias = "threshold-old", value_name = "X", allow_hyphen_values = true, value_parser = crate::cli::site::threshold)]
+    #[arg(long, alias = "threshold-old", value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
     old_threshold: Option<f64>,
     /// The new job_sort_formula_threshold
-    #[arg(long, alias = "threshold-new", value_name = "X", allow_hyphen_values = true, value_parser = crate::cli::site::threshold)]
+    #[arg(long, alias = "threshold-new", value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
     new_threshold: Option<f64>,
     /// The site.
     #[command(flatten)]
@@ -163,7 +161,7 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     // what is wrong with either is drawn
     let OldNew { old, new } = opened.formulas.as_ref().map(GivenFormula::parsed);
     let (old, new) = (old?, new?);
-    show_site(&arguments.site, old_site, is_document);
+    arguments.site.show(old_site, is_document);
     let mut warnings = Warnings::new(is_document);
     let names = [old.names(), new.names()].concat();
     for site in [old_site, new_site] {
@@ -197,7 +195,7 @@ fn report_changes(compared: &ComparedQueue, first: usize) -> bool {
     let changes = compared.comparison.changed_among_first(first);
     if changes > 0 {
         let jobs = count(changes, "job");
-        report(
+        print_message(
             "error",
             format_args!("{jobs} among the first {first} of either order moved"),
         );
@@ -208,7 +206,7 @@ fn report_changes(compared: &ComparedQueue, first: usize) -> bool {
     if is_undecided {
         let message =
             "no job is considered under either formula, so --fail-on-change cannot be answered";
-        report("error", message);
+        print_message("error", message);
     }
     is_undecided
 }
@@ -329,7 +327,7 @@ impl<'a> Opened<'a> {
         if arguments.answer.format != Format::Csv || has_page {
             decides = compared.decides();
         }
-        let report = CompareReport {
+        let answer = CompareAnswer {
             formulas: self.formulas.as_ref().map(GivenFormula::text),
             compared,
             rows: &rows,
@@ -352,7 +350,7 @@ impl<'a> Opened<'a> {
             page_file: arguments.page.page_file(sites, files.collect()),
             ..Output::new(arguments.answer, warnings)
         }
-        .write(&report, out)
+        .write(&answer, out)
     }
 
     /// Whether both sides are the same formula at the same site.
@@ -370,7 +368,7 @@ impl<'a> Opened<'a> {
         let first = usize::from(self.is_one());
         for (side, formula, findings) in &sides[first..] {
             if !self.is_one() && !findings.is_empty() {
-                report("note", format_args!("findings of the {side} formula:"));
+                print_message("note", format_args!("findings of the {side} formula:"));
             }
             formula.draw(findings.iter().cloned());
         }
@@ -387,7 +385,7 @@ impl<'a> Opened<'a> {
         }
         Ok(ComparePageParts {
             findings: drawn,
-            tree: output::tree(self.new_site())?,
+            tree: assessed_tree(self.new_site())?,
         })
     }
 }
@@ -464,12 +462,12 @@ impl CompareArgs {
             || self.old_policy.or(self.new_policy).is_some()
     }
 
-    fn rules(&self, policy: Option<PolicyArg>, threshold: Option<f64>) -> SiteOptions {
-        let mut rules = self.site.rules(threshold);
+    fn options(&self, policy: Option<PolicyArg>, threshold: Option<f64>) -> SiteOptions {
+        let mut options = self.site.options(threshold);
         if let Some(PolicyArg::One(policy)) = policy {
-            rules.policy = Some(policy);
+            options.policy = Some(policy);
         }
-        rules
+        options
     }
 }
 
@@ -529,16 +527,17 @@ fn open_sites(
             is_same &= old_files.all(*role) == new_files.all(*role);
         }
     }
-    let old_rules = arguments.rules(old_policy, arguments.old_threshold);
-    let mut new_rules = arguments.rules(new_policy, arguments.new_threshold);
-    is_same &= old_rules.policy == new_rules.policy && old_rules.threshold == new_rules.threshold;
-    let old = Site::from_files(old_files, old_rules)?;
+    let old_options = arguments.options(old_policy, arguments.old_threshold);
+    let mut new_options = arguments.options(new_policy, arguments.new_threshold);
+    is_same &=
+        old_options.policy == new_options.policy && old_options.threshold == new_options.threshold;
+    let old = Site::from_files(old_files, old_options)?;
     if is_same {
         return Ok((old, None));
     }
     // the new weights do not tell when the old priorities were computed
-    new_rules.at = new_rules.at.or(old.priorities_at());
-    let new = Site::from_files(new_files, new_rules)?;
+    new_options.at = new_options.at.or(old.priorities_at());
+    let new = Site::from_files(new_files, new_options)?;
     Ok((old, Some(new)))
 }
 

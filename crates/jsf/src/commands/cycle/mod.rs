@@ -18,7 +18,7 @@ pub mod run;
 
 /// A cycle, and what is shown of it.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct CycleReport<'a> {
+pub struct CycleAnswer<'a> {
     /// The formula; `None` if the scheduler has none.
     pub formula: Option<&'a str>,
     /// The cycle.
@@ -35,7 +35,7 @@ pub struct CycleReport<'a> {
     pub checked: Option<&'a Checked>,
 }
 
-impl Answer for CycleReport<'_> {
+impl Answer for CycleAnswer<'_> {
     fn document(&self) -> Document<'_> {
         let cycle = self.cycle;
         let mut facts = Vec::new();
@@ -86,7 +86,7 @@ impl Answer for CycleReport<'_> {
 /// The most entities or jobs that the headline names.
 const MAX_NAMED: usize = 3;
 
-impl<'a> CycleReport<'a> {
+impl<'a> CycleAnswer<'a> {
     fn is_shown(&self, id: &str) -> bool {
         let mut jobs = self.jobs.iter();
         self.jobs.is_empty() || jobs.any(|job| job == id || is_subjob_of(id, job))

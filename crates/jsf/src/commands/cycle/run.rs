@@ -8,14 +8,12 @@ use clap::Args;
 use jsf_openpbs::check::error_findings;
 use jsf_site::{CycleRequest, RankedQueue, SiteError};
 
-use crate::cli::args::processors;
-use crate::cli::queue::{JobFilter, NO_MATCH};
 use crate::cli::{
-    AnswerArgs, CliError, EntityArgs, GivenFormula, JobArgs, Outcome, Output, QueueArgs, Warnings,
-    draw_all, read_formula, report_errors, select_rows_or_warn, show_site, unknown_jobs_error,
-    warn, warn_all,
+    AnswerArgs, CliError, EntityArgs, GivenFormula, JobArgs, JobFilter, NO_MATCH, Outcome, Output,
+    QueueArgs, Warnings, draw_all, processors, read_formula, report_errors, select_rows_or_warn,
+    unknown_jobs_error, warn, warn_all,
 };
-use crate::commands::cycle::CycleReport;
+use crate::commands::cycle::CycleAnswer;
 use crate::commands::rank::all_rows;
 
 /// `jsf cycle`
@@ -68,7 +66,7 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
     let is_document = arguments.answer.format.is_document();
     let (jobs, entities) = (&arguments.jobs.job, &arguments.entities.entity);
     let site = arguments.queue.open()?;
-    show_site(site_given, &site, is_document);
+    site_given.show(&site, is_document);
     let mut formula = None;
     // a scheduler without a formula has cycles too
     if given.is_given() || site.formula_text().is_ok() {
@@ -116,7 +114,7 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
             cycle.retain_rows(&HashSet::new());
         }
     }
-    let mut report = CycleReport {
+    let mut answer = CycleAnswer {
         formula: formula.as_ref().map(GivenFormula::text),
         cycle: &cycle,
         jobs: &cycle.asked,
@@ -140,9 +138,9 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         }
         if is_document {
             checked = site.check_ranked(&given.submitted, ranked);
-            report.checked = Some(&checked);
+            answer.checked = Some(&checked);
         }
     }
-    Output::new(arguments.answer, &warnings.into_answer()).write(&report, out)?;
+    Output::new(arguments.answer, &warnings.into_answer()).write(&answer, out)?;
     Ok(outcome)
 }

@@ -40,7 +40,7 @@ const MAX_LISTED: usize = 10;
 
 /// Explanations of jobs, ready to be written.
 #[derive(Clone, Copy)]
-pub struct ExplainReport<'a> {
+pub struct ExplainAnswer<'a> {
     /// The formula's text.
     pub formula: &'a str,
     /// The ranked queue.
@@ -55,23 +55,23 @@ pub struct ExplainReport<'a> {
     pub preemption: &'a [String],
 }
 
-impl Answer for ExplainReport<'_> {
+impl Answer for ExplainAnswer<'_> {
     fn document(&self) -> Document<'_> {
-        let report = *self;
+        let answer = *self;
 
-        let jobs = &report.explanations.jobs;
-        let decides = report.queue.decides();
-        let mut sections = vec![Section::formulas(report.formula, report.formula)];
+        let jobs = &answer.explanations.jobs;
+        let decides = answer.queue.decides();
+        let mut sections = vec![Section::formulas(answer.formula, answer.formula)];
         for job in jobs {
             let mut of = String::new();
             if jobs.len() > 1 {
-                let id = report.table().id(job.row);
-                let sentence = format!("{}.", report.place_in_words(job));
+                let id = answer.table().id(job.row);
+                let sentence = format!("{}.", answer.place_in_words(job));
                 sections.push(Section::new(id).prose(sentence).in_full());
                 of = format!(" of {id}");
             }
             let explained = ExplainedJob {
-                report,
+                answer,
                 job,
                 of: &of,
                 decides: &decides,
@@ -81,15 +81,15 @@ impl Answer for ExplainReport<'_> {
         Document {
             command: "jsf explain",
             title: "Why a job has its place".to_owned(),
-            headline: report.headline(),
-            facts: report.facts(&decides),
+            headline: answer.headline(),
+            facts: answer.facts(&decides),
             sections,
             read_on: "jsf trajectory --job ID",
         }
     }
 }
 
-impl<'a> ExplainReport<'a> {
+impl<'a> ExplainAnswer<'a> {
     fn table(&self) -> &'a JobTable {
         &self.queue.table
     }
@@ -441,7 +441,7 @@ impl<'a> ExplainReport<'a> {
     }
 }
 
-impl Serialize for ExplainReport<'_> {
+impl Serialize for ExplainAnswer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut jobs = Vec::new();
         for job in &self.explanations.jobs {
@@ -465,7 +465,7 @@ const MAX_NAMED: usize = 10;
 /// A job that is explained.
 #[derive(Clone, Copy)]
 struct ExplainedJob<'a, 'o> {
-    report: ExplainReport<'a>,
+    answer: ExplainAnswer<'a>,
     job: &'a Explanation,
     /// What names it in the headings of its sections, if there are several jobs.
     of: &'o str,
@@ -476,13 +476,13 @@ struct ExplainedJob<'a, 'o> {
 impl<'a> ExplainedJob<'a, '_> {
     fn sections(self) -> Vec<Section<'a>> {
         let Self {
-            report, job, of, ..
+            answer, job, of, ..
         } = self;
         let mut sections = Vec::new();
         if let Some(reached) = job.reached {
             let mut sentence = waiting_sentence(job, reached);
             if !of.is_empty() {
-                sentence = format!("`{}`: {sentence}", report.table().id(job.row));
+                sentence = format!("`{}`: {sentence}", answer.table().id(job.row));
             }
             sections.push(Section::new("").prose(sentence));
         }
@@ -574,7 +574,7 @@ impl<'a> ExplainedJob<'a, '_> {
             let part = Cell::Node {
                 lines,
                 depth: node.depth,
-                text: excerpt(self.report.part(node), MAX_CODE),
+                text: excerpt(self.answer.part(node), MAX_CODE),
                 is_code: true,
             };
             rows.push(cells![part, &node.value]);
@@ -584,7 +584,7 @@ impl<'a> ExplainedJob<'a, '_> {
     }
 
     fn shares(self) -> Option<Section<'a>> {
-        let explanations = self.report.explanations;
+        let explanations = self.answer.explanations;
         let view = path_view(explanations.shares.as_ref(), self.job)?;
         let heading = format!(
             "shares{}, from the root to the entity (usage in {})",
@@ -602,27 +602,27 @@ impl<'a> ExplainedJob<'a, '_> {
     /// The jobs ahead and behind, with the job itself between them.
     fn neighbours(self) -> Option<Section<'a>> {
         let Self {
-            report, job, of, ..
+            answer, job, of, ..
         } = self;
         let rank = job.rank?;
         if job.above.is_empty() && job.below.is_empty() {
             return None;
         }
-        let terms = TermColumns::new(&report.queue.program);
+        let terms = TermColumns::new(&answer.queue.program);
         let shown = deciding_terms(&terms, job);
         let mut jobs = Vec::new();
-        let shown_job = |near: &Neighbour| (near.rank.to_string(), near.row, report.note(near));
+        let shown_job = |near: &Neighbour| (near.rank.to_string(), near.row, answer.note(near));
         jobs.extend(job.above.iter().rev().map(shown_job));
         jobs.push((format!("> {rank}"), job.row, "this job".to_owned()));
         jobs.extend(job.below.iter().map(shown_job));
-        let table = report.table();
+        let table = answer.table();
         let mut rows = Vec::new();
         for (rank, row, note) in jobs {
             let mut cells = cells![
                 Cell::Written(rank, None),
                 table.id(row),
                 Cell::prose(table.entity(row)),
-                report.value(row).map(Cell::Score),
+                answer.value(row).map(Cell::Score),
             ];
             if !shown.is_empty() {
                 let values = terms.values(table, row);
@@ -652,11 +652,11 @@ impl<'a> ExplainedJob<'a, '_> {
     /// How much the job lacks to a rank, and which changes of one input give it.
     fn changes(self, goal: usize) -> Section<'a> {
         let Self {
-            report, job, of, ..
+            answer, job, of, ..
         } = self;
         let mut shown = Vec::from_iter(&job.changes.found);
         // all other jobs wait too
-        shown.retain(|change| change.means != Means::Wait && report.is_plausible(change));
+        shown.retain(|change| change.means != Means::Wait && answer.is_plausible(change));
         let section = Section::new(format!("what one change gives{of}"));
         let mut lacking = self.lacking_sentence(goal);
         if shown.is_empty() {
@@ -687,11 +687,11 @@ impl<'a> ExplainedJob<'a, '_> {
 
     /// Which job has a rank, and how much more value it has.
     fn lacking_sentence(self, goal: usize) -> String {
-        let Self { report, job, .. } = self;
-        let other = report.queue.ranking.order()[goal - 1];
-        let value = report.value(other).unwrap_or(f64::NAN);
-        let lacking = value - report.value(job.row).unwrap_or(f64::NAN);
-        let id = report.table().id(other);
+        let Self { answer, job, .. } = self;
+        let other = answer.queue.ranking.order()[goal - 1];
+        let value = answer.value(other).unwrap_or(f64::NAN);
+        let lacking = value - answer.value(job.row).unwrap_or(f64::NAN);
+        let id = answer.table().id(other);
         let mut there = format!("rank {goal} is `{id}` with {}", score_in_words(value));
         if lacking > 0.0 && lacking.is_finite() {
             // a whole number has all its digits

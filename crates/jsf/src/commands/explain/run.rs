@@ -8,13 +8,11 @@ use job_sort_formula::diagnostic::Severity;
 use jsf_openpbs::amounts::parse_duration;
 use jsf_site::{CycleRequest, DescribedJob, ExplainOptions, RankRequest};
 
-use crate::cli::args::number_within;
-use crate::cli::queue::JobFilter;
 use crate::cli::{
-    AnswerArgs, CliError, EntityArgs, JobArgs, OpenedQueue, Outcome, Output, Progress, QueueArgs,
-    ReportArgs, report_errors, select_rows_or_warn,
+    AnswerArgs, CliError, EntityArgs, JobArgs, JobFilter, OpenedQueue, Outcome, Output, Progress,
+    QueueArgs, ReportArgs, number_within, report_errors, select_rows_or_warn,
 };
-use crate::commands::explain::ExplainReport;
+use crate::commands::explain::ExplainAnswer;
 use crate::commands::rank::all_rows;
 
 /// The width of the tables, whose cells may be very long, where standard output is no terminal.
@@ -166,7 +164,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         at: arguments.queue.site.at,
         ..CycleRequest::default()
     };
-    let report = ExplainReport {
+    let answer = ExplainAnswer {
         formula: opened.given.text(),
         queue: &queue,
         explanations: &explanations,
@@ -179,7 +177,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         page_file: arguments.page.page_file(vec![site], Vec::new()),
         ..Output::new(arguments.answer, &warnings.into_answer())
     }
-    .write(&report, out)?;
+    .write(&answer, out)?;
     // of a job that fails itself the explanation says how many others do
     if !fails {
         report_errors(arguments.queue.site.on_error, "the formula", &queue);

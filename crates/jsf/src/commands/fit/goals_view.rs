@@ -12,7 +12,7 @@ use jsf_fit::goals::{
 use jsf_simulate::{GoalState, MeanChange, Measure};
 
 use crate::answer::Answer;
-use crate::commands::fit::GoalFitReport;
+use crate::commands::fit::GoalFitAnswer;
 use crate::commands::simulate::view::{
     DOUBT, effect, interval_in_brackets, validation_fact, warning_lines, warning_sections,
 };
@@ -30,7 +30,7 @@ const DAYS_TO_JUDGE: f64 = 42.0;
 /// The most groups of a chart.
 const MAX_GROUPS: usize = 20;
 
-impl Answer for GoalFitReport<'_> {
+impl Answer for GoalFitAnswer<'_> {
     fn document(&self) -> Document<'_> {
         let fit = &self.fit;
         let mut sections = vec![Section::formulas(
@@ -56,7 +56,7 @@ impl Answer for GoalFitReport<'_> {
     }
 }
 
-impl GoalFitReport<'_> {
+impl GoalFitAnswer<'_> {
     fn facts(&self) -> Vec<Fact> {
         let fit = &self.fit;
         let formula = &fit.held_out.current.formula;

@@ -28,7 +28,7 @@ pub mod run;
 
 /// A fit to wishes, and the command that sets its formula.
 #[derive(Debug)]
-pub struct WishFitReport<'a> {
+pub struct WishFitAnswer<'a> {
     /// The template.
     template: &'a str,
     /// The fit.
@@ -39,7 +39,7 @@ pub struct WishFitReport<'a> {
     pub warnings: Vec<String>,
 }
 
-impl<'a> WishFitReport<'a> {
+impl<'a> WishFitAnswer<'a> {
     /// The answer, without warnings.
     pub fn new(site: &Site, template: &'a Template, fit: WishFit) -> Self {
         Self {
@@ -51,7 +51,7 @@ impl<'a> WishFitReport<'a> {
     }
 }
 
-impl Serialize for WishFitReport<'_> {
+impl Serialize for WishFitAnswer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let fit = &self.fit;
         let (recommendation, reason) = if fit.is_feasible {
@@ -59,7 +59,7 @@ impl Serialize for WishFitReport<'_> {
         } else {
             (Recommendation::None, "wishes missed")
         };
-        let report = object! {
+        let answer = object! {
             #[serde(flatten)]
             fit,
             #[serde(flatten)]
@@ -72,11 +72,11 @@ impl Serialize for WishFitReport<'_> {
             objective: (),
             warnings: &self.warnings,
         };
-        report.serialize(serializer)
+        answer.serialize(serializer)
     }
 }
 
-impl Answer for WishFitReport<'_> {
+impl Answer for WishFitAnswer<'_> {
     fn document(&self) -> Document<'_> {
         let fit = &self.fit;
         let search = format!("a search (seed {}, {} rankings)", fit.seed, fit.evaluations);
@@ -130,7 +130,7 @@ fn unmet_wishes(fit: &WishFit) -> Option<String> {
 
 /// A fit to goals, and the command that sets its formula.
 #[derive(Debug)]
-pub struct GoalFitReport<'a> {
+pub struct GoalFitAnswer<'a> {
     /// The template.
     template: &'a str,
     /// The fit.
@@ -139,7 +139,7 @@ pub struct GoalFitReport<'a> {
     pub to_set: FormulaToSet,
 }
 
-impl<'a> GoalFitReport<'a> {
+impl<'a> GoalFitAnswer<'a> {
     /// The answer.
     pub fn new(site: &Site, template: &'a Template, fit: GoalFit) -> Self {
         Self {
@@ -150,7 +150,7 @@ impl<'a> GoalFitReport<'a> {
     }
 }
 
-impl Serialize for GoalFitReport<'_> {
+impl Serialize for GoalFitAnswer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let fit = &self.fit;
         let held_out = &fit.held_out;
@@ -174,7 +174,7 @@ impl Serialize for GoalFitReport<'_> {
                 best: exclusion.best,
             });
         }
-        let report = object! {
+        let answer = object! {
             #[serde(flatten)]
             fit,
             #[serde(flatten)]
@@ -208,7 +208,7 @@ impl Serialize for GoalFitReport<'_> {
             #[serde(flatten)]
             exclusions: (!exclusions.is_empty()).then_some(object! { exclusions }),
         };
-        report.serialize(serializer)
+        answer.serialize(serializer)
     }
 }
 

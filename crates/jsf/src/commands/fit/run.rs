@@ -13,18 +13,13 @@ use jsf_openpbs::check::Verdict;
 use jsf_site::{FormulaText, Site};
 
 use crate::answer::Answer;
-use crate::cli::args::{
-    AnswerArgs, FormulaArgs, ReportArgs, argument_of_log, number_within, require_simulated_rules,
-    simulated_files, simulation, workload_readers,
-};
-use crate::cli::output::Output;
-use crate::cli::site::{SiteArgs, require_one_reader};
 use crate::cli::{
-    CliError, FormulaOptions, Outcome, Progress, draw, draw_all, read_formula, show_site, warn,
-    warn_all,
+    AnswerArgs, CliError, FormulaArgs, FormulaOptions, Outcome, Output, Progress, ReportArgs,
+    SiteArgs, argument_of_log, draw, draw_all, number_within, read_formula, require_one_reader,
+    warn, warn_all,
 };
 use crate::commands::fit::goals_view::is_missed;
-use crate::commands::fit::{GoalFitReport, SearchOptions, WishFitReport};
+use crate::commands::fit::{GoalFitAnswer, SearchOptions, WishFitAnswer};
 use crate::commands::simulate::run::{end_simulation_at_interrupt, messages, until_interrupted};
 use crate::log_options::{LogOptions, MAX_WISHES_BYTES, read_goals, read_text};
 
@@ -167,7 +162,7 @@ fn fit_queue(
     template: &Template,
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
-    let site = arguments.site.open(&FormulaArgs::default(), None)?;
+    let site = arguments.site.open(None, None)?;
     require_working(arguments, &site, template)?;
     let wishes = read_wishes(arguments)?;
     let options = arguments.search.for_wishes();
@@ -179,9 +174,9 @@ fn fit_queue(
     drop(progress);
     let fit = fit.map_err(wish_error)?;
     warn_if_interrupted(!fit.is_complete);
-    let report = WishFitReport::new(&site, template, fit);
-    write(arguments, &site, &report, out)?;
-    let is_fine = report.fit.is_feasible && !report.to_set.has_errors();
+    let answer = WishFitAnswer::new(&site, template, fit);
+    write(arguments, &site, &answer, out)?;
+    let is_fine = answer.fit.is_feasible && !answer.to_set.has_errors();
     Ok(Outcome::fine_if(is_fine))
 }
 
@@ -194,9 +189,9 @@ fn fit_log(
     let Some(path) = &arguments.goals else {
         return Err(CliError::usage("no goals: give a file"));
     };
-    require_simulated_rules(&arguments.site)?;
-    let files = simulated_files(&arguments.site)?.for_workload();
-    let site = Site::from_files(files, arguments.site.rules(None))?;
+    arguments.site.require_simulated_rules()?;
+    let files = arguments.site.simulated_files()?.for_workload();
+    let site = Site::from_files(files, arguments.site.options(None))?;
     require_working(arguments, &site, template)?;
     let goals = read_goals(path, &site)?;
     let in_force = match &arguments.old {
@@ -215,7 +210,7 @@ fn fit_log(
     for message in [warnings, messages(&workload, true)].concat() {
         warn(message);
     }
-    let simulation = simulation(log, &arguments.site);
+    let simulation = log.simulation(arguments.site.starting_usage());
     let search = &arguments.search;
     let options = search.for_goals(in_force, log, simulation);
     let progress = Progress::start("simulating");
@@ -236,14 +231,14 @@ fn fit_log(
     if !arguments.answer.format.is_document() {
         warn_all(&fit.held_out.warnings);
     }
-    let report = GoalFitReport::new(&site, template, fit);
-    write(arguments, &site, &report, out)?;
-    let mut is_fine = match report.fit.reason.recommendation() {
-        Recommendation::Use => !report.to_set.has_errors(),
+    let answer = GoalFitAnswer::new(&site, template, fit);
+    write(arguments, &site, &answer, out)?;
+    let mut is_fine = match answer.fit.reason.recommendation() {
+        Recommendation::Use => !answer.to_set.has_errors(),
         Recommendation::Keep => true,
         Recommendation::None => false,
     };
-    for goal in &report.fit.goals {
+    for goal in &answer.fit.goals {
         is_fine &= !is_missed(goal);
     }
     Ok(Outcome::fine_if(is_fine))
@@ -252,7 +247,9 @@ fn fit_log(
 /// The server must take the template with its start values, and know its names; what is wrong
 /// otherwise is drawn.
 fn require_working(arguments: &FitArgs, site: &Site, template: &Template) -> Result<(), CliError> {
-    show_site(&arguments.site, site, arguments.answer.format.is_document());
+    arguments
+        .site
+        .show(site, arguments.answer.format.is_document());
     warn_all(&site.warnings());
     let source = FormulaText::new(template.fill(&starts(template)))?;
     let submitted = source.submitted(arguments.site.numbers);
@@ -326,7 +323,7 @@ fn require_one_file(arguments: &FitArgs) -> Result<(), CliError> {
         ("--wishes", arguments.wishes.as_deref()),
         ("--goals", arguments.goals.as_deref()),
     ];
-    require_one_reader(&before, &arguments.site, &workload_readers(&arguments.log))
+    require_one_reader(&before, &arguments.site, &arguments.log.readers())
 }
 
 /// The files that are read besides those of the site.

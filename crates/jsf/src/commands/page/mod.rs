@@ -1,7 +1,7 @@
 //! `jsf page`: a page on which a formula is edited while the queue follows, and what the page shows
 //! after each change.
 //!
-//! In: a [`WhatIf`] and the text of a formula. Out: JSON with the sections that the reports have,
+//! In: a [`WhatIf`] and the text of a formula. Out: JSON with the sections that the documents have,
 //! which the page's script turns into elements, and the findings with their places in the text.
 
 use std::collections::BTreeSet;
@@ -21,8 +21,8 @@ use minijinja::context;
 use serde::Serialize;
 
 use crate::answer::{Answer, object};
-use crate::commands::check::CheckReport;
-use crate::commands::compare::{CompareReport, ListedJobs, compared_rows};
+use crate::commands::check::CheckAnswer;
+use crate::commands::compare::{CompareAnswer, ListedJobs, compared_rows};
 use crate::commands::shares::view::tree_section;
 use crate::view::document::{
     Cell, Column, SCRIPT, STYLE, Section, Table, TerminalStyle, base64, cells, page_facts,
@@ -130,7 +130,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     let formula = what_if.formula()?;
     let checked = what_if.check(formula).ok();
     let decides = queue.decides();
-    let report = CompareReport {
+    let answer = CompareAnswer {
         formulas: OldNew::new(what_if.in_force(), formula),
         compared: queue,
         rows: &rows,
@@ -141,20 +141,20 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     };
     let mut sections = Vec::new();
     if shown.is_complete {
-        sections.extend(report.chart_sections());
+        sections.extend(answer.chart_sections());
         sections.extend(group_sections(&queue.comparison, false));
         sections.extend(what_if.tree().map(tree_section));
     }
-    let formulas = Section::formulas(report.formulas.old, report.formulas.new);
+    let formulas = Section::formulas(answer.formulas.old, answer.formulas.new);
     let mut warnings = Vec::new();
     for warning in &queue.warnings {
         warnings.push(printable(&warning.to_string()).into_owned());
     }
     let update = object! {
-        headline: sentence_pieces(&report.headline()),
-        facts: page_facts(&report.facts()),
+        headline: sentence_pieces(&answer.headline()),
+        facts: page_facts(&answer.facts()),
         // as `jsf compare` writes them as JSON
-        numbers: report.numbers(),
+        numbers: answer.numbers(),
         formulas: page_sections(&[formulas]).remove(0),
         queue: page_sections(&[jobs(queue, shown)]).remove(0),
         sections: page_sections(&sections),
@@ -271,12 +271,12 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
         findings: Vec::new(),
         ..checked.clone()
     };
-    let report = CheckReport {
+    let answer = CheckAnswer {
         source: &source,
         checked: &without_findings,
     };
     TerminalStyle::default()
-        .write(&report.document(), &mut verdict)
+        .write(&answer.document(), &mut verdict)
         .ok()?;
     let sentence = verdict_sentence(checked, "this");
     let update = object! {

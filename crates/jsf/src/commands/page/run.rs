@@ -7,11 +7,9 @@ use clap::Args;
 use jsf_openpbs::submission::object_or_server;
 use jsf_site::{SiteError, is_stdin};
 
-use crate::cli::page_file::PageFile;
-use crate::cli::site::require_one_reader;
 use crate::cli::{
-    CliError, FormulaArgs, GivenFormula, Outcome, Progress, QueueArgs, check_and_report,
-    read_formula, show_site, warn_all,
+    CliError, GivenFormula, Outcome, PageFile, Progress, QueueArgs, check_and_report, read_formula,
+    require_one_reader, warn_all,
 };
 use crate::commands::page::WhatIfPage;
 
@@ -61,7 +59,7 @@ pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
     } = arguments;
     require_one_reader(&[], given, &[("the formula", formula.file())])?;
     // without the given formula, which is compared with that of the site
-    let site = given.open(&FormulaArgs::default(), *threshold)?;
+    let site = given.open(None, *threshold)?;
     let is_given = formula.is_given();
     let in_force = match site.formula_text() {
         Ok(in_force) => Some(in_force),
@@ -74,7 +72,7 @@ pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
         Some(in_force) if !is_given => in_force.clone(),
         _ => read_formula(formula, None)?,
     };
-    show_site(given, &site, true);
+    given.show(&site, true);
     warn_all(&site.warnings());
     let progress = Progress::start("reading the jobs");
     let bundle = site.to_bundle()?;

@@ -32,7 +32,7 @@ pub mod run;
 
 /// A ranking, ready to be written.
 #[derive(Debug)]
-pub struct RankReport<'a> {
+pub struct RankAnswer<'a> {
     /// The formula's text.
     pub formula: &'a str,
     /// The ranked queue.
@@ -183,7 +183,7 @@ fn sprio_value(program: &Program, table: &JobTable, row: usize) -> Option<Value>
     Some(Value::Int(value.round_ties_even() as i64))
 }
 
-impl Answer for RankReport<'_> {
+impl Answer for RankAnswer<'_> {
     fn document(&self) -> Document<'_> {
         let decides = self.queue.decides();
         let mut sections = vec![Section::formulas(self.formula, self.formula)];
@@ -224,19 +224,19 @@ impl Answer for RankReport<'_> {
     }
 }
 
-impl Serialize for RankReport<'_> {
+impl Serialize for RankAnswer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let report = object! {
+        let answer = object! {
             formula: self.formula,
             jobs: Each(|| self.rows.iter().map(|&row| self.job(row))),
             summary: self.summary(),
             decides: self.queue.decides(),
         };
-        report.serialize(serializer)
+        answer.serialize(serializer)
     }
 }
 
-impl<'a> RankReport<'a> {
+impl<'a> RankAnswer<'a> {
     /// These rows of a ranking.
     pub fn new(formula: &'a str, queue: &'a RankedQueue, rows: &'a [usize]) -> Self {
         let mut ranks = vec![0; queue.table.len()];
@@ -340,7 +340,7 @@ impl<'a> RankReport<'a> {
     fn write_ndjson(&self, out: &mut dyn Write) -> io::Result<()> {
         write_in_order(self.rows, out, |rows, text| {
             for &row in rows {
-                // every value of a report can be serialised
+                // every value of an answer can be serialised
                 _ = serde_json::to_writer(&mut *text, &self.job(row));
                 text.push(b'\n');
             }
@@ -456,7 +456,7 @@ impl<'a> RankReport<'a> {
         facts
     }
 
-    /// The jobs, in the order of the report.
+    /// The jobs, in the order of the answer.
     fn jobs(&self, decides: &[SummandAgreement]) -> Table<'_> {
         let mut columns = vec![
             Column::number("rank", 9),

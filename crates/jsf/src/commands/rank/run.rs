@@ -12,9 +12,9 @@ use jsf_site::{RankRequest, RankedQueue};
 use crate::answer::Format;
 use crate::cli::{
     AnswerArgs, CliError, CsvArgs, FilterArgs, OpenedQueue, Outcome, Output, QueueArgs, ReportArgs,
-    format, number_of_jobs, output, report_errors, select_rows_or_warn,
+    assessed_tree, format, number_of_jobs, report_errors, select_rows_or_warn,
 };
-use crate::commands::rank::{RankPageParts, RankReport, TermColumns, all_rows};
+use crate::commands::rank::{RankAnswer, RankPageParts, TermColumns, all_rows};
 
 const FORMATS: [Format; 5] = [
     Format::Human,
@@ -112,10 +112,10 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     if has_text {
         errors = shown_errors(&ranked, &rows);
     }
-    let mut answer = RankReport {
+    let mut answer = RankAnswer {
         has_inputs: arguments.inputs,
         terms: arguments.terms.then(|| TermColumns::of(&ranked)),
-        ..RankReport::new(given.text(), &ranked, &rows)
+        ..RankAnswer::new(given.text(), &ranked, &rows)
     };
     if has_text {
         let mut checked = site.check_ranked(&given.submitted, &ranked);
@@ -129,7 +129,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     }
     if has_page {
         let findings = [&*ranked.findings, &errors].concat();
-        let tree = output::tree(site)?;
+        let tree = assessed_tree(site)?;
         let side = ComparedRanking {
             table,
             ranking,

@@ -13,7 +13,7 @@ pub mod run;
 
 /// The values in a log against those of a formula.
 #[derive(Debug)]
-pub struct ReplayReport<'a> {
+pub struct ReplayAnswer<'a> {
     /// The formula's text.
     pub formula: &'a str,
     /// The version of Python that computes it.
@@ -24,7 +24,7 @@ pub struct ReplayReport<'a> {
     pub replay: &'a Replay,
 }
 
-impl Serialize for ReplayReport<'_> {
+impl Serialize for ReplayAnswer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut causes = Vec::new();
         for cause in &self.replay.causes {
@@ -45,7 +45,7 @@ impl Serialize for ReplayReport<'_> {
                 advice: advice(cause, self.replay).map(|advice| object! { advice }),
             });
         }
-        let report = object! {
+        let answer = object! {
             formula: self.formula,
             python: self.python,
             #[serde(flatten)]
@@ -53,11 +53,11 @@ impl Serialize for ReplayReport<'_> {
             summary: headline(self.replay),
             causes,
         };
-        report.serialize(serializer)
+        answer.serialize(serializer)
     }
 }
 
-impl Answer for ReplayReport<'_> {
+impl Answer for ReplayAnswer<'_> {
     fn document(&self) -> Document<'_> {
         let replay = self.replay;
         let mut sections = Vec::new();

@@ -3,12 +3,11 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::cli::site::{SiteArgs, require_one_reader};
 use crate::cli::{
-    AnswerArgs, CliError, FormulaArgs, GivenFormula, Outcome, Output, check_and_report,
-    read_formula, report, show_site, warn_all,
+    AnswerArgs, CliError, FormulaArgs, GivenFormula, Outcome, Output, SiteArgs, check_and_report,
+    print_message, read_formula, require_one_reader, warn_all,
 };
-use crate::commands::replay::ReplayReport;
+use crate::commands::replay::ReplayAnswer;
 use clap::Args;
 
 /// `jsf replay`
@@ -48,17 +47,17 @@ pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
     let formula = ("the formula", arguments.formula.file());
     let log = ("the log", Some(&*arguments.log));
     require_one_reader(&[], &arguments.site, &[formula, log])?;
-    let site = arguments.site.open(&arguments.formula, None)?;
+    let site = arguments.site.open(arguments.formula.file(), None)?;
     let source = read_formula(&arguments.formula, Some(&site))?;
     let given = GivenFormula::new(source, arguments.site.numbers);
     let formula = given.parsed()?;
     let is_document = arguments.answer.format.is_document();
-    show_site(&arguments.site, &site, is_document);
+    arguments.site.show(&site, is_document);
     warn_all(&site.warnings());
     let outcome = check_and_report(&site, &given)?;
     let compared = site.replay(&arguments.log, formula)?;
     warn_all(&compared.warnings);
-    let answer = ReplayReport {
+    let answer = ReplayAnswer {
         formula: given.text(),
         python: site.python().0,
         python_in_words: &site.python_in_words(),
@@ -66,7 +65,7 @@ pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
     };
     Output::new(arguments.answer, &[]).write(&answer, out)?;
     if compared.replay.is_empty() {
-        report(
+        print_message(
             "error",
             format_args!(
                 "nothing was compared, so nothing is proved: no job of `{}` is in the queue; give with --queue the jobs \

@@ -149,7 +149,7 @@ struct Change {
 
 /// A tree under one policy or several.
 #[derive(Debug, Clone, Copy)]
-pub struct SharesReport<'a> {
+pub struct SharesAnswer<'a> {
     /// The policies in the order in which they are asked for.
     pub views: &'a [PolicyView<'a>],
     /// The same in the order in which people see them.
@@ -170,7 +170,7 @@ pub struct Places<'a> {
 }
 
 /// One document, or a list of them under `policies`.
-impl Serialize for SharesReport<'_> {
+impl Serialize for SharesAnswer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut policies = Vec::new();
         for view in self.views {
@@ -185,14 +185,14 @@ impl Serialize for SharesReport<'_> {
 
 /// The document of one policy. The nodes are made one by one: of a chain of nodes, all paths
 /// together take the square of its length.
-fn policy_numbers(view: &PolicyView<'_>, report: &SharesReport<'_>) -> impl Serialize {
+fn policy_numbers(view: &PolicyView<'_>, answer: &SharesAnswer<'_>) -> impl Serialize {
     let mut assumed = None;
     if view.policy.before.is_some() {
         assumed = Some(object! {
-            assumed: assumptions(report.changes),
+            assumed: assumptions(answer.changes),
             changes: Each(|| view.changes().map(|change| changed_node(view, change))),
             #[serde(flatten)]
-            places: report.places.map(|places| object! { places: places_won(places) }),
+            places: answer.places.map(|places| object! { places: places_won(places) }),
         });
     }
     object! {

@@ -11,13 +11,12 @@ use jsf_site::{
     ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest, Site, UsageChange,
 };
 
-use crate::cli::site::{PolicyArg, SiteArgs, note_idle};
 use crate::cli::{
     AnswerArgs, CliError, FormulaArgs, FormulaOptions, GivenFormula, MAX_UNKNOWN, Outcome, Output,
-    ReportArgs, Warnings, listed_name, read_formula, report_errors, show_site, unknown_jobs_error,
-    warn, warn_all,
+    PolicyArg, ReportArgs, SiteArgs, Warnings, listed_name, note_idle, read_formula, report_errors,
+    unknown_jobs_error, warn, warn_all,
 };
-use crate::commands::shares::{Places, PolicyView, SharesReport};
+use crate::commands::shares::{Places, PolicyView, SharesAnswer};
 
 /// `jsf shares`
 #[derive(Debug, Args)]
@@ -156,7 +155,7 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     };
     let given = FormulaArgs::new(options, &arguments.formula, &arguments.formula_file);
     let site = arguments.site.open_without_formula()?;
-    show_site(&arguments.site, &site, is_document);
+    arguments.site.show(&site, is_document);
     let mut warnings = Warnings::new(is_document);
     warnings.add_site(&site, &site.warnings_of_shares());
     let mut request = SharesRequest {
@@ -203,7 +202,7 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     let is_of_others = site.files().has(Role::Tree);
     let mut shown = views.clone();
     shown.sort_by_key(|view| is_of_others && view.is_pbs());
-    let answer = SharesReport {
+    let answer = SharesAnswer {
         views: &views,
         shown: &shown,
         changes: &request.changes,

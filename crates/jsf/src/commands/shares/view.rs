@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::commands::shares::{
-    Change, Places, PolicyView, SharesReport, depths, difference, end_of_path, excess, share_part,
+    Change, Places, PolicyView, SharesAnswer, depths, difference, end_of_path, excess, share_part,
     shares, usage_part,
 };
 use crate::view::charts::{Intervals, Row};
@@ -33,7 +33,7 @@ const MOST_NAMED: usize = 5;
 /// A smaller part of a whole is written as 0.
 const LEAST_SHOWN: f64 = 5e-7;
 
-impl Answer for SharesReport<'_> {
+impl Answer for SharesAnswer<'_> {
     fn document(&self) -> Document<'_> {
         let views = self.shown;
         let is_one = views.len() == 1;
@@ -84,9 +84,9 @@ impl Answer for SharesReport<'_> {
 }
 
 /// What the assumed usage changes, or the entities that are farthest from their shares.
-fn headline(report: &SharesReport<'_>, view: &PolicyView<'_>) -> String {
+fn headline(answer: &SharesAnswer<'_>, view: &PolicyView<'_>) -> String {
     if let Some(before) = view.before() {
-        return assumed_headline(report, view, &before);
+        return assumed_headline(answer, view, &before);
     }
     let entities = entities_by_excess(view.assessed, view.nodes.clone());
     // in OpenPBS the usage of every node begins at 1
@@ -125,7 +125,7 @@ fn headline(report: &SharesReport<'_>, view: &PolicyView<'_>) -> String {
 /// What becomes of the entity that is charged, who gains and who loses most by the assumed usage,
 /// and how many jobs move.
 fn assumed_headline(
-    report: &SharesReport<'_>,
+    answer: &SharesAnswer<'_>,
     view: &PolicyView<'_>,
     before: &PolicyView<'_>,
 ) -> String {
@@ -148,7 +148,7 @@ fn assumed_headline(
         told.push((node, old, new, "loses most"));
     }
     for &(node, old, new) in &changed {
-        if told.iter().all(|known| known.0 != node) && is_charged(view.tree(), node, report.changes)
+        if told.iter().all(|known| known.0 != node) && is_charged(view.tree(), node, answer.changes)
         {
             told.insert(0, (node, old, new, "changes"));
             break;
@@ -166,7 +166,7 @@ fn assumed_headline(
     if clauses.is_empty() {
         clauses.push("no factor is known to change".to_owned());
     }
-    if let Some(Places { queue, .. }) = report.places {
+    if let Some(Places { queue, .. }) = answer.places {
         let moved = grouped_number(moved_jobs(queue).len());
         let all = grouped_count(queue.comparison.moves().len(), "job");
         clauses.push(format!("{moved} of {all} moved"));
@@ -706,13 +706,13 @@ mod tests {
             };
             let mut text = Vec::new();
             let views = [PolicyView::new(&policy, nodes.clone())];
-            let report = SharesReport {
+            let answer = SharesAnswer {
                 views: &views,
                 shown: &views,
                 changes: &changes,
                 places: None,
             };
-            let document = report.document();
+            let document = answer.document();
             TerminalStyle {
                 table_width: width,
                 ..TerminalStyle::default()

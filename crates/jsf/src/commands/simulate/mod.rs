@@ -31,7 +31,7 @@ pub mod view;
 
 /// A log simulated under a formula.
 #[derive(Debug)]
-pub struct SimulationReport<'a> {
+pub struct SimulationAnswer<'a> {
     /// The formula's text.
     formula: String,
     /// The jobs of the log.
@@ -61,14 +61,14 @@ pub struct Found {
     /// The jobs for which it fails, if there are any.
     failing: Option<FailingJobs>,
     /// What is shown above the tables.
-    rules: Vec<Fact>,
+    facts: Vec<Fact>,
     /// The findings, as they are drawn in a terminal.
     drawn: Vec<String>,
     /// Whether the formula works.
     pub is_fine: bool,
 }
 
-impl<'a> SimulationReport<'a> {
+impl<'a> SimulationAnswer<'a> {
     /// The answer about a simulated log, without what is found about the formula. The jobs of the
     /// first `warm_up` seconds do not count; goals that refer to another side are judged by `old`.
     pub fn new(
@@ -104,7 +104,7 @@ impl<'a> SimulationReport<'a> {
     }
 }
 
-impl Serialize for SimulationReport<'_> {
+impl Serialize for SimulationAnswer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let workload = self.workload;
         let SimulatedQueue {
@@ -128,7 +128,7 @@ impl Serialize for SimulationReport<'_> {
         let preemptions = schedule.preemptions.as_ref();
         let validation = self.validation.as_ref();
         let shake = self.shake.as_ref();
-        let report = object! {
+        let answer = object! {
             formula: &self.formula,
             jobs: Each(|| self.started().map(|(_, job)| job)),
             processors,
@@ -156,11 +156,11 @@ impl Serialize for SimulationReport<'_> {
             #[serde(flatten)]
             shake: shake.map(|shake| object! { shake }),
         };
-        report.serialize(serializer)
+        answer.serialize(serializer)
     }
 }
 
-impl Answer for SimulationReport<'_> {
+impl Answer for SimulationAnswer<'_> {
     fn document(&self) -> Document<'_> {
         simulation_document(self)
     }
@@ -206,7 +206,7 @@ struct JobLine<'a> {
     end: i64,
 }
 
-impl<'a> SimulationReport<'a> {
+impl<'a> SimulationAnswer<'a> {
     /// The jobs that start, with their indices.
     fn started(&self) -> impl Iterator<Item = (usize, JobLine<'a>)> {
         let workload = self.workload;
@@ -316,10 +316,10 @@ const CSV_HEADER: &str = "id,entity,queue,processors,submit,old_start,new_start,
 
 /// A log simulated under two formulas, as its JSON has it.
 #[derive(Debug, Serialize)]
-pub struct SimulatedChangeReport<'a> {
+pub struct SimulatedChangeAnswer<'a> {
     /// Both sides, of the same workload.
     #[serde(flatten)]
-    sides: OldNew<SimulationReport<'a>>,
+    sides: OldNew<SimulationAnswer<'a>>,
     /// The warnings that both sides have: those about the machine and the log.
     warnings: Vec<String>,
     /// How far the waits under the old formula are from those in the log, if it has them.
@@ -355,9 +355,9 @@ struct ComparedGroup {
     within_hour: OldNew<f64>,
 }
 
-impl<'a> SimulatedChangeReport<'a> {
+impl<'a> SimulatedChangeAnswer<'a> {
     /// The answer about two simulations of the same workload.
-    pub fn new(sides: OldNew<SimulationReport<'a>>, shake: Option<Shake>) -> Self {
+    pub fn new(sides: OldNew<SimulationAnswer<'a>>, shake: Option<Shake>) -> Self {
         let OldNew { old, new } = &sides;
         let (workload, warm_up) = (old.workload, old.statistics.warm_up);
         let [before, after] = [&old.simulated.schedule, &new.simulated.schedule];
@@ -388,7 +388,7 @@ impl<'a> SimulatedChangeReport<'a> {
     }
 }
 
-impl Answer for SimulatedChangeReport<'_> {
+impl Answer for SimulatedChangeAnswer<'_> {
     fn document(&self) -> Document<'_> {
         simulated_change_document(self)
     }

@@ -24,20 +24,16 @@ use signal_hook::consts::SIGINT;
 use signal_hook::flag::{self, register_conditional_shutdown};
 
 use crate::answer::Format;
-use crate::cli::args::{
-    FormulaArgs, require_simulated_rules, simulated_files, simulation, workload_readers,
-};
-use crate::cli::output::Output;
-use crate::cli::site::{note_idle, refuse_idle, require_one_reader};
 use crate::cli::{
-    CliError, GivenFormula, Outcome, Progress, read_formula, report, show_site, warn, warn_all,
+    CliError, FormulaArgs, GivenFormula, Outcome, Output, Progress, note_idle, print_message,
+    read_formula, refuse_idle, require_one_reader, warn, warn_all,
 };
 use crate::commands::compare::run::{NO_NEW_FORMULA, NO_OLD_FORMULA, no_formula};
 use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::simulate::sweep::sweep;
 use crate::commands::simulate::tables::{cut_by_end, left_out_and_assumed};
 use crate::commands::simulate::view::{FailingJobs, failing_clause, is_fatal, named_sides};
-use crate::commands::simulate::{Found, SimulatedChangeReport, SimulationReport};
+use crate::commands::simulate::{Found, SimulatedChangeAnswer, SimulationAnswer};
 use crate::log_options::read_goals;
 use crate::view::document::Fact;
 use crate::view::sections::{facts_of, without_words};
@@ -70,22 +66,22 @@ fn simulate_one(
     let source = read_formula(&arguments.formula, Some(site))?;
     let given = GivenFormula::new(source, arguments.site.numbers);
     let simulation = Simulation::read(arguments, site, &[&given])?;
-    let mut report = simulation.simulate(&given, None)?;
-    let failing = report.found.failing.as_ref();
+    let mut answer = simulation.simulate(&given, None)?;
+    let failing = answer.found.failing.as_ref();
     let clause = failing.map(|failing| failing.clause("the formula"));
     report_failing(arguments, clause.as_slice());
     if arguments.validate {
-        let schedule = &report.simulated.schedule;
-        report.validation = Validation::new(report.workload, schedule, simulation.warm_up);
-        if report.validation.is_none() {
+        let schedule = &answer.simulated.schedule;
+        answer.validation = Validation::new(answer.workload, schedule, simulation.warm_up);
+        if answer.validation.is_none() {
             return Err(CliError::content(
                 "the log does not say how long its jobs waited, so there is nothing to compare with",
             ));
         }
     }
-    report.shake = shaken(&simulation, &[&given])?;
-    output(arguments, site).write(&report, out)?;
-    Ok(outcome(&report, true))
+    answer.shake = shaken(&simulation, &[&given])?;
+    output(arguments, site).write(&answer, out)?;
+    Ok(outcome(&answer, true))
 }
 
 /// Simulates the log under two formulas.
@@ -105,15 +101,15 @@ fn simulate_change(
         .collect();
     report_failing(arguments, &failing);
     let shake = shaken(&simulation, &[&given.old, &given.new])?;
-    let change = SimulatedChangeReport::new(sides, shake);
+    let change = SimulatedChangeAnswer::new(sides, shake);
     output(arguments, site).write(&change, out)?;
     let OldNew { old, new } = &change.sides;
     Ok(outcome(new, old.found.is_fine))
 }
 
 /// Whether the (new) formula works and meets the goals, and all else is fine.
-fn outcome(report: &SimulationReport<'_>, is_fine: bool) -> Outcome {
-    Outcome::fine_if(is_fine && report.found.is_fine && meets_goals(&report.goals))
+fn outcome(answer: &SimulationAnswer<'_>, is_fine: bool) -> Outcome {
+    Outcome::fine_if(is_fine && answer.found.is_fine && meets_goals(&answer.goals))
 }
 
 /// Whether no goal is missed.
@@ -124,7 +120,7 @@ pub(crate) fn meets_goals(goals: &[JudgedGoal]) -> bool {
 /// Says for which jobs formulas fail, where no document does.
 fn report_failing(arguments: &SimulateArgs, clauses: &[String]) {
     if !clauses.is_empty() && !arguments.answer.format.is_document() {
-        report(failure_kind(arguments), clauses.join("; "));
+        print_message(failure_kind(arguments), clauses.join("; "));
     }
 }
 
@@ -168,7 +164,7 @@ impl<'a> Simulation<'a> {
         let (warm_up, is_until_decay) = match arguments.log.warm_up_seconds() {
             Some(seconds) => (seconds, false),
             None => {
-                let options = simulation(&arguments.log, &arguments.site);
+                let options = arguments.log.simulation(arguments.site.starting_usage());
                 let warm_up = site.warm_up(&workload, &options);
                 let warm_up = warm_up.map_err(|error| without_names(arguments, error))?;
                 too_short(warm_up).iter().for_each(warn);
@@ -192,8 +188,8 @@ impl<'a> Simulation<'a> {
     fn simulate(
         &self,
         given: &GivenFormula,
-        before: Option<&SimulationReport<'_>>,
-    ) -> Result<SimulationReport<'_>, CliError> {
+        before: Option<&SimulationAnswer<'_>>,
+    ) -> Result<SimulationAnswer<'_>, CliError> {
         let Self {
             arguments,
             site,
@@ -242,8 +238,8 @@ impl<'a> Simulation<'a> {
                 checked.findings.push(found);
             }
         }
-        let rules = self.rules(given.text(), &simulated);
-        let mut report = SimulationReport::new(
+        let facts = self.facts(given.text(), &simulated);
+        let mut answer = SimulationAnswer::new(
             given.text(),
             workload,
             simulated,
@@ -251,21 +247,21 @@ impl<'a> Simulation<'a> {
             self.goals.as_ref(),
             before.map(|before| &*before.goals),
         );
-        report.found = Found {
+        answer.found = Found {
             checked: Some(checked),
             failing,
-            rules,
+            facts,
             drawn,
             is_fine,
         };
-        Ok(report)
+        Ok(answer)
     }
 
     /// Runs the simulation, shows how far it is, and ends it after Ctrl-C.
     fn run_until_interrupted(
         &self,
         formula: &Formula,
-        before: Option<&SimulationReport<'_>>,
+        before: Option<&SimulationAnswer<'_>>,
     ) -> Result<SimulatedQueue, SiteError> {
         let workload = &self.workload;
         // where Ctrl-C ended the side before, this one ends with as many jobs
@@ -295,7 +291,7 @@ impl<'a> Simulation<'a> {
         observer: &mut dyn Observer,
     ) -> Result<SimulatedQueue, SiteError> {
         let arguments = self.arguments;
-        let options = simulation(&arguments.log, &arguments.site);
+        let options = arguments.log.simulation(arguments.site.starting_usage());
         let simulated = self.site.simulate(formula, workload, options, observer);
         simulated.map_err(|error| without_names(arguments, error))
     }
@@ -338,7 +334,7 @@ impl<'a> Simulation<'a> {
 
     /// The rules of a simulation under a formula, of which those that make it believable are on the first
     /// screen, and the machine unless its size was given.
-    fn rules(&self, formula: &str, simulated: &SimulatedQueue) -> Vec<Fact> {
+    fn facts(&self, formula: &str, simulated: &SimulatedQueue) -> Vec<Fact> {
         let site = self.site;
         let machine = Fact::new("machine", machine_in_words(simulated));
         let mut facts = vec![
@@ -397,7 +393,7 @@ impl<'a> Simulation<'a> {
 
 /// The warnings that the side before does not have. It is simulated first, and does not know yet
 /// which are its own.
-fn own_warnings(simulated: &SimulatedQueue, before: Option<&SimulationReport<'_>>) -> Vec<String> {
+fn own_warnings(simulated: &SimulatedQueue, before: Option<&SimulationAnswer<'_>>) -> Vec<String> {
     let Some(before) = before else {
         return simulated.warnings.clone();
     };
@@ -429,7 +425,7 @@ fn failure_kind(arguments: &SimulateArgs) -> &'static str {
 
 /// Opens the site of a log, whose jobs are not those of its queue.
 fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
-    require_simulated_rules(&arguments.site)?;
+    arguments.site.require_simulated_rules()?;
     let queue_option = ("--queue", arguments.site.files.has(Role::Queue));
     refuse_idle(
         &[queue_option],
@@ -438,7 +434,7 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
     let formula = arguments.formula.file();
     // as a file of the site it is read once, though it may be standard input
     let formula = formula.map(FormulaText::source).transpose()?;
-    let mut files = simulated_files(&arguments.site)?;
+    let mut files = arguments.site.simulated_files()?;
     if let Some(formula) = formula {
         files = files.with(Role::Formula, formula);
     }
@@ -459,13 +455,11 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
             "without a fair-share tree: give --tree FILE or --sched-priv DIR",
         );
     }
-    let site = Site::from_files(files, arguments.site.rules(None))
+    let site = Site::from_files(files, arguments.site.options(None))
         .map_err(|error| without_names(arguments, error))?;
-    show_site(
-        &arguments.site,
-        &site,
-        arguments.answer.format.is_document(),
-    );
+    arguments
+        .site
+        .show(&site, arguments.answer.format.is_document());
     Ok(site)
 }
 
@@ -514,7 +508,7 @@ fn require_one_file(arguments: &SimulateArgs) -> Result<(), CliError> {
         ("--old", old.file()),
         ("--new", new.file()),
     ];
-    let mut after = workload_readers(&arguments.log);
+    let mut after = arguments.log.readers();
     after.push(("--goals", arguments.goals.as_deref()));
     require_one_reader(&before, &arguments.site, &after)
 }

@@ -12,8 +12,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
 use crate::answer::{Answer, Cells, CsvWriter, Format, object};
-use crate::cli::output::Output;
-use crate::cli::{CliError, GivenFormula, Outcome, read_formula, warn};
+use crate::cli::{CliError, GivenFormula, Outcome, Output, read_formula, warn};
 use crate::commands::simulate::request::{Param, SimulateArgs};
 use crate::commands::simulate::run::{
     Simulation, end_simulation_at_interrupt, meets_goals, on_all_cores, until_interrupted,
@@ -68,13 +67,13 @@ pub(crate) fn sweep(
     {
         warn(warning);
     }
-    let report = SweepReport {
+    let answer = SweepAnswer {
         template: &template.text,
         names: &names,
         runs: &runs,
         warnings: no_waits.as_slice(),
     };
-    Output::new(arguments.answer, &[]).write(&report, out)?;
+    Output::new(arguments.answer, &[]).write(&answer, out)?;
     let is_met = runs.iter().any(|run| meets_goals(&run.goals));
     Ok(Outcome::fine_if(is_met))
 }
@@ -225,7 +224,7 @@ fn serialize_numbers<S: Serializer>(summary: &Summary, serializer: S) -> Result<
 
 /// All runs.
 #[derive(Debug, Clone, Copy, Serialize)]
-struct SweepReport<'a> {
+struct SweepAnswer<'a> {
     /// The formula, with a name in braces for each parameter.
     #[serde(rename = "formula")]
     template: &'a str,
@@ -238,7 +237,7 @@ struct SweepReport<'a> {
     runs: &'a [SweptRun],
 }
 
-impl Answer for SweepReport<'_> {
+impl Answer for SweepAnswer<'_> {
     fn document(&self) -> Document<'_> {
         let runs = self.runs;
         let (mut has_goals, mut has_never) = (false, false);

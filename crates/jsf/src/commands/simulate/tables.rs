@@ -12,7 +12,7 @@ use jsf_simulate::{
 };
 
 use crate::commands::simulate::view::interval_in_words;
-use crate::commands::simulate::{Compared, ComparedGroup, JobLine, SimulationReport};
+use crate::commands::simulate::{Compared, ComparedGroup, JobLine, SimulationAnswer};
 use crate::view::charts::{self, Axis, Plot, SIDES_LEGEND, StepLine};
 use crate::view::document::{
     Cell, Chart, Column, Fact, Legend, RowLimit, Section, Table, cells, star, text_of,
@@ -146,7 +146,7 @@ fn interval_cell(change: &MeanChange, words: fn(f64) -> String) -> Cell<'static>
 
 /// The numbers of all jobs, of which some are on the first screen.
 pub(crate) fn all_jobs_sections<'a>(
-    sides: &[&SimulationReport<'_>],
+    sides: &[&SimulationAnswer<'_>],
     difference: Option<&Difference>,
 ) -> [Section<'a>; 3] {
     let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
@@ -179,7 +179,7 @@ pub(crate) fn all_jobs_sections<'a>(
 }
 
 /// How many jobs start under every formula.
-fn jobs_of_all(sides: &[&SimulationReport<'_>]) -> usize {
+fn jobs_of_all(sides: &[&SimulationAnswer<'_>]) -> usize {
     let jobs = sides.iter().map(|side| side.statistics.summary.jobs);
     jobs.min().unwrap_or(0)
 }
@@ -210,7 +210,7 @@ fn columns(heading: &str, sides: usize) -> Vec<Column> {
 
 fn measure_rows(
     measures: fn(&Summary) -> Vec<Measure>,
-    sides: &[&SimulationReport<'_>],
+    sides: &[&SimulationAnswer<'_>],
     difference: Option<&Difference>,
 ) -> Vec<Vec<Cell<'static>>> {
     let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
@@ -238,7 +238,7 @@ fn mean_of<'d>(difference: &'d Difference, name: &str) -> Option<&'d MeanChange>
 }
 
 /// How close the use is to the shares.
-fn fairness_rows(sides: &[&SimulationReport<'_>], is_compared: bool) -> Vec<Vec<Cell<'static>>> {
+fn fairness_rows(sides: &[&SimulationAnswer<'_>], is_compared: bool) -> Vec<Vec<Cell<'static>>> {
     let (mut jain, mut hoover) = (Vec::new(), Vec::new());
     for side in sides {
         if let Some(fairness) = &side.fairness {
@@ -273,10 +273,10 @@ fn shown<T>(classes: ByKind<T>) -> [(&'static str, &'static str, T); 5] {
 }
 
 /// The classes of jobs of a simulation under one formula.
-pub(crate) fn class_sections<'a>(report: &'a SimulationReport<'a>) -> Vec<Section<'a>> {
+pub(crate) fn class_sections<'a>(answer: &'a SimulationAnswer<'a>) -> Vec<Section<'a>> {
     let Statistics {
         summary, classes, ..
-    } = &report.statistics;
+    } = &answer.statistics;
     let mut sections = Vec::new();
     for (heading, column, groups) in shown(classes.each_ref().into()) {
         // classes without names are not shown
@@ -432,7 +432,7 @@ fn core_hours(core_seconds: f64) -> Cell<'static> {
 
 /// How waits, the use of the machine and the queue change over time, with the sides beside each
 /// other.
-pub(crate) fn periods_section<'a>(sides: &[&SimulationReport<'_>]) -> Section<'a> {
+pub(crate) fn periods_section<'a>(sides: &[&SimulationAnswer<'_>]) -> Section<'a> {
     let section = with_course(Section::new("over time").in_full(), sides);
     // the periods of both sides begin alike; only one side may last longer
     let mut longest: &[Period] = &[];
@@ -492,7 +492,7 @@ fn time_after(time: i64, first: i64) -> Cell<'static> {
 }
 
 /// What each entity uses of what its share promises, those that are farthest from it first.
-pub(crate) fn shares_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Option<Section<'a>> {
+pub(crate) fn shares_section<'a>(sides: &[&'a SimulationAnswer<'a>]) -> Option<Section<'a>> {
     let mut uses = Vec::new();
     for side in sides {
         if let Some(fairness) = &side.fairness {
@@ -554,11 +554,11 @@ const FAIRNESS: &str = "In each period, the processor time that is used is promi
 /// The jobs with their waits: those that wait longest first, of two formulas those whose waits
 /// change most.
 pub(crate) fn jobs_section<'a>(
-    report: &'a SimulationReport<'a>,
-    new: Option<&'a SimulationReport<'a>>,
+    answer: &'a SimulationAnswer<'a>,
+    new: Option<&'a SimulationAnswer<'a>>,
 ) -> Section<'a> {
     let mut order: Vec<(JobLine<'a>, i64)> = Vec::new();
-    for (index, job) in report.started() {
+    for (index, job) in answer.started() {
         match new {
             None => order.push((job, job.start)),
             Some(new) => order.extend(
@@ -575,7 +575,7 @@ pub(crate) fn jobs_section<'a>(
             None => start - job.submit,
         })
     });
-    let first = report.workload.begin(0);
+    let first = answer.workload.begin(0);
     let has_two = new.is_some();
     let (wait, what) = if has_two {
         ("new wait", "Those whose waits change most first.")
@@ -610,7 +610,7 @@ pub(crate) fn jobs_section<'a>(
 /// The values with which jobs start: which value one of such a size and walltime needs.
 pub(crate) fn start_values_section<'a>(
     heading: &str,
-    report: &'a SimulationReport<'a>,
+    answer: &'a SimulationAnswer<'a>,
 ) -> Section<'a> {
     let columns = [
         Column::id("processors", 9),
@@ -619,7 +619,7 @@ pub(crate) fn start_values_section<'a>(
         Column::number("p10", 8),
         Column::number("median", 9),
     ];
-    let classes = Vec::from_iter(&report.statistics.values_at_start);
+    let classes = Vec::from_iter(&answer.statistics.values_at_start);
     let table = Table::new(columns, classes, |class| {
         cells![
             &*class.size,
@@ -636,13 +636,13 @@ pub(crate) fn start_values_section<'a>(
 const LEAST_EPOCH: i64 = 100_000_000;
 
 /// What is made of the log, a line each.
-pub(crate) fn log_facts(report: &SimulationReport<'_>) -> Vec<Fact> {
-    let workload = report.workload;
+pub(crate) fn log_facts(answer: &SimulationAnswer<'_>) -> Vec<Fact> {
+    let workload = answer.workload;
     let too_large = (
-        report.simulated.schedule.too_large.len(),
+        answer.simulated.schedule.too_large.len(),
         "larger than the machine",
     );
-    let cut = report.cut();
+    let cut = answer.cut();
     let part = cut.core_seconds as f64 / cut.all_core_seconds.max(1) as f64;
     let cut_runs = format!(
         "{} at the requested time, by {} core hours ({})",
@@ -749,7 +749,7 @@ fn with_spreads<'a>(
 
 /// The section with charts of how much of the machine is in use over time, and how many jobs wait,
 /// under one formula or under the old and the new one.
-fn with_course<'a>(section: Section<'a>, sides: &[&SimulationReport<'_>]) -> Section<'a> {
+fn with_course<'a>(section: Section<'a>, sides: &[&SimulationAnswer<'_>]) -> Section<'a> {
     let mut longest: f64 = 1.0;
     let (mut begin, mut end) = (i64::MAX, i64::MIN);
     for side in sides {

@@ -21,7 +21,7 @@ use crate::commands::simulate::tables::{
     all_jobs_sections, class_sections, difference_sections, jobs_section, log_facts,
     periods_section, shares_section, start_values_section,
 };
-use crate::commands::simulate::{Compared, SimulatedChangeReport, SimulationReport};
+use crate::commands::simulate::{Compared, SimulatedChangeAnswer, SimulationAnswer};
 use crate::view::document::{Document, Fact, Section};
 use crate::view::findings::{brief_lines, verdict_sentence};
 use crate::view::sections::{goals_section, unmet, without_most};
@@ -38,40 +38,40 @@ pub(crate) const DOUBT: &str = "The log's waits are not those under the formula 
                                 force, take the answer as a hypothesis.";
 
 /// A side of a simulation, after what its formula is called.
-type NamedSide<'a> = (&'static str, &'a SimulationReport<'a>);
+type NamedSide<'a> = (&'static str, &'a SimulationAnswer<'a>);
 
 /// The document of a simulation under one formula.
-pub(crate) fn simulation_document<'a>(report: &'a SimulationReport<'a>) -> Document<'a> {
-    let found = &report.found;
-    let mut facts = found.rules.clone();
-    facts.extend(log_facts(report));
-    if let Some(validation) = &report.validation {
+pub(crate) fn simulation_document<'a>(answer: &'a SimulationAnswer<'a>) -> Document<'a> {
+    let found = &answer.found;
+    let mut facts = found.facts.clone();
+    facts.extend(log_facts(answer));
+    if let Some(validation) = &answer.validation {
         facts.push(validation_fact(validation, "the formula"));
     }
-    if let Some(shake) = &report.shake {
+    if let Some(shake) = &answer.shake {
         facts.push(shaken_fact(shake, duration, significant));
     }
-    let mut sections = vec![Section::formulas(&report.formula, &report.formula)];
+    let mut sections = vec![Section::formulas(&answer.formula, &answer.formula)];
     let lines = found.checked.as_ref();
     let lines = lines.map(|checked| brief_lines(checked, None));
     sections.extend(warning_sections(errors_first(
         lines.unwrap_or_default(),
-        warning_lines(&report.simulated.warnings),
+        warning_lines(&answer.simulated.warnings),
     )));
     sections.extend(Section::findings(&found.drawn));
-    if has_waits(report) {
-        sections.extend(wait_sections(&[report], None));
+    if has_waits(answer) {
+        sections.extend(wait_sections(&[answer], None));
     }
     let mut doubt = None;
-    if report.has_no_waits() {
+    if answer.has_no_waits() {
         doubt = Some(NO_WAITS);
     }
-    let mut answer = vec![sentence(report)];
-    answer.extend(without_sentence(report));
+    let mut effects = vec![sentence(answer)];
+    effects.extend(without_sentence(answer));
     Document {
         command: "jsf simulate",
-        title: title(report),
-        headline: headline(&[("the formula", report)], doubt, answer),
+        title: title(answer),
+        headline: headline(&[("the formula", answer)], doubt, effects),
         facts,
         sections,
         read_on: "--report FILE.html",
@@ -79,17 +79,17 @@ pub(crate) fn simulation_document<'a>(report: &'a SimulationReport<'a>) -> Docum
 }
 
 /// The document of a simulation under two formulas.
-pub(crate) fn simulated_change_document<'a>(report: &'a SimulatedChangeReport<'a>) -> Document<'a> {
-    let OldNew { old, new } = &report.sides;
+pub(crate) fn simulated_change_document<'a>(answer: &'a SimulatedChangeAnswer<'a>) -> Document<'a> {
+    let OldNew { old, new } = &answer.sides;
     let Compared {
         schedules, shake, ..
-    } = &report.difference;
+    } = &answer.difference;
     let have_waits = has_waits(old) && has_waits(new);
-    let mut facts = Fact::of_sides(&old.found.rules, &new.found.rules);
+    let mut facts = Fact::of_sides(&old.found.facts, &new.found.facts);
     facts.extend(log_facts(old));
-    let mut answer = vec![effect(schedules)];
-    answer.extend(without_sentence(old));
-    let validation = report.validation.as_ref();
+    let mut effects = vec![effect(schedules)];
+    effects.extend(without_sentence(old));
+    let validation = answer.validation.as_ref();
     if let Some(validation) = validation
         && have_waits
     {
@@ -102,16 +102,16 @@ pub(crate) fn simulated_change_document<'a>(report: &'a SimulatedChangeReport<'a
             signed_significant,
         ));
         if schedules.is_of_same_jobs() {
-            answer.extend(shaken_sentence(shake, schedules));
+            effects.extend(shaken_sentence(shake, schedules));
         }
     }
     if validation.is_some_and(Validation::is_doubtful) {
-        answer.push(DOUBT.to_owned());
+        effects.push(DOUBT.to_owned());
     }
     let mut sections = vec![Section::formulas(&old.formula, &new.formula)];
-    sections.extend(warning_sections(change_warnings(report)));
+    sections.extend(warning_sections(change_warnings(answer)));
     // what both sides have is drawn once
-    let old_drawn: &[String] = if is_one_formula(&report.sides) {
+    let old_drawn: &[String] = if is_one_formula(&answer.sides) {
         &[]
     } else {
         &old.found.drawn
@@ -121,13 +121,13 @@ pub(crate) fn simulated_change_document<'a>(report: &'a SimulatedChangeReport<'a
         OldNew::new(old_drawn, &new.found.drawn),
     ));
     if have_waits {
-        sections.extend(wait_sections(&[old, new], Some(&report.difference)));
+        sections.extend(wait_sections(&[old, new], Some(&answer.difference)));
     }
-    let sides = named_sides(&report.sides);
+    let sides = named_sides(&answer.sides);
     Document {
         command: "jsf simulate",
         title: title(old),
-        headline: headline(&sides, doubt_of_goals(report), answer),
+        headline: headline(&sides, doubt_of_goals(answer), effects),
         facts,
         sections,
         read_on: "--report FILE.html",
@@ -136,7 +136,7 @@ pub(crate) fn simulated_change_document<'a>(report: &'a SimulatedChangeReport<'a
 
 /// The sections about waits, under one formula or under the old and the new one.
 fn wait_sections<'a>(
-    sides: &[&'a SimulationReport<'a>],
+    sides: &[&'a SimulationAnswer<'a>],
     change: Option<&'a Compared>,
 ) -> Vec<Section<'a>> {
     let (Some(&first), Some(&last)) = (sides.first(), sides.last()) else {
@@ -167,7 +167,7 @@ fn wait_sections<'a>(
 }
 
 /// The sides of a comparison, the new one first; one formula on both sides is one.
-pub(crate) fn named_sides<'a>(sides: &'a OldNew<SimulationReport<'a>>) -> Vec<NamedSide<'a>> {
+pub(crate) fn named_sides<'a>(sides: &'a OldNew<SimulationAnswer<'a>>) -> Vec<NamedSide<'a>> {
     if is_one_formula(sides) {
         return vec![("the formula", &sides.new)];
     }
@@ -177,22 +177,22 @@ pub(crate) fn named_sides<'a>(sides: &'a OldNew<SimulationReport<'a>>) -> Vec<Na
     ]
 }
 
-fn is_one_formula(sides: &OldNew<SimulationReport<'_>>) -> bool {
+fn is_one_formula(sides: &OldNew<SimulationAnswer<'_>>) -> bool {
     sides.old.formula == sides.new.formula
 }
 
 /// Whether the waits under a formula say anything: a formula that the scheduler cannot work with,
 /// or that fails for all jobs, leaves them in the order of their submission.
-fn has_waits(report: &SimulationReport<'_>) -> bool {
-    let found = &report.found;
+fn has_waits(answer: &SimulationAnswer<'_>) -> bool {
+    let found = &answer.found;
     let fails_for_all = matches!(&found.failing, Some(failing) if failing.are_all);
     !fails_for_all && !found.checked.as_ref().is_some_and(is_fatal)
 }
 
 /// The verdict on a formula that the scheduler cannot work with; `None` for one that works for some
 /// jobs.
-fn fatal_verdict((subject, report): &NamedSide<'_>) -> Option<String> {
-    let checked = report.found.checked.as_ref()?;
+fn fatal_verdict((subject, answer): &NamedSide<'_>) -> Option<String> {
+    let checked = answer.found.checked.as_ref()?;
     if is_fatal(checked) {
         verdict_sentence(checked, subject)
     } else {
@@ -201,8 +201,8 @@ fn fatal_verdict((subject, report): &NamedSide<'_>) -> Option<String> {
 }
 
 /// Whether a formula gives every job the same value.
-fn is_constant(report: &SimulationReport<'_>) -> bool {
-    let Some(checked) = &report.found.checked else {
+fn is_constant(answer: &SimulationAnswer<'_>) -> bool {
+    let Some(checked) = &answer.found.checked else {
         return false;
     };
     let mut findings = checked.findings.iter();
@@ -234,15 +234,15 @@ pub(crate) fn warning_sections<'a>(mut warnings: Vec<String>) -> Vec<Section<'a>
 
 /// The warnings about both sides: first those that both have. For which jobs the new formula fails
 /// is in the headline.
-fn change_warnings(report: &SimulatedChangeReport<'_>) -> Vec<String> {
-    let OldNew { old, new } = &report.sides;
+fn change_warnings(answer: &SimulatedChangeAnswer<'_>) -> Vec<String> {
+    let OldNew { old, new } = &answer.sides;
     let found = match (&old.found.checked, &new.found.checked) {
-        (Some(_), Some(new)) if is_one_formula(&report.sides) => brief_lines(new, None),
+        (Some(_), Some(new)) if is_one_formula(&answer.sides) => brief_lines(new, None),
         (Some(old), Some(new)) => brief_lines(new, Some(old)),
         _ => Vec::new(),
     };
-    let mut warnings = warning_lines(&report.warnings);
-    let sides = named_sides(&report.sides);
+    let mut warnings = warning_lines(&answer.warnings);
+    let sides = named_sides(&answer.sides);
     if let Some(side) = sides.get(1)
         && has_waits(side.1)
         && let Some(clause) = failing_clause(side)
@@ -251,7 +251,7 @@ fn change_warnings(report: &SimulatedChangeReport<'_>) -> Vec<String> {
     }
     for (formula, side) in sides.iter().rev() {
         for text in &side.simulated.warnings {
-            if !report.warnings.contains(text) {
+            if !answer.warnings.contains(text) {
                 warnings.push(format!("warning under {formula}: {text}"));
             }
         }
@@ -268,19 +268,19 @@ fn errors_first(found: Vec<String>, simulated: Vec<String>) -> Vec<String> {
 }
 
 /// What was simulated: how much of a log, on which machine.
-fn title(report: &SimulationReport<'_>) -> String {
-    let jobs = report.workload.jobs();
-    let span = jobs.last().map_or(0, |job| job.submit) - report.workload.begin(0);
+fn title(answer: &SimulationAnswer<'_>) -> String {
+    let jobs = answer.workload.jobs();
+    let span = jobs.last().map_or(0, |job| job.submit) - answer.workload.begin(0);
     let log = rough_duration(span as f64);
     format!(
         "job_sort_formula: waits over {log} of the log, {}",
-        count(report.simulated.processors.total as usize, "processor")
+        count(answer.simulated.processors.total as usize, "processor")
     )
 }
 
 /// The verdicts on the formulas, then the answer, if the waits say anything. The old formula may be
 /// the one that is mended: for which jobs it fails is said here only if it fails for all.
-fn headline(sides: &[NamedSide<'_>], doubt: Option<&str>, answer: Vec<String>) -> String {
+fn headline(sides: &[NamedSide<'_>], doubt: Option<&str>, effects: Vec<String>) -> String {
     let mut sentences = Vec::new();
     let (mut works, mut have_waits) = (true, true);
     for side in sides {
@@ -309,25 +309,25 @@ fn headline(sides: &[NamedSide<'_>], doubt: Option<&str>, answer: Vec<String>) -
         }
     }
     if have_waits {
-        for (formula, report) in sides {
-            if is_constant(report) {
+        for (formula, answer) in sides {
+            if is_constant(answer) {
                 sentences.push(capitalised(&format!(
                     "{formula} orders nothing: this is the order of submission."
                 )));
             }
         }
-        sentences.extend(answer);
+        sentences.extend(effects);
     }
     sentences.join(" ")
 }
 
 /// How many jobs never start, which no number about waits tells; `None` if there are none.
-fn never_start_sentence((formula, report): &NamedSide<'_>) -> Option<String> {
-    let never = match report.never_start() {
+fn never_start_sentence((formula, answer): &NamedSide<'_>) -> Option<String> {
+    let never = match answer.never_start() {
         0 => return None,
         jobs => grouped_number(jobs),
     };
-    let all = grouped_count(report.workload.jobs().len(), "job");
+    let all = grouped_count(answer.workload.jobs().len(), "job");
     Some(format!("{never} of {all} never start under {formula}."))
 }
 
@@ -349,9 +349,9 @@ fn goals_sentences(goals: &[JudgedGoal], doubt: Option<&str>) -> Vec<String> {
 const NO_WAITS: &str = "hardly any job waits";
 
 /// Why goals that are judged by the log prove nothing.
-fn doubt_of_goals(report: &SimulatedChangeReport<'_>) -> Option<&'static str> {
-    let OldNew { old, new } = &report.sides;
-    let schedules = &report.difference.schedules;
+fn doubt_of_goals(answer: &SimulatedChangeAnswer<'_>) -> Option<&'static str> {
+    let OldNew { old, new } = &answer.sides;
+    let schedules = &answer.difference.schedules;
     if old.has_no_waits() && new.has_no_waits() {
         return Some(NO_WAITS);
     }
@@ -364,8 +364,8 @@ fn doubt_of_goals(report: &SimulatedChangeReport<'_>) -> Option<&'static str> {
 }
 
 /// What the simulation does without, if that concerns more than a tenth of the jobs.
-fn without_sentence(report: &SimulationReport<'_>) -> Option<String> {
-    let names = without_most(&report.simulated.left_out, report.workload.jobs().len())?;
+fn without_sentence(answer: &SimulationAnswer<'_>) -> Option<String> {
+    let names = without_most(&answer.simulated.left_out, answer.workload.jobs().len())?;
     Some(format!("The simulation does without {names}."))
 }
 
@@ -421,13 +421,13 @@ fn shaken_fact(shake: &Shake, words: fn(f64) -> String, number: fn(f64) -> Strin
 }
 
 /// For which jobs the formula of a side fails; `None` if it works for all.
-pub(crate) fn failing_clause((formula, report): &NamedSide<'_>) -> Option<String> {
-    Some(report.found.failing.as_ref()?.clause(formula))
+pub(crate) fn failing_clause((formula, answer): &NamedSide<'_>) -> Option<String> {
+    Some(answer.found.failing.as_ref()?.clause(formula))
 }
 
 /// The answer for one formula, in one sentence.
-fn sentence(report: &SimulationReport<'_>) -> String {
-    let summary = &report.statistics.summary;
+fn sentence(answer: &SimulationAnswer<'_>) -> String {
+    let summary = &answer.statistics.summary;
     if summary.jobs == 0 {
         return "No job starts.".to_owned();
     }

@@ -21,7 +21,7 @@ pub const MAX_FOLLOWED: u32 = 8784 * 3600;
 
 /// A trajectory, ready to be written.
 #[derive(Debug, Clone, Copy)]
-pub struct TrajectoryReport<'a> {
+pub struct TrajectoryAnswer<'a> {
     /// The formula's text.
     pub formula: &'a str,
     /// The ranked queue.
@@ -30,7 +30,7 @@ pub struct TrajectoryReport<'a> {
     pub trajectory: &'a Trajectory,
 }
 
-impl Answer for TrajectoryReport<'_> {
+impl Answer for TrajectoryAnswer<'_> {
     fn document(&self) -> Document<'_> {
         let mut sections = Vec::new();
         sections.extend(self.ranks_section());
@@ -56,7 +56,7 @@ impl Answer for TrajectoryReport<'_> {
     }
 }
 
-impl<'a> TrajectoryReport<'a> {
+impl<'a> TrajectoryAnswer<'a> {
     /// Whether a job is followed to the end.
     fn is_complete(&self, job: &JobTrajectory) -> bool {
         job.known_until >= self.trajectory.seconds
@@ -270,7 +270,7 @@ impl<'a> TrajectoryReport<'a> {
     }
 }
 
-impl Serialize for TrajectoryReport<'_> {
+impl Serialize for TrajectoryAnswer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut crossings = Vec::new();
         for overtaking in &self.trajectory.overtakings {
@@ -280,14 +280,14 @@ impl Serialize for TrajectoryReport<'_> {
                 overtakes: self.id(overtaking.loser),
             });
         }
-        let report = object! {
+        let answer = object! {
             formula: self.formula,
             considered: self.queue.ranking.order().len(),
             seconds: self.trajectory.seconds,
             jobs: Each(|| self.trajectory.jobs.iter().map(|job| self.followed_job(job))),
             crossings,
         };
-        report.serialize(serializer)
+        answer.serialize(serializer)
     }
 }
 

@@ -11,9 +11,9 @@ use jsf_site::RankRequest;
 use crate::answer::Format;
 use crate::cli::{
     AnswerArgs, CliError, CsvArgs, JobArgs, OpenedQueue, Outcome, Output, Progress, QueueArgs,
-    format, report, report_errors, warn,
+    format, print_message, report_errors, warn,
 };
-use crate::commands::trajectory::{MAX_FOLLOWED, TrajectoryReport};
+use crate::commands::trajectory::{MAX_FOLLOWED, TrajectoryAnswer};
 
 const FORMATS: [Format; 5] = [
     Format::Human,
@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
     if !trajectory.jobs.is_empty()
         && !inputs.any(|input| matches!(&**input, "eligible_time" | "age_factor"))
     {
-        report(
+        print_message(
             "note",
             "the formula does not read `eligible_time`, so no wait changes the order",
         );
@@ -117,7 +117,7 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
             ));
         }
     }
-    let report = TrajectoryReport {
+    let answer = TrajectoryAnswer {
         formula: opened.given.text(),
         queue: &ranked,
         trajectory: &trajectory,
@@ -129,7 +129,7 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
             cells: arguments.csv.cells(),
             ..Output::new(arguments.answer, &warnings)
         }
-        .write(&report, out)?;
+        .write(&answer, out)?;
     }
     report_errors(arguments.queue.site.on_error, "the formula", &ranked);
     Ok(Outcome::of_ranking(&ranked))

@@ -1,0 +1,253 @@
+//! Messages on standard error: findings, warnings, some of which are a part of an answer too, and a line on
+//! the terminal while work takes long.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use job_sort_formula::diagnostic::{Diagnostic, Message, Need, limit_each_kind};
+use job_sort_formula::rank::{Consequence, OnError};
+use jsf_site::{FormulaText, RankedQueue, Site};
+
+use crate::cli::screen::is_on_screen;
+use crate::view::findings::{draw_finding, limit_each_code, more_findings};
+use crate::view::words::{count, printable};
+
+/// The number of characters in a line of a finding.
+pub(crate) const WIDTH: usize = 110;
+
+/// Writes a message to standard error.
+pub(crate) fn print_message(kind: &str, message: impl std::fmt::Display) {
+    let _ = writeln!(
+        anstream::stderr(),
+        "jsf: {kind}: {}",
+        printable(&message.to_string())
+    );
+}
+
+/// Writes a warning to standard error.
+pub(crate) fn warn(message: impl std::fmt::Display) {
+    print_message("warning", message);
+}
+
+/// Writes warnings to standard error: of each kind the first ten, then how many more there are.
+pub(crate) fn warn_all<M: Clone + Into<Message>>(messages: &[M]) {
+    lines(messages).iter().for_each(warn);
+}
+
+/// Draws findings on standard error: of each code the first ten, then how many more there are.
+pub(crate) fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
+    let (shown, others) = limit_each_code(findings);
+    for found in shown {
+        draw(source, found);
+    }
+    for (code, more) in others {
+        warn(more_findings(more, code));
+    }
+}
+
+/// Draws a finding under the formula on standard error.
+pub(crate) fn draw(source: &FormulaText, found: &Diagnostic) {
+    let coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
+    let width =
+        terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+    let drawn = draw_finding(source, &found.clone().worded(in_options), coloured, width);
+    let _ = writeln!(anstream::stderr(), "{drawn}\n");
+}
+
+/// A message with the options that give what it asks for.
+pub(crate) fn with_options(message: &Message) -> String {
+    message.worded(in_options)
+}
+
+/// What is asked for, and the options that give it.
+pub(crate) fn in_options(need: Need) -> String {
+    let options = match need {
+        Need::ActiveEntities => "--active NAME,…",
+        Need::CommandOutput => "-f FILE or --server FILE",
+        Need::Entity => "--entity NAME",
+        Need::Formula => "-f FILE, --server FILE, --sched-priv DIR or --site PATH",
+        Need::OpenPbsNumbers => "no --numbers, no --on-error null",
+        Need::Policy(name) => return format!("{need} (--policy {name})"),
+        Need::PolicyOfRelease(..) => "--policy NAME, --slurm-release NAME",
+        Need::Processors => "--nodes FILE, --processors N",
+        Need::Moment => "--at TIME",
+        Need::Python => "--python X.Y, or `python_version.txt` in the site's folder",
+        Need::PythonNumbers => "--numbers decimal",
+        Need::Queue => "--queue FILE",
+        Need::Queues => "--queues FILE",
+        Need::ResourceType => "--resource NAME=TYPE",
+        Need::Resources => "--resources FILE",
+        Need::SchedConfig => "--sched-config FILE",
+        Need::ServerSettings => "--server FILE",
+        Need::Site => "--site PATH",
+        Need::SlurmConf => "--slurm-conf FILE",
+        Need::Sshare => "--tree FILE, or `sshare.txt` in the site's folder",
+        Need::Threshold => "--threshold X",
+        Need::Tree => "--sched-priv DIR, --tree FILE",
+    };
+    format!("{need} ({options})")
+}
+
+/// Counts the jobs with an error on standard error, for formats without a summary: a line for each
+/// consequence in OpenPBS. `formula` names the formula.
+pub(crate) fn report_errors(on_error: OnError, formula: &str, queue: &RankedQueue) {
+    for consequence in [Consequence::Zero, Consequence::Crash, Consequence::Unknown] {
+        let errors = queue.ranking.scores().errors();
+        let mut errors = errors.filter(|(_, error)| error.consequence() == consequence);
+        let Some((row, error)) = errors.next() else {
+            continue;
+        };
+        let jobs = count(1 + errors.count(), "job");
+        let (kind, effect) = match on_error {
+            OnError::ZeroLikePbs => ("warning", consequence.in_words()),
+            OnError::Null => ("warning", "ranked last"),
+            OnError::Fail => ("error", "--on-error is fail"),
+        };
+        print_message(
+            kind,
+            format_args!(
+                "{formula} fails for {jobs}, first for `{}`: {error}; {effect}",
+                queue.table.id(row)
+            ),
+        );
+    }
+}
+
+/// Warnings, each of them once: of each kind the first ten, then how many more there are. Standard
+/// error has those of the answer too, unless a terminal shows the answer: a person reads them once.
+pub(crate) struct Warnings {
+    /// Whether those of the answer are left to it.
+    are_left: bool,
+    /// Those that standard error has.
+    shown: Vec<String>,
+    of_answer: Vec<String>,
+}
+
+impl Warnings {
+    /// No warnings yet. `is_document`: people read the answer.
+    pub(crate) fn new(is_document: bool) -> Self {
+        Self {
+            are_left: is_document && is_on_screen(),
+            shown: Vec::new(),
+            of_answer: Vec::new(),
+        }
+    }
+
+    /// Adds the warnings about the files of a site, of which these belong to the answer.
+    pub(crate) fn add_site(&mut self, site: &Site, of_answer: &[Message]) {
+        let mut others = site.warnings();
+        others.retain(|warning| !of_answer.contains(warning));
+        self.show(&others);
+        self.add(of_answer);
+    }
+
+    /// Shows warnings that do not belong to the answer.
+    pub(crate) fn show<M: Clone + Into<Message>>(&mut self, messages: &[M]) {
+        self.show_lines(lines(messages));
+    }
+
+    /// Adds warnings that belong to the answer.
+    pub(crate) fn add<M: Clone + Into<Message>>(&mut self, messages: &[M]) {
+        let mut lines = lines(messages);
+        if !self.are_left {
+            self.show_lines(lines.clone());
+        }
+        lines.retain(|line| !self.of_answer.contains(line));
+        self.of_answer.extend(lines);
+    }
+
+    fn show_lines(&mut self, mut lines: Vec<String>) {
+        lines.retain(|line| !self.shown.contains(line));
+        lines.iter().for_each(warn);
+        self.shown.extend(lines);
+    }
+
+    /// The lines of the answer.
+    pub(crate) fn into_answer(mut self) -> Vec<String> {
+        std::mem::take(&mut self.of_answer)
+    }
+}
+
+impl Drop for Warnings {
+    /// Without an answer, standard error alone can have them.
+    fn drop(&mut self) {
+        if self.are_left {
+            self.of_answer.iter().for_each(warn);
+        }
+    }
+}
+
+fn lines<M: Clone + Into<Message>>(messages: &[M]) -> Vec<String> {
+    limit_each_kind(
+        messages
+            .iter()
+            .map(|message| with_options(&message.clone().into())),
+    )
+}
+
+/// How long work takes before it is shown, and how often the line is rewritten.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// Erases the line of the cursor.
+const ERASE_LINE: &[u8] = b"\r\x1b[K";
+
+/// Shows on standard error what is being done and for how long, if standard error is a terminal.
+/// The line is erased when the value is dropped.
+pub(crate) struct Progress {
+    thread: Option<(Sender<()>, JoinHandle<()>)>,
+    /// The percentage that is done; more than 100 if it is not known.
+    per_cent: Arc<AtomicUsize>,
+}
+
+impl Progress {
+    pub(crate) fn start(what: &'static str) -> Self {
+        let per_cent = Arc::new(AtomicUsize::new(usize::MAX));
+        let mut thread = None;
+        if io::stderr().is_terminal() {
+            let (sender, receiver) = mpsc::channel();
+            let shown = Arc::clone(&per_cent);
+            let show = move || show(what, &receiver, &shown);
+            let started = thread::Builder::new().spawn(show);
+            thread = started.ok().map(|thread| (sender, thread));
+        }
+        Self { thread, per_cent }
+    }
+
+    /// Shows how much of the work is done.
+    pub(crate) fn show_fraction(&self, done: usize, all: usize) {
+        let per_cent = done.saturating_mul(100).checked_div(all);
+        self.per_cent
+            .store(per_cent.unwrap_or(usize::MAX), Ordering::Relaxed);
+    }
+}
+
+/// Shows the line until the sender is dropped.
+fn show(what: &str, receiver: &Receiver<()>, per_cent: &AtomicUsize) {
+    let begin = Instant::now();
+    let mut is_shown = false;
+    while let Err(RecvTimeoutError::Timeout) = receiver.recv_timeout(INTERVAL) {
+        let mut out = io::stderr().lock();
+        let _ = out.write_all(ERASE_LINE);
+        let _ = write!(out, "jsf: {what}, {} s", begin.elapsed().as_secs());
+        if let done @ 0..=100 = per_cent.load(Ordering::Relaxed) {
+            let _ = write!(out, ", {done} %");
+        }
+        let _ = out.flush();
+        is_shown = true;
+    }
+    if is_shown {
+        let _ = io::stderr().write_all(ERASE_LINE);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some((sender, thread)) = self.thread.take() {
+            drop(sender);
+            let _ = thread.join();
+        }
+    }
+}
