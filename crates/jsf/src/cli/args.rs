@@ -284,6 +284,12 @@ pub(crate) fn number_of_jobs(text: &str) -> Result<usize, String> {
     number_within(text, 0..=usize::MAX, expected)
 }
 
+/// Parses the seed of random numbers.
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    let expected = format!("a whole number from 0 to {}, such as 1", u64::MAX);
+    number_within(text, 0..=u64::MAX, expected)
+}
+
 /// Parses a number of processors.
 pub fn processors(text: &str) -> Result<NonZeroU32, String> {
     // a larger type tells a number out of range from what is no number

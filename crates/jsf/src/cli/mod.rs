@@ -2,6 +2,7 @@
 //! site and the formula that these give, answers on standard output, and messages on standard error.
 
 mod args;
+mod interrupt;
 mod messages;
 mod outcome;
 mod output;
@@ -11,6 +12,7 @@ mod screen;
 mod site;
 
 pub(crate) use crate::cli::args::*;
+pub(crate) use crate::cli::interrupt::*;
 pub(crate) use crate::cli::messages::*;
 pub use crate::cli::outcome::*;
 pub(crate) use crate::cli::output::*;

@@ -3,26 +3,21 @@
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::Template;
-use jsf_fit::goals::{FitOptions, GoalFit, Recommendation};
-use jsf_fit::wishes::{WishFit, WishOptions, WishesMet};
+use jsf_fit::goals::{GoalFit, Recommendation};
+use jsf_fit::wishes::{WishFit, WishesMet};
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::submission::set_command_after;
-use jsf_site::{SimulationOptions, Site};
-use serde::{Deserialize, Serialize, Serializer};
+use jsf_site::Site;
+use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, object};
 use crate::commands::fit::goals_view::{chosen_values, within_in_words};
-use crate::log_options::LogOptions;
 use crate::view::document::{Column, Document, Fact, Section, Table, cells};
 use crate::view::findings::{NO_FORMULA_IN_SLURM, brief_finding, is_refused, verdict_sentence};
 use crate::view::words::{printable_lines, significant};
 
-#[cfg(feature = "command")]
-use crate::commands::fit::run::{evaluations, held_out};
-#[cfg(feature = "command")]
-use crate::commands::simulate::request::seed;
-
 pub mod goals_view;
+pub mod options;
 #[cfg(feature = "command")]
 pub mod run;
 
@@ -375,68 +370,4 @@ fn serialize_errors<S: Serializer>(
     serializer.collect_seq(errors.iter().map(|found| {
         object! { code: found.code, message: &found.message }
     }))
-}
-
-/// How constants are searched.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(default)]
-#[cfg_attr(feature = "command", derive(clap::Args))]
-pub struct SearchOptions {
-    /// The part of the log that is not searched
-    #[cfg_attr(feature = "command", arg(long, value_name = "F", default_value_t = 0.33, value_parser = held_out, requires = "goals", hide_short_help = true))]
-    pub held_out: f64,
-    /// How many formulas are tried at most
-    ///
-    /// [default: 240 simulations, or 4000 rankings]
-    #[cfg_attr(feature = "command", arg(long, value_name = "N", value_parser = evaluations))]
-    pub evaluations: Option<usize>,
-    /// The seed of the random numbers
-    #[cfg_attr(feature = "command", arg(long, value_name = "N", default_value_t = 1, value_parser = seed, hide_short_help = true))]
-    seed: u64,
-    /// Fit to a short log
-    ///
-    /// Of less than eight weeks or 2000 jobs, though little can be learnt from it
-    #[cfg_attr(feature = "command", arg(long, requires = "goals"))]
-    force: bool,
-}
-
-impl Default for SearchOptions {
-    fn default() -> Self {
-        Self {
-            held_out: 0.33,
-            evaluations: None,
-            seed: 1,
-            force: false,
-        }
-    }
-}
-
-impl SearchOptions {
-    /// How constants are searched that meet wishes.
-    pub fn for_wishes(&self) -> WishOptions {
-        let default = WishOptions::default().evaluations;
-        WishOptions {
-            seed: self.seed,
-            evaluations: self.evaluations.unwrap_or(default),
-        }
-    }
-
-    /// How constants are searched that meet goals on a log.
-    pub fn for_goals(
-        &self,
-        in_force: Option<String>,
-        log: &LogOptions,
-        simulation: SimulationOptions,
-    ) -> FitOptions {
-        let default = FitOptions::default().evaluations;
-        FitOptions {
-            in_force,
-            seed: self.seed,
-            evaluations: self.evaluations.unwrap_or(default),
-            held_out: self.held_out,
-            force: self.force,
-            warm_up: log.warm_up_seconds(),
-            simulation,
-        }
-    }
 }

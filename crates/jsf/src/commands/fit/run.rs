@@ -15,12 +15,13 @@ use jsf_site::{FormulaText, Site};
 use crate::answer::Answer;
 use crate::cli::{
     AnswerArgs, CliError, FormulaArgs, FormulaOptions, Outcome, Output, Progress, ReportArgs,
-    SiteArgs, argument_of_log, draw, draw_all, number_within, read_formula, require_one_reader,
-    warn, warn_all,
+    SiteArgs, argument_of_log, draw, draw_all, end_simulation_at_interrupt, read_formula,
+    require_one_reader, until_interrupted, warn, warn_all,
 };
 use crate::commands::fit::goals_view::is_missed;
-use crate::commands::fit::{GoalFitAnswer, SearchOptions, WishFitAnswer};
-use crate::commands::simulate::run::{end_simulation_at_interrupt, messages, until_interrupted};
+use crate::commands::fit::options::SearchOptions;
+use crate::commands::fit::{GoalFitAnswer, WishFitAnswer};
+use crate::commands::simulate::log::log_messages;
 use crate::log_options::{LogOptions, MAX_WISHES_BYTES, read_goals, read_text};
 
 /// How the formula in force is given.
@@ -120,18 +121,6 @@ fn of_fit(argument: Arg) -> Arg {
     }
 }
 
-/// Parses the part of the log that is not searched.
-pub(crate) fn held_out(text: &str) -> Result<f64, String> {
-    let expected = "a part of the log from 0.1 to 0.8, such as 0.33";
-    number_within(text, 0.1..=0.8, expected)
-}
-
-/// Parses how many formulas are tried.
-pub(crate) fn evaluations(text: &str) -> Result<usize, String> {
-    let expected = "a number of formulas from 1 to 1000000, such as 200";
-    number_within(text, 1..=1_000_000, expected)
-}
-
 pub(crate) fn run(arguments: &FitArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     require_one_file(arguments)?;
     if !arguments.formula.is_given() {
@@ -207,7 +196,7 @@ fn fit_log(
     let formulas: Vec<&Formula> = formulas.iter().collect();
     let (workload, warnings) = log.open(log.rules(), &site, &formulas, Some(&goals))?;
     drop(progress);
-    for message in [warnings, messages(&workload, true)].concat() {
+    for message in [warnings, log_messages(&workload, true)].concat() {
         warn(message);
     }
     let simulation = log.simulation(arguments.site.starting_usage());

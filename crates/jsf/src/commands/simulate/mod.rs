@@ -20,10 +20,13 @@ use crate::commands::simulate::view::{
 use crate::view::document::{Document, Fact};
 use crate::view::words::printable;
 
+pub mod log;
 #[cfg(feature = "command")]
 pub mod request;
 #[cfg(feature = "command")]
 pub mod run;
+#[cfg(feature = "command")]
+pub mod simulation;
 #[cfg(feature = "command")]
 pub mod sweep;
 pub mod tables;

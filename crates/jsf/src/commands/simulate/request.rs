@@ -9,6 +9,7 @@ use jsf_simulate::MAX_JOBS;
 use crate::answer::Format;
 use crate::cli::{
     AnswerArgs, CsvArgs, FormulaArgs, ReportArgs, SiteArgs, argument_of_log, format, number_within,
+    seed,
 };
 use crate::log_options::LogOptions;
 
@@ -271,15 +272,18 @@ fn runs(text: &str) -> Result<u64, String> {
     number_within(text, 1..=u64::MAX, "a number of runs from 1 on, such as 20")
 }
 
-pub(crate) fn seed(text: &str) -> Result<u64, String> {
-    let expected = format!("a whole number from 0 to {}, such as 1", u64::MAX);
-    number_within(text, 0..=u64::MAX, expected)
-}
-
 fn load(text: &str) -> Result<f64, String> {
     number_within(
         text,
         0.001..=100.0,
         "a fraction of the machine, such as 0.9",
     )
+}
+
+impl SimulateArgs {
+    /// Whether two formulas are to be compared.
+    pub(crate) fn is_change(&self) -> bool {
+        let OldNew { old, new } = self.sides.formulas();
+        old.is_given() || new.is_given()
+    }
 }

@@ -1,47 +1,29 @@
-//! `jsf simulate`: opens the site and the log, runs the log through time under one formula or under
-//! two, until it ends or Ctrl-C is pressed, and joins what is found with its rules.
+//! `jsf simulate`: opens the site, simulates its log under one formula or under two, and writes the answer.
 
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use job_sort_formula::diagnostic::Severity;
-use job_sort_formula::fairshare::PolicyRules;
-use job_sort_formula::rank::{Consequence, OldNew, OnError};
-use job_sort_formula::{Formula, parallel};
-use jsf_openpbs::check::{Checked, Verdict};
-use jsf_openpbs::submission::FormulaSubmission;
-use jsf_simulate::{
-    Decay, Difference, EvaluationErrors, GoalState, Goals, JudgedGoal, LogRules, Observer,
-    Preemptions, Shake, Validation, Workload, WorkloadModel, generate,
-};
-use jsf_site::{
-    FormulaText, PolicyName, Role, SimulatedQueue, Site, SiteError, SiteFiles, check_warm_up,
-};
-use signal_hook::consts::SIGINT;
-use signal_hook::flag::{self, register_conditional_shutdown};
+use job_sort_formula::rank::OldNew;
+use jsf_simulate::{Difference, Shake, Validation, Workload};
+use jsf_site::{FormulaText, Role, SimulatedQueue, Site, SiteError};
 
 use crate::answer::Format;
 use crate::cli::{
-    CliError, FormulaArgs, GivenFormula, Outcome, Output, Progress, note_idle, print_message,
-    read_formula, refuse_idle, require_one_reader, warn, warn_all,
+    CliError, FormulaArgs, GivenFormula, Outcome, Output, note_idle, on_all_cores, print_message,
+    read_formula, refuse_idle, require_one_reader, until_interrupted, warn, warn_all,
 };
 use crate::commands::compare::run::{NO_NEW_FORMULA, NO_OLD_FORMULA, no_formula};
 use crate::commands::simulate::request::SimulateArgs;
+use crate::commands::simulate::simulation::{
+    Simulation, failure_kind, has_tree, meets_goals, without_names,
+};
 use crate::commands::simulate::sweep::sweep;
-use crate::commands::simulate::tables::{cut_by_end, left_out_and_assumed};
-use crate::commands::simulate::view::{FailingJobs, failing_clause, is_fatal, named_sides};
-use crate::commands::simulate::{Found, SimulatedChangeAnswer, SimulationAnswer};
-use crate::log_options::read_goals;
-use crate::view::document::Fact;
-use crate::view::sections::{facts_of, without_words};
-use crate::view::words::{count, printable, significant, too_short, waiting_time};
+use crate::commands::simulate::view::{failing_clause, named_sides};
+use crate::commands::simulate::{SimulatedChangeAnswer, SimulationAnswer};
 
 pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     require_one_file(arguments)?;
-    if is_change(arguments) && arguments.answer.format == Format::Swf {
+    if arguments.is_change() && arguments.answer.format == Format::Swf {
         return Err(CliError::usage(
             "--format swf writes one schedule: give one formula, without --old and --new",
         ));
@@ -50,7 +32,7 @@ pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outc
     warn_of_site(arguments, &site);
     if !arguments.param.is_empty() {
         sweep(arguments, &site, out)
-    } else if is_change(arguments) {
+    } else if arguments.is_change() {
         simulate_change(arguments, &site, out)
     } else {
         simulate_one(arguments, &site, out)
@@ -112,11 +94,6 @@ fn outcome(answer: &SimulationAnswer<'_>, is_fine: bool) -> Outcome {
     Outcome::fine_if(is_fine && answer.found.is_fine && meets_goals(&answer.goals))
 }
 
-/// Whether no goal is missed.
-pub(crate) fn meets_goals(goals: &[JudgedGoal]) -> bool {
-    goals.iter().all(|goal| goal.state != GoalState::Missed)
-}
-
 /// Says for which jobs formulas fail, where no document does.
 fn report_failing(arguments: &SimulateArgs, clauses: &[String]) {
     if !clauses.is_empty() && !arguments.answer.format.is_document() {
@@ -130,296 +107,6 @@ fn output<'a>(arguments: &'a SimulateArgs, site: &'a Site) -> Output<'a> {
         cells: arguments.csv.cells(),
         page_file: arguments.page.page_file(vec![site], read_files(arguments)),
         ..Output::new(arguments.answer, &[])
-    }
-}
-
-/// What is simulated: a log at a site, and how it is judged.
-pub(crate) struct Simulation<'a> {
-    pub(crate) arguments: &'a SimulateArgs,
-    pub(crate) site: &'a Site,
-    pub(crate) workload: Workload,
-    /// The goals by which a simulation is judged.
-    pub(crate) goals: Option<Goals>,
-    /// How long after the first submission the jobs begin that are counted, in seconds.
-    pub(crate) warm_up: i64,
-    /// Whether that is the time in which usage that starts fresh decays once.
-    is_until_decay: bool,
-}
-
-impl<'a> Simulation<'a> {
-    /// Reads the log with what the formulas and the goals need, or generates one.
-    pub(crate) fn read(
-        arguments: &'a SimulateArgs,
-        site: &'a Site,
-        given: &[&GivenFormula],
-    ) -> Result<Self, CliError> {
-        let goals = match &arguments.goals {
-            Some(path) => Some(read_goals(path, site)?),
-            None => None,
-        };
-        let workload = match (arguments.generate, arguments.log.processors) {
-            (Some(jobs), Some(processors)) => generate_workload(arguments, jobs, processors.get()),
-            _ => read_workload(arguments, site, given, goals.as_ref())?,
-        };
-        let (warm_up, is_until_decay) = match arguments.log.warm_up_seconds() {
-            Some(seconds) => (seconds, false),
-            None => {
-                let options = arguments.log.simulation(arguments.site.starting_usage());
-                let warm_up = site.warm_up(&workload, &options);
-                let warm_up = warm_up.map_err(|error| without_names(arguments, error))?;
-                too_short(warm_up).iter().for_each(warn);
-                (warm_up.seconds(), warm_up.seconds() > 0)
-            }
-        };
-        check_warm_up(&workload, warm_up)?;
-        Ok(Self {
-            arguments,
-            site,
-            workload,
-            goals,
-            warm_up,
-            is_until_decay,
-        })
-    }
-
-    /// Simulates the log under a formula.
-    /// `before` is what it is compared with: its warnings are not shown again, and if Ctrl-C ended
-    /// it, this one ends with as many jobs.
-    fn simulate(
-        &self,
-        given: &GivenFormula,
-        before: Option<&SimulationAnswer<'_>>,
-    ) -> Result<SimulationAnswer<'_>, CliError> {
-        let Self {
-            arguments,
-            site,
-            workload,
-            ..
-        } = self;
-        let on_error = arguments.site.on_error;
-        let formula = given.parsed()?;
-        let found = site.lint(formula, workload);
-        let simulated = self.run_until_interrupted(formula, before);
-        let is_refused = matches!(simulated, Err(SiteError::NotArithmetic));
-        // people read the findings in the answer
-        if is_refused || !arguments.answer.format.is_document() || arguments.answer.text.full {
-            given.draw(found.iter().cloned());
-        }
-        if is_refused {
-            return Err(CliError::Findings);
-        }
-        let simulated = simulated?;
-        let own_warnings = own_warnings(&simulated, before);
-        self.warn_of(&simulated, &own_warnings);
-        let errors = &simulated.schedule.errors;
-        let shares = simulated.shares.as_deref();
-        let failing = FailingJobs::new(formula, workload, errors, shares, on_error);
-        let mut checked = self.check(&given.submitted)?;
-        // the old formula of a comparison may be the one that is mended
-        let is_judged = before.is_some() || !is_change(arguments);
-        // for every job, or for one where that is not allowed
-        let fails = errors.jobs() > 0
-            && (on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
-        let mut is_fine = !(fails || is_judged && is_unusable(&checked, errors));
-        let mut drawn = given.drawn_on_page(&found);
-        for warning in &own_warnings {
-            drawn.push(printable(&format!("warning: {warning}")).into_owned());
-        }
-        if let Some(failing) = &failing {
-            let clause = failing.clause("the formula");
-            let line = format!("{}: {clause}", failure_kind(arguments));
-            drawn.push(printable(&line).into_owned());
-        }
-        for found in found {
-            is_fine &= found.severity != Severity::Error;
-            let found = given.submitted.in_source(found);
-            let mut known = checked.findings.iter();
-            if !known.any(|one| (one.code, one.span) == (found.code, found.span)) {
-                checked.findings.push(found);
-            }
-        }
-        let facts = self.facts(given.text(), &simulated);
-        let mut answer = SimulationAnswer::new(
-            given.text(),
-            workload,
-            simulated,
-            self.warm_up,
-            self.goals.as_ref(),
-            before.map(|before| &*before.goals),
-        );
-        answer.found = Found {
-            checked: Some(checked),
-            failing,
-            facts,
-            drawn,
-            is_fine,
-        };
-        Ok(answer)
-    }
-
-    /// Runs the simulation, shows how far it is, and ends it after Ctrl-C.
-    fn run_until_interrupted(
-        &self,
-        formula: &Formula,
-        before: Option<&SimulationAnswer<'_>>,
-    ) -> Result<SimulatedQueue, SiteError> {
-        let workload = &self.workload;
-        // where Ctrl-C ended the side before, this one ends with as many jobs
-        let mut most = None;
-        if let Some(before) = before
-            && !before.simulated.schedule.is_complete
-        {
-            most = Some(before.started().count());
-        }
-        end_simulation_at_interrupt();
-        let progress = Progress::start("simulating");
-        self.run_once(formula, workload, &mut |started| {
-            progress.show_fraction(started, most.unwrap_or(workload.jobs().len()));
-            match most {
-                Some(most) if started >= most => ControlFlow::Break(()),
-                Some(_) => ControlFlow::Continue(()),
-                None => until_interrupted(),
-            }
-        })
-    }
-
-    /// Runs the simulation that the arguments ask for.
-    pub(crate) fn run_once(
-        &self,
-        formula: &Formula,
-        workload: &Workload,
-        observer: &mut dyn Observer,
-    ) -> Result<SimulatedQueue, SiteError> {
-        let arguments = self.arguments;
-        let options = arguments.log.simulation(arguments.site.starting_usage());
-        let simulated = self.site.simulate(formula, workload, options, observer);
-        simulated.map_err(|error| without_names(arguments, error))
-    }
-
-    /// Warns of a simulation, where no document does, and of one that Ctrl-C has ended.
-    fn warn_of(&self, simulated: &SimulatedQueue, warnings: &[String]) {
-        let workload = &self.workload;
-        if !self.arguments.answer.format.is_document() {
-            warn_all(warnings);
-        }
-        if !simulated.schedule.is_complete {
-            let jobs = workload.jobs().len();
-            let started = (0..jobs).filter(|&job| simulated.schedule.start(job).is_some());
-            let started = started.count();
-            warn(format_args!(
-                "interrupted: the results are those of the {started} of {jobs} jobs that have started"
-            ));
-        }
-    }
-
-    /// The result of checking the formula. The queue of the site shows crashes that no job of the
-    /// log shows; they decide the exit code in every format.
-    fn check(&self, submitted: &FormulaSubmission) -> Result<Checked, SiteError> {
-        // a queue that cannot be read does not concern the log
-        let of_queue = self.site.check_with_queue(submitted);
-        let checked = self.site.check(submitted);
-        let checked = checked.map_err(|error| without_names(self.arguments, error))?;
-        if let Ok(Some(mut of_queue)) = of_queue
-            && is_fatal(&of_queue)
-            && of_queue.verdict != Verdict::Refused
-        {
-            // these findings may name the entities of the queue
-            if self.arguments.anonymise {
-                of_queue.findings = checked.findings;
-            }
-            return Ok(of_queue);
-        }
-        Ok(checked)
-    }
-
-    /// The rules of a simulation under a formula, of which those that make it believable are on the first
-    /// screen, and the machine unless its size was given.
-    fn facts(&self, formula: &str, simulated: &SimulatedQueue) -> Vec<Fact> {
-        let site = self.site;
-        let machine = Fact::new("machine", machine_in_words(simulated));
-        let mut facts = vec![
-            Fact::new("formula", formula.trim_end()),
-            machine.in_full_if(simulated.processors.are_given()),
-        ];
-        if has_tree(site.files()) {
-            let whose = match self.arguments.site.rules {
-                PolicyRules::Documented => "the published document",
-                PolicyRules::Scheduler => "the daemon",
-            };
-            let decay = simulated
-                .decay
-                .map_or_else(|| "usage does not decay".to_owned(), decay_in_words);
-            let policy = site.policy();
-            let text = format!(
-                "policy {} by the rules of {whose} (--rules); {decay}",
-                policy.as_str()
-            );
-            facts.push(Fact::new("fair share", text).in_full_if(policy == PolicyName::Pbs));
-        }
-        if self.warm_up > 0 {
-            facts.push(Fact::new("warm-up", self.warm_up_in_words()));
-        }
-        facts.extend(facts_of(&Vec::from_iter(site.python_rule())));
-        if !simulated.left_out.is_empty() {
-            facts.push(Fact::new("without", without_words(&simulated.left_out)).in_full());
-        }
-        if let Some(preemptions) = &simulated.schedule.preemptions {
-            facts.push(Fact::new("preemption", preemptions_in_words(preemptions)));
-        }
-        if !simulated.limits.is_empty() {
-            let limits = format!("running jobs of {}", simulated.limits.join(", "));
-            facts.push(Fact::new("limits", limits).in_full());
-        }
-        facts
-    }
-
-    /// Which of the first jobs do not count.
-    fn warm_up_in_words(&self) -> String {
-        let reason = if self.is_until_decay {
-            ", until usage decays"
-        } else {
-            ""
-        };
-        let first = self.workload.jobs().first().map_or(0, |job| job.submit);
-        let jobs = self
-            .workload
-            .count_before(first.saturating_add(self.warm_up));
-        format!(
-            "{jobs} jobs of the first {} are left out{reason} (--warm-up)",
-            waiting_time(self.warm_up)
-        )
-    }
-}
-
-/// The warnings that the side before does not have. It is simulated first, and does not know yet
-/// which are its own.
-fn own_warnings(simulated: &SimulatedQueue, before: Option<&SimulationAnswer<'_>>) -> Vec<String> {
-    let Some(before) = before else {
-        return simulated.warnings.clone();
-    };
-    let mut own = Vec::new();
-    for warning in &simulated.warnings {
-        if !before.simulated.warnings.contains(warning) {
-            own.push(format!("under the new formula: {warning}"));
-        }
-    }
-    own
-}
-
-/// Whether the server refuses a formula, or the scheduler crashes of it, with the jobs of the
-/// site's queue or of the log.
-fn is_unusable(checked: &Checked, errors: &EvaluationErrors) -> bool {
-    let mut kinds = errors.kinds();
-    let crashes = kinds.any(|(_, error)| error.consequence == Consequence::Crash);
-    checked.has_errors() || crashes || is_fatal(checked)
-}
-
-/// The kind of a message about jobs for which a formula fails.
-fn failure_kind(arguments: &SimulateArgs) -> &'static str {
-    if arguments.site.on_error == OnError::Fail {
-        "error"
-    } else {
-        "warning"
     }
 }
 
@@ -461,18 +148,6 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
         .site
         .show(&site, arguments.answer.format.is_document());
     Ok(site)
-}
-
-fn has_tree(files: &SiteFiles) -> bool {
-    [Role::Tree, Role::ResourceGroup, Role::SchedPriv]
-        .into_iter()
-        .any(|role| files.has(role))
-}
-
-/// Whether two formulas are to be compared.
-fn is_change(arguments: &SimulateArgs) -> bool {
-    let OldNew { old, new } = arguments.sides.formulas();
-    old.is_given() || new.is_given()
 }
 
 /// Both formulas; the one that is not given is the formula of the command or the site's.
@@ -527,47 +202,6 @@ fn read_files(arguments: &SimulateArgs) -> Vec<&PathBuf> {
         .collect()
 }
 
-fn generate_workload(arguments: &SimulateArgs, jobs: usize, processors: u32) -> Workload {
-    let SimulateArgs { load, seed, .. } = *arguments;
-    let _progress = Progress::start("generating the workload");
-    let mut workload = generate(&WorkloadModel {
-        jobs,
-        processors,
-        load,
-        seed,
-        ..WorkloadModel::default()
-    });
-    if arguments.anonymise {
-        workload.anonymise();
-    }
-    workload
-}
-
-fn read_workload(
-    arguments: &SimulateArgs,
-    site: &Site,
-    given: &[&GivenFormula],
-    goals: Option<&Goals>,
-) -> Result<Workload, CliError> {
-    // a formula that does not parse is drawn when it is simulated
-    let formulas: Vec<&Formula> = given
-        .iter()
-        .filter_map(|given| given.submitted.formula().ok())
-        .collect();
-    let rules = LogRules {
-        anonymise: arguments.anonymise,
-        ..arguments.log.rules()
-    };
-    let progress = Progress::start("reading the workload");
-    let (workload, warnings) = arguments.log.open(rules, site, &formulas, goals)?;
-    drop(progress);
-    let has_counts = !arguments.answer.format.is_document();
-    for message in [warnings, messages(&workload, has_counts)].concat() {
-        warn(message);
-    }
-    Ok(workload)
-}
-
 /// What moved submissions make of the means under a formula, or of their changes from one formula to
 /// another, with the same moves for both; `None` if that is not asked for.
 fn shaken(
@@ -617,62 +251,6 @@ fn simulate(
     Ok(Some(simulated).filter(|simulated| simulated.schedule.is_complete))
 }
 
-/// Whether Ctrl-C was pressed.
-static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
-/// The exit code of a process that Ctrl-C ends.
-const INTERRUPTED: i32 = 130;
-
-/// From now on the first Ctrl-C ends the simulation, and what it has is written; the second one
-/// ends the process. Where no handler can be set, the first one does.
-pub(crate) fn end_simulation_at_interrupt() {
-    static IS_SET: Once = Once::new();
-    IS_SET.call_once(|| {
-        // the handlers run in this order: at the first Ctrl-C this one finds the flag unset
-        let _ = register_conditional_shutdown(SIGINT, INTERRUPTED, &IS_INTERRUPTED)
-            .and_then(|_| flag::register(SIGINT, &IS_INTERRUPTED));
-    });
-}
-
-/// Goes on until Ctrl-C was pressed.
-pub(crate) fn until_interrupted() -> ControlFlow<()> {
-    if IS_INTERRUPTED.load(Ordering::Relaxed) {
-        ControlFlow::Break(())
-    } else {
-        ControlFlow::Continue(())
-    }
-}
-
-/// The results of some runs on all cores in their order, without those that Ctrl-C has ended.
-pub(crate) fn on_all_cores<T: Send>(
-    what: &'static str,
-    count: usize,
-    run: impl Fn(usize) -> Result<Option<T>, CliError> + Sync,
-) -> Result<Vec<T>, CliError> {
-    let progress = Progress::start(what);
-    let ended = AtomicUsize::new(0);
-    let runs = parallel::map((0..count).collect(), |index| {
-        if until_interrupted().is_break() {
-            return Ok(None);
-        }
-        let result = run(index);
-        progress.show_fraction(ended.fetch_add(1, Ordering::Relaxed) + 1, count);
-        result
-    });
-    let runs: Vec<Option<T>> = runs.into_iter().collect::<Result<_, _>>()?;
-    Ok(runs.into_iter().flatten().collect())
-}
-
-/// An error about the files of a site. --anonymise shows that there is one alone.
-fn without_names(arguments: &SimulateArgs, error: SiteError) -> SiteError {
-    match error {
-        SiteError::Content(_) if arguments.anonymise => {
-            let text = "the files of the site cannot be used; the reason may contain names, which --anonymise hides";
-            SiteError::Content(text.to_owned().into())
-        }
-        error => error,
-    }
-}
-
 /// Shows the warnings about the files of a site; with --anonymise, that there are some.
 fn warn_of_site(arguments: &SimulateArgs, site: &Site) {
     if !arguments.anonymise {
@@ -680,68 +258,4 @@ fn warn_of_site(arguments: &SimulateArgs, site: &Site) {
     } else if !site.warnings().is_empty() {
         warn("the warnings about the files of the site may contain names, which --anonymise hides");
     }
-}
-
-/// How often jobs gave way, and what was lost by it.
-fn preemptions_in_words(preemptions: &Preemptions) -> String {
-    let Preemptions {
-        suspended,
-        requeued,
-        deleted,
-        lost_core_seconds,
-    } = preemptions;
-    let hours = significant(*lost_core_seconds as f64 / 3600.0);
-    format!(
-        "jobs suspended {suspended} times, requeued {requeued}, deleted {deleted}; {hours} core hours lost"
-    )
-}
-
-/// The size of the machine with where it is from, and what a cycle starts.
-fn machine_in_words(simulated: &SimulatedQueue) -> String {
-    let processors = count(simulated.processors.total as usize, "processor");
-    let source = if simulated.processors.are_given() {
-        String::new()
-    } else {
-        let source = simulated.processors.source_in_words();
-        format!(" {source} (--processors)")
-    };
-    let placed = match simulated.placed {
-        0 => String::new(),
-        placed => format!(", chunks of {} on hosts", count(placed, "job")),
-    };
-    format!("{processors}{source}{placed}, {}", simulated.backfilling)
-}
-
-/// How usage decays; in steps that take less than half of it, also the time in which half of it is
-/// left.
-fn decay_in_words(decay: Decay) -> String {
-    let every = waiting_time(i64::try_from(decay.period).unwrap_or(i64::MAX));
-    // a half-life of Slurm, in steps, has a factor of many digits
-    let factor = (decay.factor * 1e6).round() / 1e6;
-    let half_life =
-        half_life(decay).map(|seconds| format!(" (half-life {})", waiting_time(seconds)));
-    format!(
-        "usage decays by the factor {factor} every {every}{}",
-        half_life.unwrap_or_default()
-    )
-}
-
-/// The time in which steps of a decay leave half of the usage, in seconds, rounded to minutes or
-/// hours; `None` if the first one does.
-fn half_life(Decay { period, factor }: Decay) -> Option<i64> {
-    let steps = (factor > 0.5 && factor < 1.0).then(|| 0.5_f64.ln() / factor.ln())?;
-    let seconds = period as f64 * steps;
-    let unit = if seconds < 86_400.0 { 60.0 } else { 3600.0 };
-    Some(((seconds / unit).round() * unit) as i64)
-}
-
-/// What is to be said about a log; with counts of what was left out and assumed, where no document
-/// has them.
-pub(crate) fn messages(workload: &Workload, has_counts: bool) -> Vec<String> {
-    let mut messages = [&*workload.faults().messages(), &*workload.notes].concat();
-    if has_counts {
-        messages.extend(cut_by_end(workload).map(|cut| format!("the log is {cut}")));
-        messages.extend(left_out_and_assumed(workload));
-    }
-    messages
 }

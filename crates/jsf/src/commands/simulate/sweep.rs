@@ -2,8 +2,8 @@
 //! a row of the answer each, for people, as JSON and as CSV.
 
 use std::fmt::Display;
-use std::io::{self, Write};
-use std::iter;
+use std::io::Write;
+use std::{io, iter};
 
 use job_sort_formula::Formula;
 use jsf_simulate::{GoalState, JudgedGoal, Summary};
@@ -12,11 +12,12 @@ use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
 use crate::answer::{Answer, Cells, CsvWriter, Format, object};
-use crate::cli::{CliError, GivenFormula, Outcome, Output, read_formula, warn};
-use crate::commands::simulate::request::{Param, SimulateArgs};
-use crate::commands::simulate::run::{
-    Simulation, end_simulation_at_interrupt, meets_goals, on_all_cores, until_interrupted,
+use crate::cli::{
+    CliError, GivenFormula, Outcome, Output, end_simulation_at_interrupt, on_all_cores,
+    read_formula, until_interrupted, warn,
 };
+use crate::commands::simulate::request::{Param, SimulateArgs};
+use crate::commands::simulate::simulation::{Simulation, meets_goals};
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::sections::not_judged;
 use crate::view::words::{count, duration, grouped_count, percent, significant};

@@ -17,9 +17,10 @@ use jsf_simulate::{
     Validation, Workload,
 };
 
+use crate::commands::simulate::log::log_facts;
 use crate::commands::simulate::tables::{
-    all_jobs_sections, class_sections, difference_sections, jobs_section, log_facts,
-    periods_section, shares_section, start_values_section,
+    all_jobs_sections, class_sections, difference_sections, jobs_section, periods_section,
+    shares_section, start_values_section,
 };
 use crate::commands::simulate::{Compared, SimulatedChangeAnswer, SimulationAnswer};
 use crate::view::document::{Document, Fact, Section};
