@@ -43,8 +43,18 @@ fn every_command_prints_what_it_printed() {
         let lines: Vec<&str> = text.lines().collect();
         compared += lines.len();
         let transcripts: String = lines.par_iter().map(|line| transcript(line)).collect();
-        show_difference(&stored(&folder, &name), &transcripts);
-        printed.push((name, transcripts));
+        let (stored, bytes) = stored(&folder, &name);
+        show_difference(&stored, &transcripts);
+        // releases of the encoder, and processors, give other bytes to the same text
+        let is_equal = stored == transcripts;
+        printed.push((
+            name,
+            if is_equal {
+                bytes
+            } else {
+                compressed(&transcripts)
+            },
+        ));
     }
     println!("{compared} command lines compared");
     assert!(compared > 900, "{compared}");
@@ -54,8 +64,8 @@ fn every_command_prints_what_it_printed() {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| {
-        for (name, transcripts) in printed {
-            insta::assert_binary_snapshot!(&format!("{name}.gz"), compressed(&transcripts));
+        for (name, bytes) in printed {
+            insta::assert_binary_snapshot!(&format!("{name}.gz"), bytes);
         }
     });
 }
@@ -96,15 +106,16 @@ fn compressed(text: &str) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// The snapshot of this name; empty if there is none.
-fn stored(folder: &Path, name: &str) -> String {
+/// The snapshot of this name, and its file; empty if there is none.
+fn stored(folder: &Path, name: &str) -> (String, Vec<u8>) {
     let mut text = String::new();
-    if let Ok(file) = fs::File::open(folder.join(format!("{name}.snap.gz"))) {
-        GzDecoder::new(file)
+    let bytes = fs::read(folder.join(format!("{name}.snap.gz"))).unwrap_or_default();
+    if !bytes.is_empty() {
+        GzDecoder::new(&*bytes)
             .read_to_string(&mut text)
             .expect("a snapshot");
     }
-    text
+    (text, bytes)
 }
 
 /// Prints the command lines whose output differs, each with its first lines that do: insta shows no
