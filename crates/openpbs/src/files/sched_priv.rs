@@ -230,11 +230,11 @@ impl SchedConfig {
     pub fn parse(file: &[u8]) -> Self {
         let mut config = Self::default();
         let mut first_lines: HashMap<String, ByTime<Option<usize>>> = HashMap::new();
-        for (number, text) in (1..).zip(file.split(|&byte| byte == b'\n').map(c_string)) {
-            if is_blank_or_comment(text) {
+        for (number, text) in extended_lines(file) {
+            if is_blank_or_comment(&text) {
                 continue;
             }
-            let text = name_text(text);
+            let text = name_text(&text);
             let Some((line, unknown_time)) = split_line(&text) else {
                 let fault = format!("a line is `name: value`, this is `{}`", text.trim());
                 config.warn(number, fault);
@@ -357,6 +357,28 @@ impl SchedConfig {
             Err(line.bad_value(expected))
         }
     }
+}
+
+/// The lines of a file, with the number of each. One that ends in a backslash goes on with the next
+/// one, a comment too, so that the setting after it is a part of the comment (`pbs_fgets_extend` of
+/// OpenPBS).
+fn extended_lines(file: &[u8]) -> Vec<(usize, Vec<u8>)> {
+    let mut lines: Vec<(usize, Vec<u8>)> = Vec::new();
+    let mut goes_on = false;
+    for (number, part) in (1..).zip(file.split(|&byte| byte == b'\n')) {
+        match lines.last_mut() {
+            Some((_, line)) if goes_on => line.extend_from_slice(c_string(part)),
+            _ => lines.push((number, c_string(part).to_vec())),
+        }
+        goes_on = false;
+        if let Some((_, line)) = lines.last_mut()
+            && let Some(before) = line.trim_ascii_end().strip_suffix(b"\\")
+        {
+            line.truncate(before.len());
+            goes_on = true;
+        }
+    }
+    lines
 }
 
 /// The earlier line that sets the setting of a line at the same time, unless it may be set several
@@ -1024,6 +1046,22 @@ mod tests {
                 "line 1: `False` is not `PRIME`, `NON_PRIME` or `ALL`",
                 "line 1: `by_queue` cannot be `:`: it is `true` or `false`; the scheduler takes it for `true`",
             ]
+        );
+    }
+
+    #[test]
+    fn a_backslash_at_the_end_of_a_line_adds_the_next_one() {
+        let text =
+            b"by_queue: \\ \n  false\n# off \\\nround_robin: true\nstrict_ordering: tr\\\nue\\";
+        let config = SchedConfig::parse(text);
+        assert_eq!(config.warnings, []);
+        assert_eq!(
+            [config.by_queue, config.round_robin, config.strict_ordering],
+            [false, false, true].map(ByTime::always)
+        );
+        assert_eq!(
+            warned("by_queue: true\n\\\nround_robin\n"),
+            ["line 2: a line is `name: value`, this is `round_robin`"]
         );
     }
 
