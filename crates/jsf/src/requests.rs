@@ -369,7 +369,7 @@ impl AskedSite<'_> {
             decides: OldNew::new(&decides.old, &decides.new),
             checked: OldNew::default(),
             listed: ListedJobs::default(),
-            page: None,
+            drawn_on_page: None,
         };
         self.written(&answer, found)
     }

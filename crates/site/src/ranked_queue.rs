@@ -42,6 +42,8 @@ pub struct RankRequest<'a> {
     pub record_origins: bool,
     /// Whether the columns of `sprio` are read, if the formula is Slurm's priority.
     pub sprio_columns: bool,
+    /// Whether the fair-share tree is applied though neither the formula nor the order needs it.
+    pub applies_tree: bool,
 }
 
 impl<'a> From<&'a Formula> for RankRequest<'a> {
@@ -52,6 +54,7 @@ impl<'a> From<&'a Formula> for RankRequest<'a> {
             limit: usize::MAX,
             record_origins: false,
             sprio_columns: false,
+            applies_tree: false,
         }
     }
 }
@@ -67,8 +70,9 @@ pub struct JobsToRank {
     pub findings: Vec<Diagnostic>,
     /// How many ranks are determined at most.
     limit: usize,
-    /// Whether the ranking is compared with another one.
-    is_compared: bool,
+    /// Whether the fair-share tree is applied though neither the formula nor the order needs it: a
+    /// comparison shows how fair its rankings are.
+    applies_tree: bool,
     /// Whether the formula is Slurm's priority at this site.
     is_slurm_priority: bool,
     /// The formula for later times, if it reads the age of Slurm's jobs.
@@ -84,7 +88,7 @@ impl JobsToRank {
             program: formula.compile(&jobs.schema).ok(),
             findings: lint(formula.expr(), &jobs.schema),
             limit: usize::MAX,
-            is_compared: true,
+            applies_tree: true,
             is_slurm_priority: false,
             aging: None,
             sprio_columns: Vec::new(),
@@ -165,7 +169,7 @@ impl RankedQueue {
     }
 
     /// The fair-share tree with the numbers of its nodes, if it is applied.
-    fn assessed_tree(&self) -> Option<&AssessedTree> {
+    pub fn assessed_tree(&self) -> Option<&AssessedTree> {
         self.tree.as_ref().map(AppliedTree::assessed)
     }
 
@@ -211,6 +215,7 @@ impl Site {
         };
         let mut read = self.read_for_formula(request.formula, &columns)?;
         read.limit = request.limit;
+        read.applies_tree = request.applies_tree;
         for (name, formula) in &sprio_formulas {
             if let Ok(program) = formula.compile(&read.jobs.schema) {
                 read.sprio_columns.push((name.clone(), program));
@@ -227,7 +232,7 @@ impl Site {
         request: &ColumnsRequest<'_>,
     ) -> Result<JobsToRank, SiteError> {
         let mut read = JobsToRank::new(formula, self.read_columns(request)?);
-        read.is_compared = false;
+        read.applies_tree = false;
         if let Some(slurm) = &self.slurm {
             read.is_slurm_priority = slurm.is_priority(formula);
             read.aging = slurm.aging_formula(formula, &read.jobs.schema);
@@ -281,8 +286,13 @@ impl Site {
         } = read.jobs;
         let program = read.program.ok_or(SiteError::NotArithmetic)?;
         let inputs = program.inputs();
-        let tree =
-            self.fill_shares(inputs, &mut table, assumed, read.is_compared, &mut warnings)?;
+        let tree = self.fill_shares(
+            inputs,
+            &mut table,
+            assumed,
+            read.applies_tree,
+            &mut warnings,
+        )?;
         let pbs_tree = tree.as_ref().and_then(AppliedTree::pbs);
         let Ordered {
             ranking,

@@ -516,12 +516,11 @@ impl Site {
         inputs: &[Box<str>],
         table: &mut JobTable,
         assumed: &SharesRequest,
-        is_compared: bool,
+        applies_tree: bool,
         warnings: &mut Vec<Message>,
     ) -> Result<Option<AppliedTree>, SiteError> {
         let reads_shares = self.needs_shares(inputs);
-        // A comparison shows how fair its rankings are, so it applies the tree to any formula.
-        if !reads_shares && !is_compared {
+        if !reads_shares && !applies_tree {
             return Ok(None);
         }
         let mut names = FairshareInput::NAMES.iter();

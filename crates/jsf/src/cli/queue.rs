@@ -5,16 +5,14 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::fairshare::{AssessedTree, NodeId, ShareTree};
+use job_sort_formula::fairshare::{NodeId, ShareTree};
 use job_sort_formula::jobs::{FoundJobs, UnknownJob};
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 use job_sort_formula::{Formula, JobTable};
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::FAILURE_CODES;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{
-    FormulaText, JobsToRank, RankRequest, RankedQueue, Role, Rule, SharesRequest, Site, SiteError,
-};
+use jsf_site::{FormulaText, JobsToRank, RankRequest, RankedQueue, Rule, Site, SiteError};
 
 use crate::cli::args::{FilterArgs, FormulaArgs, FormulaOptions, JobArgs, QueueArgs};
 use crate::cli::messages::{
@@ -158,15 +156,6 @@ pub(crate) fn check_and_report(site: &Site, given: &GivenFormula) -> Result<Outc
     Ok(Outcome::Fine)
 }
 
-/// The fair-share tree of a site under the policy in force; `None` if it has none.
-pub(crate) fn assessed_tree(site: &Site) -> Result<Option<AssessedTree>, CliError> {
-    if !site.files().has(Role::Tree) && !site.files().has(Role::ResourceGroup) {
-        return Ok(None);
-    }
-    let shares = site.shares(&SharesRequest::default())?;
-    Ok(shares.into_iter().next().map(|shares| shares.assessed))
-}
-
 /// Takes the formula from the argument or the file, else from the site; `-` is standard input.
 pub(crate) fn read_formula(
     arguments: &FormulaArgs,
@@ -259,10 +248,11 @@ impl GivenFormula {
         draw_all(&self.source, &self.in_source(findings));
     }
 
-    /// The same as a page shows them: of each code the first ten, then how many more there are.
+    /// Draws findings on the submitted text as a page shows them, without notes: of each code the
+    /// first ten, then how many more there are.
     pub(crate) fn drawn_on_page(&self, findings: &[Diagnostic]) -> Vec<String> {
-        let placed = self.in_source(findings.iter().cloned());
-        let (shown, others) = limit_each_code(&placed);
+        let findings = findings.iter();
+        let (shown, others) = limit_each_code(findings.filter(|it| it.severity != Severity::Note));
         let mut drawn = Vec::new();
         for found in shown {
             let found = found.clone().worded(in_options);
@@ -274,7 +264,11 @@ impl GivenFormula {
         drawn
     }
 
-    fn in_source(&self, findings: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
+    /// Findings on the parsed formula as findings on the submitted text.
+    pub(crate) fn in_source(
+        &self,
+        findings: impl IntoIterator<Item = Diagnostic>,
+    ) -> Vec<Diagnostic> {
         let mut placed = Vec::new();
         for found in findings {
             placed.push(self.submitted.in_source(found));

@@ -8,7 +8,7 @@ use jsf::view::document::GENERATOR;
 use jsf::view::words::waiting_time;
 use serde_json::{Value, json};
 
-use crate::command::{jsf, json, stderr, success};
+use crate::command::{jsf, jsf_with_input, json, stderr, success};
 
 /// Runs a command, and returns its page and its JSON document.
 #[track_caller]
@@ -620,6 +620,39 @@ fn text_from_outside_stays_text() {
             "{arguments:?}"
         );
     }
+}
+
+/// Standard input can be read once, and the page shows the fair-share tree beside the jobs.
+#[test]
+fn a_page_is_made_of_jobs_from_standard_input() {
+    let queue = fs::read_to_string(format!("{}/examples/site/qstat.json", jsf_testing::ROOT));
+    let queue = queue.expect("the jobs");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("page.html");
+    let page = path.to_str().expect("UTF-8");
+    for command in [
+        &["rank", "fairshare_factor"][..],
+        &["compare", "--old", "ncpus", "--new", "eligible_time"],
+    ] {
+        let site = [
+            "--queue",
+            "-",
+            "--sched-priv",
+            "examples/site/sched_priv",
+            "--report",
+            page,
+        ];
+        success(&jsf_with_input(&[command, &site].concat(), &queue));
+        let written = fs::read_to_string(&path).expect("a page");
+        assert!(written.contains("The tree as a table"), "{command:?}");
+    }
+}
+
+/// What is found by the values of the jobs is no finding about the text alone.
+#[test]
+fn the_page_of_a_ranking_has_all_findings() {
+    let (page, _) = page_and_json(&[&["rank", "ncpus * 0"], &SITE[..]].concat());
+    assert!(page.contains("JSF607"), "{page}");
 }
 
 #[test]

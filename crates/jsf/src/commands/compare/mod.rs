@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::iter;
 
-use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::{
     Comparison, GroupChange, JobMove, OldNew, Ranking, SummandAgreement, Transitions,
@@ -46,17 +45,9 @@ pub struct CompareAnswer<'a> {
     pub checked: OldNew<Option<&'a Checked>>,
     /// Which jobs are listed.
     pub listed: ListedJobs,
-    /// What only a page shows; `None` if none is written.
-    pub page: Option<&'a ComparePageParts>,
-}
-
-/// What a page shows beside a comparison.
-#[derive(Debug)]
-pub struct ComparePageParts {
-    /// The findings about each formula, as they are drawn in a terminal.
-    findings: OldNew<Vec<String>>,
-    /// The fair-share tree of the new side with its numbers.
-    tree: Option<AssessedTree>,
+    /// The findings about each formula, as they are drawn in a terminal, for a page; `None` if none
+    /// is written.
+    pub drawn_on_page: Option<&'a OldNew<Vec<String>>>,
 }
 
 /// Which jobs the text of a comparison lists.
@@ -72,7 +63,7 @@ pub struct ListedJobs {
 impl Answer for CompareAnswer<'_> {
     /// What only a page shows of it is in the order of the page, which begins with the answer.
     fn document(&self) -> Document<'_> {
-        let CompareAnswer { compared, page, .. } = *self;
+        let compared = self.compared;
         let comparison = &compared.comparison;
         let is_changed = comparison.moved() > 0 || !comparison.being_considered.is_empty();
         let mut who = None;
@@ -91,10 +82,10 @@ impl Answer for CompareAnswer<'_> {
         }
         sections.extend(self.listed_jobs());
         let formulas = Section::formulas(self.formulas.old, self.formulas.new);
-        match page {
+        match self.drawn_on_page {
             None => sections.push(formulas),
-            Some(page) => {
-                let drawn = OldNew::new(&*page.findings.old, &*page.findings.new);
+            Some(OldNew { old, new }) => {
+                let drawn = OldNew::new(&**old, &**new);
                 let findings = Section::findings_of_sides(self.formulas, drawn);
                 if is_changed {
                     let [places, displacements] = self.chart_sections();
@@ -111,9 +102,10 @@ impl Answer for CompareAnswer<'_> {
             let groups = group_sections(comparison, false).into_iter();
             sections.extend(groups.map(Section::in_full));
         }
-        if let Some(page) = page {
+        if self.drawn_on_page.is_some() {
             sections.push(self.all_jobs());
-            sections.extend(page.tree.as_ref().map(tree_section));
+            let tree = compared.sides.new.assessed_tree();
+            sections.extend(tree.map(tree_section));
         }
         Document {
             command: "jsf compare",

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, Args};
 use job_sort_formula::Diagnostic;
-use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::{Checked, error_findings};
 use jsf_site::{
@@ -16,11 +15,10 @@ use jsf_site::{
 use crate::answer::Format;
 use crate::cli::{
     AnswerArgs, CliError, CsvArgs, FilterArgs, FormulaArgs, FormulaOptions, GivenFormula, Outcome,
-    Output, PolicyArg, Progress, Reader, ReportArgs, SiteArgs, Warnings, assessed_tree, format,
-    number_of_jobs, print_message, read_formula, report_errors, require_one_reader,
-    select_rows_or_warn, threshold,
+    Output, PolicyArg, Progress, Reader, ReportArgs, SiteArgs, Warnings, format, number_of_jobs,
+    print_message, read_formula, report_errors, require_one_reader, select_rows_or_warn, threshold,
 };
-use crate::commands::compare::{CompareAnswer, ComparePageParts, ListedJobs, compared_rows};
+use crate::commands::compare::{CompareAnswer, ListedJobs, compared_rows};
 use crate::view::words::count;
 
 pub(crate) const NO_OLD_FORMULA: &str = "no formula to compare --new with: give --old FORMULA";
@@ -311,7 +309,7 @@ impl<'a> Opened<'a> {
             rows.truncate(arguments.top.unwrap_or(usize::MAX));
         }
         let has_page = arguments.page.report.is_some();
-        let (mut checked, mut page) = (None, None);
+        let (mut checked, mut drawn_on_page) = (None, None);
         if is_document || has_page {
             let OldNew { old, new } = &compared.sides;
             let both = OldNew::new(
@@ -319,7 +317,7 @@ impl<'a> Opened<'a> {
                 new_site.check_ranked(&self.formulas.new.submitted, new),
             );
             if has_page {
-                page = Some(self.page_parts(&both)?);
+                drawn_on_page = Some(self.drawn_on_page(&both));
             }
             checked = Some(both);
         }
@@ -340,7 +338,7 @@ impl<'a> Opened<'a> {
                 top: arguments.top,
                 is_filtered: !arguments.filter.filter().is_empty(),
             },
-            page: page.as_ref(),
+            drawn_on_page: drawn_on_page.as_ref(),
         };
         let files = arguments.old_file.iter().chain(&arguments.new_file);
         let sites = vec![&self.old_site, new_site];
@@ -374,27 +372,18 @@ impl<'a> Opened<'a> {
         }
     }
 
-    /// What only a page shows.
-    fn page_parts(&self, checked: &OldNew<Checked>) -> Result<ComparePageParts, CliError> {
+    /// The findings about the formulas as a page shows them.
+    fn drawn_on_page(&self, checked: &OldNew<Checked>) -> OldNew<Vec<String>> {
+        let OldNew { old, new } = &self.formulas;
         let mut drawn = OldNew {
             old: Vec::new(),
-            new: drawn_on_page(&self.formulas.new, &checked.new),
+            new: new.drawn_on_page(&checked.new.findings),
         };
         if !self.is_one() {
-            drawn.old = drawn_on_page(&self.formulas.old, &checked.old);
+            drawn.old = old.drawn_on_page(&checked.old.findings);
         }
-        Ok(ComparePageParts {
-            findings: drawn,
-            tree: assessed_tree(self.new_site())?,
-        })
+        drawn
     }
-}
-
-/// The errors and warnings about a formula, as a page shows them.
-fn drawn_on_page(formula: &GivenFormula, checked: &Checked) -> Vec<String> {
-    let mut findings = checked.findings.clone();
-    findings.retain(|found| found.severity != Severity::Note);
-    formula.drawn_on_page(&findings)
 }
 
 /// A file that each side may have of its own.

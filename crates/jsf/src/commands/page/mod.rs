@@ -137,7 +137,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
         decides: decides.as_ref().map(Vec::as_slice),
         checked: OldNew::new(None, checked.as_ref()),
         listed: ListedJobs::default(),
-        page: None,
+        drawn_on_page: None,
     };
     let mut sections = Vec::new();
     if shown.is_complete {

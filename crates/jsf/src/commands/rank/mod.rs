@@ -7,7 +7,6 @@ use std::io::{self, Write};
 use std::iter;
 
 use job_sort_formula::diagnostic::Span;
-use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::formula::program::{Program, Summand};
 use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
@@ -60,8 +59,6 @@ pub struct RankPageParts {
     findings: Vec<String>,
     /// The ranking compared with itself, which counts the jobs of each entity and of each queue.
     groups: Comparison,
-    /// The fair-share tree with its numbers.
-    tree: Option<AssessedTree>,
 }
 
 /// A job of a ranking.
@@ -204,7 +201,7 @@ impl Answer for RankAnswer<'_> {
         if let Some(page) = &self.page {
             let groups = group_sections(&page.groups, true).into_iter();
             sections.extend(groups.map(Section::on_page));
-            sections.extend(page.tree.as_ref().map(tree_section));
+            sections.extend(self.queue.assessed_tree().map(tree_section));
         }
         Document {
             command: "jsf rank",

@@ -12,7 +12,7 @@ use jsf_site::{RankRequest, RankedQueue};
 use crate::answer::Format;
 use crate::cli::{
     AnswerArgs, CliError, CsvArgs, FilterArgs, OpenedQueue, Outcome, Output, QueueArgs, ReportArgs,
-    assessed_tree, format, number_of_jobs, report_errors, select_rows_or_warn,
+    format, number_of_jobs, report_errors, select_rows_or_warn,
 };
 use crate::commands::rank::{RankAnswer, RankPageParts, TermColumns, all_rows};
 
@@ -96,6 +96,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
             _ => usize::MAX,
         },
         sprio_columns: arguments.terms,
+        applies_tree: has_page,
         ..RankRequest::from(&opened.formula)
     };
     // people see the findings in the answer
@@ -123,24 +124,21 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         if is_filtered {
             let findings = &mut checked.findings;
             findings.retain(|found| !FAILURE_CODES.contains(&found.code));
-            findings.extend_from_slice(&errors);
+            findings.extend(given.in_source(errors.iter().cloned()));
+        }
+        if has_page {
+            let side = ComparedRanking {
+                table,
+                ranking,
+                under_threshold: Vec::new(),
+                tree: ranked.assessed_tree(),
+            };
+            answer.page = Some(RankPageParts {
+                findings: given.drawn_on_page(&checked.findings),
+                groups: Comparison::new(&side, &side),
+            });
         }
         answer.checked = Some(checked);
-    }
-    if has_page {
-        let findings = [&*ranked.findings, &errors].concat();
-        let tree = assessed_tree(site)?;
-        let side = ComparedRanking {
-            table,
-            ranking,
-            under_threshold: Vec::new(),
-            tree: tree.as_ref(),
-        };
-        answer.page = Some(RankPageParts {
-            findings: given.drawn_on_page(&findings),
-            groups: Comparison::new(&side, &side),
-            tree,
-        });
     }
     Output {
         has_asked_rows: arguments.top.is_some(),

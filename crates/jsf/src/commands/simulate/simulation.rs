@@ -116,7 +116,7 @@ impl<'a> Simulation<'a> {
         let fails = errors.jobs() > 0
             && (on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
         let mut is_fine = !(fails || is_judged && is_unusable(&checked, errors));
-        let mut drawn = given.drawn_on_page(&found);
+        let mut drawn = given.drawn_on_page(&given.in_source(found.iter().cloned()));
         for warning in &own_warnings {
             drawn.push(printable(&format!("warning: {warning}")).into_owned());
         }
