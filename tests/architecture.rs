@@ -221,7 +221,7 @@ const ORDERS: [(&str, &[&[&str]]); 5] = [
             &["cli"],
             &["log_options"],
             &["commands"],
-            &["requests", "command_line"],
+            &["requests", "process"],
             &["main"],
         ],
     ),

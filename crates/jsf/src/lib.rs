@@ -16,10 +16,10 @@
 pub mod answer;
 #[cfg(feature = "command")]
 pub mod cli;
-#[cfg(feature = "command")]
-pub mod command_line;
 pub mod commands;
 pub mod log_options;
+#[cfg(feature = "command")]
+pub mod process;
 pub mod requests;
 pub mod view;
 

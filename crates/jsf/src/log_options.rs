@@ -15,7 +15,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 #[cfg(feature = "command")]
-use crate::cli::{Reader, decay_factor, decay_period, moment, processors};
+use crate::cli::args::{decay_factor, decay_period, processors};
+#[cfg(feature = "command")]
+use crate::cli::site::{Reader, moment};
 
 /// A log of jobs, and how it is run through time.
 #[derive(Debug, Default, Deserialize)]

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use jsf::command_line;
+use jsf::process;
 
 fn main() -> ExitCode {
-    command_line::exit_on_panic();
-    command_line::exit_on_abort();
-    command_line::ignore_limit_of_file_size();
-    command_line::with_enough_stack(command_line::run_process)
+    process::exit_on_panic();
+    process::exit_on_abort();
+    process::ignore_limit_of_file_size();
+    process::with_enough_stack(process::run_process)
 }

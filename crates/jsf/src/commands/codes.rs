@@ -7,7 +7,9 @@ use job_sort_formula::diagnostic::Code;
 use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, object};
-use crate::cli::{AnswerArgs, CliError, Outcome, Output};
+use crate::cli::args::AnswerArgs;
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::Output;
 use crate::view::document::{Cell, Column, Document, Section, Table, cells};
 use crate::view::findings::severity_word;
 

@@ -6,9 +6,10 @@ use clap::Args;
 use job_sort_formula::Formula;
 use jsf_openpbs::amounts::NumberMode;
 
-use crate::cli::{
-    CliError, FormulaArgs, GivenFormula, Outcome, print_message, printable_formula, read_formula,
-};
+use crate::cli::args::FormulaArgs;
+use crate::cli::formula::{GivenFormula, printable_formula, read_formula};
+use crate::cli::messages::print_message;
+use crate::cli::outcome::{CliError, Outcome};
 
 /// `jsf fmt`
 #[derive(Debug, Args)]

@@ -27,7 +27,7 @@ pub mod translate;
 pub(crate) fn write_capture_script(
     without_environment: bool,
     out: &mut impl std::io::Write,
-) -> Result<crate::cli::Outcome, crate::cli::CliError> {
+) -> Result<crate::cli::outcome::Outcome, crate::cli::outcome::CliError> {
     const SETTING: &str = "\nwithout_environment=";
     let script = include_str!("capture.sh");
     let value = if without_environment { "1" } else { "" };
@@ -36,5 +36,5 @@ pub(crate) fn write_capture_script(
             .replacen(SETTING, &format!("{SETTING}{value}"), 1)
             .as_bytes(),
     )?;
-    Ok(crate::cli::Outcome::Fine)
+    Ok(crate::cli::outcome::Outcome::Fine)
 }

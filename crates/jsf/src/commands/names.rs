@@ -10,7 +10,11 @@ use jsf_site::Role;
 use serde::{Serialize, Serializer};
 
 use crate::answer::Answer;
-use crate::cli::{AnswerArgs, CliError, Outcome, Output, SiteArgs, warn_all};
+use crate::cli::args::AnswerArgs;
+use crate::cli::messages::warn_all;
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::Output;
+use crate::cli::site::SiteArgs;
 use crate::view::document::{Cell, Column, Document, Section, Table, cells};
 
 /// `jsf names`

@@ -12,7 +12,9 @@ use jsf_openpbs::pbsfs::{InvalidArguments, PbsfsError, Request, SchedPriv, answe
 use jsf_openpbs::share_tree::{ResourceGroup, UsageFile};
 use jsf_site::{FileSource, Role, SiteError, SiteFiles};
 
-use crate::cli::{CliError, GivenSite, Outcome, print_message, warn};
+use crate::cli::messages::{print_message, warn};
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::site::GivenSite;
 use crate::view::words::printable_lines;
 
 /// `jsf pbsfs`

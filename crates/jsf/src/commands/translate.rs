@@ -9,10 +9,12 @@ use jsf_site::{LargestJob, SiteError, Translation};
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::cli::{
-    AnswerArgs, CliError, FormulaArgs, GivenFormula, Outcome, Output, SiteArgs, Warnings,
-    read_formula,
-};
+use crate::cli::args::{AnswerArgs, FormulaArgs};
+use crate::cli::formula::{GivenFormula, read_formula};
+use crate::cli::messages::Warnings;
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::Output;
+use crate::cli::site::SiteArgs;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::sections::{WORTH, rates_line};
 use crate::view::words::{count, grouped, significant};

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Output, Stdio};
 
 use clap::CommandFactory;
-use jsf::command_line::Cli;
+use jsf::process::Cli;
 use serde_json::Value;
 
 use crate::cli::help;

@@ -100,8 +100,8 @@ fn panicking_process() {
     let Ok(thread) = std::env::var(PANICS) else {
         return;
     };
-    jsf::command_line::exit_on_panic();
-    jsf::command_line::exit_on_abort();
+    jsf::process::exit_on_panic();
+    jsf::process::exit_on_abort();
     let panicking = || -> u8 { panic!("a\nmessage\u{1b}[31m") };
     match &*thread {
         "own" => panicking(),

@@ -609,7 +609,7 @@ fn the_resources_of_all_jobs_have_a_limit() {
 }
 
 #[test]
-fn the_name_of_a_resource_has_a_limit_on_the_command_line_as_in_files() {
+fn the_name_of_a_resource_has_a_limit_on_the_process_as_in_files() {
     let folder = Folder::new();
     let long = "n".repeat(255);
     folder.run_with_code(0, &format!("check {long} --resource {long}"));

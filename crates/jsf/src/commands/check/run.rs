@@ -11,10 +11,11 @@ use jsf_openpbs::submission::{AnsweredBy, set_command_after, set_threshold_comma
 use jsf_site::{FormulaText, Role, Site};
 
 use crate::answer::Format;
-use crate::cli::{
-    AnswerArgs, CliError, Outcome, Output, Progress, QueueArgs, Warnings, draw_all, format,
-    in_options, print_message, printable_formula, read_formula, warn,
-};
+use crate::cli::args::{AnswerArgs, QueueArgs, format};
+use crate::cli::formula::{printable_formula, read_formula};
+use crate::cli::messages::{Progress, Warnings, draw_all, in_options, print_message, warn};
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::Output;
 use crate::commands::check::{CheckAnswer, stopped_by_threshold};
 use crate::view::findings::{is_refused, limit_each_code};
 use crate::view::words::{count, printable, printable_lines};

@@ -13,11 +13,16 @@ use jsf_site::{
 };
 
 use crate::answer::Format;
-use crate::cli::{
-    AnswerArgs, CliError, CsvArgs, FilterArgs, FormulaArgs, FormulaOptions, GivenFormula, Outcome,
-    Output, PolicyArg, Progress, Reader, ReportArgs, SiteArgs, Warnings, format, number_of_jobs,
-    print_message, read_formula, report_errors, require_one_reader, select_rows_or_warn, threshold,
+use crate::cli::args::{
+    AnswerArgs, CsvArgs, FilterArgs, FormulaArgs, FormulaOptions, ReportArgs, format,
+    number_of_jobs,
 };
+use crate::cli::filter::select_rows_or_warn;
+use crate::cli::formula::{GivenFormula, read_formula};
+use crate::cli::messages::{Progress, Warnings, print_message, report_errors};
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::Output;
+use crate::cli::site::{PolicyArg, Reader, SiteArgs, require_one_reader, threshold};
 use crate::commands::compare::{CompareAnswer, ListedJobs, compared_rows};
 use crate::view::words::count;
 

@@ -8,11 +8,12 @@ use clap::Args;
 use jsf_openpbs::check::error_findings;
 use jsf_site::{CycleRequest, RankedQueue, SiteError};
 
-use crate::cli::{
-    AnswerArgs, CliError, EntityArgs, GivenFormula, JobArgs, JobFilter, NO_MATCH, Outcome, Output,
-    QueueArgs, Warnings, draw_all, processors, read_formula, report_errors, select_rows_or_warn,
-    unknown_jobs_error, warn, warn_all,
-};
+use crate::cli::args::{AnswerArgs, EntityArgs, JobArgs, QueueArgs, processors};
+use crate::cli::filter::{JobFilter, NO_MATCH, select_rows_or_warn, unknown_jobs_error};
+use crate::cli::formula::{GivenFormula, read_formula};
+use crate::cli::messages::{Warnings, draw_all, report_errors, warn, warn_all};
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::Output;
 use crate::commands::cycle::CycleAnswer;
 use crate::commands::rank::all_rows;
 

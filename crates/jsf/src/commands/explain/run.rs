@@ -8,10 +8,12 @@ use job_sort_formula::diagnostic::Severity;
 use jsf_openpbs::amounts::parse_duration;
 use jsf_site::{CycleRequest, DescribedJob, ExplainOptions, RankRequest};
 
-use crate::cli::{
-    AnswerArgs, CliError, EntityArgs, JobArgs, JobFilter, OpenedQueue, Outcome, Output, Progress,
-    QueueArgs, ReportArgs, number_within, report_errors, select_rows_or_warn,
-};
+use crate::cli::args::{AnswerArgs, EntityArgs, JobArgs, QueueArgs, ReportArgs, number_within};
+use crate::cli::filter::{JobFilter, select_rows_or_warn};
+use crate::cli::messages::{Progress, report_errors};
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::Output;
+use crate::cli::queue::OpenedQueue;
 use crate::commands::explain::ExplainAnswer;
 use crate::commands::rank::all_rows;
 

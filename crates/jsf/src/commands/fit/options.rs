@@ -6,7 +6,7 @@ use jsf_site::SimulationOptions;
 use serde::Deserialize;
 
 #[cfg(feature = "command")]
-use crate::cli::{number_within, seed};
+use crate::cli::args::{number_within, seed};
 use crate::log_options::LogOptions;
 
 /// How constants are searched.

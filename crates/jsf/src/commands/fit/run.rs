@@ -13,11 +13,13 @@ use jsf_openpbs::check::Verdict;
 use jsf_site::{FormulaText, Site};
 
 use crate::answer::Answer;
-use crate::cli::{
-    AnswerArgs, CliError, FormulaArgs, FormulaOptions, Outcome, Output, Progress, ReportArgs,
-    SiteArgs, argument_of_log, draw, draw_all, end_simulation_at_interrupt, read_formula,
-    require_one_reader, until_interrupted, warn, warn_all,
-};
+use crate::cli::args::{AnswerArgs, FormulaArgs, FormulaOptions, ReportArgs};
+use crate::cli::formula::read_formula;
+use crate::cli::interrupt::{end_simulation_at_interrupt, until_interrupted};
+use crate::cli::messages::{Progress, draw, draw_all, warn, warn_all};
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::Output;
+use crate::cli::site::{SiteArgs, argument_of_log, require_one_reader};
 use crate::commands::fit::goals_view::is_missed;
 use crate::commands::fit::options::SearchOptions;
 use crate::commands::fit::{GoalFitAnswer, WishFitAnswer};

@@ -7,10 +7,12 @@ use clap::Args;
 use jsf_openpbs::submission::object_or_server;
 use jsf_site::{SiteError, is_stdin};
 
-use crate::cli::{
-    CliError, GivenFormula, Outcome, PageFile, Progress, QueueArgs, check_and_report, read_formula,
-    require_one_reader, warn_all,
-};
+use crate::cli::args::QueueArgs;
+use crate::cli::formula::{GivenFormula, check_and_report, read_formula};
+use crate::cli::messages::{Progress, warn_all};
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::page_file::PageFile;
+use crate::cli::site::require_one_reader;
 use crate::commands::page::WhatIfPage;
 
 /// `jsf page`

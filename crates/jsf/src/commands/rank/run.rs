@@ -10,10 +10,14 @@ use jsf_openpbs::check::{FAILURE_CODES, error_findings_of};
 use jsf_site::{RankRequest, RankedQueue};
 
 use crate::answer::Format;
-use crate::cli::{
-    AnswerArgs, CliError, CsvArgs, FilterArgs, OpenedQueue, Outcome, Output, QueueArgs, ReportArgs,
-    format, number_of_jobs, report_errors, select_rows_or_warn,
+use crate::cli::args::{
+    AnswerArgs, CsvArgs, FilterArgs, QueueArgs, ReportArgs, format, number_of_jobs,
 };
+use crate::cli::filter::select_rows_or_warn;
+use crate::cli::messages::report_errors;
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::Output;
+use crate::cli::queue::OpenedQueue;
 use crate::commands::rank::{RankAnswer, RankPageParts, TermColumns, all_rows};
 
 const FORMATS: [Format; 5] = [

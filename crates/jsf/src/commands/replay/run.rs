@@ -3,10 +3,12 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::cli::{
-    AnswerArgs, CliError, FormulaArgs, GivenFormula, Outcome, Output, SiteArgs, check_and_report,
-    print_message, read_formula, require_one_reader, warn_all,
-};
+use crate::cli::args::{AnswerArgs, FormulaArgs};
+use crate::cli::formula::{GivenFormula, check_and_report, read_formula};
+use crate::cli::messages::{print_message, warn_all};
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::Output;
+use crate::cli::site::{SiteArgs, require_one_reader};
 use crate::commands::replay::ReplayAnswer;
 use clap::Args;
 

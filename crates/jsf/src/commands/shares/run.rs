@@ -11,11 +11,13 @@ use jsf_site::{
     ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest, Site, UsageChange,
 };
 
-use crate::cli::{
-    AnswerArgs, CliError, FormulaArgs, FormulaOptions, GivenFormula, MAX_UNKNOWN, Outcome, Output,
-    PolicyArg, ReportArgs, SiteArgs, Warnings, listed_name, note_idle, read_formula, report_errors,
-    unknown_jobs_error, warn, warn_all,
-};
+use crate::cli::args::{AnswerArgs, FormulaArgs, FormulaOptions, ReportArgs, listed_name};
+use crate::cli::filter::{MAX_UNKNOWN, unknown_jobs_error};
+use crate::cli::formula::{GivenFormula, read_formula};
+use crate::cli::messages::{Warnings, report_errors, warn, warn_all};
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::Output;
+use crate::cli::site::{PolicyArg, SiteArgs, note_idle};
 use crate::commands::shares::{Places, PolicyView, SharesAnswer};
 
 /// `jsf shares`

@@ -7,10 +7,8 @@ use job_sort_formula::rank::OldNew;
 use jsf_simulate::MAX_JOBS;
 
 use crate::answer::Format;
-use crate::cli::{
-    AnswerArgs, CsvArgs, FormulaArgs, ReportArgs, SiteArgs, argument_of_log, format, number_within,
-    seed,
-};
+use crate::cli::args::{AnswerArgs, CsvArgs, FormulaArgs, ReportArgs, format, number_within, seed};
+use crate::cli::site::{SiteArgs, argument_of_log};
 use crate::log_options::LogOptions;
 
 const FORMATS: [Format; 5] = [

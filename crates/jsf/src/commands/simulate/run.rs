@@ -8,10 +8,13 @@ use jsf_simulate::{Difference, Shake, Validation, Workload};
 use jsf_site::{FormulaText, Role, SimulatedQueue, Site, SiteError};
 
 use crate::answer::Format;
-use crate::cli::{
-    CliError, FormulaArgs, GivenFormula, Outcome, Output, note_idle, on_all_cores, print_message,
-    read_formula, refuse_idle, require_one_reader, until_interrupted, warn, warn_all,
-};
+use crate::cli::args::FormulaArgs;
+use crate::cli::formula::{GivenFormula, read_formula};
+use crate::cli::interrupt::{on_all_cores, until_interrupted};
+use crate::cli::messages::{print_message, warn, warn_all};
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::Output;
+use crate::cli::site::{note_idle, refuse_idle, require_one_reader};
 use crate::commands::compare::run::{NO_NEW_FORMULA, NO_OLD_FORMULA, no_formula};
 use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::simulate::simulation::{

@@ -15,10 +15,10 @@ use jsf_simulate::{
 };
 use jsf_site::{PolicyName, Role, SimulatedQueue, Site, SiteError, SiteFiles, check_warm_up};
 
-use crate::cli::{
-    CliError, GivenFormula, Progress, end_simulation_at_interrupt, until_interrupted, warn,
-    warn_all,
-};
+use crate::cli::formula::GivenFormula;
+use crate::cli::interrupt::{end_simulation_at_interrupt, until_interrupted};
+use crate::cli::messages::{Progress, warn, warn_all};
+use crate::cli::outcome::CliError;
 use crate::commands::simulate::log::log_messages;
 use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::simulate::view::{FailingJobs, is_fatal};

@@ -12,10 +12,11 @@ use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
 use crate::answer::{Answer, Cells, CsvWriter, Format, object};
-use crate::cli::{
-    CliError, GivenFormula, Outcome, Output, end_simulation_at_interrupt, on_all_cores,
-    read_formula, until_interrupted, warn,
-};
+use crate::cli::formula::{GivenFormula, read_formula};
+use crate::cli::interrupt::{end_simulation_at_interrupt, on_all_cores, until_interrupted};
+use crate::cli::messages::warn;
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::Output;
 use crate::commands::simulate::request::{Param, SimulateArgs};
 use crate::commands::simulate::simulation::{Simulation, meets_goals};
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};

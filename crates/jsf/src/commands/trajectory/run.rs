@@ -9,10 +9,11 @@ use jsf_openpbs::amounts::{NumberMode, parse_duration};
 use jsf_site::RankRequest;
 
 use crate::answer::Format;
-use crate::cli::{
-    AnswerArgs, CliError, CsvArgs, JobArgs, OpenedQueue, Outcome, Output, Progress, QueueArgs,
-    format, print_message, report_errors, warn,
-};
+use crate::cli::args::{AnswerArgs, CsvArgs, JobArgs, QueueArgs, format};
+use crate::cli::messages::{Progress, print_message, report_errors, warn};
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::Output;
+use crate::cli::queue::OpenedQueue;
 use crate::commands::trajectory::{MAX_FOLLOWED, TrajectoryAnswer};
 
 const FORMATS: [Format; 5] = [

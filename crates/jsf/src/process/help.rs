@@ -6,8 +6,8 @@ use std::io::Write;
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
-use crate::cli::{CliError, Outcome};
-use crate::command_line::Cli;
+use crate::cli::outcome::{CliError, Outcome};
+use crate::process::Cli;
 
 /// The examples after the usage, as `-h` shows them.
 const MOST_EXAMPLES: usize = 3;

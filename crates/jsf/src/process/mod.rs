@@ -15,8 +15,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use signal_hook::consts::{SIGABRT, SIGXFSZ};
 use signal_hook::flag::register_conditional_shutdown;
 
-use crate::cli::{CliError, Outcome, looks_like_an_option};
-use crate::command_line::help::arranged;
+use crate::cli::formula::looks_like_an_option;
+use crate::cli::outcome::{CliError, Outcome};
+use crate::process::help::arranged;
 use crate::view::words::{printable, printable_lines};
 use crate::{STACK_SIZE, commands};
 
