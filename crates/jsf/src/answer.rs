@@ -49,7 +49,7 @@ pub trait Answer: Serialize {
     ///
     /// # Errors
     /// `out` cannot be written, or the answer does not have the format.
-    fn write_as(&self, format: Format, _cells: Cells, _out: &mut dyn Write) -> io::Result<()> {
+    fn write_as(&self, format: Format, _text: CsvText, _out: &mut dyn Write) -> io::Result<()> {
         Err(io::Error::new(
             io::ErrorKind::Unsupported,
             format!("this answer is not written as {format:?}"),
@@ -83,7 +83,7 @@ pub fn write_json(
 
 /// How the cells of CSV are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cells {
+pub enum CsvText {
     /// As they are.
     Plain,
     /// With a `'` before what a spreadsheet would compute: before each `=`, `+`, `-` or `@` at the
@@ -121,15 +121,15 @@ fn io_error(error: csv::Error) -> io::Error {
 }
 
 /// A field as the cells are written.
-pub(crate) fn guarded(field: &str, cells: Cells) -> Cow<'_, str> {
+pub(crate) fn guarded(field: &str, cells: CsvText) -> Cow<'_, str> {
     match cells {
-        Cells::Plain => Cow::Borrowed(field),
-        Cells::Guarded => with_guards(field),
+        CsvText::Plain => Cow::Borrowed(field),
+        CsvText::Guarded => with_guards(field),
     }
 }
 
 /// The fields of a job's names.
-pub(crate) fn guarded_names(names: [&str; 3], cells: Cells) -> [Cow<'_, str>; 3] {
+pub(crate) fn guarded_names(names: [&str; 3], cells: CsvText) -> [Cow<'_, str>; 3] {
     names.map(|name| guarded(name, cells))
 }
 
@@ -208,7 +208,7 @@ mod tests {
             ("", ""),
             ("1", "1"),
         ] {
-            assert_eq!(guarded(field, Cells::Guarded), expected);
+            assert_eq!(guarded(field, CsvText::Guarded), expected);
         }
     }
 

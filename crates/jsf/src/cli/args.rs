@@ -12,7 +12,7 @@ use job_sort_formula::rank::OldNew;
 use jsf_openpbs::amounts::parse_duration;
 use jsf_site::{Site, is_stdin};
 
-use crate::answer::{Cells, Format};
+use crate::answer::{CsvText, Format};
 use crate::cli::outcome::CliError;
 use crate::cli::page_file::PageFile;
 use crate::cli::site::{STDIN, SiteArgs, threshold};
@@ -198,11 +198,16 @@ pub struct ReportArgs {
     /// Also write the result as a page
     ///
     /// The page is for a browser, with charts
-    #[arg(long, value_name = "FILE", value_parser = page_path())]
-    pub report: Option<PathBuf>,
+    #[arg(id = "report", long, value_name = "FILE", value_parser = page_path())]
+    path: Option<PathBuf>,
 }
 
 impl ReportArgs {
+    /// Whether a page is asked for.
+    pub(crate) fn is_given(&self) -> bool {
+        self.path.is_some()
+    }
+
     /// The file for the page, if there is one. It is no file of the sites, and none of `read_files`,
     /// which the command reads.
     pub(crate) fn page_file<'a>(
@@ -211,7 +216,7 @@ impl ReportArgs {
         read_files: Vec<&'a PathBuf>,
     ) -> Option<PageFile<'a>> {
         Some(PageFile {
-            path: self.report.as_deref()?,
+            path: self.path.as_deref()?,
             sites,
             read_files,
         })
@@ -231,11 +236,11 @@ pub struct CsvArgs {
 
 impl CsvArgs {
     /// How cells are written.
-    pub(crate) fn cells(&self) -> Cells {
+    pub(crate) fn cells(&self) -> CsvText {
         if self.csv_safe {
-            Cells::Guarded
+            CsvText::Guarded
         } else {
-            Cells::Plain
+            CsvText::Plain
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::answer::{Answer, Cells, Format, write_json};
+use crate::answer::{Answer, CsvText, Format, write_json};
 use crate::cli::args::{AnswerArgs, TextArgs};
 use crate::cli::outcome::CliError;
 use crate::cli::page_file::PageFile;
@@ -18,7 +18,7 @@ pub(crate) struct Output<'a> {
     /// For an answer whose cells may be very long: the width of its tables where there is no
     /// terminal.
     pub(crate) piped_width: Option<usize>,
-    pub(crate) cells: Cells,
+    pub(crate) cells: CsvText,
     /// The warnings about what it is computed from, which are a part of it.
     pub(crate) warnings: &'a [String],
     /// The file for the answer as a page, if it is asked for.
@@ -32,7 +32,7 @@ impl<'a> Output<'a> {
             answer,
             has_asked_rows: false,
             piped_width: None,
-            cells: Cells::Plain,
+            cells: CsvText::Plain,
             warnings,
             page_file: None,
         }

@@ -1,7 +1,7 @@
 //! `jsf trajectory`: the ranks against those of JSON, and what is said if no job can be followed.
 
 use job_sort_formula::Formula;
-use jsf::answer::{Answer, Cells, Format, write_json};
+use jsf::answer::{Answer, CsvText, Format, write_json};
 use jsf::commands::trajectory::TrajectoryAnswer;
 use jsf::view::document::TerminalStyle;
 use jsf_site::{FileSource, Role, Site, SiteFiles, SiteOptions};
@@ -70,8 +70,8 @@ fn what_is_not_searched_is_told_from_what_is_not_considered() {
         match format {
             "human" => TerminalStyle::default().write(&report.document(), &mut text),
             "json" => write_json(&report, &[], &mut text),
-            "csv" => report.write_as(Format::Csv, Cells::Plain, &mut text),
-            _ => report.write_as(Format::Svg, Cells::Plain, &mut text),
+            "csv" => report.write_as(Format::Csv, CsvText::Plain, &mut text),
+            _ => report.write_as(Format::Svg, CsvText::Plain, &mut text),
         }
         .unwrap();
         String::from_utf8(text).unwrap()

@@ -11,7 +11,7 @@ use jsf_site::FormulaText;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Cells, Format};
+use crate::answer::{Answer, CsvText, Format};
 use crate::view::document::{Document, DrawingStyle, Fact, Section};
 use crate::view::findings::{
     NO_FORMULA_IN_SLURM, brief_finding, draw_finding, limit_each_code, more_findings,
@@ -76,7 +76,7 @@ impl Answer for CheckAnswer<'_> {
         }
     }
 
-    fn write_as(&self, _format: Format, _cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+    fn write_as(&self, _format: Format, _cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut *out, &self.sarif())?;
         writeln!(out)
     }

@@ -14,7 +14,7 @@ use jsf_openpbs::check::Checked;
 use jsf_site::{ComparedQueue, Rule};
 use serde::{Serialize, Serializer};
 
-use crate::answer::{Answer, Cells, CsvWriter, Each, Format, guarded_names, object};
+use crate::answer::{Answer, CsvText, CsvWriter, Each, Format, guarded_names, object};
 use crate::commands::shares::view::tree_section;
 use crate::view::charts::{self, MAX_SLOPES, Slope};
 use crate::view::document::{
@@ -118,7 +118,7 @@ impl Answer for CompareAnswer<'_> {
     }
 
     /// Writes comma-separated values as in RFC 4180: a header, and a line for each job.
-    fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+    fn write_as(&self, _format: Format, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
         let header = "id,entity,queue,old_rank,new_rank,old_score,new_score,moved";
         let mut csv = CsvWriter::new(header, out)?;
         let table = self.compared.table();

@@ -144,7 +144,7 @@ pub struct CompareArgs {
     csv: CsvArgs,
     /// A page.
     #[command(flatten)]
-    page: ReportArgs,
+    report: ReportArgs,
 }
 
 /// An argument of several commands as a comparison has it. `mut_arg` would move it behind the others.
@@ -313,7 +313,7 @@ impl<'a> Opened<'a> {
         if !is_document {
             rows.truncate(arguments.top.unwrap_or(usize::MAX));
         }
-        let has_page = arguments.page.report.is_some();
+        let has_page = arguments.report.is_given();
         let (mut checked, mut drawn_on_page) = (None, None);
         if is_document || has_page {
             let OldNew { old, new } = &compared.sides;
@@ -350,7 +350,7 @@ impl<'a> Opened<'a> {
         Output {
             has_asked_rows: arguments.top.is_some(),
             cells: arguments.csv.cells(),
-            page_file: arguments.page.page_file(sites, files.collect()),
+            page_file: arguments.report.page_file(sites, files.collect()),
             ..Output::new(arguments.answer, warnings)
         }
         .write(&answer, out)

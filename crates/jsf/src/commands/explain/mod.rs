@@ -36,7 +36,7 @@ use crate::view::words::{
 pub mod run;
 
 /// The most jobs with the same error whose ids are listed.
-const MAX_LISTED: usize = 10;
+const MAX_SAME_ERROR: usize = 10;
 
 /// Explanations of jobs, ready to be written.
 #[derive(Clone, Copy)]
@@ -116,7 +116,7 @@ impl<'a> ExplainAnswer<'a> {
         let (excluded, reason) = self.excluded(job).unzip();
         let (exact, error) = exact_or_error(job.result.as_ref().map(Result::as_ref));
         let mut same_error = Vec::new();
-        for &row in job.same_error.iter().take(MAX_LISTED) {
+        for &row in job.same_error.iter().take(MAX_SAME_ERROR) {
             same_error.push(table.id(row));
         }
         let mut nodes = Vec::new();

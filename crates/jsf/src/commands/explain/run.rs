@@ -80,7 +80,7 @@ pub struct ExplainArgs {
     answer: AnswerArgs,
     /// A page.
     #[command(flatten)]
-    page: ReportArgs,
+    report: ReportArgs,
 }
 
 /// Parses the rank that a job is to reach.
@@ -152,7 +152,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     let explanations = site.explain(&queue, &rows, &options)?;
     drop(progress);
     let mut checked = None;
-    if is_document || arguments.page.report.is_some() {
+    if is_document || arguments.report.is_given() {
         checked = Some(site.check_ranked(&opened.given.submitted, &queue));
     }
     let mut ids = Vec::new();
@@ -176,7 +176,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     };
     Output {
         piped_width: Some(PIPED_WIDTH),
-        page_file: arguments.page.page_file(vec![site], Vec::new()),
+        page_file: arguments.report.page_file(vec![site], Vec::new()),
         ..Output::new(arguments.answer, &warnings.into_answer())
     }
     .write(&answer, out)?;

@@ -107,7 +107,7 @@ pub struct FitArgs {
     answer: AnswerArgs,
     /// A page.
     #[command(flatten)]
-    page: ReportArgs,
+    report: ReportArgs,
 }
 
 /// An argument of several commands as a fit has it.
@@ -272,7 +272,9 @@ fn write(
     out: &mut impl Write,
 ) -> Result<(), CliError> {
     Output {
-        page_file: arguments.page.page_file(vec![site], read_files(arguments)),
+        page_file: arguments
+            .report
+            .page_file(vec![site], read_files(arguments)),
         ..Output::new(arguments.answer, &[])
     }
     .write(answer, out)

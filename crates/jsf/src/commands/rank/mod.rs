@@ -18,7 +18,7 @@ use jsf_openpbs::order::NotConsidered;
 use jsf_site::RankedQueue;
 use serde::{Serialize, Serializer};
 
-use crate::answer::{Answer, Cells, Each, Format, guarded, object, write_in_order};
+use crate::answer::{Answer, CsvText, Each, Format, guarded, object, write_in_order};
 use crate::commands::shares::view::tree_section;
 use crate::view::charts::{Axis, Plot, StepLine};
 use crate::view::document::{Cell, Chart, Column, DECIDES, Document, Fact, Section, Table, cells};
@@ -213,7 +213,7 @@ impl Answer for RankAnswer<'_> {
         }
     }
 
-    fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+    fn write_as(&self, format: Format, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
         match format {
             Format::Ndjson => self.write_ndjson(out),
             _ => self.write_csv(cells, out),
@@ -362,7 +362,7 @@ impl<'a> RankAnswer<'a> {
     }
 
     /// Writes comma-separated values as in RFC 4180.
-    fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+    fn write_csv(&self, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
         let mut header: Vec<String> = HEADER.split(',').map(str::to_owned).collect();
         for name in self.inputs() {
             header.push(guarded(name, cells).into_owned());
@@ -596,7 +596,7 @@ fn serialize_inputs<S: Serializer>(
 const HEADER: &str =
     "rank,id,entity,queue,state,score,exact,logged,error,considered,excluded,reason";
 
-fn fields(job: Job<'_>, cells: Cells) -> Vec<String> {
+fn fields(job: Job<'_>, cells: CsvText) -> Vec<String> {
     let text = |text: &str| guarded(text, cells).into_owned();
     let mut fields = vec![
         job.rank.map(|rank| rank.to_string()).unwrap_or_default(),

@@ -77,7 +77,7 @@ pub struct RankArgs {
     csv: CsvArgs,
     /// A page.
     #[command(flatten)]
-    page: ReportArgs,
+    report: ReportArgs,
 }
 
 pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         ));
     }
     let AnswerArgs { text, format } = arguments.answer;
-    let has_page = arguments.page.report.is_some();
+    let has_page = arguments.report.is_given();
     let is_document = format.is_document();
     let (opened, mut warnings) = OpenedQueue::open(&arguments.queue, is_document)?;
     let OpenedQueue { site, given, .. } = &opened;
@@ -147,7 +147,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     Output {
         has_asked_rows: arguments.top.is_some(),
         cells: arguments.csv.cells(),
-        page_file: arguments.page.page_file(vec![site], Vec::new()),
+        page_file: arguments.report.page_file(vec![site], Vec::new()),
         ..Output::new(arguments.answer, &warnings.into_answer())
     }
     .write(&answer, out)?;

@@ -73,7 +73,7 @@ pub struct SharesArgs {
     answer: AnswerArgs,
     /// A page.
     #[command(flatten)]
-    page: ReportArgs,
+    report: ReportArgs,
 }
 
 /// The options that assume another usage.
@@ -212,7 +212,7 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     };
     let read_files = arguments.formula_file.iter().collect();
     Output {
-        page_file: arguments.page.page_file(vec![&site], read_files),
+        page_file: arguments.report.page_file(vec![&site], read_files),
         ..Output::new(arguments.answer, &warnings.into_answer())
     }
     .write(&answer, out)?;

@@ -13,7 +13,7 @@ use jsf_simulate::{
 use jsf_site::SimulatedQueue;
 use serde::{Serialize, Serializer};
 
-use crate::answer::{Answer, Cells, CsvWriter, Each, Format, guarded_names, object};
+use crate::answer::{Answer, CsvText, CsvWriter, Each, Format, guarded_names, object};
 use crate::commands::simulate::view::{
     FailingJobs, simulated_change_document, simulation_document,
 };
@@ -170,7 +170,7 @@ impl Answer for SimulationAnswer<'_> {
 
     /// Writes the log with the simulated waits, or comma-separated values as in RFC 4180: a line for
     /// each job.
-    fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+    fn write_as(&self, format: Format, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
         if format == Format::Swf {
             return self.write_swf(out);
         }
@@ -397,7 +397,7 @@ impl Answer for SimulatedChangeAnswer<'_> {
     }
 
     /// Writes comma-separated values as in RFC 4180: a line for each job that starts in both.
-    fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+    fn write_as(&self, _format: Format, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
         let OldNew { old, new } = &self.sides;
         let mut csv = CsvWriter::new(CSV_HEADER, out)?;
         for (index, job) in old.started() {

@@ -129,7 +129,7 @@ pub struct SimulateArgs {
     pub csv: CsvArgs,
     /// A page.
     #[command(flatten)]
-    pub page: ReportArgs,
+    pub report: ReportArgs,
 }
 
 /// The formulas before and after a change.

@@ -108,7 +108,9 @@ fn report_failing(arguments: &SimulateArgs, clauses: &[String]) {
 fn output<'a>(arguments: &'a SimulateArgs, site: &'a Site) -> Output<'a> {
     Output {
         cells: arguments.csv.cells(),
-        page_file: arguments.page.page_file(vec![site], read_files(arguments)),
+        page_file: arguments
+            .report
+            .page_file(vec![site], read_files(arguments)),
         ..Output::new(arguments.answer, &[])
     }
 }

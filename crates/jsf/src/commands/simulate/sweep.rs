@@ -11,7 +11,7 @@ use jsf_site::{FormulaText, Site, SiteError};
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
-use crate::answer::{Answer, Cells, CsvWriter, Format, object};
+use crate::answer::{Answer, CsvText, CsvWriter, Format, object};
 use crate::cli::formula::{GivenFormula, read_formula};
 use crate::cli::interrupt::{end_simulation_at_interrupt, on_all_cores, until_interrupted};
 use crate::cli::messages::warn;
@@ -294,7 +294,7 @@ impl Answer for SweepAnswer<'_> {
     }
 
     /// Writes comma-separated values, a line for each run.
-    fn write_as(&self, _format: Format, _cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+    fn write_as(&self, _format: Format, _cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
         let mut header = self.names.to_vec();
         header.push(NUMBERS);
         let mut csv = CsvWriter::new(&header.join(","), out)?;

@@ -7,7 +7,7 @@ use job_sort_formula::python::Value;
 use jsf_site::{JobTrajectory, RankedQueue, Trajectory};
 use serde::{Serialize, Serializer};
 
-use crate::answer::{Answer, Cells, CsvWriter, Each, Format, guarded, object};
+use crate::answer::{Answer, CsvText, CsvWriter, Each, Format, guarded, object};
 use crate::view::charts::{Axis, Layout, Plot, StepLine};
 use crate::view::document::{Cell, Column, Document, RowLimit, Section, Table, cells};
 use crate::view::sections::rule_facts;
@@ -47,7 +47,7 @@ impl Answer for TrajectoryAnswer<'_> {
         }
     }
 
-    fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+    fn write_as(&self, format: Format, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
         if format == Format::Svg {
             self.write_svg(out)
         } else {
@@ -98,7 +98,7 @@ impl<'a> TrajectoryAnswer<'a> {
     }
 
     /// Writes comma-separated values as in RFC 4180: a line for each job at each point of time.
-    fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+    fn write_csv(&self, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
         let mut csv = CsvWriter::new("wait,id,eligible_time,score,rank,known", out)?;
         for job in &self.trajectory.jobs {
             let waited = self.waited(job);
@@ -189,7 +189,7 @@ impl<'a> TrajectoryAnswer<'a> {
             let (winner, loser) = (self.id(overtaking.winner), self.id(overtaking.loser));
             cells![Cell::Duration(overtaking.wait as f64), winner, loser]
         });
-        let table = table.limit(RowLimit::First(MAX_LISTED));
+        let table = table.limit(RowLimit::First(MAX_OVERTAKINGS));
         Some(Section::new("overtakings").table(table))
     }
 
@@ -292,7 +292,7 @@ impl Serialize for TrajectoryAnswer<'_> {
 }
 
 /// The most overtakings that the text lists; the others are counted.
-const MAX_LISTED: usize = 20;
+const MAX_OVERTAKINGS: usize = 20;
 /// What every rank of later takes for granted.
 const ASSUMED: &str = "if none starts and none arrives";
 /// Of the points in time, every fifth one is in the table.
