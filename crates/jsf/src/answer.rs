@@ -153,6 +153,7 @@ fn with_guards(field: &str) -> Cow<'_, str> {
         guarded.push(character);
         is_start_of_cell = match character {
             ',' | ';' | '|' | '\t' | '\r' | '\n' => true,
+            // where another character separates cells, the quote opens one and is no part of it
             '"' => is_start_of_cell,
             other => is_start_of_cell && (other.is_whitespace() || other.is_control()),
         };
@@ -178,6 +179,7 @@ pub(crate) fn write_in_order<L: Sync>(
         || (&[][..], Vec::new()),
         |(lines, _)| Ok(blocks.next().map(|block| *lines = block).is_some()),
         |(lines, text)| {
+            // the pipeline hands back a text that was written, whose memory the next block takes
             text.clear();
             write_block(lines, text);
         },

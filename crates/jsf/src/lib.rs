@@ -24,5 +24,5 @@ pub mod requests;
 pub mod view;
 
 /// The stack of a thread that works, in bytes: what a main thread has on Linux unless `ulimit -s`
-/// changes it.
+/// changes it. Parsing the arguments and a formula needs more than the least that a system gives.
 const STACK_SIZE: usize = 8 << 20;

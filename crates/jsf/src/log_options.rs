@@ -170,6 +170,7 @@ impl LogOptions {
 
 /// A path, or a list of paths.
 fn one_or_many<'de, D: Deserializer<'de>>(given: D) -> Result<Vec<PathBuf>, D::Error> {
+    // an untagged enum would say only that no variant matches, and not what is expected
     let given = match Value::deserialize(given)? {
         Value::Array(many) => many,
         one => vec![one],
@@ -186,7 +187,7 @@ fn seconds<'de, D: Deserializer<'de>>(given: D) -> Result<Option<u64>, D::Error>
     }
 }
 
-/// The longest file of wishes, in bytes.
+/// The longest file of wishes, in bytes. The number of pairs has a limit of its own in `jsf_fit`.
 pub(crate) const MAX_WISHES_BYTES: usize = 4 << 20;
 
 /// Reads the goals that simulations are judged by.

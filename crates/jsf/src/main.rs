@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use jsf::process;
 
 fn main() -> ExitCode {
+    // before there is another thread, and before anything is read or written
     process::exit_on_panic();
     process::exit_on_abort();
     process::ignore_limit_of_file_size();

@@ -35,7 +35,7 @@ use crate::answer::{Answer, write_json};
 use crate::commands::compare::{CompareAnswer, ListedJobs, compared_rows};
 use crate::commands::cycle::CycleAnswer;
 use crate::commands::explain::ExplainAnswer;
-use crate::commands::fit::options::SearchOptions;
+use crate::commands::fit::options::{MAX_EVALUATIONS, SearchOptions};
 use crate::commands::fit::{GoalFitAnswer, WishFitAnswer};
 use crate::commands::rank::{RankAnswer, all_rows};
 use crate::commands::replay::ReplayAnswer;
@@ -49,8 +49,6 @@ use crate::view::words::too_short;
 
 /// The time between two questions whether the caller wants an end.
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(50);
-/// The most formulas that a fit tries.
-const MAX_EVALUATIONS: usize = 1_000_000;
 
 /// Why a question has no answer.
 #[derive(Debug)]
@@ -109,6 +107,7 @@ pub fn run(
 ) -> Result<String, RunError> {
     let request: Value = serde_json::from_str(request)?;
     let mut request: Map<String, Value> = read(request)?;
+    // what is left are the members of the command, which refuses those that it does not know
     let files = match request.remove("site") {
         Some(path) => SiteFiles::open(Path::new(&read::<String>(path)?))?,
         None => SiteFiles::default(),
@@ -245,6 +244,7 @@ impl AskedSite<'_> {
     /// # Errors
     /// The request is wrong, or the formula cannot be ranked.
     pub fn answer(&self, command: &str, request: Value) -> Result<String, RunError> {
+        // for serde a variant of an enum is an object whose only key is the name
         let question = Map::from_iter([(command.to_owned(), request)]);
         match read(question.into())? {
             Question::Rank { formula, inputs } => self.rank(&self.formula(formula)?, inputs),
@@ -336,6 +336,7 @@ impl AskedSite<'_> {
         let queue = self.ranked(formula, false)?;
         let mut rows = rows(self.site, &queue, jobs)?;
         rows.sort_unstable();
+        // a job that is named twice has two equal rows, and each would be followed
         rows.dedup();
         let seconds = seconds.round() as i64;
         let answer = TrajectoryAnswer {
@@ -434,7 +435,7 @@ impl AskedSite<'_> {
             python_in_words: "",
             replay: &compared.replay,
         };
-        json_of(&answer, &[])
+        self.written(&answer, compared.warnings)
     }
 
     fn simulate(&self, asked: &SimulateAsked) -> Result<String, RunError> {
@@ -443,6 +444,7 @@ impl AskedSite<'_> {
         let options = asked.log.simulation(asked.usage);
         let given = asked.log.warm_up_seconds();
         let default = match given {
+            // nobody has to be told that the log is too short for a warm-up that was given
             Some(_) => WarmUp::None,
             None => self.site.warm_up(&log.workload, &options)?,
         };
@@ -485,6 +487,7 @@ impl AskedSite<'_> {
             Ok(template) => template,
             Err(error) => return Err(RunError::Syntax(text, Box::new(error.diagnostic()))),
         };
+        // absent, it is the default of the search, which is another one for wishes and for goals
         if !(1..=MAX_EVALUATIONS).contains(&asked.search.evaluations.unwrap_or(1)) {
             return refused(format!("`evaluations` is not from 1 to {MAX_EVALUATIONS}"));
         }
@@ -516,6 +519,7 @@ impl AskedSite<'_> {
             }
             Some(ids) => {
                 let ids: Vec<String> = read(ids.clone())?;
+                // a file of wishes has an id in each line
                 wishes.read("wishes", &ids.join("\n")).map_err(refused)?;
             }
         }
@@ -644,11 +648,13 @@ impl AskedSite<'_> {
                     // what was done until then answers another question
                     Ok(_) if is_interrupted => return Err(RunError::Interrupted),
                     Ok(result) => return Ok(result),
+                    // Python tells of a signal once: a second answer would take the end back
                     Err(RecvTimeoutError::Timeout) if !is_interrupted => {
                         is_interrupted = (self.is_interrupted)();
                         end.0.store(is_interrupted, Ordering::Relaxed);
                     }
                     Err(RecvTimeoutError::Timeout) => {}
+                    // only a panic ends the work without a result, and the scope goes on with it
                     Err(RecvTimeoutError::Disconnected) => return Err(RunError::Interrupted),
                 }
             }
@@ -689,6 +695,7 @@ impl AskedSite<'_> {
         result: Result<T, SiteError>,
         formulas: impl IntoIterator<Item = &'f Asked>,
     ) -> Result<T, RunError> {
+        // the error does not say of which formula it is
         if let Err(SiteError::NotArithmetic) = &result {
             for Asked { source, parsed } in formulas {
                 if parsed.compile(self.site.schema()).is_err() {

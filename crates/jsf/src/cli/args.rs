@@ -24,6 +24,7 @@ pub struct FormulaArgs {
     ///
     /// The text of the formula, alone or pasted as `job_sort_formula = …`,
     /// `set server job_sort_formula = "…"` or `qmgr -c '…'`
+    // a formula may begin with a minus
     #[arg(value_name = "FORMULA", allow_hyphen_values = true)]
     pub formula: Option<String>,
     /// The file that contains the formula
@@ -245,7 +246,8 @@ impl CsvArgs {
     }
 }
 
-/// Parses one of the formats that a command has.
+/// Parses one of the formats that a command has. The parser that clap derives would offer all of
+/// them in the help and in completions.
 pub(crate) fn format(offered: &'static [Format]) -> impl TypedValueParser<Value = Format> {
     let values = offered.iter().filter_map(ValueEnum::to_possible_value);
     PossibleValuesParser::new(values).try_map(|name| Format::from_str(&name, false))
@@ -278,6 +280,7 @@ pub(crate) fn number_within<T: FromStr + PartialOrd>(
     expected: impl Display,
 ) -> Result<T, String> {
     match text.parse() {
+        // no range contains a NaN, which Rust reads as a number too
         Ok(number) if range.contains(&number) => Ok(number),
         _ => Err(format!("expected {expected}")),
     }

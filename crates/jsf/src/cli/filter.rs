@@ -147,6 +147,7 @@ impl JobFilter<'_> {
         }
         if !self.queues.is_empty() {
             let queues = table.queues().iter().map(|queue| &**queue);
+            // sets, as a filter and a queue may have tens of thousands of names
             let known: HashSet<&str> = queues.clone().collect();
             let wanted: HashSet<&str> = self.queues.iter().map(String::as_str).collect();
             let mut unknown = 0;
@@ -165,6 +166,7 @@ impl JobFilter<'_> {
             let found = HashSet::<usize>::from_iter(found);
             rows.retain(|row| found.contains(row));
         }
+        // otherwise it is said already why no job is shown
         let all_match = unknown_jobs.is_empty() && unmatched.is_empty();
         if rows.is_empty() && all_match && !self.is_empty() && !table.is_empty() {
             unmatched.push(NO_MATCH.to_owned());
@@ -189,6 +191,7 @@ fn select_entities(
 ) -> (Vec<bool>, bool) {
     let entities = table.entities();
     let known: HashSet<&str> = entities.iter().map(AsRef::as_ref).collect();
+    // each entity once: to compare all names with all entities takes the product of their numbers
     // the entities that have rows, and the nodes that these are or are below
     let mut with_rows: HashSet<&str> = HashSet::new();
     with_rows.extend(rows.iter().map(|&row| table.entity(row)));

@@ -10,9 +10,10 @@ use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{FormulaText, Site, SiteError};
 
 use crate::cli::args::{FormulaArgs, FormulaOptions};
-use crate::cli::messages::{WIDTH, draw, draw_all, in_options, print_message, warn};
+use crate::cli::messages::{draw, draw_all, in_options, print_message, warn};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::site::STDIN;
+use crate::view::document::DRAWING_WIDTH;
 use crate::view::findings::{draw_finding, limit_each_code, more_findings};
 use crate::view::words::printable_lines;
 
@@ -26,6 +27,7 @@ pub(crate) fn read_formula(
         // a file, or standard input, is one of the site's since `SiteArgs::open`, which reads it once
         (Some(text), _, Some(site)) if text == STDIN => Ok(site.formula_text()?),
         (Some(text), ..) if text == STDIN => Ok(FormulaText::read(Path::new(STDIN))?),
+        // clap takes a misspelled option for the formula, which may begin with a hyphen
         (Some(text), ..) if looks_like_an_option(text) => {
             let hint = if text.starts_with("--formula") {
                 "give the formula by itself, in single quotes, or the file of it with -f"
@@ -41,6 +43,7 @@ pub(crate) fn read_formula(
             CliError::usage(format!("the formula of {option} is empty: give its text")),
         ),
         (Some(text), ..) => {
+            // only a hint, as a formula such as `ncpus` may be the name of a file too
             if names_a_file(text) {
                 print_message(
                     "help",
@@ -113,10 +116,11 @@ impl GivenFormula {
     pub(crate) fn drawn_on_page(&self, findings: &[Diagnostic]) -> Vec<String> {
         let findings = findings.iter();
         let (shown, others) = limit_each_code(findings.filter(|it| it.severity != Severity::Note));
+        let width = Some(DRAWING_WIDTH);
         let mut drawn = Vec::new();
         for found in shown {
             let found = found.clone().worded(in_options);
-            drawn.push(draw_finding(&self.source, &found, false, Some(WIDTH)));
+            drawn.push(draw_finding(&self.source, &found, false, width));
         }
         for (code, count) in others {
             drawn.push(more_findings(count, code));
@@ -170,8 +174,10 @@ pub(crate) fn printable_formula(
     formula: &Formula,
     numbers: NumberMode,
 ) -> Result<String, CliError> {
+    // escaped, a form feed would make the text no formula; Python reads it as a blank
     let spaced = text.replace("\r\n", "\n").replace(['\r', '\x0c'], " ");
     let printed = printable_lines(&spaced);
+    // in a name or in a string, what is escaped is another one
     let read = source.clone().with_text(printed.as_ref().to_owned());
     if let Ok(read) = read.submitted(numbers).formula()
         && read.to_string() == formula.to_string()

@@ -15,7 +15,7 @@ use crate::cli::outcome::CliError;
 /// Whether Ctrl-C was pressed.
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// The exit code of a process that Ctrl-C ends.
+/// The exit code of a process that Ctrl-C ends, as shells give it: 128 and the number of SIGINT.
 const INTERRUPTED: i32 = 130;
 
 /// From now on the first Ctrl-C ends the simulation, and what it has is written; the second one

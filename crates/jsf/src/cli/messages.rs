@@ -16,11 +16,9 @@ use crate::cli::screen::is_on_screen;
 use crate::view::findings::{draw_finding, limit_each_code, more_findings};
 use crate::view::words::{count, printable};
 
-/// The number of characters in a line of a finding.
-pub(crate) const WIDTH: usize = 110;
-
 /// Writes a message to standard error.
 pub(crate) fn print_message(kind: &str, message: impl std::fmt::Display) {
+    // there is no other place to say that standard error cannot be written
     let _ = writeln!(
         anstream::stderr(),
         "jsf: {kind}: {}",
@@ -210,6 +208,7 @@ impl Progress {
             let (sender, receiver) = mpsc::channel();
             let shown = Arc::clone(&per_cent);
             let show = move || show(what, &receiver, &shown);
+            // where the system starts no thread the work is done all the same
             let started = thread::Builder::new().spawn(show);
             thread = started.ok().map(|thread| (sender, thread));
         }
@@ -228,6 +227,7 @@ impl Progress {
 fn show(what: &str, receiver: &Receiver<()>, per_cent: &AtomicUsize) {
     let begin = Instant::now();
     let mut is_shown = false;
+    // unlike a sleep, this wait ends with the work, so that no command takes a second for it
     while let Err(RecvTimeoutError::Timeout) = receiver.recv_timeout(INTERVAL) {
         let mut out = io::stderr().lock();
         let _ = out.write_all(ERASE_LINE);
@@ -247,6 +247,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if let Some((sender, thread)) = self.thread.take() {
             drop(sender);
+            // else the thread could erase what is written next
             let _ = thread.join();
         }
     }

@@ -32,6 +32,7 @@ impl Outcome {
             is_fine &= finding.severity != Severity::Error;
         }
         let jobs = ranking.scores().count();
+        // a script would take it for a formula that works
         let all_fail = jobs > 0 && ranking.error_count() == jobs;
         Self::fine_if(is_fine && !all_fail)
     }
@@ -49,7 +50,8 @@ pub enum CliError {
     /// The result cannot be written.
     #[error("cannot write: {0}")]
     Write(#[from] io::Error),
-    /// The formula cannot be used, and what is found about it is drawn: exit code 1.
+    /// The formula cannot be used, and what is found about it is drawn: exit code 1. It is an error
+    /// so that no caller has to pass on that nothing is left to do.
     #[error("the formula cannot be used")]
     Findings,
     /// The arguments cannot be parsed, and standard error says why.

@@ -55,6 +55,7 @@ impl OpenedQueue {
     ) -> Result<JobsToRank, CliError> {
         let progress = Progress::start("reading the jobs");
         let mut read = self.site.read_jobs_to_rank(request)?;
+        // erased before the warnings, which take its line
         drop(progress);
         warnings.show(&std::mem::take(&mut read.jobs.warnings));
         let is_arithmetic = read.program.is_some();

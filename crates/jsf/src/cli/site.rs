@@ -319,6 +319,7 @@ pub(crate) fn moment(text: &str) -> Result<i64, String> {
     if let Ok(seconds) = text.parse() {
         return Ok(seconds);
     }
+    // before the other one, which would ignore an offset such as +01:00
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time.as_second());
     }
@@ -344,6 +345,7 @@ pub(crate) fn moment_or_wall_time(text: &str) -> Result<Time, String> {
 pub(crate) fn argument_of_log(argument: Arg) -> Arg {
     match argument.get_id().as_str() {
         "verbose" => argument.hide(true),
+        // `start` and `fresh` go with a tree; a file of usage is refused by `simulated_files`
         "tree" => argument
             .conflicts_with(Resettable::<Id>::Reset)
             .conflicts_with("resource-group"),
@@ -428,6 +430,7 @@ impl SiteArgs {
         if let Some(formula) = formula {
             files = files.with(Role::Formula, formula);
         }
+        // what is in a `sched_priv` is found only when the site is opened
         let has_group = files.has(Role::ResourceGroup)
             || matches!(self.files.get(Role::SchedPriv), Some(folder) if folder.join("resource_group").exists());
         if self.files.has(Role::Usage) && !has_group {
@@ -440,7 +443,8 @@ impl SiteArgs {
         Ok(site)
     }
 
-    /// Says which of the options have no effect at this site.
+    /// Says which of the options have no effect at this site: an option that is ignored in silence
+    /// makes its user believe in what it asks for.
     pub fn report_idle_options(&self, site: &Site, threshold: Option<f64>) {
         let files = site.files();
         if self.files.has(Role::Tree) && self.files.has(Role::SchedPriv) {
@@ -511,6 +515,7 @@ impl SiteArgs {
             }
         }
         let given = given.declaring(self.resource.clone());
+        // a file that is given counts whatever the partition is
         Ok(match self.given_site() {
             Some(site) => self.of_partition(site.open()?)?.replaced_by(given),
             None => self.of_partition(given)?,

@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, Command, CommandFactory};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::process::Cli;
 
-/// The examples after the usage, as `-h` shows them.
+/// The examples after the usage that `-h` shows, which is one screen.
 const MOST_EXAMPLES: usize = 3;
 /// The options of the site that `-h` names: the first of these that a command has.
 const CONTEXT_OPTIONS: [&str; 5] = ["site", "queue", "sched-priv", "tree", "server"];
@@ -199,6 +199,7 @@ fn after_help_in_roff(text: &str) -> String {
 /// A line as roff prints it unchanged: without escapes, requests, or quotes and hyphens that it
 /// replaces by others.
 fn escaped(line: &str) -> String {
+    // a line that begins with a full stop or a quote would be a request to roff
     let mut escaped = String::from(r"\&");
     for character in line.chars() {
         match character {

@@ -169,6 +169,7 @@ pub fn run_process() -> ExitCode {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) | Err(CliError::Findings) => ExitCode::from(1),
         Err(CliError::Arguments) => ExitCode::from(2),
+        // `jsf rank | head` has got what it wants
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             // there is no other place to say that standard error cannot be written
@@ -197,6 +198,7 @@ fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Translate(arguments) => commands::translate::run(arguments, &mut out)?,
         Command::Fmt(arguments) => commands::fmt::run(arguments, &mut out)?,
         Command::Codes(arguments) => commands::codes::run(arguments, &mut out)?,
+        // it asks whether standard output is a terminal, which a buffered writer does not tell
         Command::Pbsfs(arguments) => commands::pbsfs::run(arguments)?,
         Command::Completions { shell } => help::write_completions(*shell, &mut out)?,
         Command::Names(arguments) => commands::names::run(arguments, &mut out)?,
@@ -205,6 +207,7 @@ fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         } => commands::write_capture_script(*without_environment, &mut out)?,
         Command::Man { command } => help::write_manual(command.as_deref(), &mut out)?,
     };
+    // dropped, a writer does not say that it cannot write the rest
     out.flush()?;
     Ok(outcome)
 }

@@ -9,6 +9,9 @@ use serde::Deserialize;
 use crate::cli::args::{number_within, seed};
 use crate::log_options::LogOptions;
 
+/// The most formulas that a fit tries.
+pub(crate) const MAX_EVALUATIONS: usize = 1_000_000;
+
 /// How constants are searched.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(default)]
@@ -83,6 +86,6 @@ fn held_out(text: &str) -> Result<f64, String> {
 /// Parses how many formulas are tried.
 #[cfg(feature = "command")]
 fn evaluations(text: &str) -> Result<usize, String> {
-    let expected = "a number of formulas from 1 to 1000000, such as 200";
-    number_within(text, 1..=1_000_000, expected)
+    let expected = format!("a number of formulas from 1 to {MAX_EVALUATIONS}, such as 200");
+    number_within(text, 1..=MAX_EVALUATIONS, expected)
 }

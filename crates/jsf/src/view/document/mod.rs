@@ -22,6 +22,8 @@ mod page;
 mod terminal;
 
 pub use crate::view::document::markdown::write_markdown;
+#[cfg(feature = "command")]
+pub(crate) use crate::view::document::page::DRAWING_WIDTH;
 #[cfg(test)]
 pub(crate) use crate::view::document::page::tests::content_hash;
 pub use crate::view::document::page::{GENERATOR, write_page};
