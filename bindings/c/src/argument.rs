@@ -102,6 +102,7 @@ pub unsafe fn optional_out<'a, T>(
 /// The number of bytes of an array.
 fn check_array<T>(pointer: *const T, length: usize, name: &str) -> Result<(), jsf_error> {
     check(pointer, name)?;
+    // a slice of Rust has at most so many bytes
     if length.saturating_mul(size_of::<T>()) > isize::MAX as usize {
         return Err(jsf_error::argument(format!(
             "`{name}` has {length} elements, more than fit into memory"
@@ -120,6 +121,7 @@ pub unsafe fn array<'a, T>(
     length: usize,
     name: &str,
 ) -> Result<&'a [T], jsf_error> {
+    // a slice of Rust needs an address even then, which C may leave null
     if length == 0 {
         return Ok(&[]);
     }

@@ -176,6 +176,7 @@ impl jsf_error {
 /// A text for C; a NUL in it becomes U+FFFD.
 pub(crate) fn c_text(text: impl Into<String>) -> CString {
     let text: String = text.into();
+    // without a NUL this cannot fail
     CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default()
 }
 
@@ -213,6 +214,7 @@ pub(crate) unsafe fn guarded(
     let Ok(out) = (unsafe { optional_out(error, "error") }) else {
         return jsf_status::Argument;
     };
+    // a panic that leaves a function of C aborts the process of the caller
     let failed = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => result.err(),
         Err(panic) => Some(jsf_error::panicked(&*panic)),
@@ -273,6 +275,7 @@ unsafe fn pointed<T>(
     let work = || {
         // SAFETY: as the caller promises
         let place = unsafe { out(place, name) }?;
+        // so that a caller that frees it without a look at the status frees nothing
         place.write(ptr::null_mut());
         place.write(make()?);
         Ok(())

@@ -124,6 +124,7 @@ pub unsafe extern "C" fn jsf_schema_add_resource(
             )
         };
         let input_type = match InputType::from_pbs_type(type_name) {
+            // in lower case alone, as the header documents them
             Some(input_type) if type_name.to_ascii_lowercase() == type_name => input_type,
             _ => {
                 let expected = "expected `long`, `size`, `float`, `duration`, `boolean`, `string` or `string_array`";
@@ -162,6 +163,7 @@ pub unsafe extern "C" fn jsf_schema_set_python(
                 "`{version}` is not a known version of Python, {expected}"
             ))
         })?;
+        // `with_python` takes the schema; nothing can fail while the default is in its place
         schema.0 = std::mem::take(&mut schema.0).with_python(python);
         Ok(())
     };
@@ -222,6 +224,7 @@ pub struct jsf_column {
     /// column has in the array, see `jsf_program_input`.
     pub name: *const c_char,
     /// A `jsf_kind`.
+    // not the enum: C may write any number there, and in Rust one that is no variant is undefined
     pub kind: u32,
     /// The values, aligned as their type; may be null if there are no rows.
     pub values: *const c_void,
@@ -288,6 +291,7 @@ impl jsf_column {
         written: &[Range<usize>],
     ) -> Result<NamedColumn<'a>, jsf_error> {
         let inputs = program.inputs();
+        // the name first, so that each error of the column has it
         let name = if !self.name.is_null() {
             // SAFETY: the name ends with a NUL
             unsafe { text(self.name, NUL_TERMINATED, "name of a column") }?

@@ -119,6 +119,7 @@ pub unsafe extern "C" fn jsf_program_compile(
             return Err(left_out.because(jsf_failure::Syntax));
         }
         let literal = submission.literal();
+        // a text without escapes has its places already
         let literal = literal.filter(|literal| !literal.is_verbatim()).cloned();
         let formula = submission.formula().map_err(syntax_error)?;
         let program = formula.compile(&schema).map_err(|error| {
@@ -283,6 +284,7 @@ pub unsafe extern "C" fn jsf_program_score(
                 optional_out(failures, "failures")?,
             )
         };
+        // without a pointer nothing is written, and nothing can overlap
         let count = failures.as_deref().map_or(&[][..], slice::from_ref);
         let written = [addresses(scores), addresses(failed), addresses(count)];
         if any_overlap(&written) || overlaps(&written, columns) {
@@ -312,6 +314,7 @@ pub unsafe extern "C" fn jsf_program_score(
                 program.score_columns(&inputs, OnError::ZeroLikePbs, columnar, scores, errors);
             result = scored.map_err(column_error);
         }
+        // also after an error: the next call needs the memory too
         *named = recycled(inputs);
         result?;
         for failed in &mut *failed {
@@ -413,6 +416,7 @@ pub unsafe extern "C" fn jsf_program_error_of_row(
     error: *mut *mut jsf_error,
 ) -> jsf_status {
     let work = || {
+        // `guarded` writes null to `error` at its end, which would lose the reason
         if ptr::eq(reason, error) {
             return Err(jsf_error::argument(
                 "`reason` and `error` are the same pointer",
@@ -424,6 +428,7 @@ pub unsafe extern "C" fn jsf_program_error_of_row(
         // SAFETY: the caller passes null or handles of this library
         let (program, scratch) =
             unsafe { (borrow(program, "program")?, borrow(scratch, "scratch")?) };
+        // the errors are in the order of the rows
         if let Ok(place) = scratch.errors.binary_search_by_key(&row, |(row, _)| *row) {
             reason.write(program.error(&scratch.errors[place].1).into_handle());
         }

@@ -168,6 +168,7 @@ pub unsafe extern "C" fn jsf_tree_read_pbs(
             (Role::Usage, "usage", usage),
             (Role::SchedConfig, "sched_config", sched_config),
         ] {
+            // null with length 0 is no file
             if !bytes.is_empty() {
                 files = files.with(role, file(name, bytes));
             }
@@ -268,6 +269,7 @@ pub unsafe extern "C" fn jsf_run(
                 required_text(request, request_length, "request")?,
             )
         };
+        // C has no signal that the library could ask for
         run(command, request, in_c, || false).map_err(run_error)
     };
     // SAFETY: the caller passes null or pointers to a text and a handle

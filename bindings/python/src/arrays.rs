@@ -136,6 +136,7 @@ fn array(values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     if is_unknown {
         return Ok(Arc::new(LargeStringArray::new_null(values.len()?)));
     }
+    // in this order, as a truth value is an integer in Python, and an integer is taken for a float
     if let Ok(truths) = values.extract::<Vec<Option<bool>>>() {
         return Ok(Arc::new(BooleanArray::from(truths)));
     }

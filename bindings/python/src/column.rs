@@ -275,6 +275,7 @@ impl Input {
         let mut values = None;
         if arrays::is_numpy_array(&known)?
             && let Self::Column(known) = Self::import(name, &known)?
+            // an object may contradict its `isna()`, and the rows below would be out of range
             && known.rows() + nulls.null_count() == nulls.len()
         {
             values = Some(known.values);
@@ -374,6 +375,7 @@ pub fn wrong_type(name: &str, data_type: &str, is_text: bool, is_time: bool) -> 
 
 /// The value of a Python number, or of a scalar of numpy; `None` if the object is neither.
 fn number(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+    // before `int`, from which `bool` is derived in Python
     if object.is_instance_of::<PyBool>() {
         return Ok(Some(Value::Bool(object.is_truthy()?)));
     }
@@ -420,6 +422,7 @@ fn from_sequence(name: &str, sequence: &Bound<'_, PySequence>) -> PyResult<Colum
             Some(Value::Bool(truth)) => (*truth).into(),
             _ => 0,
         };
+        // beside floats, a column holds its integers as doubles
         if has_floats && integer.unsigned_abs() > MAX_EXACT_INT {
             return Err(PyValueError::new_err(format!(
                 "the column `{name}` has floats, and the integer {integer}, which is not a float"

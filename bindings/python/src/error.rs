@@ -89,6 +89,7 @@ pub fn site_error(error: SiteError) -> PyErr {
         return PyOSError::new_err(message);
     };
     let text = reason.to_string();
+    // Python adds the number of the error itself
     let text = text.replace(&format!(" (os error {code})"), "");
     PyOSError::new_err((code, text, path.display().to_string()))
 }

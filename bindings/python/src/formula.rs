@@ -214,6 +214,7 @@ impl Formula {
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        // equal formulas have equal hashes, which need not tell all others apart
         (self.text.as_str(), self.resources.len())
             .into_pyobject(py)?
             .hash()
@@ -331,6 +332,7 @@ impl Formula {
         }
         let threads = usize::try_from(threads).unwrap_or(usize::MAX);
         let column_error = |error| self.column_error(error);
+        // other threads of Python run meanwhile
         py.detach(|| {
             let columns = Columns::new(&self.program, inputs, rows).map_err(column_error)?;
             let rows = columns.rows();
@@ -341,6 +343,7 @@ impl Formula {
                 return Err(PyValueError::new_err(message));
             }
             let mut scores = Vec::new();
+            // where the system refuses memory, Rust would abort the interpreter
             if scores.try_reserve_exact(rows).is_err() {
                 let message = format!("no memory for {rows} scores");
                 return Err(PyMemoryError::new_err(message));

@@ -16,6 +16,7 @@ mod tree;
 
 use pyo3::prelude::*;
 
+// every class is frozen, and the only one that changes has a lock
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]

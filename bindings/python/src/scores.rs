@@ -247,6 +247,7 @@ impl<'a> Columns<'a> {
         for (name, input) in inputs {
             none.push((name.as_str(), input.slice(0..0)));
         }
+        // without rows nothing is computed, but the names of the columns are checked
         program.score_columns(
             &none,
             OnError::ZeroLikePbs,
@@ -288,6 +289,7 @@ impl<'a> Columns<'a> {
         {
             let work = QueueWork::default();
             let scored = self.score_in_parallel(scores, &threads, &work);
+            // else which jobs fail would depend on the number of threads: one does all again
             if !work.is_beyond_the_budget() {
                 return scored;
             }
@@ -342,6 +344,7 @@ impl<'a> Columns<'a> {
         }
         if !nulls.is_empty() {
             let is_null = |row: &usize| nulls.iter().any(|nulls| nulls.is_null(*row));
+            // in the place of a null 0 was evaluated, which may have failed
             outcome.errors.retain(|(row, _)| !is_null(row));
             outcome.null_rows.extend(rows.filter(is_null));
         }

@@ -55,6 +55,7 @@ impl Site {
     fn resources<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let resources = PyDict::new(py);
         for (name, entry) in self.site.schema().iter() {
+            // `Formula(…, resources=site.resources)` would refuse the others
             let is_usable = Schema::empty().add(name, entry.input_type).is_ok();
             if entry.origin == Origin::Site && is_usable {
                 resources.set_item(name, entry.input_type.pbs_type())?;

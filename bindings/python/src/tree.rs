@@ -71,6 +71,7 @@ impl ShareTree {
     }
 
     /// Adds an entity, or a group, under a group; the root is `root`.
+    // an `i128`, so that shares beyond 64 bits are refused with their name too
     #[pyo3(signature = (parent, name, *, shares = 1, group = false))]
     fn add(&self, parent: &str, name: &str, shares: i128, group: bool) -> PyResult<()> {
         match i64::try_from(shares) {
@@ -160,6 +161,7 @@ impl ShareTree {
     fn __setstate__(&self, members: Vec<PickledMember>) -> PyResult<()> {
         let mut state = self.locked();
         for (place, (parent, name, shares, is_group, usage)) in members.iter().enumerate() {
+            // the root is there already
             if place > 0 {
                 state.add(parent, member(name, *shares, *is_group))?;
             }
@@ -171,6 +173,7 @@ impl ShareTree {
 
 impl ShareTree {
     fn locked(&self) -> MutexGuard<'_, State> {
+        // a panic leaves no half of a change: each call checks before it writes
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -54,6 +54,7 @@ pub extern "C" fn output_length() -> usize {
 #[unsafe(no_mangle)]
 pub extern "C" fn open() -> bool {
     answer(|page| {
+        // taken, so that the bundle does not stay in memory beside the site
         let site = Site::from_bundle(&std::mem::take(&mut page.input))?;
         let formula = site.formula_text().ok().map(|formula| formula.text);
         let json =

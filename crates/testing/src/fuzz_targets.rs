@@ -210,6 +210,7 @@ pub fn jobs(data: &[u8]) {
     ] {
         schema.add(name, kind).expect("a name");
     }
+    // by the input itself, so that a crasher fails again with the same options
     let choice = data.len() + usize::from(data.last().copied().unwrap_or_default());
     let queues = Queues::read(
         "queues",

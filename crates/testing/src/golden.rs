@@ -74,6 +74,7 @@ pub fn slurm_trees() -> BTreeMap<String, Value> {
             trees.insert(name.to_owned(), tree);
         }
     }
+    // a recording that is not found would be compared with nothing
     assert_eq!(trees.len(), 13);
     trees
 }

@@ -52,6 +52,7 @@ fn assert_listed(folder: &Path, found: &BTreeSet<String>) {
 fn public_items(file: &Path, children: &Path, module: &str, found: &mut BTreeSet<String>) {
     let mut is_hidden = false;
     for statement in statements(&read(file)) {
+        // a feature is no part of what every user sees
         if statement.starts_with("#[") {
             is_hidden |= statement.starts_with("#[cfg(");
             continue;

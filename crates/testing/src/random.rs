@@ -388,6 +388,7 @@ fn operand(value: &Value) -> String {
     match value {
         Value::Float(value) => format!("D({:#x})", value.to_bits()),
         Value::Int(value) => format!("({value})"),
+        // CPython refuses a decimal literal of more than 4,300 digits
         Value::Big(value) => format!("({value:#x})"),
         Value::Tuple(items) => format!("({})", operands(items)),
         Value::List(items) => format!("[{}]", operands(items)),

@@ -121,6 +121,7 @@ fn names(schema: &Schema) -> Vec<Name> {
     }
     for function in Function::ALL {
         // a resource hides a builtin of its name
+        // names of math come before resources in the scheduler, builtins after them
         let is_hidden = !function.is_math() && schema.is_numeric(function.name());
         if is_hidden || !function.exists_in(schema.python()) {
             continue;
@@ -145,6 +146,7 @@ fn names(schema: &Schema) -> Vec<Name> {
 fn unusable(name: &str, entry: &Entry, schema: &Schema) -> Option<&'static str> {
     match Resolution::from_schema(name, schema) {
         _ if !entry.input_type.is_numeric() => Some("its value is not a number"),
+        // an empty schema, as one with the names of OpenPBS refuses to declare them
         Resolution::Input => match Schema::empty().add(name, entry.input_type) {
             Err(NameError::NotAName(_)) => {
                 Some("it is not a name in Python (a keyword, or more than letters, digits and `_`)")

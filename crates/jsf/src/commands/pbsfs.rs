@@ -70,6 +70,7 @@ const PBS_CONF: &str = "/etc/pbs.conf";
 const PBS_HOME: &str = "/var/spool/pbs";
 
 pub(crate) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
+    // behind the first argument of pbsfs clap takes everything for another one
     let (rest, folder) = split_option(&arguments.arguments, "--sched-priv")?;
     let (rest, site) = split_option(&rest, "--site")?;
     let folder = folder.or(arguments.sched_priv.clone());
@@ -255,7 +256,7 @@ fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// Writes to standard error what `pbsfs` writes there.
+/// Writes to standard error what `pbsfs` writes there, so without the `jsf:` of other messages.
 fn write_stderr(bytes: &[u8]) {
     let _ = write_escaped(io::stderr().lock(), bytes);
 }

@@ -180,7 +180,7 @@ fn short_number(number: f64) -> String {
     grouped(without_zeros(&format!("{number:.3}")))
 }
 
-/// The most jobs whose moves are drawn as lines.
+/// The most jobs whose moves are drawn as lines; of more, a table counts where they go.
 pub(crate) const MAX_SLOPES: usize = 60;
 
 /// A job: its name, and its places.
@@ -261,6 +261,7 @@ fn direction(job: &JobMove) -> &'static str {
         Some(1..) => "up",
         Some(0) => "same",
         Some(_) => "down",
+        // to be considered at all is a gain, whatever the place
         None if job.new.is_some() => "up",
         None => "down",
     }
@@ -454,7 +455,7 @@ const TICKS: [(f64, &str); 9] = [
 
 /// The waits of each group within which half and 95 % of the jobs have started: under two formulas
 /// a line from the old to the new wait for either, under one a line between both. The axis is
-/// logarithmic beyond a minute.
+/// logarithmic beyond a minute, so that a wait of seconds and one of days are both seen.
 pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> Chart {
     let mut most: f64 = 60.0;
     let mut legend = SPREAD_LEGEND_OF_ONE;
@@ -523,6 +524,7 @@ pub(crate) enum Layout {
 impl Layout {
     /// The width of the chart in its own units.
     fn width(self) -> f64 {
+        // a phone of 400 pixels leaves 376 beside the padding of the page: labels keep their size
         self.either(900.0, 376.0)
     }
 

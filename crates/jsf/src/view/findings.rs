@@ -295,6 +295,7 @@ pub(crate) fn brief_lines(checked: &Checked, old: Option<&Checked>) -> Vec<Strin
         }
     }
     findings.retain(|(found, _)| found.severity != Severity::Note);
+    // a stable sort: those of a severity stay in the order of the check
     findings.sort_by_key(|(found, _)| found.severity != Severity::Error);
     let more = findings.len().saturating_sub(MAX_FINDINGS);
     findings.truncate(MAX_FINDINGS);

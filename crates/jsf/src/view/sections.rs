@@ -232,6 +232,7 @@ pub(crate) fn group_sections(comparison: &Comparison, is_one_ranking: bool) -> V
         }
         let mut groups = Vec::new();
         for change in changes {
+            // the heading says which kind it is
             groups.push(("", change));
         }
         groups.sort_by(if is_one_ranking { by_rank } else { by_gain });
@@ -480,6 +481,7 @@ pub(crate) fn branches(depths: &[usize]) -> Vec<String> {
     // whether a later node continues the line of a level
     let mut continues = [false; MAX_LEVELS + 1];
     let mut branches = Vec::with_capacity(depths.len());
+    // from the end, since a line goes on only if a later node is on its level
     for depth in depths.iter().rev() {
         let level = (*depth).min(MAX_LEVELS);
         let mut lines: String = (1..level)

@@ -66,6 +66,7 @@ pub(crate) fn ordinal(number: usize) -> String {
 
 /// A length of time for people: its two largest units, rounded.
 pub(crate) fn duration(seconds: f64) -> String {
+    // rounded first, so that 3,599.6 s are an hour and not 59 min 60 s
     let unit = match seconds.round() as i64 {
         86_400.. => 3600,
         3600.. => 60,

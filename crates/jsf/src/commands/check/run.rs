@@ -150,6 +150,7 @@ impl CheckedFormula {
         let mut findings = checked.findings.iter();
         let is_untried =
             site.files().has(Role::Queue) && findings.any(|found| found.code == Code::TriedOnNoJob);
+        // before the levels hide some of them
         let errors = error_codes(&checked);
         levels.apply(&mut checked.findings);
         let hidden = errors.difference(&error_codes(&checked)).copied().collect();

@@ -551,6 +551,7 @@ fn agreement_sentence(comparison: &Comparison) -> String {
         return "No job is considered under both, so no places can be compared.".to_owned();
     }
     let moved = comparison.moved();
+    // tau-b is of the values, and may be less than 1 though no place changes
     if moved == 0 {
         return "No job changes its place.".to_owned();
     }

@@ -160,6 +160,7 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let old_site = &opened.old_site;
     let new_site = opened.new_site();
     let is_document = arguments.answer.format.is_document();
+    // the thresholds of a comparison have options of their own
     arguments.site.report_idle_options(old_site, None);
     // what is wrong with either is drawn
     let OldNew { old, new } = opened.formulas.as_ref().map(GivenFormula::parsed);

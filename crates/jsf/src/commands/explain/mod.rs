@@ -337,6 +337,7 @@ impl<'a> ExplainAnswer<'a> {
             }
             return Some(words + ", which the scheduler takes to be equal to every other");
         }
+        // the first of one job has nobody ahead
         let is_ahead = rank * 2 <= self.considered() || rank == 1;
         let compared: &[Against] = if is_ahead {
             &[Against::Median, Against::Behind]

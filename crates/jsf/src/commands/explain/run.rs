@@ -109,6 +109,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
                 return Err(CliError::usage(message));
             }
         }
+        // with --as it is the entity of the described job, and no filter
         entities = &[];
     }
     let (opened, mut warnings) = OpenedQueue::open(&arguments.queue, is_document)?;
@@ -123,8 +124,10 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         rows = opened.find_or_warn(&arguments.jobs, &read.jobs.table)?;
     }
     if let Some(described) = &described {
+        // last, where the answer looks for it
         rows.push(site.add_described(&mut read.jobs, read.program.as_ref(), described)?);
     }
+    // with the described job, which moves those behind it
     let queue = opened.rank(read, &mut warnings)?;
     let (table, ranking) = (&queue.table, &queue.ranking);
     if !entities.is_empty() {

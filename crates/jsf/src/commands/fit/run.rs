@@ -242,6 +242,7 @@ fn require_working(arguments: &FitArgs, site: &Site, template: &Template) -> Res
         .site
         .show(site, arguments.answer.format.is_document());
     warn_all(&site.warnings());
+    // the check takes formulas, and which names exist does not depend on the numbers
     let source = FormulaText::new(template.fill(&starts(template)))?;
     let submitted = source.submitted(arguments.site.numbers);
     let checked = site.check(&submitted)?;

@@ -359,6 +359,7 @@ fn literals(text: &str) -> Vec<ShownLiteral> {
     let mut literals = Vec::new();
     for (id, node) in expr.iter() {
         if let ExprKind::Literal { text: digits, .. } = &node.kind
+            // Python's digits may be grouped, Rust's not
             && let Ok(value) = digits.replace('_', "").parse()
         {
             let (start, end) = utf16_range(text, node.span);
@@ -392,6 +393,7 @@ fn parents(expr: &Expr) -> Vec<Option<ExprId>> {
 
 /// What a number is for, and its name.
 fn role(expr: &Expr, parents: &[Option<ExprId>], id: ExprId, value: f64) -> (LiteralRole, String) {
+    // before weights and divisors: nobody tries another number of seconds in an hour
     if UNITS.contains(&value) {
         return (LiteralRole::Unit, format!("the unit {value}"));
     }
@@ -464,6 +466,7 @@ fn inputs_below<'e>(expr: &'e Expr, id: ExprId, names: &mut BTreeSet<&'e str>) {
             ExprKind::Name(name) => {
                 names.insert(&**name);
             }
+            // the other child is the function, which is a name too
             ExprKind::Call { positional, .. } => open.extend(positional.iter().copied()),
             kind => open.extend(kind.children()),
         }

@@ -98,6 +98,7 @@ pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
             sites: vec![&site],
             read_files: formula_file.iter().collect(),
         };
+        // before the page is made, which takes longer than to refuse its name
         file.require_replaceable()?;
         let mut bytes = Vec::new();
         page.write(&mut bytes)?;

@@ -327,6 +327,7 @@ impl<'a> RankAnswer<'a> {
 
     fn input(&self, name: &str, row: usize) -> Option<Value> {
         let column = self.queue.table.column(name)?;
+        // of a job that the scheduler ignores, 0 would be an amount that nobody has read
         if self.queue.table.exclusion(row).is_some() && !column.is_set(row) {
             return None;
         }
@@ -630,7 +631,7 @@ fn repr(value: Option<Value>) -> String {
     value.map(|value| value.repr()).unwrap_or_default()
 }
 
-/// The most steps of the chart of the values.
+/// The most steps of the chart of the values; of more jobs each second, third … one is drawn.
 const MAX_POINTS: usize = 2000;
 /// The number of rows that decide the widths of the columns, about a screenful.
 const MEASURED_ROWS: usize = 50;

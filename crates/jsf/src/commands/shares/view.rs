@@ -627,7 +627,7 @@ fn draw(assessed: &AssessedTree, entities: &[NodeId]) -> Chart {
             words,
         });
     }
-    // the power of ten at which the axis begins
+    // the power of ten at which the axis begins; not 1 itself, as `place` divides by the power
     let first = (least.log10().floor() as i32).min(-1);
     let mut ticks = vec![(0.0, "0".to_owned())];
     for power in first..=0 {

@@ -216,6 +216,7 @@ fn shaken(
     let runs = simulation.arguments.shake.map_or(0, |runs| runs as usize);
     let warm_up = simulation.warm_up;
     let runs = on_all_cores("shaking", runs, |index| {
+        // the same seeds for all formulas and in each call: what differs is not the moves
         let workload = simulation.workload.shaken(index as u64 + 1);
         let mut sides = Vec::new();
         for given in formulas {

@@ -93,6 +93,7 @@ impl<'a> Simulation<'a> {
         } = self;
         let on_error = arguments.site.on_error;
         let formula = given.parsed()?;
+        // the check below knows no job of the log, and so no condition that all of them meet
         let found = site.lint(formula, workload);
         let simulated = self.run_until_interrupted(formula, before);
         let is_refused = matches!(simulated, Err(SiteError::NotArithmetic));
@@ -118,6 +119,7 @@ impl<'a> Simulation<'a> {
         let mut is_fine = !(fails || is_judged && is_unusable(&checked, errors));
         let mut drawn = given.drawn_on_page(&given.in_source(found.iter().cloned()));
         for warning in &own_warnings {
+            // the page draws them as they are, and they may quote names of files
             drawn.push(printable(&format!("warning: {warning}")).into_owned());
         }
         if let Some(failing) = &failing {
@@ -166,6 +168,7 @@ impl<'a> Simulation<'a> {
         {
             most = Some(before.started().count());
         }
+        // until now Ctrl-C ends the process, as there is no result that could be written
         end_simulation_at_interrupt();
         let progress = Progress::start("simulating");
         self.run_once(formula, workload, &mut |started| {

@@ -23,7 +23,7 @@ use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells}
 use crate::view::sections::not_judged;
 use crate::view::words::{count, duration, grouped_count, percent, significant};
 
-/// The most combinations of values.
+/// The most combinations of values: each is a run, and all answers are kept until the last one.
 const MAX_RUNS: usize = 100_000;
 
 /// Simulates the formula with each combination of the values that are to be filled in.

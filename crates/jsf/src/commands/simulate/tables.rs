@@ -150,6 +150,7 @@ pub(crate) fn all_jobs_sections<'a>(
     sides: &[&SimulationAnswer<'_>],
     difference: Option<&Difference>,
 ) -> [Section<'a>; 3] {
+    // means of different jobs say nothing of the formulas
     let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
     let mut started = Vec::new();
     for side in sides {

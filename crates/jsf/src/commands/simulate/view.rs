@@ -448,6 +448,7 @@ pub(crate) fn validation_fact(validation: &Validation, formula: &str) -> Fact {
     let mut lines = vec![format!(
         "{equal} of {jobs} start at the recorded second under {formula}"
     )];
+    // where all are equal, there is no error to tell of
     if validation.equal < validation.jobs {
         lines.push(format!(
             "mean wait {} recorded, {} simulated",
@@ -543,6 +544,7 @@ fn clauses(kind: &str, groups: &[GroupDifference], all: &Difference) -> Vec<Stri
                 group.name.clone()
             });
         }
+        // a single class is all jobs, whose change is told where no class differs
         if groups.len() < 2 || names.is_empty() {
             continue;
         }
@@ -655,6 +657,7 @@ impl FailingJobs {
         let names = formula.names();
         let mut names = names.iter();
         let jobs = match shares {
+            // no shares are a reason only where the formula reads them
             Some(shares) if names.any(|name| FairshareInput::from_name(name).is_some()) => {
                 failing_jobs(workload, errors, shares)
             }
@@ -699,6 +702,7 @@ fn failing_jobs(workload: &Workload, errors: &EvaluationErrors, shares: &[Option
         of_these += jobs_of[&entity];
         have_no_shares &= matches!(shares.get(index), Some(share) if share.unwrap_or(0.0) <= 0.0);
     }
+    // then the entities are no reason, only more words
     let says_nothing = jobs_of.len() == 1 || errors.jobs() == all;
     if says_nothing || names.len() > MAX_ENTITIES || names.contains(&"") {
         return part_of_jobs(errors.jobs(), all);

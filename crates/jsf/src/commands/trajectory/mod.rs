@@ -295,7 +295,7 @@ impl Serialize for TrajectoryAnswer<'_> {
 const MAX_OVERTAKINGS: usize = 20;
 /// What every rank of later takes for granted.
 const ASSUMED: &str = "if none starts and none arrives";
-/// Of the points in time, every fifth one is in the table.
+/// Of the 61 points in time, every fifth one is in the table, the first and the last among them.
 const POINTS_PER_ROW: usize = 5;
 
 /// How many places a job moves.
@@ -319,7 +319,8 @@ fn ends(job: &JobTrajectory) -> [Option<usize>; 2] {
     [*now, *later]
 }
 
-/// Colours that people with any colour vision can tell apart (Okabe and Ito).
+/// Colours that people with any colour vision can tell apart (Okabe and Ito); the yellow is darker
+/// than theirs, which is hardly seen on white.
 const COLOURS: [&str; 8] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b8a800",
 ];

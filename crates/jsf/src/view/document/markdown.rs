@@ -77,6 +77,7 @@ fn write_facts(facts: &[&Fact], out: &mut dyn Write) -> io::Result<()> {
         for line in lines {
             shown.push(line_of_fact(heading, line));
         }
+        // an item of a list is one paragraph, in which Markdown joins lines
         let shown = shown.join("<br>");
         match heading.as_str() {
             "" => writeln!(out, "- {shown}")?,

@@ -317,6 +317,7 @@ fn merged(old: Option<&Fact>, new: Option<&Fact>) -> Fact {
     if let (Some(fact), true) = (old, old == new) {
         return fact.clone();
     }
+    // on the first screen if either side has it there
     let mut merged = Fact::with_lines("", Vec::new()).in_full();
     for (side, fact) in [("old", old), ("new", new)] {
         let Some(fact) = fact else {
@@ -335,7 +336,7 @@ fn merged(old: Option<&Fact>, new: Option<&Fact>) -> Fact {
 /// The most characters of a value of Python, which itself prints as many digits of an integer.
 const MAX_VALUE: usize = 4300;
 
-/// A table, whose rows are made when they are shown.
+/// A table, whose rows are made when they are shown: of a million jobs, a page needs a thousand.
 #[derive(Clone)]
 pub struct Table<'a> {
     /// The columns.
@@ -401,7 +402,8 @@ pub const DECIDES: u8 = u8::MAX;
 
 /// A column of names is not made narrower than this.
 const MIN_TEXT: usize = 8;
-/// A column of ids, whose start says which one it is, is not made narrower than this.
+/// A column of ids is not made narrower than this: the index that tells one subjob of an array from
+/// another follows the number of the job.
 const MIN_ID: usize = 16;
 /// A column of a tree's names, with the lines that join them, is not made narrower than this.
 const MIN_TREE_NAME: usize = 32;
@@ -792,6 +794,7 @@ impl<'a> Cell<'a> {
             Self::Places(..=-1) | Self::Arrow(..=-1) => Tone::Worse,
             Self::Gained(places) if *places > 0.0 => Tone::Better,
             Self::Gained(places) if *places < 0.0 => Tone::Worse,
+            // what is shown as 0 is neither
             Self::Longer(time, true) | Self::Starred(time, true) if time.round() > 0.0 => {
                 Tone::Worse
             }

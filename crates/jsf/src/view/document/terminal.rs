@@ -388,9 +388,11 @@ impl<'d, 'a> ShownSection<'d, 'a> {
                 _ => {}
             }
         }
+        // where lines are not limited, the limits of the tables do not count either
         if height == usize::MAX {
             rows = height;
         }
+        // a long queue is not drawn whole to be shortened row by row
         rows = rows.min(height);
         let mut shown = Self {
             section,
@@ -498,6 +500,7 @@ fn lines(style: TerminalStyle, document: &Document<'_>) -> Vec<String> {
     let mut facts = Vec::new();
     for fact in &document.facts {
         if is_full || !fact.is_in_full {
+            // a long formula leaves room for what it does
             facts.push(shortened(style, fact, height / 3, &mut hidden));
         }
     }

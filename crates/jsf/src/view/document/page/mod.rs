@@ -26,18 +26,20 @@ pub const GENERATOR: &str = r#"<meta name="generator" content="jsf">"#;
 const TEMPLATE: &str = include_str!("page.html");
 pub(crate) const STYLE: &str = include_str!("page.css");
 pub(crate) const SCRIPT: &str = include_str!("page.js");
-// the policy of a page names the style and the script by their hashes; a test says them after a change
+// the policy of a page names the style and the script by their hashes; a test says them after a
+// change, so that no crate for SHA-256 is a part of the command
 const STYLE_HASH: &str = "sha256-a+dhzOkdBAw3Nuyv6TiUZOoZBXSsOy1N3K1OFmg9uuA=";
 const SCRIPT_HASH: &str = "sha256-i6gfeHMEvvIjeujRlu81VT0L3Iyac6c9+nQ/XAENVB4=";
 
-/// The most rows of a table.
+/// The most rows of a table, so that a page has a bounded size whatever the queue is.
 const MAX_ROWS: usize = 1000;
 /// The headings of columns of numbers that say what changes.
 const EFFECTS: [&str; 2] = ["gained", "points"];
 /// The number of characters in a line of a drawing: as many as a page, which is 62 rem wide, has
 /// room for in the usual monospaced fonts.
 pub(crate) const DRAWING_WIDTH: usize = 110;
-/// The deepest level of a tree that is moved to the right of the level above.
+/// The deepest level of a tree that is moved to the right of the level above: `page.css` has a
+/// class for each of them.
 const MAX_INDENT: usize = 4;
 
 /// Writes a document as a page, which shows `command_line`.
@@ -150,6 +152,7 @@ pub(crate) fn page_sections<'s, 'a: 's>(
         let pieces = sentence_pieces(&capitalised(&section.heading));
         let heading: String = pieces.iter().map(|piece| &*piece.text).collect();
         let name = section_name(&heading);
+        // a link leads to the first of two equal names
         let id = match names.iter().filter(|known| **known == name).count() {
             0 => name.clone(),
             same => format!("{name}-{}", same + 1),
@@ -329,6 +332,7 @@ fn number_text(number: f64) -> String {
 
 /// Draws a bar beside each number of a column, all from the same zero.
 fn draw_bars(cells: &[Vec<Cell<'_>>], rows: &mut [Vec<PageCell>], column: usize) {
+    // a column of zeros has bars without a width, and none that is not a number
     let (mut largest, mut zero) = (f64::MIN_POSITIVE, 0.0);
     for row in cells {
         let number = row[column].number().unwrap_or(0.0);
@@ -365,6 +369,7 @@ fn class_of_bar(cell: &Cell<'_>) -> &'static str {
 /// Pads the numbers of a column to the same number of decimals with spaces, which add no digits.
 /// Numbers among times end where the times do.
 fn align_points(rows: &mut [Vec<PageCell>], column: usize) {
+    // as wide as a digit, and as wide as a full stop
     const FIGURE_SPACE: &str = "\u{2007}";
     const PUNCTUATION_SPACE: &str = "\u{2008}";
     let mut most = 0;
@@ -446,6 +451,7 @@ fn marked_pieces(old: &str, new: &str) -> OldNew<Vec<Piece>> {
     let marked = OldNew::new(without_islands(marked.old), without_islands(marked.new));
     let (mut shared, mut all) = (0, 0);
     for piece in marked.old.iter().chain(&marked.new) {
+        // blanks are equal in any two formulas
         let blanks = piece.text.matches(char::is_whitespace).count();
         let length = piece.text.chars().count() - blanks;
         all += length;
@@ -463,8 +469,8 @@ fn marked_pieces(old: &str, new: &str) -> OldNew<Vec<Piece>> {
 /// The tokens of either side, of which those are not marked that are in their longest common
 /// subsequence.
 fn differences(old: &[&str], new: &[&str]) -> OldNew<Vec<Piece>> {
-    // the length for the tokens from each place on
-    // of the most tokens on both sides, 4.5 MB
+    // the length of the longest common subsequence of the tokens from each pair of places on: `u16`
+    // holds the most tokens, of which the table takes 4.5 MB
     let mut lengths = vec![vec![0u16; new.len() + 1]; old.len() + 1];
     for (i, old_token) in old.iter().enumerate().rev() {
         for (j, new_token) in new.iter().enumerate().rev() {
@@ -584,6 +590,7 @@ pub(crate) mod tests {
         0x5be0cd19,
     ];
 
+    /// SHA-256, of which a crate would bring seven others.
     fn sha256(text: &str) -> [u8; 32] {
         let mut bytes = text.as_bytes().to_vec();
         bytes.push(0x80);
