@@ -9,6 +9,7 @@ pub const JSF_ABI_VERSION: u32 = 1;
 /// The most rows that one call scores.
 pub const JSF_MAX_ROWS: usize = 10_000_000;
 
+// cbindgen needs the number itself for the header
 const _: () = assert!(JSF_MAX_ROWS == job_sort_formula::jobs::MAX_JOBS);
 
 /// The version of the interface of the library that is loaded. If it is not `JSF_ABI_VERSION`, the

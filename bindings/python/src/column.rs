@@ -236,6 +236,7 @@ impl Input {
             object = object.call_method0("__array__")?;
         }
         if arrays::is_numpy_array(&object)? {
+            // an array without dimensions is a number, which every job has
             if object.getattr("ndim")?.extract::<usize>()? == 0 {
                 object = object.call_method0("item")?;
                 return match number(name, &object)? {
@@ -245,6 +246,7 @@ impl Input {
             }
             match arrays::numpy_column(name, &object)? {
                 Some(column) => return Ok(Self::Column(column)),
+                // an array of Python objects has their addresses, not numbers
                 None => object = object.call_method0("tolist")?,
             }
         }
@@ -521,6 +523,7 @@ pub fn unsigned(
 ) -> PyResult<ScalarBuffer<i64>> {
     let mut signed = Vec::with_capacity(values.len());
     for (row, &value) in values.iter().enumerate() {
+        // what is in a null row may be anything
         if value > i64::MAX as u64 && !nulls.is_some_and(|nulls| nulls.is_null(row)) {
             return Err(PyValueError::new_err(format!(
                 "the column `{name}` has {value} in row {row}, which is more than int64 holds"

@@ -45,6 +45,7 @@ pub fn syntax_error(text: &str, finding: &Diagnostic) -> PyErr {
         None => finding.message.clone(),
     };
     let message = message + &path_advice(text);
+    // Python counts the columns of a `SyntaxError` from 1
     let place = (
         "<formula>",
         line_number,

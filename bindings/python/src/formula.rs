@@ -54,8 +54,7 @@ impl Formula {
         };
         let mut schema = Schema::openpbs().with_python(python.unwrap_or_default());
         let resources = declare(resources, &mut schema)?;
-        let text = without_line_end(text);
-        let mut text = text;
+        let mut text = without_line_end(text);
         let mut parsed = Parsed::parse(&text);
         if parsed.is_err()
             && let Some(pasted) = pasted(&text)
@@ -228,6 +227,7 @@ impl Formula {
             return Err(self.undefined_column(name));
         }
         let mut inputs = self.program.inputs().iter();
+        // OpenPBS has a former name for `fairshare_perc`: a column of either serves both
         Ok(inputs.any(|input| current_name(input) == current_name(name)))
     }
 
@@ -417,7 +417,9 @@ impl RankedRows {
             limit,
         } = self;
         let mut submitted = submitted.clone();
+        // a null has no place in the order of the scheduler
         submitted.retain(|row| null_rows.binary_search(row).is_err());
+        // of equal values the lower index comes first, so that they stay in the order of submission
         let mut in_order = Vec::with_capacity(submitted.len());
         for &row in &submitted {
             in_order.push(scores[row]);

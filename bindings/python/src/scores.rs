@@ -162,6 +162,7 @@ impl Scores {
         interface.set_item("version", 3)?;
         interface.set_item("typestr", code)?;
         interface.set_item("shape", (self.array.len(),))?;
+        // read-only, as Arrow shares the memory
         interface.set_item("data", (self.array.values().as_ptr().addr(), true))?;
         Ok(interface)
     }

@@ -140,6 +140,7 @@ impl LogOptions {
     /// The warm-up, if it is given.
     pub fn warm_up_seconds(&self) -> Option<i64> {
         let seconds = self.warm_up?;
+        // so long a warm-up leaves no job, which is refused where the log is known
         Some(i64::try_from(seconds).unwrap_or(i64::MAX))
     }
 

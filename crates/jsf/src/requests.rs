@@ -542,6 +542,7 @@ impl AskedSite<'_> {
         goals: &Path,
     ) -> Result<String, RunError> {
         let held_out = asked.search.held_out;
+        // the parser of the option refuses these on a command line
         if !(0.1..=0.8).contains(&held_out) {
             return refused(format!(
                 "`held_out` is {held_out}, expected a part of the log from 0.1 to 0.8"

@@ -586,7 +586,7 @@ fn with_file(data: &[u8], use_file: impl FnOnce(&Path)) {
     let _ = fs::remove_file(&path);
 }
 
-/// Gives a few bytes at a time.
+/// Gives a few bytes at a time: what is read may not depend on where the reads of a stream end.
 struct Trickle<'b>(&'b [u8], usize);
 
 impl Read for Trickle<'_> {

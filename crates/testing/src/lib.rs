@@ -96,6 +96,7 @@ pub fn summary() -> String {
         .filter_map(|line| line.split_once('\t'))
         .collect();
     skipped.sort_unstable();
+    // a test that asks for a tool twice is one
     skipped.dedup();
     if skipped.is_empty() {
         return "no test was skipped".to_owned();

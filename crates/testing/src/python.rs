@@ -90,6 +90,7 @@ fn has_version(program: &Path, version: &str) -> bool {
     let Ok(output) = Command::new(program).arg("--version").output() else {
         return false;
     };
+    // with the full stop, as 3.1 is the beginning of 3.11
     let expected = format!("Python {version}.");
     output.stdout.starts_with(expected.as_bytes())
 }

@@ -386,6 +386,7 @@ impl Operation {
 
 fn operand(value: &Value) -> String {
     match value {
+        // by its bits, as Python has no literal for a nan and for an infinity
         Value::Float(value) => format!("D({:#x})", value.to_bits()),
         Value::Int(value) => format!("({value})"),
         // CPython refuses a decimal literal of more than 4,300 digits
@@ -405,6 +406,7 @@ fn operands(items: &[Value]) -> String {
 /// A value as the Python scripts write it.
 pub fn written(value: &Value) -> String {
     match value {
+        // the sign of a nan is what the compiler of the interpreter has chosen
         Value::Float(value) if value.is_nan() => "nan".to_owned(),
         Value::Float(value) => format!("D{:016x}", value.to_bits()),
         Value::Int(value) => format!(
@@ -478,6 +480,7 @@ impl Generator {
             op,
             BinaryOperator::Power | BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight
         );
+        // the referee computes any power and any shift, however long that takes
         if small && self.below(2) == 0 {
             return Operation::Binary(op, x, Value::Int(self.below(140) as i64 - 20));
         }
@@ -717,6 +720,7 @@ impl Generator {
 /// The integer part of a finite double.
 fn integer_part(value: f64) -> BigInt {
     let bits = value.abs().to_bits();
+    // that of the last bit: the bias is 1023, and the fraction has 52 bits
     let exponent = (bits >> 52) as i64 - 1075;
     let digits = BigInt::from(bits & ((1 << 52) - 1) | (1 << 52));
     let whole = if exponent >= 0 {

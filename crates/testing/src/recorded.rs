@@ -293,6 +293,7 @@ pub fn encode_usage_file<'a>(
     last_decay: i64,
     records: impl Iterator<Item = (&'a str, f64)>,
 ) -> Vec<u8> {
+    // a struct of C as it is in memory, with padding before each double
     let mut file = [
         &b"PBS_MAG!\0"[..],
         &[0; 7],

@@ -151,6 +151,7 @@ pub struct EntityArgs {
     ///
     /// The jobs of this fair-share entity, or of all entities below this group, with their places
     /// in the whole queue; separate several by commas, or repeat the option
+    // users know their own name, and not what an entity is
     #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
     pub entity: Vec<String>,
 }

@@ -19,7 +19,8 @@ pub(crate) struct Output<'a> {
     /// terminal.
     pub(crate) piped_width: Option<usize>,
     pub(crate) cells: CsvText,
-    /// The warnings about what it is computed from, which are a part of it.
+    /// The warnings about what it is computed from, which are a part of it: pasted elsewhere, the
+    /// answer would say nothing of a missing usage.
     pub(crate) warnings: &'a [String],
     /// The file for the answer as a page, if it is asked for.
     pub(crate) page_file: Option<PageFile<'a>>,

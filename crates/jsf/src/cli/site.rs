@@ -158,6 +158,7 @@ impl PolicyArg {
 
 impl ValueEnum for PolicyArg {
     fn value_variants<'a>() -> &'a [Self] {
+        // clap wants a slice that lives as long as the program
         static VARIANTS: LazyLock<Vec<PolicyArg>> = LazyLock::new(|| {
             let mut variants = PolicyName::ALL.map(PolicyArg::One).to_vec();
             variants.push(PolicyArg::All);

@@ -17,6 +17,7 @@ use crate::view::findings::severity_word;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  jsf codes\n  jsf codes JSF301",
+    // the page of a code has one form
     mut_arg("format", |format| format.conflicts_with("code"))
 )]
 pub struct CodesArgs {

@@ -150,6 +150,7 @@ fn files_of_site(site: &GivenSite, scheduler: Option<&[u8]>) -> Result<SiteFiles
 
 /// Prints the answer.
 fn respond(request: &Request, files: &SchedPriv) -> Result<Outcome, CliError> {
+    // all of it at once: a character that is cut at the end of a buffer would be replaced
     let mut text = Vec::new();
     let answer = match answer(request, files, &mut text) {
         Ok(answer) => answer,

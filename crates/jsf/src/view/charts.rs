@@ -104,7 +104,7 @@ impl Axis {
         }
         let first = (low / step).ceil() as i64;
         let last = (high / step).floor() as i64;
-        for index in first..=last.min(first.saturating_add(most as i64)) {
+        for index in first..=last {
             ticks.push(index as f64 * step);
         }
         ticks
@@ -164,6 +164,7 @@ impl Plot {
 /// Where a value is between two ends, 0..=1.
 pub(crate) fn place_between([from, to]: [f64; 2], value: f64) -> f64 {
     let place = (value - from) / (to - from);
+    // in a range of one value, which is no length, it is in the middle
     if place.is_finite() {
         place.clamp(0.0, 1.0)
     } else {
@@ -385,7 +386,7 @@ pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> Chart {
         }
         rows.push(change_row(name, change));
     }
-    let tick = time_step((most - least).max(1.0), MAX_TICKS);
+    let tick = time_step(most - least, MAX_TICKS);
     let low = (least / tick).floor().min(-1.0) * tick;
     let high = (most / tick).ceil().max(1.0) * tick;
     let mut ticks = Vec::new();

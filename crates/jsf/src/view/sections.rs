@@ -227,6 +227,7 @@ pub(crate) fn group_sections(comparison: &Comparison, is_one_ranking: bool) -> V
             &comparison.sizes,
         ),
     ] {
+        // jobs without entities, groups or a size are one group without a name
         if changes.iter().all(|change| change.name.is_empty()) {
             continue;
         }
@@ -254,6 +255,7 @@ pub(crate) fn group_table<'a>(
 ) -> Table<'a> {
     let all = comparison.considered.old.max(comparison.considered.new);
     let has_shares = groups.iter().any(|(_, change)| change.perc.is_some());
+    // all groups count the same first jobs
     let tops = match groups.first() {
         Some((_, change)) => change.top,
         None => [(0, OldNew::default()); 2],

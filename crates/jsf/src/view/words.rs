@@ -201,6 +201,7 @@ pub(crate) fn moment(seconds: i64) -> String {
 pub(crate) fn clock_time(seconds: i64) -> String {
     match Timestamp::from_second(seconds) {
         Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        // jiff has no time beyond the year 9999, which a walltime may reach
         Err(_) => seconds.to_string(),
     }
 }

@@ -200,6 +200,7 @@ impl<'g> Writer<'g> {
                 self.is_integer = self.chance(3);
                 self.rule(if name == "ANY" { "TEST" } else { "SUM" }, depth);
             }
+            // floats have no bits: a few of these errors are enough
             "BITS" if depth > 0 && (before || self.chance(12)) => self.rule("BITWISE", depth - 1),
             "BITS" => self.rule("OPERAND", depth),
             "INVERTED" => {

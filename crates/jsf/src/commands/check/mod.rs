@@ -114,6 +114,7 @@ impl<'a> CheckAnswer<'a> {
         let checked = self.checked;
         let validation = &checked.validation;
         match (validation.accepted, validation.code) {
+            // qmgr reads the text first, and what it refuses the server never sees
             _ if validation.by == Some(AnsweredBy::Qmgr) => {
                 let reason = submission::refused_by_qmgr(&self.source.text);
                 let reason = reason.map(|reason| reason.to_string()).unwrap_or_default();
@@ -264,6 +265,7 @@ impl<'a> Source<'a> {
         if !related.is_empty() {
             result["relatedLocations"] = related.into();
         }
+        // a service may apply whatever is listed
         if let Some(fix) = &found.fix
             && fix.applicability != Applicability::DisplayOnly
         {

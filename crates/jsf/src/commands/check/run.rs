@@ -113,6 +113,7 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         let Ok(parsed) = submitted.formula() else {
             return Ok(Outcome::Findings);
         };
+        // a reader of files leaves out the blanks around a formula, so it would be another text
         let text = formula.source.text.trim();
         let fixed = printable_formula(&formula.source, text, parsed, numbers)?;
         writeln!(out, "{fixed}")?;

@@ -233,6 +233,7 @@ impl<'a> CompareAnswer<'a> {
             let new = rule(new_rules, &fact.heading);
             // a side whose formula has no fair share has no policy
             let is_compared = fact.heading != "policy" || (old.is_some() && new.is_some());
+            // which rules differ is a part of the answer
             if old != new && is_compared {
                 fact.is_in_full = false;
             }
@@ -561,6 +562,7 @@ fn agreement_sentence(comparison: &Comparison) -> String {
     ));
     let first = comparison.overlap.iter().find(|(first, _)| *first == FIRST);
     if let Some((first, shared)) = first
+        // of so few jobs the first ones are always all of them
         && *first < comparison.jobs
     {
         moves += &format!(", {shared} of the first {first} are the same");

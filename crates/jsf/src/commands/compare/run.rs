@@ -115,9 +115,11 @@ pub struct CompareArgs {
     /// The old job_sort_formula_threshold
     ///
     /// A job whose value is at most X does not run
+    // the alias is the former name
     #[arg(long, alias = "threshold-old", value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
     old_threshold: Option<f64>,
     /// The new job_sort_formula_threshold
+    // the alias is the former name
     #[arg(long, alias = "threshold-new", value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
     new_threshold: Option<f64>,
     /// The site.
@@ -328,6 +330,7 @@ impl<'a> Opened<'a> {
             checked = Some(both);
         }
         let mut decides = OldNew::default();
+        // CSV has no place for it, and it orders the rows of every summand
         if arguments.answer.format != Format::Csv || has_page {
             decides = compared.decides();
         }

@@ -44,6 +44,7 @@ impl Answer for CycleAnswer<'_> {
         }
         facts.push(Fact::new("at", moment(cycle.at)));
         let (free, total) = (cycle.processors.free, cycle.processors.total);
+        // fewer than none are free where running jobs hold more than there is
         let mut text = format!("{} of {total} free before the cycle", free.max(0));
         if free < 0 {
             text += &format!("; the running jobs hold {} more than there are", -free);
@@ -156,6 +157,7 @@ impl<'a> CycleAnswer<'a> {
         if waiting.is_empty() {
             return section;
         }
+        // a stable sort: the others keep the order of the cycle
         waiting.sort_by_key(|(promise, _)| promise.unwrap_or(usize::MAX));
         let has_promise = waiting[0].0.is_some();
         let columns = [

@@ -563,6 +563,7 @@ impl<'a> ExplainedJob<'a, '_> {
     /// The formula as a tree, with the value of every part.
     fn parts(self) -> Option<Section<'a>> {
         let mut nodes = Vec::from_iter(&self.job.nodes);
+        // a literal shows its value itself
         nodes.retain(|node| !node.is_literal);
         if nodes.is_empty() {
             return None;

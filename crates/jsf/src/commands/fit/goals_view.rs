@@ -322,6 +322,7 @@ fn simpler(fit: &GoalFit) -> Option<Fact> {
             best = other;
         }
     }
+    // one that meets fewer goals than the formula in force is no way out
     if number_met(best) < number_met(&fit.held_out.current) {
         return None;
     }
@@ -548,6 +549,7 @@ fn goal_row(goal: &FittedGoal) -> Row<'_> {
         goal.train.value,
         goal.held_out.value,
     ];
+    // values that are all 0 are at the left end, and not nowhere
     let mut most = f64::MIN_POSITIVE;
     for value in values.into_iter().flatten() {
         most = most.max(value);

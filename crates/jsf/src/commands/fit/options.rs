@@ -38,6 +38,7 @@ pub struct SearchOptions {
 impl Default for SearchOptions {
     fn default() -> Self {
         Self {
+            // as by default on the command line, whose defaults a request does not have
             held_out: 0.33,
             evaluations: None,
             seed: 1,

@@ -26,7 +26,7 @@ use crate::commands::fit::{GoalFitAnswer, WishFitAnswer};
 use crate::commands::simulate::log::log_messages;
 use crate::log_options::{LogOptions, MAX_WISHES_BYTES, read_goals, read_text};
 
-/// How the formula in force is given.
+/// How the formula in force is given. A file of it has no option: the shell reads it.
 const OLD: FormulaOptions = FormulaOptions {
     text: "--old",
     file: "--old \"$(cat FILE)\"",
@@ -246,6 +246,7 @@ fn require_working(arguments: &FitArgs, site: &Site, template: &Template) -> Res
     let source = FormulaText::new(template.fill(&starts(template)))?;
     let submitted = source.submitted(arguments.site.numbers);
     let checked = site.check(&submitted)?;
+    // other errors may be those of the start values, which the search leaves
     let is_fatal = |found: &Diagnostic| {
         found.severity == Severity::Error
             && (checked.verdict == Verdict::Refused || found.code.name().starts_with(OF_NAMES))

@@ -122,6 +122,7 @@ pub struct Shown<'a> {
 /// ranked.
 pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     let queue = what_if.queue()?;
+    // the charts alone need all rows, and they wait until a slider rests
     let rows = if shown.is_complete {
         compared_rows(&queue.comparison)
     } else {

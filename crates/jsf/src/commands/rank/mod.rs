@@ -197,6 +197,7 @@ impl Answer for RankAnswer<'_> {
             section = section.chart(|| values_chart(self.queue));
         }
         let section = section.table(self.jobs(&decides));
+        // without an effect, the order is that of the submission, which says nothing of the formula
         sections.push(section.in_full_if(!has_effect));
         if let Some(page) = &self.page {
             let groups = group_sections(&page.groups, true).into_iter();
@@ -676,6 +677,7 @@ fn values_chart(queue: &RankedQueue) -> Chart {
         if !value.is_finite() {
             continue;
         }
+        // also of the jobs between two steps, so that the axis has all values
         [low, high] = [low.min(value), high.max(value)];
         if index.is_multiple_of(every) {
             let end = (index + every).min(order.len());

@@ -230,6 +230,7 @@ fn advice(cause: &Cause, replay: &Replay) -> Option<String> {
         }
         CauseKind::NotCaptured(NotCaptured::Queues) => "the output of `qstat -Qf -F json`",
         CauseKind::NotCaptured(NotCaptured::EligibleTime) => "the output of `qstat -f -F json`",
+        // another formula would change most of the values
         CauseKind::Nothing if differ_mostly => {
             return Some(
                 "probably the log has another formula, or the files are of another moment. The scheduler's log does not name \

@@ -127,6 +127,7 @@ impl<'a> PolicyView<'a> {
         let mut quantities = Vec::new();
         let mut is_changed = false;
         for ((name, first), (_, second)) in iter::zip(before.numbers(node), self.numbers(node)) {
+            // usage changes no shares
             if !matches!(name, "shares" | "raw_shares" | "perc" | "norm_shares") {
                 is_changed |= first != second;
                 quantities.push((name, first, second));

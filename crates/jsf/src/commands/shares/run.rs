@@ -104,6 +104,7 @@ struct AssumedUsage {
 impl FromArgMatches for AssumedUsage {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let UsageOptions { charge, decay } = UsageOptions::from_arg_matches(matches)?;
+        // clap keeps the values of each option apart, but knows the place of each
         let mut by_place = BTreeMap::new();
         for (option, changes) in [("charge", charge), ("decay", decay)] {
             if let Some(places) = matches.indices_of(option) {
@@ -235,6 +236,7 @@ fn require_known(names: &[String], shares: &[PolicyShares]) -> Result<(), CliErr
         if let Some(first) = shares.first()
             && !shares.iter().any(is_known)
         {
+            // a search for similar names compares all: the names that no error repeats get none
             unknown.extend(first.unresolved(name, unknown.len() < MAX_UNKNOWN));
         }
     }

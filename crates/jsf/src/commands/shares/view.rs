@@ -402,6 +402,7 @@ fn nodes_section<'a>(views: &'a [PolicyView<'a>]) -> Section<'a> {
 /// A row for each node, with the numbers that JSON has, as far as some node has them, and perhaps
 /// its part of all usage.
 pub(crate) fn shares_table<'a>(view: &PolicyView<'a>, has_part: bool) -> Table<'a> {
+    // all numbers at once, as they decide which columns are shown
     let mut rows = Vec::new();
     for (&node, name) in iter::zip(&view.nodes, name_cells(view)) {
         rows.push((node, name, view.numbers(node)));

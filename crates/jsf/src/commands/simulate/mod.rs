@@ -190,7 +190,7 @@ impl Answer for SimulationAnswer<'_> {
 struct CutRuns {
     /// Their number.
     jobs: usize,
-    /// The processors times seconds that are cut.
+    /// The processors times seconds that are cut, which can be beyond 64 bits in a log.
     core_seconds: u128,
     /// Those of all jobs in the log.
     #[serde(skip)]
@@ -210,7 +210,8 @@ struct JobLine<'a> {
 }
 
 impl<'a> SimulationAnswer<'a> {
-    /// The jobs that start, with their indices.
+    /// The jobs that start, with their indices. A list of them would take more memory than the
+    /// schedule.
     fn started(&self) -> impl Iterator<Item = (usize, JobLine<'a>)> {
         let workload = self.workload;
         let jobs = workload.jobs().iter().enumerate();
@@ -239,6 +240,7 @@ impl<'a> SimulationAnswer<'a> {
         let processors = self.simulated.processors.total;
         writeln!(out, "; Version: 2.2\n; MaxProcs: {processors}")?;
         for line in &workload.clock {
+            // a line end in it would begin a line of the log
             writeln!(out, "; {}", printable(line))?;
         }
         writeln!(

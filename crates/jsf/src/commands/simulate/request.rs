@@ -157,6 +157,7 @@ pub struct TwoFormulas {
 
 /// An argument of several commands as a simulation has it.
 fn of_simulation(argument: Arg) -> Arg {
+    // a simulation reads other things of these files than a ranking
     let help = match argument.get_id().as_str() {
         "format" => return argument.value_parser(format(&FORMATS)),
         "site" => {
@@ -257,6 +258,7 @@ fn param(text: &str) -> Result<Param, String> {
 }
 
 fn finite(text: &str) -> Option<f64> {
+    // `inf` and `nan` are numbers for Rust, and names in a formula
     let value: f64 = text.trim().parse().ok()?;
     value.is_finite().then_some(value)
 }

@@ -247,6 +247,7 @@ impl<'a> Simulation<'a> {
             let decay = simulated
                 .decay
                 .map_or_else(|| "usage does not decay".to_owned(), decay_in_words);
+            // what `fairshare_factor` is depends on the policy: the first screen names one of Slurm
             let policy = site.policy();
             let text = format!(
                 "policy {} by the rules of {whose} (--rules); {decay}",

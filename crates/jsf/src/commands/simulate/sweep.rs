@@ -52,6 +52,7 @@ pub(crate) fn sweep(
         names.push(name);
         first.extend(values.first().cloned());
     }
+    // with any values: the log is read for the names, which are the same in each run
     let filled = FormulaText {
         text: filled(&template.text, &arguments.param, &first),
         ..template.clone()

@@ -171,6 +171,7 @@ pub(crate) fn all_jobs_sections<'a>(
     further.extend(fairness_rows(sides, is_compared));
     let further = Table::from_rows(columns("all jobs", sides.len()), further);
     [
+        // on a page, a section without a heading would have no link
         Section::new("").in_text().table(first.clone()),
         Section::new("all jobs").on_page().table(first),
         Section::new("further numbers")
@@ -699,6 +700,7 @@ fn with_course<'a>(section: Section<'a>, sides: &[&SimulationAnswer<'_>]) -> Sec
             end = end.max(period.start + period.seconds);
         }
     }
+    // without a period, the end is before the beginning
     let (x, second) = Axis::time(
         (end.saturating_sub(begin) as f64).max(1.0),
         "since the first submission",

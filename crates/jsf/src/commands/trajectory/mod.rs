@@ -230,6 +230,7 @@ impl<'a> TrajectoryAnswer<'a> {
         }
         let plot = Plot {
             x,
+            // without any rank, `best` is still the largest number
             y: Axis::whole([worst as f64, best.min(worst) as f64], "rank"),
             lines,
         };

@@ -354,6 +354,7 @@ pub struct Table<'a> {
     /// Whether the first screen names the columns that do not fit.
     pub(crate) names_dropped: bool,
     len: usize,
+    // shared, as text and a page may have the same table
     row: Rc<dyn Fn(usize) -> Vec<Cell<'a>> + 'a>,
 }
 

@@ -266,6 +266,7 @@ impl Layout {
                 line += &" ".repeat(at.saturating_sub(line.width()).max(GAP));
             }
             let cell = printable(cell);
+            // without a limit, a cell that is wider than those measured moves the rest of its row
             let is_long = self.is_limited && cell.width() > width;
             match column.fit {
                 Fit::Number => {
@@ -571,6 +572,7 @@ fn shortened(style: TerminalStyle, fact: &Fact, height: usize, hidden: &mut Vec<
         return fact;
     };
     let lines = (height / fact.lines.len().max(1)).max(MIN_LINES);
+    // the height is `usize::MAX` where lines are not limited
     let most = lines.saturating_mul(width.saturating_sub(fact.heading.width() + 2));
     let mut is_cut = false;
     for text in &mut fact.lines {
