@@ -796,6 +796,53 @@ fn what_the_simulation_does_without_is_named_once() {
 }
 
 #[test]
+fn the_ends_of_a_comparison_are_those_of_each_formula_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [log, queues, config] = log_of_two_queues(folder.path());
+    let lines = |formulas: &[&str]| -> Vec<Vec<String>> {
+        let context = [
+            "simulate",
+            "--workload",
+            &log,
+            "--queues",
+            &queues,
+            "--sched-config",
+            &config,
+            "--processors",
+            "4",
+            "--format",
+            "csv",
+        ];
+        let csv = success(&jsf(&[&context[..], formulas].concat()));
+        let lines = csv.lines().skip(1);
+        lines
+            .map(|line| line.split(',').map(str::to_owned).collect())
+            .collect()
+    };
+    let ends = |formula: &str| -> BTreeMap<String, [i64; 2]> {
+        let lines = lines(&[formula]).into_iter();
+        lines
+            .map(|line| {
+                let times = [&line[5], &line[6]].map(|time| time.parse().expect("a time"));
+                (line[0].clone(), times)
+            })
+            .collect()
+    };
+    let [old, new] = ["ncpus", "-ncpus"].map(ends);
+    let mut differ = 0;
+    for line in lines(&["--old", "ncpus", "--new", "-ncpus"]) {
+        let [[old_start, old_end], [new_start, new_end]] = [old[&line[0]], new[&line[0]]];
+        assert_eq!(
+            [&line[10], &line[11]],
+            [&old_end.to_string(), &new_end.to_string()],
+            "{line:?}"
+        );
+        differ += usize::from(old_end - old_start != new_end - new_start);
+    }
+    assert!(differ > 0, "no run is suspended under one formula alone");
+}
+
+#[test]
 fn what_never_acts_on_the_jobs_of_the_log_is_found() {
     let folder = tempfile::tempdir().expect("a folder");
     let [log, queues, config] = log_of_two_queues(folder.path());

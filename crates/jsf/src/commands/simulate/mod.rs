@@ -403,7 +403,10 @@ impl Answer for SimulatedChangeAnswer<'_> {
         let OldNew { old, new } = &self.sides;
         let mut csv = CsvWriter::new(CSV_HEADER, out)?;
         for (index, job) in old.started() {
-            let Some(new_start) = new.simulated.schedule.start(index) else {
+            let schedule = &new.simulated.schedule;
+            let (Some(new_start), Some(new_end)) =
+                (schedule.start(index), schedule.end(new.workload, index))
+            else {
                 continue;
             };
             let names = guarded_names([job.id, job.entity, job.queue], cells);
@@ -417,7 +420,8 @@ impl Answer for SimulatedChangeAnswer<'_> {
                 new_wait,
                 new_wait - old_wait,
             ];
-            let ends = [job.end, new_start + (job.end - job.start)];
+            // a run that is suspended under one formula alone is longer there
+            let ends = [job.end, new_end];
             let is_warm_up = old.is_warm_up(job.submit);
             csv.write((names, job.processors, times, ends, is_warm_up))?;
         }
