@@ -92,11 +92,6 @@ impl HalfLife {
         }
     }
 
-    /// The factor of one second.
-    pub fn per_second(&self) -> f64 {
-        self.per_second
-    }
-
     /// The factor of a step in whole seconds, never 0.
     pub fn factor(&self, seconds: u32) -> f64 {
         // priority/multifactor raises a factor that underflows to `DBL_MIN`
@@ -197,7 +192,7 @@ mod tests {
             ),
         ] {
             let decay = HalfLife::new(half_life);
-            assert_eq!(format!("{:.15}", decay.per_second()), factor);
+            assert_eq!(format!("{:.15}", decay.per_second), factor);
             assert_eq!(format!("{:.15}", decay.factor(300)), after_300);
             assert_eq!(format!("{:.12}", decay.factor(half_life)), after_it);
         }

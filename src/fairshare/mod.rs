@@ -123,6 +123,9 @@ pub(super) struct Node {
     namesake: Option<NodeId>,
 }
 
+/// For every node the nodes of a list that it owns, such as its children.
+pub(super) type NodeLists = Vec<Vec<NodeId>>;
+
 /// A fair-share tree of groups and entities, built by a
 /// [`TreeBuilder`].
 ///
@@ -207,7 +210,7 @@ impl ShareTree {
 
     /// The children, in the order they were added.
     pub fn children(&self, node: NodeId) -> &[NodeId] {
-        self.children.members(node.index())
+        &self.children[node.index()]
     }
 
     /// The parent, its parent, and so on up to the root.
@@ -254,8 +257,7 @@ impl ShareTree {
         self.add_to_ancestors(node, amount);
     }
 
-    /// Adds a node, whose usage is added to that of all nodes above it. Takes time in proportion to
-    /// the tree, because the children are listed again; all ids stay. The scheduler of OpenPBS gives
+    /// Adds a node, whose usage is added to that of all nodes above it. The scheduler of OpenPBS gives
     /// a node without usage 1, which is not added to the groups above it: set it with
     /// [`set_usage`](Self::set_usage) afterwards.
     ///
@@ -277,7 +279,8 @@ impl ShareTree {
         let usage = member.usage;
         let node = self.builder.add(parent, member)?;
         self.usage.push(usage);
-        self.children = NodeLists::of_parents(&self.builder.nodes);
+        self.children.push(Vec::new());
+        self.children[parent.index()].push(node);
         if usage != 0.0 && self.is_summed {
             self.sum_ancestors(node);
         } else {
@@ -489,49 +492,6 @@ impl ShareTree {
         let group = by_place.get(&(GROUPS, name));
         let group = group.filter(|group| self.parent(**group) == Some(parent));
         entity.into_iter().chain(group).copied()
-    }
-}
-
-/// Lists of nodes, each of which has an owner.
-#[derive(Debug, Clone)]
-pub(super) struct NodeLists {
-    /// The list of node `i` is `members[starts[i]..starts[i + 1]]`.
-    starts: Vec<u32>,
-    members: Vec<NodeId>,
-}
-
-impl NodeLists {
-    /// Makes the lists of so many nodes by a counting sort. Each member comes with its owner; the
-    /// members of a list keep their order.
-    pub(super) fn new(nodes: usize, members: impl Iterator<Item = (u32, NodeId)> + Clone) -> Self {
-        let mut starts = vec![0u32; nodes + 1];
-        for (owner, _) in members.clone() {
-            starts[owner as usize + 1] += 1;
-        }
-        for i in 1..starts.len() {
-            starts[i] += starts[i - 1];
-        }
-        let mut next_free = starts.clone();
-        let mut lists = Self {
-            members: vec![NodeId(0); starts[nodes] as usize],
-            starts,
-        };
-        for (owner, node) in members {
-            let slot = &mut next_free[owner as usize];
-            lists.members[*slot as usize] = node;
-            *slot += 1;
-        }
-        lists
-    }
-
-    fn of_parents(nodes: &[Node]) -> Self {
-        // all but the root have a parent
-        let children = (0..).map(NodeId).zip(nodes).skip(1);
-        Self::new(nodes.len(), children.map(|(id, node)| (node.parent, id)))
-    }
-
-    pub(super) fn members(&self, owner: usize) -> &[NodeId] {
-        &self.members[self.starts[owner] as usize..self.starts[owner + 1] as usize]
     }
 }
 
@@ -775,8 +735,13 @@ impl TreeBuilder {
             let total = usage[index];
             usage[nodes[index].parent as usize] += total;
         }
+        let mut children: NodeLists = vec![Vec::new(); nodes.len()];
+        // all but the root have a parent
+        for (id, node) in (0..).map(NodeId).zip(nodes).skip(1) {
+            children[node.parent as usize].push(id);
+        }
         ShareTree {
-            children: NodeLists::of_parents(nodes),
+            children,
             usage,
             is_summed: true,
             builder: self,

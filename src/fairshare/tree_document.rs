@@ -116,38 +116,6 @@ impl TreeDocument {
         Ok(builder.finish())
     }
 
-    /// Converts a tree into a document. An entity with children becomes a group, and a usage of 0
-    /// becomes `None`.
-    pub fn from_tree(tree: &ShareTree) -> Self {
-        let mut document = Self {
-            root: tree.name(tree.root()).to_owned(),
-            usage: tree.own_usage(tree.root()),
-            ..Self::default()
-        };
-        for id in tree.nodes() {
-            let Some(parent) = tree.parent(id) else {
-                continue;
-            };
-            let is_entity = tree.kind(id) == NodeKind::Entity && tree.children(id).is_empty();
-            let usage = tree.own_usage(id);
-            document.nodes.push(TreeNode {
-                kind: if is_entity {
-                    NodeKind::Entity
-                } else {
-                    NodeKind::Group
-                },
-                name: tree.base_name(id).to_owned(),
-                // the root is not among the nodes of a document
-                parent: parent.index().checked_sub(1),
-                partition: tree.partition(id).map(str::to_owned),
-                shares: tree.shares(id),
-                usage: (usage != 0.0).then_some(usage),
-                cgroup: None,
-            });
-        }
-        document
-    }
-
     /// The name of the node's parent.
     pub fn parent_name(&self, node: &TreeNode) -> &str {
         match node.parent {

@@ -10,7 +10,7 @@ use crate::fairshare::policy::slurm::{
 };
 use crate::fairshare::policy::{Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
-use crate::fairshare::{NodeId, NodeLists, ShareTree, Shares};
+use crate::fairshare::{NodeId, ShareTree, Shares};
 
 /// The classic policy for deep and uneven trees: the usage of the accounts above counts less, the
 /// more it differs from their shares.
@@ -156,10 +156,10 @@ impl Policy for DepthOblivious {
 
 /// The effective usage of every association after all have been computed, list by list from the
 /// top.
-fn settled(model: &SlurmModel, lists: &NodeLists, shares: &[f64]) -> Vec<Extended> {
+fn settled(model: &SlurmModel, lists: &[Vec<NodeId>], shares: &[f64]) -> Vec<Extended> {
     let mut effective = vec![Extended::one(); shares.len()];
     for above in 0..shares.len() {
-        let members = lists.members(above);
+        let members = &lists[above];
         if members.is_empty() {
             continue;
         }
@@ -177,7 +177,7 @@ fn settled(model: &SlurmModel, lists: &NodeLists, shares: &[f64]) -> Vec<Extende
 /// order in which they are computed.
 fn first_cycle(
     model: &SlurmModel,
-    lists: &NodeLists,
+    lists: &[Vec<NodeId>],
     shares: &[f64],
     order: &[NodeId],
 ) -> Vec<Extended> {
@@ -205,7 +205,7 @@ fn first_cycle(
         known[above] = known[above] + model.norm_usage(node);
         let list_usage = match pending[above] {
             // the last member sums the list in the order of the list, which may change the last bit
-            0 => list_usage(model, lists.members(above)),
+            0 => list_usage(model, &lists[above]),
             // each member that is not computed yet has the daemon's value for an unknown usage
             count => known[above] + Extended::from(u64::from(count) * u64::from(NO_VAL)),
         };

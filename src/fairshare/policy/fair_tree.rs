@@ -14,7 +14,7 @@ use crate::fairshare::policy::{
     AssociationShares, EntityShares, Policy, PolicyRules, Release, ShareTable,
 };
 use crate::fairshare::x87::Extended;
-use crate::fairshare::{NodeId, NodeKind, NodeLists, ShareTree, Shares};
+use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
 /// Users ranked by a walk of the tree, at each level the association with the highest ratio of
 /// shares to usage first.
@@ -90,7 +90,7 @@ impl Policy for FairTree {
 /// The factor of every user, by node, from the `LF` of every node.
 fn factors(
     tree: &ShareTree,
-    lists: &NodeLists,
+    lists: &[Vec<NodeId>],
     level_fs: &[Extended],
     rules: PolicyRules,
 ) -> Vec<Option<f64>> {
@@ -323,7 +323,7 @@ fn documented(tree: &ShareTree) -> ShareTable {
 pub(super) struct RankWalk<'a, N> {
     pub(super) tree: &'a ShareTree,
     /// The list below each node, in the order that breaks ties.
-    pub(super) lists: &'a NodeLists,
+    pub(super) lists: &'a [Vec<NodeId>],
     /// What nodes are ordered by, the greatest first.
     pub(super) values: &'a [N],
     pub(super) rules: WalkRules<N>,
@@ -359,17 +359,13 @@ impl<N: PartialEq> RankWalk<'_, N> {
         let mut rank = users;
         let mut next_rank = users;
         // not by recursion: a tree may be 100,000 levels deep
-        let mut stack = vec![Frame::new(
-            self,
-            self.members(self.tree.root()).to_vec(),
-            false,
-        )];
+        let mut stack = vec![self.frame(self.members(self.tree.root()).to_vec(), false)];
         while let Some(frame) = stack.last_mut() {
             let Some(&node) = frame.members.get(frame.next) else {
                 stack.pop();
                 continue;
             };
-            let is_tied = frame.is_tied(self, node);
+            let is_tied = self.is_tied(frame, node);
             if self.is_user(node) {
                 frame.next += 1;
                 rank = if is_tied { rank } else { next_rank };
@@ -377,16 +373,16 @@ impl<N: PartialEq> RankWalk<'_, N> {
                 // 0 only after the last user, since each user takes one rank
                 next_rank = next_rank.saturating_sub(1);
             } else {
-                let below = frame.take_accounts(self, node);
+                let below = self.take_accounts(frame, node);
                 let is_first_tied = is_tied && self.rules.extends_ties_below;
-                stack.push(Frame::new(self, below, is_first_tied));
+                stack.push(self.frame(below, is_first_tied));
             }
         }
         ranks
     }
 
     fn members(&self, node: NodeId) -> &[NodeId] {
-        self.lists.members(node.index())
+        &self.lists[node.index()]
     }
 
     fn is_user(&self, node: NodeId) -> bool {
@@ -400,21 +396,15 @@ impl<N: PartialEq> RankWalk<'_, N> {
     fn are_tied(&self, one: NodeId, other: NodeId) -> bool {
         (self.rules.are_tied)(self.value(one), self.value(other))
     }
-}
 
-impl Frame {
-    fn new<N: PartialEq>(
-        walk: &RankWalk<'_, N>,
-        mut members: Vec<NodeId>,
-        is_first_tied: bool,
-    ) -> Self {
+    fn frame(&self, mut members: Vec<NodeId>, is_first_tied: bool) -> Frame {
         // stable, so that ties keep the order of the list
-        members.sort_by(|&one, &other| (walk.rules.compare)(walk.value(other), walk.value(one)));
+        members.sort_by(|&one, &other| (self.rules.compare)(self.value(other), self.value(one)));
         // not in the comparison, because a tie within a tolerance is not transitive
-        for run in members.chunk_by_mut(|&one, &other| walk.are_tied(one, other)) {
-            run.sort_by_key(|&node| !walk.is_user(node));
+        for run in members.chunk_by_mut(|&one, &other| self.are_tied(one, other)) {
+            run.sort_by_key(|&node| !self.is_user(node));
         }
-        Self {
+        Frame {
             members,
             next: 0,
             is_first_tied,
@@ -422,29 +412,25 @@ impl Frame {
     }
 
     /// Whether the next member is tied with the one before it.
-    fn is_tied<N: PartialEq>(&self, walk: &RankWalk<'_, N>, node: NodeId) -> bool {
-        match self.next.checked_sub(1) {
-            Some(before) => walk.are_tied(self.members[before], node),
-            None => self.is_first_tied || walk.rules.before_all.as_ref() == Some(walk.value(node)),
+    fn is_tied(&self, frame: &Frame, node: NodeId) -> bool {
+        match frame.next.checked_sub(1) {
+            Some(before) => self.are_tied(frame.members[before], node),
+            None => frame.is_first_tied || self.rules.before_all.as_ref() == Some(self.value(node)),
         }
     }
 
     /// The members below the account, and below the accounts tied with it if those are merged; all
     /// count as visited.
-    fn take_accounts<N: PartialEq>(
-        &mut self,
-        walk: &RankWalk<'_, N>,
-        first: NodeId,
-    ) -> Vec<NodeId> {
-        let mut below = walk.members(first).to_vec();
-        self.next += 1;
-        while let Some(&account) = self.members.get(self.next) {
-            let joins = walk.rules.merges_tied_accounts && !walk.is_user(account);
-            if !joins || !walk.are_tied(self.members[self.next - 1], account) {
+    fn take_accounts(&self, frame: &mut Frame, first: NodeId) -> Vec<NodeId> {
+        let mut below = self.members(first).to_vec();
+        frame.next += 1;
+        while let Some(&account) = frame.members.get(frame.next) {
+            let joins = self.rules.merges_tied_accounts && !self.is_user(account);
+            if !joins || !self.are_tied(frame.members[frame.next - 1], account) {
                 break;
             }
-            below.extend(walk.members(account));
-            self.next += 1;
+            below.extend(self.members(account));
+            frame.next += 1;
         }
         below
     }

@@ -439,10 +439,14 @@ pub(super) const NO_LIST: u32 = u32::MAX;
 /// tree, or an account above it if that has the shares `parent`. `owners` has, for each node, the
 /// owner of the list that the node is a member of, or [`NO_LIST`].
 pub(super) fn sibling_lists(tree: &ShareTree, release: Release, owners: &[u32]) -> NodeLists {
-    let mut members = daemon_order(tree, release);
-    members.retain(|&node| node != tree.root() && owners[node.index()] != NO_LIST);
-    let owned = members.iter().map(|&node| (owners[node.index()], node));
-    NodeLists::new(tree.len(), owned)
+    let mut lists: NodeLists = vec![Vec::new(); tree.len()];
+    for node in daemon_order(tree, release) {
+        let owner = owners[node.index()];
+        if node != tree.root() && owner != NO_LIST {
+            lists[owner as usize].push(node);
+        }
+    }
+    lists
 }
 
 /// Every node in the order of the daemon's list of associations, see [`Release`].

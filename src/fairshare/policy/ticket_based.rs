@@ -10,6 +10,10 @@ use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 /// The least usage, as a fraction of the shares: a factor is at most 100.
 const MIN_USAGE: f64 = 0.01;
 
+/// The tickets that the root distributes: those of the daemon, under the document's rules too, where
+/// only proportions matter.
+const ALL_TICKETS: f64 = u32::MAX as f64;
+
 /// Tickets are distributed from the root down to the users with pending jobs; the user with the
 /// most gets 1.
 ///
@@ -40,11 +44,10 @@ const MIN_USAGE: f64 = 0.01;
 /// }
 /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TicketBased {
     rules: PolicyRules,
     pending: Vec<NodeId>,
-    tickets: f64,
 }
 
 impl TicketBased {
@@ -54,15 +57,7 @@ impl TicketBased {
         Self {
             rules,
             pending: pending.into_iter().collect(),
-            tickets: f64::from(u32::MAX),
         }
-    }
-
-    /// The number of tickets that the root distributes under the document's rules: only proportions
-    /// matter.
-    #[must_use]
-    pub fn tickets(self, tickets: f64) -> Self {
-        Self { tickets, ..self }
     }
 
     /// Which nodes have a pending job, or a node below with one.
@@ -134,7 +129,7 @@ impl TicketBased {
         for node in tree.nodes() {
             tickets.push(match tree.parent(node) {
                 _ if !active[node.index()] => 0.0,
-                None => self.tickets,
+                None => ALL_TICKETS,
                 Some(parent) if tree.shares(node) == Shares::Parent => tickets[parent.index()],
                 Some(parent) if sums[parent.index()] > 0.0 => {
                     tickets[parent.index()] * weights[node.index()] / sums[parent.index()]
@@ -245,10 +240,10 @@ fn distribute(model: &SlurmModel, active: &[bool], shares: &[f64], factors: &[f6
     let lists = model.lists(Release::V22_05);
     let mut tickets = vec![0.0; active.len()];
     if active[0] {
-        tickets[0] = f64::from(u32::MAX);
+        tickets[0] = ALL_TICKETS;
     }
     for node in 0..active.len() {
-        let mut members = lists.members(node).to_vec();
+        let mut members = lists[node].clone();
         members.retain(|member| active[member.index()]);
         let mut sum = 0.0;
         for member in &members {
@@ -273,7 +268,7 @@ mod tests {
     fn assessed(rules: PolicyRules, pending: &[&str]) -> AssessedTree {
         let tree = worked_example();
         let pending: Vec<NodeId> = pending.iter().filter_map(|name| tree.find(name)).collect();
-        AssessedTree::new(tree, &TicketBased::new(rules, pending).tickets(1000.0))
+        AssessedTree::new(tree, &TicketBased::new(rules, pending))
     }
 
     fn tickets(assessed: &AssessedTree, name: &str) -> Option<f64> {
@@ -292,7 +287,8 @@ mod tests {
         for (names, given) in [(["A", "C", "User2"], "198"), (["D", "F", "User5"], "802")] {
             for name in names {
                 assert_eq!(
-                    tickets(&assessed, name).map(|tickets| format!("{tickets:.0}")),
+                    tickets(&assessed, name)
+                        .map(|tickets| format!("{:.0}", tickets / ALL_TICKETS * 1000.0)),
                     Some(given.into()),
                     "{name}"
                 );
