@@ -56,10 +56,6 @@ const ITEMS_PER_THREAD: usize = 2;
 /// little work.
 const SERIAL_ITEMS: usize = 2;
 
-/// The number of rows of a table from which two threads are faster than one at work that takes
-/// nanoseconds per row.
-const PARALLEL_ROWS: usize = 10_000;
-
 /// Threads, and the process that started them.
 struct Pool {
     process: u32,
@@ -114,57 +110,20 @@ fn threads() -> usize {
     }
 }
 
-/// Runs `parallel` in a pool, where functions of rayon find its threads, or `serial` without a
-/// pool.
-fn in_pool<T: Send, R: Send>(
-    input: T,
-    parallel: impl FnOnce(T) -> R + Send,
-    serial: impl FnOnce(T) -> R,
-) -> R {
-    if is_in_pool() {
-        return parallel(input);
-    }
-    // outside a pool, rayon starts its global one, and panics where the system starts no threads
-    match pool() {
-        Some(pool) => pool.install(|| parallel(input)),
-        None => serial(input),
-    }
-}
-
 /// Applies `work` to each item in parallel; the results are in the order of the items.
 pub fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    if items.len() < 2 {
+    let is_in_pool = is_in_pool();
+    // outside a pool, rayon starts its global one, and panics where the system starts no threads
+    let pool = if is_in_pool { None } else { pool() };
+    if items.len() < 2 || !is_in_pool && pool.is_none() {
         return items.into_iter().map(work).collect();
     }
     // one by one, because each is much work: a thread that took several would end last
-    let parallel = |items: Vec<T>| items.into_par_iter().with_max_len(1).map(&work).collect();
-    in_pool(items, parallel, |items| {
-        items.into_iter().map(&work).collect()
-    })
-}
-
-/// Sorts the items in parallel if they are many. The order of equal items is not kept.
-pub(crate) fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
-    if items.len() < PARALLEL_ROWS {
-        return items.sort_unstable();
+    let map = || items.into_par_iter().with_max_len(1).map(&work).collect();
+    match pool {
+        Some(pool) => pool.install(map),
+        None => map(),
     }
-    in_pool(items, <[T]>::par_sort_unstable, <[T]>::sort_unstable);
-}
-
-/// Does two pieces of work, in parallel if they concern many rows of a table.
-pub(crate) fn join<A: Send, B: Send>(
-    rows: usize,
-    one: impl FnOnce() -> A + Send,
-    other: impl FnOnce() -> B + Send,
-) -> (A, B) {
-    if rows < PARALLEL_ROWS {
-        return (one(), other());
-    }
-    in_pool(
-        (one, other),
-        |(one, other)| rayon::join(one, other),
-        |(one, other)| (one(), other()),
-    )
 }
 
 /// Passes items through three stages until `fill` or `drain` returns `false`: `fill` prepares them

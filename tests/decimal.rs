@@ -1,14 +1,12 @@
 //! Decimal arithmetic against Python's numbers: the same operations, and results that differ only
 //! by rounding.
 
-use job_sort_formula::python::{
-    Arithmetic, DecimalArithmetic, ErrorKind, Function, Python, PythonVersion, Raised, Value,
-};
+use job_sort_formula::python::{ErrorKind, Function, Python, PythonVersion, Raised, Value};
 use jsf_testing::random::{Generator, Operation};
 use jsf_testing::setting;
 
 /// The result in decimal arithmetic; `None` where it cannot represent the operands.
-fn in_decimal(operation: &Operation, decimal: &DecimalArithmetic) -> Option<Result<Value, Raised>> {
+fn in_decimal(operation: &Operation, decimal: &Python) -> Option<Result<Value, Raised>> {
     let number = |value: &Value| decimal.number(value).ok();
     let result = match operation {
         Operation::Unary(op, x) => decimal.unary(*op, &number(x)?),
@@ -93,7 +91,7 @@ fn is_sensitive_to_rounding(operation: &Operation) -> bool {
 
 #[test]
 fn decimal_agrees_with_python() {
-    let (python, decimal) = (Python::new(), DecimalArithmetic::new());
+    let (python, decimal) = (Python::new(), Python::new().with_decimals());
     let mut generator = Generator(setting("JSF_REFEREE_SEED", 4));
     let mut wrong = Vec::new();
     let mut compared = 0;
@@ -134,9 +132,9 @@ fn decimal_agrees_with_python() {
 
 #[test]
 fn none_is_a_key_from_python_3_8_on() {
-    let mut decimal = DecimalArithmetic::new();
     for (version, is_key) in [("3.7", false), ("3.8", true)] {
-        decimal.set_version(version.parse::<PythonVersion>().expect("a version"));
+        let python = version.parse::<PythonVersion>().expect("a version");
+        let decimal = Python::new().of_version(python).with_decimals();
         let items = [1, 2].map(|item| decimal.number(&Value::Int(item)).expect("a number"));
         let max = Value::Function(Function::Max);
         let result = decimal.call(&max, &items, &[("key", Value::None)]);

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use job_sort_formula::diagnostic::Code;
 use job_sort_formula::formula::program::CompileError;
-use job_sort_formula::formula::syntax::{Construct, SyntaxErrorKind};
+use job_sort_formula::formula::syntax::Construct;
 use job_sort_formula::python::ErrorKind;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
@@ -231,11 +232,13 @@ fn number(text: &str) -> Value {
 }
 
 fn answer(formula: &str, schema: &Schema, inputs: &[(&str, &str)]) -> Answer {
-    let parsed = match Formula::parse(formula).map_err(|error| error.kind().clone()) {
+    let parsed = match Formula::parse(formula).map_err(|error| error.diagnostic()) {
         Ok(parsed) => parsed,
-        Err(SyntaxErrorKind::ForeignOperator {
-            written, instead, ..
-        }) => return Answer::Lookalike(written, instead),
+        Err(found) if found.code == Code::ForeignOperator => {
+            let written = found.message.split('`').nth(1).expect("the operator");
+            let fix = found.fix.expect("the operator of Python");
+            return Answer::Lookalike(written.to_owned(), fix.replacement);
+        }
         Err(other) => panic!("{formula}: {other:?}"),
     };
     let program = match parsed.compile(schema) {

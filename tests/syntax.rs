@@ -243,7 +243,7 @@ fn large_formulas_are_parsed_on_a_small_stack() {
 #[test]
 fn too_large_formulas_are_errors_on_a_small_stack() {
     on_a_small_stack(|| {
-        let kind = |text: String| Formula::parse(&text).expect_err("too large").kind().clone();
+        let kind = |text: String| Formula::parse(&text).expect_err("too large").kind();
         let deeper = MAX_NESTING + 1;
         assert_eq!(
             kind(format!("{}1{}", "(".repeat(deeper), ")".repeat(deeper))),
@@ -265,7 +265,7 @@ fn too_large_formulas_are_errors_on_a_small_stack() {
             let error = Formula::parse(&long).unwrap_err();
             assert_eq!(
                 (error.kind(), &long[error.span().range()]),
-                (&SyntaxErrorKind::TooLong, "")
+                (SyntaxErrorKind::TooLong, "")
             );
         }
     });

@@ -20,7 +20,7 @@ use name_resolution::Resolution;
 use program::{CompileError, Program};
 use syntax::{Expr, MAX_LENGTH, Node, SyntaxError, TemplatePlace};
 
-pub use syntax::{Construct, SyntaxErrorKind, Unit};
+pub use syntax::{Construct, SyntaxErrorKind};
 
 /// A parsed formula.
 ///
@@ -243,7 +243,7 @@ impl Template {
             && !template.places.is_empty()
         {
             let end = Span::new(text.len(), text.len());
-            return Err(SyntaxError::new(SyntaxErrorKind::TooLong, end));
+            return Err(SyntaxError::too_long(end));
         }
         if template.constants.is_empty() {
             let message = "the template has no constant to find";
@@ -279,12 +279,7 @@ impl Template {
     /// Refuses a template with a constant where a name is allowed, but no number:
     /// `({a=1:0..2} := 3)`.
     fn check_filled(&self) -> Result<(), SyntaxError> {
-        let starts: Vec<f64> = self
-            .constants
-            .iter()
-            .map(|constant| constant.start)
-            .collect();
-        let Err(refused) = syntax::parse(&self.fill(&starts)) else {
+        let Err(refused) = syntax::parse(&self.fill(&self.starts())) else {
             return Ok(());
         };
         let message = format!("a number cannot stand where a constant does: {refused}");
@@ -300,6 +295,12 @@ impl Template {
     /// The constants, in the order in which they are declared.
     pub fn constants(&self) -> &[TemplateConstant] {
         &self.constants
+    }
+
+    /// The numbers from which a search starts, one for each constant.
+    pub fn starts(&self) -> Vec<f64> {
+        let constants = self.constants.iter();
+        constants.map(|constant| constant.start).collect()
     }
 
     /// The abstract syntax tree, in which each constant is a name.
@@ -546,9 +547,5 @@ fn check_name(constant: &TemplateConstant, template: &Template) -> Result<(), Sy
 
 /// The error of a template that cannot be used.
 fn error(message: impl Into<String>, help: impl Into<String>, span: Span) -> SyntaxError {
-    let kind = SyntaxErrorKind::Template {
-        message: message.into(),
-        help: help.into(),
-    };
-    SyntaxError::new(kind, span)
+    SyntaxError::new(message, span).with_help(help.into())
 }

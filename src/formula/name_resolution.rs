@@ -109,7 +109,7 @@ fn is_unsupported_builtin(name: &str, python: PythonVersion) -> bool {
 }
 
 /// Whether a text of several words has this one.
-fn is_listed(words: &str, word: &str) -> bool {
+pub fn is_listed(words: &str, word: &str) -> bool {
     words.split_whitespace().any(|listed| listed == word)
 }
 

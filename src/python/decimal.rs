@@ -1,4 +1,4 @@
-//! Decimal arithmetic: numbers of 28 significant digits, behind the same trait as Python's.
+//! Decimal arithmetic: numbers of 28 significant digits instead of Python's.
 //!
 //! Literals keep the digits of their text, so that `0.1 + 0.2` is `0.3`. Operators and functions
 //! mean what they mean for Python's numbers, with these differences: integers and fractions have
@@ -19,244 +19,137 @@ use rust_decimal::{Decimal, MathematicalOps, RoundingStrategy};
 
 use crate::python::function::{self, Arguments};
 use crate::python::functions::{
-    self, accumulate, compare_sequences, contains, coordinates, extreme, missing_method,
-    not_callable,
+    self, accumulate, coordinates, extreme, missing_method, not_callable,
 };
 use crate::python::integer::{self, DIVISION_BY_ZERO, divide_to_nearest};
 use crate::python::{
-    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, PythonVersion,
-    Raised, UnaryOperator, Value, operators,
+    BinaryOperator, ErrorKind, Function, Python, Raised, UnaryOperator, Value, operators,
 };
 
-/// Decimal arithmetic with 28 significant digits.
-///
-/// ```
-/// use job_sort_formula::python::{Arithmetic, DecimalArithmetic, Value};
-/// use job_sort_formula::python::BinaryOperator;
-///
-/// let decimal = DecimalArithmetic::new();
-/// let x = decimal.number(&Value::Float(0.1))?;
-/// let y = decimal.number(&Value::Float(0.2))?;
-/// let sum = decimal.binary(BinaryOperator::Add, &x, &y)?;
-/// assert_eq!(decimal.to_python(&sum).repr(), "0.3");
-/// # Ok::<(), job_sort_formula::python::Raised>(())
-/// ```
-#[derive(Debug, Clone, Default)]
-pub struct DecimalArithmetic {
-    /// Computes the operations that are defined on integers only.
-    integers: Python,
+/// The result of a function of Python.
+fn call_python(
+    function: Function,
+    positional: &[Value],
+    keywords: &[(&str, Value)],
+    python: &Python,
+) -> Result<Value, Raised> {
+    from_python(&python.call_of_python(&Value::Function(function), positional, keywords)?)
 }
 
-impl DecimalArithmetic {
-    /// Creates the arithmetic. Each evaluation may spend
-    /// [`limits::FUEL`](crate::python::limits::FUEL) on operations on integers.
-    pub fn new() -> Self {
-        Self::default()
-    }
-}
-
-impl DecimalArithmetic {
-    /// The result of a function of Python.
-    fn call_python(
-        &self,
-        function: Function,
-        positional: &[Value],
-        keywords: &[(&str, Value)],
-    ) -> Result<Value, Raised> {
-        from_python(
-            &self
-                .integers
-                .call(&Value::Function(function), positional, keywords)?,
-        )
-    }
-
-    fn call_with_keywords(
-        &self,
-        function: Function,
-        slots: [Option<&Value>; 4],
-    ) -> Result<Value, Raised> {
-        use Function as F;
-        match (function, slots) {
-            (F::Bool, [x, ..]) => Ok(Value::Bool(x.is_some_and(Value::truth))),
-            (F::Float | F::Int, [None, None, ..]) => Ok(Decimal::ZERO.into()),
-            (F::Float | F::Int, [x, base, ..]) => match (x.and_then(Value::decimal), base) {
-                (Some(number), None) if function == F::Int => Ok(number.trunc().into()),
-                (Some(number), None) => Ok(number.into()),
-                // a base needs a string, so that Python always raises here, with its own texts
-                _ => {
-                    let positional = Vec::from_iter(x.map(to_python));
-                    let keywords = Vec::from_iter(base.map(|base| ("base", to_python(base))));
-                    self.call_python(function, &positional, &keywords)
-                }
-            },
-            (F::Round, [Some(x), digits, ..]) => round(x, digits),
-            (F::Sum, [Some(items), start, ..]) => {
-                self.fold(BinaryOperator::Add, items, start, Decimal::ZERO)
+fn call_with_keywords(
+    function: Function,
+    slots: [Option<&Value>; 4],
+    python: &Python,
+) -> Result<Value, Raised> {
+    use Function as F;
+    match (function, slots) {
+        (F::Bool, [x, ..]) => Ok(Value::Bool(x.is_some_and(Value::truth))),
+        (F::Float | F::Int, [None, None, ..]) => Ok(Decimal::ZERO.into()),
+        (F::Float | F::Int, [x, base, ..]) => match (x.and_then(Value::decimal), base) {
+            (Some(number), None) if function == F::Int => Ok(number.trunc().into()),
+            (Some(number), None) => Ok(number.into()),
+            // a base needs a string, so that Python always raises here, with its own texts
+            _ => {
+                let positional = Vec::from_iter(x.map(to_python));
+                let keywords = Vec::from_iter(base.map(|base| ("base", to_python(base))));
+                call_python(function, &positional, &keywords, python)
             }
-            (F::Prod, [Some(items), start, ..]) => {
-                self.fold(BinaryOperator::Multiply, items, start, Decimal::ONE)
-            }
-            (F::Isclose, [Some(a), Some(b), relative, absolute]) => {
-                isclose(a, b, relative, absolute)
-            }
-            _ => Err(unsupported(function)),
+        },
+        (F::Round, [Some(x), digits, ..]) => round(x, digits),
+        (F::Sum, [Some(items), start, ..]) => sum(items, start, python),
+        (F::Prod, [Some(items), start, ..]) => {
+            let start = start.cloned().unwrap_or(Decimal::ONE.into());
+            accumulate(items, start, BinaryOperator::Multiply, python)
         }
-    }
-
-    /// Folds `+` or `*` over the items, from the left.
-    fn fold(
-        &self,
-        op: BinaryOperator,
-        items: &Value,
-        start: Option<&Value>,
-        default: Decimal,
-    ) -> Result<Value, Raised> {
-        let start = start.cloned().unwrap_or(default.into());
-        accumulate(items, start, |x, y| self.binary(op, x, y))
+        (F::Isclose, [Some(a), Some(b), relative, absolute]) => isclose(a, b, relative, absolute),
+        _ => Err(unsupported(function)),
     }
 }
 
-impl Arithmetic for DecimalArithmetic {
-    type Value = Value;
+/// `sum(items, start)`: `+` from the left.
+fn sum(items: &Value, start: Option<&Value>, python: &Python) -> Result<Value, Raised> {
+    let start = start.cloned().unwrap_or(Decimal::ZERO.into());
+    accumulate(items, start, BinaryOperator::Add, python)
+}
 
-    fn set_version(&mut self, version: PythonVersion) {
-        self.integers.set_version(version);
+/// `op x`.
+pub(super) fn unary(op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
+    match (op, x.decimal()) {
+        (UnaryOperator::Not, _) => Ok(Value::Bool(!x.truth())),
+        (UnaryOperator::Plus, Some(value)) => Ok(value.into()),
+        (UnaryOperator::Minus, Some(value)) => Ok((-value).into()),
+        _ => from_python(&operators::unary(op, &to_python(x))?),
     }
+}
 
-    #[inline]
-    fn begin(&self) {
-        self.integers.begin();
-    }
-
-    fn unary(&self, op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
-        match (op, x.decimal()) {
-            (UnaryOperator::Not, _) => Ok(Value::Bool(!x.truth())),
-            (UnaryOperator::Plus, Some(value)) => Ok(value.into()),
-            (UnaryOperator::Minus, Some(value)) => Ok((-value).into()),
-            _ => from_python(&self.integers.unary(op, &to_python(x))?),
-        }
-    }
-
-    fn binary(&self, op: BinaryOperator, x: &Value, y: &Value) -> Result<Value, Raised> {
-        use BinaryOperator as Op;
-        if let (Some(a), Some(b)) = (x.decimal(), y.decimal()) {
-            return match op {
-                Op::Add => checked(a.checked_add(b)),
-                Op::Subtract => checked(a.checked_sub(b)),
-                Op::Multiply => checked(a.checked_mul(b)),
-                Op::Divide => divide(a, b),
-                Op::FloorDivide => Ok(divmod(a, b)?.0.into()),
-                Op::Modulo => Ok(divmod(a, b)?.1.into()),
-                Op::Power => power(a, b),
-                // Bitwise operators are Python's: defined on integers, a TypeError for a number with a
-                // fraction.
-                _ => from_python(&self.integers.binary(op, &to_python(x), &to_python(y))?),
-            };
-        }
-        if matches!(op, Op::Add | Op::Multiply) && (x.items().is_some() || y.items().is_some()) {
-            return Err(not_decimal(
-                "`+` and `*` of tuples and lists, which decimal arithmetic does not have",
-            ));
-        }
-        let (op, x, y) = (operators::spelling(op), x.type_name(), y.type_name());
-        Err(operators::unsupported_types(op, x, y))
-    }
-
-    fn compare(&self, op: ComparisonOperator, x: &Value, y: &Value) -> Result<bool, Raised> {
-        use ComparisonOperator as Op;
-        if let (Some(a), Some(b)) = (x.decimal(), y.decimal())
-            // `in` of a number is a `TypeError`, not a comparison
-            && !matches!(op, Op::In | Op::NotIn)
-        {
-            return Ok(operators::holds(op, Some(a.cmp(&b))));
-        }
-        let is_equal = |x: &Value, y: &Value| self.compare(Op::Equal, x, y);
-        match (op, x, y) {
-            (Op::In, ..) => contains(y, x, is_equal),
-            (Op::NotIn, ..) => Ok(!contains(y, x, is_equal)?),
-            (_, Value::Tuple(a), Value::Tuple(b)) | (_, Value::List(a), Value::List(b)) => {
-                compare_sequences(op, a, b, is_equal, |x, y| self.compare(op, x, y))
-            }
-            (Op::Equal, ..) => Ok(x.is_identical(y)),
-            (Op::NotEqual, ..) => Ok(!x.is_identical(y)),
-            _ => Err(operators::incomparable(op, x.type_name(), y.type_name())),
-        }
-    }
-
-    fn truth(&self, x: &Value) -> Result<bool, Raised> {
-        Ok(x.truth())
-    }
-
-    fn call(
-        &self,
-        callee: &Value,
-        positional: &[Value],
-        keywords: &[(&str, Value)],
-    ) -> Result<Value, Raised> {
-        let &Value::Function(function) = callee else {
-            return Err(not_callable(callee));
+/// `x op y`.
+pub(super) fn binary(
+    op: BinaryOperator,
+    x: &Value,
+    y: &Value,
+    python: &Python,
+) -> Result<Value, Raised> {
+    use BinaryOperator as Op;
+    if let (Some(a), Some(b)) = (x.decimal(), y.decimal()) {
+        return match op {
+            Op::Add => checked(a.checked_add(b)),
+            Op::Subtract => checked(a.checked_sub(b)),
+            Op::Multiply => checked(a.checked_mul(b)),
+            Op::Divide => divide(a, b),
+            Op::FloorDivide => Ok(divmod(a, b)?.0.into()),
+            Op::Modulo => Ok(divmod(a, b)?.1.into()),
+            Op::Power => power(a, b),
+            // Bitwise operators are Python's: defined on integers, a TypeError for a number with a
+            // fraction.
+            _ => from_python(&python.binary_of_python(op, &to_python(x), &to_python(y))?),
         };
-        let version = self.integers.version;
-        match function::bind(function, version, positional, keywords)? {
-            // before the arms by count, which would find fault with their arguments
-            Arguments::Positional(_) if matches!(function, Function::Fma | Function::Sumprod) => {
-                Err(unsupported(function))
-            }
-            Arguments::Positional([items, start @ ..])
-                // before Python 3.8, `sum` has no named parameters: its start is positional
-                if matches!(function, Function::Fsum | Function::Sum) =>
-            {
-                self.fold(BinaryOperator::Add, items, start.first(), Decimal::ZERO)
-            }
-            Arguments::Positional(values) if is_integer_function(function) => {
-                let values: Vec<_> = values.iter().map(to_python).collect();
-                self.call_python(function, &values, &[])
-            }
-            Arguments::Positional([x]) => match x.decimal() {
-                Some(number) if !is_of_any_value(function) => real_function(function, number),
-                // of what is no number Python knows the truth, the length or the error
-                _ => from_python(&functions::call_with_one(function, x, &self.integers)?),
-            },
-            Arguments::Positional([x, y]) => call_with_two(function, x, y),
-            Arguments::Positional(values) => call_with_many(function, values),
-            Arguments::Named(slots) => self.call_with_keywords(function, slots),
-            Arguments::Extreme {
-                values,
-                key,
-                default,
-            } => extreme(
-                function,
-                values,
-                [key, default],
-                version,
-                |key, value| self.call(key, std::slice::from_ref(value), &[]),
-                |op, x, y| self.compare(op, x, y),
-            ),
+    }
+    if matches!(op, Op::Add | Op::Multiply) && (x.items().is_some() || y.items().is_some()) {
+        return Err(not_decimal(
+            "`+` and `*` of tuples and lists, which decimal arithmetic does not have",
+        ));
+    }
+    Err(operators::unsupported(operators::spelling(op), x, y))
+}
+
+/// `callee(positional…, keyword=…)`.
+pub(super) fn call(
+    callee: &Value,
+    positional: &[Value],
+    keywords: &[(&str, Value)],
+    python: &Python,
+) -> Result<Value, Raised> {
+    let &Value::Function(function) = callee else {
+        return Err(not_callable(callee));
+    };
+    match function::bind(function, python.version, positional, keywords)? {
+        // before the arms by count, which would find fault with their arguments
+        Arguments::Positional(_) if matches!(function, Function::Fma | Function::Sumprod) => {
+            Err(unsupported(function))
         }
-    }
-
-    fn tuple(&self, items: Vec<Value>) -> Value {
-        Value::tuple(items)
-    }
-
-    fn list(&self, items: Vec<Value>) -> Value {
-        Value::list(items)
-    }
-
-    fn number(&self, value: &Value) -> Result<Value, Raised> {
-        from_python(value)
-    }
-
-    fn literal(&self, text: &str, value: &Value) -> Result<Value, Raised> {
-        match value {
-            // A float literal has lost digits; an integer literal is exact.
-            Value::Float(_) => parse(text).map(Value::Decimal),
-            _ => self.number(value),
+        Arguments::Positional([items, start @ ..])
+            // before Python 3.8, `sum` has no named parameters: its start is positional
+            if matches!(function, Function::Fsum | Function::Sum) =>
+        {
+            sum(items, start.first(), python)
         }
-    }
-
-    fn to_python(&self, value: &Value) -> Value {
-        to_python(value)
+        Arguments::Positional(values) if is_integer_function(function) => {
+            let values: Vec<_> = values.iter().map(to_python).collect();
+            call_python(function, &values, &[], python)
+        }
+        Arguments::Positional([x]) => match x.decimal() {
+            Some(number) if !is_of_any_value(function) => real_function(function, number),
+            // of what is no number Python knows the truth, the length or the error
+            _ => from_python(&functions::call_with_one(function, x, python)?),
+        },
+        Arguments::Positional([x, y]) => call_with_two(function, x, y),
+        Arguments::Positional(values) => call_with_many(function, values),
+        Arguments::Named(slots) => call_with_keywords(function, slots, python),
+        Arguments::Extreme {
+            values,
+            key,
+            default,
+        } => extreme(function, values, [key, default], python),
     }
 }
 
@@ -270,7 +163,7 @@ fn checked(value: Option<Decimal>) -> Result<Value, Raised> {
 /// # Errors
 /// [`ErrorKind::Decimal`] for infinities, nans, numbers that are too large, and floats too near to
 /// zero.
-fn from_python(value: &Value) -> Result<Value, Raised> {
+pub(super) fn from_python(value: &Value) -> Result<Value, Raised> {
     match value {
         Value::Int(value) => Ok(Decimal::from(*value).into()),
         Value::Big(value) => checked(to_decimal(value.digits(), 0)),
@@ -287,7 +180,7 @@ fn all_from_python(items: &[Value]) -> Result<Vec<Value>, Raised> {
 }
 
 /// Converts to Python's value: an `int` where there is no fraction, else the nearest `float`.
-fn to_python(value: &Value) -> Value {
+pub(super) fn to_python(value: &Value) -> Value {
     match value {
         Value::Decimal(value) if value.is_integer() => {
             Value::int(BigInt::from(value.trunc().mantissa()))
@@ -407,11 +300,7 @@ fn call_with_two(function: Function, x: &Value, y: &Value) -> Result<Value, Rais
                 let (quotient, remainder) = divmod(a, b)?;
                 Ok(pair(quotient, remainder))
             }
-            _ => Err(operators::unsupported_types(
-                "divmod()",
-                x.type_name(),
-                y.type_name(),
-            )),
+            _ => Err(operators::unsupported("divmod()", x, y)),
         },
         Function::Dist => dist(x, y),
         Function::Hypot => norm(&[x.decimal_argument()?, y.decimal_argument()?]),
@@ -682,7 +571,7 @@ fn digits_at(scale: u32, value: Decimal) -> BigInt {
 /// # Errors
 /// [`ErrorKind::Decimal`] for a number that is too large, for one that rounds to zero and is not
 /// zero, and for any other text.
-fn parse(text: &str) -> Result<Decimal, Raised> {
+pub(super) fn parse(text: &str) -> Result<Decimal, Raised> {
     let (digits, scale) = split_literal(text)
         .ok_or_else(|| not_decimal(format!("`{text}`, which is not a decimal number")))?;
     let decimal = rounded(&digits, scale)?;

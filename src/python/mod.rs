@@ -2,11 +2,11 @@
 //!
 //! Values and an operation enter; a [`Value`] or a [`Raised`] exception leaves. This module knows
 //! no formulas, names or source positions; callers add them. [`Python`] is the reference: CPython
-//! 3.11, to the last bit. [`DecimalArithmetic`] does the same with 28 decimal digits, behind the
-//! same trait, [`Arithmetic`]; [`WithComplex`] follows a complex number from the power that makes it
-//! to the result, by its type alone. [`vector_math`] computes some functions of `math` on whole
-//! columns, with the same bits.
+//! 3.11, to the last bit; or the same [with decimals](Python::with_decimals), or
+//! [following complex numbers](Python::following_complex) by their type alone. [`vector_math`]
+//! computes some functions of `math` on whole columns, with the same bits.
 
+mod complex;
 mod decimal;
 mod float;
 mod function;
@@ -22,7 +22,6 @@ use std::borrow::Cow;
 
 use limits::Fuel;
 
-pub use crate::python::decimal::DecimalArithmetic;
 pub use crate::python::function::{Function, constant};
 pub use crate::python::functions::real_function;
 pub use crate::python::integer::{MAX_EXACT_FLOAT, MAX_EXACT_INT, float_to_int};
@@ -33,74 +32,6 @@ pub use crate::python::value::{BigInteger, Value};
 pub(crate) use crate::python::version::ContinuedIndentation;
 pub use crate::python::version::PythonVersion;
 
-/// A number system that can run a program.
-pub trait Arithmetic {
-    /// The values of the system.
-    type Value: Clone + std::fmt::Debug;
-
-    /// Follows this version of Python. A program sets it to the one that it was compiled for.
-    fn set_version(&mut self, version: PythonVersion);
-    /// Starts another evaluation. A system that limits the work of one evaluation resets its count.
-    fn begin(&self) {}
-    /// Grants the next evaluations this much work, in operations on 64-bit words, if the system
-    /// limits it.
-    fn grant(&mut self, words: u64) {
-        let _ = words;
-    }
-    /// The work of the evaluation so far, in operations on 64-bit words; 0 if the system does not
-    /// limit it.
-    fn work(&self) -> u64 {
-        0
-    }
-    /// Whether the evaluation so far needed more work than it was granted.
-    fn needed_more_work(&self) -> bool {
-        false
-    }
-    /// `op x`; `not` returns the system's truth value.
-    fn unary(&self, op: UnaryOperator, x: &Self::Value) -> Result<Self::Value, Raised>;
-    /// `x op y`.
-    fn binary(
-        &self,
-        op: BinaryOperator,
-        x: &Self::Value,
-        y: &Self::Value,
-    ) -> Result<Self::Value, Raised>;
-    /// `x op y`, one link of a comparison chain.
-    fn compare(
-        &self,
-        op: ComparisonOperator,
-        x: &Self::Value,
-        y: &Self::Value,
-    ) -> Result<bool, Raised>;
-    /// Python's truth value: zero, an empty sequence and `None` are false. Only an unknown value is
-    /// an error.
-    fn truth(&self, x: &Self::Value) -> Result<bool, Raised>;
-    /// `callee(positional…, keyword=…)`. A callee that is not a function raises `TypeError`, as in
-    /// Python.
-    fn call(
-        &self,
-        callee: &Self::Value,
-        positional: &[Self::Value],
-        keywords: &[(&str, Self::Value)],
-    ) -> Result<Self::Value, Raised>;
-    /// The tuple display `(a, b)`.
-    fn tuple(&self, items: Vec<Self::Value>) -> Self::Value;
-    /// The list display `[a, b]`.
-    fn list(&self, items: Vec<Self::Value>) -> Self::Value;
-    /// Converts a literal or an input to this system.
-    fn number(&self, value: &Value) -> Result<Self::Value, Raised>;
-    /// Converts a literal, given its source text and Python's value of it.
-    ///
-    /// Only decimal arithmetic reads the text, because the nearest double has lost some of its
-    /// digits.
-    fn literal(&self, text: &str, value: &Value) -> Result<Self::Value, Raised> {
-        let _ = text;
-        self.number(value)
-    }
-    /// Converts a value of this system to Python's, for reports and ordering.
-    fn to_python(&self, value: &Self::Value) -> Value;
-}
-
 /// CPython 3.11's numbers on the GNU C library 2.36.
 ///
 /// Every value, type and error is CPython's, to the last bit, with three exceptions: the [`limits`]
@@ -108,8 +39,7 @@ pub trait Arithmetic {
 /// types, `int | float`, raises `TypeError`.
 ///
 /// ```
-/// use job_sort_formula::python::{Arithmetic, Python, Value};
-/// use job_sort_formula::python::BinaryOperator;
+/// use job_sort_formula::python::{BinaryOperator, Python, Value};
 ///
 /// let python = Python::new();
 /// let quotient = python.binary(BinaryOperator::Divide, &Value::Int(7), &Value::Int(2));
@@ -119,6 +49,8 @@ pub trait Arithmetic {
 pub struct Python {
     fuel: Fuel,
     version: PythonVersion,
+    has_decimals: bool,
+    follows_complex: bool,
 }
 
 impl Python {
@@ -133,6 +65,8 @@ impl Python {
         Self {
             fuel: Fuel::new(words),
             version: PythonVersion::default(),
+            has_decimals: false,
+            follows_complex: false,
         }
     }
 
@@ -140,45 +74,90 @@ impl Python {
     pub fn of_version(self, version: PythonVersion) -> Self {
         Self { version, ..self }
     }
-}
 
-impl Default for Python {
-    fn default() -> Self {
-        Self::new()
+    /// The same with decimals of 28 significant digits instead of Python's numbers. What an
+    /// operation takes is made by [`number`](Self::number) or [`literal`](Self::literal).
+    ///
+    /// ```
+    /// use job_sort_formula::python::{BinaryOperator, Python, Value};
+    ///
+    /// let decimal = Python::new().with_decimals();
+    /// let x = decimal.number(&Value::Float(0.1))?;
+    /// let y = decimal.number(&Value::Float(0.2))?;
+    /// let sum = decimal.binary(BinaryOperator::Add, &x, &y)?;
+    /// assert_eq!(decimal.to_python(&sum).repr(), "0.3");
+    /// # Ok::<(), job_sort_formula::python::Raised>(())
+    /// ```
+    pub fn with_decimals(self) -> Self {
+        Self {
+            has_decimals: true,
+            ..self
+        }
     }
-}
 
-impl Arithmetic for Python {
-    type Value = Value;
-
-    fn set_version(&mut self, version: PythonVersion) {
-        self.version = version;
+    /// The same, where a fractional power of a negative number is not an error but a
+    /// [`Value::OfType`]. What depends on more than the type of such a number is an
+    /// [`ErrorKind::Complex`].
+    pub fn following_complex(self) -> Self {
+        Self {
+            follows_complex: true,
+            ..self
+        }
     }
 
+    /// Starts another evaluation, whose work is counted from 0.
     #[inline]
-    fn begin(&self) {
+    pub fn begin(&self) {
         self.fuel.refill();
     }
 
-    fn grant(&mut self, words: u64) {
+    /// Grants the next evaluations this much work, in operations on 64-bit words.
+    pub(crate) fn grant(&mut self, words: u64) {
         self.fuel.set_capacity(words);
     }
 
-    fn work(&self) -> u64 {
+    /// The work of the evaluation so far, in operations on 64-bit words.
+    pub fn work(&self) -> u64 {
         self.fuel.consumed()
     }
 
-    fn needed_more_work(&self) -> bool {
+    /// Whether the evaluation so far needed more work than it was granted.
+    pub(crate) fn needed_more_work(&self) -> bool {
         self.fuel.is_spent()
     }
 
+    /// `op x`.
     #[inline]
-    fn unary(&self, op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
-        operators::unary(op, x)
+    pub fn unary(&self, op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
+        if x.is_unknown() {
+            complex::unary(op, x)
+        } else if self.has_decimals {
+            decimal::unary(op, x)
+        } else {
+            operators::unary(op, x)
+        }
     }
 
+    /// `x op y`.
     #[inline]
-    fn binary(&self, op: BinaryOperator, x: &Value, y: &Value) -> Result<Value, Raised> {
+    pub fn binary(&self, op: BinaryOperator, x: &Value, y: &Value) -> Result<Value, Raised> {
+        if x.is_unknown() || y.is_unknown() {
+            return complex::binary(op, x, y);
+        }
+        let result = if self.has_decimals {
+            decimal::binary(op, x, y, self)
+        } else {
+            self.binary_of_python(op, x, y)
+        };
+        match result {
+            Err(raised) if self.follows_complex => complex::instead_of_error(op, x, y, raised),
+            result => result,
+        }
+    }
+
+    /// `x op y` of Python's own numbers.
+    #[inline]
+    fn binary_of_python(&self, op: BinaryOperator, x: &Value, y: &Value) -> Result<Value, Raised> {
         let is_shift = matches!(op, BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight);
         // before the operator: CPython 3.6 converts the count first, so even `0 << 2**70` fails
         if is_shift && self.version.limits_shift_counts() {
@@ -187,18 +166,41 @@ impl Arithmetic for Python {
         operators::binary(op, x, y, &self.fuel).map_err(|raised| raised.worded_for(self.version))
     }
 
+    /// `x op y`, one link of a comparison chain.
     #[inline]
-    fn compare(&self, op: ComparisonOperator, x: &Value, y: &Value) -> Result<bool, Raised> {
-        operators::compare(op, x, y, &self.fuel)
+    pub fn compare(&self, op: ComparisonOperator, x: &Value, y: &Value) -> Result<bool, Raised> {
+        if x.is_unknown() || y.is_unknown() {
+            complex::compare(op, x, y)
+        } else {
+            operators::compare(op, x, y, &self.fuel)
+        }
     }
 
+    /// `callee(positional…, keyword=…)`. A callee that is not a function raises `TypeError`, as in
+    /// Python.
     #[inline]
-    fn truth(&self, x: &Value) -> Result<bool, Raised> {
-        Ok(x.truth())
+    pub fn call(
+        &self,
+        callee: &Value,
+        positional: &[Value],
+        keywords: &[(&str, Value)],
+    ) -> Result<Value, Raised> {
+        let mut named = keywords.iter().map(|(_, value)| value);
+        if callee.is_unknown()
+            || positional.iter().any(Value::is_unknown)
+            || named.any(Value::is_unknown)
+        {
+            Err(Raised::complex_power())
+        } else if self.has_decimals {
+            decimal::call(callee, positional, keywords, self)
+        } else {
+            self.call_of_python(callee, positional, keywords)
+        }
     }
 
+    /// A call with Python's own numbers.
     #[inline]
-    fn call(
+    fn call_of_python(
         &self,
         callee: &Value,
         positional: &[Value],
@@ -208,20 +210,44 @@ impl Arithmetic for Python {
             .map_err(|raised| raised.worded_for(self.version))
     }
 
-    fn tuple(&self, items: Vec<Value>) -> Value {
-        Value::tuple(items)
+    /// An input or a constant as a number of this arithmetic.
+    ///
+    /// # Errors
+    /// No decimal holds it.
+    pub fn number(&self, value: &Value) -> Result<Value, Raised> {
+        if self.has_decimals {
+            decimal::from_python(value)
+        } else {
+            Ok(value.clone())
+        }
     }
 
-    fn list(&self, items: Vec<Value>) -> Value {
-        Value::list(items)
+    /// A literal as a number of this arithmetic, given its text and Python's value of it. Decimals
+    /// keep the digits of the text, some of which the nearest double has lost.
+    ///
+    /// # Errors
+    /// No decimal holds it.
+    pub fn literal(&self, text: &str, value: &Value) -> Result<Value, Raised> {
+        match value {
+            // an integer is exact
+            Value::Float(_) if self.has_decimals => decimal::parse(text).map(Value::Decimal),
+            _ => self.number(value),
+        }
     }
 
-    fn number(&self, value: &Value) -> Result<Value, Raised> {
-        Ok(value.clone())
+    /// A value of this arithmetic as Python's, for reports and ordering.
+    pub fn to_python(&self, value: &Value) -> Value {
+        if self.has_decimals {
+            decimal::to_python(value)
+        } else {
+            value.clone()
+        }
     }
+}
 
-    fn to_python(&self, value: &Value) -> Value {
-        value.clone()
+impl Default for Python {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -395,207 +421,6 @@ pub enum InputColumn<'a> {
         /// The number of each entity.
         values: &'a [f64],
     },
-}
-
-/// A value, or the type of one that is not computed: a complex number, a sequence that contains
-/// one, or an unknown float.
-#[derive(Debug, Clone)]
-pub enum KnownOrType<V> {
-    /// A value.
-    Known(V),
-    /// The name of the Python type.
-    Type(&'static str),
-}
-
-use KnownOrType::{Known, Type};
-
-impl<V: Clone> KnownOrType<V> {
-    fn value(&self) -> Option<V> {
-        match self {
-            Known(value) => Some(value.clone()),
-            Type(_) => None,
-        }
-    }
-}
-
-/// The type of a fractional power of a negative number.
-const COMPLEX: &str = "complex";
-
-/// The type of a real number, of which nothing else is known.
-const FLOAT: &str = "float";
-
-/// Another arithmetic in which a fractional power of a negative number is not an error. What
-/// depends on more than the type of such a number is an [`ErrorKind::Complex`].
-#[derive(Debug, Clone)]
-pub struct WithComplex<A>(pub A);
-
-impl<A: Arithmetic> WithComplex<A> {
-    fn known(result: Result<A::Value, Raised>) -> Result<KnownOrType<A::Value>, Raised> {
-        result.map(Known)
-    }
-
-    fn type_name(&self, x: &KnownOrType<A::Value>) -> &'static str {
-        match x {
-            Known(value) => self.0.to_python(value).type_name(),
-            Type(name) => name,
-        }
-    }
-
-    fn is_type(&self, value: &A::Value) -> bool {
-        matches!(self.0.to_python(value), Value::Function(function) if function.is_type())
-    }
-
-    /// The double that CPython converts a real operand of a complex operation to.
-    fn double(&self, value: &A::Value) -> Result<f64, Raised> {
-        self.0
-            .to_python(value)
-            .to_f64()
-            .ok_or_else(Raised::complex_power)
-    }
-
-    /// The fractional power of a negative number.
-    fn power(&self, x: &A::Value, y: &A::Value) -> Result<KnownOrType<A::Value>, Raised> {
-        // `_Py_c_pow` overflows where `pow(|x|, y)` does, and `x` is negative
-        if float::library_power(-self.double(x)?, self.double(y)?).is_infinite() {
-            return Err(Raised::overflow("complex exponentiation"));
-        }
-        Ok(Type(COMPLEX))
-    }
-
-    fn sequence(
-        items: Vec<KnownOrType<A::Value>>,
-        type_name: &'static str,
-        make: impl FnOnce(Vec<A::Value>) -> A::Value,
-    ) -> KnownOrType<A::Value> {
-        match items.iter().map(KnownOrType::value).collect() {
-            Some(known) => Known(make(known)),
-            None => Type(type_name),
-        }
-    }
-}
-
-impl<A: Arithmetic> Arithmetic for WithComplex<A> {
-    type Value = KnownOrType<A::Value>;
-
-    fn set_version(&mut self, version: PythonVersion) {
-        self.0.set_version(version);
-    }
-
-    fn begin(&self) {
-        self.0.begin();
-    }
-
-    fn unary(&self, op: UnaryOperator, x: &Self::Value) -> Result<Self::Value, Raised> {
-        match (op, x) {
-            (_, Known(value)) => Self::known(self.0.unary(op, value)),
-            (UnaryOperator::Plus | UnaryOperator::Minus, Type(COMPLEX)) => Ok(Type(COMPLEX)),
-            _ => Err(Raised::complex_power()),
-        }
-    }
-
-    fn binary(
-        &self,
-        op: BinaryOperator,
-        x: &Self::Value,
-        y: &Self::Value,
-    ) -> Result<Self::Value, Raised> {
-        use BinaryOperator as Op;
-        match (op, x, y) {
-            // since 3.10 a type, such as `int | float`
-            (Op::BitOr, Known(x), Known(y)) if self.is_type(x) && self.is_type(y) => {
-                Err(Raised::complex_power())
-            }
-            (_, Known(x), Known(y)) => match self.0.binary(op, x, y) {
-                // no other operator than `**` gives this error
-                Err(raised) if raised.kind == ErrorKind::Complex => self.power(x, y),
-                result => Self::known(result),
-            },
-            (Op::Add | Op::Subtract | Op::Multiply, Type(COMPLEX), Type(COMPLEX | FLOAT))
-            | (Op::Add | Op::Subtract | Op::Multiply, Type(FLOAT), Type(COMPLEX)) => {
-                Ok(Type(COMPLEX))
-            }
-            (Op::Add | Op::Subtract | Op::Multiply, Type(COMPLEX), Known(real))
-            | (Op::Add | Op::Subtract | Op::Multiply, Known(real), Type(COMPLEX)) => {
-                self.double(real).map(|_| Type(COMPLEX))
-            }
-            // only a real divisor is known to be 0
-            (Op::Divide, Type(COMPLEX), Known(real)) => match self.double(real)? {
-                0.0 => Err(Raised::zero_division("complex division by zero")),
-                _ => Ok(Type(COMPLEX)),
-            },
-            _ => Err(Raised::complex_power()),
-        }
-    }
-
-    fn compare(
-        &self,
-        op: ComparisonOperator,
-        x: &Self::Value,
-        y: &Self::Value,
-    ) -> Result<bool, Raised> {
-        use ComparisonOperator as Op;
-        match (op, x, y) {
-            (_, Known(x), Known(y)) => self.0.compare(op, x, y),
-            (Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual, Type(COMPLEX), _)
-            | (Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual, _, Type(COMPLEX)) => {
-                Err(operators::incomparable(
-                    op,
-                    self.type_name(x),
-                    self.type_name(y),
-                ))
-            }
-            _ => Err(Raised::complex_power()),
-        }
-    }
-
-    fn truth(&self, x: &Self::Value) -> Result<bool, Raised> {
-        match x {
-            Known(value) => self.0.truth(value),
-            Type(_) => Err(Raised::complex_power()),
-        }
-    }
-
-    fn call(
-        &self,
-        callee: &Self::Value,
-        positional: &[Self::Value],
-        keywords: &[(&str, Self::Value)],
-    ) -> Result<Self::Value, Raised> {
-        let positional: Option<Vec<A::Value>> = positional.iter().map(KnownOrType::value).collect();
-        let keywords: Option<Vec<(&str, A::Value)>> = keywords
-            .iter()
-            .map(|(name, value)| Some((*name, value.value()?)))
-            .collect();
-        match (callee, positional, keywords) {
-            (Known(callee), Some(positional), Some(keywords)) => {
-                Self::known(self.0.call(callee, &positional, &keywords))
-            }
-            _ => Err(Raised::complex_power()),
-        }
-    }
-
-    fn tuple(&self, items: Vec<Self::Value>) -> Self::Value {
-        Self::sequence(items, "tuple", |items| self.0.tuple(items))
-    }
-
-    fn list(&self, items: Vec<Self::Value>) -> Self::Value {
-        Self::sequence(items, "list", |items| self.0.list(items))
-    }
-
-    fn number(&self, value: &Value) -> Result<Self::Value, Raised> {
-        Self::known(self.0.number(value))
-    }
-
-    fn literal(&self, text: &str, value: &Value) -> Result<Self::Value, Raised> {
-        Self::known(self.0.literal(text, value))
-    }
-
-    fn to_python(&self, value: &Self::Value) -> Value {
-        match value {
-            Known(value) => self.0.to_python(value),
-            Type(_) => Value::None,
-        }
-    }
 }
 
 /// The limits, the tables of names, and the text of values: what is not compared with CPython in

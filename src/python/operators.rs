@@ -6,7 +6,6 @@ use std::cmp::Ordering;
 
 use num_bigint::{BigInt, Sign};
 
-use crate::python::functions;
 use crate::python::limits::Fuel;
 use crate::python::value::{Integer, Number};
 use crate::python::{MAX_EXACT_INT, Raised, Value, float, integer, limits};
@@ -211,11 +210,7 @@ pub(super) fn spelling(op: BinaryOperator) -> &'static str {
 
 /// The `TypeError` for operands that do not support the operator.
 pub(super) fn unsupported(spelling: &str, x: &Value, y: &Value) -> Raised {
-    unsupported_types(spelling, x.type_name(), y.type_name())
-}
-
-/// The `TypeError` for operands of types that do not support the operator.
-pub(super) fn unsupported_types(spelling: &str, x: &str, y: &str) -> Raised {
+    let (x, y) = (x.type_name(), y.type_name());
     Raised::type_error(format!(
         "unsupported operand type(s) for {spelling}: '{x}' and '{y}'"
     ))
@@ -350,17 +345,55 @@ fn compare_mixed(
     y: &Value,
     fuel: &Fuel,
 ) -> Result<bool, Raised> {
-    let is_equal = |x: &Value, y: &Value| is_same_or_equal(x, y, fuel);
-    match op {
-        ComparisonOperator::In => functions::contains(y, x, is_equal),
-        ComparisonOperator::NotIn => Ok(!functions::contains(y, x, is_equal)?),
-        _ => match (x, y) {
-            (Value::Tuple(a), Value::Tuple(b)) | (Value::List(a), Value::List(b)) => {
-                functions::compare_sequences(op, a, b, is_equal, |x, y| compare(op, x, y, fuel))
-            }
-            _ => compare_scalars(op, x, y, fuel),
-        },
+    match (op, x, y) {
+        (ComparisonOperator::In, ..) => contains(y, x, fuel),
+        (ComparisonOperator::NotIn, ..) => Ok(!contains(y, x, fuel)?),
+        (_, Value::Tuple(a), Value::Tuple(b)) | (_, Value::List(a), Value::List(b)) => {
+            compare_sequences(op, a, b, fuel)
+        }
+        _ => compare_scalars(op, x, y, fuel),
     }
+}
+
+/// `item in sequence`.
+fn contains(sequence: &Value, item: &Value, fuel: &Fuel) -> Result<bool, Raised> {
+    let Some(items) = sequence.items() else {
+        return Err(Raised::type_error(format!(
+            "argument of type '{}' is not iterable",
+            sequence.type_name()
+        )));
+    };
+    for candidate in items {
+        if is_same_or_equal(candidate, item, fuel)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// `x op y` of two tuples or two lists: the first pair of unequal items decides; without one, the
+/// lengths do.
+fn compare_sequences(
+    op: ComparisonOperator,
+    x: &[Value],
+    y: &[Value],
+    fuel: &Fuel,
+) -> Result<bool, Raised> {
+    let only_equality = matches!(op, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
+    // sequences of different lengths are never equal, whatever their items are
+    if only_equality && x.len() != y.len() {
+        return Ok(op == ComparisonOperator::NotEqual);
+    }
+    for (a, b) in x.iter().zip(y) {
+        if !is_same_or_equal(a, b, fuel)? {
+            return if only_equality {
+                Ok(op == ComparisonOperator::NotEqual)
+            } else {
+                compare(op, a, b, fuel)
+            };
+        }
+    }
+    Ok(holds(op, Some(x.len().cmp(&y.len()))))
 }
 
 /// Compares any values but two tuples or two lists: numbers by their value, all others by their
@@ -380,16 +413,19 @@ fn compare_scalars(
         }
         return Ok(holds(op, ordering(a, b)));
     }
+    if let (Some(a), Some(b)) = (x.decimal(), y.decimal()) {
+        return Ok(holds(op, Some(a.cmp(&b))));
+    }
     match op {
         ComparisonOperator::Equal => Ok(x.is_identical(y)),
         ComparisonOperator::NotEqual => Ok(!x.is_identical(y)),
-        _ => Err(incomparable(op, x.type_name(), y.type_name())),
+        _ => Err(incomparable(op, x, y)),
     }
 }
 
 /// The `TypeError` for types that have no order.
-pub(super) fn incomparable(op: ComparisonOperator, x: &str, y: &str) -> Raised {
-    let symbol = op.symbol();
+pub(super) fn incomparable(op: ComparisonOperator, x: &Value, y: &Value) -> Raised {
+    let (symbol, x, y) = (op.symbol(), x.type_name(), y.type_name());
     Raised::type_error(format!(
         "'{symbol}' not supported between instances of '{x}' and '{y}'"
     ))

@@ -36,6 +36,9 @@ pub enum Value {
     List(Arc<[Value]>),
     /// A function, named and not called.
     Function(Function),
+    /// A value of which nothing but the name of its type is known: a complex number, or a sequence
+    /// that contains one.
+    OfType(&'static str),
 }
 
 /// An integer that does not fit in 64 bits. It displays its decimal digits.
@@ -121,11 +124,17 @@ impl Value {
 
     /// Makes a tuple of these items.
     pub fn tuple(items: Vec<Self>) -> Self {
+        if items.iter().any(Self::is_unknown) {
+            return Self::OfType("tuple");
+        }
         Self::Tuple(items.into())
     }
 
     /// Makes a list of these items.
     pub fn list(items: Vec<Self>) -> Self {
+        if items.iter().any(Self::is_unknown) {
+            return Self::OfType("list");
+        }
         Self::List(items.into())
     }
 
@@ -142,7 +151,13 @@ impl Value {
             Self::List(_) => "list",
             Self::Function(function) if function.is_type() => "type",
             Self::Function(_) => "builtin_function_or_method",
+            Self::OfType(name) => name,
         }
+    }
+
+    /// Whether nothing but the type is known.
+    pub(super) fn is_unknown(&self) -> bool {
+        matches!(self, Self::OfType(_))
     }
 
     /// Whether both have the same type and the same bits: `1`, `1.0` and `True` differ, and a NaN
@@ -159,6 +174,7 @@ impl Value {
                 x.len() == y.len() && x.iter().zip(y.iter()).all(|(a, b)| a.is_identical(b))
             }
             (Self::Function(x), Self::Function(y)) => x == y,
+            (Self::OfType(x), Self::OfType(y)) => x == y,
             _ => false,
         }
     }
@@ -210,7 +226,20 @@ impl Value {
             Self::Decimal(value) => !value.is_zero(),
             Self::Tuple(items) | Self::List(items) => !items.is_empty(),
             // no `Big` is 0
-            Self::Big(_) | Self::Function(_) => true,
+            Self::Big(_) | Self::Function(_) | Self::OfType(_) => true,
+        }
+    }
+
+    /// The truth value, of a value of which more than the type is known.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Complex`](crate::python::ErrorKind::Complex) for any other.
+    #[inline]
+    pub(crate) fn known_truth(&self) -> Result<bool, Raised> {
+        if self.is_unknown() {
+            Err(Raised::complex_power())
+        } else {
+            Ok(self.truth())
         }
     }
 
@@ -448,6 +477,7 @@ impl Value {
                 _ = write!(text, "<class '{}'>", function.name());
             }
             Self::Function(function) => _ = write!(text, "<built-in function {}>", function.name()),
+            Self::OfType(name) => _ = write!(text, "<{name}>"),
         }
     }
 }

@@ -19,9 +19,7 @@ use crate::jobs::{Column, JobTable};
 use crate::parallel;
 use crate::printing::{read_resource, resource};
 use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
-use crate::python::{
-    Arithmetic, DecimalArithmetic, ErrorKind, InputColumn, Python, Raised, Value, float_to_int,
-};
+use crate::python::{ErrorKind, InputColumn, Python, Raised, Value, float_to_int};
 use crate::rank::{OnError, ScoreError, ScorePrecision, Scores};
 use crate::schema::current_name;
 
@@ -62,7 +60,13 @@ fn score_within(
     let excluded: Vec<u32> = table.excluded_rows().collect();
     // the lanes of excluded jobs are computed with their blocks, and do not count
     errors.retain(|(row, _)| excluded.binary_search(row).is_err());
-    Scores::new(results, errors, excluded, precision, on_error)
+    Scores {
+        results,
+        errors,
+        excluded,
+        precision,
+        on_error,
+    }
 }
 
 /// The column of each input; that of `fairshare_perc` has the values of the deprecated
@@ -85,14 +89,17 @@ fn find_columns<'t>(program: &Program, table: &'t JobTable) -> Result<Vec<&'t Co
 }
 
 /// The number that an evaluation with these inputs has given.
-fn number_of<A: Arithmetic<Value = Value> + Default>(
+///
+/// # Errors
+/// The formula has no numeric result.
+pub fn number_of(
     result: Result<Value, EvalError>,
-    program: &Program,
+    interpreter: &Interpreter<'_>,
     inputs: &[Value],
 ) -> Result<Value, ScoreError> {
     match result {
-        Ok(value) => python_result(value, program.expr().span()),
-        Err(error) => Err(ScoreError::from_evaluation::<A>(error, program, inputs)),
+        Ok(value) => python_result(value, interpreter.program().expr().span()),
+        Err(error) => Err(ScoreError::from_evaluation(error, interpreter, inputs)),
     }
 }
 
@@ -110,8 +117,7 @@ pub fn python_result(value: Value, span: Span) -> Result<Value, ScoreError> {
 
 /// Computes scores in Python's numbers, for one job at a time.
 pub struct RowScorer<'p> {
-    program: &'p Program,
-    interpreter: Interpreter<'p, Python>,
+    interpreter: Interpreter<'p>,
     precision: ScorePrecision,
     on_error: OnError,
     /// The work that the evaluations may still do beyond [`FREE_FUEL`] for each, in words; `None`
@@ -128,7 +134,6 @@ impl<'p> RowScorer<'p> {
         words: u64,
     ) -> Self {
         Self {
-            program,
             interpreter: program.interpreter(Python::new()),
             precision,
             on_error,
@@ -155,7 +160,7 @@ impl<'p> RowScorer<'p> {
             return None;
         }
         self.left = Some(left.saturating_sub(arithmetic.work().saturating_sub(FREE_FUEL)));
-        Some(match number_of::<Python>(result, self.program, inputs) {
+        Some(match number_of(result, &self.interpreter, inputs) {
             Ok(result) => self.precision.round(result.to_f64().unwrap_or(f64::NAN)),
             Err(error) => self.on_error.value(&error),
         })
@@ -275,12 +280,12 @@ impl<'t> TableScorer<'t> {
     fn interpreted(
         &self,
         row: usize,
-        interpreter: &mut Interpreter<'_, Python>,
+        interpreter: &mut Interpreter<'_>,
         inputs: &mut Vec<Value>,
         work: &QueueWork,
     ) -> Result<Value, ScoreError> {
         self.read_inputs(row, inputs)?;
-        number_of::<Python>(work.evaluate(interpreter, inputs), self.program, inputs)
+        number_of(work.evaluate(interpreter, inputs), interpreter, inputs)
     }
 
     /// Reads the inputs of a row.
@@ -297,7 +302,7 @@ impl<'t> TableScorer<'t> {
     fn decimal_results(&self) -> (Column, RowErrors) {
         let starts: Vec<usize> = (0..self.table.len()).step_by(PARTITION_ROWS).collect();
         let parts = parallel::map(starts, |start| {
-            let mut interpreter = self.program.interpreter(DecimalArithmetic::new());
+            let mut interpreter = self.program.interpreter(Python::new().with_decimals());
             let mut inputs = Vec::new();
             let rows = start..self.table.len().min(start + PARTITION_ROWS);
             rows.map(|row| self.interpreted_in_base_ten(row, &mut interpreter, &mut inputs))
@@ -321,7 +326,7 @@ impl<'t> TableScorer<'t> {
     fn interpreted_in_base_ten(
         &self,
         row: usize,
-        interpreter: &mut Interpreter<'_, DecimalArithmetic>,
+        interpreter: &mut Interpreter<'_>,
         inputs: &mut Vec<Value>,
     ) -> Result<Value, ScoreError> {
         self.read_inputs(row, inputs)?;
@@ -333,7 +338,7 @@ impl<'t> TableScorer<'t> {
             }
         }
         let result = interpreter.evaluate(inputs);
-        let value = number_of::<DecimalArithmetic>(result, self.program, inputs)?;
+        let value = number_of(result, interpreter, inputs)?;
         // a truth value is a number
         Ok(value.decimal().map_or(value, Value::Decimal))
     }
@@ -377,7 +382,7 @@ impl QueueWork {
     /// Evaluates a job with what the jobs before it have left.
     fn evaluate(
         &self,
-        interpreter: &mut Interpreter<'_, Python>,
+        interpreter: &mut Interpreter<'_>,
         inputs: &[Value],
     ) -> Result<Value, EvalError> {
         interpreter.grant(if self.is_beyond_the_budget() {
@@ -574,7 +579,7 @@ impl Program {
                     scratch.row.push(columns[column].1.value(row));
                 }
                 let result = work.evaluate(&mut interpreter, &scratch.row);
-                scores[lane] = S::from(match self.double_of(result, &scratch.row) {
+                scores[lane] = S::from(match double_of(result, &interpreter, &scratch.row) {
                     Ok(double) => double,
                     Err(error) => {
                         let value = on_error.value(&error);
@@ -617,19 +622,10 @@ impl Program {
         scratch: &mut ColumnScratch,
     ) -> Result<f64, ScoreError> {
         let mut interpreter = self.interpreter_with(std::mem::take(&mut scratch.interpreter));
-        let score = self.double_of(interpreter.evaluate(inputs), inputs);
+        let result = interpreter.evaluate(inputs);
+        let score = double_of(result, &interpreter, inputs);
         scratch.interpreter = interpreter.into_buffers();
         score
-    }
-
-    /// The double nearest to the result of an evaluation with these inputs.
-    fn double_of(
-        &self,
-        result: Result<Value, EvalError>,
-        inputs: &[Value],
-    ) -> Result<f64, ScoreError> {
-        let value = number_of::<Python>(result, self, inputs)?;
-        Ok(value.to_f64().unwrap_or(f64::NAN))
     }
 
     /// Finds the column of every input, and checks the columns.
@@ -687,6 +683,16 @@ impl Program {
             inputs,
         })
     }
+}
+
+/// The double nearest to the number that an evaluation with these inputs has given.
+fn double_of(
+    result: Result<Value, EvalError>,
+    interpreter: &Interpreter<'_>,
+    inputs: &[Value],
+) -> Result<f64, ScoreError> {
+    let value = number_of(result, interpreter, inputs)?;
+    Ok(value.to_f64().unwrap_or(f64::NAN))
 }
 
 /// The index of the column of an input.

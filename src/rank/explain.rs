@@ -11,7 +11,7 @@ use crate::diagnostic::Span;
 use crate::formula::program::{EvalError, Program, Trace};
 use crate::formula::syntax::{ExprId, ExprKind, Node};
 use crate::jobs::{Exclusion, JobTable};
-use crate::python::{Arithmetic, Python, Value};
+use crate::python::{Python, Value};
 
 /// The most work of all searches for one job: about two seconds.
 pub const SEARCH_WORK: u64 = 1 << 31;

@@ -1,7 +1,6 @@
 //! Numbers that say how far two rankings agree, and how evenly something is distributed.
 
 use super::double_key;
-use crate::parallel;
 
 /// Kendall's tau-b of two lists of values of the same things: 1 if both order them alike, -1 if one
 /// reverses the other. Pairs that are tied in a list are left out of its part of the denominator.
@@ -18,7 +17,7 @@ pub fn tau_b(first: &[f64], second: &[f64]) -> Option<f64> {
             pairs.push((double_key(first), double_key(second)));
         }
     }
-    parallel::sort_unstable(&mut pairs);
+    pairs.sort_unstable();
     let (firsts, mut seconds): (Vec<u64>, Vec<u64>) = pairs.iter().copied().unzip();
     let ties_in_first = tied_pairs(&firsts);
     let ties_in_both = tied_pairs(&pairs);
@@ -58,14 +57,10 @@ fn sort_counting_inversions(items: &mut [u64], scratch: &mut [u64]) -> i64 {
         return 0;
     }
     let middle = items.len() / 2;
-    let count = items.len();
     let (left, right) = items.split_at_mut(middle);
     let (left_scratch, right_scratch) = scratch.split_at_mut(middle);
-    let (in_left, in_right) = parallel::join(
-        count,
-        || sort_counting_inversions(left, left_scratch),
-        || sort_counting_inversions(right, right_scratch),
-    );
+    let in_left = sort_counting_inversions(left, left_scratch);
+    let in_right = sort_counting_inversions(right, right_scratch);
     let mut left = 0;
     let mut right = middle;
     let mut between = 0;

@@ -12,25 +12,25 @@ mod summands;
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
-use std::fmt;
 
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Span;
 use crate::fairshare::{EntityShares, FairShare};
-use crate::formula::program::{EvalError, Program};
+use crate::formula::program::{EvalError, Interpreter, Program};
 use crate::jobs::{Column, JobTable};
-use crate::parallel;
 use crate::python::limits::FREE_FUEL;
-use crate::python::{Arithmetic, ErrorKind, KnownOrType, Value, WithComplex};
+use crate::python::{ErrorKind, Value};
 use crate::schema::FairshareInput;
 
 pub use crate::python::InputColumn;
 pub use compare::{
     ComparedRanking, Comparison, Fairness, GroupChange, JobMove, OldNew, SIZES, Transitions,
 };
-pub use evaluate::{ColumnError, ColumnScratch, QueueWork, RowScorer, python_result, score};
+pub use evaluate::{
+    ColumnError, ColumnScratch, QueueWork, RowScorer, number_of, python_result, score,
+};
 pub use explain::{SEARCH_WORK, WorkBudget, row_work};
 pub use summands::{SummandAgreement, SummandColumns, SummandRange, summand_agreements};
 
@@ -96,18 +96,11 @@ impl Ranking {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn top(scores: Scores, table: &JobTable, limit: usize) -> Self {
-        // the order of the rows breaks ties, without sorting by time
-        if !scores.are_decimals() && table.is_in_submit_order() {
-            let order = sort_by_value(&scores.values(), |row| table.is_considered(row), limit);
-            return Self { scores, order };
-        }
-        let mut rows = Vec::new();
-        for row in table.considered_rows() {
-            // rows that were pushed after the scoring have no score
-            if row < scores.len() {
-                rows.push(row);
-            }
-        }
+        // rows that were pushed after the scoring have no score
+        let scored = table
+            .considered_rows()
+            .take_while(|&row| row < scores.len());
+        let mut rows: Vec<usize> = scored.collect();
         table.sort_by_submit_order(&mut rows);
         let comparable = ComparableScores::new(&scores);
         let order = if comparable.decimals.is_some() {
@@ -216,7 +209,9 @@ impl Ranking {
             if !is_asked_for(row) {
                 continue;
             }
-            let known = groups.iter_mut().find(|group| group.has(error));
+            let known = groups.iter_mut().find(|group| {
+                group.error.kind() == error.kind() && group.error.span() == error.span()
+            });
             match known {
                 Some(group) => group.rows.push(row),
                 None => groups.push(ErrorGroup {
@@ -261,32 +256,12 @@ impl<'s> ComparableScores<'s> {
 }
 
 /// Jobs whose errors have the same kind and come from the same part of the formula.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct ErrorGroup<'r> {
     /// The error of the first of these jobs.
     pub error: &'r ScoreError,
     /// The rows of the jobs.
     pub rows: Vec<usize>,
-}
-
-impl ErrorGroup<'_> {
-    fn has(&self, error: &ScoreError) -> bool {
-        self.error.kind() == error.kind() && self.error.span() == error.span()
-    }
-}
-
-/// Writes the first rows and the number of all: a formula may fail for every job.
-impl fmt::Debug for ErrorGroup<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const MAX_ROWS: usize = 8;
-        let first = &self.rows[..self.rows.len().min(MAX_ROWS)];
-        let group = &mut f.debug_struct("ErrorGroup");
-        group
-            .field("error", self.error)
-            .field("jobs", &self.rows.len())
-            .field("first_rows", &first)
-            .finish()
-    }
 }
 
 /// Fills the fair-share columns of a table from a backend, for every job that does not carry the
@@ -388,23 +363,18 @@ pub fn top_rows(
     let values: Vec<f64> = scores.iter().map(|&score| precision.round(score)).collect();
     let times = submitted.unwrap_or_default();
     if times.is_sorted() {
-        return sort_by_value(&values, |_| true, limit);
+        return sort_by_value(&values, limit);
     }
     let mut rows: Vec<usize> = (0..values.len()).collect();
     rows.sort_by_key(|&row| times.get(row).copied().unwrap_or(i64::MAX));
     sort_listed_by_value(&rows, &values, limit)
 }
 
-/// Sorts the rows that `is_listed` accepts by value, the higher first; rows of equal value keep
-/// their order. Returns at most the first `limit` rows.
-pub fn sort_by_value(
-    values: &[f64],
-    is_listed: impl Fn(usize) -> bool,
-    limit: usize,
-) -> Vec<usize> {
-    let mut rows: Vec<usize> = (0..values.len()).collect();
-    rows.retain(|&row| is_listed(row));
+/// Sorts rows by value, the higher first; rows of equal value keep their order. Returns at most the
+/// first `limit` rows.
+fn sort_by_value(values: &[f64], limit: usize) -> Vec<usize> {
     if values.iter().any(|value| value.is_nan()) {
+        let mut rows: Vec<usize> = (0..values.len()).collect();
         merge_sort(&mut rows, &mut |left: usize, right: usize| {
             higher_first(values[left], values[right])
         });
@@ -413,24 +383,25 @@ pub fn sort_by_value(
     }
     // the keys alone are sorted, since looking up the value of a row for every comparison would
     // miss the cache
-    let mut keys = Vec::with_capacity(rows.len());
-    for row in rows {
+    let mut keys = Vec::with_capacity(values.len());
+    for (row, &value) in values.iter().enumerate() {
         // the row, of 32 bits, breaks ties: an unstable sort then keeps their order
-        keys.push(u128::from(double_key(values[row])) << 32 | row as u128);
+        keys.push(u128::from(double_key(value)) << 32 | row as u128);
     }
     // those behind the limit need not be sorted
     if limit < keys.len() {
         keys.select_nth_unstable(limit);
         keys.truncate(limit);
     }
-    parallel::sort_unstable(&mut keys);
+    keys.sort_unstable();
     keys.into_iter().map(|key| key as u32 as usize).collect()
 }
 
-/// Sorts rows in any order as [`sort_by_value`] does.
+/// Sorts listed rows by value, the higher first; rows of equal value keep their order. Returns at
+/// most the first `limit` rows.
 pub fn sort_listed_by_value(rows: &[usize], values: &[f64], limit: usize) -> Vec<usize> {
     let values: Vec<f64> = rows.iter().map(|&row| values[row]).collect();
-    let mut order = sort_by_value(&values, |_| true, limit);
+    let mut order = sort_by_value(&values, limit);
     for row in &mut order {
         *row = rows[*row];
     }
@@ -608,24 +579,19 @@ impl Consequence {
 impl ScoreError {
     /// The error of an evaluation with these inputs. Where it met a complex number, it is evaluated
     /// again to find out whether the result is one.
-    pub fn from_evaluation<A: Arithmetic + Default>(
-        error: EvalError,
-        program: &Program,
-        inputs: &[A::Value],
-    ) -> Self {
+    fn from_evaluation(error: EvalError, interpreter: &Interpreter<'_>, inputs: &[Value]) -> Self {
         if error.raised.kind != ErrorKind::Complex {
             return Self::Raised(error);
         }
-        let mut arithmetic = A::default();
+        let program = interpreter.program();
+        let mut arithmetic = interpreter.arithmetic().clone().following_complex();
         // so little work needs no share of the budget of the queue
         arithmetic.grant(FREE_FUEL);
-        let inputs: Vec<_> = inputs.iter().cloned().map(KnownOrType::Known).collect();
-        let span = program.expr().span();
-        match program
-            .interpreter(WithComplex(arithmetic))
-            .evaluate(&inputs)
-        {
-            Ok(KnownOrType::Type(type_name)) => Self::NotANumber { type_name, span },
+        match program.interpreter(arithmetic).evaluate(inputs) {
+            Ok(Value::OfType(type_name)) => Self::NotANumber {
+                type_name,
+                span: program.expr().span(),
+            },
             // the operand that is a complex number has no value
             Err(later) if later.kind().is_raised_by_python() => Self::Raised(EvalError {
                 operands: Vec::new(),
@@ -690,7 +656,7 @@ pub struct Scores {
     /// The unrounded results, as Python's numbers or in base ten. The result of a row that failed is
     /// unspecified.
     results: Column,
-    /// The rows that failed, ascending.
+    /// The rows that failed, ascending; none of an excluded job.
     errors: Vec<(u32, ScoreError)>,
     /// The rows of the excluded jobs, ascending.
     excluded: Vec<u32>,
@@ -699,24 +665,6 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// The scores of a table. `errors` and `excluded` are ascending, and no excluded job has an
-    /// error.
-    fn new(
-        results: Column,
-        errors: Vec<(u32, ScoreError)>,
-        excluded: Vec<u32>,
-        precision: ScorePrecision,
-        on_error: OnError,
-    ) -> Self {
-        Self {
-            results,
-            errors,
-            excluded,
-            precision,
-            on_error,
-        }
-    }
-
     /// The number of rows, including those of excluded jobs.
     pub fn len(&self) -> usize {
         self.results.len()
@@ -869,7 +817,7 @@ mod tests {
             1e-310,
             1e300,
         ];
-        assert_eq!(sort_by_value(&values, |_| true, 7), [2, 6, 5, 0, 1, 4, 3]);
+        assert_eq!(sort_by_value(&values, 7), [2, 6, 5, 0, 1, 4, 3]);
     }
 
     #[test]

@@ -92,7 +92,42 @@ impl SummandColumns {
     /// the number of pairs of neighbours with different values. The time grows as that of sorting the
     /// rows.
     pub fn decided_pairs(&self) -> (Vec<usize>, usize) {
-        decided_pairs(&self.columns)
+        let columns = &self.columns;
+        let mut sums = vec![0.0; self.rows.len()];
+        for column in columns {
+            for (sum, value) in sums.iter_mut().zip(column) {
+                *sum += value;
+            }
+        }
+        let order = sort_by_value(&sums, usize::MAX);
+        let mut decided = vec![0; columns.len()];
+        let mut pairs = 0;
+        let mut differences = vec![0.0; columns.len()];
+        // one more for the empty sum behind the last column
+        let mut later = vec![0.0; columns.len() + 1];
+        for pair in order.windows(2) {
+            let ahead = pair[0];
+            let behind = pair[1];
+            if sums[ahead] == sums[behind] {
+                continue;
+            }
+            pairs += 1;
+            for (difference, column) in differences.iter_mut().zip(columns) {
+                *difference = column[ahead] - column[behind];
+            }
+            for index in (0..columns.len()).rev() {
+                later[index] = later[index + 1] + differences[index];
+            }
+            let mut earlier = 0.0;
+            for (index, difference) in differences.iter().enumerate() {
+                // the others are added up, and not subtracted from the sum, so that equal ones leave
+                // nothing
+                let others = earlier + later[index + 1];
+                decided[index] += usize::from(others <= 0.0);
+                earlier += difference;
+            }
+        }
+        (decided, pairs)
     }
 }
 
@@ -110,47 +145,6 @@ fn values(summand: &Program, table: &JobTable, rows: &[usize]) -> Vec<f64> {
 fn retain<T>(items: &mut Vec<T>, are_kept: &[bool]) {
     let mut are_kept = are_kept.iter();
     items.retain(|_| are_kept.next() == Some(&true));
-}
-
-/// How many pairs of neighbours each column decides, and the number of pairs. The rows are ordered
-/// by the sums of the columns.
-fn decided_pairs(columns: &[Vec<f64>]) -> (Vec<usize>, usize) {
-    let rows = columns.first().map_or(0, Vec::len);
-    let mut sums = vec![0.0; rows];
-    for column in columns {
-        for (sum, value) in sums.iter_mut().zip(column) {
-            *sum += value;
-        }
-    }
-    let order = sort_by_value(&sums, |_| true, usize::MAX);
-    let mut decided = vec![0; columns.len()];
-    let mut pairs = 0;
-    let mut differences = vec![0.0; columns.len()];
-    // one more for the empty sum behind the last column
-    let mut later = vec![0.0; columns.len() + 1];
-    for pair in order.windows(2) {
-        let ahead = pair[0];
-        let behind = pair[1];
-        if sums[ahead] == sums[behind] {
-            continue;
-        }
-        pairs += 1;
-        for (difference, column) in differences.iter_mut().zip(columns) {
-            *difference = column[ahead] - column[behind];
-        }
-        for index in (0..columns.len()).rev() {
-            later[index] = later[index + 1] + differences[index];
-        }
-        let mut earlier = 0.0;
-        for (index, difference) in differences.iter().enumerate() {
-            // the others are added up, and not subtracted from the sum, so that equal ones leave
-            // nothing
-            let others = earlier + later[index + 1];
-            decided[index] += usize::from(others <= 0.0);
-            earlier += difference;
-        }
-    }
-    (decided, pairs)
 }
 
 /// Of a longer queue, so many jobs are examined, evenly spaced in the order: tau-b is then exact to
@@ -225,6 +219,15 @@ fn quantile(sorted: &[f64], part: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn decided_pairs(columns: &[Vec<f64>]) -> (Vec<usize>, usize) {
+        let columns = SummandColumns {
+            rows: (0..columns[0].len()).collect(),
+            ranges: Vec::new(),
+            columns: columns.to_vec(),
+        };
+        columns.decided_pairs()
+    }
 
     /// The pairs whose order changes if a column is left out, by sorting again.
     fn by_sorting(columns: &[Vec<f64>]) -> Vec<usize> {

@@ -4,7 +4,7 @@
 
 use job_sort_formula::jobs::{Job, JobTable};
 use job_sort_formula::printing::resource;
-use job_sort_formula::python::{Arithmetic, ErrorKind, Python};
+use job_sort_formula::python::{ErrorKind, Python};
 use job_sort_formula::rank::{
     ColumnError, ColumnScratch, InputColumn, OnError, QueueWork, ScorePrecision, score,
 };

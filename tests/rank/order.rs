@@ -6,37 +6,6 @@ use job_sort_formula::{Formula, JobTable, Ranking, Schema, Value};
 use jsf_testing::random::Generator;
 
 #[test]
-fn a_group_of_errors_prints_few_rows() {
-    let program = Formula::parse("1 / ncpus")
-        .unwrap()
-        .compile(&Schema::openpbs())
-        .unwrap();
-    let mut table = JobTable::new(["ncpus"]);
-    for row in 0..10_000 {
-        table
-            .push(
-                &Job {
-                    id: &row.to_string(),
-                    ..Job::default()
-                },
-                &[Ok(Value::Int(0))],
-            )
-            .unwrap();
-    }
-    let ranking = Ranking::new(
-        &program,
-        &table,
-        ScorePrecision::Float32,
-        OnError::ZeroLikePbs,
-    );
-    let printed = format!("{:?}", ranking.error_groups());
-    assert!(
-        printed.len() < 600 && printed.contains("jobs: 10000, first_rows: [0, 1, "),
-        "{printed}"
-    );
-}
-
-#[test]
 fn rows_without_a_table_are_ordered_as_those_of_a_table() {
     let program = Formula::parse("ncpus / 7")
         .unwrap()

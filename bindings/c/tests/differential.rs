@@ -7,7 +7,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
 use job_sort_formula::printing;
-use job_sort_formula::python::{Arithmetic, ErrorKind, Python};
+use job_sort_formula::python::{ErrorKind, Python};
 use job_sort_formula::rank::QueueWork;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};

@@ -26,7 +26,7 @@ use jsf_site::{Processors, SimulatedQueue, SimulationOptions, Site, SiteError};
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
-use crate::{FittedConstant, serialize_ends, starts};
+use crate::{FittedConstant, serialize_ends};
 
 mod constant_search;
 #[cfg(test)]
@@ -312,7 +312,7 @@ pub enum FitError {
 /// The formulas whose names a log is read for: the one in force, and the template with its start
 /// values.
 pub fn formulas_read(template: &Template, in_force: Option<&str>) -> Vec<Formula> {
-    let started = template.fill(&starts(template));
+    let started = template.fill(&template.starts());
     let mut formulas = Vec::new();
     for text in in_force.into_iter().chain([&*started]) {
         formulas.extend(Formula::parse(text));

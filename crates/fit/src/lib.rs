@@ -14,15 +14,9 @@ pub mod goals;
 mod search;
 pub mod wishes;
 
-use job_sort_formula::formula::{Template, TemplateConstant};
+use job_sort_formula::formula::TemplateConstant;
 use jsf_json::object;
 use serde::{Serialize, Serializer};
-
-/// The constants of a template with which a search begins.
-pub fn starts(template: &Template) -> Vec<f64> {
-    let constants = template.constants().iter();
-    constants.map(|constant| constant.start).collect()
-}
 
 /// A constant that was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]

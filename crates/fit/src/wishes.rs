@@ -25,7 +25,7 @@ use serde::Serialize;
 use thiserror::Error;
 use wish_search::{Kept, search};
 
-use crate::{FittedConstant, starts};
+use crate::FittedConstant;
 
 mod wish_search;
 
@@ -654,7 +654,7 @@ impl<'a> WishedQueue<'a> {
         wishes: &Wishes,
         progress: &'a mut dyn FnMut(WishProgress) -> ControlFlow<()>,
     ) -> Result<Self, WishError> {
-        let formula = filled(template, &starts(template));
+        let formula = filled(template, &template.starts());
         let read = site.read_jobs_to_rank(&RankRequest::from(&formula))?;
         let mut queue = site.rank_read_jobs(read)?;
         let equal = Formula::parse(EQUAL_VALUES).expect("a number is a formula");

@@ -8,9 +8,7 @@ mod trace;
 use std::cmp::Ordering;
 
 use formulas::{Dice, NAMES};
-use job_sort_formula::python::{
-    Arithmetic, ComparisonOperator, ErrorKind, Function, Python, Value,
-};
+use job_sort_formula::python::{ComparisonOperator, ErrorKind, Function, Python, Value};
 use job_sort_formula::{Formula, Program, Schema};
 use jsf_lint::{Facts, Known, Ranges, Slope};
 use jsf_testing::setting;

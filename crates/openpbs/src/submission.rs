@@ -33,7 +33,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::syntax::{Expr, ExprKind, SyntaxError, SyntaxErrorKind, parse_for};
-use job_sort_formula::python::{ErrorKind, KnownOrType, Python, Value, WithComplex};
+use job_sort_formula::python::{ErrorKind, Python, Value};
 use job_sort_formula::schema::Schema;
 use thiserror::Error;
 
@@ -764,7 +764,7 @@ fn parse(text: &str, python: PythonVersion) -> Result<Option<Arc<Expr>>, Uncerta
         Err(error) => error,
     };
     match error.kind() {
-        SyntaxErrorKind::Statement(_) => Err(Uncertainty::Statement),
+        SyntaxErrorKind::Statement => Err(Uncertainty::Statement),
         SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack => Err(Uncertainty::Size),
         // the parser may give up before it reaches the fault
         _ if python < COUNTS_BRACKETS && text.matches(['(', '[', '{']).count() > MAX_BRACKETS => {
@@ -792,7 +792,7 @@ fn answer(expr: &Arc<Expr>, schema: &Schema) -> Result<Validation, Uncertainty> 
     let mut pass = Pass {
         schema,
         is_first: true,
-        ans: KnownOrType::Known(Value::Int(0)),
+        ans: Value::Int(0),
         e_is_deleted: false,
     };
     let refused = pass.compile(expr)?.refused().map(|raised| raised.kind);
@@ -840,23 +840,20 @@ struct Pass<'s> {
     schema: &'s Schema,
     is_first: bool,
     /// The script's variable to which the formula is assigned.
-    ans: KnownOrType<Value>,
+    ans: Value,
     /// Whether the script's `except … as e` has deleted `math.e`.
     e_is_deleted: bool,
 }
 
 impl Pass<'_> {
     /// What the formula computes, or the kind of the exception that it raises.
-    fn execute(
-        &self,
-        expr: &Arc<Expr>,
-    ) -> Result<Result<KnownOrType<Value>, ErrorKind>, Uncertainty> {
+    fn execute(&self, expr: &Arc<Expr>) -> Result<Result<Value, ErrorKind>, Uncertainty> {
         let program = self.compile(expr)?;
         let mut inputs = Vec::new();
         for name in program.inputs() {
             inputs.push(self.input(name));
         }
-        let mut interpreter = program.interpreter(WithComplex(Python::new()));
+        let mut interpreter = program.interpreter(Python::new().following_complex());
         match interpreter.evaluate(&inputs).map_err(|error| error.kind()) {
             Err(ErrorKind::Limit | ErrorKind::Complex) => Err(Uncertainty::Limit),
             result => Ok(result),
@@ -889,13 +886,13 @@ impl Pass<'_> {
     }
 
     /// Every resource is 1.
-    fn input(&self, name: &str) -> KnownOrType<Value> {
+    fn input(&self, name: &str) -> Value {
         match name {
             "ans" => self.ans.clone(),
-            "errnum" => KnownOrType::Known(Value::Int(0)),
-            "errmsg" => KnownOrType::Type("str"),
-            "globals1" | "globals2" => KnownOrType::Type("dict"),
-            _ => KnownOrType::Known(Value::Int(1)),
+            "errnum" => Value::Int(0),
+            "errmsg" => Value::OfType("str"),
+            "globals1" | "globals2" => Value::OfType("dict"),
+            _ => Value::Int(1),
         }
     }
 }
@@ -957,10 +954,10 @@ const MAY_BE_VALID: [&str; 3] = ["{", "lambda", "for"];
 /// `len('abc')`.
 fn ended_string(line: &str) -> Result<Executed, Uncertainty> {
     let call = format!("exec('ans={line}', globals1, locals())");
-    match Formula::parse(&call).map_err(|error| error.kind().clone()) {
-        Err(
-            SyntaxErrorKind::Statement(_) | SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack,
-        ) => Err(Uncertainty::ScriptChanged),
+    match Formula::parse(&call).map_err(|error| error.kind()) {
+        Err(SyntaxErrorKind::Statement | SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack) => {
+            Err(Uncertainty::ScriptChanged)
+        }
         Err(_) if !MAY_BE_VALID.iter().any(|part| line.contains(part)) => Ok(INVALID_SCRIPT),
         _ => Err(Uncertainty::ScriptChanged),
     }

@@ -109,7 +109,7 @@ fn program(formula: &str, schema: &Schema) -> Result<Program, Outside> {
     })?;
     let parsed = Formula::parse(script.text()).map_err(|error| match error.kind() {
         SyntaxErrorKind::TooLong => Outside::TooLong,
-        SyntaxErrorKind::Statement(_) => Outside::Statement,
+        SyntaxErrorKind::Statement => Outside::Statement,
         other => panic!("{}: {other:?}", short(formula)),
     })?;
     parsed.compile(schema).map_err(|outside| match outside {

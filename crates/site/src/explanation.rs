@@ -8,10 +8,10 @@ use job_sort_formula::diagnostic::Need;
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::formula::program::{Program, Term, Trace};
 use job_sort_formula::jobs::InputOrigin;
-use job_sort_formula::python::{Arithmetic, BinaryOperator, ComparisonOperator, Python, Value};
+use job_sort_formula::python::{BinaryOperator, ComparisonOperator, Python, Value};
 use job_sort_formula::rank::explain::{self, NodeValue, evaluate, nearest_double};
 use job_sort_formula::rank::{
-    SEARCH_WORK, ScoreError, ScorePrecision, WorkBudget, fairshare_number, higher_first,
+    SEARCH_WORK, ScoreError, ScorePrecision, WorkBudget, fairshare_number, higher_first, number_of,
     python_result, row_work,
 };
 use job_sort_formula::schema::{FairshareInput, InputType};
@@ -422,16 +422,8 @@ impl Explainer<'_> {
 
     /// The result of an evaluation before it is rounded.
     fn result(&self, own: &Evaluation) -> Result<Value, ScoreError> {
-        let program = &self.ranked.program;
-        let span = program.expr().span();
-        match own.trace.result.clone() {
-            Ok(value) => python_result(value, span),
-            Err(error) => Err(ScoreError::from_evaluation::<Python>(
-                error,
-                program,
-                &own.inputs,
-            )),
-        }
+        let interpreter = self.ranked.program.interpreter(Python::new());
+        number_of(own.trace.result.clone(), &interpreter, &own.inputs)
     }
 
     /// The other jobs with the same error at the same place.

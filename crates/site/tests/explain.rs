@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use job_sort_formula::Formula;
-use job_sort_formula::python::{Arithmetic, BinaryOperator, Python, Value};
+use job_sort_formula::python::{BinaryOperator, Python, Value};
 use job_sort_formula::rank::explain::nearest_double;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;

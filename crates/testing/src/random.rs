@@ -3,8 +3,8 @@
 
 use formulas::Writer;
 use job_sort_formula::python::{
-    Arithmetic, BinaryOperator, ComparisonOperator, Function, Python, PythonVersion, Raised,
-    UnaryOperator, Value, float_to_int,
+    BinaryOperator, ComparisonOperator, Function, Python, PythonVersion, Raised, UnaryOperator,
+    Value, float_to_int,
 };
 use num_bigint::BigInt;
 

@@ -10,10 +10,10 @@ use crate::diagnostic::Span;
 use crate::formula::program::{EvalError, Instruction, Operand, Program};
 use crate::formula::syntax::{Expr, ExprId, ExprKind};
 use crate::python::{
-    Arithmetic, BinaryOperator, BooleanOperator, ErrorKind, Python, Raised, UnaryOperator, Value,
+    BinaryOperator, BooleanOperator, ErrorKind, Python, Raised, UnaryOperator, Value,
 };
 
-/// The memory of an [`Interpreter`] in Python's arithmetic, for the next one.
+/// The memory of an [`Interpreter`], for the next one.
 #[derive(Debug, Default)]
 pub struct InterpreterBuffers {
     constants: Vec<Result<Value, Raised>>,
@@ -22,39 +22,37 @@ pub struct InterpreterBuffers {
 
 /// Runs one program in one arithmetic, row after row, and reuses its memory.
 #[derive(Debug)]
-pub struct Interpreter<'p, A: Arithmetic> {
+pub struct Interpreter<'p> {
     program: &'p Program,
-    arithmetic: A,
-    constants: Vec<Result<A::Value, Raised>>,
-    stack: Vec<A::Value>,
+    arithmetic: Python,
+    buffers: InterpreterBuffers,
 }
 
-impl<'p, A: Arithmetic> Interpreter<'p, A> {
-    pub(super) fn new(program: &'p Program, arithmetic: A) -> Self {
-        Self::with_memory(program, arithmetic, Vec::new(), Vec::new())
-    }
-
-    fn with_memory(
+impl<'p> Interpreter<'p> {
+    pub(super) fn new(
         program: &'p Program,
-        mut arithmetic: A,
-        mut constants: Vec<Result<A::Value, Raised>>,
-        stack: Vec<A::Value>,
+        arithmetic: Python,
+        mut buffers: InterpreterBuffers,
     ) -> Self {
-        arithmetic.set_version(program.python);
-        constants.clear();
+        let arithmetic = arithmetic.of_version(program.python);
+        buffers.constants.clear();
         for constant in &program.constants {
             // kept as a result: a refused literal fails only where it is evaluated
-            constants.push(match &constant.text {
+            buffers.constants.push(match &constant.text {
                 Some(text) => arithmetic.literal(text, &constant.value),
                 None => arithmetic.number(&constant.value),
             });
         }
         Self {
             program,
-            constants,
-            stack,
             arithmetic,
+            buffers,
         }
+    }
+
+    /// The memory of the interpreter, for [`Program::interpreter_with`].
+    pub fn into_buffers(self) -> InterpreterBuffers {
+        self.buffers
     }
 
     /// Evaluates one row; `inputs` are in the order of [`Program::inputs`].
@@ -62,7 +60,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
     /// # Errors
     /// The exception that Python raises, with its span. Another number of inputs than the program
     /// reads is a `TypeError`.
-    pub fn evaluate(&mut self, inputs: &[A::Value]) -> Result<A::Value, EvalError> {
+    pub fn evaluate(&mut self, inputs: &[Value]) -> Result<Value, EvalError> {
         self.run(inputs, |_, _| {})
     }
 
@@ -70,9 +68,9 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
     /// `observe`.
     fn run(
         &mut self,
-        inputs: &[A::Value],
-        mut observe: impl FnMut(ExprId, &A::Value),
-    ) -> Result<A::Value, EvalError> {
+        inputs: &[Value],
+        mut observe: impl FnMut(ExprId, &Value),
+    ) -> Result<Value, EvalError> {
         if let Some((raised, span)) = &self.program.refused {
             return Err(EvalError::new(raised.clone(), *span));
         }
@@ -83,50 +81,56 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         }
         self.arithmetic.begin();
         // an evaluation that fails leaves its operands there
-        self.stack.clear();
+        self.buffers.stack.clear();
         let mut index = 0;
         while let Some(instruction) = self.program.code.get(index) {
             let exit = match self.step(instruction, inputs) {
                 Ok(exit) => exit,
                 Err(raised) => return Err(self.error_at(index, raised)),
             };
-            if let Some(value) = self.stack.last()
+            if let Some(value) = self.buffers.stack.last()
                 && instruction.completes_node(exit.is_some())
             {
                 observe(self.program.nodes[index], value);
             }
             index = exit.map_or(index + 1, |exit| exit as usize);
         }
-        let result = self.stack.pop();
+        let result = self.buffers.stack.pop();
         result.ok_or_else(|| self.error_at(0, underflow()))
     }
 
+    /// The program.
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+
     /// The arithmetic of the interpreter.
-    pub fn arithmetic(&self) -> &A {
+    pub fn arithmetic(&self) -> &Python {
         &self.arithmetic
     }
 
-    /// Grants the next evaluations this much work, see [`Arithmetic::grant`].
+    /// Grants the next evaluations this much work, see [`Python::begin`].
     pub(crate) fn grant(&mut self, words: u64) {
         self.arithmetic.grant(words);
     }
 
     /// Executes one instruction. If it jumps, returns the index of the next instruction.
-    fn step(
-        &mut self,
-        instruction: &Instruction,
-        inputs: &[A::Value],
-    ) -> Result<Option<u32>, Raised> {
+    fn step(&mut self, instruction: &Instruction, inputs: &[Value]) -> Result<Option<u32>, Raised> {
         let arithmetic = &self.arithmetic;
         match instruction {
             Instruction::Constant(index) => {
-                let constant = self.constants.get(*index as usize).ok_or_else(underflow)?;
-                self.stack
+                let constant = self
+                    .buffers
+                    .constants
+                    .get(*index as usize)
+                    .ok_or_else(underflow)?;
+                self.buffers
+                    .stack
                     .push(constant.as_ref().map_err(Raised::clone)?.clone());
             }
             Instruction::Input(slot) => {
                 let input = inputs.get(*slot as usize).ok_or_else(underflow)?;
-                self.stack.push(input.clone());
+                self.buffers.stack.push(input.clone());
             }
             Instruction::Undefined(index) => {
                 let undefined = self.program.undefined.get(*index as usize);
@@ -134,41 +138,44 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
                 return Err(name_error(name));
             }
             Instruction::Unary(op) => {
-                let top = self.stack.last_mut().ok_or_else(underflow)?;
+                let top = self.buffers.stack.last_mut().ok_or_else(underflow)?;
                 *top = arithmetic.unary(*op, top)?;
             }
             Instruction::Binary(op) => {
-                let [left, right] = top_two(&self.stack)?;
+                let [left, right] = top_two(&self.buffers.stack)?;
                 let result = arithmetic.binary(*op, left, right)?;
                 self.replace_two(result);
             }
             Instruction::Compare(op) => {
-                let [left, right] = top_two(&self.stack)?;
+                let [left, right] = top_two(&self.buffers.stack)?;
                 let is_true = arithmetic.compare(*op, left, right)?;
-                let result = arithmetic.number(&Value::Bool(is_true))?;
-                self.replace_two(result);
+                self.replace_two(Value::Bool(is_true));
             }
             Instruction::CompareLink { op, exit } => {
-                let [left, right] = top_two(&self.stack)?;
+                let [left, right] = top_two(&self.buffers.stack)?;
                 if arithmetic.compare(*op, left, right)? {
-                    let right = self.stack.pop().ok_or_else(underflow)?;
-                    *self.stack.last_mut().ok_or_else(underflow)? = right;
+                    let right = self.buffers.stack.pop().ok_or_else(underflow)?;
+                    *self.buffers.stack.last_mut().ok_or_else(underflow)? = right;
                 } else {
-                    let result = arithmetic.number(&Value::Bool(false))?;
-                    self.replace_two(result);
+                    self.replace_two(Value::Bool(false));
                     return Ok(Some(*exit));
                 }
             }
             Instruction::ShortCircuit { op, exit } => {
-                let is_true = arithmetic.truth(self.stack.last().ok_or_else(underflow)?)?;
+                let is_true = self
+                    .buffers
+                    .stack
+                    .last()
+                    .ok_or_else(underflow)?
+                    .known_truth()?;
                 if is_true == (*op == BooleanOperator::Or) {
                     return Ok(Some(*exit));
                 }
-                self.stack.pop();
+                self.buffers.stack.pop();
             }
             Instruction::BranchIfFalse { exit } => {
-                let condition = self.stack.pop().ok_or_else(underflow)?;
-                if !arithmetic.truth(&condition)? {
+                let condition = self.buffers.stack.pop().ok_or_else(underflow)?;
+                if !condition.known_truth()? {
                     return Ok(Some(*exit));
                 }
             }
@@ -178,12 +185,18 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
                 keywords,
             } => self.call(*positional as usize, keywords)?,
             Instruction::Tuple(count) => {
-                let items = self.stack.split_off(self.index_of_top(*count as usize)?);
-                self.stack.push(self.arithmetic.tuple(items));
+                let items = self
+                    .buffers
+                    .stack
+                    .split_off(self.index_of_top(*count as usize)?);
+                self.buffers.stack.push(Value::tuple(items));
             }
             Instruction::List(count) => {
-                let items = self.stack.split_off(self.index_of_top(*count as usize)?);
-                self.stack.push(self.arithmetic.list(items));
+                let items = self
+                    .buffers
+                    .stack
+                    .split_off(self.index_of_top(*count as usize)?);
+                self.buffers.stack.push(Value::list(items));
             }
         }
         Ok(None)
@@ -191,7 +204,9 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
 
     fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Result<(), Raised> {
         let base = self.index_of_top(1 + positional + keywords.len())?;
-        let (callee, arguments) = self.stack[base..].split_first().ok_or_else(underflow)?;
+        let (callee, arguments) = self.buffers.stack[base..]
+            .split_first()
+            .ok_or_else(underflow)?;
         let (positional_values, keyword_values) = arguments.split_at(positional);
         let result = if keywords.is_empty() {
             self.arithmetic.call(callee, positional_values, &[])?
@@ -200,20 +215,24 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
             let named: Vec<_> = keywords.iter().map(|name| &**name).zip(values).collect();
             self.arithmetic.call(callee, positional_values, &named)?
         };
-        self.stack.truncate(base);
-        self.stack.push(result);
+        self.buffers.stack.truncate(base);
+        self.buffers.stack.push(result);
         Ok(())
     }
 
     /// The index of the first of the `count` topmost entries of the stack.
     fn index_of_top(&self, count: usize) -> Result<usize, Raised> {
-        self.stack.len().checked_sub(count).ok_or_else(underflow)
+        self.buffers
+            .stack
+            .len()
+            .checked_sub(count)
+            .ok_or_else(underflow)
     }
 
     /// Replaces the two topmost entries of the stack.
-    fn replace_two(&mut self, result: A::Value) {
-        self.stack.pop();
-        if let Some(top) = self.stack.last_mut() {
+    fn replace_two(&mut self, result: Value) {
+        self.buffers.stack.pop();
+        if let Some(top) = self.buffers.stack.last_mut() {
             *top = result;
         }
     }
@@ -233,9 +252,9 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
             _ => children.clear(),
         }
         // an instruction that fails leaves its operands on the stack
-        let first = self.stack.len().saturating_sub(children.len());
+        let first = self.buffers.stack.len().saturating_sub(children.len());
         let mut operands = Vec::new();
-        for (child, value) in children.into_iter().zip(&self.stack[first..]) {
+        for (child, value) in children.into_iter().zip(&self.buffers.stack[first..]) {
             let value = self.arithmetic.to_python(value);
             if value.is_small() {
                 let span = expr.node(child).span;
@@ -251,21 +270,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
     }
 }
 
-impl<'p> Interpreter<'p, Python> {
-    pub(super) fn with_buffers(program: &'p Program, buffers: InterpreterBuffers) -> Self {
-        Self::with_memory(program, Python::new(), buffers.constants, buffers.stack)
-    }
-
-    /// The memory of the interpreter, for [`Program::interpreter_with`].
-    pub fn into_buffers(self) -> InterpreterBuffers {
-        InterpreterBuffers {
-            constants: self.constants,
-            stack: self.stack,
-        }
-    }
-}
-
-fn top_two<V>(stack: &[V]) -> Result<[&V; 2], Raised> {
+fn top_two(stack: &[Value]) -> Result<[&Value; 2], Raised> {
     match stack {
         [.., left, right] => Ok([left, right]),
         _ => Err(underflow()),

@@ -18,8 +18,8 @@ use crate::diagnostic::Span;
 use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind};
 use crate::python::{
-    Arithmetic, BinaryOperator, BooleanOperator, ComparisonOperator, ErrorKind, Python,
-    PythonVersion, Raised, UnaryOperator, Value, limits,
+    BinaryOperator, BooleanOperator, ComparisonOperator, ErrorKind, Python, PythonVersion, Raised,
+    UnaryOperator, Value, limits,
 };
 use crate::schema::Schema;
 
@@ -121,14 +121,14 @@ impl Program {
         self.interpreter(Python::new()).evaluate(inputs)
     }
 
-    /// An interpreter of the program in the given arithmetic.
-    pub fn interpreter<A: Arithmetic>(&self, arithmetic: A) -> Interpreter<'_, A> {
-        Interpreter::new(self, arithmetic)
+    /// An interpreter of the program in the given arithmetic, of the program's version of Python.
+    pub fn interpreter(&self, arithmetic: Python) -> Interpreter<'_> {
+        Interpreter::new(self, arithmetic, InterpreterBuffers::default())
     }
 
     /// An interpreter in Python's arithmetic that reuses the memory of another one, of any program.
-    pub fn interpreter_with(&self, buffers: InterpreterBuffers) -> Interpreter<'_, Python> {
-        Interpreter::with_buffers(self, buffers)
+    pub fn interpreter_with(&self, buffers: InterpreterBuffers) -> Interpreter<'_> {
+        Interpreter::new(self, Python::new(), buffers)
     }
 }
 
@@ -493,7 +493,7 @@ impl<'e> Lowering<'e> {
                 keywords,
             } => self.call(*callee, positional, keywords, id),
             ExprKind::Parenthesized(inner) => self.tasks.push(Task::Visit(*inner)),
-            ExprKind::Tuple { items, .. } => {
+            ExprKind::Tuple(items) => {
                 self.then_emit(items, Instruction::Tuple(items.len() as u32), id)
             }
             ExprKind::List(items) => {
@@ -705,7 +705,7 @@ fn is_too_deep(expr: &Expr, root: ExprId, python: PythonVersion) -> bool {
             // CPython's parser reads brackets, but its tree, which the compiler walks, has none
             ExprKind::Parenthesized(_) => (0, parser.brackets),
             ExprKind::Call { .. } => (1, parser.brackets),
-            ExprKind::Tuple { .. } | ExprKind::List(_) => (1, parser.list),
+            ExprKind::Tuple(_) | ExprKind::List(_) => (1, parser.list),
             // all operands but those of a power are read one after the other
             ExprKind::Binary { op, .. } if *op != BinaryOperator::Power => (1, 0),
             _ => (1, OPERATOR),

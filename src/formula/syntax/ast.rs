@@ -95,12 +95,7 @@ pub enum ExprKind {
     /// `(inner)`
     Parenthesized(ExprId),
     /// `a, b`, with or without parentheses.
-    Tuple {
-        /// The items.
-        items: Box<[ExprId]>,
-        /// Whether the tuple is written in parentheses.
-        parenthesized: bool,
-    },
+    Tuple(Box<[ExprId]>),
     /// `[a, b]`
     List(Box<[ExprId]>),
     /// Python that is not arithmetic. CPython may refuse it: only its brackets and the expressions
@@ -308,7 +303,7 @@ impl ExprKind {
                     .collect()
             }
             Self::Parenthesized(inner) => vec![*inner],
-            Self::Tuple { items, .. } | Self::List(items) => items.to_vec(),
+            Self::Tuple(items) | Self::List(items) => items.to_vec(),
             Self::Unsupported { parts, .. } => parts.to_vec(),
         }
     }
@@ -320,6 +315,8 @@ enum Step<'e> {
     Text(&'e str),
     /// A part of the source, with its own spaces.
     Source(&'e str),
+    /// The tokens of a part of the source, with this instead of a comma.
+    Tokens(&'e str, &'static str),
 }
 
 impl Display for Expr {
@@ -332,6 +329,13 @@ impl Display for Expr {
             match step {
                 Step::Text(text) => f.write_str(text)?,
                 Step::Source(text) => write_source(text, f)?,
+                Step::Tokens(text, comma) => {
+                    for piece in pieces(text) {
+                        if let Piece::Code(token) = piece {
+                            f.write_str(if token == "," { comma } else { token })?;
+                        }
+                    }
+                }
                 Step::Node(id) => {
                     let first = steps.len();
                     push_parts(self, id, &mut steps);
@@ -407,34 +411,10 @@ fn push_parts<'e>(expr: &'e Expr, id: ExprId, steps: &mut Vec<Step<'e>>) {
                 steps,
             );
         }
-        ExprKind::Call {
-            callee,
-            positional,
-            keywords,
-        } => {
-            steps.extend([Step::Node(*callee), Step::Text("(")]);
-            push_arguments(expr, positional, keywords, steps);
-            steps.push(Step::Text(")"));
-        }
-        ExprKind::Parenthesized(inner) => {
-            steps.extend([Step::Text("("), Step::Node(*inner), Step::Text(")")])
-        }
-        ExprKind::Tuple {
-            items,
-            parenthesized,
-        } => {
-            let (open, close) = if *parenthesized { ("(", ")") } else { ("", "") };
-            steps.push(Step::Text(open));
-            push_list(items, steps);
-            // without its comma, a tuple of one item is the item
-            steps.push(Step::Text(if items.len() == 1 { "," } else { "" }));
-            steps.push(Step::Text(close));
-        }
-        ExprKind::List(items) => {
-            steps.push(Step::Text("["));
-            push_list(items, steps);
-            steps.push(Step::Text("]"));
-        }
+        ExprKind::Call { .. }
+        | ExprKind::Parenthesized(_)
+        | ExprKind::Tuple(_)
+        | ExprKind::List(_) => push_in_brackets(expr, id, steps),
     }
 }
 
@@ -457,39 +437,35 @@ fn push_chain<'e>(
     }
 }
 
-/// The arguments in their order: `*x` and `**x` can follow named arguments.
-fn push_arguments<'e>(
-    expr: &Expr,
-    positional: &[ExprId],
-    keywords: &'e [Keyword],
-    steps: &mut Vec<Step<'e>>,
-) {
-    let mut arguments = Vec::with_capacity(positional.len() + keywords.len());
-    for &value in positional {
-        arguments.push((expr.node(value).span.start, None, value));
+/// A node that ends with a bracket, or a tuple without brackets: its children, and the brackets,
+/// commas and names of arguments between them.
+fn push_in_brackets<'e>(expr: &'e Expr, id: ExprId, steps: &mut Vec<Step<'e>>) {
+    let Node { kind, span } = expr.node(id);
+    let mut children = kind.children();
+    // `*x` and `**x` can follow named arguments
+    children.sort_by_key(|child| expr.node(*child).span.start);
+    let mut end = span.start;
+    for child in children {
+        let child_span = expr.node(child).span;
+        let before = Span {
+            start: end,
+            end: child_span.start,
+        };
+        steps.extend([
+            Step::Tokens(before.slice(expr.text()), ", "),
+            Step::Node(child),
+        ]);
+        end = child_span.end;
     }
-    for keyword in keywords {
-        arguments.push((keyword.span.start, Some(&*keyword.name), keyword.value));
+    // without its comma, a tuple of one item is the item
+    if matches!(kind, ExprKind::Tuple(items) if items.len() == 1) {
+        steps.push(Step::Text(","));
     }
-    arguments.sort_by_key(|(start, ..)| *start);
-    for (index, (_, name, value)) in arguments.into_iter().enumerate() {
-        if index > 0 {
-            steps.push(Step::Text(", "));
-        }
-        if let Some(name) = name {
-            steps.extend([Step::Text(name), Step::Text("=")]);
-        }
-        steps.push(Step::Node(value));
-    }
-}
-
-fn push_list<'e>(items: &[ExprId], steps: &mut Vec<Step<'e>>) {
-    for (index, &item) in items.iter().enumerate() {
-        if index > 0 {
-            steps.push(Step::Text(", "));
-        }
-        steps.push(Step::Node(item));
-    }
+    let after = Span {
+        start: end,
+        ..*span
+    };
+    steps.push(Step::Tokens(after.slice(expr.text()), ""));
 }
 
 /// The formula with normalised spaces and with the comments of its text, each after the same token

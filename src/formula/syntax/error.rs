@@ -14,220 +14,157 @@ pub(super) type Result<T> = std::result::Result<T, SyntaxError>;
 
 /// Why a text is not a formula: CPython's `eval` refuses it, or it exceeds a limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{kind}")]
+#[error("{}", .finding.message)]
 pub struct SyntaxError {
     kind: SyntaxErrorKind,
-    span: Span,
+    finding: Box<Diagnostic>,
 }
 
-/// The kinds of syntax error.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// The kinds of syntax error that a caller may treat differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SyntaxErrorKind {
-    /// Only blanks and comments.
-    #[error("the formula is empty")]
-    Empty,
     /// Longer than 64 KiB.
-    #[error("the formula is longer than {MAX_LENGTH} bytes")]
     TooLong,
     /// More than 200 levels of brackets, or of `lambda`.
-    #[error("the formula is nested deeper than {MAX_NESTING} levels")]
     TooDeep,
     /// The system cannot start a thread with the stack that a deep formula needs.
-    #[error("not enough memory to parse a formula that is nested this deep")]
     NoStack,
-    /// A NUL byte, which Python source cannot contain.
-    #[error("the formula contains a NUL byte")]
-    NullByte,
-    /// The formula continues after the end of its line.
-    #[error("the formula continues after the end of its line")]
-    SecondLine,
-    /// The line of the formula is indented and not the first line of the text.
-    #[error("the line is indented")]
-    Indented,
-    /// An opening bracket that is never closed.
-    #[error("`{0}` is never closed")]
-    Unclosed(char),
-    /// A closing bracket that does not match the innermost open bracket, which is given with its
-    /// span.
-    #[error("`{}` {}", .0, unmatched(.1))]
-    Unmatched(char, Option<(char, Span)>),
-    /// A string that is never closed.
-    #[error("the string is never closed")]
-    UnclosedString,
-    /// A character that Python does not use.
-    #[error("`{}` (U+{:04X}) is not a valid character in a formula", printable(*.0), *.0 as u32)]
-    Character(char),
-    /// An invalid number; how to correct it.
-    #[error("invalid number")]
-    Number(&'static str),
-    /// A number with a unit or a percent sign.
-    #[error("`{written}` is not a number in a formula")]
-    Unit {
-        /// The kind of unit.
-        unit: Unit,
-        /// The text.
-        written: String,
-        /// The equivalent number.
-        number: String,
-        /// Whether the unit has only one meaning.
-        is_unambiguous: bool,
-    },
-    /// An operator of another language.
-    #[error("`{written}` is not a Python operator; write `{}`", .instead.trim())]
-    ForeignOperator {
-        /// The text.
-        written: String,
-        /// The Python for it.
-        instead: String,
-        /// An explanation.
-        help: &'static str,
-    },
-    /// A reserved word where a name or a number is expected.
-    #[error("`{0}` is a reserved word and cannot be used here")]
-    ReservedWord(String),
-    /// A statement such as `a = b` or `a; b`; its name.
-    #[error("{0} is a statement, not an expression")]
-    Statement(&'static str),
-    /// `x if c` without `else`.
-    #[error("`if` without `else`")]
-    MissingElse,
-    /// `else` without `if`.
-    #[error("`else` without `if`")]
-    StrayElse,
-    /// `not` next to an operator that does not allow it.
-    #[error("`not` and its operand must be parenthesized here")]
-    NeedsParentheses,
-    /// An error in the arguments of a call; its message.
-    #[error("{0}")]
-    Arguments(String),
+    /// A statement such as `a = b` or `a; b`.
+    Statement,
     /// `=` in a call after something that is not a name.
-    #[error("the target of an assignment must be a name")]
     AssignmentTarget,
-    /// A constant of a template, with this name, in a formula.
-    #[error("this is a template, not a formula: `{0}` in braces is a constant to find")]
-    TemplateConstant(String),
-    /// A template that cannot be used.
-    #[error("{message}")]
-    Template {
-        /// What is wrong.
-        message: String,
-        /// How to correct it.
-        help: String,
-    },
-    /// Any other unexpected token.
-    #[error("expected {expected}, found {found}")]
-    Unexpected {
-        /// What the grammar allows.
-        expected: &'static str,
-        /// The token.
-        found: String,
-    },
+    /// Any other.
+    Invalid,
 }
 
-/// The kinds of unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// `4gb`
-    Size,
-    /// `24h`, `01:00:00`
-    Duration,
-    /// `10%`
-    Percent,
-}
-
-impl Unit {
-    fn help(self) -> &'static str {
-        match self {
-            Self::Size => "a size is a number of kilobytes in a formula",
-            Self::Duration => "a duration is a number of seconds in a formula",
-            Self::Percent => "`%` is the remainder operator; write the number itself",
-        }
-    }
-}
+const CONDITIONAL_FORM: &str = "write `value if condition else other_value`";
 
 impl SyntaxError {
-    pub(crate) fn new(kind: SyntaxErrorKind, span: Span) -> Self {
-        Self { kind, span }
+    fn from_finding(kind: SyntaxErrorKind, finding: Diagnostic) -> Self {
+        let finding = Box::new(finding);
+        Self { kind, finding }
+    }
+
+    pub(crate) fn new(message: impl Into<String>, span: Span) -> Self {
+        let finding = Diagnostic::new(Code::InvalidSyntax, message, span);
+        Self::from_finding(SyntaxErrorKind::Invalid, finding)
+    }
+
+    pub(crate) fn with_help(mut self, help: impl Into<Message>) -> Self {
+        self.finding.help = Some(help.into());
+        self
+    }
+
+    fn beyond_limits(kind: SyntaxErrorKind, message: impl Into<String>, span: Span) -> Self {
+        Self::from_finding(kind, Diagnostic::new(Code::BeyondLimits, message, span))
+    }
+
+    pub(crate) fn too_long(span: Span) -> Self {
+        let message = format!("the formula is longer than {MAX_LENGTH} bytes");
+        Self::beyond_limits(SyntaxErrorKind::TooLong, message, span)
+    }
+
+    pub(super) fn too_deep(span: Span) -> Self {
+        let message = format!("the formula is nested deeper than {MAX_NESTING} levels");
+        Self::beyond_limits(SyntaxErrorKind::TooDeep, message, span)
+    }
+
+    pub(super) fn no_stack(span: Span) -> Self {
+        let message = "not enough memory to parse a formula that is nested this deep";
+        Self::beyond_limits(SyntaxErrorKind::NoStack, message, span)
+    }
+
+    /// Only blanks and comments.
+    pub(super) fn empty(span: Span) -> Self {
+        Self::new("the formula is empty", span)
+            .with_help("write an expression, such as `eligible_time + 1000 * fairshare_factor`")
+    }
+
+    /// A line besides that of the formula, or before it; says what is wrong.
+    pub(super) fn line(message: &str, span: Span) -> Self {
+        Self::new(message, span)
+            .with_help("PBS keeps only the first line; write the formula on one line")
+    }
+
+    /// An opening bracket that is never closed.
+    pub(super) fn unclosed(bracket: char, span: Span) -> Self {
+        Self::new(format!("`{bracket}` is never closed"), span)
+            .with_help(format!("close `{bracket}` or remove it"))
+    }
+
+    /// A closing bracket that does not match the innermost open bracket, which is given with its
+    /// span.
+    pub(super) fn unmatched(closing: char, open: Option<(char, Span)>, span: Span) -> Self {
+        let Some((open, open_span)) = open else {
+            return Self::new(format!("`{closing}` has no opening bracket"), span);
+        };
+        let mut error = Self::new(format!("`{closing}` does not close `{open}`"), span);
+        *error.finding = error
+            .finding
+            .with_secondary_label(open_span, "the open bracket");
+        error
+    }
+
+    /// A character that Python does not use.
+    pub(super) fn character(character: char, span: Span) -> Self {
+        let (printed, number) = (printable(character), character as u32);
+        let message = format!("`{printed}` (U+{number:04X}) is not a valid character in a formula");
+        let mut error = Self::new(message, span);
+        error.finding.help = character_help(character).map(Message::from);
+        error
+    }
+
+    /// A reserved word where a name or a number is expected.
+    pub(super) fn reserved_word(word: &str, span: Span) -> Self {
+        let message = format!("`{word}` is a reserved word and cannot be used here");
+        let error = Self::new(message, span);
+        if word == "if" {
+            error.with_help(CONDITIONAL_FORM)
+        } else {
+            error
+        }
+    }
+
+    /// A statement of this name.
+    pub(super) fn statement(name: &str, span: Span) -> Self {
+        let message = format!("{name} is a statement, not an expression");
+        let finding = Diagnostic::new(Code::Statement, message, span);
+        Self::from_finding(SyntaxErrorKind::Statement, finding).with_help(
+            "the server may accept it, but the scheduler evaluates only expressions: every job then has an error and the \
+             value 0; write a single expression",
+        )
+    }
+
+    /// `x if c` without `else`.
+    pub(super) fn missing_else(span: Span) -> Self {
+        Self::new("`if` without `else`", span).with_help(CONDITIONAL_FORM)
+    }
+
+    pub(super) fn assignment_target(span: Span) -> Self {
+        Self {
+            kind: SyntaxErrorKind::AssignmentTarget,
+            ..Self::new("the target of an assignment must be a name", span)
+        }
+    }
+
+    pub(super) fn unexpected(expected: &str, found: &str, span: Span) -> Self {
+        Self::new(format!("expected {expected}, found {found}"), span)
     }
 
     /// The kind of error.
-    pub fn kind(&self) -> &SyntaxErrorKind {
-        &self.kind
+    pub fn kind(&self) -> SyntaxErrorKind {
+        self.kind
     }
 
     /// The part of the text with the error.
     pub fn span(&self) -> Span {
-        self.span
+        self.finding.span
     }
 
     /// The error as a finding.
     pub fn diagnostic(&self) -> Diagnostic {
-        let code = match self.kind {
-            SyntaxErrorKind::TooLong | SyntaxErrorKind::TooDeep | SyntaxErrorKind::NoStack => {
-                Code::BeyondLimits
-            }
-            SyntaxErrorKind::ForeignOperator { .. } => Code::ForeignOperator,
-            SyntaxErrorKind::Statement(_) => Code::Statement,
-            SyntaxErrorKind::Unit {
-                unit: Unit::Percent,
-                ..
-            } => Code::PercentSign,
-            SyntaxErrorKind::Unit { .. } => Code::UnitInFormula,
-            _ => Code::InvalidSyntax,
-        };
-        let mut diagnostic = Diagnostic::new(code, self.to_string(), self.span);
-        diagnostic.help = self.help().map(Message::from);
-        if let SyntaxErrorKind::Unmatched(_, Some((_, span))) = self.kind {
-            diagnostic = diagnostic.with_secondary_label(span, "the open bracket");
-        }
-        match self.replacement() {
-            Some((replacement, applicability)) => {
-                diagnostic.replaced_by(replacement, applicability)
-            }
-            None => diagnostic,
-        }
-    }
-
-    fn replacement(&self) -> Option<(&str, Applicability)> {
-        match &self.kind {
-            SyntaxErrorKind::ForeignOperator { instead, .. } => {
-                Some((instead, Applicability::Unsafe))
-            }
-            SyntaxErrorKind::Unit {
-                number,
-                is_unambiguous: true,
-                ..
-            } => Some((number, Applicability::Safe)),
-            SyntaxErrorKind::Unit { number, .. } => Some((number, Applicability::Unsafe)),
-            _ => None,
-        }
-    }
-
-    /// How to correct it.
-    fn help(&self) -> Option<String> {
-        use SyntaxErrorKind as Kind;
-        Some(match &self.kind {
-            Kind::Empty => "write an expression, such as `eligible_time + 1000 * fairshare_factor`".into(),
-            Kind::ForeignOperator { help, .. } | Kind::Number(help) => (*help).into(),
-            Kind::Statement(_) => {
-                "the server may accept it, but the scheduler evaluates only expressions: every job then has an error and the \
-                 value 0; write a single expression"
-                    .into()
-            }
-            Kind::SecondLine | Kind::Indented => "PBS keeps only the first line; write the formula on one line".into(),
-            Kind::Unit { unit, .. } => unit.help().into(),
-            Kind::Unclosed(bracket) => format!("close `{bracket}` or remove it"),
-            Kind::MissingElse => "write `value if condition else other_value`".into(),
-            Kind::NeedsParentheses => "put parentheses around `not …`".into(),
-            Kind::Character(character) => return character_help(*character),
-            Kind::TemplateConstant(_) => {
-                "`jsf fit` finds the constants of a template; a formula has the number itself".into()
-            }
-            Kind::Template { help, .. } => help.clone(),
-            Kind::ReservedWord(word) if word == "if" => "write `value if condition else other_value`".into(),
-            _ => return None,
-        })
+        (*self.finding).clone()
     }
 }
 
@@ -267,14 +204,6 @@ fn character_help(character: char) -> Option<String> {
         _ => return None,
     };
     Some(format!("write `{ascii}`"))
-}
-
-/// What is wrong with a closing bracket, after it.
-fn unmatched(open: &Option<(char, Span)>) -> String {
-    match open {
-        Some((open, _)) => format!("does not close `{open}`"),
-        None => "has no opening bracket".to_owned(),
-    }
 }
 
 fn printable(character: char) -> String {
@@ -317,14 +246,16 @@ pub(super) fn foreign_operator(
             None => return conditional_operator(text, expression, operator, then),
         },
     };
-    SyntaxError::new(
-        SyntaxErrorKind::ForeignOperator {
-            written: written.to_owned(),
-            instead,
-            help,
-        },
-        operator,
-    )
+    foreign(written, &instead, help, operator)
+}
+
+/// The error for what another language writes.
+fn foreign(written: &str, instead: &str, help: &str, span: Span) -> SyntaxError {
+    let python = instead.trim();
+    let message = format!("`{written}` is not a Python operator; write `{python}`");
+    let finding = Diagnostic::new(Code::ForeignOperator, message, span)
+        .replaced_by(instead, Applicability::Unsafe);
+    SyntaxError::from_finding(SyntaxErrorKind::Invalid, finding).with_help(help)
 }
 
 /// The error for `condition ? then : otherwise`.
@@ -338,27 +269,20 @@ fn conditional_operator(text: &str, expression: Span, operator: Span, then: &str
         ..expression
     };
     let (condition, otherwise) = (condition.slice(text).trim(), otherwise.slice(text).trim());
-    let kind = SyntaxErrorKind::ForeignOperator {
-        written: "? :".to_owned(),
-        instead: format!("{} if {condition} else {otherwise}", then.trim()),
-        help: "Python writes the condition in the middle",
-    };
-    SyntaxError::new(kind, expression)
+    let instead = format!("{} if {condition} else {otherwise}", then.trim());
+    let help = "Python writes the condition in the middle";
+    foreign("? :", &instead, help, expression)
 }
 
 /// The error for a word where an operator is expected, if it is one in another notation.
-pub(super) fn word_operator(word: &str) -> Option<SyntaxErrorKind> {
+pub(super) fn word_operator(word: &str, span: Span) -> Option<SyntaxError> {
     let (instead, help) = match word {
         "AND" | "And" => ("and", "`and` is true if both conditions are true"),
         "OR" | "Or" => ("or", "`or` is true if one of the conditions is true"),
         "x" | "X" => ("*", "`*` multiplies"),
         _ => return None,
     };
-    Some(SyntaxErrorKind::ForeignOperator {
-        written: word.to_owned(),
-        instead: instead.to_owned(),
-        help,
-    })
+    Some(foreign(word, instead, help, span))
 }
 
 /// The word that replaces an operator, with a blank on each side where the text has none.
@@ -369,6 +293,24 @@ fn spaced(word: &str, text: &str, operator: Span) -> String {
     let after = if has_after { "" } else { " " };
     format!("{before}{word}{after}")
 }
+
+/// What is found and what helps: `4gb`.
+const SIZE: (Code, &str) = (
+    Code::UnitInFormula,
+    "a size is a number of kilobytes in a formula",
+);
+
+/// `24h`, `01:00:00`.
+const DURATION: (Code, &str) = (
+    Code::UnitInFormula,
+    "a duration is a number of seconds in a formula",
+);
+
+/// `10%`.
+const PERCENT: (Code, &str) = (
+    Code::PercentSign,
+    "`%` is the remainder operator; write the number itself",
+);
 
 /// The error for a number with a unit at the position where the parser fails; `None` if there is no
 /// such number.
@@ -385,7 +327,7 @@ fn percentage(text: &str, position: usize) -> Option<SyntaxError> {
     let start = before.trim_end().len() - number.len();
     let value = amount(number)? / 100.0;
     Some(unit_error(
-        Unit::Percent,
+        PERCENT,
         value,
         false,
         Span::new(start, before.len() + 1),
@@ -399,7 +341,7 @@ fn adjacent_unit(text: &str, position: usize) -> Option<SyntaxError> {
     let token = first_token(&text[start..]);
     let span = Span::new(start, start + token.len());
     if let Some(seconds) = clock_time(token) {
-        return Some(unit_error(Unit::Duration, seconds, true, span, text));
+        return Some(unit_error(DURATION, seconds, true, span, text));
     }
     let (number, unit) = token.split_at(token.find(|c: char| c.is_ascii_alphabetic())?);
     size_or_duration(number, unit, span, text)
@@ -419,7 +361,7 @@ fn size_or_duration(number: &str, unit: &str, span: Span, text: &str) -> Option<
     let unit = unit.to_ascii_lowercase();
     if let Some(bytes) = bytes(&unit) {
         return Some(unit_error(
-            Unit::Size,
+            SIZE,
             // OpenPBS rounds sizes up to whole kb
             (amount * bytes / 1024.0).ceil(),
             // a letter alone may be meant otherwise
@@ -430,7 +372,7 @@ fn size_or_duration(number: &str, unit: &str, span: Span, text: &str) -> Option<
     }
     let seconds = seconds(&unit)?;
     Some(unit_error(
-        Unit::Duration,
+        DURATION,
         amount * seconds,
         // a letter alone may be meant otherwise: `m` is a minute or a megabyte
         unit.len() > 1,
@@ -439,18 +381,23 @@ fn size_or_duration(number: &str, unit: &str, span: Span, text: &str) -> Option<
     ))
 }
 
-fn unit_error(unit: Unit, value: f64, is_unambiguous: bool, span: Span, text: &str) -> SyntaxError {
-    let written = span.slice(text).to_owned();
-    let number = value.to_string();
-    SyntaxError::new(
-        SyntaxErrorKind::Unit {
-            unit,
-            written,
-            number,
-            is_unambiguous,
-        },
-        span,
-    )
+/// The error for a number with a unit or a percent sign, and the equivalent number.
+fn unit_error(
+    (code, help): (Code, &str),
+    value: f64,
+    is_unambiguous: bool,
+    span: Span,
+    text: &str,
+) -> SyntaxError {
+    let applicability = if is_unambiguous {
+        Applicability::Safe
+    } else {
+        Applicability::Unsafe
+    };
+    let message = format!("`{}` is not a number in a formula", span.slice(text));
+    let finding =
+        Diagnostic::new(code, message, span).replaced_by(value.to_string(), applicability);
+    SyntaxError::from_finding(SyntaxErrorKind::Invalid, finding).with_help(help)
 }
 
 /// The number of bytes of a PBS size unit; a word (`w`) has 8 bytes.

@@ -20,7 +20,7 @@ use error::Result;
 
 pub(crate) use ast::with_comments;
 pub use ast::{Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node};
-pub use error::{MAX_LENGTH, MAX_NESTING, SyntaxError, SyntaxErrorKind, Unit};
+pub use error::{MAX_LENGTH, MAX_NESTING, SyntaxError, SyntaxErrorKind};
 pub(super) use parser::TemplatePlace;
 
 /// Parses the text of a formula as the default version of Python does.
@@ -68,8 +68,7 @@ fn build(
     if let Some(Some(result)) = with_deep_stack(build) {
         return result;
     }
-    let span = Span::new(0, text.len());
-    Err(SyntaxError::new(SyntaxErrorKind::NoStack, span))
+    Err(SyntaxError::no_stack(Span::new(0, text.len())))
 }
 
 /// Whether Python reads the name of a resource as one name: those of OpenPBS may contain `-` too,
@@ -95,7 +94,10 @@ fn scan(text: &str, max_length: usize, python: PythonVersion) -> Result<usize> {
         return Err(too_long(text, max_length));
     }
     if let Some(at) = text.bytes().position(|byte| byte == 0) {
-        return Err(error_at(SyntaxErrorKind::NullByte, at));
+        return Err(SyntaxError::new(
+            "the formula contains a NUL byte",
+            byte_at(at),
+        ));
     }
     let mut scanner = Scanner {
         text,
@@ -114,12 +116,12 @@ fn scan(text: &str, max_length: usize, python: PythonVersion) -> Result<usize> {
 /// the end.
 fn too_long(text: &str, max_length: usize) -> SyntaxError {
     let end = floor_char_boundary(text, max_length);
-    SyntaxError::new(SyntaxErrorKind::TooLong, Span::new(end, end))
+    SyntaxError::too_long(Span::new(end, end))
 }
 
-/// An error at one byte.
-fn error_at(kind: SyntaxErrorKind, at: usize) -> SyntaxError {
-    SyntaxError::new(kind, Span::new(at, at + 1))
+/// The span of one byte.
+fn byte_at(at: usize) -> Span {
+    Span::new(at, at + 1)
 }
 
 /// Runs `work` on a thread with a stack for [`MAX_NESTING`] levels; `None` if the system cannot
@@ -171,9 +173,7 @@ impl Scanner<'_> {
             }
         }
         match self.open.pop() {
-            Some((bracket, start)) => {
-                Err(error_at(SyntaxErrorKind::Unclosed(bracket as char), start))
-            }
+            Some((bracket, start)) => Err(SyntaxError::unclosed(bracket as char, byte_at(start))),
             None => Ok(()),
         }
     }
@@ -192,7 +192,7 @@ impl Scanner<'_> {
     fn check_nesting(&mut self, start: usize) -> Result<()> {
         self.deepest = self.deepest.max(self.open.len() + self.unbracketed);
         if self.deepest > MAX_NESTING {
-            return Err(error_at(SyntaxErrorKind::TooDeep, start));
+            return Err(SyntaxError::too_deep(byte_at(start)));
         }
         Ok(())
     }
@@ -202,10 +202,11 @@ impl Scanner<'_> {
         match (closed, closing) {
             (Some((b'(', _)), b')') | (Some((b'[', _)), b']') | (Some((b'{', _)), b'}') => Ok(()),
             _ => {
-                let open = closed.map(|(open, at)| (open as char, Span::new(at, at + 1)));
-                Err(error_at(
-                    SyntaxErrorKind::Unmatched(closing as char, open),
-                    start,
+                let open = closed.map(|(open, at)| (open as char, byte_at(at)));
+                Err(SyntaxError::unmatched(
+                    closing as char,
+                    open,
+                    byte_at(start),
                 ))
             }
         }
@@ -285,18 +286,16 @@ impl Scanner<'_> {
         match self.byte() {
             _ if is_skipped => Ok(()),
             // without a line end after it, a line of blanks counts as indented
-            _ if indented => Err(SyntaxError::new(SyntaxErrorKind::Indented, span)),
+            _ if indented => Err(SyntaxError::line("the line is indented", span)),
             None => Ok(()),
             Some(_) if is_blank && self.has_begun => Ok(()),
-            Some(_) if is_blank => {
-                let (expected, found) = ("a formula after `\\`", "a line without one".into());
-                Err(SyntaxError::new(
-                    SyntaxErrorKind::Unexpected { expected, found },
-                    span,
-                ))
-            }
-            Some(_) if self.has_begun => Err(SyntaxError::new(
-                SyntaxErrorKind::SecondLine,
+            Some(_) if is_blank => Err(SyntaxError::unexpected(
+                "a formula after `\\`",
+                "a line without one",
+                span,
+            )),
+            Some(_) if self.has_begun => Err(SyntaxError::line(
+                "the formula continues after the end of its line",
                 Span::new(self.position, self.text.len()),
             )),
             Some(_) => {
@@ -340,11 +339,11 @@ impl Scanner<'_> {
         if self.position < self.text.len() || self.python < PythonVersion::V3_8 {
             return Ok(());
         }
-        let kind = SyntaxErrorKind::Unexpected {
-            expected: "another line after `\\`",
-            found: "the end of the formula".into(),
-        };
-        Err(error_at(kind, start))
+        Err(SyntaxError::unexpected(
+            "another line after `\\`",
+            "the end of the formula",
+            byte_at(start),
+        ))
     }
 
     fn byte(&self) -> Option<u8> {

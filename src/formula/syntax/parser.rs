@@ -13,7 +13,7 @@ use pest::iterators::Pair;
 use crate::diagnostic::Span;
 use crate::formula::syntax::error::{Result, foreign_operator, number_with_unit, word_operator};
 use crate::formula::syntax::{
-    Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node, SyntaxError, SyntaxErrorKind,
+    Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node, SyntaxError,
 };
 use crate::python::{
     BinaryOperator, BooleanOperator, ComparisonOperator, PythonVersion, UnaryOperator,
@@ -34,10 +34,6 @@ pub(super) fn parse(
         Ok(mut pairs) => Some(build(text, pairs.next()?, python, is_template)),
         Err(error) => Some(Err(to_syntax_error(text, &error)?)),
     }
-}
-
-fn fail<T>(kind: SyntaxErrorKind, span: Span) -> Result<T> {
-    Err(SyntaxError::new(kind, span))
 }
 
 /// A place in a template where a number is filled in.
@@ -79,8 +75,10 @@ fn build(
                         ..
                     }
                 ) {
-                    let statement = SyntaxErrorKind::Statement("an unpacking without brackets");
-                    return fail(statement, *span);
+                    return Err(SyntaxError::statement(
+                        "an unpacking without brackets",
+                        *span,
+                    ));
                 }
                 group.items.push(id);
             }
@@ -128,13 +126,7 @@ impl AstBuilder {
                 } else {
                     self.span_of_items(&group.items).unwrap_or(span)
                 };
-                self.expr.push(
-                    ExprKind::Tuple {
-                        items: group.items.into(),
-                        parenthesized,
-                    },
-                    span,
-                )
+                self.expr.push(ExprKind::Tuple(group.items.into()), span)
             }
         }
     }
@@ -245,7 +237,7 @@ impl AstBuilder {
         let start = pair.as_span().start();
         let mut parts = pair.into_inner();
         let Some(atom) = parts.next() else {
-            return fail(SyntaxErrorKind::Empty, Span::new(start, start));
+            return Err(SyntaxError::empty(Span::new(start, start)));
         };
         let mut id = self.atom(atom)?;
         for trailer in parts {
@@ -286,8 +278,12 @@ impl AstBuilder {
                 let written = inner.next().map_or("", |name| name.as_str());
                 let name = normalize_name(written);
                 let Some(places) = &mut self.places else {
-                    let kind = SyntaxErrorKind::TemplateConstant(written.into());
-                    return fail(kind, span);
+                    let message = format!(
+                        "this is a template, not a formula: `{written}` in braces is a constant to find"
+                    );
+                    return Err(SyntaxError::new(message, span).with_help(
+                        "`jsf fit` finds the constants of a template; a formula has the number itself",
+                    ));
                 };
                 places.push(TemplatePlace {
                     name: name.clone(),
@@ -383,7 +379,7 @@ impl AstBuilder {
     fn reject_reserved_word(&self, name: &Pair<'_, Rule>) -> Result<()> {
         let word = name.as_str();
         if self.python >= PythonVersion::V3_7 && matches!(word, "async" | "await") {
-            return fail(SyntaxErrorKind::ReservedWord(word.into()), span_of(name));
+            return Err(SyntaxError::reserved_word(word, span_of(name)));
         }
         Ok(())
     }
@@ -408,7 +404,7 @@ fn statement_error(pair: &Pair<'_, Rule>) -> SyntaxError {
         Some(token) => ("an assignment", span_of(&token)),
         None => ("this", span_of(pair)),
     };
-    SyntaxError::new(SyntaxErrorKind::Statement(what), span)
+    SyntaxError::statement(what, span)
 }
 
 /// The most arguments of a call before Python 3.7.
@@ -424,7 +420,7 @@ impl AstBuilder {
             }
         }
         if self.python.limits_arguments() && positional.len() + keywords.len() > MAX_ARGUMENTS {
-            return argument_error("more than 255 arguments", span);
+            return Err(SyntaxError::new("more than 255 arguments", span));
         }
         let call = ExprKind::Call {
             callee,
@@ -458,7 +454,7 @@ impl AstBuilder {
             (None, &[only]) if keywords.is_empty() => only,
             _ => {
                 let what = "a positional argument follows a keyword argument";
-                return argument_error(what, span);
+                return Err(SyntaxError::new(what, span));
             }
         });
         Ok(())
@@ -474,10 +470,10 @@ impl AstBuilder {
         let id = self.expression(name)?;
         let Node { kind, span } = self.expr.node(id).clone();
         let ExprKind::Name(name) = kind else {
-            return fail(SyntaxErrorKind::AssignmentTarget, span);
+            return Err(SyntaxError::assignment_target(span));
         };
         if matches!(&*name, "True" | "False" | "None" | "__debug__") {
-            return fail(SyntaxErrorKind::AssignmentTarget, span);
+            return Err(SyntaxError::assignment_target(span));
         }
         // the name of a keyword is not a name that the formula reads
         self.expr.remove_last();
@@ -485,17 +481,13 @@ impl AstBuilder {
             let value = self.expression(value)?;
             if keywords.iter().any(|keyword| keyword.name == name) {
                 let what = format!("the keyword argument `{name}` is repeated");
-                return argument_error(what, span);
+                return Err(SyntaxError::new(what, span));
             }
             let name = name.clone();
             keywords.push(Keyword { name, span, value });
         }
         Ok(())
     }
-}
-
-fn argument_error<T>(what: impl Into<String>, span: Span) -> Result<T> {
-    fail(SyntaxErrorKind::Arguments(what.into()), span)
 }
 
 /// The span of a pair without the whitespace and comments at its end. Pest includes them because it
@@ -640,7 +632,8 @@ impl PrecedenceParser {
         let before = self.last().map_or(0, |(before, _)| before.binding_power());
         // `-not x` and `a + not b` are syntax errors in Python
         if op == UnaryOperator::Not && before > NOT {
-            return fail(SyntaxErrorKind::NeedsParentheses, span);
+            let message = "`not` and its operand must be parenthesized here";
+            return Err(SyntaxError::new(message, span).with_help("put parentheses around `not …`"));
         }
         self.pending.push((Operator::Unary(op), span));
         Ok(())
@@ -655,13 +648,13 @@ impl PrecedenceParser {
         self.reduce_above(limit, expr);
         match (op, self.last()) {
             (Operator::If, Some((Operator::If, unfinished))) => {
-                return fail(SyntaxErrorKind::MissingElse, unfinished);
+                return Err(SyntaxError::missing_else(unfinished));
             }
             (Operator::Else, Some((Operator::If, _))) => {
                 self.pending.pop();
             }
             (Operator::Else, _) => {
-                return fail(SyntaxErrorKind::StrayElse, span);
+                return Err(SyntaxError::new("`else` without `if`", span));
             }
             _ => {}
         }
@@ -673,13 +666,13 @@ impl PrecedenceParser {
     fn end_expression(&mut self, expr: &mut Expr) -> Result<ExprId> {
         self.reduce_above(CONDITIONAL, expr);
         if let Some((Operator::If, span)) = self.last() {
-            return fail(SyntaxErrorKind::MissingElse, span);
+            return Err(SyntaxError::missing_else(span));
         }
         self.reduce_above(0, expr);
         self.pending.pop();
         self.operands
             .pop()
-            .ok_or_else(|| SyntaxError::new(SyntaxErrorKind::Empty, Span::default()))
+            .ok_or_else(|| SyntaxError::empty(Span::default()))
     }
 
     fn last(&self) -> Option<(Operator, Span)> {
@@ -770,65 +763,63 @@ fn to_syntax_error(text: &str, error: &Error<Rule>) -> Option<SyntaxError> {
         return Some(error);
     }
     let unparsed = &text[position..];
-    let (kind, length) = match unparsed.chars().next() {
-        None if text.trim().is_empty() => (SyntaxErrorKind::Empty, 0),
-        None => (
-            unexpected("the end of the formula".into(), expected_rules),
-            0,
-        ),
-        Some(first) => error_at_token(unparsed, first, expected_rules),
-    };
-    Some(SyntaxError::new(
-        kind,
-        Span::new(position, position + length),
-    ))
+    let end = Span::new(position, position);
+    Some(match unparsed.chars().next() {
+        None if text.trim().is_empty() => SyntaxError::empty(end),
+        None => unexpected("the end of the formula", expected_rules, end),
+        Some(first) => error_at_token(unparsed, first, expected_rules, position),
+    })
 }
 
-/// The error for the token at the start of `unparsed`, and the length of the token. `first` is its
-/// first character.
+/// The error for the token at the start of `unparsed`, which is at `position` of the text. `first`
+/// is its first character.
 fn error_at_token(
     unparsed: &str,
     first: char,
     expected_rules: &[Rule],
-) -> (SyntaxErrorKind, usize) {
+    position: usize,
+) -> SyntaxError {
+    let span = |length: usize| Span::new(position, position + length);
     if starts_with_number(unparsed) {
         let number = &unparsed[..number_length(unparsed)];
+        let span = span(number.len());
         return match number_problem(number) {
-            Some(problem) => (SyntaxErrorKind::Number(problem), number.len()),
-            None => (
-                unexpected(format!("`{number}`"), expected_rules),
-                number.len(),
-            ),
+            Some(problem) => SyntaxError::new("invalid number", span).with_help(problem),
+            None => unexpected(&format!("`{number}`"), expected_rules, span),
         };
     }
     let word = &unparsed[..word_length(unparsed)];
     if !word.is_empty() {
+        let span = span(word.len());
         // a prefix, such as `rb`, has at most two letters
         let is_string_prefix = unparsed[word.len()..].starts_with(['"', '\'']) && word.len() <= 2;
-        let kind = match word {
-            _ if is_string_prefix => SyntaxErrorKind::UnclosedString,
-            _ if is_reserved(word) => SyntaxErrorKind::ReservedWord(word.into()),
-            _ => match word_operator(word) {
-                Some(kind) if !expects_operand(expected_rules) => kind,
-                _ => unexpected(format!("`{word}`"), expected_rules),
+        return match word {
+            _ if is_string_prefix => unclosed_string(span),
+            _ if is_reserved(word) => SyntaxError::reserved_word(word, span),
+            _ => match word_operator(word, span) {
+                Some(error) if !expects_operand(expected_rules) => error,
+                _ => unexpected(&format!("`{word}`"), expected_rules, span),
             },
         };
-        return (kind, word.len());
     }
     match first {
         '"' | '\'' if expects_operand(expected_rules) => {
-            (SyntaxErrorKind::UnclosedString, unparsed.trim_end().len())
+            unclosed_string(span(unparsed.trim_end().len()))
         }
-        '"' | '\'' => (unexpected("a string".into(), expected_rules), 1),
+        '"' | '\'' => unexpected("a string", expected_rules, span(1)),
         // the excluded ones are characters that Python does not use
         _ if first.is_ascii_graphic() && !matches!(first, '$' | '`' | '\\' | '?') => {
-            (unexpected(format!("`{first}`"), expected_rules), 1)
+            unexpected(&format!("`{first}`"), expected_rules, span(1))
         }
-        _ => (SyntaxErrorKind::Character(first), first.len_utf8()),
+        _ => SyntaxError::character(first, span(first.len_utf8())),
     }
 }
 
-fn unexpected(found: String, expected_rules: &[Rule]) -> SyntaxErrorKind {
+fn unclosed_string(span: Span) -> SyntaxError {
+    SyntaxError::new("the string is never closed", span)
+}
+
+fn unexpected(found: &str, expected_rules: &[Rule], span: Span) -> SyntaxError {
     let expected = match (
         expects_operand(expected_rules),
         expected_rules.contains(&Rule::EOI),
@@ -837,7 +828,7 @@ fn unexpected(found: String, expected_rules: &[Rule]) -> SyntaxErrorKind {
         (false, true) => "an operator or the end of the formula",
         (false, false) => "an operator, `,` or a closing bracket",
     };
-    SyntaxErrorKind::Unexpected { expected, found }
+    SyntaxError::unexpected(expected, found, span)
 }
 
 /// Whether one of the rules that pest expects begins an operand.

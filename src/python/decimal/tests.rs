@@ -1,10 +1,11 @@
 //! Decimal results digit by digit.
 
+use crate::python::BinaryOperator as Op;
 use crate::python::decimal::*;
-use crate::python::{BinaryOperator as Op, ErrorKind, Function};
 
 fn literal(text: &str) -> Value {
-    DecimalArithmetic::new()
+    Python::new()
+        .with_decimals()
         .literal(text, &Value::Float(0.0))
         .unwrap()
 }
@@ -18,12 +19,20 @@ fn text(result: Result<Value, Raised>) -> String {
 }
 
 fn binary(x: &str, op: Op, y: &str) -> String {
-    text(DecimalArithmetic::new().binary(op, &literal(x), &literal(y)))
+    text(
+        Python::new()
+            .with_decimals()
+            .binary(op, &literal(x), &literal(y)),
+    )
 }
 
 fn call(function: Function, arguments: &[&str]) -> String {
     let arguments: Vec<_> = arguments.iter().map(|text| literal(text)).collect();
-    text(DecimalArithmetic::new().call(&Value::Function(function), &arguments, &[]))
+    text(
+        Python::new()
+            .with_decimals()
+            .call(&Value::Function(function), &arguments, &[]),
+    )
 }
 
 #[test]
@@ -55,7 +64,8 @@ fn literals_keep_the_digits_of_their_text() {
         "1e",
         "1e+",
     ] {
-        let raised = DecimalArithmetic::new()
+        let raised = Python::new()
+            .with_decimals()
             .literal(impossible, &Value::Float(1.0))
             .unwrap_err();
         assert_eq!(raised.kind, ErrorKind::Decimal, "{impossible}");
@@ -64,14 +74,14 @@ fn literals_keep_the_digits_of_their_text() {
 
 #[test]
 fn literals_other_than_floats_convert_by_value() {
-    let decimal = DecimalArithmetic::new();
+    let decimal = Python::new().with_decimals();
     assert_eq!(text(decimal.literal("0x1f", &Value::Int(31))), "31");
     assert_eq!(text(decimal.literal("True", &Value::Bool(true))), "True");
 }
 
 #[test]
 fn floats_convert_by_their_shortest_repr() {
-    let decimal = DecimalArithmetic::new();
+    let decimal = Python::new().with_decimals();
     assert_eq!(text(decimal.number(&Value::Float(0.1))), "0.1");
     assert_eq!(
         text(decimal.number(&Value::Float(-1e22))),

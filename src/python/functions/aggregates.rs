@@ -20,9 +20,7 @@ pub(super) fn sum(items: &Value, start: Option<&Value>, python: &Python) -> Resu
     if python.version.compensates_sums() {
         return compensated_sum(items.iterable_argument()?, start, python);
     }
-    accumulate(items, start, |x, y| {
-        operators::binary(BinaryOperator::Add, x, y, &python.fuel)
-    })
+    accumulate(items, start, BinaryOperator::Add, python)
 }
 
 /// The sum as integers of a word while it is one, then as floats with their rounding errors
@@ -216,14 +214,6 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let rounded_b = sum - a;
     (sum, (a - (sum - rounded_b)) + (b - rounded_b))
-}
-
-/// `prod(iterable, start=1)`.
-pub(super) fn prod(items: &Value, start: Option<&Value>, fuel: &Fuel) -> Result<Value, Raised> {
-    let start = start.cloned().unwrap_or(Value::Int(1));
-    accumulate(items, start, |x, y| {
-        operators::binary(BinaryOperator::Multiply, x, y, fuel)
-    })
 }
 
 /// `fsum(iterable)`: Shewchuk's exact summation with non-overlapping partial sums, rounded once.

@@ -17,8 +17,8 @@ use crate::python::function::{self, Arguments};
 use crate::python::limits::{self, Fuel};
 use crate::python::value::Integer;
 use crate::python::{
-    ComparisonOperator, ErrorKind, Function, Python, PythonVersion, Raised, Value, float, integer,
-    operators,
+    BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, PythonVersion, Raised, Value,
+    float, integer,
 };
 
 pub use crate::python::functions::real::real_function;
@@ -49,14 +49,7 @@ pub(super) fn call(
             values,
             key,
             default,
-        } => extreme(
-            *function,
-            values,
-            [key, default],
-            python.version,
-            |key, value| call(key, std::slice::from_ref(value), &[], python),
-            |op, x, y| operators::compare(op, x, y, &python.fuel),
-        ),
+        } => extreme(*function, values, [key, default], python),
     }
 }
 
@@ -176,7 +169,10 @@ fn call_with_keywords(
         }
         (Function::Round, [Some(x), digits, ..]) => aggregates::round(x, digits, &python.fuel),
         (Function::Sum, [Some(items), start, ..]) => aggregates::sum(items, start, python),
-        (Function::Prod, [Some(items), start, ..]) => aggregates::prod(items, start, &python.fuel),
+        (Function::Prod, [Some(items), start, ..]) => {
+            let start = start.cloned().unwrap_or(Value::Int(1));
+            accumulate(items, start, BinaryOperator::Multiply, python)
+        }
         (Function::Isclose, [Some(a), Some(b), relative, absolute]) => {
             float::isclose(a, b, relative, absolute)
         }
@@ -195,15 +191,12 @@ pub(super) fn not_callable(callee: &Value) -> Raised {
     Raised::type_error(format!("'{}' object is not callable", callee.type_name()))
 }
 
-/// `min` and `max`. Of equal values, the first is returned. `call(key, value)` calls the function
-/// `key` with a value.
+/// `min` and `max`. Of equal values, the first is returned.
 pub(super) fn extreme(
     function: Function,
     values: &[Value],
     [key, default]: [Option<&Value>; 2],
-    python: PythonVersion,
-    call: impl Fn(&Value, &Value) -> Result<Value, Raised>,
-    compare: impl Fn(ComparisonOperator, &Value, &Value) -> Result<bool, Raised>,
+    python: &Python,
 ) -> Result<Value, Raised> {
     let op = if function == Function::Max {
         ComparisonOperator::Greater
@@ -214,17 +207,17 @@ pub(super) fn extreme(
         [single] => single.iterable_argument()?,
         several => several,
     };
-    let key = key.filter(|key| !python.has_none_as_a_key() || !matches!(key, Value::None));
+    let key = key.filter(|key| !python.version.has_none_as_a_key() || !matches!(key, Value::None));
     let mut best: Option<(Cow<'_, Value>, &Value)> = None;
     for value in values {
         let value_key = match key {
-            Some(key) => Cow::Owned(call(key, value)?),
+            Some(key) => Cow::Owned(python.call(key, std::slice::from_ref(value), &[])?),
             None => Cow::Borrowed(value),
         };
         let is_better = match &best {
             None => true,
             // the item on the left, as in CPython's `min_max`: with a nan the side decides
-            Some((best_key, _)) => compare(op, &value_key, best_key)?,
+            Some((best_key, _)) => python.compare(op, &value_key, best_key)?,
         };
         if is_better {
             best = Some((value_key, value));
@@ -243,11 +236,12 @@ pub(super) fn extreme(
 pub(super) fn accumulate(
     items: &Value,
     start: Value,
-    operator: impl Fn(&Value, &Value) -> Result<Value, Raised>,
+    op: BinaryOperator,
+    python: &Python,
 ) -> Result<Value, Raised> {
     let mut result = start;
     for item in items.iterable_argument()? {
-        result = operator(&result, item)?;
+        result = python.binary(op, &result, item)?;
     }
     Ok(result)
 }
@@ -264,52 +258,6 @@ pub(super) fn coordinates<'v>(
         ));
     }
     Ok(p.iter().zip(q))
-}
-
-/// `item in sequence`.
-pub(super) fn contains(
-    sequence: &Value,
-    item: &Value,
-    is_equal: impl Fn(&Value, &Value) -> Result<bool, Raised>,
-) -> Result<bool, Raised> {
-    let Some(items) = sequence.items() else {
-        return Err(Raised::type_error(format!(
-            "argument of type '{}' is not iterable",
-            sequence.type_name()
-        )));
-    };
-    for candidate in items {
-        if is_equal(candidate, item)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// `x op y` of two tuples or two lists: the first pair of unequal items decides; without one, the
-/// lengths do.
-pub(super) fn compare_sequences(
-    op: ComparisonOperator,
-    x: &[Value],
-    y: &[Value],
-    is_equal: impl Fn(&Value, &Value) -> Result<bool, Raised>,
-    compare: impl Fn(&Value, &Value) -> Result<bool, Raised>,
-) -> Result<bool, Raised> {
-    let only_equality = matches!(op, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
-    // sequences of different lengths are never equal, whatever their items are
-    if only_equality && x.len() != y.len() {
-        return Ok(op == ComparisonOperator::NotEqual);
-    }
-    for (a, b) in x.iter().zip(y) {
-        if !is_equal(a, b)? {
-            return if only_equality {
-                Ok(op == ComparisonOperator::NotEqual)
-            } else {
-                compare(a, b)
-            };
-        }
-    }
-    Ok(operators::holds(op, Some(x.len().cmp(&y.len()))))
 }
 
 const NEGATIVE_N: &str = "n must be a non-negative integer";

@@ -3,7 +3,7 @@
 
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind, LiteralKind};
-use job_sort_formula::python::{Arithmetic, BooleanOperator, ErrorKind, Python, Raised, Value};
+use job_sort_formula::python::{BooleanOperator, ErrorKind, Python, Raised, Value};
 use job_sort_formula::schema::Schema;
 
 /// The result of a part; an error only if its own operation raised it.
@@ -105,7 +105,7 @@ impl<'e> Tracer<'e> {
                 self.python.call(&callee, &by_place, &named)
             }
             ExprKind::Parenthesized(inner) => Ok(self.value(*inner)?),
-            ExprKind::Tuple { items, .. } => Ok(Value::tuple(self.values(items)?)),
+            ExprKind::Tuple(items) => Ok(Value::tuple(self.values(items)?)),
             ExprKind::List(items) => Ok(Value::list(self.values(items)?)),
             ExprKind::Unsupported { .. } => return None,
         })

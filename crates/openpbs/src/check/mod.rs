@@ -8,7 +8,7 @@ use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Code, Diagnostic, Message, Severity, Span, sort_by_span};
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::python::{ErrorKind, KnownOrType, Python, PythonVersion, Value, WithComplex};
+use job_sort_formula::python::{ErrorKind, Python, PythonVersion, Value};
 use job_sort_formula::rank::explain::{evaluate, nearest_double};
 use job_sort_formula::rank::{Consequence, Ranking, ScorePrecision, WorkBudget};
 use job_sort_formula::schema::{InputType, Schema};
@@ -486,10 +486,10 @@ fn predicts_crash(found: &Diagnostic) -> bool {
 
 /// Whether the result is a complex number for every job, whatever the inputs are.
 fn is_always_complex(program: &Program) -> bool {
-    let inputs = vec![KnownOrType::Type("float"); program.inputs().len()];
-    let mut interpreter = program.interpreter(WithComplex(Python::new()));
+    let inputs = vec![Value::OfType("float"); program.inputs().len()];
+    let mut interpreter = program.interpreter(Python::new().following_complex());
     let result = interpreter.evaluate(&inputs);
-    matches!(result, Ok(KnownOrType::Type("complex")))
+    matches!(result, Ok(Value::OfType("complex")))
 }
 
 /// The findings that need the site as well as the formula.

@@ -209,7 +209,7 @@ fn compares_sequences(program: &Program) -> bool {
             .any(|node| is_kind(&node.kind))
     };
     has(|kind| matches!(kind, ExprKind::Comparison { .. }))
-        && has(|kind| matches!(kind, ExprKind::Tuple { .. } | ExprKind::List(_)))
+        && has(|kind| matches!(kind, ExprKind::Tuple(_) | ExprKind::List(_)))
 }
 
 /// Calls of what Python's `ast` has as constants, and of a name.

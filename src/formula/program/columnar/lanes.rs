@@ -7,9 +7,7 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use crate::formula::program::columnar::Run;
 use crate::python::vector_math::VectorMath;
-use crate::python::{
-    Arithmetic, BinaryOperator, ComparisonOperator, MAX_EXACT_FLOAT, UnaryOperator, Value,
-};
+use crate::python::{BinaryOperator, ComparisonOperator, MAX_EXACT_FLOAT, UnaryOperator, Value};
 use crate::simd::dispatch;
 
 /// The number of rows in a block, whose lanes fit in the level 2 cache: with half as many, columns

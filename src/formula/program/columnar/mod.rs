@@ -20,7 +20,7 @@ use crate::formula::program::{Instruction, Program};
 use crate::python::limits::FREE_FUEL;
 use crate::python::vector_math::VectorMath;
 use crate::python::{
-    Arithmetic, BooleanOperator, ComparisonOperator, Function, InputColumn, Python, Raised, Value,
+    BooleanOperator, ComparisonOperator, Function, InputColumn, Python, Raised, Value,
 };
 use lanes::{
     Entry, FLOATS, LaneTypes, Lanes, Mask, Operand, is_exact, is_inexact, is_not_finite, lane_of,

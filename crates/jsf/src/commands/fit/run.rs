@@ -7,7 +7,6 @@ use clap::{Arg, Args};
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::{Formula, Template};
 use jsf_fit::goals::{FitError, FitProgress, Recommendation, fit_goals, formulas_read};
-use jsf_fit::starts;
 use jsf_fit::wishes::{WishError, Wishes, fit_wishes};
 use jsf_openpbs::check::Verdict;
 use jsf_site::{FormulaText, Site};
@@ -243,7 +242,7 @@ fn require_working(arguments: &FitArgs, site: &Site, template: &Template) -> Res
         .show(site, arguments.answer.format.is_document());
     warn_all(&site.warnings());
     // the check takes formulas, and which names exist does not depend on the numbers
-    let source = FormulaText::new(template.fill(&starts(template)))?;
+    let source = FormulaText::new(template.fill(&template.starts()))?;
     let submitted = source.submitted(arguments.site.numbers);
     let checked = site.check(&submitted)?;
     // other errors may be those of the start values, which the search leaves

@@ -87,7 +87,7 @@ impl Question {
             .any(|name| INEXACT.iter().any(|function| function.name() == *name));
         let nodes = || formula.expr().nodes().iter();
         let by_identity = nodes().any(|node| matches!(node.kind, ExprKind::Comparison { .. }))
-            && nodes().any(|node| matches!(node.kind, ExprKind::Tuple { .. } | ExprKind::List(_)));
+            && nodes().any(|node| matches!(node.kind, ExprKind::Tuple(_) | ExprKind::List(_)));
         let Ok(program) = formula.compile(schema) else {
             return Some(Self {
                 text,
