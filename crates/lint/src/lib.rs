@@ -20,6 +20,7 @@ mod version_differences;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+pub use findings::lint_values;
 use job_sort_formula::diagnostic::{
     Applicability, Code, Diagnostic, Message, Need, Span, sort_by_span,
 };
@@ -29,8 +30,6 @@ use job_sort_formula::python::{Function, constant};
 use job_sort_formula::schema::{Origin, Schema};
 use jsf_words::and_list;
 use non_arithmetic::{is_math_module, is_resource_list};
-
-pub use findings::lint_values;
 pub use ranges::{Fact, Facts, Interval, Known, NumberType, Ranges, analyze_ranges};
 pub use slope::{Slope, slope};
 pub use version_differences::{VersionDifference, version_differences};
@@ -51,10 +50,10 @@ pub const MAX_OF_A_CODE: usize = 1000;
 /// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
 /// ```
 pub fn lint(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
-    let parents = Parents::new(expr);
-    let mut findings = check_names(expr, schema, &parents);
-    findings.extend(non_arithmetic::check(expr, schema));
-    findings.extend(non_arithmetic::check_punctuation(expr, schema, &parents));
+    let lints = Lints::new(expr, schema);
+    let mut findings = lints.check_names();
+    findings.extend(lints.check_arithmetic());
+    findings.extend(lints.check_punctuation());
     sort_by_span(&mut findings);
     let mut counts: BTreeMap<Code, usize> = BTreeMap::new();
     findings.retain(|found| {
@@ -65,27 +64,40 @@ pub fn lint(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     findings
 }
 
-/// The parent of each node, and the names that the formula itself defines.
-#[derive(Debug)]
-struct Parents<'e> {
+/// A formula and what the lints on its tree look up.
+struct Lints<'e> {
+    expr: &'e Expr,
+    schema: &'e Schema,
+    /// The parent of each node.
     parents: Vec<Option<ExprId>>,
     /// The targets of `:=`.
     assigned: Vec<&'e str>,
     /// The lambdas and comprehensions, which bind names of their own.
     scopes: Vec<Span>,
+    /// The numeric resources, by their names in lower case.
+    by_lower_case: HashMap<String, &'e str>,
+    /// The length of the names of all numeric resources together, in bytes.
+    length_of_names: usize,
+    /// How many characters may still be compared with each other.
+    comparisons_left: Cell<usize>,
 }
 
-impl<'e> Parents<'e> {
-    fn new(expr: &'e Expr) -> Self {
-        let mut result = Self {
+impl<'e> Lints<'e> {
+    fn new(expr: &'e Expr, schema: &'e Schema) -> Self {
+        let mut lints = Self {
+            expr,
+            schema,
             parents: vec![None; expr.nodes().len()],
             assigned: Vec::new(),
             scopes: Vec::new(),
+            by_lower_case: HashMap::new(),
+            length_of_names: 0,
+            comparisons_left: Cell::new(MAX_COMPARISONS),
         };
         for (id, node) in expr.iter() {
             let children = node.kind.children();
             for child in &children {
-                result.parents[child.index()] = Some(id);
+                lints.parents[child.index()] = Some(id);
             }
             let ExprKind::Unsupported { construct, .. } = &node.kind else {
                 continue;
@@ -93,24 +105,29 @@ impl<'e> Parents<'e> {
             match construct {
                 Construct::AssignmentExpression => {
                     let target = children.first().map(|&target| expr.node(target));
-                    result.assigned.extend(target.and_then(Node::name));
+                    lints.assigned.extend(target.and_then(Node::name));
                 }
-                Construct::Lambda | Construct::Comprehension => result.scopes.push(node.span),
+                Construct::Lambda | Construct::Comprehension => lints.scopes.push(node.span),
                 _ => {}
             }
         }
-        result
+        for known in schema.numeric_names() {
+            lints.length_of_names += known.len();
+            let lower_case = known.to_ascii_lowercase();
+            lints.by_lower_case.entry(lower_case).or_insert(known);
+        }
+        lints
     }
 
     /// The parent of a node; `None` for the root.
     fn parent(&self, id: ExprId) -> Option<ExprId> {
-        self.parents.get(id.index()).copied().flatten()
+        self.parents[id.index()]
     }
 
     /// Whether the node is the callee of a call.
-    fn is_callee(&self, expr: &Expr, id: ExprId) -> bool {
+    fn is_callee(&self, id: ExprId) -> bool {
         self.parent(id).is_some_and(|parent| {
-            matches!(expr.node(parent).kind, ExprKind::Call { callee, .. } if callee == id)
+            matches!(self.expr.node(parent).kind, ExprKind::Call { callee, .. } if callee == id)
         })
     }
 
@@ -119,32 +136,20 @@ impl<'e> Parents<'e> {
     fn is_local(&self, name: &str, span: Span) -> bool {
         self.assigned.contains(&name) || self.scopes.iter().any(|scope| scope.contains(span))
     }
-}
 
-/// Splits `base.attribute`: the base if it is a name, and the attribute.
-fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>, &'e str)> {
-    let ExprKind::Unsupported {
-        construct: Construct::Attribute,
-        parts,
-    } = &node.kind
-    else {
-        return None;
-    };
-    let base = parts.first().and_then(|&base| expr.node(base).name());
-    // the last point, because the base may have some as well
-    let (_, attribute) = node.span.slice(expr.text()).rsplit_once('.')?;
-    Some((base, attribute.trim()))
-}
+    /// What a name means.
+    fn resolution(&self, name: &str) -> Resolution {
+        Resolution::from_schema(name, self.schema)
+    }
 
-/// The values that an aggregate function such as `max` combines: its arguments, or the items of its
-/// single argument if that is a list or tuple literal.
-fn aggregated<'n>(expr: &'n Expr, arguments: &'n [ExprId]) -> &'n [ExprId] {
-    let &[single] = arguments else {
-        return arguments;
-    };
-    match &expr.node(expr.without_parentheses(single)).kind {
-        ExprKind::Tuple { items, .. } | ExprKind::List(items) => items,
-        _ => arguments,
+    /// The names to which a misspelled one is near; none any more once very many were looked for.
+    fn nearest(&self, name: &str) -> Vec<&'e str> {
+        let comparisons = name.len().saturating_mul(self.length_of_names);
+        let Some(left) = self.comparisons_left.get().checked_sub(comparisons) else {
+            return Vec::new();
+        };
+        self.comparisons_left.set(left);
+        self.schema.suggestions(name)
     }
 }
 
@@ -155,179 +160,312 @@ const MAX_LISTED: usize = 10;
 /// scheduler's.
 const SERVER_SCRIPT_NAMES: [&str; 2] = ["ans", "errnum"];
 
-/// Findings on every name, also in branches that are not taken.
-fn check_names(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
-    let similar = SimilarNames::new(schema);
-    let mut findings = Vec::new();
-    for (id, _) in expr.iter() {
-        findings.extend(name(expr, id, schema, parents, &similar));
-    }
-    let hyphenated = hyphenated(expr, schema);
-    findings.retain(|found| {
-        // the spans are disjoint and in order
-        let next = hyphenated.partition_point(|outer| outer.span.start <= found.span.start);
-        let is_inside = next > 0 && found.span.end <= hyphenated[next - 1].span.end;
-        found.code != Code::UnknownName || !is_inside
-    });
-    group_unknown(expr, &mut findings);
-    findings.extend(hyphenated);
-    findings
-}
-
-/// Joins the findings on unknown names that resemble no known one: the answer is the same for all
-/// of them.
-fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
-    let unknown = findings.extract_if(.., |found| {
-        found.code == Code::UnknownName && found.fix.is_none() && found.label.is_empty()
-    });
-    let mut unknown: Vec<Diagnostic> = unknown.collect();
-    unknown.sort_by_key(|found| found.span.start);
-    let mut seen = HashSet::new();
-    let mut names = Vec::new();
-    for found in &unknown {
-        let name = found.span.slice(expr.text());
-        if seen.insert(name) {
-            names.push(format!("`{name}`"));
-        }
-    }
-    let Some((first, others)) = unknown.split_first() else {
-        return;
-    };
-    if others.is_empty() {
-        return findings.push(first.clone());
-    }
-    let mut grouped = first.clone();
-    if names.len() > MAX_LISTED {
-        let more = names.len() + 1 - MAX_LISTED;
-        names.truncate(MAX_LISTED - 1);
-        names.push(format!("{more} more"));
-    }
-    if names.len() > 1 {
-        grouped.message = format!(
-            "{} are not known resources, functions or constants",
-            and_list(&names)
-        );
-        grouped = grouped.with_help(how_to_declare());
-    }
-    for other in others {
-        grouped = grouped.with_secondary_label(other.span, "not known either");
-    }
-    findings.push(grouped);
-}
-
-/// The known names that resemble others.
-struct SimilarNames<'s> {
-    schema: &'s Schema,
-    /// The numeric resources, by their names in lower case.
-    by_lower_case: HashMap<String, &'s str>,
-    /// The length of all names together, in bytes.
-    length: usize,
-    /// How many characters may still be compared with each other.
-    left: Cell<usize>,
-}
-
 /// The most comparisons of characters for all names of a formula.
 const MAX_COMPARISONS: usize = 20_000_000;
 
-impl<'s> SimilarNames<'s> {
-    fn new(schema: &'s Schema) -> Self {
-        let mut by_lower_case = HashMap::new();
-        let mut length = 0;
-        for known in schema.numeric_names() {
-            length += known.len();
-            by_lower_case
-                .entry(known.to_ascii_lowercase())
-                .or_insert(known);
-        }
-        Self {
-            schema,
-            by_lower_case,
-            length,
-            left: Cell::new(MAX_COMPARISONS),
-        }
-    }
-
-    /// The names to which a misspelled one is near; none any more once very many were looked for.
-    fn nearest(&self, name: &str) -> Vec<&'s str> {
-        let comparisons = name.len().saturating_mul(self.length);
-        let Some(left) = self.left.get().checked_sub(comparisons) else {
-            return Vec::new();
+impl<'e> Lints<'e> {
+    /// Splits `base.attribute`: the base if it is a name, and the attribute.
+    fn attribute_of(&self, node: &Node) -> Option<(Option<&'e str>, &'e str)> {
+        let ExprKind::Unsupported {
+            construct: Construct::Attribute,
+            parts,
+        } = &node.kind
+        else {
+            return None;
         };
-        self.left.set(left);
-        self.schema.suggestions(name)
+        let base = parts.first().and_then(|&base| self.expr.node(base).name());
+        // the last point, because the base may have some as well
+        let (_, attribute) = node.span.slice(self.expr.text()).rsplit_once('.')?;
+        Some((base, attribute.trim()))
     }
-}
 
-fn name(
-    expr: &Expr,
-    id: ExprId,
-    schema: &Schema,
-    parents: &Parents<'_>,
-    similar: &SimilarNames<'_>,
-) -> Option<Diagnostic> {
-    let node = expr.node(id);
-    let ExprKind::Name(name) = &node.kind else {
-        return None;
-    };
-    let is_callee = parents.is_callee(expr, id);
-    match Resolution::from_schema(name, schema) {
-        Resolution::Undefined if schema.entry(name).is_some() => Some(
-            Diagnostic::new(
-                Code::NotNumeric,
-                format!("`{name}` is not a numeric resource"),
-                node.span,
-            )
-            .with_help("a formula can use resources of the types long, float, size and duration"),
-        ),
-        Resolution::Undefined if parents.is_local(name, node.span) => None,
-        // an attribute is refused, whatever it is one of; that of a module or of the list of
-        // resources has a finding of its own
-        Resolution::Undefined if is_base(expr, id, parents) => {
-            if is_math_module(name) || is_resource_list(name) {
-                return None;
+    /// Findings on every name, also in branches that are not taken.
+    fn check_names(&self) -> Vec<Diagnostic> {
+        let mut findings = Vec::new();
+        for (id, _) in self.expr.iter() {
+            findings.extend(self.name(id));
+        }
+        let hyphenated = self.hyphenated();
+        findings.retain(|found| {
+            // the spans are disjoint and in order
+            let next = hyphenated.partition_point(|outer| outer.span.start <= found.span.start);
+            let is_inside = next > 0 && found.span.end <= hyphenated[next - 1].span.end;
+            found.code != Code::UnknownName || !is_inside
+        });
+        self.group_unknown(&mut findings);
+        findings.extend(hyphenated);
+        findings
+    }
+
+    /// Joins the findings on unknown names that resemble no known one: the answer is the same for all
+    /// of them.
+    fn group_unknown(&self, findings: &mut Vec<Diagnostic>) {
+        let unknown = findings.extract_if(.., |found| {
+            found.code == Code::UnknownName && found.fix.is_none() && found.label.is_empty()
+        });
+        let mut unknown: Vec<Diagnostic> = unknown.collect();
+        unknown.sort_by_key(|found| found.span.start);
+        let mut seen = HashSet::new();
+        let mut names = Vec::new();
+        for found in &unknown {
+            let name = found.span.slice(self.expr.text());
+            if seen.insert(name) {
+                names.push(format!("`{name}`"));
             }
-            Some(unknown(name, node.span))
         }
-        Resolution::Undefined if is_natural_logarithm(expr, id, parents) => Some(
-            unknown(name, node.span)
-                .with_label("Python's natural logarithm")
-                .replaced_by("log", Applicability::Safe),
-        ),
-        Resolution::Undefined => Some(undefined(name, node.span, is_callee, similar)),
-        Resolution::Input if is_callee && Resolution::is_builtin(name, schema.python()) => {
-            let message = format!("`{name}` is a resource here, which hides the Python function");
-            let help = "every job gets an error and the value 0; use another function, or rename the resource";
-            Some(Diagnostic::new(Code::HiddenFunction, message, node.span).with_help(help))
+        let Some((first, others)) = unknown.split_first() else {
+            return;
+        };
+        if others.is_empty() {
+            return findings.push(first.clone());
         }
-        Resolution::Input => {
-            let current = schema.entry(name)?.replaced_by?;
-            let message = format!("`{name}` is the deprecated name of `{current}`");
+        let mut grouped = first.clone();
+        if names.len() > MAX_LISTED {
+            let more = names.len() + 1 - MAX_LISTED;
+            names.truncate(MAX_LISTED - 1);
+            names.push(format!("{more} more"));
+        }
+        if names.len() > 1 {
+            grouped.message = format!(
+                "{} are not known resources, functions or constants",
+                and_list(&names)
+            );
+            grouped = grouped.with_help(how_to_declare());
+        }
+        for other in others {
+            grouped = grouped.with_secondary_label(other.span, "not known either");
+        }
+        findings.push(grouped);
+    }
+
+    fn name(&self, id: ExprId) -> Option<Diagnostic> {
+        let node = self.expr.node(id);
+        let ExprKind::Name(name) = &node.kind else {
+            return None;
+        };
+        let is_callee = self.is_callee(id);
+        match self.resolution(name) {
+            Resolution::Undefined if self.schema.entry(name).is_some() => Some(
+                Diagnostic::new(
+                    Code::NotNumeric,
+                    format!("`{name}` is not a numeric resource"),
+                    node.span,
+                )
+                .with_help(
+                    "a formula can use resources of the types long, float, size and duration",
+                ),
+            ),
+            Resolution::Undefined if self.is_local(name, node.span) => None,
+            // an attribute is refused, whatever it is one of; that of a module or of the list of
+            // resources has a finding of its own
+            Resolution::Undefined if self.is_base(id) => {
+                if is_math_module(name) || is_resource_list(name) {
+                    return None;
+                }
+                Some(unknown(name, node.span))
+            }
+            Resolution::Undefined if self.is_natural_logarithm(id) => Some(
+                unknown(name, node.span)
+                    .with_label("Python's natural logarithm")
+                    .replaced_by("log", Applicability::Safe),
+            ),
+            Resolution::Undefined => Some(self.undefined(name, node.span, is_callee)),
+            Resolution::Input
+                if is_callee && Resolution::is_builtin(name, self.schema.python()) =>
+            {
+                let message =
+                    format!("`{name}` is a resource here, which hides the Python function");
+                let help = "every job gets an error and the value 0; use another function, or rename the resource";
+                Some(Diagnostic::new(Code::HiddenFunction, message, node.span).with_help(help))
+            }
+            Resolution::Input => {
+                let current = self.schema.entry(name)?.replaced_by?;
+                let message = format!("`{name}` is the deprecated name of `{current}`");
+                Some(
+                    Diagnostic::new(Code::DeprecatedName, message, node.span)
+                        .replaced_by(current, Applicability::Safe),
+                )
+            }
+            Resolution::Constant(_) if self.schema.entry(name).is_some() => {
+                hidden(name, node.span, is_callee)
+            }
+            Resolution::Constant(_) | Resolution::UnsupportedBuiltin => None,
+        }
+    }
+
+    /// Whether this is the `base` of `base.attribute`.
+    fn is_base(&self, id: ExprId) -> bool {
+        let parent = self.parent(id);
+        parent.is_some_and(|parent| self.attribute_of(self.expr.node(parent)).is_some())
+    }
+
+    /// Whether this is the callee of `ln(x)`, which many languages have and Python calls `log`.
+    fn is_natural_logarithm(&self, id: ExprId) -> bool {
+        let (Some(call), Some(name)) = (self.parent(id), self.expr.node(id).name()) else {
+            return false;
+        };
+        matches!(&self.expr.node(call).kind, ExprKind::Call { callee, positional, keywords }
+        if *callee == id && positional.len() == 1 && keywords.is_empty())
+            && name.eq_ignore_ascii_case("ln")
+    }
+
+    fn undefined(&self, name: &str, span: Span, is_callee: bool) -> Diagnostic {
+        if SERVER_SCRIPT_NAMES.contains(&name) {
+            let message = format!(
+                "`{name}` exists only in the script with which the server validates a formula"
+            );
+            return Diagnostic::new(Code::ScriptVariable, message, span).with_help(
+                "`qmgr` accepts the formula, but every job gets an error and the value 0",
+            );
+        }
+        if let Some((meant, applicability)) = self.in_another_case(name, is_callee) {
+            let message = format!("`{name}` is not a known name, but `{meant}` is");
+            return Diagnostic::new(Code::WrongCase, message, span)
+                .with_label("names are case-sensitive")
+                .replaced_by(meant, applicability);
+        }
+        if is_callee && let Some(function) = Function::from_name(name) {
+            let message = format!("`{name}` exists since Python {}", function.since());
+            return Diagnostic::new(Code::UnknownName, message, span)
+                .with_label(format!("not in Python {}", self.schema.python()));
+        }
+        let found = unknown(name, span);
+        if name.eq_ignore_ascii_case("priority") {
+            // `qstat` shows both as `Priority`
+            return found
+                .with_label(
+                    "the job's `Priority` is `job_priority`, that of its queue is `queue_priority`",
+                )
+                .replaced_by("job_priority", Applicability::Unsafe);
+        }
+        let mut meant = self.begun(name);
+        if meant.is_empty() {
+            let near = self.nearest(name);
+            match near.iter().find(|near| is_identifier(near)) {
+                Some(near) => meant.push(near),
+                None => {
+                    return match near.first() {
+                        Some(near) => found.with_help(not_an_identifier(near)),
+                        None => found.with_help(how_to_declare()),
+                    };
+                }
+            }
+        }
+        let found = found.with_label(format!("did you mean `{}`?", meant.join("` or `")));
+        match *meant {
+            [one] => found.replaced_by(one, Applicability::Unsafe),
+            _ => found,
+        }
+    }
+
+    /// The names of OpenPBS's own inputs of which these are the first words: `fairshare_factor` for
+    /// `fairshare`.
+    fn begun(&self, name: &str) -> Vec<&'e str> {
+        let typed = joined(name);
+        let mut longer = Vec::new();
+        for known in self.schema.numeric_names() {
+            let Some(entry) = self.schema.entry(known) else {
+                continue;
+            };
+            // a deprecated name is not suggested
+            if entry.origin != Origin::Special || entry.replaced_by.is_some() {
+                continue;
+            }
+            let mut words = known.match_indices('_');
+            if words.any(|(at, _)| joined(&known[..at]) == typed) {
+                longer.push(known);
+            }
+        }
+        longer.sort_unstable();
+        longer
+    }
+
+    /// Findings on subtractions without blanks that are the name of one resource, such as `rn-long`, or
+    /// misspell one, such as `eligible-time`. Their names are not reported again.
+    fn hyphenated(&self) -> Vec<Diagnostic> {
+        let names = self
+            .expr
+            .nodes()
+            .iter()
+            .filter_map(|node| Some((node.span, node.name()?)));
+        let mut names: Vec<(Span, &str)> = names.collect();
+        names.sort_by_key(|(span, _)| span.start);
+        let chains = names.chunk_by(|(one, _), (next, _)| {
+            one.end + 1 == next.start
+                && self.expr.text().as_bytes().get(one.end as usize) == Some(&b'-')
+        });
+        let mut findings = Vec::new();
+        for chain in chains {
+            if chain.len() > 1 {
+                findings.extend(self.hyphenated_name(chain));
+            }
+        }
+        findings
+    }
+
+    /// `chain` are the names with hyphens between them.
+    fn hyphenated_name(&self, chain: &[(Span, &str)]) -> Option<Diagnostic> {
+        let names: Vec<&str> = chain.iter().map(|(_, name)| *name).collect();
+        let unknown = names
+            .iter()
+            .find(|name| matches!(self.resolution(name), Resolution::Undefined))?;
+        let span = chain.first()?.0.to(chain.last()?.0);
+        let written = span.slice(self.expr.text());
+        let meant = names.join("_");
+        let message = format!(
+            "`{written}` is a subtraction, and `{unknown}` is not a known resource, function or constant"
+        );
+        let found = Diagnostic::new(Code::UnknownName, message, span);
+        if self.schema.entry(written).is_some() {
+            Some(found.with_help(not_an_identifier(written)))
+        } else if self.schema.is_numeric(&meant) {
+            let label = format!("did you mean `{meant}`?");
             Some(
-                Diagnostic::new(Code::DeprecatedName, message, node.span)
-                    .replaced_by(current, Applicability::Safe),
+                found
+                    .with_label(label)
+                    .replaced_by(meant, Applicability::Unsafe),
             )
+        } else {
+            None
         }
-        Resolution::Constant(_) if schema.entry(name).is_some() => {
-            hidden(name, node.span, is_callee)
+    }
+
+    /// The known name that differs from `name` only in case, if there is one. To replace a resource is
+    /// safe, because OpenPBS itself accepts resources in any case; so is to replace a function that is
+    /// called.
+    fn in_another_case(&self, name: &str, is_callee: bool) -> Option<(String, Applicability)> {
+        let lower = name.to_ascii_lowercase();
+        if let Some(&known) = self.by_lower_case.get(&lower) {
+            return Some((known.to_owned(), Applicability::Safe));
         }
-        Resolution::Constant(_) | Resolution::UnsupportedBuiltin => None,
+        if Function::from_name(&lower).is_some() && lower != name {
+            let applicability = if is_callee {
+                Applicability::Safe
+            } else {
+                Applicability::Unsafe
+            };
+            return Some((lower, applicability));
+        }
+        for keyword in ["True", "False", "None"] {
+            if keyword.eq_ignore_ascii_case(name) {
+                return Some((keyword.to_owned(), Applicability::Unsafe));
+            }
+        }
+        constant(&lower)?;
+        Some((lower, Applicability::Unsafe))
     }
 }
 
-/// Whether this is the `base` of `base.attribute`.
-fn is_base(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
-    let parent = parents.parent(id);
-    parent.is_some_and(|parent| attribute_of(expr, expr.node(parent)).is_some())
-}
-
-/// Whether this is the callee of `ln(x)`, which many languages have and Python calls `log`.
-fn is_natural_logarithm(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
-    let (Some(call), Some(name)) = (parents.parent(id), expr.node(id).name()) else {
-        return false;
+/// The values that an aggregate function such as `max` combines: its arguments, or the items of its
+/// single argument if that is a list or tuple literal.
+fn aggregated<'n>(expr: &'n Expr, arguments: &'n [ExprId]) -> &'n [ExprId] {
+    let &[single] = arguments else {
+        return arguments;
     };
-    matches!(&expr.node(call).kind, ExprKind::Call { callee, positional, keywords }
-        if *callee == id && positional.len() == 1 && keywords.is_empty())
-        && name.eq_ignore_ascii_case("ln")
+    match &expr.node(expr.without_parentheses(single)).kind {
+        ExprKind::Tuple(items) | ExprKind::List(items) => items,
+        _ => arguments,
+    }
 }
 
 fn unknown(name: &str, span: Span) -> Diagnostic {
@@ -338,80 +476,11 @@ fn unknown(name: &str, span: Span) -> Diagnostic {
     )
 }
 
-fn undefined(name: &str, span: Span, is_callee: bool, similar: &SimilarNames<'_>) -> Diagnostic {
-    if SERVER_SCRIPT_NAMES.contains(&name) {
-        let message =
-            format!("`{name}` exists only in the script with which the server validates a formula");
-        return Diagnostic::new(Code::ScriptVariable, message, span)
-            .with_help("`qmgr` accepts the formula, but every job gets an error and the value 0");
-    }
-    if let Some((meant, applicability)) = in_another_case(name, is_callee, similar) {
-        let message = format!("`{name}` is not a known name, but `{meant}` is");
-        return Diagnostic::new(Code::WrongCase, message, span)
-            .with_label("names are case-sensitive")
-            .replaced_by(meant, applicability);
-    }
-    if is_callee && let Some(function) = Function::from_name(name) {
-        let message = format!("`{name}` exists since Python {}", function.since());
-        return Diagnostic::new(Code::UnknownName, message, span)
-            .with_label(format!("not in Python {}", similar.schema.python()));
-    }
-    let found = unknown(name, span);
-    if name.eq_ignore_ascii_case("priority") {
-        // `qstat` shows both as `Priority`
-        return found
-            .with_label(
-                "the job's `Priority` is `job_priority`, that of its queue is `queue_priority`",
-            )
-            .replaced_by("job_priority", Applicability::Unsafe);
-    }
-    let mut meant = begun(name, similar.schema);
-    if meant.is_empty() {
-        let near = similar.nearest(name);
-        match near.iter().find(|near| is_identifier(near)) {
-            Some(near) => meant.push(near),
-            None => {
-                return match near.first() {
-                    Some(near) => found.with_help(not_an_identifier(near)),
-                    None => found.with_help(how_to_declare()),
-                };
-            }
-        }
-    }
-    let found = found.with_label(format!("did you mean `{}`?", meant.join("` or `")));
-    match *meant {
-        [one] => found.replaced_by(one, Applicability::Unsafe),
-        _ => found,
-    }
-}
-
 fn how_to_declare() -> Message {
     Message::asking(
         "if the server knows it, ",
         [Need::ResourceType, Need::Resources],
     )
-}
-
-/// The names of OpenPBS's own inputs of which these are the first words: `fairshare_factor` for
-/// `fairshare`.
-fn begun<'s>(name: &str, schema: &'s Schema) -> Vec<&'s str> {
-    let typed = joined(name);
-    let mut longer = Vec::new();
-    for known in schema.numeric_names() {
-        let Some(entry) = schema.entry(known) else {
-            continue;
-        };
-        // a deprecated name is not suggested
-        if entry.origin != Origin::Special || entry.replaced_by.is_some() {
-            continue;
-        }
-        let mut words = known.match_indices('_');
-        if words.any(|(at, _)| joined(&known[..at]) == typed) {
-            longer.push(known);
-        }
-    }
-    longer.sort_unstable();
-    longer
 }
 
 /// A name in lower case and without separators.
@@ -423,83 +492,6 @@ fn not_an_identifier(resource: &str) -> String {
     format!(
         "no formula can use the resource `{resource}`: Python does not read it as one name; rename the resource"
     )
-}
-
-/// Findings on subtractions without blanks that are the name of one resource, such as `rn-long`, or
-/// misspell one, such as `eligible-time`. Their names are not reported again.
-fn hyphenated(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
-    let names = expr
-        .nodes()
-        .iter()
-        .filter_map(|node| Some((node.span, node.name()?)));
-    let mut names: Vec<(Span, &str)> = names.collect();
-    names.sort_by_key(|(span, _)| span.start);
-    let chains = names.chunk_by(|(one, _), (next, _)| {
-        one.end + 1 == next.start && expr.text().as_bytes().get(one.end as usize) == Some(&b'-')
-    });
-    let mut findings = Vec::new();
-    for chain in chains {
-        if chain.len() > 1 {
-            findings.extend(hyphenated_name(expr, schema, chain));
-        }
-    }
-    findings
-}
-
-/// `chain` are the names with hyphens between them.
-fn hyphenated_name(expr: &Expr, schema: &Schema, chain: &[(Span, &str)]) -> Option<Diagnostic> {
-    let names: Vec<&str> = chain.iter().map(|(_, name)| *name).collect();
-    let unknown = names
-        .iter()
-        .find(|name| matches!(Resolution::from_schema(name, schema), Resolution::Undefined))?;
-    let span = chain.first()?.0.to(chain.last()?.0);
-    let written = span.slice(expr.text());
-    let meant = names.join("_");
-    let message = format!(
-        "`{written}` is a subtraction, and `{unknown}` is not a known resource, function or constant"
-    );
-    let found = Diagnostic::new(Code::UnknownName, message, span);
-    if schema.entry(written).is_some() {
-        Some(found.with_help(not_an_identifier(written)))
-    } else if schema.is_numeric(&meant) {
-        let label = format!("did you mean `{meant}`?");
-        Some(
-            found
-                .with_label(label)
-                .replaced_by(meant, Applicability::Unsafe),
-        )
-    } else {
-        None
-    }
-}
-
-/// The known name that differs from `name` only in case, if there is one. To replace a resource is
-/// safe, because OpenPBS itself accepts resources in any case; so is to replace a function that is
-/// called.
-fn in_another_case(
-    name: &str,
-    is_callee: bool,
-    similar: &SimilarNames<'_>,
-) -> Option<(String, Applicability)> {
-    let lower = name.to_ascii_lowercase();
-    if let Some(&known) = similar.by_lower_case.get(&lower) {
-        return Some((known.to_owned(), Applicability::Safe));
-    }
-    if Function::from_name(&lower).is_some() && lower != name {
-        let applicability = if is_callee {
-            Applicability::Safe
-        } else {
-            Applicability::Unsafe
-        };
-        return Some((lower, applicability));
-    }
-    for keyword in ["True", "False", "None"] {
-        if keyword.eq_ignore_ascii_case(name) {
-            return Some((keyword.to_owned(), Applicability::Unsafe));
-        }
-    }
-    constant(&lower)?;
-    Some((lower, Applicability::Unsafe))
 }
 
 /// The finding on a resource that a formula cannot use, because Python finds another object of that
@@ -702,7 +694,7 @@ mod tests {
         let Ok(expr) = parse(text) else {
             panic!("{text}")
         };
-        check_names(&expr, schema, &Parents::new(&expr))
+        Lints::new(&expr, schema).check_names()
     }
 
     #[test]

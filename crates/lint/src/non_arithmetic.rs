@@ -2,79 +2,373 @@
 //! in a formula, those that give access to the interpreter, results that are not numbers, and
 //! punctuation such as `0,5` and `10%` for numbers and `2(x)` for a product.
 
-use crate::{Parents, attribute_of};
+use crate::Lints;
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Span};
-use job_sort_formula::formula::name_resolution::Resolution;
-use job_sort_formula::formula::syntax::{Construct, Expr, ExprId, ExprKind, LiteralKind, Node};
+use job_sort_formula::formula::name_resolution::{Resolution, is_listed};
+use job_sort_formula::formula::syntax::{Construct, ExprId, ExprKind, LiteralKind, Node};
 use job_sort_formula::python::{BinaryOperator, Function, UnaryOperator, Value, constant};
-use job_sort_formula::schema::Schema;
 
 const ONLY_ARITHMETIC: &str =
     "a formula computes one number from numbers; use only arithmetic and functions of numbers";
 
-/// Findings on everything in the formula that is not arithmetic.
-pub(super) fn check(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
-    let results = non_numeric_results(expr, schema);
-    let mut findings = constructs(expr, schema);
-    // that the result crashes the scheduler matters more than what it is made of
-    findings.retain(|found| {
-        let is_result = results.iter().any(|result| result.span == found.span);
-        found.code != Code::NotArithmetic || !is_result
-    });
-    findings.extend(results);
-    findings
-}
+/// Builtins that run code, read files, or show or change the objects of the interpreter.
+const DANGEROUS_BUILTINS: &str = "BaseException breakpoint compile delattr dir eval exec GeneratorExit getattr globals hasattr input \
+     KeyboardInterrupt locals memoryview object open setattr super SystemExit type vars";
 
-/// Findings on constructs and builtins. Of nested ones that are merely useless, only the outermost
-/// is reported.
-fn constructs(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
-    let mut findings = Vec::new();
-    let mut reported: Vec<Span> = Vec::new();
-    // parents come after their children, so the outermost is met first
-    for node in expr.nodes().iter().rev() {
-        let Some(found) = construct(expr, node, schema) else {
-            continue;
-        };
-        if found.code != Code::NotArithmetic {
-            findings.push(found);
-        } else if !reported.iter().any(|outer| outer.contains(node.span)) {
-            reported.push(node.span);
-            findings.push(found);
+/// Attributes without underscores that lead to frames, code objects or exceptions.
+const DANGEROUS_ATTRIBUTES: &str = "ag_code ag_frame cr_code cr_frame f_back f_builtins f_code f_globals f_locals format format_map gi_code \
+     gi_frame mro send tb_frame tb_next throw with_traceback";
+
+/// The builtins, other than those of arithmetic, that never return a number.
+const NEVER_A_NUMBER: &str = "ascii bin bytearray bytes chr classmethod compile complex delattr dict dir enumerate exec filter format \
+     frozenset globals hex iter list locals map memoryview object oct open print property range repr reversed set \
+     setattr slice sorted staticmethod str super tuple type vars zip";
+
+impl Lints<'_> {
+    /// Findings on everything in the formula that is not arithmetic.
+    pub(super) fn check_arithmetic(&self) -> Vec<Diagnostic> {
+        let results = self.non_numeric_results();
+        let mut findings = self.constructs();
+        // that the result crashes the scheduler matters more than what it is made of
+        findings.retain(|found| {
+            let is_result = results.iter().any(|result| result.span == found.span);
+            found.code != Code::NotArithmetic || !is_result
+        });
+        findings.extend(results);
+        findings
+    }
+
+    /// Findings on constructs and builtins. Of nested ones that are merely useless, only the outermost
+    /// is reported.
+    fn constructs(&self) -> Vec<Diagnostic> {
+        let mut findings = Vec::new();
+        let mut reported: Vec<Span> = Vec::new();
+        // parents come after their children, so the outermost is met first
+        for node in self.expr.nodes().iter().rev() {
+            let Some(found) = self.construct(node) else {
+                continue;
+            };
+            if found.code != Code::NotArithmetic {
+                findings.push(found);
+            } else if !reported.iter().any(|outer| outer.contains(node.span)) {
+                reported.push(node.span);
+                findings.push(found);
+            }
+        }
+        findings
+    }
+
+    fn construct(&self, node: &Node) -> Option<Diagnostic> {
+        match &node.kind {
+            ExprKind::Name(name) if self.is_foreign(name) => Some(builtin(name, node.span)),
+            ExprKind::Unsupported { construct: Construct::AssignmentExpression, .. } => Some(
+                Diagnostic::new(Code::Assignment, "`:=` assigns a variable of the scheduler's interpreter", node.span)
+                    .with_help(
+                        "later jobs, later cycles and later formulas see the variable; repeat the expression instead",
+                    ),
+            ),
+            ExprKind::Unsupported { construct: Construct::Attribute, .. } => self.attribute(node),
+            ExprKind::Unsupported { construct, .. } => Some(useless(construct.description(), node.span)),
+            _ => None,
         }
     }
-    findings
-}
 
-fn construct(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
-    match &node.kind {
-        ExprKind::Name(name) if is_foreign(name, schema) => Some(builtin(name, node.span)),
-        ExprKind::Unsupported { construct: Construct::AssignmentExpression, .. } => Some(
-            Diagnostic::new(Code::Assignment, "`:=` assigns a variable of the scheduler's interpreter", node.span)
-                .with_help(
-                    "later jobs, later cycles and later formulas see the variable; repeat the expression instead",
+    fn attribute(&self, node: &Node) -> Option<Diagnostic> {
+        let (base, attribute) = self.attribute_of(node)?;
+        match base {
+            Some(module) if is_math_module(module) => {
+                return Some(module_attribute(module, attribute, node.span));
+            }
+            Some(list) if is_resource_list(list) => {
+                return Some(self.listed_resource(list, attribute, node.span));
+            }
+            _ => {}
+        }
+        if attribute.starts_with('_') || is_listed(DANGEROUS_ATTRIBUTES, attribute) {
+            return Some(dangerous(&format!(".{attribute}"), node.span));
+        }
+        Some(useless(Construct::Attribute.description(), node.span))
+    }
+
+    /// `Resource_List.ncpus`: a formula sees what a job requests, under the name of the resource alone.
+    fn listed_resource(&self, list: &str, name: &str, span: Span) -> Diagnostic {
+        let found = Diagnostic::new(
+            Code::UnknownName,
+            format!("`{list}` is not a name that a formula can use"),
+            span,
+        );
+        match (self.schema.is_numeric(name), is_requested(list)) {
+            (true, true) => found
+                .with_label(format!("the amount that the job requests is `{name}`, without a prefix"))
+                .replaced_by(name, Applicability::Safe),
+            (true, false) => found.with_help(format!(
+                "a formula does not see what a job has used; `{name}`, without a prefix, is the amount that it requests"
+            )),
+            (false, _) => found.with_help(format!(
+                "a resource is written without a prefix, but `{name}` is not a known numeric resource either"
+            )),
+        }
+    }
+
+    /// Findings on expressions that can be the value of the whole formula and are not numbers, and on
+    /// subscripts that are out of range.
+    fn non_numeric_results(&self) -> Vec<Diagnostic> {
+        let mut findings = Vec::new();
+        let mut results = vec![self.expr.root()];
+        while let Some(id) = results.pop() {
+            let node = self.expr.node(id);
+            match &node.kind {
+                ExprKind::Parenthesized(inner) => results.push(*inner),
+                ExprKind::Conditional {
+                    then, otherwise, ..
+                } => results.extend([*then, *otherwise]),
+                // `and` and `or` return one of their operands
+                ExprKind::Boolean { operands, .. } => results.extend(operands.iter()),
+                _ if self.is_non_numeric(id) => findings.push(
+                    Diagnostic::new(Code::NotANumber, "the result is not a number", node.span)
+                        .with_help(
+                            "the scheduler converts the result without checking its type and crashes",
+                        ),
                 ),
-        ),
-        ExprKind::Unsupported { construct: Construct::Attribute, .. } => attribute(expr, node, schema),
-        ExprKind::Unsupported { construct, .. } => Some(useless(construct.description(), node.span)),
-        _ => None,
+                _ => {}
+            }
+        }
+        for node in self.expr.nodes() {
+            findings.extend(self.index_out_of_range(node));
+        }
+        findings
     }
-}
 
-fn attribute(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
-    let (base, attribute) = attribute_of(expr, node)?;
-    match base {
-        Some(module) if is_math_module(module) => {
-            return Some(module_attribute(module, attribute, node.span));
+    fn is_non_numeric(&self, id: ExprId) -> bool {
+        match &self.expr.node(id).kind {
+            ExprKind::Unsupported { construct, .. } => matches!(
+                construct,
+                Construct::String
+                    | Construct::Lambda
+                    | Construct::Comprehension
+                    | Construct::Imaginary
+                    | Construct::Set
+                    | Construct::Dict
+                    | Construct::Ellipsis
+            ),
+            // a formula that can be evaluated gets this finding from its range
+            ExprKind::Tuple(_) | ExprKind::List(_) => self.expr.unsupported().is_some(),
+            ExprKind::Name(name) => self.is_foreign(name),
+            ExprKind::Call { callee, .. } => match &self.expr.node(*callee).kind {
+                ExprKind::Name(name) => self.is_foreign(name) && is_listed(NEVER_A_NUMBER, name),
+                _ => false,
+            },
+            _ => false,
         }
-        Some(list) if is_resource_list(list) => {
-            return Some(listed_resource(list, attribute, node.span, schema));
+    }
+
+    fn is_foreign(&self, name: &str) -> bool {
+        matches!(self.resolution(name), Resolution::UnsupportedBuiltin)
+    }
+
+    /// `[1, 2][9]`: an index that is out of range of a list or tuple literal.
+    fn index_out_of_range(&self, node: &Node) -> Option<Diagnostic> {
+        let ExprKind::Unsupported {
+            construct: Construct::Subscript,
+            parts,
+        } = &node.kind
+        else {
+            return None;
+        };
+        let &[base, index] = &**parts else {
+            return None;
+        };
+        let (ExprKind::List(items) | ExprKind::Tuple(items)) = &self.expr.node(base).kind else {
+            return None;
+        };
+        let ExprKind::Literal {
+            kind: LiteralKind::Integer,
+            text,
+        } = &self.expr.node(index).kind
+        else {
+            return None;
+        };
+        // a hexadecimal index or one with `_` does not parse, and is left to Python
+        let index: usize = text.parse().ok()?;
+        if index < items.len() {
+            return None;
         }
-        _ => {}
+        let message = format!("index {index} is out of range, which is an error for every job");
+        Some(
+            Diagnostic::new(Code::AlwaysFails, message, node.span)
+                .with_help("the first item has the index 0"),
+        )
     }
-    if attribute.starts_with('_') || is_listed(DANGEROUS_ATTRIBUTES, attribute) {
-        return Some(dangerous(&format!(".{attribute}"), node.span));
+
+    /// Findings on decimal commas, percent signs and numbers that are called.
+    pub(super) fn check_punctuation(&self) -> Vec<Diagnostic> {
+        let mut commas = Vec::new();
+        let mut percent_signs = Vec::new();
+        let mut called_numbers = Vec::new();
+        for (id, node) in self.expr.iter() {
+            if let ExprKind::Tuple(items) = &node.kind
+                && !self.is_used_as_tuple(id)
+            {
+                for pair in items.windows(2) {
+                    commas.extend(self.decimal_comma(pair[0], pair[1]));
+                }
+            }
+            percent_signs.extend(self.percent_sign(node));
+            called_numbers.extend(self.called_number(node));
+        }
+        commas.extend(percent_signs);
+        commas.extend(called_numbers);
+        commas
     }
-    Some(useless(Construct::Attribute.description(), node.span))
+
+    /// `0,5`: a comma between digits, without blanks, in a tuple that is not used as one.
+    fn decimal_comma(&self, left: ExprId, right: ExprId) -> Option<Diagnostic> {
+        let comma = Span {
+            start: self.expr.node(left).span.end,
+            end: self.expr.node(right).span.start,
+        };
+        let range = comma.range();
+        // the text, because an item may be longer than its last number: `a + 0,5`
+        let before = &self.expr.text()[..range.start];
+        let before = &before[before.trim_end_matches(is_word_or_dot).len()..];
+        let after = &self.expr.text()[range.end..];
+        let after = &after[..after.len() - after.trim_start_matches(is_word_or_dot).len()];
+        // exactly the comma: with a blank after it, a list is meant
+        if range.len() != 1 || !is_digits(before) || !is_digits(after) {
+            return None;
+        }
+        let span = Span::new(range.start - before.len(), range.end + after.len());
+        let found = Diagnostic::new(
+            Code::DecimalComma,
+            format!("`{before},{after}` is two numbers in Python"),
+            span,
+        );
+        if after.len() == 3 && before != "0" {
+            // groups of three digits are thousands to some and decimals to others
+            return Some(found.with_help(format!(
+                "write the thousands as `{before}{after}`, or the decimal number as `{before}.{after}`"
+            )));
+        }
+        Some(
+            found
+                .with_help("the decimal separator is `.`; digits can be grouped with `_`")
+                .with_fix(comma, ".", Applicability::Unsafe),
+        )
+    }
+
+    /// Whether the tuple is an argument or an operand of `in`.
+    fn is_used_as_tuple(&self, id: ExprId) -> bool {
+        let mut above = self.parent(id);
+        while let Some(parent) = above {
+            match &self.expr.node(parent).kind {
+                ExprKind::Parenthesized(_) => above = self.parent(parent),
+                ExprKind::Binary { .. } | ExprKind::Unary { .. } | ExprKind::Conditional { .. } => {
+                    return false;
+                }
+                _ => return true,
+            }
+        }
+        false
+    }
+
+    /// `10% + x`, which Python reads as the remainder of 10 by `+x`.
+    fn percent_sign(&self, node: &Node) -> Option<Diagnostic> {
+        let ExprKind::Binary {
+            op: BinaryOperator::Modulo,
+            left,
+            right,
+        } = node.kind
+        else {
+            return None;
+        };
+        let ExprKind::Literal { text: number, .. } = &self.expr.node(left).kind else {
+            return None;
+        };
+        let ExprKind::Unary {
+            op: UnaryOperator::Plus | UnaryOperator::Minus,
+            operand,
+        } = self.expr.node(right).kind
+        else {
+            return None;
+        };
+        let left = self.expr.node(left).span;
+        let right = self.expr.node(right).span;
+        // `10% + x` is written like a percentage, `10 % +x` like a remainder
+        let follows_directly = self.expr.text()[left.end as usize..].starts_with('%');
+        let is_followed_by_blanks =
+            self.expr.node(operand).span.start > right.start + 1 && right.start > left.end + 1;
+        let hundredth = number.parse::<f64>().ok()? / 100.0;
+        if !follows_directly || !is_followed_by_blanks {
+            return None;
+        }
+        let span = Span {
+            end: left.end + 1,
+            ..left
+        };
+        let message = "`%` is the remainder operator, not a percent sign";
+        Some(
+            Diagnostic::new(Code::PercentSign, message, span)
+                .with_help("write the percentage as a number")
+                .replaced_by(hundredth.to_string(), Applicability::Unsafe),
+        )
+    }
+
+    /// `2(x)`, which calls the number 2.
+    fn called_number(&self, node: &Node) -> Option<Diagnostic> {
+        let ExprKind::Call {
+            callee,
+            positional,
+            keywords,
+        } = &node.kind
+        else {
+            return None;
+        };
+        let called = self.expr.node(*callee);
+        // a resource that hides a function has a finding of its own
+        if let Some(name) = called.name()
+            && Resolution::is_builtin(name, self.schema.python())
+            && matches!(self.resolution(name), Resolution::Input)
+        {
+            return None;
+        }
+        if !self.is_number(*callee) {
+            return None;
+        }
+        let message = format!(
+            "`{}` is a number and cannot be called",
+            called.span.slice(self.expr.text())
+        );
+        let found = Diagnostic::new(Code::CalledNumber, message, called.span)
+            .with_help("every job gets an error and the value 0; write `*` to multiply");
+        if positional.len() != 1 || !keywords.is_empty() {
+            return Some(found);
+        }
+        let behind = Span {
+            start: called.span.end,
+            ..called.span
+        };
+        Some(found.with_fix(behind, "*", Applicability::Unsafe))
+    }
+
+    /// Whether the node is a number for every job.
+    fn is_number(&self, id: ExprId) -> bool {
+        match &self.expr.node(self.expr.without_parentheses(id)).kind {
+            ExprKind::Literal { .. }
+            | ExprKind::Binary { .. }
+            | ExprKind::Unary { .. }
+            | ExprKind::Comparison { .. } => true,
+            ExprKind::Name(name) => match self.resolution(name) {
+                Resolution::Input => true,
+                Resolution::Constant(value) => matches!(value, Value::Float(_) | Value::Bool(_)),
+                Resolution::UnsupportedBuiltin | Resolution::Undefined => false,
+            },
+            ExprKind::Call { callee, .. } => match self.expr.node(*callee).name() {
+                Some(name) => Function::from_name(name).is_some_and(Function::is_math),
+                None => false,
+            },
+            _ => false,
+        }
+    }
 }
 
 /// `math.log`: a formula can use the functions of `math`, but not the module.
@@ -98,26 +392,6 @@ fn module_attribute(module: &str, name: &str, span: Span) -> Diagnostic {
     found
         .with_label(format!("`{lower}` is available without a prefix"))
         .replaced_by(lower, applicability)
-}
-
-/// `Resource_List.ncpus`: a formula sees what a job requests, under the name of the resource alone.
-fn listed_resource(list: &str, name: &str, span: Span, schema: &Schema) -> Diagnostic {
-    let found = Diagnostic::new(
-        Code::UnknownName,
-        format!("`{list}` is not a name that a formula can use"),
-        span,
-    );
-    match (schema.is_numeric(name), is_requested(list)) {
-        (true, true) => found
-            .with_label(format!("the amount that the job requests is `{name}`, without a prefix"))
-            .replaced_by(name, Applicability::Safe),
-        (true, false) => found.with_help(format!(
-            "a formula does not see what a job has used; `{name}`, without a prefix, is the amount that it requests"
-        )),
-        (false, _) => found.with_help(format!(
-            "a resource is written without a prefix, but `{name}` is not a known numeric resource either"
-        )),
-    }
 }
 
 /// Whether this is a module that people write before a function of `math`.
@@ -154,291 +428,6 @@ fn useless(what: &str, span: Span) -> Diagnostic {
         span,
     )
     .with_help(ONLY_ARITHMETIC)
-}
-
-/// Builtins that run code, read files, or show or change the objects of the interpreter.
-const DANGEROUS_BUILTINS: &str = "BaseException breakpoint compile delattr dir eval exec GeneratorExit getattr globals hasattr input \
-     KeyboardInterrupt locals memoryview object open setattr super SystemExit type vars";
-
-/// Attributes without underscores that lead to frames, code objects or exceptions.
-const DANGEROUS_ATTRIBUTES: &str = "ag_code ag_frame cr_code cr_frame f_back f_builtins f_code f_globals f_locals format format_map gi_code \
-     gi_frame mro send tb_frame tb_next throw with_traceback";
-
-/// The builtins, other than those of arithmetic, that never return a number.
-const NEVER_A_NUMBER: &str = "ascii bin bytearray bytes chr classmethod compile complex delattr dict dir enumerate exec filter format \
-     frozenset globals hex iter list locals map memoryview object oct open print property range repr reversed set \
-     setattr slice sorted staticmethod str super tuple type vars zip";
-
-/// Findings on expressions that can be the value of the whole formula and are not numbers, and on
-/// subscripts that are out of range.
-fn non_numeric_results(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
-    let mut findings = Vec::new();
-    let mut results = vec![expr.root()];
-    while let Some(id) = results.pop() {
-        let node = expr.node(id);
-        match &node.kind {
-            ExprKind::Parenthesized(inner) => results.push(*inner),
-            ExprKind::Conditional {
-                then, otherwise, ..
-            } => results.extend([*then, *otherwise]),
-            // `and` and `or` return one of their operands
-            ExprKind::Boolean { operands, .. } => results.extend(operands.iter()),
-            _ if is_non_numeric(expr, id, schema) => findings.push(
-                Diagnostic::new(Code::NotANumber, "the result is not a number", node.span)
-                    .with_help(
-                        "the scheduler converts the result without checking its type and crashes",
-                    ),
-            ),
-            _ => {}
-        }
-    }
-    for node in expr.nodes() {
-        findings.extend(index_out_of_range(expr, node));
-    }
-    findings
-}
-
-fn is_non_numeric(expr: &Expr, id: ExprId, schema: &Schema) -> bool {
-    match &expr.node(id).kind {
-        ExprKind::Unsupported { construct, .. } => matches!(
-            construct,
-            Construct::String
-                | Construct::Lambda
-                | Construct::Comprehension
-                | Construct::Imaginary
-                | Construct::Set
-                | Construct::Dict
-                | Construct::Ellipsis
-        ),
-        // a formula that can be evaluated gets this finding from its range
-        ExprKind::Tuple { .. } | ExprKind::List(_) => expr.unsupported().is_some(),
-        ExprKind::Name(name) => is_foreign(name, schema),
-        ExprKind::Call { callee, .. } => match &expr.node(*callee).kind {
-            ExprKind::Name(name) => is_foreign(name, schema) && is_listed(NEVER_A_NUMBER, name),
-            _ => false,
-        },
-        _ => false,
-    }
-}
-
-/// Whether a text of several words has this one.
-fn is_listed(words: &str, word: &str) -> bool {
-    words.split_whitespace().any(|listed| listed == word)
-}
-
-fn is_foreign(name: &str, schema: &Schema) -> bool {
-    matches!(
-        Resolution::from_schema(name, schema),
-        Resolution::UnsupportedBuiltin
-    )
-}
-
-/// `[1, 2][9]`: an index that is out of range of a list or tuple literal.
-fn index_out_of_range(expr: &Expr, node: &Node) -> Option<Diagnostic> {
-    let ExprKind::Unsupported {
-        construct: Construct::Subscript,
-        parts,
-    } = &node.kind
-    else {
-        return None;
-    };
-    let &[base, index] = &**parts else {
-        return None;
-    };
-    let (ExprKind::List(items) | ExprKind::Tuple { items, .. }) = &expr.node(base).kind else {
-        return None;
-    };
-    let ExprKind::Literal {
-        kind: LiteralKind::Integer,
-        text,
-    } = &expr.node(index).kind
-    else {
-        return None;
-    };
-    // a hexadecimal index or one with `_` does not parse, and is left to Python
-    let index: usize = text.parse().ok()?;
-    if index < items.len() {
-        return None;
-    }
-    let message = format!("index {index} is out of range, which is an error for every job");
-    Some(
-        Diagnostic::new(Code::AlwaysFails, message, node.span)
-            .with_help("the first item has the index 0"),
-    )
-}
-
-/// Findings on decimal commas, percent signs and numbers that are called.
-pub(super) fn check_punctuation(
-    expr: &Expr,
-    schema: &Schema,
-    parents: &Parents<'_>,
-) -> Vec<Diagnostic> {
-    let mut commas = Vec::new();
-    let mut percent_signs = Vec::new();
-    let mut called_numbers = Vec::new();
-    for (id, node) in expr.iter() {
-        if let ExprKind::Tuple { items, .. } = &node.kind
-            && !is_used_as_tuple(expr, id, parents)
-        {
-            for pair in items.windows(2) {
-                commas.extend(decimal_comma(expr, pair[0], pair[1]));
-            }
-        }
-        percent_signs.extend(percent_sign(expr, node));
-        called_numbers.extend(called_number(expr, node, schema));
-    }
-    commas.extend(percent_signs);
-    commas.extend(called_numbers);
-    commas
-}
-
-/// `0,5`: a comma between digits, without blanks, in a tuple that is not used as one.
-fn decimal_comma(expr: &Expr, left: ExprId, right: ExprId) -> Option<Diagnostic> {
-    let comma = Span {
-        start: expr.node(left).span.end,
-        end: expr.node(right).span.start,
-    };
-    let range = comma.range();
-    // the text, because an item may be longer than its last number: `a + 0,5`
-    let before = &expr.text()[..range.start];
-    let before = &before[before.trim_end_matches(is_word_or_dot).len()..];
-    let after = &expr.text()[range.end..];
-    let after = &after[..after.len() - after.trim_start_matches(is_word_or_dot).len()];
-    // exactly the comma: with a blank after it, a list is meant
-    if range.len() != 1 || !is_digits(before) || !is_digits(after) {
-        return None;
-    }
-    let span = Span::new(range.start - before.len(), range.end + after.len());
-    let found = Diagnostic::new(
-        Code::DecimalComma,
-        format!("`{before},{after}` is two numbers in Python"),
-        span,
-    );
-    if after.len() == 3 && before != "0" {
-        // groups of three digits are thousands to some and decimals to others
-        return Some(found.with_help(format!(
-            "write the thousands as `{before}{after}`, or the decimal number as `{before}.{after}`"
-        )));
-    }
-    Some(
-        found
-            .with_help("the decimal separator is `.`; digits can be grouped with `_`")
-            .with_fix(comma, ".", Applicability::Unsafe),
-    )
-}
-
-/// Whether the tuple is an argument or an operand of `in`.
-fn is_used_as_tuple(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
-    let mut above = parents.parent(id);
-    while let Some(parent) = above {
-        match &expr.node(parent).kind {
-            ExprKind::Parenthesized(_) => above = parents.parent(parent),
-            ExprKind::Binary { .. } | ExprKind::Unary { .. } | ExprKind::Conditional { .. } => {
-                return false;
-            }
-            _ => return true,
-        }
-    }
-    false
-}
-
-/// `10% + x`, which Python reads as the remainder of 10 by `+x`.
-fn percent_sign(expr: &Expr, node: &Node) -> Option<Diagnostic> {
-    let ExprKind::Binary {
-        op: BinaryOperator::Modulo,
-        left,
-        right,
-    } = node.kind
-    else {
-        return None;
-    };
-    let ExprKind::Literal { text: number, .. } = &expr.node(left).kind else {
-        return None;
-    };
-    let ExprKind::Unary {
-        op: UnaryOperator::Plus | UnaryOperator::Minus,
-        operand,
-    } = expr.node(right).kind
-    else {
-        return None;
-    };
-    let left = expr.node(left).span;
-    let right = expr.node(right).span;
-    // `10% + x` is written like a percentage, `10 % +x` like a remainder
-    let follows_directly = expr.text()[left.end as usize..].starts_with('%');
-    let is_followed_by_blanks =
-        expr.node(operand).span.start > right.start + 1 && right.start > left.end + 1;
-    let hundredth = number.parse::<f64>().ok()? / 100.0;
-    if !follows_directly || !is_followed_by_blanks {
-        return None;
-    }
-    let span = Span {
-        end: left.end + 1,
-        ..left
-    };
-    let message = "`%` is the remainder operator, not a percent sign";
-    Some(
-        Diagnostic::new(Code::PercentSign, message, span)
-            .with_help("write the percentage as a number")
-            .replaced_by(hundredth.to_string(), Applicability::Unsafe),
-    )
-}
-
-/// `2(x)`, which calls the number 2.
-fn called_number(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
-    let ExprKind::Call {
-        callee,
-        positional,
-        keywords,
-    } = &node.kind
-    else {
-        return None;
-    };
-    let called = expr.node(*callee);
-    // a resource that hides a function has a finding of its own
-    if let Some(name) = called.name()
-        && Resolution::is_builtin(name, schema.python())
-        && matches!(Resolution::from_schema(name, schema), Resolution::Input)
-    {
-        return None;
-    }
-    if !is_number(expr, *callee, schema) {
-        return None;
-    }
-    let message = format!(
-        "`{}` is a number and cannot be called",
-        called.span.slice(expr.text())
-    );
-    let found = Diagnostic::new(Code::CalledNumber, message, called.span)
-        .with_help("every job gets an error and the value 0; write `*` to multiply");
-    if positional.len() != 1 || !keywords.is_empty() {
-        return Some(found);
-    }
-    let behind = Span {
-        start: called.span.end,
-        ..called.span
-    };
-    Some(found.with_fix(behind, "*", Applicability::Unsafe))
-}
-
-/// Whether the node is a number for every job.
-fn is_number(expr: &Expr, id: ExprId, schema: &Schema) -> bool {
-    match &expr.node(expr.without_parentheses(id)).kind {
-        ExprKind::Literal { .. }
-        | ExprKind::Binary { .. }
-        | ExprKind::Unary { .. }
-        | ExprKind::Comparison { .. } => true,
-        ExprKind::Name(name) => match Resolution::from_schema(name, schema) {
-            Resolution::Input => true,
-            Resolution::Constant(value) => matches!(value, Value::Float(_) | Value::Bool(_)),
-            Resolution::UnsupportedBuiltin | Resolution::Undefined => false,
-        },
-        ExprKind::Call { callee, .. } => match expr.node(*callee).name() {
-            Some(name) => Function::from_name(name).is_some_and(Function::is_math),
-            None => false,
-        },
-        _ => false,
-    }
 }
 
 fn is_word_or_dot(c: char) -> bool {

@@ -16,8 +16,8 @@ use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::program::literal_value;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind, Keyword};
 use job_sort_formula::python::{
-    Arithmetic, BinaryOperator, BooleanOperator, ComparisonOperator, ErrorKind, Function,
-    MAX_EXACT_FLOAT, Python, PythonVersion, Raised, UnaryOperator, Value, real_function,
+    BinaryOperator, BooleanOperator, ComparisonOperator, ErrorKind, Function, MAX_EXACT_FLOAT,
+    Python, PythonVersion, Raised, UnaryOperator, Value, real_function,
 };
 use job_sort_formula::schema::{InputType, Range, Schema};
 
@@ -1002,19 +1002,20 @@ fn call(function: Function, arguments: &[Interval], items: &[Interval]) -> Known
         (F::Fabs, &[x]) => as_float(absolute(x)),
         (F::Float, &[x]) => as_float(Known::Number(x)),
         (F::Bool, &[x]) => Interval::truth_values(x.truth()),
-        (F::Ceil, &[x]) => Known::rounded(NumberType::Int, x.low.ceil(), x.high.ceil()),
-        (F::Floor, &[x]) => Known::rounded(NumberType::Int, x.low.floor(), x.high.floor()),
-        (F::Int | F::Trunc, &[x]) => Known::rounded(NumberType::Int, x.low.trunc(), x.high.trunc()),
-        (F::Round, &[x]) => Known::rounded(
-            NumberType::Int,
-            x.low.round_ties_even(),
-            x.high.round_ties_even(),
-        ),
+        (F::Ceil, &[x]) => whole(x, f64::ceil),
+        (F::Floor, &[x]) => whole(x, f64::floor),
+        (F::Int | F::Trunc, &[x]) => whole(x, f64::trunc),
+        (F::Round, &[x]) => whole(x, f64::round_ties_even),
         // not monotonic, so that the bounds of the argument say nothing
         (F::Sin | F::Cos, &[_]) => Known::rounded(NumberType::Float, -1.0, 1.0),
         (_, &[x]) => real(function, x),
         _ => Known::Anything,
     }
+}
+
+/// A function that rounds to integers.
+fn whole(x: Interval, round: fn(f64) -> f64) -> Known {
+    Known::rounded(NumberType::Int, round(x.low), round(x.high))
 }
 
 fn as_float(known: Known) -> Known {

@@ -216,7 +216,7 @@ impl Call<'_> {
     fn terms(&self) -> Option<Vec<ExprId>> {
         let (items, start) = self.positional.split_first()?;
         let items = match &self.expr.node(self.expr.without_parentheses(*items)).kind {
-            ExprKind::Tuple { items, .. } | ExprKind::List(items) => items,
+            ExprKind::Tuple(items) | ExprKind::List(items) => items,
             _ => return None,
         };
         let mut terms = start.to_vec();

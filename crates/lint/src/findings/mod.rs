@@ -65,14 +65,14 @@ pub fn lint_values(expr: &Arc<Expr>, schema: &Schema, ranges: &Ranges) -> Vec<Di
         facts,
         samples,
     };
-    let mut findings = checks::check_failures(&analysis);
+    let mut findings = analysis.check_failures();
     // the result is judged by sample jobs, and a refused program has none
     if program.refused().is_none() {
-        findings.extend(checks::check_result(&analysis, &findings));
+        findings.extend(analysis.check_result(&findings));
     }
-    findings.extend(checks::check_fairness(&analysis, &program));
-    findings.extend(checks::check_conditions(&analysis));
-    findings.extend(checks::check_precision(&analysis));
+    findings.extend(analysis.check_fairness(&program));
+    findings.extend(analysis.check_conditions());
+    findings.extend(analysis.check_precision());
     // before the cut, so that the first ones in the text are kept
     sort_by_span(&mut findings);
     findings.truncate(MAX_FINDINGS);
@@ -82,6 +82,11 @@ pub fn lint_values(expr: &Arc<Expr>, schema: &Schema, ranges: &Ranges) -> Vec<Di
 impl Analysis<'_> {
     fn kind(&self, node: ExprId) -> &ExprKind {
         &self.expr.node(node).kind
+    }
+
+    /// The kind of the node in its parentheses, if it has some.
+    fn inner_kind(&self, node: ExprId) -> &ExprKind {
+        self.kind(self.without_parentheses(node))
     }
 
     fn span(&self, node: ExprId) -> Span {
@@ -110,7 +115,7 @@ impl Analysis<'_> {
 
     /// The name of the input, if the node is one.
     fn input(&self, node: ExprId) -> Option<&str> {
-        match self.kind(self.without_parentheses(node)) {
+        match self.inner_kind(node) {
             ExprKind::Name(name) if self.samples.index(name).is_some() => Some(name),
             _ => None,
         }
@@ -294,7 +299,7 @@ impl Samples {
         &mut self,
         inputs: Vec<Value>,
         varied: Option<usize>,
-        interpreter: &mut Interpreter<'_, Python>,
+        interpreter: &mut Interpreter<'_>,
     ) {
         let result = interpreter.evaluate(&inputs);
         if let Err(error) = &result {
@@ -325,7 +330,7 @@ impl Samples {
     }
 
     /// Evaluates the typical job, and that job with one input changed.
-    fn vary_one_input(&mut self, max_samples: usize, interpreter: &mut Interpreter<'_, Python>) {
+    fn vary_one_input(&mut self, max_samples: usize, interpreter: &mut Interpreter<'_>) {
         self.evaluate(self.typical(), None, interpreter);
         let longest = self.candidates.iter().map(Vec::len).max().unwrap_or(0);
         for choice in 1..longest {
@@ -345,7 +350,7 @@ impl Samples {
     }
 
     /// Evaluates jobs with pseudo-random candidates for all inputs.
-    fn mix_inputs(&mut self, max_samples: usize, interpreter: &mut Interpreter<'_, Python>) {
+    fn mix_inputs(&mut self, max_samples: usize, interpreter: &mut Interpreter<'_>) {
         // a fixed seed: the same formula has the same findings everywhere
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         if self.names.len() < 2 {
