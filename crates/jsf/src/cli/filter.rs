@@ -191,8 +191,8 @@ fn select_entities(
 ) -> (Vec<bool>, bool) {
     let entities = table.entities();
     let known: HashSet<&str> = entities.iter().map(AsRef::as_ref).collect();
-    // each entity once: to compare all names with all entities takes the product of their numbers
-    // the entities that have rows, and the nodes that these are or are below
+    // the entities that have rows, and the nodes that these are or are below, collected once: to
+    // compare each name with each entity takes the product of their numbers
     let mut with_rows: HashSet<&str> = HashSet::new();
     with_rows.extend(rows.iter().map(|&row| table.entity(row)));
     let mut nodes_with_rows: HashSet<NodeId> = HashSet::new();

@@ -387,6 +387,7 @@ pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> Chart {
         rows.push(change_row(name, change));
     }
     let tick = time_step(most - least, MAX_TICKS);
+    // a tick on either side of 0, so that the axis has a length where nothing changes
     let low = (least / tick).floor().min(-1.0) * tick;
     let high = (most / tick).ceil().max(1.0) * tick;
     let mut ticks = Vec::new();
@@ -458,6 +459,7 @@ const TICKS: [(f64, &str); 9] = [
 /// a line from the old to the new wait for either, under one a line between both. The axis is
 /// logarithmic beyond a minute, so that a wait of seconds and one of days are both seen.
 pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> Chart {
+    // where no job waits, an axis that ends at 0 would have no length
     let mut most: f64 = 60.0;
     let mut legend = SPREAD_LEGEND_OF_ONE;
     let mut rows = Vec::new();
@@ -477,6 +479,7 @@ pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> Chart
         }
     }
     let intervals = Intervals {
+        // a wait of 0 has no logarithm, but a place on this axis
         place: Box::new(move |wait| (wait / 60.0).ln_1p() / (most / 60.0).ln_1p()),
         ticks,
         directions: ["", ""],
@@ -678,6 +681,7 @@ fn steps_path(steps: impl Iterator<Item = (f64, f64, f64)>) -> String {
 
 /// A step of 1, 2 or 5 times a power of ten, of which at most `count` cover `span`.
 fn step(span: f64, count: f64) -> f64 {
+    // the part of the smallest spans is 0, and a step of 0 would make ticks without end
     let least = (span / count).max(f64::MIN_POSITIVE);
     let power = 10f64.powf(least.log10().floor());
     [1.0, 2.0, 5.0, 10.0]

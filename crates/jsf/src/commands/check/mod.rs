@@ -329,7 +329,8 @@ struct Place {
     characters: usize,
 }
 
-/// A path as a relative URI: the characters that RFC 3986 reserves are percent-encoded.
+/// A path as a relative URI: all but slashes and the unreserved characters of RFC 3986 is
+/// percent-encoded.
 fn uri(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.bytes() {

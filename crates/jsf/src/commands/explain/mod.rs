@@ -254,6 +254,7 @@ impl<'a> ExplainAnswer<'a> {
         let Some(column) = self.table().column(&change.name) else {
             return true;
         };
+        // where no job has any of it, a few are plausible all the same
         let mut most: f64 = 1.0;
         for row in 0..self.table().len() {
             most = most.max(column.nearest_double(row));
@@ -728,6 +729,7 @@ fn deciding_terms(terms: &TermColumns<'_>, job: &Explanation) -> Vec<usize> {
         }
     }
     shown.truncate(MAX_TERM_COLUMNS);
+    // found in the order of the neighbours, shown in that of the formula
     shown.sort_unstable();
     shown
 }

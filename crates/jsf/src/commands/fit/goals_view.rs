@@ -189,6 +189,7 @@ impl GoalFitAnswer<'_> {
                 );
             }
             Reason::GoalGained => {
+                // a goal about a mean may be met by chance, one about each job is not
                 let gained = self.names(|goal| goal.measure.is_of_each_job() && is_gained(goal));
                 return format!(
                     "Use {chosen}: it meets {}, which the formula in force misses.",
@@ -235,6 +236,7 @@ impl GoalFitAnswer<'_> {
             ));
         }
         for (at, goal) in fit.goals.iter().enumerate() {
+            // the sentence about the exclusion has named the other goal
             if goal.train.is_missed() && excluded.is_none_or(|exclusion| exclusion.other != at) {
                 let [best, limit] = distinct_words(goal.measure, [goal.best, goal.train.limit]);
                 let bound = if goal.is_most { "at most" } else { "at least" };

@@ -1,7 +1,7 @@
 //! `jsf fit`: its arguments, and what it does.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Arg, Args};
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
@@ -141,7 +141,7 @@ pub(crate) fn run(arguments: &FitArgs, out: &mut impl Write) -> Result<Outcome, 
     })?;
     end_simulation_at_interrupt();
     match &arguments.goals {
-        Some(_) => fit_log(arguments, &template, out),
+        Some(goals) => fit_log(arguments, goals, &template, out),
         None => fit_queue(arguments, &template, out),
     }
 }
@@ -173,17 +173,15 @@ fn fit_queue(
 /// Finds the constants that meet goals about the waits of a log.
 fn fit_log(
     arguments: &FitArgs,
+    goals: &Path,
     template: &Template,
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
-    let Some(path) = &arguments.goals else {
-        return Err(CliError::usage("no goals: give a file"));
-    };
     arguments.site.require_simulated_rules()?;
     let files = arguments.site.simulated_files()?.for_workload();
     let site = Site::from_files(files, arguments.site.options(None))?;
     require_working(arguments, &site, template)?;
-    let goals = read_goals(path, &site)?;
+    let goals = read_goals(goals, &site)?;
     let in_force = match &arguments.old {
         Some(old) => {
             let given = FormulaArgs::new(OLD, &Some(old.clone()), &None);

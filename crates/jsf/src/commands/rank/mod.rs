@@ -270,6 +270,7 @@ impl<'a> RankAnswer<'a> {
             _ if !is_slurm_priority => None,
             // Slurm holds a job by a priority of 0
             _ if state == JobState::Held => Some(0),
+            // the formula of the priority ends at the largest number of 32 bits
             score => score.map(|score| score as u32),
         };
         let logged_score = score.map(|score| logged(score, is_slurm_priority));

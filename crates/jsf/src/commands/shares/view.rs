@@ -482,6 +482,7 @@ fn changes_section<'a>(view: &PolicyView<'a>) -> Option<Section<'a>> {
         let mut name = short_path(view.tree(), *node);
         for (quantity, before, after) in quantities {
             let [old, new] = [before, after].map(shown_number);
+            // what looks equal is no change
             if old != new {
                 let by = difference(before, after);
                 rows.push(vec![
@@ -612,6 +613,7 @@ fn draw(assessed: &AssessedTree, entities: &[NodeId]) -> Chart {
         let name = shown_name(assessed.tree(), node);
         let [share, used] = [share_part(assessed, node), usage_part(assessed, node)];
         for part in [share, used] {
+            // one entity that hardly uses anything would stretch the axis over many powers of ten
             if part >= SMALLEST {
                 least = least.min(part);
             }

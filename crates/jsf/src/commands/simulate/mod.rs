@@ -248,6 +248,7 @@ impl<'a> SimulationAnswer<'a> {
             "; Note: simulated by jsf under `{}`",
             printable(self.formula.trim_end())
         )?;
+        // all or none: the place of one job could be the id of another one
         let are_numbers = (0..workload.jobs().len()).all(|job| is_number(workload.id(job)));
         let [entities, groups, queues] =
             [workload.entities(), workload.groups(), workload.queues()].map(swf_numbers);
@@ -303,6 +304,7 @@ fn is_number(name: &str) -> bool {
 /// The numbers of entities, groups or queues: their names if all are numbers, else their places
 /// from 1.
 fn swf_numbers(names: &[Box<str>]) -> Vec<String> {
+    // all or none: the place of one name could be another name
     let are_numbers = names.iter().all(|name| name.is_empty() || is_number(name));
     let mut numbers = Vec::new();
     for name in names {
@@ -380,6 +382,7 @@ impl<'a> SimulatedChangeAnswer<'a> {
             utilisation: new_statistics.summary.utilisation - old_statistics.summary.utilisation,
             makespan: new_statistics.summary.makespan - old_statistics.summary.makespan,
             classes: ByKind::from(classes),
+            // one minus the level of the interval of a `MeanChange`
             confidence: 0.95,
             shake,
             schedules,

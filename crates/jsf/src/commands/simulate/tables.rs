@@ -184,6 +184,7 @@ pub(crate) fn all_jobs_sections<'a>(
 /// How many jobs start under every formula.
 fn jobs_of_all(sides: &[&SimulationAnswer<'_>]) -> usize {
     let jobs = sides.iter().map(|side| side.statistics.summary.jobs);
+    // of an interrupted simulation no job is known never to start, so the sides may still differ
     jobs.min().unwrap_or(0)
 }
 
@@ -527,6 +528,7 @@ pub(crate) fn shares_section<'a>(sides: &[&'a SimulationAnswer<'a>]) -> Option<S
         }
         rows.push(cells);
     }
+    // by the distance in either direction, so that the last ones are those nearest to their shares
     let table = Table::from_rows(columns, rows).limit(RowLimit::First(MAX_GROUPS));
     Some(
         Section::new("use against shares")
@@ -691,6 +693,7 @@ fn with_spreads<'a>(
 /// The section with charts of how much of the machine is in use over time, and how many jobs wait,
 /// under one formula or under the old and the new one.
 fn with_course<'a>(section: Section<'a>, sides: &[&SimulationAnswer<'_>]) -> Section<'a> {
+    // where nobody waits, the line is at 0, and not in the middle of a range of one value
     let mut longest: f64 = 1.0;
     let (mut begin, mut end) = (i64::MAX, i64::MIN);
     for side in sides {

@@ -702,7 +702,7 @@ fn failing_jobs(workload: &Workload, errors: &EvaluationErrors, shares: &[Option
         of_these += jobs_of[&entity];
         have_no_shares &= matches!(shares.get(index), Some(share) if share.unwrap_or(0.0) <= 0.0);
     }
-    // then the entities are no reason, only more words
+    // then the entities are no reason, only more words; jobs without one have no name to give
     let says_nothing = jobs_of.len() == 1 || errors.jobs() == all;
     if says_nothing || names.len() > MAX_ENTITIES || names.contains(&"") {
         return part_of_jobs(errors.jobs(), all);
