@@ -588,8 +588,8 @@ jsf_status jsf_program_error_of_row(const jsf_program *program,
  * best first; all rows if there are fewer. The order is that of OpenPBS: scores are compared as
  * `float`, as `jsf_round_to_float32` rounds them, and of equal ones the lower row comes first, so
  * the rows are in the order of submission. NaN equals every score, which is not an order: the
- * result is then that of the sort in glibc, which OpenPBS uses. The call allocates memory, about
- * 32 bytes for each row, and starts no threads.
+ * result is then that of the sort in glibc, which OpenPBS uses. The call allocates memory, at most
+ * about 32 bytes for each row, and starts no threads.
  *
  * Errors: `JSF_STATUS_ARGUMENT`; nothing is written then.
  */
