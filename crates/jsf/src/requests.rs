@@ -416,6 +416,7 @@ impl AskedSite<'_> {
         let answer = CycleAnswer {
             formula: found.as_ref().map(|found| &*found.source.text),
             cycle: &cycle,
+            // JSON has all jobs, also where an estimate is asked for some
             jobs: &[],
             entities: &[],
             checked: None,

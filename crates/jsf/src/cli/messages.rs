@@ -166,6 +166,7 @@ impl Warnings {
 
     /// The lines of the answer.
     pub(crate) fn into_answer(mut self) -> Vec<String> {
+        // a value with a `Drop` gives up no field, and what it keeps would be warned of
         std::mem::take(&mut self.of_answer)
     }
 }
