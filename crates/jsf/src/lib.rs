@@ -10,7 +10,8 @@
 #![forbid(unsafe_code)]
 #![allow(
     non_camel_case_types,
-    reason = "`object!` names the type of each value after its key"
+    non_snake_case,
+    reason = "`object!` names fields and types after the keys of JSON"
 )]
 
 pub mod answer;

@@ -4,14 +4,13 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Severity, Span};
+use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Fix, Severity, Span};
 use jsf_openpbs::check::{Checked, JobCounts, Verdict};
 use jsf_openpbs::submission::{self, AnsweredBy};
 use jsf_site::FormulaText;
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
 
-use crate::answer::{Answer, CsvText, Format};
+use crate::answer::{Answer, CsvText, Format, object};
 use crate::view::document::{Document, DrawingStyle, Fact, Section};
 use crate::view::findings::{
     NO_FORMULA_IN_SLURM, brief_finding, draw_finding, limit_each_code, more_findings,
@@ -144,7 +143,7 @@ impl<'a> CheckAnswer<'a> {
     }
 
     /// The run as SARIF has it.
-    fn sarif(self) -> Value {
+    fn sarif(self) -> impl Serialize {
         let findings = &self.checked.findings;
         let mut codes = Code::ALL.to_vec();
         codes.retain(|code| findings.iter().any(|found| found.code == *code));
@@ -155,34 +154,38 @@ impl<'a> CheckAnswer<'a> {
         }
         let mut rules = Vec::new();
         for code in codes {
-            rules.push(json!({
-                "id": code.name(),
-                "shortDescription": { "text": code.title() },
-                "help": { "text": code.page(), "markdown": code.page() },
-                "defaultConfiguration": { "level": severity_word(code.severity()) },
-            }));
+            rules.push(object! {
+                defaultConfiguration: object! { level: severity_word(code.severity()) },
+                help: object! { markdown: code.page(), text: code.page() },
+                id: code.name(),
+                shortDescription: object! { text: code.title() },
+            });
         }
         let validation = &self.checked.validation;
-        json!({
-            "$schema": SCHEMA,
-            "version": "2.1.0",
-            "runs": [{
-                "tool": { "driver": {
-                    "name": "jsf",
-                    "version": env!("CARGO_PKG_VERSION"),
-                    "rules": rules,
-                }},
-                // the text too, as a formula of the command line is in no file
-                "artifacts": [{ "location": { "uri": source.uri }, "contents": { "text": source.whole } }],
-                "columnKind": "unicodeCodePoints",
-                "results": results,
-                "properties": {
-                    "accepted": validation.accepted,
-                    "pbsCode": validation.code,
-                    "crashesScheduler": self.checked.crashes_scheduler,
-                },
-            }],
-        })
+        // the text too, as a formula of the command line is in no file
+        let artifact = object! {
+            contents: object! { text: source.whole },
+            location: object! { uri: source.uri },
+        };
+        let run = object! {
+            artifacts: [artifact],
+            columnKind: "unicodeCodePoints",
+            properties: object! {
+                accepted: validation.accepted,
+                crashesScheduler: self.checked.crashes_scheduler,
+                pbsCode: validation.code,
+            },
+            results,
+            tool: object! {
+                driver: object! { name: "jsf", rules, version: env!("CARGO_PKG_VERSION") },
+            },
+        };
+        object! {
+            #[serde(rename = "$schema")]
+            schema: SCHEMA,
+            runs: [run],
+            version: "2.1.0",
+        }
     }
 }
 
@@ -244,70 +247,77 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn result(&self, found: &Diagnostic, codes: &[Code]) -> Value {
+    fn result(&self, found: &Diagnostic, codes: &[Code]) -> impl Serialize + use<> {
         let mut message = found.message.clone();
         if let Some(help) = &found.help {
             message += &format!("\n{help}");
         }
-        let mut result = json!({
-            "ruleId": found.code.name(),
-            "ruleIndex": codes.iter().position(|code| *code == found.code),
-            "level": severity_word(found.severity),
-            "message": { "text": message },
-            "locations": [{ "physicalLocation": self.location(found.span) }],
-        });
         let mut related = Vec::new();
         for label in &found.labels {
-            let location = self.location(label.span);
-            related
-                .push(json!({ "physicalLocation": location, "message": { "text": label.text } }));
+            related.push(object! {
+                message: object! { text: label.text.clone() },
+                physicalLocation: self.location(label.span),
+            });
         }
-        if !related.is_empty() {
-            result["relatedLocations"] = related.into();
+        object! {
+            #[serde(flatten)]
+            fixes: found.fix.as_ref().and_then(|fix| self.fixes(fix)),
+            level: severity_word(found.severity),
+            locations: [object! { physicalLocation: self.location(found.span) }],
+            message: object! { text: message },
+            #[serde(flatten)]
+            related: (!related.is_empty()).then_some(object! { relatedLocations: related }),
+            ruleId: found.code.name(),
+            ruleIndex: codes.iter().position(|code| *code == found.code),
         }
-        // a service may apply whatever is listed
-        if let Some(fix) = &found.fix
-            && fix.applicability != Applicability::DisplayOnly
-        {
-            let is_safe = fix.applicability == Applicability::Safe;
-            let meaning = if is_safe {
-                "safe: means the same"
-            } else {
-                "probably what was meant"
-            };
-            result["fixes"] = json!([{
-                "description": { "text": meaning },
-                "artifactChanges": [{
-                    "artifactLocation": { "uri": self.uri, "index": 0 },
-                    "replacements": [{
-                        "deletedRegion": self.region(fix.span),
-                        "insertedContent": { "text": fix.replacement },
-                    }],
-                }],
-            }]);
-        }
-        result
     }
 
-    fn location(&self, span: Span) -> Value {
-        json!({ "artifactLocation": { "uri": self.uri, "index": 0 }, "region": self.region(span) })
+    /// A fix that may be applied.
+    fn fixes(&self, fix: &Fix) -> Option<impl Serialize + use<>> {
+        let meaning = match fix.applicability {
+            Applicability::Safe => "safe: means the same",
+            // a service may apply whatever is listed
+            Applicability::DisplayOnly => return None,
+            _ => "probably what was meant",
+        };
+        let replacement = object! {
+            deletedRegion: self.region(fix.span),
+            insertedContent: object! { text: fix.replacement.clone() },
+        };
+        let change = object! {
+            artifactLocation: self.artifact_location(),
+            replacements: [replacement],
+        };
+        let fix = object! {
+            artifactChanges: [change],
+            description: object! { text: meaning },
+        };
+        Some(object! { fixes: [fix] })
+    }
+
+    fn artifact_location(&self) -> impl Serialize + use<> {
+        object! { index: 0, uri: self.uri.clone() }
+    }
+
+    fn location(&self, span: Span) -> impl Serialize + use<> {
+        object! { artifactLocation: self.artifact_location(), region: self.region(span) }
     }
 
     /// Lines and columns count from 1, columns and characters in code points, bytes and characters
     /// from 0.
-    fn region(&self, span: Span) -> Value {
+    fn region(&self, span: Span) -> impl Serialize + use<> {
         let Range { start, end } = range_in_written(self.formula, span);
         let [first, last] = [start, end].map(|at| self.place(at));
-        json!({
-            "startLine": first.line,
-            "startColumn": first.column,
-            "endLine": last.line,
-            "endColumn": last.column,
-            "charOffset": first.characters,
-            "charLength": last.characters - first.characters,
-            "byteOffset": self.formula.before.len() + start,
-            "byteLength": end - start,
-        })
+        object! {
+            byteLength: end - start,
+            byteOffset: self.formula.before.len() + start,
+            charLength: last.characters - first.characters,
+            charOffset: first.characters,
+            endColumn: last.column,
+            endLine: last.line,
+            startColumn: first.column,
+            startLine: first.line,
+        }
     }
 
     /// The place of a byte of the formula as the document has it.
