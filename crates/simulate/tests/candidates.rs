@@ -2,13 +2,12 @@
 //! that are sorted.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use job_sort_formula::{Formula, Schema};
-use jsf_openpbs::cycle::{CycleRules, Limit, Machine};
+use jsf_openpbs::cycle::{CycleJob, CycleRules, Limit, Machine, Request};
 use jsf_openpbs::files::queues::LimitKind;
-use jsf_simulate::{
-    LoggedJob, OrderRules, Requests, SimulationRules, Workload, WorkloadBuilder, simulate,
-};
+use jsf_simulate::{LoggedJob, OrderRules, SimulationRules, Workload, WorkloadBuilder, simulate};
 use jsf_testing::random::Generator;
 
 const QUEUES: [&str; 3] = ["short", "long", "gpu"];
@@ -62,14 +61,16 @@ fn random_machine(
     generator: &mut Generator,
     workload: &Workload,
     processors: i64,
-) -> (Machine, Requests) {
-    let jobs = workload.jobs();
+) -> (Machine, Vec<CycleJob>) {
     match generator.below(3) {
-        0 => (Machine::new(&[vec![processors]]), Requests::default()),
+        0 => (Machine::new(&[vec![processors]]), Vec::new()),
         1 => {
-            let gpus = jobs.iter().map(|_| generator.below(3) as f64).collect();
-            let requests = Requests::of_one_chunk(workload, 2, &[Some(gpus)]);
-            (Machine::new(&[vec![processors, 2]]), requests)
+            let jobs = workload.cycle_jobs(|job| {
+                let job = workload.jobs()[job];
+                let amounts = vec![job.processors.into(), generator.below(3) as i64];
+                Arc::new(Request::of_one_chunk(amounts, job.queue))
+            });
+            (Machine::new(&[vec![processors, 2]]), jobs)
         }
         _ => {
             let pools: Vec<Vec<u32>> = (0..workload.queues().len())
@@ -77,7 +78,7 @@ fn random_machine(
                 .collect();
             let mut machine = Machine::new(&[vec![processors], vec![processors]]);
             machine.pool_lists = pools;
-            (machine, Requests::default())
+            (machine, Vec::new())
         }
     }
 }
@@ -101,7 +102,7 @@ fn random_limit(generator: &mut Generator, queues: u64) -> Limit {
 
 fn random_rules(generator: &mut Generator, workload: &Workload) -> SimulationRules {
     let processors = 1 + generator.below(10);
-    let (machine, requests) = random_machine(generator, workload, processors as i64);
+    let (machine, jobs) = random_machine(generator, workload, processors as i64);
     let queues = workload.queues().len() as u64;
     let queue_depths = match generator.below(4) {
         0 => (0..queues)
@@ -133,7 +134,7 @@ fn random_rules(generator: &mut Generator, workload: &Workload) -> SimulationRul
     };
     SimulationRules {
         machine,
-        requests,
+        jobs,
         cycle,
         order,
         limits,

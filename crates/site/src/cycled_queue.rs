@@ -15,7 +15,7 @@ use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::amounts::Time;
 use jsf_openpbs::amounts::{ArrayIndices, array_and_index};
 use jsf_openpbs::cycle::{
-    CycleEvent, JobSource, Limit, MAX_CHANGES, PreemptionMethod, Refusal, Shortage, Times,
+    CycleEvent, Limit, MAX_CHANGES, PreemptionMethod, Refusal, Shortage, Times,
 };
 use jsf_openpbs::files::queues::LimitKind;
 use jsf_openpbs::order::NotConsidered;
@@ -812,7 +812,7 @@ impl JobInWords<'_> {
         match refusal {
             Refusal::TooLarge => {
                 let machine = &self.machine.machine;
-                let request = self.machine.jobs.job(self.row as u32).request;
+                let request = &self.machine.jobs[self.row].request;
                 let mut lists = request.pool_lists.iter();
                 if let Some(chunk) = lists.position(|&list| machine.pool_list(list).is_empty()) {
                     let (queue, with) = (&self.job.queue, self.with_values(chunk));
@@ -955,7 +955,7 @@ impl JobInWords<'_> {
         let amount = limit.amount.unwrap_or(0);
         let name = self.name(amount);
         let most = limit.generic.unwrap_or(0);
-        let asked = self.machine.jobs.job(self.row as u32).request.counted[amount];
+        let asked = self.machine.jobs[self.row].request.counted[amount];
         let never = if asked > most { "can never run: " } else { "" };
         let (asked, most) = (self.amount(name, asked), self.amount(name, most));
         let name = resource_in_words(name);

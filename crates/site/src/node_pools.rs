@@ -29,15 +29,18 @@ const OCCUPATION: &str = "";
 /// The most seconds between the documents of jobs and nodes of which both are of one moment.
 const MAX_APART: u64 = 300;
 
-/// The pools of the machine: one for each usable node, or one in all.
+/// The pools of the machine: one for each usable node, or one in all, and for a simulation also one
+/// for the nodes of each queue.
 #[derive(Default)]
 pub struct Pools {
     /// The amounts of each pool.
     pub names: Vec<Box<str>>,
     pub pools: Vec<Vec<i64>>,
+    /// Pool by pool, the queue that has it for itself.
+    queues: Vec<Option<Box<str>>>,
     /// Pool by pool, its host.
     pub hosts: Vec<u32>,
-    /// Pool by pool, its node; empty if only processors are counted.
+    /// Pool by pool, its node; empty if nodes are not told apart.
     pub nodes: Vec<Node>,
     pool_of_node: HashMap<Box<str>, u32>,
     /// The pools with what reservations have, which follow those of the nodes, by their queues and
@@ -91,23 +94,45 @@ impl Site {
 }
 
 impl Pools {
+    /// One count of processors.
+    pub fn of_processors(processors: u32) -> Self {
+        Self {
+            names: vec![PROCESSORS.into()],
+            pools: vec![vec![processors.into()]],
+            queues: vec![None],
+            hosts: vec![0],
+            ..Self::default()
+        }
+    }
+
+    /// One pool for the nodes that no queue has for itself, and one for those of each queue that has
+    /// some.
+    pub fn merged(site: &Site, nodes: &[&Node]) -> Result<Self, SiteError> {
+        let mut made = Self::of_processors(0);
+        made.names.extend(site.counted_resources()?);
+        made.pools[0].resize(made.names.len(), 0);
+        for node in nodes {
+            let known = made.queues.iter().position(|queue| *queue == node.queue);
+            let pool = known.unwrap_or(made.pools.len());
+            if known.is_none() {
+                made.pools.push(vec![0; made.names.len()]);
+                made.queues.push(node.queue.clone());
+                made.hosts.push(pool as u32);
+            }
+            for (sum, name) in made.pools[pool].iter_mut().zip(&made.names) {
+                *sum = sum.saturating_add(amount_on(node, name));
+            }
+        }
+        Ok(made)
+    }
+
     /// The pools for jobs of a moment.
     pub fn new(
         site: &Site,
         jobs: &[QueuedJob],
         timestamp: Option<i64>,
-        processors: Option<u32>,
         reservations: &Reservations,
     ) -> Result<Self, SiteError> {
-        let names = vec![PROCESSORS.into()];
-        if let Some(processors) = processors {
-            return Ok(Self {
-                names,
-                pools: vec![vec![processors.into()]],
-                hosts: vec![0],
-                ..Self::default()
-            });
-        }
         let Some(nodes) = site.nodes()? else {
             return Err(SiteError::missing(
                 "the nodes are not known: ",
@@ -115,7 +140,7 @@ impl Pools {
             ));
         };
         let mut made = Self {
-            names,
+            names: vec![PROCESSORS.into()],
             other_attributes: nodes.other_attributes.clone(),
             ..Self::default()
         };
@@ -153,19 +178,18 @@ impl Pools {
             let Some(amounts) = self.reserved(reservation, pool) else {
                 continue;
             };
-            let node = Node {
-                queue: Some(queue.clone()),
-                ..self.nodes[pool].clone()
-            };
+            let node = self.nodes[pool].clone();
             let key = (queue.clone(), node.name.clone());
             self.pool_of_reserved.insert(key, self.pools.len() as u32);
             let mut host = self.hosts.last().copied().unwrap_or_default();
-            if let Some(last) = self.nodes.last()
-                && (&last.host, &last.queue) != (&node.host, &node.queue)
+            let queue = Some(queue.clone());
+            if let (Some(last), Some(last_queue)) = (self.nodes.last(), self.queues.last())
+                && (&last.host, last_queue) != (&node.host, &queue)
             {
                 host += 1;
             }
             self.hosts.push(host);
+            self.queues.push(queue);
             self.nodes.push(node);
             self.pools.push(amounts);
         }
@@ -250,6 +274,7 @@ impl Pools {
         let pool = self.pools.len() as u32;
         self.pool_of_node.insert(node.name.clone(), pool);
         self.hosts.push(host);
+        self.queues.push(node.queue.clone());
         self.nodes.push(node.clone());
         let in_use = node.assigned.get(PROCESSORS).copied();
         self.in_use.push(in_use.unwrap_or(0).max(0));
@@ -265,9 +290,12 @@ impl Pools {
 
     /// The keys by which nodes are ordered before each job is placed (`node_sort_key`).
     pub fn order(&self, keys: &[NodeSortKey]) -> Vec<PoolOrder> {
-        let nodes = &self.nodes[..self.of_nodes().min(self.nodes.len())];
-        let has_no_priorities = nodes.iter().all(|node| node.priority == 0);
         let mut order = Vec::new();
+        if self.nodes.is_empty() {
+            return order;
+        }
+        let nodes = &self.nodes[..self.of_nodes()];
+        let has_no_priorities = nodes.iter().all(|node| node.priority == 0);
         for NodeSortKey { key, amount } in keys {
             let is_priority = key.name == "sort_priority";
             // the nodes stay as they are listed
@@ -629,13 +657,10 @@ impl<'a> Places<'a> {
 
 /// The pools of the nodes that a queue has for itself, else of those that no queue has.
 fn pools_of_queue(pools: &Pools, queue: &str) -> Vec<u32> {
-    if pools.nodes.is_empty() {
-        return (0..pools.pools.len() as u32).collect();
-    }
     let mut own = Vec::new();
     let mut open = Vec::new();
-    for (node, pool) in pools.nodes.iter().zip(0..) {
-        match &node.queue {
+    for (of_queue, pool) in pools.queues.iter().zip(0..) {
+        match of_queue {
             Some(name) if **name == *queue => own.push(pool),
             Some(_) => {}
             None => open.push(pool),

@@ -1,22 +1,21 @@
 //! The machine and the rules of a simulation at a site.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use job_sort_formula::diagnostic::Need;
 use jsf_ingest::QueuedJob;
 use jsf_openpbs::amounts::AmountSource;
 use jsf_openpbs::amounts::{Chunk, array_and_index};
-use jsf_openpbs::cycle::{CycleRules, Limit, Machine, PreemptionLevels, Times};
-use jsf_openpbs::files::nodes::Node;
+use jsf_openpbs::cycle::{CycleJob, CycleRules, Limit, Machine, PreemptionLevels, Times};
 use jsf_openpbs::files::sched_priv::SortFirst;
 use jsf_simulate::{
-    Backfill, MAX_RUN_SUBJOBS, NonPrimeRules, OrderRules, Requests, SimulationRules, UsageMeasure,
-    Workload,
+    Backfill, MAX_RUN_SUBJOBS, NonPrimeRules, OrderRules, SimulationRules, UsageMeasure, Workload,
 };
 use serde::Serialize;
 
 use crate::cycle_rules::{LimitedNames, Reservations, limit_of_subjobs, starts_in_words};
-use crate::node_pools::{PROCESSORS, Places, Pools, amount_on};
+use crate::node_pools::{PROCESSORS, Places, Pools};
 use crate::simulation::is_always_known;
 use crate::{LeftOut, Role, Site, SiteError};
 
@@ -67,8 +66,8 @@ pub struct Counted {
     pub names: Vec<Box<str>>,
     pub machine: Machine,
     pub source: ProcessorsSource,
-    /// What the jobs ask for of these.
-    pub requests: Requests,
+    /// The jobs, with what they ask for of these.
+    pub jobs: Vec<CycleJob>,
     /// The jobs that are placed by their `select`.
     pub placed_jobs: usize,
     /// What of the nodes and of the chunks of jobs the simulation does without.
@@ -107,7 +106,7 @@ impl Site {
     pub(crate) fn simulation_rules(
         &self,
         workload: &Workload,
-        counted: Counted,
+        mut counted: Counted,
         backfill: Option<Backfill>,
         times: Times,
     ) -> SimulationRules {
@@ -130,12 +129,10 @@ impl Site {
             ..self.simulated_cycle(queues, backfill)
         };
         let mut limits = self.cycle_limits(&limited);
-        let (arrays, of_arrays) = limited_arrays(workload);
-        limits.extend(of_arrays);
+        limits.extend(limit_arrays(workload, &mut counted.jobs));
         SimulationRules {
             machine: counted.machine,
-            requests: counted.requests,
-            arrays,
+            jobs: counted.jobs,
             cycle,
             order: self.simulated_order(workload),
             non_prime: None,
@@ -185,53 +182,71 @@ impl Site {
     }
 
     /// The machine: the number of processors that is given, else the site's nodes, else the machine
-    /// of the log. The hosts of nodes are told apart only where the log has chunks.
+    /// of the log. The nodes are told apart only where the log has chunks.
     pub(crate) fn counted(
         &self,
         workload: &Workload,
         processors: Option<u32>,
     ) -> Result<Counted, SiteError> {
+        let all = workload.jobs().len();
+        let jobs = workload.jobs().iter();
+        let with_chunks = jobs.filter(|job| !workload.chunks(job).0.is_empty());
+        let mut placed_jobs = with_chunks.count();
+        if processors.is_some() || !self.files.has(Role::Nodes) {
+            placed_jobs = 0;
+        }
         let queues = workload.queues();
-        let mut names: Vec<Box<str>> = vec![PROCESSORS.into()];
+        let amounts = self.with_limited(self.counted_resources()?, queues);
+        let (distinct, of_jobs) = self.queued_jobs(workload, &amounts, placed_jobs > 0);
         let mut left_out = Vec::new();
-        let one_count = |processors: u32| Machine::new(&[vec![processors.into()]]);
-        let (machine, source) = if let Some(processors) = processors {
-            (one_count(processors), ProcessorsSource::Given)
-        } else if let Some(placed) = self.placed(workload)? {
-            return Ok(placed);
+        let (pools, source) = if let Some(processors) = processors {
+            (Pools::of_processors(processors), ProcessorsSource::Given)
+        } else if placed_jobs > 0 {
+            let pools = Pools::new(self, &distinct, None, &Reservations::default())?;
+            let mut jobs = Vec::with_capacity(all);
+            for &job in &of_jobs {
+                jobs.push(&distinct[job as usize]);
+            }
+            left_out = pools.left_out(self, &jobs);
+            left_out.extend(LeftOut::of_some_jobs([(
+                "chunks of jobs without `select` in the log (each is placed as one)",
+                all - placed_jobs,
+            )]));
+            (pools, ProcessorsSource::Nodes)
         } else if let Some(nodes) = self.nodes()? {
-            names.extend(self.counted_resources()?);
             let usable = self.usable_nodes(&nodes, &Reservations::default());
             if usable.iter().any(|node| node.host != usable[0].host) {
                 left_out.push(LeftOut {
                     what: "the hosts of jobs without `select` in the log".to_owned(),
-                    jobs: workload.jobs().len(),
+                    jobs: all,
                 });
             }
-            (machine(&usable, &names, queues), ProcessorsSource::Nodes)
+            (Pools::merged(self, &usable)?, ProcessorsSource::Nodes)
         } else if let Some(slurm) = &self.slurm
             && let Some(processors) = slurm.cluster.usable_processors()
         {
-            (one_count(processors), ProcessorsSource::Nodes)
+            (Pools::of_processors(processors), ProcessorsSource::Nodes)
         } else if let Some(processors) = workload.machine_processors {
-            (one_count(processors), ProcessorsSource::Log)
+            (Pools::of_processors(processors), ProcessorsSource::Log)
         } else {
             return Err(SiteError::missing(
                 "the number of processors is not known: no log has `; MaxProcs: N` in its header; ",
                 Need::Processors,
             ));
         };
-        let names = self.with_limited(names, queues);
-        let mut columns = Vec::new();
-        for name in &names[1..] {
-            columns.push(workload.amounts_of(name));
+        let mut places = Places::new(self, &pools, queues);
+        let mut requests = Vec::with_capacity(distinct.len());
+        for job in &distinct {
+            let queue = queues.iter().position(|queue| *queue == job.queue);
+            requests.push(Arc::new(places.request(queue.unwrap_or(0), job)));
         }
+        let (machine, names) = places.machine();
         Ok(Counted {
             names,
-            requests: Requests::of_one_chunk(workload, machine.amounts, &columns),
             machine,
             source,
-            placed_jobs: 0,
+            jobs: workload.cycle_jobs(|job| requests[of_jobs[job] as usize].clone()),
+            placed_jobs,
             left_out,
         })
     }
@@ -342,50 +357,14 @@ impl Site {
         LeftOut::of_all_jobs(found, jobs)
     }
 
-    /// The nodes as a machine on which the jobs of a workload are placed; `None` without nodes, and
-    /// if the log says of no job which chunks it asks for.
-    pub(crate) fn placed(&self, workload: &Workload) -> Result<Option<Counted>, SiteError> {
-        let jobs = workload.jobs().iter();
-        let without_chunks = jobs.filter(|job| workload.chunks(job).0.is_empty()).count();
-        if without_chunks == workload.jobs().len() || !self.files.has(Role::Nodes) {
-            return Ok(None);
-        }
-        let queues = workload.queues();
-        let amounts = self.with_limited(self.counted_resources()?, queues);
-        let (distinct, of_jobs) = self.queued_jobs(workload, &amounts);
-        let pools = Pools::new(self, &distinct, None, None, &Reservations::default())?;
-        let mut places = Places::new(self, &pools, queues);
-        let mut requests = Vec::with_capacity(distinct.len());
-        for job in &distinct {
-            let queue = queues.iter().position(|queue| *queue == job.queue);
-            requests.push(places.request(queue.unwrap_or(0), job));
-        }
-        let (machine, names) = places.machine();
-        let mut jobs = Vec::with_capacity(of_jobs.len());
-        for &job in &of_jobs {
-            jobs.push(&distinct[job as usize]);
-        }
-        let mut left_out = pools.left_out(self, &jobs);
-        left_out.extend(LeftOut::of_some_jobs([(
-            "chunks of jobs without `select` in the log (each is placed as one)",
-            without_chunks,
-        )]));
-        Ok(Some(Counted {
-            names,
-            machine,
-            source: ProcessorsSource::Nodes,
-            requests: Requests {
-                distinct: requests,
-                of_jobs,
-            },
-            placed_jobs: workload.jobs().len() - without_chunks,
-            left_out,
-        }))
-    }
-
     /// The jobs of a log as a cycle reads them, those that are alike once; and job by job, which of
-    /// these it is.
-    fn queued_jobs(&self, workload: &Workload, amounts: &[Box<str>]) -> (Vec<QueuedJob>, Vec<u32>) {
+    /// these it is. Their chunks are of use only where they are placed.
+    fn queued_jobs(
+        &self,
+        workload: &Workload,
+        amounts: &[Box<str>],
+        takes_chunks: bool,
+    ) -> (Vec<QueuedJob>, Vec<u32>) {
         let mut columns = Vec::new();
         for name in amounts {
             if **name != *PROCESSORS
@@ -395,88 +374,61 @@ impl Site {
             }
         }
         let mut distinct = Vec::new();
-        let mut known: HashMap<(u32, u32, u32, Vec<i64>), u32> = HashMap::new();
+        let mut known = HashMap::new();
         let mut job_amounts = Vec::with_capacity(workload.jobs().len());
         for (index, job) in workload.jobs().iter().enumerate() {
             let mut amounts = Vec::with_capacity(columns.len());
             for (_, column) in &columns {
                 amounts.push(column[index].ceil() as i64);
             }
-            let key = (job.queue, job.chunks, job.processors, amounts);
+            let chunks = takes_chunks.then(|| workload.chunks(job));
+            let key = (job.queue, chunks, job.processors, amounts);
             let next = distinct.len() as u32;
-            job_amounts.push(*known.entry(key).or_insert_with_key(|(.., amounts)| {
-                let (select, place) = workload.chunks(job);
-                let mut named = BTreeMap::new();
-                for ((name, _), &amount) in columns.iter().zip(amounts) {
-                    if amount > 0 {
-                        named.insert((*name).clone(), amount);
+            job_amounts.push(*known.entry(key).or_insert_with_key(
+                |(_, chunks, _, amounts): &(_, _, _, Vec<i64>)| {
+                    let (select, place) = chunks.unwrap_or_default();
+                    let mut named = BTreeMap::new();
+                    for ((name, _), &amount) in columns.iter().zip(amounts) {
+                        if amount > 0 {
+                            named.insert((*name).clone(), amount);
+                        }
                     }
-                }
-                let mut chunks = Vec::new();
-                if !select.is_empty() {
-                    chunks = Chunk::read_select(select, AmountSource::Server, &self.schema);
-                }
-                distinct.push(QueuedJob {
-                    queue: workload.queues()[job.queue as usize].clone(),
-                    ncpus: Some(job.processors.into()),
-                    chunks,
-                    place: place.into(),
-                    amounts: named,
-                    ..QueuedJob::default()
-                });
-                next
-            }));
+                    let mut chunks = Vec::new();
+                    if !select.is_empty() {
+                        chunks = Chunk::read_select(select, AmountSource::Server, &self.schema);
+                    }
+                    distinct.push(QueuedJob {
+                        queue: workload.queues()[job.queue as usize].clone(),
+                        ncpus: Some(job.processors.into()),
+                        chunks,
+                        place: place.into(),
+                        amounts: named,
+                        ..QueuedJob::default()
+                    });
+                    next
+                },
+            ));
         }
         (distinct, job_amounts)
     }
 }
 
-/// A machine of one pool for the nodes that no queue has for itself, and one for those of each
-/// queue that has some.
-fn machine(nodes: &[&Node], names: &[Box<str>], queues: &[Box<str>]) -> Machine {
-    let mut pools: Vec<Vec<i64>> = vec![vec![0; names.len()]];
-    let mut pool_of_queue: BTreeMap<&str, usize> = BTreeMap::new();
-    for node in nodes {
-        let pool = match node.queue.as_deref() {
-            None => 0,
-            Some(queue) => *pool_of_queue.entry(queue).or_insert(pools.len()),
-        };
-        if pool == pools.len() {
-            pools.push(vec![0; names.len()]);
-        }
-        for (sum, name) in pools[pool].iter_mut().zip(names) {
-            *sum = sum.saturating_add(amount_on(node, name));
-        }
-    }
-    let mut pools_of_queues: Vec<Vec<u32>> = Vec::new();
-    for queue in queues {
-        let pool = pool_of_queue.get(&**queue).copied().unwrap_or(0);
-        pools_of_queues.push(vec![pool as u32]);
-    }
-    pools_of_queues.push(vec![0]);
-    let mut machine = Machine::new(&pools);
-    machine.pool_lists = pools_of_queues;
-    machine
-}
-
-/// The array of each subjob, and the limit of those that run at a time, if the log says how many
-/// may.
-fn limited_arrays(workload: &Workload) -> (Vec<Option<u32>>, Option<Limit>) {
+/// Sets the array of each subjob, if the log says how many of it may run at a time. Returns the limit.
+fn limit_arrays(workload: &Workload, jobs: &mut [CycleJob]) -> Option<Limit> {
     let most = workload.amounts_of(MAX_RUN_SUBJOBS).unwrap_or_default();
     let mut arrays: HashMap<String, u32> = HashMap::new();
     let mut named = HashMap::new();
-    let mut job_limits = vec![None; most.len()];
-    for (job, &most) in most.iter().enumerate() {
+    for (index, &most) in most.iter().enumerate() {
         if most > 0.0
-            && let Some((array, _)) = array_and_index(workload.id(job))
+            && let Some((array, _)) = array_and_index(workload.id(index))
         {
             let next = arrays.len() as u32;
-            let index = *arrays.entry(array).or_insert(next);
-            named.insert(index, most as i64);
-            job_limits[job] = Some(index);
+            let array = *arrays.entry(array).or_insert(next);
+            named.insert(array, most as i64);
+            jobs[index].array = Some(array);
         }
     }
-    (job_limits, limit_of_subjobs(named))
+    limit_of_subjobs(named)
 }
 
 /// The name of a formula for what a key of `job_sort_key` orders by.

@@ -12,11 +12,10 @@ use job_sort_formula::rank::Scores;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::amounts::array_and_index;
 use jsf_openpbs::cycle::{
-    AdvanceReservation, Cycle, CycleEvent, CycleJob, CycleRules, JobSource, Limit, Limits, Machine,
-    Part, Placement, PreemptionJob, PreemptionLevels, PreemptionMethod, Request, SuspendedJob,
+    AdvanceReservation, Cycle, CycleEvent, CycleJob, CycleRules, Limit, Limits, Machine, Part,
+    Placement, PreemptionJob, PreemptionLevels, PreemptionMethod, Request, SuspendedJob,
     UNLIMITED_WALLTIME,
 };
-use jsf_openpbs::files::nodes::ListedReservation;
 use jsf_openpbs::files::queues::LimitKind;
 use jsf_openpbs::files::queues::whole_amount;
 use jsf_openpbs::order::Order;
@@ -33,41 +32,12 @@ pub struct CycleMachine {
     pub machine: Machine,
     pub limits: Limits,
     pub rules: CycleRules,
-    pub jobs: RequestedJobs,
+    /// The jobs of the table, then what keeps the places of reservations.
+    pub jobs: Vec<CycleJob>,
     pub pools: Pools,
     pub reservations: Reservations,
     /// The amounts of the machine, then those that only limits count.
     pub amounts: Vec<Box<str>>,
-}
-
-/// The jobs of a table, with what each asks for; their indices are their rows.
-pub struct RequestedJobs(Vec<RequestedJob>);
-
-struct RequestedJob {
-    request: Request,
-    /// The rest, which has no request.
-    job: CycleJob<'static>,
-}
-
-impl RequestedJob {
-    /// What keeps the places of a reservation.
-    fn of_reservation(reservation: &ListedReservation) -> Self {
-        Self {
-            request: Request::default(),
-            job: CycleJob {
-                is_reservation: true,
-                walltime: reservation.end - reservation.start,
-                ..CycleJob::default()
-            },
-        }
-    }
-}
-
-impl JobSource for RequestedJobs {
-    fn job(&self, index: u32) -> CycleJob<'_> {
-        let RequestedJob { request, job } = &self.0[index as usize];
-        CycleJob { request, ..*job }
-    }
 }
 
 /// The jobs of a table with what orders them.
@@ -128,31 +98,26 @@ impl CycleMachine {
             queues.push((&**queue).into());
         }
         let reservations = Reservations::read(site, &cycle.clock, at)?;
-        let pools = Pools::new(
-            site,
-            &cycle.jobs,
-            cycle.timestamp,
-            processors,
-            &reservations,
-        )?;
+        let pools = match processors {
+            Some(processors) => Pools::of_processors(processors),
+            None => Pools::new(site, &cycle.jobs, cycle.timestamp, &reservations)?,
+        };
         let mut places = Places::new(site, &pools, &queues);
         let [mut users, mut groups, mut projects] =
             [Names::default(), Names::default(), Names::default()];
         let mut jobs = Vec::with_capacity(cycle.jobs.len());
         for (row, job) in cycle.jobs.iter().enumerate() {
-            jobs.push(RequestedJob {
-                request: places.request(table.queue_index(row), job),
-                job: CycleJob {
-                    walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
-                    queue: table.queue_index(row) as u32,
-                    user: users.index(&job.user),
-                    group: groups.index(&job.group),
-                    project: projects.index(&job.project),
-                    array: array_row(table, job, row),
-                    // the scheduler promises no start to jobs of reservations
-                    can_be_reserved: job.is_topjob_eligible && !reservations.has_queue(&job.queue),
-                    ..CycleJob::default()
-                },
+            jobs.push(CycleJob {
+                request: places.request(table.queue_index(row), job).into(),
+                walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
+                queue: table.queue_index(row) as u32,
+                user: users.index(&job.user),
+                group: groups.index(&job.group),
+                project: projects.index(&job.project),
+                array: array_row(table, job, row),
+                // the scheduler promises no start to jobs of reservations
+                can_be_reserved: job.is_topjob_eligible && !reservations.has_queue(&job.queue),
+                is_reservation: false,
             });
         }
         let mut advance = Vec::new();
@@ -165,10 +130,13 @@ impl CycleMachine {
                     end: reservation.end,
                     placement: pools.placement(reservation),
                 });
-                jobs.push(RequestedJob::of_reservation(reservation));
+                jobs.push(CycleJob {
+                    is_reservation: true,
+                    walltime: reservation.end - reservation.start,
+                    ..CycleJob::default()
+                });
             }
         }
-        let jobs = RequestedJobs(jobs);
         let limited = LimitedNames {
             queues: &queues,
             users: users.names(),
@@ -243,18 +211,18 @@ impl CycleMachine {
             if !matches!(table.state(row), JobState::Running | JobState::Exiting) {
                 continue;
             }
-            let requested = self.jobs.job(row as u32);
+            let walltime = self.jobs[row].walltime;
             if job.stime.is_none() {
                 without_start.push(table.id(row));
             }
             let start = job.stime.unwrap_or(latest_start);
-            let end = start.saturating_add(requested.walltime);
+            let end = start.saturating_add(walltime);
             if job.placed.is_empty() && self.machine.pools() > 1 {
                 without_place.push(table.id(row));
                 unplaced.push(Unplaced { row, end });
                 continue;
             }
-            let placement = self.placement(job, &requested);
+            let placement = self.placement(job, row);
             self.run(row, placement, end);
         }
         for (attribute, jobs, assumption) in [
@@ -284,8 +252,8 @@ impl CycleMachine {
     fn run_unplaced(&mut self, unplaced: Vec<Unplaced>, warnings: &mut Vec<Message>) {
         let mut unexplained = self.machine.unexplained(&self.pools.in_use);
         for Unplaced { row, end } in unplaced {
-            let job = self.jobs.job(row as u32);
-            let placement = self.machine.place_running(&mut unexplained, job.request);
+            let request = &self.jobs[row].request;
+            let placement = self.machine.place_running(&mut unexplained, request);
             self.run(row, placement, end);
         }
         // whoever holds them, a job that was started there would find them taken
@@ -303,23 +271,24 @@ impl CycleMachine {
 
     /// Puts a running job on the machine until its walltime ends.
     fn run(&mut self, row: usize, placement: Placement, end: i64) {
-        let job = self.jobs.job(row as u32);
+        let job = &self.jobs[row];
         self.machine.start(row as u32, placement, end);
-        self.limits.start(&job);
-        self.rules.levels.soft_limits.start(&job);
+        self.limits.start(job);
+        self.rules.levels.soft_limits.start(job);
     }
 
     /// Where a running job is, as far as the document says.
-    pub fn placement(&self, job: &QueuedJob, requested: &CycleJob<'_>) -> Placement {
+    fn placement(&self, job: &QueuedJob, row: usize) -> Placement {
+        let request = &self.jobs[row].request;
         let names = &self.pools.names;
         let mut parts = Vec::new();
         if self.machine.pools() == 1 {
-            let total = (0..names.len()).map(|amount| requested.request.total(amount));
+            let total = (0..names.len()).map(|amount| request.total(amount));
             parts.push(Part {
                 pool: 0,
                 amounts: total.collect(),
             });
-            return self.machine.occupied(parts, requested.request);
+            return self.machine.occupied(parts, request);
         }
         for chunk in &job.placed {
             if let Some(pool) = self.pools.pool_of(&job.queue, &chunk.node) {
@@ -327,7 +296,7 @@ impl CycleMachine {
                 parts.push(Part { pool, amounts });
             }
         }
-        self.machine.occupied(parts, requested.request)
+        self.machine.occupied(parts, request)
     }
 }
 
@@ -527,13 +496,13 @@ impl CycleMachine {
 
     /// A suspended job keeps what it did not give back.
     fn suspended(&mut self, levels: &PreemptionLevels, row: u32, job: &QueuedJob) -> SuspendedJob {
-        let requested = self.jobs.job(row);
-        let placement = self.placement(job, &requested);
+        let walltime = self.jobs[row as usize].walltime;
+        let placement = self.placement(job, row as usize);
         let released = levels.released(&placement);
         self.machine.exchange(&released, &placement);
         let used = job.used_walltime.unwrap_or(0).max(0);
         SuspendedJob {
-            left: requested.walltime.saturating_sub(used).max(0),
+            left: walltime.saturating_sub(used).max(0),
             placement,
             released,
         }
@@ -546,7 +515,7 @@ impl CycleMachine {
         row: u32,
         job: &'j QueuedJob,
     ) -> JobClass<'j> {
-        let requested = self.jobs.job(row);
+        let requested = &self.jobs[row as usize];
         let queue = requested.queue;
         let (hard, soft) = (&self.limits, &levels.soft_limits);
         let is_limited = hard.has_queue(queue) || soft.has_queue(queue);
@@ -556,7 +525,7 @@ impl CycleMachine {
             (LimitKind::Project, requested.project),
         ];
         JobClass {
-            request: requested.request,
+            request: &requested.request,
             walltime: requested.walltime,
             targets: text(job, TARGETS),
             queue: is_limited.then_some(queue),

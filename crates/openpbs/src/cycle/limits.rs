@@ -43,7 +43,7 @@ impl Limit {
     }
 
     /// The one of a job that the limit counts; `None` if the limit does not concern the job.
-    fn subject(&self, job: &CycleJob<'_>) -> Option<u32> {
+    fn subject(&self, job: &CycleJob) -> Option<u32> {
         if job.is_reservation || !self.is_for_queue(job.queue) {
             return None;
         }
@@ -60,7 +60,7 @@ impl Limit {
         self.queue.is_none() || self.queue == Some(queue)
     }
 
-    fn counted(&self, job: &CycleJob<'_>) -> i64 {
+    fn counted(&self, job: &CycleJob) -> i64 {
         match self.amount {
             Some(amount) => job.request.counted[amount],
             None => 1,
@@ -69,14 +69,14 @@ impl Limit {
 
     /// What the limit leaves of those whose jobs are counted with a job; `None` if it does not limit
     /// them.
-    fn left(&self, used: &HashMap<u32, i64>, job: &CycleJob<'_>) -> Option<i64> {
+    fn left(&self, used: &HashMap<u32, i64>, job: &CycleJob) -> Option<i64> {
         let subject = self.subject(job)?;
         let most = self.named.get(&subject).copied().or(self.generic)?;
         Some(most.saturating_sub(*used.get(&subject).unwrap_or(&0)))
     }
 
     /// Whether the limit counts two jobs together.
-    pub(super) fn counts_with(&self, job: &CycleJob<'_>, other: &CycleJob<'_>) -> bool {
+    pub(super) fn counts_with(&self, job: &CycleJob, other: &CycleJob) -> bool {
         let subject = self.subject(job);
         subject.is_some() && subject == self.subject(other) && self.counted(other) > 0
     }
@@ -165,7 +165,7 @@ impl Limits {
 
     /// The limits that allow less than what runs of those whose jobs are counted with a job; of an
     /// amount only if the job asks for it. These are soft limits.
-    pub(super) fn exceeded(&self, job: &CycleJob<'_>) -> Vec<&Limit> {
+    pub(super) fn exceeded(&self, job: &CycleJob) -> Vec<&Limit> {
         let mut exceeded = Vec::new();
         for (limit, used) in self.limits.iter().zip(&self.running.0) {
             if let Some(left) = limit.left(used, job)
@@ -179,18 +179,18 @@ impl Limits {
     }
 
     /// A job runs from now on.
-    pub fn start(&mut self, job: &CycleJob<'_>) {
+    pub fn start(&mut self, job: &CycleJob) {
         self.running.add(&self.limits, job, 1);
     }
 
     /// A job has ended.
-    pub fn end(&mut self, job: &CycleJob<'_>) {
+    pub fn end(&mut self, job: &CycleJob) {
         self.running.add(&self.limits, job, -1);
     }
 
     /// Adds a job that was considered to the totals of a cycle. Where the server has limits, those
     /// of the queues are not counted.
-    pub(super) fn count_considered(&self, totals: &mut Counts, job: &CycleJob<'_>) {
+    pub(super) fn count_considered(&self, totals: &mut Counts, job: &CycleJob) {
         for (limit, counts) in self.limits.iter().zip(&mut totals.0) {
             if !self.has_server || limit.queue.is_none() {
                 add(limit, counts, job, 1);
@@ -199,7 +199,7 @@ impl Limits {
     }
 
     /// The first limit that a job would pass, if this much is used of them.
-    pub(super) fn passed(&self, counts: &Counts, job: &CycleJob<'_>) -> Option<usize> {
+    pub(super) fn passed(&self, counts: &Counts, job: &CycleJob) -> Option<usize> {
         let mut limits = self.limits.iter().zip(&counts.0);
         limits.position(|(limit, used)| match limit.left(used, job) {
             Some(left) => limit.counted(job) > left,
@@ -208,13 +208,13 @@ impl Limits {
     }
 
     /// The first limit of `max_run` or `max_run_res` that a job would pass.
-    pub(super) fn passed_by_jobs(&self, counts: &Counts, job: &CycleJob<'_>) -> Option<usize> {
+    pub(super) fn passed_by_jobs(&self, counts: &Counts, job: &CycleJob) -> Option<usize> {
         let passed = self.passed(counts, job);
         passed.filter(|&limit| self.limits[limit].is_of_running_jobs())
     }
 }
 
-fn add(limit: &Limit, counts: &mut HashMap<u32, i64>, job: &CycleJob<'_>, sign: i64) {
+fn add(limit: &Limit, counts: &mut HashMap<u32, i64>, job: &CycleJob, sign: i64) {
     if let Some(subject) = limit.subject(job) {
         let used = counts.entry(subject).or_default();
         *used = used.saturating_add(sign * limit.counted(job));
@@ -228,7 +228,7 @@ impl Counts {
     }
 
     /// Adds a job, or with -1 takes it away.
-    pub(super) fn add(&mut self, limits: &[Limit], job: &CycleJob<'_>, sign: i64) {
+    pub(super) fn add(&mut self, limits: &[Limit], job: &CycleJob, sign: i64) {
         for (limit, counts) in limits.iter().zip(&mut self.0) {
             add(limit, counts, job, sign);
         }
@@ -302,13 +302,13 @@ impl Times {
         }
     }
 
-    /// Why a job whose queue is considered does not start at a time: it would not end soon enough.
-    pub(super) fn crossed(&self, job: &CycleJob<'_>, at: i64) -> Option<&'static str> {
-        let kind = self.kind(job.queue);
+    /// Why a job whose queue is considered does not run in a time: it would not end soon enough.
+    pub(super) fn crossed(&self, queue: u32, runs: Range<i64>) -> Option<&'static str> {
+        let kind = self.kind(queue);
         if kind == QueueTime::Reservation {
             return None;
         }
-        let end = at.saturating_add(job.walltime);
+        let Range { start: at, end } = runs;
         if let Some(time) = self.dedicated.iter().find(|time| time.end > at) {
             if time.start > at && end > time.start {
                 return Some("would run into dedicated time");
@@ -333,9 +333,9 @@ impl Times {
         }
     }
 
-    /// Whether a job may start at a time.
-    pub(super) fn allow(&self, job: &CycleJob<'_>, at: i64) -> bool {
-        self.closes(job.queue, at).is_none() && self.crossed(job, at).is_none()
+    /// Whether a job of a queue may run in a time.
+    pub(super) fn allow(&self, queue: u32, runs: Range<i64>) -> bool {
+        self.closes(queue, runs.start).is_none() && self.crossed(queue, runs).is_none()
     }
 
     /// Whether nothing changes with time.

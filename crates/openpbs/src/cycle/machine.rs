@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::cycle::{CycleJob, JobSource};
+use crate::cycle::CycleJob;
 
 /// The amounts that jobs hold, such as processors and GPUs, pool by pool. A pool is a vnode, or a
 /// whole machine.
@@ -164,25 +164,18 @@ pub struct Request {
     pub counted: Vec<i64>,
 }
 
-impl Default for &Request {
-    /// Nothing is asked for.
-    fn default() -> Self {
-        static NOTHING: Request = Request {
-            counts: Vec::new(),
-            amounts: Vec::new(),
-            pool_lists: Vec::new(),
-            placing: Placing {
-                arrangement: Arrangement::Free,
-                exclusive: Exclusive::Unsaid,
-                sets: None,
-            },
-            counted: Vec::new(),
-        };
-        &NOTHING
-    }
-}
-
 impl Request {
+    /// One chunk of these amounts, which limits count as they are, in a list of pools.
+    pub fn of_one_chunk(amounts: Vec<i64>, pool_list: u32) -> Self {
+        Self {
+            counts: vec![1],
+            counted: amounts.clone(),
+            amounts,
+            pool_lists: vec![pool_list],
+            placing: Placing::default(),
+        }
+    }
+
     fn chunks(&self) -> impl Iterator<Item = Chunk<'_>> {
         let size = (self.amounts.len() / self.counts.len().max(1)).max(1);
         let amounts = self.amounts.chunks_exact(size);
@@ -763,18 +756,14 @@ impl Machine {
 
     /// Ends the running jobs whose walltimes end next, and calls a function with each. Returns that
     /// time, or that of an advance reservation which begins before.
-    pub fn end_next(
-        &mut self,
-        jobs: &dyn JobSource,
-        mut ended: impl FnMut(&CycleJob<'_>),
-    ) -> Option<i64> {
+    pub fn end_next(&mut self, jobs: &[CycleJob], mut ended: impl FnMut(&CycleJob)) -> Option<i64> {
         let time = self.next_end()?;
         while let Some(next) = self.ends.first()
             && next.time == time
         {
-            let job = jobs.job(next.job);
-            self.end(next.job, time);
-            ended(&job);
+            let job = next.job;
+            self.end(job, time);
+            ended(&jobs[job as usize]);
         }
         Some(time)
     }

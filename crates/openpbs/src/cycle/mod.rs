@@ -10,6 +10,7 @@
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
+use std::sync::Arc;
 
 use limits::Counts;
 use machine::{Event, change, holds, lower};
@@ -31,10 +32,10 @@ pub use preemption::*;
 pub const UNLIMITED_WALLTIME: i64 = 157_680_000;
 
 /// A job as a cycle sees it. Names are indices, in whichever order the caller has them.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct CycleJob<'a> {
-    /// What it asks for.
-    pub request: &'a Request,
+#[derive(Debug, Clone, Default)]
+pub struct CycleJob {
+    /// What it asks for; many jobs ask for the same.
+    pub request: Arc<Request>,
     /// The time that it asks for, in seconds.
     pub walltime: i64,
     /// Its queue.
@@ -51,12 +52,6 @@ pub struct CycleJob<'a> {
     pub can_be_reserved: bool,
     /// Whether it is an advance reservation, which no limit counts, and no job.
     pub is_reservation: bool,
-}
-
-/// The jobs by their indices.
-pub trait JobSource {
-    /// A job.
-    fn job(&self, index: u32) -> CycleJob<'_>;
 }
 
 /// The settings of a cycle.
@@ -158,7 +153,8 @@ pub struct Cycle<'a> {
     rules: &'a CycleRules,
     machine: &'a mut Machine,
     limits: &'a mut Limits,
-    jobs: &'a dyn JobSource,
+    /// The jobs by their indices.
+    jobs: &'a [CycleJob],
     reservations: Reservations,
     levels: &'a PreemptionLevels,
     /// The soft limits, with what runs of them now.
@@ -192,7 +188,7 @@ impl<'a> Cycle<'a> {
         rules: &'a CycleRules,
         machine: &'a mut Machine,
         limits: &'a mut Limits,
-        jobs: &'a dyn JobSource,
+        jobs: &'a [CycleJob],
     ) -> Self {
         machine.postpone_overdue(now);
         machine.begin_reservations(now);
@@ -228,7 +224,7 @@ impl<'a> Cycle<'a> {
             if let Some(conflict) = self.rules.times.closes(job.queue, self.now) {
                 // its time counts all the same: recorded jobs of closed queues have accrue_type 2
                 self.waits(index, Refusal::Time(conflict), true);
-            } else if let Some(blocking) = self.held_back_by(&job) {
+            } else if let Some(blocking) = self.held_back_by(job.queue) {
                 let is_eligible = !self.is_over_soft_limit(index);
                 self.waits(index, Refusal::StrictOrdering(blocking), is_eligible);
             } else {
@@ -252,7 +248,7 @@ impl<'a> Cycle<'a> {
     fn waits(&mut self, job: u32, refusal: Refusal, is_eligible: bool) {
         let mut shortage = None;
         if self.rules.explains && refusal == Refusal::NotEnoughFree {
-            shortage = self.machine.shortage_of_free(self.job(job).request);
+            shortage = self.machine.shortage_of_free(&self.job(job).request);
         }
         self.events.push(CycleEvent::Waits {
             job,
@@ -280,10 +276,9 @@ impl<'a> Cycle<'a> {
 
     /// A job does not start.
     fn refuse(&mut self, index: u32, refusal: Refusal, candidates: &mut dyn Candidates) {
-        let job = self.job(index);
-        let is_eligible = self.is_eligible(&job, refusal) && !self.is_over_soft_limit(index);
+        let is_eligible = self.is_eligible(index, refusal) && !self.is_over_soft_limit(index);
         self.waits(index, refusal, is_eligible);
-        if let Some(start) = self.promise(index, &job, refusal) {
+        if let Some(start) = self.promise(index, refusal) {
             candidates.reserved(index);
             self.events.push(CycleEvent::Reserved { job: index, start });
         }
@@ -305,13 +300,18 @@ impl<'a> Cycle<'a> {
         self.refused_classes.get(&self.class(index)?).copied()
     }
 
-    /// A job with what it still needs: a suspended one no more than the rest of its walltime.
-    fn job(&self, index: u32) -> CycleJob<'a> {
-        let mut job = self.jobs.job(index);
-        if let Some(suspended) = self.suspended.get(&index) {
-            job.walltime = suspended.left;
-        }
-        job
+    fn job(&self, index: u32) -> &'a CycleJob {
+        &self.jobs[index as usize]
+    }
+
+    /// When a job ends that starts at a time: a suspended one takes no more than the rest of its
+    /// walltime.
+    fn end_of(&self, index: u32, start: i64) -> i64 {
+        let walltime = match self.suspended.get(&index) {
+            Some(suspended) => suspended.left,
+            None => self.job(index).walltime,
+        };
+        start.saturating_add(walltime)
     }
 
     /// The most processors with which a job is still wanted: on a machine that is one count of
@@ -344,37 +344,35 @@ impl<'a> Cycle<'a> {
         self.reserved.get(&queue).copied().unwrap_or(0)
     }
 
-    /// The job that holds back another one.
-    fn held_back_by(&self, job: &CycleJob<'_>) -> Option<u32> {
+    /// The job that holds back those of a queue.
+    fn held_back_by(&self, queue: u32) -> Option<u32> {
         let all_queues = self.blocked_by.get(&None);
-        all_queues
-            .or(self.blocked_by.get(&Some(job.queue)))
-            .copied()
+        all_queues.or(self.blocked_by.get(&Some(queue))).copied()
     }
 
     /// Section 3: where a job starts now, or why it does not.
     fn place_now(&self, index: u32) -> Result<Placement, Refusal> {
-        let job = self.job(index);
+        let request = &self.job(index).request;
         let free = &self.machine.free;
-        let is_lacking = !self.suspended.contains_key(&index)
-            && self.machine.lacking(free, job.request).is_some();
+        let is_lacking =
+            !self.suspended.contains_key(&index) && self.machine.lacking(free, request).is_some();
         let placed = if is_lacking {
             Err(Refusal::NotEnoughFree)
         } else {
             self.place_beside(index)
         };
-        let has_room = placed.is_ok() || !is_lacking && self.has_room(index, &job);
-        if !has_room && !self.machine.can_ever_run(job.request) {
+        let has_room = placed.is_ok() || !is_lacking && self.has_room(index);
+        if !has_room && !self.machine.can_ever_run(request) {
             return Err(Refusal::TooLarge);
         }
         placed
     }
 
-    fn has_room(&self, index: u32, job: &CycleJob<'_>) -> bool {
+    fn has_room(&self, index: u32) -> bool {
         let free = &self.machine.free;
         match self.suspended.get(&index) {
             Some(suspended) => holds(free, &self.machine.taken(&suspended.released)),
-            None => self.machine.place(free, job.request).is_some(),
+            None => self.machine.place(free, &self.job(index).request).is_some(),
         }
     }
 
@@ -383,9 +381,8 @@ impl<'a> Cycle<'a> {
         if let Some(refusal) = self.refused_by_rules(index) {
             return Err(refusal);
         }
-        let job = self.job(index);
         let free = &self.machine.free;
-        match self.reservations.place(self, index, &job, self.now, free) {
+        match self.reservations.place(self, index, self.now, free) {
             Ok(placement) => match self.suspended.get(&index) {
                 Some(suspended) => Ok(suspended.placement.clone()),
                 None => Ok(placement),
@@ -397,12 +394,13 @@ impl<'a> Cycle<'a> {
 
     /// The first rule that forbids a job to start now, whatever is free.
     fn refused_by_rules(&self, index: u32) -> Option<Refusal> {
-        let job = self.job(index);
         let used = &self.limits.running;
-        match self.reservations.passed_limit(self, &job, self.now, used) {
-            Some(limit) => Some(Refusal::Limit(limit)),
-            None => self.rules.times.crossed(&job, self.now).map(Refusal::Time),
+        if let Some(limit) = self.reservations.passed_limit(self, index, self.now, used) {
+            return Some(Refusal::Limit(limit));
         }
+        let runs = self.now..self.end_of(index, self.now);
+        let conflict = self.rules.times.crossed(self.job(index).queue, runs)?;
+        Some(Refusal::Time(conflict))
     }
 
     /// All reasons why a job does not start, as far as preemption tells them apart: first what is
@@ -411,7 +409,7 @@ impl<'a> Cycle<'a> {
         let mut refusals = Vec::new();
         refusals.extend(self.place_now(index).err());
         refusals.extend(self.refused_by_rules(index));
-        if !self.has_room(index, &self.job(index)) {
+        if !self.has_room(index) {
             refusals.push(Refusal::NotEnoughFree);
         }
         refusals.dedup();
@@ -424,9 +422,9 @@ impl<'a> Cycle<'a> {
             let totals = self
                 .totals
                 .get_or_insert_with(|| self.limits.running.clone());
-            totals.add(&self.limits.limits, &job, 1);
+            totals.add(&self.limits.limits, job, 1);
         }
-        let end = self.now.saturating_add(job.walltime);
+        let end = self.end_of(index, self.now);
         if let Some(suspended) = self.suspended.remove(&index) {
             self.machine
                 .exchange(&suspended.placement, &suspended.released);
@@ -434,16 +432,17 @@ impl<'a> Cycle<'a> {
         self.preempted.remove(&index);
         self.reservations.change(self.machine, &placement, end, -1);
         self.machine.start(index, placement, end);
-        self.limits.start(&job);
+        self.limits.start(job);
         self.started.insert(index);
-        self.soft_limits.start(&self.jobs.job(index));
+        self.soft_limits.start(job);
         self.update_standings(index);
     }
 
     /// Section 6: whether time that the job waits from now on counts. It does not if the first limit
     /// that the job would pass if all jobs ran that were considered is one of its user, its group or
     /// its project.
-    fn is_eligible(&mut self, job: &CycleJob<'_>, refusal: Refusal) -> bool {
+    fn is_eligible(&mut self, index: u32, refusal: Refusal) -> bool {
+        let job = self.job(index);
         let limits = &*self.limits;
         if !limits.has_personal() {
             return true;
@@ -464,7 +463,8 @@ impl<'a> Cycle<'a> {
 
     /// Sections 4 and 5: what a job that does not start means for the others. Returns
     /// when it is promised a start, if it is. A job that gave way is, whatever the depth.
-    fn promise(&mut self, index: u32, job: &CycleJob<'_>, refusal: Refusal) -> Option<i64> {
+    fn promise(&mut self, index: u32, refusal: Refusal) -> Option<i64> {
+        let job = self.job(index);
         let is_strict = self.rules.strict_ordering;
         let is_preempted = self.preempted.contains_key(&index);
         let is_resumption = is_preempted && self.levels.enforces_resumption;
@@ -492,7 +492,7 @@ impl<'a> Cycle<'a> {
         if is_beyond_depth || is_ineligible || refusal == Refusal::TooLarge {
             return None;
         }
-        let start = Reservations::add(self, index, job)?;
+        let start = Reservations::add(self, index)?;
         // a job that gave way counts towards the depth too, unless its resumption is enforced
         if !is_resumption {
             *self.reserved.entry(queue).or_default() += 1;
@@ -581,12 +581,11 @@ impl Reservations {
         &self,
         cycle: &Cycle<'_>,
         index: u32,
-        job: &CycleJob<'_>,
         at: i64,
         free: &[i64],
     ) -> Result<Placement, Option<u32>> {
-        let (machine, request) = (&*cycle.machine, job.request);
-        let end = at.saturating_add(job.walltime);
+        let (machine, request) = (&*cycle.machine, &cycle.job(index).request);
+        let end = cycle.end_of(index, at);
         if let Some(suspended) = cycle.suspended.get(&index) {
             let taken = machine.taken(&suspended.released);
             if !holds(free, &taken) {
@@ -626,17 +625,12 @@ impl Reservations {
 
     /// The first limit that a job would pass if it ran from a time on, at which this much is used:
     /// the most that is used during its walltime counts (section 6).
-    fn passed_limit(
-        &self,
-        cycle: &Cycle<'_>,
-        job: &CycleJob<'_>,
-        at: i64,
-        used: &Counts,
-    ) -> Option<usize> {
+    fn passed_limit(&self, cycle: &Cycle<'_>, index: u32, at: i64, used: &Counts) -> Option<usize> {
         if cycle.limits.is_empty() {
             return None;
         }
-        let end = at.saturating_add(job.walltime);
+        let job = cycle.job(index);
+        let end = cycle.end_of(index, at);
         let is_within = |time: i64| at < time && time < end;
         if !self.jobs.iter().any(|reserved| is_within(reserved.start)) {
             return cycle.limits.passed(used, job);
@@ -645,8 +639,8 @@ impl Reservations {
         let mut most = used.clone();
         for event in self.events(cycle.machine) {
             if is_within(event.time) {
-                let job = cycle.jobs.job(event.job);
-                now.add(&cycle.limits.limits, &job, event.held());
+                let reserved = cycle.job(event.job);
+                now.add(&cycle.limits.limits, reserved, event.held());
                 most.max(&now);
             }
         }
@@ -655,11 +649,11 @@ impl Reservations {
 
     /// Promises a job a start (section 4): the first time at which it fits, as far as the walltimes
     /// tell. Returns that time, or `None` if it never fits.
-    fn add(cycle: &mut Cycle<'_>, index: u32, job: &CycleJob<'_>) -> Option<i64> {
+    fn add(cycle: &mut Cycle<'_>, index: u32) -> Option<i64> {
         let reservations = &cycle.reservations;
-        let (start, placement, mut free) = reservations.estimate(cycle, index, job)?;
+        let (start, placement, mut free) = reservations.estimate(cycle, index)?;
         // from then on a suspended job counts with its whole walltime
-        let end = start.saturating_add(cycle.jobs.job(index).walltime);
+        let end = start.saturating_add(cycle.job(index).walltime);
         let (machine, made) = (&*cycle.machine, &mut cycle.reservations);
         change(&mut free, machine.amounts, &placement, -1);
         for other in &mut made.jobs {
@@ -672,18 +666,14 @@ impl Reservations {
     }
 
     /// When a job can start, where, and what is free then.
-    fn estimate(
-        &self,
-        cycle: &Cycle<'_>,
-        index: u32,
-        job: &CycleJob<'_>,
-    ) -> Option<(i64, Placement, Vec<i64>)> {
+    fn estimate(&self, cycle: &Cycle<'_>, index: u32) -> Option<(i64, Placement, Vec<i64>)> {
         let machine = &*cycle.machine;
+        let times = &cycle.rules.times;
+        let queue = cycle.job(index).queue;
         let mut free = machine.free.to_vec();
         let mut used = cycle.limits.running.clone();
         let mut events = self.events(machine).peekable();
-        let changes = cycle.rules.times.changes_after(cycle.now);
-        let mut changes = changes.into_iter().peekable();
+        let mut changes = times.changes_after(cycle.now).into_iter().peekable();
         loop {
             let first = match (events.peek(), changes.peek()) {
                 (Some(event), Some(&change)) => event.time.min(change),
@@ -696,20 +686,20 @@ impl Reservations {
             while let Some(event) = events.next_if(|event| event.time <= window_end) {
                 last = event.time;
                 has_end |= !event.is_start;
-                let job = cycle.jobs.job(event.job);
+                let job = cycle.job(event.job);
                 change(&mut free, machine.amounts, &event.placement, -event.held());
-                used.add(&cycle.limits.limits, &job, event.held());
+                used.add(&cycle.limits.limits, job, event.held());
             }
             while let Some(change) = changes.next_if(|&change| change <= window_end) {
                 last = last.max(change);
                 has_end = true;
             }
             // a window in which jobs only start frees nothing
-            if !has_end || !cycle.rules.times.allow(job, last) {
+            if !has_end || !times.allow(queue, last..cycle.end_of(index, last)) {
                 continue;
             }
-            if let Ok(placement) = self.place(cycle, index, job, last, &free)
-                && self.passed_limit(cycle, job, last, &used).is_none()
+            if let Ok(placement) = self.place(cycle, index, last, &free)
+                && self.passed_limit(cycle, index, last, &used).is_none()
             {
                 return Some((last, placement, free));
             }

@@ -226,7 +226,7 @@ impl PreemptionLevels {
 
     /// The level of a job, if this much runs of the soft limits. Of the entries that hold those with
     /// the most statuses come first, then the first one.
-    fn standing(&self, index: u32, job: &CycleJob<'_>, over_soft_limits: u8) -> Standing {
+    fn standing(&self, index: u32, job: &CycleJob, over_soft_limits: u8) -> Standing {
         let mut statuses = over_soft_limits;
         let queue_priority = *self.queue_priorities.get(job.queue as usize).unwrap_or(&0);
         if queue_priority >= self.express_priority {
@@ -338,13 +338,13 @@ impl<'a> Cycle<'a> {
     }
 
     fn standing_now(&self, index: u32) -> Standing {
-        let job = self.jobs.job(index);
+        let job = self.job(index);
         let mut over = 0;
-        for limit in self.soft_limits.exceeded(&job) {
+        for limit in self.soft_limits.exceeded(job) {
             // without preemption the soft limits are compared only when a job starts
             let mut started = self.started.iter();
             if self.levels.is_preemptive
-                || started.any(|&started| limit.counts_with(&self.jobs.job(started), &job))
+                || started.any(|&started| limit.counts_with(self.job(started), job))
             {
                 over |= match limit.queue {
                     None => SERVER_SOFT_LIMITS,
@@ -352,7 +352,7 @@ impl<'a> Cycle<'a> {
                 };
             }
         }
-        self.levels.standing(index, &job, over)
+        self.levels.standing(index, job, over)
     }
 
     /// Whether a job that does not start is over a soft limit now.
@@ -372,7 +372,7 @@ impl<'a> Cycle<'a> {
         if self.standings.is_empty() {
             return;
         }
-        let changed = self.jobs.job(index);
+        let changed = self.job(index);
         let is_limited = |kind| {
             self.limits.has_kind(kind, changed.queue)
                 || self.soft_limits.has_kind(kind, changed.queue)
@@ -380,7 +380,7 @@ impl<'a> Cycle<'a> {
         let [users, groups, projects] =
             [LimitKind::User, LimitKind::Group, LimitKind::Project].map(is_limited);
         for other in 0..self.standings.len() as u32 {
-            let job = self.jobs.job(other);
+            let job = self.job(other);
             // the limits of all users together are not looked at here
             let is_changed = other == index
                 || users && job.user == changed.user
@@ -442,15 +442,15 @@ impl<'a> Cycle<'a> {
 
     /// Ends a running job, which gives all back.
     fn stop(&mut self, victim: &Victim) -> SuspendedJob {
-        let job = self.jobs.job(victim.job);
+        let job = self.job(victim.job);
         self.reservations
             .change(self.machine, &victim.placement, victim.end, 1);
         self.machine.end(victim.job, victim.end);
-        self.limits.end(&job);
+        self.limits.end(job);
         if let Some(totals) = &mut self.totals {
-            totals.add(&self.limits.limits, &job, -1);
+            totals.add(&self.limits.limits, job, -1);
         }
-        self.soft_limits.end(&job);
+        self.soft_limits.end(job);
         self.started.remove(&victim.job);
         self.update_standings(victim.job);
         let placement = victim.placement.clone();
@@ -596,7 +596,7 @@ impl<'a> Cycle<'a> {
         let mut running = Vec::new();
         for end in &self.machine.ends {
             let standing = self.standing(end.job);
-            let job = self.jobs.job(end.job);
+            let job = self.job(end.job);
             if standing.level >= own.level || job.is_reservation {
                 continue;
             }
@@ -648,7 +648,7 @@ impl<'a> Cycle<'a> {
     /// Pool by pool, whether a job could use what a running one has there: a suspended job goes on
     /// only where it was.
     fn usable_pools(&self, index: u32) -> Vec<bool> {
-        let request = self.jobs.job(index).request;
+        let request = &self.job(index).request;
         let Some(suspended) = self.suspended.get(&index) else {
             return self.machine.usable_pools(request);
         };
@@ -666,7 +666,7 @@ impl<'a> Cycle<'a> {
         if let Refusal::Limit(limit) = refusal {
             return Need::Limit(limit);
         }
-        match self.machine.shortage_of_free(self.jobs.job(index).request) {
+        match self.machine.shortage_of_free(&self.job(index).request) {
             Some(Shortage::Amount { amount, .. }) => Need::Amount(amount),
             _ => Need::Any,
         }
@@ -677,12 +677,9 @@ impl<'a> Cycle<'a> {
         if self.standing(victim.job).level >= self.standing(index).level {
             return false;
         }
-        let other = self.jobs.job(victim.job);
+        let other = self.job(victim.job);
         match need {
-            Need::Limit(limit) => {
-                let job = self.jobs.job(index);
-                self.limits.limits[limit].counts_with(&job, &other)
-            }
+            Need::Limit(limit) => self.limits.limits[limit].counts_with(self.job(index), other),
             Need::Amount(amount) => other.request.total(amount) > 0,
             Need::Any => true,
         }
@@ -696,9 +693,9 @@ impl<'a> Cycle<'a> {
         refusal: Refusal,
         victim: &Victim,
     ) -> bool {
-        let [job, other] = [index, victim.job].map(|index| self.jobs.job(index));
+        let [job, other] = [index, victim.job].map(|index| self.job(index));
         match refusal {
-            Refusal::Limit(limit) => self.limits.limits[limit].counts_with(&job, &other),
+            Refusal::Limit(limit) => self.limits.limits[limit].counts_with(job, other),
             Refusal::NotEnoughFree | Refusal::DelaysReservation(_) => {
                 placement.shares_pool(&victim.placement)
             }

@@ -9,65 +9,34 @@ use super::*;
 use crate::files::queues::LimitKind;
 use crate::files::sched_priv::ByTime;
 
-/// A job of user 0 in queue 0 that asks for one chunk.
-#[derive(Debug, Clone)]
-struct Job {
-    request: Request,
-    walltime: i64,
-    queue: u32,
-    user: u32,
-    array: Option<u32>,
-    can_be_reserved: bool,
-}
-
 /// Chunks that limits count as they are, in the first list of pools.
-fn chunks(counts: &[u32], amounts: &[i64]) -> Request {
-    Request {
+fn chunks(counts: &[u32], amounts: &[i64]) -> Arc<Request> {
+    Arc::new(Request {
         counts: counts.to_vec(),
         amounts: amounts.to_vec(),
         pool_lists: vec![0; counts.len()],
         counted: amounts.to_vec(),
         ..Request::default()
-    }
+    })
 }
 
-fn job(processors: i64, walltime: i64) -> Job {
-    Job {
+/// A job of user 0 in queue 0 that asks for one chunk.
+fn job(processors: i64, walltime: i64) -> CycleJob {
+    CycleJob {
         request: chunks(&[1], &[processors]),
         walltime,
-        queue: 0,
-        user: 0,
-        array: None,
         can_be_reserved: true,
+        ..CycleJob::default()
     }
 }
 
-impl Job {
+impl CycleJob {
     fn in_queue(self, queue: u32) -> Self {
         Self { queue, ..self }
     }
 
     fn of_user(self, user: u32) -> Self {
         Self { user, ..self }
-    }
-}
-
-struct Jobs<'j>(&'j [Job]);
-
-impl JobSource for Jobs<'_> {
-    fn job(&self, index: u32) -> CycleJob<'_> {
-        let job = &self.0[index as usize];
-        CycleJob {
-            request: &job.request,
-            walltime: job.walltime,
-            queue: job.queue,
-            user: job.user,
-            group: 0,
-            project: 0,
-            array: job.array,
-            can_be_reserved: job.can_be_reserved,
-            is_reservation: false,
-        }
     }
 }
 
@@ -122,7 +91,7 @@ struct Site {
     limits: Limits,
     rules: CycleRules,
     /// The running jobs first, then those that wait, in their order.
-    jobs: Vec<Job>,
+    jobs: Vec<CycleJob>,
     running: usize,
 }
 
@@ -143,19 +112,18 @@ fn site(pools: &[Vec<i64>]) -> Site {
 
 impl Site {
     /// Adds a job that runs from 0 on, in one pool.
-    fn running_in(mut self, pool: u32, job: Job) -> Self {
+    fn running_in(mut self, pool: u32, job: CycleJob) -> Self {
         self.jobs.push(job);
         self.running += 1;
         let index = self.jobs.len() as u32 - 1;
-        let jobs = Jobs(&self.jobs);
-        let started = jobs.job(index);
+        let started = &self.jobs[index as usize];
         let placement = Placement::whole(pool, &started.request.amounts);
         self.machine.start(index, placement, started.walltime);
-        self.limits.start(&started);
+        self.limits.start(started);
         self
     }
 
-    fn running(self, job: Job) -> Self {
+    fn running(self, job: CycleJob) -> Self {
         self.running_in(0, job)
     }
 
@@ -173,7 +141,7 @@ impl Site {
     }
 
     /// A cycle at 0 with these waiting jobs. Its decisions call the first of them 0.
-    fn cycle(mut self, waiting: &[Job]) -> Decided {
+    fn cycle(mut self, waiting: &[CycleJob]) -> Decided {
         self.jobs.extend_from_slice(waiting);
         let first = self.running as u32;
         let candidates = (first..self.jobs.len() as u32).collect();
@@ -184,8 +152,8 @@ impl Site {
             jobs,
             ..
         } = self;
-        let events = Cycle::new(0, &rules, &mut machine, &mut limits, &Jobs(&jobs))
-            .run(&mut InOrder(candidates));
+        let events =
+            Cycle::new(0, &rules, &mut machine, &mut limits, &jobs).run(&mut InOrder(candidates));
         let Decided {
             started,
             reserved,
@@ -289,12 +257,12 @@ fn ends_in_one_window_are_taken_together() {
 
 #[test]
 fn chunks_are_placed_on_hosts_one_by_one() {
-    let chunks = |count: u32, processors: i64| Job {
+    let chunks = |count: u32, processors: i64| CycleJob {
         request: chunks(&[count], &[processors]),
         ..job(0, 10)
     };
     let hosts = || site(&[vec![4], vec![4]]);
-    let one = |site: Site, job: Job| {
+    let one = |site: Site, job: CycleJob| {
         let decided = site.cycle(&[job]);
         decided.waiting.first().map(|(_, refusal)| *refusal)
     };
@@ -312,7 +280,7 @@ fn chunks_are_placed_on_hosts_one_by_one() {
         one(hosts().running_in(0, job(3, 100)), chunks(2, 3)),
         Some(NOT_ENOUGH)
     );
-    let mixed = Job {
+    let mixed = CycleJob {
         request: self::chunks(&[1, 3], &[4, 1]),
         ..job(0, 10)
     };
@@ -332,7 +300,7 @@ fn vnodes(pools: [i64; 4]) -> Site {
 
 #[test]
 fn a_chunk_is_split_over_the_pools_of_a_host_and_not_over_hosts() {
-    let refusal = |site: Site, job: Job| {
+    let refusal = |site: Site, job: CycleJob| {
         site.cycle(&[job])
             .waiting
             .first()
@@ -353,7 +321,7 @@ fn a_chunk_is_split_over_the_pools_of_a_host_and_not_over_hosts() {
     assert_eq!(refusal(partly(), job(5, 10)), Some(Refusal::NotEnoughFree));
     // twice 3 do not fit in a host of 4, and three times 2 fit: two on the first host, of which one
     // is split
-    let chunks = |count: u32, processors: i64| Job {
+    let chunks = |count: u32, processors: i64| CycleJob {
         request: chunks(&[count], &[processors]),
         ..job(0, 10)
     };
@@ -395,7 +363,7 @@ fn chunks_are_placed_in_their_lists_of_pools() {
             &[4, 4, 4],
             &Request {
                 pool_lists: pool_lists.to_vec(),
-                ..chunks(counts, amounts)
+                ..Request::clone(&chunks(counts, amounts))
             },
         )
     };
@@ -421,7 +389,7 @@ fn chunks_are_placed_in_their_lists_of_pools() {
     assert_eq!(
         machine.shortage(&Request {
             pool_lists: vec![1],
-            ..chunks(&[2], &[3])
+            ..Request::clone(&chunks(&[2], &[3]))
         }),
         Some(short)
     );
@@ -503,7 +471,6 @@ fn walltimes_and_moments_may_be_the_largest_numbers() {
     let mut machine = Machine::new(&[vec![4]]);
     let rules = CycleRules::default();
     let mut limits = Limits::default();
-    let jobs = Jobs(&jobs);
     let mut cycle = Cycle::new(i64::MAX, &rules, &mut machine, &mut limits, &jobs);
     let events = cycle.run(&mut InOrder((0..3).collect()));
     assert_eq!(Decided::new(events).started, [0, 1]);
@@ -523,7 +490,7 @@ fn a_reservation_binds_the_hosts_that_were_found() {
 
 #[test]
 fn all_amounts_of_a_job_must_be_free() {
-    let with_gpus = |processors: i64, gpus: i64| Job {
+    let with_gpus = |processors: i64, gpus: i64| CycleJob {
         request: chunks(&[1], &[processors, gpus]),
         ..job(0, 10)
     };
@@ -587,7 +554,7 @@ fn a_job_that_can_never_run_is_not_reserved() {
             Refusal::StrictOrdering(0)
         ]
     );
-    let ineligible = Job {
+    let ineligible = CycleJob {
         can_be_reserved: false,
         ..job(4, 10)
     };
@@ -681,11 +648,11 @@ fn at_most_so_many_subjobs_of_an_array_run() {
         generic: None,
         ..limit(LimitKind::Subjobs, 0)
     };
-    let subjob = |walltime: i64| Job {
+    let subjob = |walltime: i64| CycleJob {
         array: Some(7),
         ..job(1, walltime)
     };
-    let of_other = Job {
+    let of_other = CycleJob {
         array: Some(8),
         ..job(1, 10)
     };
@@ -707,7 +674,7 @@ fn a_resource_of_a_queue_is_held_by_its_jobs() {
         amount: Some(1),
         ..limit(LimitKind::Available, 5)
     };
-    let with_licences = |licences: i64, walltime: i64| Job {
+    let with_licences = |licences: i64, walltime: i64| CycleJob {
         request: chunks(&[1], &[1, licences]),
         ..job(1, walltime)
     };
@@ -827,7 +794,7 @@ fn a_job_beyond_its_walltime_is_taken_to_end_with_the_next_second() {
 struct Random {
     pools: Vec<Vec<i64>>,
     rules: CycleRules,
-    jobs: Vec<Job>,
+    jobs: Vec<CycleJob>,
 }
 
 fn random(generator: &mut Generator, pools: u64) -> Random {
@@ -861,7 +828,7 @@ fn random(generator: &mut Generator, pools: u64) -> Random {
             })
             .collect();
         let amounts: Vec<i64> = (0..count).flat_map(|_| chunk(generator)).collect();
-        Job {
+        CycleJob {
             request: chunks(&counts, &amounts),
             walltime: 1 + generator.below(50) as i64 * generator.pick(&[1, 1, 10]),
             ..job(0, 0)
@@ -895,12 +862,11 @@ impl Random {
         let mut now = 0;
         loop {
             let candidates = &mut InOrder(waiting.iter().copied().collect());
-            let events =
-                Cycle::new(now, rules, &mut machine, &mut limits, &Jobs(jobs)).run(candidates);
+            let events = Cycle::new(now, rules, &mut machine, &mut limits, jobs).run(candidates);
             let decided = Decided::new(events);
             after(now, &decided, &machine);
             waiting.retain(|job| !decided.started.contains(job));
-            match machine.end_next(&Jobs(jobs), |_| {}) {
+            match machine.end_next(jobs, |_| {}) {
                 Some(time) => now = time,
                 None => return,
             }
@@ -936,8 +902,7 @@ fn every_job_that_fits_on_the_machine_starts_once() {
         let mut started = Vec::new();
         case.run(|_, decided, _| started.extend_from_slice(&decided.started));
         let machine = case.machine();
-        let jobs = Jobs(&case.jobs);
-        let can_run = |job: &u32| machine.can_ever_run(jobs.job(*job).request);
+        let can_run = |job: &u32| machine.can_ever_run(&case.jobs[*job as usize].request);
         let expected: Vec<u32> = (0..case.jobs.len() as u32).filter(can_run).collect();
         started.sort_unstable();
         assert_eq!(started, expected);
@@ -1138,11 +1103,11 @@ fn suspended_jobs_are_promised_a_start_beyond_the_depth_where_they_were() {
 
 #[test]
 fn a_suspended_job_keeps_what_it_does_not_give_back() {
-    let large = Job {
+    let large = CycleJob {
         request: chunks(&[1], &[2, 3]),
         ..job(2, 50)
     };
-    let running = Job {
+    let running = CycleJob {
         request: chunks(&[1], &[4, 2]),
         ..job(4, 100).in_queue(1)
     };
@@ -1182,11 +1147,11 @@ fn a_job_of_a_class_of_which_one_did_not_start_does_not_start_either() {
 
 #[test]
 fn without_preemption_soft_limits_are_compared_when_a_job_starts() {
-    let decide = |running: Job, is_preemptive: bool| {
+    let decide = |running: CycleJob, is_preemptive: bool| {
         let site = site(&[vec![4]]).running(running).with(|rules| {
             rules.strict_ordering = false;
             let mut soft_limits = Limits::new(vec![limit(LimitKind::User, 0)]);
-            soft_limits.start(&Jobs(&[job(1, 100)]).job(0));
+            soft_limits.start(&job(1, 100));
             rules.levels = PreemptionLevels {
                 is_preemptive,
                 soft_limits,
@@ -1208,7 +1173,7 @@ fn vnodes_that_were_passed_over_for_a_whole_chunk_hold_no_part_of_another_one() 
             machine: Machine::new(&[vec![3], vec![3]]).with_hosts(vec![0, 0]),
             ..site(&[vec![3], vec![3]])
         };
-        let request = Job {
+        let request = CycleJob {
             request: self::chunks(&[chunks], &[2]),
             ..job(2, 10)
         };

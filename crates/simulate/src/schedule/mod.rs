@@ -2,11 +2,10 @@
 //! ([`SimulationRules`]), with the usage of a fair-share tree, which is charged, decayed, and turned into
 //! the numbers that a formula gets ([`Fairshare`]).
 
-use std::borrow::Cow;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::iter;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use job_sort_formula::fairshare::{
     DocumentedOpenPbs, NodeId, NodeKind, Policy, PolicyRules, ShareTree, TicketBased,
@@ -16,8 +15,8 @@ use job_sort_formula::rank::{ColumnError, OnError, ScorePrecision, fairshare_num
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::amounts;
 use jsf_openpbs::cycle::{
-    Cycle, CycleEvent, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Placing,
-    PreemptionJob, PreemptionMethod, Request,
+    Cycle, CycleEvent, CycleJob, CycleRules, Limit, Limits, Machine, PreemptionJob,
+    PreemptionMethod, Request,
 };
 use jsf_openpbs::share_tree::{SharePath, SharePaths};
 use serde::{Deserialize, Serialize};
@@ -214,15 +213,22 @@ impl<'s> StartedJob<'s> {
 pub fn simulate(
     program: &Program,
     workload: &Workload,
-    rules: SimulationRules,
-    fairshare: Option<Fairshare>,
+    mut rules: SimulationRules,
+    mut fairshare: Option<Fairshare>,
     observer: &mut dyn Observer,
 ) -> Result<Schedule, ColumnError> {
+    let mut jobs = std::mem::take(&mut rules.jobs);
+    if jobs.is_empty() {
+        jobs = jobs_of_one_chunk(workload);
+    }
     let rules = &rules;
-    let jobs = RequestedJobs::new(workload, rules);
     let limits = Limits::new(rules.limits.clone());
     let count = workload.jobs().len();
-    let too_large = jobs.too_large(&rules.machine);
+    let too_large = too_large(&jobs, &rules.machine);
+    if let (Some(fairshare), Some(first)) = (&mut fairshare, workload.jobs().first()) {
+        // nothing ran before
+        fairshare.time = first.submit;
+    }
     let mut inputs = program.inputs().iter();
     let reads_eligible_time = inputs.any(|name| **name == *"eligible_time");
     let preempts = rules.cycle.levels.is_preemptive;
@@ -249,10 +255,10 @@ pub fn simulate(
         notes_eligible,
         machine: rules.machine.clone(),
         limits,
-        ends: BinaryHeap::new(),
+        ends: BTreeSet::new(),
         running: Vec::new(),
         left: HashMap::new(),
-        waiting: WaitingJobs::new(program, workload, rules, has_accrual, &too_large)?,
+        waiting: WaitingJobs::new(program, workload, rules, has_accrual),
         fairshare,
         started: 0,
         schedule: Schedule {
@@ -265,6 +271,7 @@ pub fn simulate(
             errors: EvaluationErrors::default(),
             is_complete: false,
         },
+        workload: workload.jobs(),
         jobs,
     };
     simulation.run(observer)?;
@@ -272,7 +279,9 @@ pub fn simulate(
 }
 
 struct Simulation<'a> {
-    jobs: RequestedJobs<'a>,
+    workload: &'a [WorkloadJob],
+    /// The same jobs. A suspended one has what is left of its walltime.
+    jobs: Vec<CycleJob>,
     rules: &'a SimulationRules,
     /// The rules of a cycle, with what the last one has left of preemption.
     cycle: CycleRules,
@@ -284,9 +293,9 @@ struct Simulation<'a> {
     machine: Machine,
     limits: Limits,
     /// When the running jobs end.
-    ends: BinaryHeap<Reverse<(i64, u32)>>,
-    /// The running jobs in the order in which they started; kept for fair share only.
-    running: Vec<RunningJob>,
+    ends: BTreeSet<(i64, u32)>,
+    /// The running jobs in the order in which they started.
+    running: Vec<u32>,
     /// How much longer the suspended jobs run.
     left: HashMap<u32, i64>,
     waiting: WaitingJobs<'a>,
@@ -298,15 +307,12 @@ struct Simulation<'a> {
 impl Simulation<'_> {
     fn run(&mut self, observer: &mut dyn Observer) -> Result<(), ColumnError> {
         let mut submitted = self.next_that_can_run(0);
-        if let (Some(fairshare), Some(first)) = (&mut self.fairshare, self.jobs.jobs.first()) {
-            fairshare.begin(first.submit);
-        }
         for event in 1_u64.. {
             let mut now = self.next_change().unwrap_or(NEVER);
-            if let Some(job) = self.jobs.jobs.get(submitted) {
+            if let Some(job) = self.workload.get(submitted) {
                 now = now.min(job.submit);
             }
-            if let Some(Reverse((end, _))) = self.ends.peek() {
+            if let Some((end, _)) = self.ends.first() {
                 now = now.min(*end);
             }
             if now == NEVER {
@@ -315,15 +321,15 @@ impl Simulation<'_> {
             self.now = now;
             self.change_settings();
             if let Some(fairshare) = &mut self.fairshare {
-                fairshare.advance(now, &self.running);
+                fairshare.advance(now, self.workload, &self.running);
             }
-            while let Some(&Reverse((end, job))) = self.ends.peek()
+            while let Some(&(end, job)) = self.ends.first()
                 && end == now
             {
-                self.ends.pop();
+                self.ends.pop_first();
                 self.end(job);
             }
-            while let Some(job) = self.jobs.jobs.get(submitted)
+            while let Some(job) = self.workload.get(submitted)
                 && job.submit == now
             {
                 self.waiting.push(submitted as u32, job);
@@ -376,34 +382,26 @@ impl Simulation<'_> {
 
     /// Frees what a job holds.
     fn end(&mut self, index: u32) {
-        let job = self.jobs.job(index);
+        let job = &self.jobs[index as usize];
         // the machine knows jobs by the ends of their walltimes, which backfilling reckons with
         let planned_end = self.schedule.starts[index as usize] + job.walltime;
         self.machine.end(index, planned_end);
-        self.limits.end(&job);
+        self.limits.end(job);
         let levels = &mut self.cycle.levels;
-        levels.soft_limits.end(&job);
+        levels.soft_limits.end(job);
         if levels.is_preemptive {
             levels.jobs[index as usize].started = None;
-            self.waiting.remove(&[index]);
+            self.waiting.remove(index);
         }
-        self.stop_charging(index);
-    }
-
-    fn stop_charging(&mut self, index: u32) {
-        if self.fairshare.is_some()
-            && let Some(index) = self.running.iter().position(|running| running.job == index)
-        {
-            self.running.remove(index);
-        }
+        self.running.retain(|&job| job != index);
     }
 
     /// One cycle of the scheduler. Where no waiting job fits, nothing is evaluated: no order could
     /// start one.
     fn cycle(&mut self, observer: &mut dyn Observer) -> Result<(), ColumnError> {
-        let fits = self.waiting.least_processors <= self.machine.free(0);
         let preempts = self.cycle.levels.is_preemptive;
-        if !fits && !preempts && !self.waiting.has_accrual {
+        let decides_all = preempts || self.waiting.has_accrual;
+        if !decides_all && !self.waiting.has_job_of(self.machine.free(0)) {
             return Ok(());
         }
         self.waiting
@@ -425,10 +423,12 @@ impl Simulation<'_> {
         let events = self.waiting.decide(&mut cycle, preempts, fairshare);
         let (soft_limits, suspended, _) = cycle.into_preemption();
         let levels = &mut self.cycle.levels;
-        self.jobs.left.clear();
+        for &job in levels.suspended.keys() {
+            self.jobs[job as usize].walltime = self.workload[job as usize].walltime;
+        }
         levels.preempted.clear();
         for (&job, one) in &suspended {
-            self.jobs.left.insert(job, one.left);
+            self.jobs[job as usize].walltime = one.left;
             // as in a cycle of the site, whose documents do not tell when jobs gave way
             levels.preempted.insert(job, i64::MIN);
         }
@@ -460,7 +460,9 @@ impl Simulation<'_> {
             self.waiting.set_eligible(self.now, &waiting);
         }
         if !preempts {
-            self.waiting.remove(&started);
+            for job in started {
+                self.waiting.remove(job);
+            }
         }
         Ok(())
     }
@@ -468,14 +470,14 @@ impl Simulation<'_> {
     /// Notes that a running job gives way, whose place the cycle has freed.
     fn give_way(&mut self, job: u32, method: PreemptionMethod) {
         let mut end = self.now;
-        // few jobs give way, so that the heap need not find one of its members
-        self.ends.retain(|Reverse((planned, other))| {
+        // few jobs give way, so that the set need not find one of its members
+        self.ends.retain(|(planned, other)| {
             if *other == job {
                 end = *planned;
             }
             *other != job
         });
-        self.stop_charging(job);
+        self.running.retain(|&other| other != job);
         self.cycle.levels.jobs[job as usize].started = None;
         let counts = self.schedule.preemptions.get_or_insert_default();
         if method == PreemptionMethod::Suspend {
@@ -484,7 +486,7 @@ impl Simulation<'_> {
             let pauses = self.schedule.pauses.entry(job).or_default();
             pauses.push((self.now, self.now));
         } else {
-            let workload_job = &self.jobs.jobs[job as usize];
+            let workload_job = &self.workload[job as usize];
             let start = self.schedule.starts[job as usize];
             let pauses = self.schedule.pauses.remove(&job).unwrap_or_default();
             let paused: i64 = pauses.iter().map(|(from, to)| to - from).sum();
@@ -501,7 +503,7 @@ impl Simulation<'_> {
             PreemptionMethod::Delete => {
                 counts.deleted += 1;
                 self.schedule.deleted.push(job as usize);
-                return self.waiting.remove(&[job]);
+                return self.waiting.remove(job);
             }
         }
         self.waiting.set_running(job, false, self.now);
@@ -509,12 +511,8 @@ impl Simulation<'_> {
 
     /// Notes the start of a job, which the cycle has placed on the machine.
     fn start(&mut self, job: u32) {
-        let workload_job = &self.jobs.jobs[job as usize];
-        let &WorkloadJob {
-            entity, processors, ..
-        } = workload_job;
         let left = self.left.remove(&job);
-        let run = left.unwrap_or(workload_job.duration());
+        let run = left.unwrap_or(self.workload[job as usize].duration());
         match (left, self.schedule.pauses.get_mut(&job)) {
             (Some(_), Some(pauses)) => {
                 if let Some((_, to)) = pauses.last_mut() {
@@ -523,80 +521,63 @@ impl Simulation<'_> {
             }
             _ => {
                 self.schedule.starts[job as usize] = self.now;
-                self.schedule.start_values[job as usize] =
-                    self.waiting.value(job).unwrap_or(f64::NAN);
+                self.schedule.start_values[job as usize] = self.waiting.value(job);
                 self.started += 1;
             }
         }
-        self.ends.push(Reverse((self.now + run, job)));
+        self.ends.insert((self.now + run, job));
         if self.cycle.levels.is_preemptive {
             self.cycle.levels.jobs[job as usize].started = Some(self.schedule.starts[job as usize]);
             self.waiting.set_running(job, true, self.now);
         }
-        if let Some(fairshare) = &self.fairshare {
-            self.running.push(RunningJob {
-                job,
-                node: fairshare.nodes[entity as usize],
-                processors,
-            });
-        }
+        self.running.push(job);
     }
 }
 
-/// The jobs of a workload, with what each asks for.
-pub(crate) struct RequestedJobs<'w> {
-    pub jobs: &'w [WorkloadJob],
-    requests: Cow<'w, Requests>,
-    /// Job by job; empty if no array has a limit.
-    arrays: &'w [Option<u32>],
-    /// What is left of the walltimes of suspended jobs.
-    pub left: HashMap<u32, i64>,
-}
-
-impl<'w> RequestedJobs<'w> {
-    /// If the rules have no requests, only processors are asked for.
-    pub fn new(workload: &'w Workload, rules: &'w SimulationRules) -> Self {
-        let requests = if rules.requests.of_jobs.is_empty() {
-            Cow::Owned(Requests::of_one_chunk(workload, 1, &[]))
-        } else {
-            Cow::Borrowed(&rules.requests)
-        };
-        Self {
-            jobs: workload.jobs(),
-            requests,
-            arrays: &rules.arrays,
-            left: HashMap::new(),
+/// The jobs that a machine has no room for.
+fn too_large(jobs: &[CycleJob], machine: &Machine) -> Vec<usize> {
+    let mut fits: HashMap<&Request, bool> = HashMap::new();
+    let mut too_large = Vec::new();
+    for (index, job) in jobs.iter().enumerate() {
+        let request = &*job.request;
+        let fits = fits.entry(request);
+        if !*fits.or_insert_with(|| machine.can_ever_run(request)) {
+            too_large.push(index);
         }
     }
-
-    /// The jobs that a machine has no room for.
-    pub fn too_large(&self, machine: &Machine) -> Vec<usize> {
-        let requests = self.requests.distinct.iter();
-        let fits: Vec<bool> = requests.map(|one| machine.can_ever_run(one)).collect();
-        let mut too_large = Vec::new();
-        for (job, &request) in self.requests.of_jobs.iter().enumerate() {
-            if !fits[request as usize] {
-                too_large.push(job);
-            }
-        }
-        too_large
-    }
+    too_large
 }
 
-impl JobSource for RequestedJobs<'_> {
-    fn job(&self, index: u32) -> CycleJob<'_> {
-        let job = &self.jobs[index as usize];
-        CycleJob {
-            request: self.requests.of_job(index as usize),
-            walltime: self.left.get(&index).copied().unwrap_or(job.walltime),
+/// The jobs of a workload as a cycle sees them, if each asks for its processors alone, in one chunk
+/// in the pools of its queue.
+fn jobs_of_one_chunk(workload: &Workload) -> Vec<CycleJob> {
+    let mut known: HashMap<(u32, u32), Arc<Request>> = HashMap::new();
+    workload.cycle_jobs(|job| {
+        let WorkloadJob {
+            queue, processors, ..
+        } = workload.jobs()[job];
+        let request = known.entry((queue, processors));
+        let new = || Arc::new(Request::of_one_chunk(vec![processors.into()], queue));
+        request.or_insert_with(new).clone()
+    })
+}
+
+impl Workload {
+    /// The jobs as a cycle sees them, with what each asks for.
+    pub fn cycle_jobs(&self, mut request: impl FnMut(usize) -> Arc<Request>) -> Vec<CycleJob> {
+        let jobs = self.jobs().iter().enumerate();
+        let jobs = jobs.map(|(index, job)| CycleJob {
+            request: request(index),
+            walltime: job.walltime,
             queue: job.queue,
             user: job.user,
             group: job.unix_group,
             project: job.project,
-            array: self.arrays.get(index as usize).copied().flatten(),
+            array: None,
             can_be_reserved: true,
             is_reservation: false,
-        }
+        });
+        jobs.collect()
     }
 }
 
@@ -636,10 +617,8 @@ impl Backfill {
 pub struct SimulationRules {
     /// The machine; nothing runs on it yet.
     pub machine: Machine,
-    /// What the jobs ask for; empty if that is only processors.
-    pub requests: Requests,
-    /// The array of each job, by the index of the limit of its subjobs; empty if no array has one.
-    pub arrays: Vec<Option<u32>>,
+    /// The jobs of the workload as a cycle sees them; empty if they ask for processors only.
+    pub jobs: Vec<CycleJob>,
     /// What a cycle starts.
     pub cycle: CycleRules,
     /// In which order it considers the jobs.
@@ -668,8 +647,7 @@ impl SimulationRules {
     pub fn new(processors: u32, backfill: Backfill) -> Self {
         Self {
             machine: Machine::new(&[vec![processors.into()]]),
-            requests: Requests::default(),
-            arrays: Vec::new(),
+            jobs: Vec::new(),
             cycle: backfill.rules(),
             order: OrderRules::default(),
             non_prime: None,
@@ -685,52 +663,6 @@ impl SimulationRules {
     /// The number of processors.
     pub fn processors(&self) -> u32 {
         u32::try_from(self.machine.total(0)).unwrap_or(u32::MAX)
-    }
-}
-
-/// What the jobs of a workload ask for. Many ask for the same.
-#[derive(Debug, Clone, Default)]
-pub struct Requests {
-    /// What is asked for.
-    pub distinct: Vec<Request>,
-    /// By job: which of these it asks for.
-    pub of_jobs: Vec<u32>,
-}
-
-impl Requests {
-    /// What each job asks for if that is one chunk in the pools of its queue: its processors, then
-    /// these columns, of which the first `placed` amounts are those of the machine and the others
-    /// only count for limits. What no job has is 0.
-    pub fn of_one_chunk(workload: &Workload, placed: usize, columns: &[Option<Vec<f64>>]) -> Self {
-        let mut requests = Self::default();
-        let mut known: HashMap<(u32, Vec<i64>), u32> = HashMap::new();
-        for (index, job) in workload.jobs().iter().enumerate() {
-            let mut counted = vec![job.processors.into()];
-            for column in columns {
-                counted.push(match column {
-                    Some(column) => column[index].ceil() as i64,
-                    None => 0,
-                });
-            }
-            let next = requests.distinct.len() as u32;
-            let request = known.entry((job.queue, counted)).or_insert_with_key(|key| {
-                let (queue, counted) = key;
-                requests.distinct.push(Request {
-                    counts: vec![1],
-                    amounts: counted[..placed].to_vec(),
-                    pool_lists: vec![*queue],
-                    placing: Placing::default(),
-                    counted: counted.clone(),
-                });
-                next
-            });
-            requests.of_jobs.push(*request);
-        }
-        requests
-    }
-
-    fn of_job(&self, job: usize) -> &Request {
-        &self.distinct[self.of_jobs[job] as usize]
     }
 }
 
@@ -852,15 +784,6 @@ pub enum FairsharePolicy {
     Other(Box<dyn Policy>),
 }
 
-/// A job that holds processors.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RunningJob {
-    pub job: u32,
-    /// The node of its entity; `None` if the tree does not have it.
-    pub node: Option<NodeId>,
-    pub processors: u32,
-}
-
 /// A fair-share tree whose usage follows a simulation.
 pub struct Fairshare {
     tree: ShareTree,
@@ -879,9 +802,8 @@ pub struct Fairshare {
     time: i64,
     /// Whether the numbers reach a formula with the decimals that OpenPBS prints.
     pub is_printed: bool,
-    /// By input, the number of every entity of the workload, by its index; empty until they are
-    /// computed.
-    numbers: [Vec<f64>; INPUTS.len()],
+    /// The numbers of every entity of the workload, by its index, in the order of [`INPUTS`].
+    numbers: Vec<[f64; INPUTS.len()]>,
 }
 
 impl Fairshare {
@@ -921,7 +843,7 @@ impl Fairshare {
             least_usage,
             time: 0,
             is_printed: false,
-            numbers: Default::default(),
+            numbers: Vec::new(),
         }
     }
 
@@ -946,14 +868,9 @@ impl Fairshare {
         SharePaths(paths)
     }
 
-    /// Begins at a time before which nothing ran.
-    pub(crate) fn begin(&mut self, time: i64) {
-        self.time = time;
-    }
-
     /// Charges the running jobs up to a time, and decays usage at every multiple of the period up
     /// to it.
-    pub(crate) fn advance(&mut self, time: i64, running: &[RunningJob]) {
+    fn advance(&mut self, time: i64, jobs: &[WorkloadJob], running: &[u32]) {
         if let Some(Decay { period, factor }) = self.decay {
             let period = i64::try_from(period).unwrap_or(i64::MAX);
             let mut next = self
@@ -963,7 +880,7 @@ impl Fairshare {
                 .saturating_mul(period);
             let mut before = Vec::new();
             while next <= time {
-                self.charge(next, running);
+                self.charge(next, jobs, running);
                 self.decay_once(factor);
                 let left = (time - next) / period;
                 if left > 1 {
@@ -978,17 +895,18 @@ impl Fairshare {
                 next = next.saturating_add(period);
             }
         }
-        self.charge(time, running);
+        self.charge(time, jobs, running);
     }
 
-    fn charge(&mut self, time: i64, running: &[RunningJob]) {
+    fn charge(&mut self, time: i64, jobs: &[WorkloadJob], running: &[u32]) {
         let seconds = time - self.time;
         let measure = self.measure;
         if seconds > 0 {
-            for job in running {
+            for &job in running {
+                let job = &jobs[job as usize];
                 // job by job, since floats that are added in another order may differ in their last
                 // bit
-                if let Some(node) = job.node {
+                if let Some(node) = self.nodes[job.entity as usize] {
                     self.own_usage[node.index()] += measure.charge(job.processors, seconds);
                 }
             }
@@ -1005,8 +923,8 @@ impl Fairshare {
         }
     }
 
-    /// Computes the numbers of the entities, each of which has so many waiting jobs.
-    pub(crate) fn assess(&mut self, waiting: &[u32]) {
+    /// Computes the numbers of the entities. It is said of each whether it has waiting jobs.
+    fn assess(&mut self, has_waiting: &[bool]) {
         // only differences are added: each addition goes through all groups above the node
         for (index, node) in self.tree.nodes().enumerate() {
             let change = self.own_usage[index] - self.tree.own_usage(node);
@@ -1017,8 +935,8 @@ impl Fairshare {
         let shares = match &self.policy {
             FairsharePolicy::TicketBased(rules) => {
                 let mut nodes = Vec::new();
-                for (node, jobs) in self.nodes.iter().zip(waiting) {
-                    if *jobs > 0 {
+                for (node, has_waiting) in self.nodes.iter().zip(has_waiting) {
+                    if *has_waiting {
                         nodes.extend(*node);
                     }
                 }
@@ -1026,24 +944,15 @@ impl Fairshare {
             }
             FairsharePolicy::Other(policy) => policy.assess(&self.tree),
         };
-        // the lists keep their memory: a simulation assesses its tree at thousands of moments
-        for (input, numbers) in INPUTS.into_iter().zip(&mut self.numbers) {
-            numbers.clear();
-            for node in &self.nodes {
-                let node_shares = node.and_then(|node| shares.get(node)).unwrap_or_default();
-                let number = fairshare_number(input, &node_shares);
-                numbers.push(if self.is_printed {
-                    amounts::fairshare(number)
-                } else {
-                    number
-                });
+        self.numbers.clear();
+        for node in &self.nodes {
+            let node_shares = node.and_then(|node| shares.get(node)).unwrap_or_default();
+            let mut numbers = INPUTS.map(|input| fairshare_number(input, &node_shares));
+            if self.is_printed {
+                numbers = numbers.map(amounts::fairshare);
             }
+            self.numbers.push(numbers);
         }
-    }
-
-    /// A number of every entity of the workload, by its index; none if they are not computed.
-    pub(crate) fn numbers(&self, input: FairshareInput) -> &[f64] {
-        &self.numbers[input as usize]
     }
 }
 
@@ -1107,22 +1016,28 @@ mod tests {
         fairshare(FairsharePolicy::Other(Box::new(DocumentedOpenPbs)), decay)
     }
 
-    fn running(fairshare: &Fairshare, entities: &[u32]) -> Vec<RunningJob> {
-        entities
-            .iter()
-            .map(|&entity| RunningJob {
-                job: entity,
-                node: fairshare.nodes[entity as usize],
-                processors: entity + 1,
-            })
+    /// A job of each of these entities.
+    fn jobs(entities: &[u32]) -> Vec<WorkloadJob> {
+        let mut jobs = generate(&WorkloadModel::default()).jobs()[..entities.len()].to_vec();
+        for (job, &entity) in jobs.iter_mut().zip(entities) {
+            job.entity = entity;
+            job.processors = entity + 1;
+        }
+        jobs
+    }
+
+    fn factors(fairshare: &Fairshare) -> Vec<f64> {
+        let numbers = fairshare.numbers.iter();
+        numbers
+            .map(|numbers| numbers[FairshareInput::Factor as usize])
             .collect()
     }
 
     #[test]
     fn entities_with_waiting_jobs_get_tickets() {
         let mut fairshare = fairshare(FairsharePolicy::TicketBased(PolicyRules::Scheduler), None);
-        fairshare.assess(&[1, 0, 0, 0, 1, 0]);
-        let factors = fairshare.numbers(FairshareInput::Factor);
+        fairshare.assess(&[true, false, false, false, true, false]);
+        let factors = self::factors(&fairshare);
         assert_eq!(
             factors
                 .iter()
@@ -1136,9 +1051,8 @@ mod tests {
                 .fold(0.0, |most: f64, factor| most.max(*factor)),
             1.0
         );
-        fairshare.assess(&[0, 0, 1, 0, 0, 0]);
-        let factors = fairshare.numbers(FairshareInput::Factor);
-        assert_eq!(factors, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+        fairshare.assess(&[false, false, true, false, false, false]);
+        assert_eq!(self::factors(&fairshare), [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]
@@ -1147,11 +1061,10 @@ mod tests {
         let mut printed = documented(None);
         printed.is_printed = true;
         for fairshare in [&mut exact, &mut printed] {
-            let jobs = running(fairshare, &[0, 2]);
-            fairshare.advance(1000, &jobs);
+            fairshare.advance(1000, &jobs(&[0, 2]), &[0, 1]);
             // twice, since the fractions stay and the others are computed again
-            fairshare.assess(&[1; 6]);
-            fairshare.assess(&[1; 6]);
+            fairshare.assess(&[true; 6]);
+            fairshare.assess(&[true; 6]);
         }
         let (exact, printed) = (exact.numbers.concat(), printed.numbers.concat());
         let parsed: Vec<f64> = exact
@@ -1180,10 +1093,11 @@ mod tests {
             factor: 0.5,
         });
         let (mut at_once, mut stepwise) = (documented(decay), documented(decay));
-        let jobs = running(&at_once, &[0, 1, 2, 0]);
-        at_once.advance(7_000_003, &jobs);
-        (1..1_000_001).for_each(|period| stepwise.advance(7 * period, &jobs));
-        stepwise.advance(7_000_003, &jobs);
+        let jobs = jobs(&[0, 1, 2, 0]);
+        let running = [0, 1, 2, 3];
+        at_once.advance(7_000_003, &jobs, &running);
+        (1..1_000_001).for_each(|period| stepwise.advance(7 * period, &jobs, &running));
+        stepwise.advance(7_000_003, &jobs, &running);
         assert_eq!(
             (at_once.own_usage, at_once.time),
             (stepwise.own_usage, stepwise.time)

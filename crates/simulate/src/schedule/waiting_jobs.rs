@@ -1,12 +1,12 @@
-//! The waiting jobs, in the order in which a cycle considers them; as columns with their values under a
+//! The waiting jobs, in the order in which a cycle considers them; with their values under a
 //! formula, and the errors that it raises.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
+use std::fmt;
 
 use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::python::{ErrorKind as PythonError, Value};
 use job_sort_formula::rank::{
     ColumnError, ColumnScratch, Consequence, InputColumn, OnError, ScoreError, ScorePrecision,
     double_key,
@@ -19,142 +19,63 @@ use jsf_openpbs::share_tree::SharePaths;
 use jsf_slurm::priority::age_factor;
 
 use crate::schedule::{Fairshare, OrderRules, SimulationRules};
-use crate::workload::{Workload, WorkloadJob};
+use crate::workload::{Amount, Workload, WorkloadJob};
 
-/// The waiting jobs, each in a row. The rows are in no order.
+/// The waiting jobs.
 pub struct WaitingJobs<'p> {
     program: &'p Program,
     workload: &'p Workload,
+    rules: &'p SimulationRules,
     order: &'p OrderRules,
-    /// A job whose value is at most this is not considered.
-    threshold: Option<f64>,
     inputs: Vec<Input>,
-    precision: ScorePrecision,
-    on_error: OnError,
-    /// Whether the values of jobs change while they wait.
-    is_dynamic: bool,
-    /// The row of each job of the workload.
-    rows: Vec<u32>,
-    jobs: Vec<u32>,
-    processors: Vec<i64>,
-    /// The fewest of them; as many as possible if no job waits.
-    pub least_processors: i64,
-    walltimes: Vec<i64>,
-    entities: Vec<u32>,
-    waits: Vec<i64>,
-    ages: Vec<f64>,
     /// Whether some waiting jobs may not be eligible.
     pub has_accrual: bool,
-    accruals: Vec<Accrual>,
-    /// By the index of the input.
-    logged: Vec<LoggedColumn>,
-    /// Of the last evaluation; the jobs that came since have none.
-    values: Vec<f64>,
-    /// What orders the jobs by these values.
-    keys: Vec<Key>,
-    /// The job at each place among equal ones; empty if they are in the order of submission.
-    jobs_of_ties: Vec<u32>,
-    /// Where nothing changes the order of the jobs while they wait.
-    ordered: Option<OrderedJobs>,
-    /// How many waiting jobs each entity has.
-    waiting_of_entity: Vec<u32>,
-    /// The jobs that run, where they may give way and wait again.
-    running: HashSet<u32>,
+    /// In no order.
+    rows: Vec<Row>,
+    /// How many of them have a value: those that came after the last evaluation have none.
+    evaluated: usize,
+    /// The row of each job of the workload.
+    row_of_job: Vec<u32>,
     scratch: ColumnScratch,
     failed: Vec<(usize, ScoreError)>,
 }
 
+/// A job that waits, or that runs and may give way and wait again.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    job: u32,
+    processors: i64,
+    walltime: i64,
+    accrual: Accrual,
+    is_running: bool,
+    value: f64,
+    key: Key,
+}
+
 impl<'p> WaitingJobs<'p> {
-    /// No job waits yet. `too_large` never will.
+    /// No job waits yet.
     pub fn new(
         program: &'p Program,
         workload: &'p Workload,
         rules: &'p SimulationRules,
         has_accrual: bool,
-        too_large: &[usize],
-    ) -> Result<Self, ColumnError> {
-        let mut waiting = Self::empty(program, workload, rules, has_accrual);
-        let changes = waiting.is_dynamic
-            || has_accrual
-            || rules.order.changes_in_cycle()
-            || rules.cycle.levels.is_preemptive
-            || rules.non_prime.is_some();
-        if !changes {
-            let all = Self::empty(program, workload, rules, has_accrual);
-            waiting.ordered = all.into_order(too_large)?;
-        }
-        Ok(waiting)
-    }
-
-    fn empty(
-        program: &'p Program,
-        workload: &'p Workload,
-        rules: &'p SimulationRules,
-        has_accrual: bool,
     ) -> Self {
-        let mut inputs = Vec::new();
-        let mut logged = Vec::new();
-        let mut is_dynamic = false;
-        for name in program.inputs() {
-            let input = Input::new(name, workload, rules.max_age);
-            if let Input::Logged(index) = input {
-                logged.resize_with(logged.len().max(index + 1), LoggedColumn::default);
-            }
-            is_dynamic |= input.changes();
-            inputs.push(input);
-        }
-        let mut waiting = Self {
+        let inputs = program.inputs().iter();
+        Self {
             program,
             workload,
+            rules,
             order: &rules.order,
-            threshold: rules.threshold,
-            inputs,
-            precision: rules.precision,
-            on_error: rules.on_error,
-            is_dynamic,
-            rows: vec![NO_ROW; workload.jobs().len()],
-            jobs: Vec::new(),
-            processors: Vec::new(),
-            least_processors: i64::MAX,
-            walltimes: Vec::new(),
-            entities: Vec::new(),
-            waits: Vec::new(),
-            ages: Vec::new(),
+            inputs: inputs
+                .map(|name| Input::new(name, workload, rules.max_age))
+                .collect(),
             has_accrual,
-            accruals: Vec::new(),
-            logged,
-            values: Vec::new(),
-            keys: Vec::new(),
-            jobs_of_ties: Vec::new(),
-            ordered: None,
-            waiting_of_entity: vec![0; workload.entities().len()],
-            running: HashSet::new(),
+            rows: Vec::new(),
+            evaluated: 0,
+            row_of_job: vec![NO_ROW; workload.jobs().len()],
             scratch: ColumnScratch::new(),
             failed: Vec::new(),
-        };
-        waiting.set_order(&rules.order);
-        waiting
-    }
-
-    /// The order of all jobs of the workload. `None` if their values together take too long: those
-    /// of the jobs of a cycle may not.
-    fn into_order(mut self, too_large: &[usize]) -> Result<Option<OrderedJobs>, ColumnError> {
-        let jobs = self.workload.jobs();
-        for (index, job) in jobs.iter().enumerate() {
-            if too_large.binary_search(&index).is_err() {
-                self.push(index as u32, job);
-            }
         }
-        let mut errors = EvaluationErrors::default();
-        self.evaluate(0, None, &mut errors)?;
-        // a limit on the work of all jobs together says nothing of those that wait at one time
-        if errors.has_reached_limit {
-            return Ok(None);
-        }
-        let mut keys = self.keys();
-        keys.sort_unstable();
-        let ordered = keys.into_iter().map(|key| self.job_of(key)).collect();
-        Ok(Some(OrderedJobs::new(ordered, jobs.len())))
     }
 
     /// Notes that a job waits from now on, unless its queue is stopped.
@@ -162,81 +83,49 @@ impl<'p> WaitingJobs<'p> {
         if self.order.is_stopped(of.queue) {
             return;
         }
-        self.rows[job as usize] = self.jobs.len() as u32;
-        self.jobs.push(job);
-        self.processors.push(of.processors.into());
-        self.least_processors = self.least_processors.min(of.processors.into());
-        self.walltimes.push(of.walltime);
-        self.entities.push(of.entity);
-        self.accruals.push(Accrual {
-            eligible_time: 0,
-            since: of.submit,
-            is_eligible: true,
+        self.row_of_job[job as usize] = self.rows.len() as u32;
+        self.rows.push(Row {
+            job,
+            processors: of.processors.into(),
+            walltime: of.walltime,
+            accrual: Accrual {
+                eligible_time: 0,
+                since: of.submit,
+                is_eligible: true,
+            },
+            is_running: false,
+            value: 0.0,
+            key: 0,
         });
-        for (column, amount) in self.logged.iter_mut().zip(self.workload.amounts(of)) {
-            column.values.push(amount.value);
-            column.is_int.push(amount.is_int);
-        }
-        self.waiting_of_entity[of.entity as usize] += 1;
-        if let Some(ordered) = &mut self.ordered {
-            let least = Least {
-                processors: of.processors.into(),
-                walltime: of.walltime,
-            };
-            ordered.set(job, least);
-        }
     }
 
-    /// Notes that jobs, which have values, do not wait any more.
-    pub fn remove(&mut self, jobs: &[u32]) {
-        let mut fewest = i64::MAX;
-        for &job in jobs {
-            let Some(row) = self.row(job) else { continue };
-            self.rows[job as usize] = NO_ROW;
-            self.running.remove(&job);
-            self.jobs.swap_remove(row);
-            if let Some(&moved) = self.jobs.get(row) {
-                self.rows[moved as usize] = row as u32;
-            }
-            fewest = fewest.min(self.processors.swap_remove(row));
-            self.walltimes.swap_remove(row);
-            self.waiting_of_entity[self.entities.swap_remove(row) as usize] -= 1;
-            self.values.swap_remove(row);
-            self.keys.swap_remove(row);
-            self.accruals.swap_remove(row);
-            for column in &mut self.logged {
-                column.values.swap_remove(row);
-                column.is_int.swap_remove(row);
-            }
-            if let Some(ordered) = &mut self.ordered {
-                ordered.set(job, NONE_WAITS);
-            }
-        }
-        if fewest == self.least_processors {
-            self.least_processors = self.processors.iter().copied().min().unwrap_or(i64::MAX);
+    /// Notes that a job, which has a value, does not wait any more.
+    pub fn remove(&mut self, job: u32) {
+        let Some(row) = self.row(job) else { return };
+        self.row_of_job[job as usize] = NO_ROW;
+        self.rows.swap_remove(row);
+        self.evaluated -= 1;
+        if let Some(moved) = self.rows.get(row) {
+            self.row_of_job[moved.job as usize] = row as u32;
         }
     }
 
     /// Sets what orders the jobs from now on.
     pub fn set_order(&mut self, order: &'p OrderRules) {
         self.order = order;
-        self.jobs_of_ties = vec![0; order.ties.len()];
-        for (&tie, job) in order.ties.iter().zip(0..) {
-            self.jobs_of_ties[tie as usize] = job;
-        }
         self.set_keys(0);
     }
 
     /// Notes which jobs were found eligible or not by a cycle. One that is not considered is not.
     pub fn set_eligible(&mut self, now: i64, decided: &[(u32, bool)]) {
-        for row in 0..self.jobs.len() {
-            if !self.is_considered(row) {
-                self.accrue(row, false, now);
+        for row in 0..self.rows.len() {
+            if !self.is_considered(&self.rows[row]) {
+                self.rows[row].accrual.set(false, now);
             }
         }
         for &(job, is_eligible) in decided {
             if let Some(row) = self.row(job) {
-                self.accrue(row, is_eligible, now);
+                self.rows[row].accrual.set(is_eligible, now);
             }
         }
     }
@@ -248,16 +137,19 @@ impl<'p> WaitingJobs<'p> {
         has_levels: bool,
         fairshare: Option<&Fairshare>,
     ) -> Vec<CycleEvent> {
-        if self.order.changes_in_cycle() || has_levels {
+        // where eligibility is noted, it matters how each job is decided
+        if self.order.changes_in_cycle() || has_levels || self.has_accrual {
             return cycle.run(&mut self.sorted_candidates(fairshare));
         }
-        match &self.ordered {
-            Some(ordered) => cycle.run(&mut OrderedCandidates(ordered, 0)),
-            None => cycle.run(&mut ValuedCandidates::new(self)),
-        }
+        let last = None;
+        cycle.run(&mut FittingCandidates {
+            waiting: self,
+            last,
+        })
     }
 
-    /// The jobs of queues that take turns, or that fair share orders again after each start.
+    /// All jobs that are considered, as queues that take turns and fair share order them again after
+    /// each start.
     fn sorted_candidates<'c>(
         &'c self,
         fairshare: Option<&'c Fairshare>,
@@ -272,10 +164,14 @@ impl<'p> WaitingJobs<'p> {
                 (0, 0)
             });
         }
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        rows.retain(|row| self.is_considered(row));
+        // by numbers, which is faster than to compare jobs: they are in their order then
+        rows.sort_unstable_by_key(|row| row.key);
         SortedCandidates::new(
             self.simulated_order(fairshare),
             &places,
-            self.keys().into_iter().map(|key| self.job_of(key)),
+            rows.into_iter().map(|row| row.job),
             order.takes_turns,
             UrgentJobs::new(chooses_queue_first, order.takes_turns, order.by_fair_share),
         )
@@ -296,7 +192,7 @@ impl<'p> WaitingJobs<'p> {
     pub fn in_order_of_giving_way(&self, fairshare: Option<&Fairshare>) -> Vec<u32> {
         let mut order = self.simulated_order(fairshare);
         let sorts_queues = !self.order.groups.is_empty();
-        let mut jobs = self.jobs.to_vec();
+        let mut jobs: Vec<u32> = self.rows.iter().map(|row| row.job).collect();
         jobs.sort_by(|&left, &right| {
             match self.place_of_queue(left).cmp(&self.place_of_queue(right)) {
                 Ordering::Equal if sorts_queues => order.compare(left, right),
@@ -313,98 +209,42 @@ impl<'p> WaitingJobs<'p> {
         self.order.queue_place(queue)
     }
 
-    /// What orders the jobs that are considered.
-    fn keys(&self) -> Vec<Key> {
-        let mut keys = Vec::new();
-        for (row, key) in self.keys.iter().enumerate() {
-            if self.is_considered(row) {
-                keys.push(*key);
-            }
-        }
-        keys
+    /// Whether a job is considered: it neither runs, nor is it under the threshold.
+    fn is_considered(&self, row: &Row) -> bool {
+        let is_under = Some(row.value) <= self.rules.threshold;
+        !row.is_running && !is_under
     }
 
-    /// Whether the job of a row is considered: it neither runs, nor is it under the threshold.
-    fn is_considered(&self, row: usize) -> bool {
-        self.keys[row] != NOT_CONSIDERED && !self.is_running(self.jobs[row])
-    }
-
-    /// Computes what orders the jobs of the rows from this one on.
+    /// Computes what orders the jobs from this one on that have a value.
     fn set_keys(&mut self, first: usize) {
-        self.keys.truncate(first);
-        for row in first..self.values.len() {
-            let key = self.key(row);
-            self.keys.push(key);
+        for row in &mut self.rows[first..self.evaluated] {
+            let queue = self.workload.jobs()[row.job as usize].queue;
+            row.key = Key::from(self.order.place(queue)) << 96
+                | Key::from(double_key(row.value)) << 32
+                | Key::from(self.order.tie(row.job));
         }
-    }
-
-    /// What orders the job of a row, if it waits.
-    fn key(&self, row: usize) -> Key {
-        let value = self.values[row];
-        if Some(value) <= self.threshold {
-            return NOT_CONSIDERED;
-        }
-        let job = self.jobs[row];
-        let places = &self.order.places;
-        let place = if places.is_empty() {
-            0
-        } else {
-            self.order.place(self.workload.jobs()[job as usize].queue)
-        };
-        Key::from(place) << 96 | Key::from(double_key(value)) << 32 | Key::from(self.order.tie(job))
-    }
-
-    fn job_of(&self, key: Key) -> u32 {
-        let tie = key as u32;
-        self.jobs_of_ties.get(tie as usize).copied().unwrap_or(tie)
     }
 }
 
 /// What orders a waiting job, in one number: the place of its queue, its value, and its place among
 /// equal ones, which identifies it. The one that comes first is the smallest.
 type Key = u128;
-/// The key of a job that is not considered, which comes last.
-const NOT_CONSIDERED: Key = Key::MAX;
 
-/// The jobs by their values as candidates of one cycle. Few of them start in a cycle, so that the
-/// next one is looked for among all jobs each time.
-struct ValuedCandidates<'c> {
+/// The jobs that fit, by their values, as candidates of one cycle. Few of them start in a cycle, so
+/// that the next one is looked for among all jobs each time.
+struct FittingCandidates<'c> {
     waiting: &'c WaitingJobs<'c>,
     /// The key of the job that was returned last.
     last: Option<Key>,
-    /// The jobs that are left, the first one last, where each is asked for.
-    all: Option<Vec<Key>>,
 }
 
-impl<'c> ValuedCandidates<'c> {
-    fn new(waiting: &'c WaitingJobs<'c>) -> Self {
-        let mut all = None;
-        if waiting.has_accrual {
-            // where eligibility is noted, it matters how each job is decided
-            let mut keys = waiting.keys.to_vec();
-            keys.retain(|key| *key != NOT_CONSIDERED);
-            keys.sort_unstable_by(|left, right| right.cmp(left));
-            all = Some(keys);
-        }
-        Self {
-            waiting,
-            last: None,
-            all,
-        }
-    }
-}
-
-impl Candidates for ValuedCandidates<'_> {
+impl Candidates for FittingCandidates<'_> {
     fn next(&mut self, cycle: &Cycle<'_>) -> Option<u32> {
-        let key = match &mut self.all {
-            Some(all) => all.pop(),
-            None => {
-                let most = cycle.most_processors();
-                self.waiting.first_key(self.last, most)
-            }
-        };
-        self.last = key;
-        Some(self.waiting.job_of(key?))
+        let first = self
+            .waiting
+            .first_after(self.last, cycle.most_processors())?;
+        self.last = Some(first.key);
+        Some(first.job)
     }
 }
 
@@ -421,10 +261,10 @@ impl SimulatedOrder<'_> {
         &self.waiting.workload.jobs()[job as usize]
     }
 
-    fn place_and_value(&self, job: u32) -> (u32, Option<u64>) {
-        let value = self.waiting.value(job);
-        let place = self.waiting.order.place(self.job(job).queue);
-        (place, value.map(double_key))
+    fn key(&self, job: u32) -> Key {
+        self.waiting
+            .row(job)
+            .map_or(0, |row| self.waiting.rows[row].key)
     }
 }
 
@@ -434,15 +274,15 @@ impl JobOrder for SimulatedOrder<'_> {
     }
 
     fn compare(&mut self, left: u32, right: u32) -> Ordering {
+        let (left_key, right_key) = (self.key(left), self.key(right));
         // where no queue is chosen first, one list has the jobs of express queues before the others
-        let by_value = self.place_and_value(left).cmp(&self.place_and_value(right));
+        let by_value = (left_key >> 32).cmp(&(right_key >> 32));
         if by_value.is_ne() {
             return by_value;
         }
         let [of_left, of_right] = [left, right].map(|job| self.job(job).entity as usize);
         let by_share = self.paths.compare(of_left, of_right);
-        let order = self.waiting.order;
-        by_share.then(order.tie(left).cmp(&order.tie(right)))
+        by_share.then(left_key.cmp(&right_key))
     }
 
     fn charge(&mut self, job: u32) -> bool {
@@ -452,111 +292,6 @@ impl JobOrder for SimulatedOrder<'_> {
         let job = self.job(job);
         let (entity, charge) = (job.entity as usize, fairshare.measure.requested(job));
         self.paths.charge(entity, charge)
-    }
-}
-
-/// The least that any waiting job of a part of the order asks for.
-#[derive(Debug, Clone, Copy)]
-struct Least {
-    processors: i64,
-    walltime: i64,
-}
-
-/// Of a part in which no job waits.
-const NONE_WAITS: Least = Least {
-    processors: i64::MAX,
-    walltime: i64::MAX,
-};
-
-/// The place of a job that is never considered.
-const NO_PLACE: u32 = u32::MAX;
-
-/// The waiting jobs in an order that never changes: the next one that fits is found without looking
-/// at those that do not. With 10,000 waiting jobs a simulation takes less than a tenth of the time.
-#[derive(Debug)]
-struct OrderedJobs {
-    /// The place of each job of the workload in the order.
-    places: Vec<u32>,
-    /// The job at each place.
-    jobs: Vec<u32>,
-    /// A complete binary tree: the parts of node `n` are `2 n` and `2 n + 1`, and the second half of
-    /// the nodes are the leaves, one for each place.
-    least: Vec<Least>,
-}
-
-impl OrderedJobs {
-    /// No job waits yet. `jobs` are those of `count` that are ever considered, in their order.
-    fn new(jobs: Vec<u32>, count: usize) -> Self {
-        let mut places = vec![NO_PLACE; count];
-        for (&job, place) in jobs.iter().zip(0..) {
-            places[job as usize] = place;
-        }
-        let least = vec![NONE_WAITS; 2 * jobs.len().next_power_of_two()];
-        Self {
-            places,
-            jobs,
-            least,
-        }
-    }
-
-    /// Notes what a job asks for that waits from now on, or that it waits no more.
-    fn set(&mut self, job: u32, least: Least) {
-        let place = self.places[job as usize];
-        if place == NO_PLACE {
-            return;
-        }
-        let mut node = self.least.len() / 2 + place as usize;
-        self.least[node] = least;
-        while node > 1 {
-            node /= 2;
-            let [left, right] = [self.least[2 * node], self.least[2 * node + 1]];
-            self.least[node] = Least {
-                processors: left.processors.min(right.processors),
-                walltime: left.walltime.min(right.walltime),
-            };
-        }
-    }
-
-    /// The first place from this one on whose job asks for at most so much, and the job.
-    fn first(&self, from: usize, most: MostProcessors) -> Option<(usize, u32)> {
-        let places = self.least.len() / 2;
-        if from >= places {
-            return None;
-        }
-        let mut node = places + from;
-        loop {
-            let Least {
-                processors,
-                walltime,
-            } = self.least[node];
-            let may_have_one = processors != i64::MAX && processors <= most.of(walltime);
-            if may_have_one && node >= places {
-                return Some((node - places, self.jobs[node - places]));
-            }
-            if may_have_one {
-                node *= 2;
-                continue;
-            }
-            // to the next part that is no part of this one
-            node += 1;
-            while node.is_multiple_of(2) {
-                node /= 2;
-            }
-            if node == 1 {
-                return None;
-            }
-        }
-    }
-}
-
-/// The candidates of one cycle, from a place on.
-struct OrderedCandidates<'j>(&'j OrderedJobs, usize);
-
-impl Candidates for OrderedCandidates<'_> {
-    fn next(&mut self, cycle: &Cycle<'_>) -> Option<u32> {
-        let (place, job) = self.0.first(self.1, cycle.most_processors())?;
-        self.1 = place + 1;
-        Some(job)
     }
 }
 
@@ -595,13 +330,6 @@ impl Input {
     }
 }
 
-/// The numbers of the waiting jobs for an input that was taken from the log.
-#[derive(Debug, Default)]
-struct LoggedColumn {
-    values: Vec<f64>,
-    is_int: Vec<bool>,
-}
-
 /// Since when a waiting job is eligible or not, and how long it was eligible before.
 #[derive(Debug, Clone, Copy)]
 struct Accrual {
@@ -638,54 +366,49 @@ const NO_ROW: u32 = u32::MAX;
 impl WaitingJobs<'_> {
     /// The row of a job, if it waits.
     fn row(&self, job: u32) -> Option<usize> {
-        let row = self.rows[job as usize];
+        let row = self.row_of_job[job as usize];
         (row != NO_ROW).then_some(row as usize)
     }
 
-    /// The value of a waiting job of the last evaluation.
-    pub fn value(&self, job: u32) -> Option<f64> {
-        self.values.get(self.row(job)?).copied()
+    /// The value of a job of the last evaluation; not a number if it does not wait.
+    pub fn value(&self, job: u32) -> f64 {
+        self.row(job).map_or(f64::NAN, |row| self.rows[row].value)
     }
 
-    /// The first key after another one whose job asks for at most so much. All rows are looked at,
-    /// column by column: this is most of the time of a simulation with a long queue.
-    fn first_key(&self, after: Option<Key>, most: MostProcessors) -> Option<Key> {
-        let mut first = NOT_CONSIDERED;
-        let requests = self.processors.iter().zip(&self.walltimes);
-        for (&key, (&processors, &walltime)) in self.keys.iter().zip(requests) {
-            if processors <= most.of(walltime) && key < first && Some(key) > after {
-                first = key;
+    /// The first job after a key that is considered and asks for at most so much. All are looked at:
+    /// this is most of the time of a simulation with a long queue.
+    fn first_after(&self, after: Option<Key>, most: MostProcessors) -> Option<&Row> {
+        let mut first: Option<&Row> = None;
+        for row in &self.rows {
+            if row.processors <= most.of(row.walltime)
+                && Some(row.key) > after
+                && first.is_none_or(|first| row.key < first.key)
+                && self.is_considered(row)
+            {
+                first = Some(row);
             }
         }
-        (first != NOT_CONSIDERED).then_some(first)
+        first
     }
 
     /// Whether a job waits.
     pub fn has_waiting(&self) -> bool {
-        self.jobs.len() > self.running.len()
+        self.rows.iter().any(|row| !row.is_running)
     }
 
-    /// Whether a job runs, which may give way and wait again.
-    fn is_running(&self, job: u32) -> bool {
-        !self.running.is_empty() && self.running.contains(&job)
+    /// Whether a job asks for at most so many processors.
+    pub fn has_job_of(&self, processors: i64) -> bool {
+        self.rows.iter().any(|row| row.processors <= processors)
     }
 
     /// Notes that a job runs from now on, or waits again. While it runs it does not become older.
     pub fn set_running(&mut self, job: u32, is_running: bool, now: i64) {
-        if is_running {
-            self.running.insert(job);
-        } else {
-            self.running.remove(&job);
-        }
         if let Some(row) = self.row(job) {
-            self.accrue(row, !is_running, now);
-        }
-    }
-
-    /// Notes whether the job of a row is eligible from now on.
-    fn accrue(&mut self, row: usize, is_eligible: bool, now: i64) {
-        if self.has_accrual {
-            self.accruals[row].set(is_eligible, now);
+            let row = &mut self.rows[row];
+            row.is_running = is_running;
+            if self.has_accrual {
+                row.accrual.set(!is_running, now);
+            }
         }
     }
 
@@ -694,102 +417,104 @@ impl WaitingJobs<'_> {
     pub fn evaluate(
         &mut self,
         now: i64,
-        mut fairshare: Option<&mut Fairshare>,
+        fairshare: Option<&mut Fairshare>,
         errors: &mut EvaluationErrors,
     ) -> Result<(), ColumnError> {
-        let first = if self.is_dynamic {
-            0
-        } else {
-            self.values.len()
-        };
-        self.values.resize(self.jobs.len(), 0.0);
-        let (mut max_age, mut reads_waits, mut reads_fairshare) = (None, false, false);
-        for input in &self.inputs {
-            match input {
-                Input::Age(seconds) => max_age = Some(*seconds),
-                Input::Wait => reads_waits = true,
-                Input::Fairshare(_) => reads_fairshare = true,
-                _ => {}
+        let is_dynamic = self.inputs.iter().any(|input| input.changes());
+        let first = if is_dynamic { 0 } else { self.evaluated };
+        let fairshare = fairshare.map(|fairshare| self.assessed(fairshare));
+        let mut inputs = Vec::with_capacity(self.inputs.len());
+        for &input in &self.inputs {
+            let (mut values, mut is_int) = (Vec::new(), Vec::new());
+            for row in &self.rows[first..] {
+                let amount = self.amount(input, row, now, fairshare);
+                values.push(amount.value);
+                is_int.push(amount.is_int);
             }
+            inputs.push((values, is_int));
         }
-        if reads_waits || max_age.is_some() {
-            self.waits.clear();
-            let waits = self
-                .accruals
-                .iter()
-                .map(|accrual| accrual.eligible_time(now));
-            self.waits.extend(waits);
+        let mut columns = Vec::with_capacity(inputs.len());
+        for (name, (values, is_int)) in self.program.inputs().iter().zip(&inputs) {
+            // columns of one type are faster
+            let column = if is_int.iter().all(|is_int| *is_int) {
+                InputColumn::Whole(values)
+            } else if is_int.contains(&true) {
+                InputColumn::Mixed { values, is_int }
+            } else {
+                InputColumn::F64(values)
+            };
+            columns.push((&**name, column));
         }
-        if let Some(max_age) = max_age {
-            self.ages.clear();
-            let ages = self.waits.iter().map(|&wait| age_factor(wait, max_age));
-            self.ages.extend(ages);
-        }
-        if reads_fairshare && let Some(fairshare) = &mut fairshare {
-            fairshare.assess(&self.waiting_of_entity);
-        }
-        let column = |input: Input| match input {
-            Input::Processors => InputColumn::I64(&self.processors[first..]),
-            Input::Walltime => InputColumn::I64(&self.walltimes[first..]),
-            Input::Wait => InputColumn::I64(&self.waits[first..]),
-            Input::Age(_) => InputColumn::F64(&self.ages[first..]),
-            Input::Zero => InputColumn::Same(Value::Int(0)),
-            Input::Logged(index) => InputColumn::Mixed {
-                values: &self.logged[index].values[first..],
-                is_int: &self.logged[index].is_int[first..],
-            },
-            Input::Fairshare(input) => match &fairshare {
-                Some(fairshare) => InputColumn::ByEntity {
-                    index: &self.entities[first..],
-                    values: fairshare.numbers(input),
-                },
-                None => InputColumn::Same(Value::Int(0)),
-            },
-        };
-        let mut columns: Vec<(&str, InputColumn<'_>)> = Vec::with_capacity(self.inputs.len());
-        for (name, &input) in self.program.inputs().iter().zip(&self.inputs) {
-            columns.push((name, column(input)));
-        }
-        let values = &mut self.values[first..];
+        let rows = &mut self.rows[first..];
+        let mut values = vec![0.0; rows.len()];
         // errors get their value below, where each is also counted
         self.program.score_columns(
             &columns,
             OnError::ZeroLikePbs,
             &mut self.scratch,
-            values,
+            &mut values,
             &mut self.failed,
         )?;
         // the rows are in no order, and the first job of each error is shown
-        self.failed.sort_by_key(|(row, _)| self.jobs[first + row]);
+        self.failed.sort_by_key(|(row, _)| rows[*row].job);
         for (row, error) in &self.failed {
-            values[*row] = if self.on_error == OnError::Null {
+            values[*row] = if self.rules.on_error == OnError::Null {
                 f64::NEG_INFINITY
             } else {
                 0.0
             };
-            errors.add(self.jobs[first + row], error);
+            errors.add(rows[*row].job, error);
         }
-        if self.precision != ScorePrecision::Double {
-            for value in &mut *values {
-                *value = self.precision.round(*value);
+        let mut not_numbers = Vec::new();
+        for (row, value) in rows.iter_mut().zip(values) {
+            row.value = match self.rules.precision {
+                ScorePrecision::Double => value,
+                precision => precision.round(value),
+            };
+            if row.value.is_nan() {
+                row.value = 0.0;
+                not_numbers.push(row.job);
             }
         }
-        // counted first, as that is fast and none is the rule
-        if values.iter().filter(|value| value.is_nan()).count() > 0 {
-            let mut jobs = Vec::new();
-            for (row, value) in values.iter_mut().enumerate() {
-                if value.is_nan() {
-                    *value = 0.0;
-                    jobs.push(self.jobs[first + row]);
-                }
-            }
-            jobs.sort_unstable();
-            for job in jobs {
-                errors.add_nan(job);
-            }
+        not_numbers.sort_unstable();
+        for job in not_numbers {
+            errors.add_nan(job);
         }
+        self.evaluated = self.rows.len();
         self.set_keys(first);
         Ok(())
+    }
+
+    /// The tree with the numbers of now, if the formula reads them.
+    fn assessed<'f>(&self, fairshare: &'f mut Fairshare) -> &'f Fairshare {
+        let mut inputs = self.inputs.iter();
+        if inputs.any(|input| matches!(input, Input::Fairshare(_))) {
+            let mut has_waiting = vec![false; self.workload.entities().len()];
+            for row in &self.rows {
+                let job = &self.workload.jobs()[row.job as usize];
+                has_waiting[job.entity as usize] = true;
+            }
+            fairshare.assess(&has_waiting);
+        }
+        fairshare
+    }
+
+    /// What a job has of an input.
+    fn amount(&self, input: Input, row: &Row, now: i64, fairshare: Option<&Fairshare>) -> Amount {
+        let job = &self.workload.jobs()[row.job as usize];
+        match (input, fairshare) {
+            (Input::Processors, _) => Amount::whole(row.processors),
+            (Input::Walltime, _) => Amount::whole(row.walltime),
+            (Input::Wait, _) => Amount::whole(row.accrual.eligible_time(now)),
+            (Input::Age(max_age), _) => {
+                Amount::float(age_factor(row.accrual.eligible_time(now), max_age))
+            }
+            (Input::Logged(index), _) => self.workload.amounts(job)[index],
+            (Input::Fairshare(input), Some(fairshare)) => {
+                Amount::float(fairshare.numbers[job.entity as usize][input as usize])
+            }
+            (Input::Fairshare(_), None) | (Input::Zero, _) => Amount::NONE,
+        }
     }
 }
 
@@ -797,11 +522,7 @@ impl WaitingJobs<'_> {
 #[derive(Debug, Clone, Default)]
 pub struct EvaluationErrors {
     failed: Vec<bool>,
-    jobs: usize,
     kinds: BTreeMap<&'static str, ErrorKind>,
-    /// Whether a limit of the evaluation was reached: other jobs, or fewer together, may not reach
-    /// it.
-    has_reached_limit: bool,
 }
 
 /// Errors of one kind.
@@ -822,7 +543,7 @@ pub struct ErrorKind {
 impl EvaluationErrors {
     /// The number of jobs with an error.
     pub fn jobs(&self) -> usize {
-        self.jobs
+        self.kinds.values().map(|kind| kind.jobs).sum()
     }
 
     /// Whether the formula raised an error for a job.
@@ -835,37 +556,40 @@ impl EvaluationErrors {
         self.kinds.iter().map(|(name, kind)| (*name, kind))
     }
 
-    pub(crate) fn add(&mut self, job: u32, error: &ScoreError) {
-        self.has_reached_limit |= error.kind() == PythonError::Limit;
-        // the text of an error is made for the first job of its kind
-        self.note(job, error.kind().description(), || ErrorKind {
-            jobs: 0,
-            job: job as usize,
-            message: error.to_string(),
-            consequence: error.consequence(),
-            span: Some(error.span()),
-        });
+    fn add(&mut self, job: u32, error: &ScoreError) {
+        let kind = error.kind().description();
+        self.note(job, kind, error, error.consequence(), Some(error.span()));
     }
 
     fn add_nan(&mut self, job: u32) {
-        self.note(job, "not a number", || ErrorKind {
-            jobs: 0,
-            job: job as usize,
-            message: "the value is not a number (nan)".to_owned(),
-            consequence: Consequence::Zero,
-            span: None,
-        });
+        let message = &"the value is not a number (nan)";
+        self.note(job, "not a number", message, Consequence::Zero, None);
     }
 
     /// Notes an error of a job if it is its first one.
-    fn note(&mut self, job: u32, kind: &'static str, first: impl FnOnce() -> ErrorKind) {
+    fn note(
+        &mut self,
+        job: u32,
+        kind: &'static str,
+        message: &dyn fmt::Display,
+        consequence: Consequence,
+        span: Option<Span>,
+    ) {
         let job = job as usize;
         if self.failed.len() <= job {
             self.failed.resize(job + 1, false);
         }
-        if !std::mem::replace(&mut self.failed[job], true) {
-            self.jobs += 1;
-            self.kinds.entry(kind).or_insert_with(first).jobs += 1;
+        if std::mem::replace(&mut self.failed[job], true) {
+            return;
         }
+        // the text of an error is made for the first job of its kind
+        let kind = self.kinds.entry(kind).or_insert_with(|| ErrorKind {
+            jobs: 0,
+            job,
+            message: message.to_string(),
+            consequence,
+            span,
+        });
+        kind.jobs += 1;
     }
 }

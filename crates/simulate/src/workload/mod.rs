@@ -60,10 +60,23 @@ pub struct Amount {
 
 impl Amount {
     /// What a job has of a resource that it does not request.
-    const NONE: Self = Self {
-        value: 0.0,
-        is_int: true,
-    };
+    pub(crate) const NONE: Self = Self::whole(0);
+
+    /// A whole number of less than 2^53.
+    pub(crate) const fn whole(number: i64) -> Self {
+        Self {
+            value: number as f64,
+            is_int: true,
+        }
+    }
+
+    /// A float.
+    pub(crate) const fn float(value: f64) -> Self {
+        Self {
+            value,
+            is_int: false,
+        }
+    }
 
     fn new(value: &Value) -> Option<Self> {
         const EXACT: RangeInclusive<i64> = -MAX_EXACT_INT..=MAX_EXACT_INT;
