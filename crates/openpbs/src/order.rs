@@ -168,15 +168,17 @@ impl<'a> Order<'a> {
         let sort_keys = SortKeys::new(self, &scores, table);
         let mut rows: Vec<_> = (0..table.len()).collect();
         rows.retain(|&row| scores.is_scored(row));
-        let queues = self.queue_groups(table);
-        let rows = evaluation_order(&queues, rows, table);
+        // they are evaluated queue by queue, and within a queue in the order of submission
+        table.sort_by_submit_order(&mut rows);
+        let places = self.queue_places(table);
+        rows.sort_by_key(|&row| places[table.queue_index(row)]);
         let mut not_considered = Vec::new();
         for &row in &rows {
-            if let Some(reason) = sort_keys.not_considered(row) {
+            if let Some(reason) = sort_keys.not_considered[row] {
                 not_considered.push((row, reason));
             }
         }
-        let order = self.arrange(&queues, rows, table, &sort_keys);
+        let order = self.arrange(rows, table, &sort_keys);
         Ordered {
             ranking: Ranking::from_order(scores, order),
             not_considered,
@@ -184,13 +186,7 @@ impl<'a> Order<'a> {
     }
 
     /// The considered rows in their order; `rows` are in evaluation order.
-    fn arrange(
-        &self,
-        groups: &[Vec<usize>],
-        rows: Vec<usize>,
-        table: &JobTable,
-        sort_keys: &SortKeys<'_>,
-    ) -> Vec<usize> {
+    fn arrange(&self, rows: Vec<usize>, table: &JobTable, sort_keys: &SortKeys<'_>) -> Vec<usize> {
         if !self.chooses_queue_first() {
             return sort_keys.sorted(rows, self.limit);
         }
@@ -201,17 +197,17 @@ impl<'a> Order<'a> {
         for list in &mut lists {
             *list = sort_keys.sorted(std::mem::take(list), self.limit);
         }
-        let mut order = self.merge(groups, lists);
+        let mut order = self.merge(table, lists);
         order.truncate(self.limit);
         order
     }
 
     /// Merges the sorted rows of each queue into one order.
-    fn merge(&self, groups: &[Vec<usize>], mut lists: Vec<Vec<usize>>) -> Vec<usize> {
-        let mut order = Vec::with_capacity(lists.iter().map(Vec::len).sum());
-        for group in groups {
-            let mut group_lists = Vec::with_capacity(group.len());
-            for &queue in group {
+    fn merge(&self, table: &JobTable, mut lists: Vec<Vec<usize>>) -> Vec<usize> {
+        let mut order = Vec::new();
+        for group in self.queue_groups(table) {
+            let mut group_lists = Vec::new();
+            for queue in group {
                 group_lists.push(std::mem::take(&mut lists[queue]));
             }
             // with both it is `round_robin` that counts, as the installed file has `by_queue` on
@@ -286,19 +282,6 @@ impl<'a> Order<'a> {
     fn priority(&self, queue: &str) -> i64 {
         self.queues.priority(queue).unwrap_or(0)
     }
-}
-
-/// The rows in evaluation order: queue by queue, and within a queue in submission order.
-fn evaluation_order(groups: &[Vec<usize>], mut rows: Vec<usize>, table: &JobTable) -> Vec<usize> {
-    table.sort_by_submit_order(&mut rows);
-    let mut place = vec![0; table.queues().len()];
-    for (index, &queue) in groups.iter().flatten().enumerate() {
-        place[queue] = index;
-    }
-    if place.len() > 1 {
-        rows.sort_by_key(|&row| place.get(table.queue_index(row)).copied());
-    }
-    rows
 }
 
 /// Takes one row of each list in turn until all lists are exhausted.
@@ -391,8 +374,7 @@ impl Order<'_> {
         let queue = table.queue_index(row);
         lists[queue].push(row);
         let mut ranks = Vec::new();
-        let merged = self.merge(&self.queue_groups(table), lists);
-        for (other, rank) in merged.into_iter().zip(1..) {
+        for (other, rank) in self.merge(table, lists).into_iter().zip(1..) {
             if table.queue_index(other) == queue {
                 ranks.push(rank);
             }
@@ -468,17 +450,13 @@ impl<'t> JobComparison<'t> {
 /// The sort keys of every row.
 struct SortKeys<'t> {
     table: &'t JobTable,
-    threshold: f64,
     /// The value of each row.
     values: Vec<f64>,
-    /// Whether the scheduler considers the job of each row.
-    runnable: Vec<bool>,
-    /// The rows with an error, ascending.
-    with_error: Vec<usize>,
+    /// Why the scheduler does not consider the job of each row; `None` if it does, or if the job
+    /// does not wait.
+    not_considered: Vec<Option<NotConsidered>>,
     /// Whether each queue of the table is an express queue.
     express: Vec<bool>,
-    /// Whether the jobs of each entity of the table never run, because it has no shares.
-    without_shares: Vec<bool>,
     /// The path of each entity of the table; empty if fair share does not order jobs.
     paths: SharePaths,
     /// The values of each `job_sort_key` by row, negated for `LOW`, so that the higher value comes
@@ -490,31 +468,33 @@ impl<'t> SortKeys<'t> {
     fn new(rules: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
         let mut sort_keys = Self {
             table,
-            threshold: rules.threshold,
             values: scores.values(),
-            with_error: scores.errors().map(|(row, _)| row).collect(),
-            runnable: Vec::with_capacity(table.len()),
+            not_considered: vec![None; table.len()],
             express: Vec::new(),
-            without_shares: Vec::new(),
             paths: SharePaths::default(),
             keys: Vec::new(),
         };
         for queue in table.queues() {
             sort_keys.express.push(rules.is_express(queue));
         }
+        let mut without_shares = Vec::new();
         if let Some(tree) = rules.active_tree() {
             for entity in table.entities() {
                 let has_none = perc(tree, entity) == Some(0.0);
-                let never_runs = has_none && rules.config.fairshare_enforce_no_shares;
-                sort_keys.without_shares.push(never_runs);
+                without_shares.push(has_none && rules.config.fairshare_enforce_no_shares);
                 let node = tree.tree().find(entity);
                 let path = node.map(|node| tree.path(node));
                 sort_keys.paths.0.push(path.unwrap_or_default());
             }
         }
-        for row in 0..table.len() {
-            let is_runnable = table.is_considered(row) && sort_keys.not_considered(row).is_none();
-            sort_keys.runnable.push(is_runnable);
+        for row in table.considered_rows() {
+            let has_no_shares = without_shares.get(table.entity_index(row)) == Some(&true);
+            sort_keys.not_considered[row] = if has_no_shares {
+                Some(NotConsidered::NoShares)
+            } else {
+                let has_error = scores.error(row).is_some();
+                NotConsidered::by_threshold(sort_keys.values[row], rules.threshold, has_error)
+            };
         }
         for key in rules.job_sort_keys() {
             let values = sort_keys.key_values(key, rules.tree);
@@ -524,21 +504,7 @@ impl<'t> SortKeys<'t> {
     }
 
     fn is_runnable(&self, row: usize) -> bool {
-        self.runnable.get(row) == Some(&true)
-    }
-
-    /// Why the scheduler does not consider a waiting job; `None` if it does, or if the job does not
-    /// wait.
-    fn not_considered(&self, row: usize) -> Option<NotConsidered> {
-        if !self.table.is_considered(row) {
-            return None;
-        }
-        if self.without_shares.get(self.table.entity_index(row)) == Some(&true) {
-            return Some(NotConsidered::NoShares);
-        }
-        let value = *self.values.get(row)?;
-        let has_error = self.with_error.binary_search(&row).is_ok();
-        NotConsidered::by_threshold(value, self.threshold, has_error)
+        self.table.is_considered(row) && self.not_considered[row].is_none()
     }
 
     /// The first `limit` considered rows, best first. `rows` are in evaluation order.

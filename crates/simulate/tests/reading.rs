@@ -414,7 +414,7 @@ fn values_of_ndjson_that_cannot_be_read() {
             "`log`, line 7: `submit` is not a number of seconds, found `\"noon\"`".to_owned(),
             "`log`, line 8: `start` is not a number of seconds, found `true`".to_owned(),
             "`log`, line 9: `run` is not a duration, found `{}`".to_owned(),
-            "`log`, line 10: `entity` is neither a text nor a number, found `[7]`".to_owned(),
+            "`log`, line 10: a name is neither a text nor a number, found `[7]`".to_owned(),
             "`log`, line 11: the time of submission is out of range (milliseconds in place of seconds?), found `999999999999`"
                 .to_owned(),
             "`log`, line 12: no id".to_owned(),

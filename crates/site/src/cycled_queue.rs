@@ -15,7 +15,7 @@ use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::amounts::Time;
 use jsf_openpbs::amounts::{ArrayIndices, array_and_index};
 use jsf_openpbs::cycle::{
-    CycleEvent, Limit, MAX_CHANGES, PreemptionMethod, Refusal, Shortage, Times,
+    CycleEvent, Limit, MAX_CHANGES, PreemptionMethod, Refusal, RequestedChunk, Shortage, Times,
 };
 use jsf_openpbs::files::queues::LimitKind;
 use jsf_openpbs::order::NotConsidered;
@@ -100,6 +100,12 @@ pub struct EstimatedStart {
     pub id: String,
     /// The moment, in seconds since 1970; `None` if no end of a running job lets it start.
     pub start: Option<i64>,
+    #[serde(skip)]
+    row: usize,
+    /// How many starts of its row are left up to its own: of an array, the subjobs start one after
+    /// the other.
+    #[serde(skip)]
+    starts: usize,
 }
 
 /// The processors of a machine.
@@ -118,6 +124,8 @@ pub struct ReservedJob {
     pub id: String,
     /// When it starts at the latest, in seconds since 1970, if all jobs end by their walltimes.
     pub start: i64,
+    #[serde(skip)]
+    row: usize,
 }
 
 /// A running job that gives way.
@@ -127,8 +135,10 @@ pub struct PreemptedJob {
     pub id: String,
     /// How: `suspended`, `requeued` or `deleted`.
     pub method: &'static str,
-    /// The id of the job to which it gives way.
+    /// The id of the job to which it gives way; empty until that is decided.
     pub by: String,
+    #[serde(skip)]
+    row: usize,
 }
 
 /// A job that waits.
@@ -320,12 +330,12 @@ impl Site {
             processors,
             waiting: decided.waiting(self, &machine),
             accrue_types: decided.accrue_types(),
-            preempted: decided.preempted.into_iter().map(|(_, one)| one).collect(),
+            preempted: decided.preempted,
             started: decided.started.into_iter().map(|(_, id)| id).collect(),
-            reserved: decided.reserved.into_iter().map(|(_, one)| one).collect(),
+            reserved: decided.reserved,
             asked: asked.into_iter().map(|job| job.id).collect(),
             unknown,
-            estimates: estimates.into_iter().map(|one| one.found).collect(),
+            estimates,
             rules: [
                 Rule::new("order", self.order_in_words(table, tree, has_formula)),
                 Rule::new("starts", starts_in_words(&machine.rules)).notable_if(true),
@@ -492,16 +502,6 @@ fn find_subjobs(table: &JobTable, queued: &[QueuedJob], id: &str) -> Vec<Result<
     found
 }
 
-/// What is to be found out of a job that is asked for.
-pub struct Estimate {
-    row: usize,
-    /// How many starts of its row are left up to its own: of an array, the subjobs start one after
-    /// the other.
-    starts: usize,
-    /// Its start is `None` until it is known.
-    pub found: EstimatedStart,
-}
-
 impl OrderedQueue<'_> {
     /// Runs the cycles after that of a time, at the ends of the running jobs, until all jobs that
     /// are asked for have started, or that cannot be found out.
@@ -511,14 +511,14 @@ impl OrderedQueue<'_> {
         mut rows: Vec<usize>,
         subjobs: &mut [u32],
         machine: &mut CycleMachine,
-        estimates: &mut [Estimate],
+        estimates: &mut [EstimatedStart],
     ) {
         machine.rules.explains = false;
         let mut decisions = 0;
         for _ in 0..MAX_LATER_CYCLES {
             rows.retain(|&row| subjobs[row] > 0);
             decisions += rows.len();
-            let is_known = estimates.iter().all(|one| one.found.start.is_some());
+            let is_known = estimates.iter().all(|one| one.start.is_some());
             if is_known || decisions > MAX_LATER_DECISIONS {
                 return;
             }
@@ -530,12 +530,12 @@ impl OrderedQueue<'_> {
                 let CycleEvent::Starts(job) = event else {
                     continue;
                 };
-                for Estimate { row, starts, found } in &mut *estimates {
-                    if *row == job as usize {
-                        *starts -= usize::from(*starts > 0);
+                for one in &mut *estimates {
+                    if one.row == job as usize {
+                        one.starts = one.starts.saturating_sub(1);
                     }
-                    if *starts == 0 && found.start.is_none() {
-                        found.start = Some(at);
+                    if one.starts == 0 && one.start.is_none() {
+                        one.start = Some(at);
                     }
                 }
             }
@@ -548,9 +548,8 @@ pub struct Decisions<'t> {
     pub table: &'t JobTable,
     jobs: &'t [QueuedJob],
     pub started: Vec<(u32, String)>,
-    pub reserved: Vec<(u32, ReservedJob)>,
-    /// To which job one gives way is empty until that is decided.
-    pub preempted: Vec<(u32, PreemptedJob)>,
+    pub reserved: Vec<ReservedJob>,
+    pub preempted: Vec<PreemptedJob>,
     /// In the order in which the scheduler looks at them.
     refused: Vec<(u32, Refusal, Option<Shortage>)>,
     /// The waiting jobs that it does not look at, and why.
@@ -650,27 +649,25 @@ impl<'t> Decisions<'t> {
     }
 
     /// What is to be found out of a job that neither starts nor is promised a start.
-    pub fn estimated(&self, job: &AskedJob) -> Option<Estimate> {
+    pub fn estimated(&self, job: &AskedJob) -> Option<EstimatedStart> {
         let mut refused = self.refused.iter();
         let is_refused = refused.any(|(row, ..)| *row as usize == job.row);
         let mut reserved = self.reserved.iter();
         let (is_reserved, starts) = match job.position {
-            None => (reserved.any(|(row, _)| *row as usize == job.row), 1),
+            None => (reserved.any(|reserved| reserved.row == job.row), 1),
             Some(position) => (
-                reserved.any(|(_, reserved)| reserved.id == job.id),
+                reserved.any(|reserved| reserved.id == job.id),
                 (position + 1).saturating_sub(self.begun[job.row]),
             ),
         };
         if !is_refused || is_reserved || starts == 0 {
             return None;
         }
-        Some(Estimate {
+        Some(EstimatedStart {
+            id: job.id.clone(),
+            start: None,
             row: job.row,
             starts,
-            found: EstimatedStart {
-                id: job.id.clone(),
-                start: None,
-            },
         })
     }
 
@@ -687,7 +684,7 @@ impl<'t> Decisions<'t> {
             };
             let mut reason = words.refusal(refusal, shortage, self);
             // how and for which job it gave way in this cycle
-            if let Some((_, one)) = self.preempted.iter().rfind(|(other, _)| *other == job) {
+            if let Some(one) = self.preempted.iter().rfind(|one| one.row == row) {
                 reason = format!("{} for {}: {reason}", one.method, one.by);
             }
             let id = self.table.id(row).to_owned();
@@ -704,36 +701,29 @@ impl<'t> Decisions<'t> {
 
     /// The accrue type of every job after the cycle.
     pub fn accrue_types(&self) -> BTreeMap<String, u8> {
-        let mut types = vec![0; self.table.len()];
-        for (accrue_type, job) in types.iter_mut().zip(self.jobs) {
-            *accrue_type = job.accrue_type.unwrap_or(0);
+        let mut types = BTreeMap::new();
+        for (row, eligible) in self.eligible.iter().enumerate() {
+            let before = self.jobs.get(row).and_then(|job| job.accrue_type);
+            let accrue_type = match eligible {
+                Some(true) => 2,
+                Some(false) => 1,
+                None => before.unwrap_or(0),
+            };
+            types.insert(self.table.id(row).to_owned(), accrue_type);
         }
-        for (accrue_type, eligible) in types.iter_mut().zip(&self.eligible) {
-            if let Some(is_eligible) = eligible {
-                *accrue_type = if *is_eligible { 2 } else { 1 };
-            }
-        }
-        let mut subjobs = Vec::new();
         for (row, id) in &self.started {
             let row = *row as usize;
-            if *id != self.table.id(row) {
-                subjobs.push((id.clone(), 3));
+            let array = self.queued_subjobs(row);
+            // a job may have given way again after its start
+            if array.is_some() || self.eligible[row].is_none() {
+                types.insert(id.clone(), 3);
             }
-            match self.queued_subjobs(row) {
-                // unless it started and gave way again
-                None if self.eligible[row].is_none() => types[row] = 3,
-                None => {}
-                // nothing of the array waits any more
-                Some(subjobs) if subjobs.len() == self.begun[row] as u64 => types[row] = 1,
-                Some(_) => {}
+            // nothing of the array waits any more
+            if array.is_some_and(|subjobs| subjobs.len() == self.begun[row] as u64) {
+                types.insert(self.table.id(row).to_owned(), 1);
             }
         }
-        let mut by_id = BTreeMap::new();
-        for (row, accrue_type) in types.into_iter().enumerate() {
-            by_id.insert(self.table.id(row).to_owned(), accrue_type);
-        }
-        by_id.extend(subjobs);
-        by_id
+        types
     }
 
     /// Notes what happens in the cycle.
@@ -744,7 +734,7 @@ impl<'t> Decisions<'t> {
                     let id = self.id_of_job_preempted_for(job);
                     self.started.push((job, id));
                     self.begun[job as usize] += 1;
-                    if self.preempted.iter().any(|(other, _)| *other == job) {
+                    if self.preempted.iter().any(|one| one.row == job as usize) {
                         self.eligible[job as usize] = None;
                     }
                 }
@@ -759,21 +749,23 @@ impl<'t> Decisions<'t> {
                     self.eligible[job as usize] = Some(is_eligible);
                 }
                 CycleEvent::GivesWay(job, method) => {
-                    self.eligible[job as usize] = Some(true);
-                    let gives_way = PreemptedJob {
-                        id: self.table.id(job as usize).to_owned(),
+                    let row = job as usize;
+                    self.eligible[row] = Some(true);
+                    self.preempted.push(PreemptedJob {
+                        id: self.table.id(row).to_owned(),
                         method: match method {
                             PreemptionMethod::Suspend => "suspended",
                             PreemptionMethod::Requeue => "requeued",
                             PreemptionMethod::Delete => "deleted",
                         },
                         by: String::new(),
-                    };
-                    self.preempted.push((job, gives_way));
+                        row,
+                    });
                 }
                 CycleEvent::Reserved { job, start } => {
-                    let id = self.id_of_next(job as usize);
-                    self.reserved.push((job, ReservedJob { id, start }));
+                    let row = job as usize;
+                    let id = self.id_of_next(row);
+                    self.reserved.push(ReservedJob { id, start, row });
                 }
             }
         }
@@ -782,7 +774,7 @@ impl<'t> Decisions<'t> {
     /// The id of a job that is decided, for which those gave way that did so just before.
     fn id_of_job_preempted_for(&mut self, job: u32) -> String {
         let id = self.id_of_next(job as usize);
-        for (_, one) in self.preempted.iter_mut().rev() {
+        for one in self.preempted.iter_mut().rev() {
             if !one.by.is_empty() {
                 break;
             }
@@ -813,8 +805,10 @@ impl JobInWords<'_> {
             Refusal::TooLarge => {
                 let machine = &self.machine.machine;
                 let request = &self.machine.jobs[self.row].request;
-                let mut lists = request.pool_lists.iter();
-                if let Some(chunk) = lists.position(|&list| machine.pool_list(list).is_empty()) {
+                let mut chunks = request.chunks.iter();
+                let is_nowhere =
+                    |chunk: &RequestedChunk| machine.pool_list(chunk.pool_list).is_empty();
+                if let Some(chunk) = chunks.position(is_nowhere) {
                     let (queue, with) = (&self.job.queue, self.with_values(chunk));
                     return format!("can never run: queue {queue} has no node{with}");
                 }
@@ -849,8 +843,8 @@ impl JobInWords<'_> {
             return format!("would run into the reservation {}", reservation.id);
         }
         let mut reserved = decided.reserved.iter();
-        let id = match reserved.find(|(row, _)| *row == delayed) {
-            Some((_, reserved)) => &*reserved.id,
+        let id = match reserved.find(|reserved| reserved.row == delayed as usize) {
+            Some(reserved) => &*reserved.id,
             None => "a job",
         };
         format!("would delay {id}, which is promised a start")

@@ -9,7 +9,7 @@ use jsf_ingest::QueuedJob;
 use jsf_openpbs::amounts::{Chunk, array_and_index};
 use jsf_openpbs::cycle::{
     Exclusive, Machine, Part, Placement, PlacementSets, Placing, PoolOrder, PoolValue, Request,
-    Sharing,
+    RequestedChunk, Sharing,
 };
 use jsf_openpbs::files::nodes::{ListedReservation, Node, Nodes};
 use jsf_openpbs::files::sched_priv::{NodeAmount, NodeSortKey, SortFirst};
@@ -530,25 +530,24 @@ impl<'a> Places<'a> {
     /// What a job of a queue asks for, and where.
     pub fn request(&mut self, queue: usize, job: &QueuedJob) -> Request {
         let names = &self.pools.names;
-        let mut counts = Vec::new();
-        let mut amounts = Vec::new();
-        let mut pool_lists = Vec::new();
+        let mut chunks = Vec::new();
         for chunk in &job.chunks {
-            counts.push(chunk.count);
-            amounts.extend(amounts_of(&chunk.amounts, names));
-            pool_lists.push(self.pool_list(queue, chunk));
+            chunks.push(RequestedChunk {
+                count: chunk.count,
+                amounts: amounts_of(&chunk.amounts, names),
+                pool_list: self.pool_list(queue, chunk),
+            });
         }
-        if job.chunks.is_empty() {
-            pool_lists.push(queue as u32);
-        }
-        if let [] | [0 | 1] = *counts {
-            counts = vec![1];
-            amounts = totals_of(job, names);
+        if let [] | [RequestedChunk { count: 0 | 1, .. }] = *chunks {
+            let pool_list = chunks.first().map_or(queue as u32, |chunk| chunk.pool_list);
+            chunks = vec![RequestedChunk {
+                count: 1,
+                amounts: totals_of(job, names),
+                pool_list,
+            }];
         }
         Request {
-            counts,
-            amounts,
-            pool_lists,
+            chunks,
             placing: self.placing(job),
             counted: totals_of(job, &self.amounts),
         }

@@ -462,7 +462,7 @@ impl CycleMachine {
         &self,
         site: &Site,
         waiting: &[usize],
-        preempted: &[(u32, PreemptedJob)],
+        preempted: &[PreemptedJob],
     ) -> Vec<LeftOut> {
         let levels = &self.rules.levels;
         if !levels.is_preemptive {
@@ -470,7 +470,7 @@ impl CycleMachine {
         }
         let order = site.server.preempt_order();
         let mut by_checkpoint = 0;
-        for (_, one) in preempted {
+        for one in preempted {
             by_checkpoint += usize::from(tries_checkpoint(order, one.method));
         }
         let requeued = levels.preempted.len() - levels.suspended.len();

@@ -150,13 +150,8 @@ pub struct AdvanceReservation {
 /// What a job asks for: chunks, each of which is placed on one host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Request {
-    /// How often each chunk is asked for.
-    pub counts: Vec<u32>,
-    /// The amounts of one of each chunk, chunk by chunk.
-    pub amounts: Vec<i64>,
-    /// The pools in which each chunk may be placed, by the index of their list, see
-    /// [`Machine::pool_lists`].
-    pub pool_lists: Vec<u32>,
+    /// The chunks.
+    pub chunks: Vec<RequestedChunk>,
     /// How the chunks are spread, and beside which other jobs.
     pub placing: Placing,
     /// What is asked for in all of the amounts that limits count, by
@@ -168,23 +163,14 @@ impl Request {
     /// One chunk of these amounts, which limits count as they are, in a list of pools.
     pub fn of_one_chunk(amounts: Vec<i64>, pool_list: u32) -> Self {
         Self {
-            counts: vec![1],
             counted: amounts.clone(),
-            amounts,
-            pool_lists: vec![pool_list],
+            chunks: vec![RequestedChunk {
+                count: 1,
+                amounts,
+                pool_list,
+            }],
             placing: Placing::default(),
         }
-    }
-
-    fn chunks(&self) -> impl Iterator<Item = Chunk<'_>> {
-        let size = (self.amounts.len() / self.counts.len().max(1)).max(1);
-        let amounts = self.amounts.chunks_exact(size);
-        let chunks = self.counts.iter().zip(amounts).zip(&self.pool_lists);
-        chunks.map(|((&count, amounts), &pool_list)| Chunk {
-            count: count.into(),
-            amounts,
-            pool_list,
-        })
     }
 
     /// All that the job asks for of one amount.
@@ -195,9 +181,10 @@ impl Request {
     /// All that the chunks of one list of pools, or of all, ask for of one amount.
     fn total_of(&self, pool_list: Option<u32>, amount: usize) -> i64 {
         let mut total: i64 = 0;
-        for chunk in self.chunks() {
+        for chunk in &self.chunks {
             if pool_list.is_none() || pool_list == Some(chunk.pool_list) {
-                total = total.saturating_add(chunk.count.saturating_mul(chunk.amounts[amount]));
+                let asked = chunk.amounts[amount].saturating_mul(chunk.count.into());
+                total = total.saturating_add(asked);
             }
         }
         total
@@ -205,10 +192,15 @@ impl Request {
 }
 
 /// Chunks that are alike.
-struct Chunk<'a> {
-    count: i64,
-    amounts: &'a [i64],
-    pool_list: u32,
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct RequestedChunk {
+    /// How many are asked for.
+    pub count: u32,
+    /// The amounts of one of them.
+    pub amounts: Vec<i64>,
+    /// The pools in which each may be placed, by the index of their list, see
+    /// [`Machine::pool_lists`].
+    pub pool_list: u32,
 }
 
 impl Machine {
@@ -325,7 +317,7 @@ impl Machine {
         }
         let mut left = available.to_vec();
         if let Err(chunk) = self.place_chunks(&mut left, request, Arrangement::Free, &|_| true) {
-            return Some(self.shortage_of_chunk(&left, chunk, &request.chunks().nth(chunk)?));
+            return Some(self.shortage_of_chunk(&left, chunk, &request.chunks[chunk]));
         }
         match self.place(available, request) {
             Some(_) => None,
@@ -336,7 +328,13 @@ impl Machine {
     /// The first amount of which the pools of a chunk together have less than is asked for.
     pub(super) fn lacking(&self, available: &[i64], request: &Request) -> Option<Shortage> {
         for amount in 0..self.amounts {
-            for (chunk, &list) in request.pool_lists.iter().enumerate() {
+            for (
+                chunk,
+                &RequestedChunk {
+                    pool_list: list, ..
+                },
+            ) in request.chunks.iter().enumerate()
+            {
                 let asked = request.total_of(Some(list), amount);
                 let available = self.available_in(available, self.pool_list(list), amount);
                 if available < asked {
@@ -354,7 +352,12 @@ impl Machine {
     }
 
     /// What is short for a chunk for which no host has room.
-    fn shortage_of_chunk(&self, available: &[i64], chunk: usize, wanted: &Chunk<'_>) -> Shortage {
+    fn shortage_of_chunk(
+        &self,
+        available: &[i64],
+        chunk: usize,
+        wanted: &RequestedChunk,
+    ) -> Shortage {
         let pools = self.pool_list(wanted.pool_list);
         for (amount, &asked) in wanted.amounts.iter().enumerate() {
             let mut most = 0;
@@ -387,17 +390,15 @@ impl Machine {
     /// pools, that has room.
     pub(super) fn place(&self, available: &[i64], request: &Request) -> Option<Placement> {
         if self.are_pools_hosts
-            && let ([1], &[pool_list]) = (&*request.counts, &*request.pool_lists)
+            && let [chunk] = &*request.chunks
+            && chunk.count == 1
             && self.sharing.is_empty()
             && self.pool_order.is_empty()
             && request.placing.sets.is_none()
         {
-            for &pool in self.pool_list(pool_list) {
-                if has_room(self.of_pool(available, pool), &request.amounts) {
-                    return Some(Placement::whole(pool, &request.amounts));
-                }
-            }
-            return None;
+            let mut pools = self.pool_list(chunk.pool_list).iter();
+            let pool = pools.find(|&&pool| has_room(self.of_pool(available, pool), &chunk.amounts));
+            return Some(Placement::whole(*pool?, &chunk.amounts));
         }
         if let Some(sets) = request.placing.sets
             && let Some(sets) = self.placement_sets.get(sets as usize)
@@ -519,8 +520,8 @@ impl Machine {
         let mut parts: Vec<Part> = Vec::new();
         let mut open: Vec<u32> = Vec::new();
         let is_single = matches!(arrangement, Arrangement::Scatter | Arrangement::Vscatter);
-        for (index, chunk) in request.chunks().enumerate() {
-            let mut count = chunk.count;
+        for (index, chunk) in request.chunks.iter().enumerate() {
+            let mut count = i64::from(chunk.count);
             // nodes are sorted after each start, and not between the chunks of a job
             let pools = self.in_order(self.pool_list(chunk.pool_list), &before);
             for host in self.hosts_of(&pools) {
@@ -546,7 +547,7 @@ impl Machine {
                 for pools in groups {
                     while count > 0
                         && let Some(mut placed) =
-                            self.place_chunk(available, pools, chunk.amounts, &mut passed_over)
+                            self.place_chunk(available, pools, &chunk.amounts, &mut passed_over)
                     {
                         let mut copies = if is_single { 1 } else { count };
                         for part in &placed {
@@ -663,11 +664,11 @@ impl Machine {
     /// be split over the pools of a host, so that only their kind counts there.
     pub(super) fn usable_pools(&self, request: &Request) -> Vec<bool> {
         let mut usable = vec![false; self.hosts.len()];
-        for chunk in request.chunks() {
+        for chunk in &request.chunks {
             for &pool in self.pool_list(chunk.pool_list) {
                 let room = self.of_pool(&self.total, pool);
                 // the other pools of its host may have the rest of the chunk
-                usable[pool as usize] |= self.shares_host(pool) || has_room(room, chunk.amounts);
+                usable[pool as usize] |= self.shares_host(pool) || has_room(room, &chunk.amounts);
             }
         }
         usable

@@ -11,13 +11,28 @@ use crate::files::sched_priv::ByTime;
 
 /// Chunks that limits count as they are, in the first list of pools.
 fn chunks(counts: &[u32], amounts: &[i64]) -> Arc<Request> {
+    let size = amounts.len() / counts.len();
+    let chunks = counts.iter().zip(amounts.chunks(size));
     Arc::new(Request {
-        counts: counts.to_vec(),
-        amounts: amounts.to_vec(),
-        pool_lists: vec![0; counts.len()],
+        chunks: chunks
+            .map(|(&count, amounts)| RequestedChunk {
+                count,
+                amounts: amounts.to_vec(),
+                pool_list: 0,
+            })
+            .collect(),
         counted: amounts.to_vec(),
         ..Request::default()
     })
+}
+
+/// The same in other lists of pools.
+fn chunks_in(pool_lists: &[u32], counts: &[u32], amounts: &[i64]) -> Request {
+    let mut request = Request::clone(&chunks(counts, amounts));
+    for (chunk, &pool_list) in request.chunks.iter_mut().zip(pool_lists) {
+        chunk.pool_list = pool_list;
+    }
+    request
 }
 
 /// A job of user 0 in queue 0 that asks for one chunk.
@@ -117,7 +132,7 @@ impl Site {
         self.running += 1;
         let index = self.jobs.len() as u32 - 1;
         let started = &self.jobs[index as usize];
-        let placement = Placement::whole(pool, &started.request.amounts);
+        let placement = Placement::whole(pool, &started.request.chunks[0].amounts);
         self.machine.start(index, placement, started.walltime);
         self.limits.start(started);
         self
@@ -359,13 +374,7 @@ fn chunks_are_placed_in_their_lists_of_pools() {
     let mut machine = Machine::new(&[vec![4], vec![4], vec![4]]);
     machine.pool_lists = vec![vec![0, 1], vec![2], Vec::new()];
     let place = |counts: &[u32], amounts: &[i64], pool_lists: &[u32]| {
-        machine.place(
-            &[4, 4, 4],
-            &Request {
-                pool_lists: pool_lists.to_vec(),
-                ..Request::clone(&chunks(counts, amounts))
-            },
-        )
+        machine.place(&[4, 4, 4], &chunks_in(pool_lists, counts, amounts))
     };
     let part = |pool: u32, processors: i64| Part {
         pool,
@@ -386,13 +395,7 @@ fn chunks_are_placed_in_their_lists_of_pools() {
         available: 4,
         is_on_host: false,
     };
-    assert_eq!(
-        machine.shortage(&Request {
-            pool_lists: vec![1],
-            ..Request::clone(&chunks(&[2], &[3]))
-        }),
-        Some(short)
-    );
+    assert_eq!(machine.shortage(&chunks_in(&[1], &[2], &[3])), Some(short));
 }
 
 #[test]

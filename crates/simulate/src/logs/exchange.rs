@@ -97,27 +97,34 @@ pub fn read_swf_line(
         queue,
         ..,
     ] = fields;
-    let not_a_number = "a field is not a number";
-    let times = Times::new(submit, wait, run).ok_or(not_a_number)?;
-    let requested = whole_number(requested).ok_or(not_a_number)?;
-    let allocated = whole_number(allocated).ok_or(not_a_number)?;
-    let walltime = rounded_up(requested_time).ok_or(not_a_number)?;
-    let status = whole_number(status).ok_or(not_a_number)?;
+    let number = |field| decimal(field).ok_or("a field is not a number");
     // not needed, but a word in its place shows a damaged line
-    decimal(id).ok_or(not_a_number)?;
+    number(id)?;
+    let submit = known(number(submit)?);
+    let run = known(number(run)?);
+    let requested = number(requested)? as i64;
+    let allocated = number(allocated)? as i64;
+    let walltime = libm::ceil(number(requested_time)?) as i64;
+    let status = number(status)? as i64;
+    let mut started = None;
+    if let (Some(submit), Some(wait)) = (submit, decimal(wait).and_then(known)) {
+        started = Some(submit + wait);
+    }
+    let start = started.or(submit).unwrap_or(0.0);
+    let run = run.map(|run| rounded_run(start, run));
     let extent = if PARTIAL.contains(&status) {
         Extent::Part
     } else {
         Extent::Whole
     };
-    if times.submit.is_none() && extent == Extent::Whole {
+    if submit.is_none() && extent == Extent::Whole {
         return Err(Fault::from("no time of submission"));
     }
-    let is_cancelled = status == CANCELLED && matches!(times.run, None | Some(0));
+    let is_cancelled = status == CANCELLED && matches!(run, None | Some(0));
     if is_cancelled && builder.leaves_out_cancelled() {
         return Err(LeftOutReason::Cancelled.into());
     }
-    let run = match times.run {
+    let run = match run {
         None if is_cancelled => 0,
         run => run.ok_or("no run time")?,
     };
@@ -130,56 +137,25 @@ pub fn read_swf_line(
         group,
         unix_group: group,
         queue,
-        submit: times.submit.unwrap_or(UNKNOWN),
+        submit: submit.map_or(UNKNOWN, nearest),
         run,
         walltime: positive(walltime),
         processors,
-        started: if is_cancelled { None } else { times.started },
+        started: started.filter(|_| !is_cancelled).map(nearest),
         extent,
         ..LoggedJob::default()
     };
     builder.push(&job)
 }
 
-/// When a job is submitted and starts, and how long it runs, in whole seconds.
-struct Times {
-    submit: Option<i64>,
-    started: Option<i64>,
-    run: Option<i64>,
-}
-
-impl Times {
-    /// Reads the fields; `None` if the submission or the run time is not a number.
-    fn new(submit: &str, wait: &str, run: &str) -> Option<Self> {
-        // whole numbers are exact, also those beyond 2^53
-        if let (Ok(submit), Ok(wait), Ok(run)) = (submit.parse(), wait.parse(), run.parse()) {
-            let mut started = None;
-            if let (Some(submit), Some(wait)) = (known(submit), known(wait)) {
-                started = i64::checked_add(submit, wait);
-            }
-            return Some(Self {
-                submit: known(submit),
-                started,
-                run: known(run),
-            });
-        }
-        let submit = known(decimal(submit)?);
-        let mut started = None;
-        if let (Some(submit), Some(wait)) = (submit, decimal(wait).and_then(known)) {
-            started = Some(submit + wait);
-        }
-        let start = started.or(submit).unwrap_or(0.0);
-        Some(Self {
-            submit: submit.map(nearest),
-            started: started.map(nearest),
-            run: known(decimal(run)?).map(|run| nearest(start + run) - nearest(start)),
-        })
-    }
+/// How long a job runs, from its rounded start to its rounded end.
+fn rounded_run(start: f64, run: f64) -> i64 {
+    nearest(start + run).saturating_sub(nearest(start))
 }
 
 /// A number that is not negative, as one is that is not known.
-fn known<N: PartialOrd + Default>(number: N) -> Option<N> {
-    (number >= N::default()).then_some(number)
+fn known(number: f64) -> Option<f64> {
+    (number >= 0.0).then_some(number)
 }
 
 fn known_name(name: &str) -> &str {
@@ -234,25 +210,9 @@ fn header_entry(line: &str) -> Option<(&str, &str)> {
     Some((key, value.trim()))
 }
 
-/// A whole number; the whole part of a decimal one.
-fn whole_number(field: &str) -> Option<i64> {
-    match field.parse() {
-        Ok(whole) => Some(whole),
-        Err(_) => Some(decimal(field)? as i64),
-    }
-}
-
-/// The least whole number that is not below a number.
-fn rounded_up(field: &str) -> Option<i64> {
-    match field.parse() {
-        Ok(whole) => Some(whole),
-        Err(_) => Some(libm::ceil(decimal(field)?) as i64),
-    }
-}
-
 /// A number without an exponent.
 fn decimal(field: &str) -> Option<f64> {
-    if field.contains(|c: char| !c.is_ascii_digit() && c != '.' && c != '-') {
+    if field.contains(|c: char| !c.is_ascii_digit() && !"+-.".contains(c)) {
         return None;
     }
     field.parse().ok()
@@ -292,13 +252,12 @@ pub fn read_native_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     }
     let job: NativeJob = serde_json::from_str(line)
         .map_err(|_| "not a job, expected {\"id\":…,\"submit\":…,\"run\":…,\"resources\":…}")?;
-    let id = name(&job.id, "`id` is neither a text nor a number")?.ok_or("no id")?;
-    let entity = name(&job.entity, "`entity` is neither a text nor a number")?.unwrap_or_default();
-    let user = name(&job.user, "`user` is neither a text nor a number")?;
-    let group = name(&job.group, "`group` is neither a text nor a number")?.unwrap_or_default();
-    let project =
-        name(&job.project, "`project` is neither a text nor a number")?.unwrap_or_default();
-    let queue = name(&job.queue, "`queue` is neither a text nor a number")?.unwrap_or_default();
+    let id = name(&job.id)?.ok_or("no id")?;
+    let entity = name(&job.entity)?.unwrap_or_default();
+    let user = name(&job.user)?;
+    let group = name(&job.group)?.unwrap_or_default();
+    let project = name(&job.project)?.unwrap_or_default();
+    let queue = name(&job.queue)?.unwrap_or_default();
     let submit = moment(&job.submit, "`submit` is not a number of seconds")?
         .ok_or("no time of submission")?;
     let started = moment(&job.start, "`start` is not a number of seconds")?;
@@ -314,7 +273,7 @@ pub fn read_native_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
         unix_group: &group,
         project: &project,
         queue: &queue,
-        submit: submit.rounded(),
+        submit: nearest(submit),
         run,
         walltime: resources.get("walltime").map_or(Ok(None), requested_time)?,
         processors: resources
@@ -323,7 +282,7 @@ pub fn read_native_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
             .ok_or(Fault::NO_PROCESSORS)?,
         select,
         place: text(resources, "place"),
-        started: started.map(Moment::rounded),
+        started: started.map(nearest),
         extent: Extent::Whole,
         amounts: &amounts,
     };
@@ -386,74 +345,39 @@ fn amount(value: &Value, source: Option<AmountSource>) -> Cow<'_, str> {
     }
 }
 
-/// A name, which may be a number; `kind` is what is wrong with any other value.
-fn name<'j>(value: &'j Value, kind: &'static str) -> Result<Option<Cow<'j, str>>, Fault> {
+/// A name, which may be a number.
+fn name(value: &Value) -> Result<Option<Cow<'_, str>>, Fault> {
     match value {
         Value::Null => Ok(None),
         Value::String(_) | Value::Number(_) => Ok(Some(amount(value, Some(AmountSource::User)))),
-        _ => required(None, value, kind),
+        _ => required(None, value, "a name is neither a text nor a number"),
     }
 }
 
-/// A moment in seconds, as the log has it.
-#[derive(Clone, Copy)]
-enum Moment {
-    Whole(i64),
-    Fraction(f64),
-}
-
-impl Moment {
-    fn rounded(self) -> i64 {
-        match self {
-            Self::Whole(seconds) => seconds,
-            Self::Fraction(seconds) => nearest(seconds),
-        }
-    }
-
-    /// The whole seconds from this moment to the end of a run.
-    fn until_end_of(self, run: f64) -> i64 {
-        match self {
-            Self::Whole(_) => nearest(run),
-            Self::Fraction(seconds) => nearest(seconds + run).saturating_sub(nearest(seconds)),
-        }
-    }
-}
-
-fn moment(value: &Value, kind: &'static str) -> Result<Option<Moment>, Fault> {
+fn moment(value: &Value, kind: &'static str) -> Result<Option<f64>, Fault> {
     if value.is_null() {
         return Ok(None);
     }
-    let moment = match fraction(value) {
-        Some(seconds) => Moment::Fraction(seconds),
-        None => Moment::Whole(required(integer(value), value, kind)?),
-    };
-    Ok(Some(moment))
-}
-
-/// A number with a fraction or an exponent.
-fn fraction(value: &Value) -> Option<f64> {
-    value.as_f64().filter(|_| value.is_f64())
+    required(value.as_f64(), value, kind).map(Some)
 }
 
 /// The run time: a number of seconds, or a duration such as `01:00:00`. Its start and its end are
 /// rounded, as in SWF.
-fn run_time(value: &Value, start: Moment) -> Result<i64, Fault> {
-    let run = match (value, fraction(value)) {
-        (Value::Null, _) => return Err("no run time".into()),
-        (Value::String(text), _) => seconds(text),
-        (_, Some(run)) => Some(start.until_end_of(run)),
-        _ => integer(value),
+fn run_time(value: &Value, start: f64) -> Result<i64, Fault> {
+    let run = match value {
+        Value::Null => return Err("no run time".into()),
+        Value::String(text) => seconds(text),
+        _ => value.as_f64().map(|run| rounded_run(start, run)),
     };
     required(run, value, "`run` is not a duration")
 }
 
 /// The requested time, rounded up.
 fn requested_time(value: &Value) -> Result<Option<i64>, Fault> {
-    let requested = match (value, fraction(value)) {
-        (Value::Null, _) => return Ok(None),
-        (Value::String(text), _) => seconds(text),
-        (_, Some(requested)) => Some(libm::ceil(requested) as i64),
-        _ => integer(value),
+    let requested = match value {
+        Value::Null => return Ok(None),
+        Value::String(text) => seconds(text),
+        _ => value.as_f64().map(|requested| libm::ceil(requested) as i64),
     };
     let requested = requested.filter(|requested| *requested > 0);
     let kind = "`resources.walltime` is not a duration of a second or more";
