@@ -15,7 +15,7 @@ use job_sort_formula::rank::{Ranking, Scores, higher_first, merge_sort, sort_lis
 use job_sort_formula::schema::is_scheduler_input;
 
 use crate::amounts;
-use crate::cycle::{JobOrder, SortedCandidates, UrgentJobs};
+use crate::cycle::{JobOrder, QueuePlace, SortedCandidates, UrgentJobs};
 use crate::files::queues::Queues;
 use crate::files::sched_priv::{SchedConfig, SortFirst, SortKey};
 use crate::share_tree::{PbsTree, SharePaths};
@@ -241,7 +241,7 @@ impl<'a> Order<'a> {
     }
 
     /// By queue of the table: the index of its group and its index there.
-    fn queue_places(&self, table: &JobTable) -> Vec<(u32, u32)> {
+    fn queue_places(&self, table: &JobTable) -> Vec<QueuePlace> {
         let mut places = vec![(0, 0); table.queues().len()];
         for (queues, group) in self.queue_groups(table).iter().zip(0..) {
             for (&queue, place) in queues.iter().zip(0..) {
@@ -252,7 +252,7 @@ impl<'a> Order<'a> {
     }
 
     /// The same if the queue is chosen first; otherwise all queues have one place.
-    fn chosen_places(&self, table: &JobTable) -> Vec<(u32, u32)> {
+    fn chosen_places(&self, table: &JobTable) -> Vec<QueuePlace> {
         if self.chooses_queue_first() {
             self.queue_places(table)
         } else {
@@ -425,7 +425,7 @@ pub struct JobComparison<'t> {
     sort_keys: SortKeys<'t>,
     /// By queue of the table: the index of its group and its index in the group; all the same if the
     /// queue is not chosen first.
-    queues: Vec<(u32, u32)>,
+    queues: Vec<QueuePlace>,
     takes_turns: bool,
 }
 
@@ -665,7 +665,7 @@ impl Order<'_> {
         let takes_turns = config.round_robin.prime;
         let urgent = UrgentJobs::new(config.by_queue.prime, takes_turns, config.fair_share.prime);
         let rows = rows.map(|row| row as u32);
-        SortedCandidates::new(order, &places, rows, takes_turns, urgent)
+        SortedCandidates::new(order, places, rows, takes_turns, urgent)
     }
 
     /// The place of each row in the order in which running jobs give way that started in the same

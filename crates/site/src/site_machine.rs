@@ -13,8 +13,7 @@ use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::amounts::array_and_index;
 use jsf_openpbs::cycle::{
     AdvanceReservation, Cycle, CycleEvent, CycleJob, CycleRules, Limit, Limits, Machine, Part,
-    Placement, PreemptionJob, PreemptionLevels, PreemptionMethod, Request, SuspendedJob,
-    UNLIMITED_WALLTIME,
+    Placement, PreemptionLevels, PreemptionMethod, Request, SuspendedJob, UNLIMITED_WALLTIME,
 };
 use jsf_openpbs::files::queues::LimitKind;
 use jsf_openpbs::files::queues::whole_amount;
@@ -117,7 +116,10 @@ impl CycleMachine {
                 array: array_row(table, job, row),
                 // the scheduler promises no start to jobs of reservations
                 can_be_reserved: job.is_topjob_eligible && !reservations.has_queue(&job.queue),
-                is_reservation: false,
+                started: job.stime,
+                used: job.used_walltime,
+                is_rerunable: job.is_rerunable,
+                ..CycleJob::default()
             });
         }
         let mut advance = Vec::new();
@@ -148,8 +150,8 @@ impl CycleMachine {
         let mut limits = site.cycle_limits(&limited);
         limits.extend(limit_of_arrays(&cycle.jobs));
         let limits = Limits::new(limits);
-        let (machine, amounts) = places.machine();
-        let mut machine = machine.with_reservations(advance);
+        let (mut machine, amounts) = places.machine();
+        machine.advance = advance;
         machine.begin_reservations(at);
         let rules = CycleRules {
             levels,
@@ -425,7 +427,7 @@ impl CycleMachine {
         let requeues = methods.any(|entry| entry.methods.contains(&PreemptionMethod::Requeue));
         let mut classes: HashMap<JobClass<'_>, u32> = HashMap::new();
         for (row, job) in queued.iter().enumerate() {
-            let class = self.class(&levels, row as u32, job);
+            let class = self.class(&levels, row, job);
             let count = classes.len() as u32;
             let class = *classes.entry(class).or_insert(count);
             let state = table.state(row);
@@ -433,19 +435,11 @@ impl CycleMachine {
             if requeues && state == JobState::Queued && job.has_run {
                 levels.preempted.insert(row as u32, i64::MIN);
             }
-            levels.jobs.push(PreemptionJob {
-                started: job.stime,
-                place: places.get(row).copied().unwrap_or(0),
-                used: job.used_walltime,
-                is_rerunable: job.is_rerunable,
-                is_over_share: tree.is_some_and(|tree| is_over_share(tree, &job.entity)),
-                targets: targets.of(job),
-                class: if state == JobState::Suspended {
-                    None
-                } else {
-                    Some(class)
-                },
-            });
+            let cycle_job = &mut self.jobs[row];
+            cycle_job.place = places[row];
+            cycle_job.is_over_share = tree.is_some_and(|tree| is_over_share(tree, &job.entity));
+            cycle_job.targets = targets.of(job);
+            cycle_job.class = (state != JobState::Suspended).then_some(class);
         }
         for (row, job) in queued.iter().enumerate() {
             if table.state(row) == JobState::Suspended && !job.placed.is_empty() {
@@ -509,13 +503,8 @@ impl CycleMachine {
     }
 
     /// What a job has in common with those that the scheduler takes to be like it.
-    fn class<'j>(
-        &'j self,
-        levels: &PreemptionLevels,
-        row: u32,
-        job: &'j QueuedJob,
-    ) -> JobClass<'j> {
-        let requested = &self.jobs[row as usize];
+    fn class<'j>(&self, levels: &PreemptionLevels, row: usize, job: &'j QueuedJob) -> JobClass<'j> {
+        let requested = &self.jobs[row];
         let queue = requested.queue;
         let (hard, soft) = (&self.limits, &levels.soft_limits);
         let is_limited = hard.has_queue(queue) || soft.has_queue(queue);
@@ -525,7 +514,7 @@ impl CycleMachine {
             (LimitKind::Project, requested.project),
         ];
         JobClass {
-            request: &requested.request,
+            request: requested.request.clone(),
             walltime: requested.walltime,
             targets: text(job, TARGETS),
             queue: is_limited.then_some(queue),
@@ -553,7 +542,7 @@ fn tries_checkpoint(order: &str, method: &str) -> bool {
 
 #[derive(PartialEq, Eq, Hash)]
 struct JobClass<'j> {
-    request: &'j Request,
+    request: Arc<Request>,
     walltime: i64,
     targets: Option<&'j str>,
     queue: Option<u32>,

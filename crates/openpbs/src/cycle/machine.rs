@@ -3,7 +3,7 @@
 //! other jobs.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::cycle::CycleJob;
@@ -40,7 +40,7 @@ pub struct Machine {
     /// The running jobs in the order in which their walltimes end.
     pub(super) ends: Vec<Event>,
     /// The advance reservations that have not begun, the first one first.
-    pub(super) advance: Vec<AdvanceReservation>,
+    pub advance: Vec<AdvanceReservation>,
 }
 
 /// What is short of what a job asks for. The chunk is the first one that is concerned, by its
@@ -228,13 +228,6 @@ impl Machine {
             ends: Vec::new(),
             advance: Vec::new(),
         }
-    }
-
-    /// Sets the advance reservations.
-    #[must_use]
-    pub fn with_reservations(self, mut advance: Vec<AdvanceReservation>) -> Self {
-        advance.sort_by_key(|reservation| (reservation.start, reservation.job));
-        Self { advance, ..self }
     }
 
     /// Sets the host of each pool. The pools of a host follow each other.
@@ -647,17 +640,13 @@ impl Machine {
         Some(parts)
     }
 
-    /// What a job takes in a certain place, as indices of what is available and amounts.
-    pub(super) fn taken(&self, placement: &Placement) -> Vec<(usize, i64)> {
-        let mut taken = BTreeMap::new();
-        for part in &*placement.0 {
-            for (index, &amount) in self.range(part.pool).zip(&part.amounts) {
-                if amount != 0 {
-                    *taken.entry(index).or_default() += amount;
-                }
-            }
-        }
-        taken.into_iter().collect()
+    /// Whether there is as much as a job takes in a certain place.
+    pub(super) fn holds(&self, available: &[i64], placement: &Placement) -> bool {
+        let mut left = available.to_vec();
+        change(&mut left, self.amounts, placement, -1);
+        let mut pairs = left.iter().zip(available);
+        // it takes nothing of the other amounts, which may be below 0
+        pairs.all(|(left, before)| left == before || *left >= 0)
     }
 
     /// Pool by pool, whether a chunk of a job could be placed there if nothing else was. A chunk may
@@ -839,12 +828,6 @@ pub(super) fn lower(available: &mut [i64], other: &[i64]) -> bool {
         *available = (*available).min(*other);
     }
     is_less
-}
-
-/// Whether as much is available as [`Machine::taken`] says.
-pub(super) fn holds(available: &[i64], taken: &[(usize, i64)]) -> bool {
-    let mut taken = taken.iter();
-    taken.all(|&(index, amount)| amount <= available[index])
 }
 
 /// How often these amounts fit.

@@ -8,12 +8,12 @@
 //! `SPEC.md`, whose sections the comments name.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
 use limits::Counts;
-use machine::{Event, change, holds, lower};
+use machine::{Event, change, lower};
 
 use crate::files::server::DEFAULT_BACKFILL_FUZZY;
 
@@ -52,6 +52,23 @@ pub struct CycleJob {
     pub can_be_reserved: bool,
     /// Whether it is an advance reservation, which no limit counts, and no job.
     pub is_reservation: bool,
+    /// When it started, if it ran before the cycle. This and what follows counts in preemption
+    /// alone.
+    pub started: Option<i64>,
+    /// Its place among the running jobs that started in the same second: queue by queue, in each in
+    /// the order of the scheduler.
+    pub place: u32,
+    /// What it has used of its walltime, as far as its host has reported.
+    pub used: Option<i64>,
+    /// Whether it may be requeued (`qsub -r`).
+    pub is_rerunable: bool,
+    /// Whether its fair-share entity has used more than its share.
+    pub is_over_share: bool,
+    /// The jobs that it may preempt (`preempt_targets`), in ascending order; `None`: all.
+    pub targets: Option<Arc<[u32]>>,
+    /// The scheduler looks at jobs of a class once: if one does not start, the others do not
+    /// either. `None`: it is in no class.
+    pub class: Option<u32>,
 }
 
 /// The settings of a cycle.
@@ -292,7 +309,7 @@ impl<'a> Cycle<'a> {
         if self.suspended.contains_key(&index) {
             return None;
         }
-        self.levels.jobs.get(index as usize)?.class
+        self.job(index).class
     }
 
     /// Why a job of the same class did not start in this cycle.
@@ -371,7 +388,7 @@ impl<'a> Cycle<'a> {
     fn has_room(&self, index: u32) -> bool {
         let free = &self.machine.free;
         match self.suspended.get(&index) {
-            Some(suspended) => holds(free, &self.machine.taken(&suspended.released)),
+            Some(suspended) => self.machine.holds(free, &suspended.released),
             None => self.machine.place(free, &self.job(index).request).is_some(),
         }
     }
@@ -587,12 +604,11 @@ impl Reservations {
         let (machine, request) = (&*cycle.machine, &cycle.job(index).request);
         let end = cycle.end_of(index, at);
         if let Some(suspended) = cycle.suspended.get(&index) {
-            let taken = machine.taken(&suspended.released);
-            if !holds(free, &taken) {
+            if !machine.holds(free, &suspended.released) {
                 return Err(None);
             }
             for reserved in self.starting_within(at, end) {
-                if !holds(&reserved.free, &taken) {
+                if !machine.holds(&reserved.free, &suspended.released) {
                     return Err(Some(reserved.job));
                 }
             }
@@ -779,21 +795,25 @@ pub trait Candidates {
 /// The order of jobs under `by_queue`, `round_robin` or neither, by comparing them.
 pub struct SortedCandidates<O> {
     order: O,
-    /// By queue: its group, and its place there.
-    places: Vec<(u32, u32)>,
-    groups: Vec<QueueGroup>,
-    /// The first group that is not empty.
-    group: usize,
+    /// By queue, its place.
+    places: Vec<QueuePlace>,
+    /// The jobs at each place.
+    queues: BTreeMap<QueuePlace, VecDeque<u32>>,
+    /// The place from which on the next queue with jobs is looked for.
+    turn: QueuePlace,
     /// Whether the queues of a group take turns (`round_robin`).
     takes_turns: bool,
     /// Which jobs come before the queues are looked at.
     urgent: UrgentJobs,
     /// Whether the job that was returned last came first because it gave way.
     has_resumed: bool,
-    /// The queue of the job that was returned last: its group, and its place there.
-    last: (usize, usize),
+    /// The place of the queue of the job that was returned last.
+    last: QueuePlace,
     is_sorted: bool,
 }
+
+/// The group of a queue, of those with the same priority, and its place there.
+pub type QueuePlace = (u32, u32);
 
 /// The jobs of express queues, and those that gave way, which come first under `by_queue`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -840,58 +860,21 @@ pub trait JobOrder {
     }
 }
 
-/// The queues with the same priority.
-#[derive(Debug, Default)]
-struct QueueGroup {
-    queues: Vec<VecDeque<u32>>,
-    /// The queue whose turn it is; without turns the first one that was not empty.
-    turn: usize,
-}
-
-impl QueueGroup {
-    /// The queue whose job comes next; `None` if all are empty.
-    fn next_queue(&mut self, takes_turns: bool) -> Option<usize> {
-        let count = self.queues.len();
-        let last = if takes_turns {
-            self.turn + count
-        } else {
-            count
-        };
-        for turn in self.turn..last {
-            let queue = turn % count;
-            if !self.queues[queue].is_empty() {
-                // the turn moves on after every job, also after one that does not start
-                self.turn = queue + usize::from(takes_turns);
-                return Some(queue);
-            }
-        }
-        None
-    }
-}
-
 impl<O: JobOrder> SortedCandidates<O> {
-    /// The jobs of queues. `queues` has for each one the place of its group, of those with the same
-    /// priority, and its place there: under `by_queue` its jobs follow each other, under
-    /// `round_robin` those of a group take turns. Queues at one place are one list.
+    /// The jobs of queues, of which `places` has the place of each: under `by_queue` its jobs follow
+    /// each other, under `round_robin` those of a group take turns. Queues at one place are one list.
     pub fn new(
         order: O,
-        queues: &[(u32, u32)],
+        places: Vec<QueuePlace>,
         jobs: impl IntoIterator<Item = u32>,
         takes_turns: bool,
         urgent: UrgentJobs,
     ) -> Self {
-        let mut groups: Vec<QueueGroup> = Vec::new();
-        for &(group, place) in queues {
-            let (group, place) = (group as usize, place as usize);
-            groups.resize_with(groups.len().max(group + 1), QueueGroup::default);
-            let lists = &mut groups[group].queues;
-            lists.resize_with(lists.len().max(place + 1), VecDeque::new);
-        }
         let mut candidates = Self {
             order,
-            places: queues.to_vec(),
-            groups,
-            group: 0,
+            places,
+            queues: BTreeMap::new(),
+            turn: (0, 0),
             takes_turns,
             urgent,
             has_resumed: false,
@@ -905,29 +888,42 @@ impl<O: JobOrder> SortedCandidates<O> {
     }
 
     fn push(&mut self, job: u32) {
-        let (group, place) = self.places[self.order.queue(job)];
-        self.groups[group as usize].queues[place as usize].push_back(job);
+        let place = self.places[self.order.queue(job)];
+        self.queues.entry(place).or_default().push_back(job);
+    }
+
+    /// The place of the queue whose job comes next; `None` if all are empty.
+    fn next_queue(&self) -> Option<QueuePlace> {
+        let first_of = |places: Range<QueuePlace>| {
+            let mut queues = self.queues.range(places);
+            Some(*queues.find(|(_, list)| !list.is_empty())?.0)
+        };
+        let (group, _) = self.turn;
+        let next_group = (group + 1, 0);
+        let mut next = first_of(self.turn..next_group);
+        if self.takes_turns {
+            next = next.or_else(|| first_of((group, 0)..self.turn));
+        }
+        next.or_else(|| first_of(next_group..(u32::MAX, 0)))
     }
 
     fn sort(&mut self, cycle: &Cycle<'_>) {
-        for group in &mut self.groups {
-            for list in &mut group.queues {
-                let list = list.make_contiguous();
-                if !cycle.rules.levels.is_preemptive {
-                    list.sort_by(|&one, &other| self.order.compare(one, other));
-                    continue;
-                }
-                let mut keyed = Vec::with_capacity(list.len());
-                for &job in &*list {
-                    keyed.push((cycle.precedence(job), job));
-                }
-                keyed.sort_by(|(key, job), (other_key, other)| {
-                    let by_key = key.cmp(other_key);
-                    by_key.then_with(|| self.order.compare(*job, *other))
-                });
-                for (job, (_, sorted)) in list.iter_mut().zip(keyed) {
-                    *job = sorted;
-                }
+        for list in self.queues.values_mut() {
+            let list = list.make_contiguous();
+            if !cycle.rules.levels.is_preemptive {
+                list.sort_by(|&one, &other| self.order.compare(one, other));
+                continue;
+            }
+            let mut keyed = Vec::with_capacity(list.len());
+            for &job in &*list {
+                keyed.push((cycle.precedence(job), job));
+            }
+            keyed.sort_by(|(key, job), (other_key, other)| {
+                let by_key = key.cmp(other_key);
+                by_key.then_with(|| self.order.compare(*job, *other))
+            });
+            for (job, (_, sorted)) in list.iter_mut().zip(keyed) {
+                *job = sorted;
             }
         }
         self.is_sorted = true;
@@ -935,36 +931,33 @@ impl<O: JobOrder> SortedCandidates<O> {
 
     /// Takes the first job of an express queue, or that gave way, unless another one comes before.
     fn next_urgent(&mut self, cycle: &Cycle<'_>) -> Option<u32> {
-        let mut first: Option<(usize, usize, usize, u32)> = None;
-        for (group, queues) in self.groups.iter().enumerate() {
-            for (queue, list) in queues.queues.iter().enumerate() {
-                let mut jobs = list.iter();
-                let Some(place) =
-                    jobs.position(|&job| cycle.is_urgent(job) || cycle.is_normal(job))
-                else {
-                    continue;
-                };
-                let job = list[place];
-                let is_first = match first {
-                    None => true,
-                    Some((.., other)) if self.urgent == UrgentJobs::OfAll => {
-                        let by_key = cycle.precedence(job).cmp(&cycle.precedence(other));
-                        by_key.is_lt() || by_key.is_eq() && self.order.compare(job, other).is_lt()
-                    }
-                    Some(_) => false,
-                };
-                if is_first {
-                    first = Some((group, queue, place, job));
+        let mut first: Option<(QueuePlace, usize, u32)> = None;
+        for (&queue, list) in &self.queues {
+            let mut jobs = list.iter();
+            let Some(index) = jobs.position(|&job| cycle.is_urgent(job) || cycle.is_normal(job))
+            else {
+                continue;
+            };
+            let job = list[index];
+            let is_first = match first {
+                None => true,
+                Some((.., other)) if self.urgent == UrgentJobs::OfAll => {
+                    let by_key = cycle.precedence(job).cmp(&cycle.precedence(other));
+                    by_key.is_lt() || by_key.is_eq() && self.order.compare(job, other).is_lt()
                 }
+                Some(_) => false,
+            };
+            if is_first {
+                first = Some((queue, index, job));
             }
         }
-        let (group, queue, place, job) = first?;
+        let (queue, index, job) = first?;
         if !cycle.is_urgent(job) {
             return None;
         }
         self.has_resumed = cycle.is_normal(job);
-        self.last = (group, queue);
-        self.groups[group].queues[queue].remove(place)
+        self.last = queue;
+        self.queues.get_mut(&queue)?.remove(index)
     }
 }
 
@@ -979,15 +972,11 @@ impl<O: JobOrder> Candidates for SortedCandidates<O> {
             }
             self.urgent = UrgentJobs::None;
         }
-        while let Some(group) = self.groups.get_mut(self.group) {
-            let Some(queue) = group.next_queue(self.takes_turns) else {
-                self.group += 1;
-                continue;
-            };
-            self.last = (self.group, queue);
-            return group.queues[queue].pop_front();
-        }
-        None
+        let (group, place) = self.next_queue()?;
+        self.last = (group, place);
+        // the turn moves on after every job, also after one that does not start
+        self.turn = (group, place + u32::from(self.takes_turns));
+        self.queues.get_mut(&self.last)?.pop_front()
     }
 
     fn started(&mut self, job: u32) {
@@ -998,8 +987,7 @@ impl<O: JobOrder> Candidates for SortedCandidates<O> {
         }
         // an array is one entry, whose subjobs start until one does not
         if self.order.start(job) {
-            let (group, queue) = self.last;
-            self.groups[group].queues[queue].push_front(job);
+            self.queues.entry(self.last).or_default().push_front(job);
         }
         self.reserved(job);
     }

@@ -6,7 +6,6 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use super::{
     Candidates, Cycle, CycleEvent, CycleJob, Limits, Machine, Placement, Refusal, Shortage,
@@ -51,8 +50,6 @@ pub struct PreemptionLevels {
     /// The amounts that a suspended job gives back (`restrict_res_to_release_on_suspend`), by their
     /// indices; `None`: all.
     pub released: Option<Vec<usize>>,
-    /// By job.
-    pub jobs: Vec<PreemptionJob>,
     /// The jobs that earlier cycles suspended.
     pub suspended: HashMap<u32, SuspendedJob>,
     /// The waiting jobs that gave way in earlier cycles, with these, and when; the least time where
@@ -61,27 +58,6 @@ pub struct PreemptionLevels {
     /// Whether the ends of running jobs tell what is left of their walltimes. If not, what their
     /// hosts have reported does.
     pub knows_ends: bool,
-}
-
-/// What only preemption has to know of a job.
-#[derive(Debug, Clone, Default)]
-pub struct PreemptionJob {
-    /// When it started, if it ran before the cycle.
-    pub started: Option<i64>,
-    /// Its place among the running jobs that started in the same second: queue by queue, in each in
-    /// the order of the scheduler.
-    pub place: u32,
-    /// What it has used of its walltime, as far as its host has reported.
-    pub used: Option<i64>,
-    /// Whether it may be requeued (`qsub -r`).
-    pub is_rerunable: bool,
-    /// Whether its fair-share entity has used more than its share.
-    pub is_over_share: bool,
-    /// The jobs that it may preempt (`preempt_targets`), in ascending order; `None`: all.
-    pub targets: Option<Arc<[u32]>>,
-    /// The scheduler looks at jobs of a class once: if one does not start, the others do not
-    /// either. `None`: it is in no class.
-    pub class: Option<u32>,
 }
 
 /// A suspended job.
@@ -220,19 +196,15 @@ impl PreemptionLevels {
         }
     }
 
-    fn job(&self, index: u32) -> Option<&PreemptionJob> {
-        self.jobs.get(index as usize)
-    }
-
     /// The level of a job, if this much runs of the soft limits. Of the entries that hold those with
     /// the most statuses come first, then the first one.
-    fn standing(&self, index: u32, job: &CycleJob, over_soft_limits: u8) -> Standing {
+    fn standing(&self, job: &CycleJob, over_soft_limits: u8) -> Standing {
         let mut statuses = over_soft_limits;
         let queue_priority = *self.queue_priorities.get(job.queue as usize).unwrap_or(&0);
         if queue_priority >= self.express_priority {
             statuses |= EXPRESS_QUEUE;
         }
-        if self.job(index).is_some_and(|job| job.is_over_share) {
+        if job.is_over_share {
             statuses |= FAIRSHARE;
         }
         if statuses == 0 {
@@ -266,7 +238,8 @@ impl PreemptionLevels {
     }
 
     /// The methods by which a running job may give way, in the order in which they are tried.
-    fn methods(&self, index: u32, walltime: i64, left: i64) -> Vec<PreemptionMethod> {
+    fn methods(&self, job: &CycleJob, left: i64) -> Vec<PreemptionMethod> {
+        let walltime = job.walltime;
         let used = walltime.saturating_sub(left);
         // the server cuts the rest off as C does
         let left = (100.0 - used as f32 / walltime.max(1) as f32 * 100.0) as i64;
@@ -276,7 +249,7 @@ impl PreemptionLevels {
             return Vec::new();
         };
         let mut methods = entry.methods.clone();
-        if self.job(index).is_some_and(|job| !job.is_rerunable) {
+        if !job.is_rerunable {
             methods.retain(|method| *method != PreemptionMethod::Requeue);
         }
         methods
@@ -303,7 +276,7 @@ impl<'a> Cycle<'a> {
             && !self.levels.knows_ends
             && limits.any(|limit| limit.kind == LimitKind::All)
         {
-            for index in 0..self.levels.jobs.len() as u32 {
+            for index in 0..self.jobs.len() as u32 {
                 self.standings.push(self.standing_now(index));
             }
         }
@@ -352,7 +325,7 @@ impl<'a> Cycle<'a> {
                 };
             }
         }
-        self.levels.standing(index, job, over)
+        self.levels.standing(job, over)
     }
 
     /// Whether a job that does not start is over a soft limit now.
@@ -404,7 +377,7 @@ impl<'a> Cycle<'a> {
         }
         let mut failed = Vec::new();
         for _ in 0..MAX_TRIES {
-            if self.preemptions > MAX_PREEMPTIONS * self.levels.jobs.len() {
+            if self.preemptions > MAX_PREEMPTIONS * self.jobs.len() {
                 return None;
             }
             let victims = self.victims(index, &failed)?;
@@ -434,10 +407,9 @@ impl<'a> Cycle<'a> {
         None
     }
 
-    /// What a cycle leaves to the next one: what runs of the soft limits, the suspended jobs, and
-    /// those that gave way and wait, with the times at which they did.
-    pub fn into_preemption(self) -> (Limits, HashMap<u32, SuspendedJob>, HashMap<u32, i64>) {
-        (self.soft_limits, self.suspended, self.preempted)
+    /// What a cycle leaves to the next one: what runs of the soft limits, and the suspended jobs.
+    pub fn into_preemption(self) -> (Limits, HashMap<u32, SuspendedJob>) {
+        (self.soft_limits, self.suspended)
     }
 
     /// Ends a running job, which gives all back.
@@ -461,7 +433,7 @@ impl<'a> Cycle<'a> {
                 placement.clone()
             },
             placement,
-            left: self.left(victim.job, job.walltime, victim.end),
+            left: self.left(job, victim.end),
         }
     }
 
@@ -472,13 +444,11 @@ impl<'a> Cycle<'a> {
     }
 
     /// What is left of the walltime of a running job, as far as the scheduler knows.
-    fn left(&self, index: u32, walltime: i64, end: i64) -> i64 {
-        let left = match self.levels.job(index) {
-            Some(PreemptionJob {
-                used: Some(used), ..
-            }) => walltime.saturating_sub(*used),
-            _ if self.levels.knows_ends => end.saturating_sub(self.now),
-            _ => walltime,
+    fn left(&self, job: &CycleJob, end: i64) -> i64 {
+        let left = match job.used {
+            Some(used) => job.walltime.saturating_sub(used),
+            None if self.levels.knows_ends => end.saturating_sub(self.now),
+            None => job.walltime,
         };
         left.max(0)
     }
@@ -590,7 +560,7 @@ impl<'a> Cycle<'a> {
     fn running_below(&self, index: u32, failed: &[u32]) -> Vec<Option<Victim>> {
         let levels = self.levels;
         let own = self.standing(index);
-        let targets = levels.job(index).and_then(|job| job.targets.as_deref());
+        let targets = self.job(index).targets.as_deref();
         let usable = self.usable_pools(index);
         let mut is_tried = false;
         let mut running = Vec::new();
@@ -613,17 +583,12 @@ impl<'a> Cycle<'a> {
             {
                 continue;
             }
-            let left = self.left(end.job, job.walltime, end.time);
-            let mut methods = levels.methods(end.job, job.walltime, left);
+            let left = self.left(job, end.time);
+            let mut methods = levels.methods(job, left);
             let Some(&first) = methods.first() else {
                 continue;
             };
-            let mut started = self.now;
-            let mut place = None;
-            if let Some(job) = levels.job(end.job) {
-                started = job.started.unwrap_or(self.now);
-                place = Some(job.place);
-            }
+            let mut started = job.started.unwrap_or(self.now);
             if self.started.contains(&end.job) {
                 started = self.now;
                 // one that started in this cycle cannot be suspended yet
@@ -636,7 +601,7 @@ impl<'a> Cycle<'a> {
                 end: end.time,
                 placement: end.placement.clone(),
             };
-            running.push(((standing.level, Reverse(started), place), Some(victim)));
+            running.push(((standing.level, Reverse(started), job.place), Some(victim)));
         }
         if !is_tried {
             return Vec::new();

@@ -41,6 +41,8 @@ fn job(processors: i64, walltime: i64) -> CycleJob {
         request: chunks(&[1], &[processors]),
         walltime,
         can_be_reserved: true,
+        started: Some(-10),
+        is_rerunable: true,
         ..CycleJob::default()
     }
 }
@@ -989,71 +991,68 @@ fn a_promised_start_is_at_a_time_that_is_long_enough() {
     assert_eq!(crossing(5, 0, QueueTime::Reservation), Some(5));
 }
 
-/// Queue 0 is an express queue, the others are not. Jobs started at 0, and are in the order of
-/// their indices.
-fn levels(jobs: usize) -> PreemptionLevels {
+/// Queue 0 is an express queue, the others are not.
+fn levels() -> PreemptionLevels {
     PreemptionLevels {
         is_preemptive: true,
         levels: PreemptionLevels::read_levels("express_queue, normal_jobs, server_softlimits"),
         express_priority: 150,
         queue_priorities: vec![200, 0, 0],
         methods: PreemptionLevels::read_order("SCR"),
-        jobs: (0..jobs as u32)
-            .map(|place| PreemptionJob {
-                started: Some(-10),
-                place,
-                is_rerunable: true,
-                ..PreemptionJob::default()
-            })
-            .collect(),
         ..PreemptionLevels::default()
     }
 }
 
 /// Two normal jobs of 2 processors run on 4; an express job arrives that needs one of them.
-fn express(change: impl FnOnce(&mut PreemptionLevels)) -> Decided {
-    let normal = || job(2, 100).in_queue(1);
+fn express(change: impl FnOnce(&mut PreemptionLevels, &mut [CycleJob; 3])) -> Decided {
+    let normal = |place| CycleJob {
+        place,
+        ..job(2, 100).in_queue(1)
+    };
+    let mut levels = levels();
+    let mut jobs = [normal(0), normal(1), job(2, 50)];
+    change(&mut levels, &mut jobs);
+    let [first, second, express] = jobs;
     site(&[vec![4]])
-        .running(normal())
-        .running(normal())
-        .with(|rules| {
-            let mut levels = levels(3);
-            change(&mut levels);
-            rules.levels = levels;
-        })
-        .cycle(&[job(2, 50)])
+        .running(first)
+        .running(second)
+        .with(|rules| rules.levels = levels)
+        .cycle(&[express])
 }
 
 #[test]
 fn of_jobs_that_started_together_the_first_in_the_order_gives_way() {
     use PreemptionMethod::{Delete, Requeue, Suspend};
 
-    assert_eq!(express(|_| {}).preempted, [(0, Suspend)]);
-    let order = |levels: &mut PreemptionLevels| levels.jobs[0].place = 9;
+    assert_eq!(express(|_, _| {}).preempted, [(0, Suspend)]);
+    let order = |_: &mut PreemptionLevels, jobs: &mut [CycleJob; 3]| jobs[0].place = 9;
     assert_eq!(express(order).preempted, [(1, Suspend)]);
-    let latest = |levels: &mut PreemptionLevels| levels.jobs[1].started = Some(-5);
+    let latest = |_: &mut PreemptionLevels, jobs: &mut [CycleJob; 3]| jobs[1].started = Some(-5);
     assert_eq!(express(latest).preempted, [(1, Suspend)]);
     // what a job has used of its walltime decides the method
-    let by_used = |levels: &mut PreemptionLevels| {
+    let by_used = |levels: &mut PreemptionLevels, jobs: &mut [CycleJob; 3]| {
         levels.methods = PreemptionLevels::read_order("S 70 R 20 D");
-        levels.jobs[0].used = Some(31);
+        jobs[0].used = Some(31);
     };
     assert_eq!(express(by_used).preempted, [(0, Requeue)]);
-    let not_rerunable = |levels: &mut PreemptionLevels| {
+    let not_rerunable = |levels: &mut PreemptionLevels, jobs: &mut [CycleJob; 3]| {
         levels.methods = PreemptionLevels::read_order("RD");
-        levels.jobs[0].is_rerunable = false;
+        jobs[0].is_rerunable = false;
     };
     assert_eq!(express(not_rerunable).preempted, [(0, Delete)]);
-    let only_requeued = |levels: &mut PreemptionLevels| {
+    let only_requeued = |levels: &mut PreemptionLevels, jobs: &mut [CycleJob; 3]| {
         levels.methods = PreemptionLevels::read_order("R");
-        levels.jobs[0].is_rerunable = false;
+        jobs[0].is_rerunable = false;
     };
     assert_eq!(express(only_requeued).preempted, [(1, Requeue)]);
-    let targets = |levels: &mut PreemptionLevels| levels.jobs[2].targets = Some([1].into());
+    let targets =
+        |_: &mut PreemptionLevels, jobs: &mut [CycleJob; 3]| jobs[2].targets = Some([1].into());
     assert_eq!(express(targets).preempted, [(1, Suspend)]);
-    let no_targets = |levels: &mut PreemptionLevels| levels.jobs[2].targets = Some([].into());
+    let no_targets =
+        |_: &mut PreemptionLevels, jobs: &mut [CycleJob; 3]| jobs[2].targets = Some([].into());
     assert_eq!(express(no_targets).preempted, []);
-    let not_preemptive = |levels: &mut PreemptionLevels| levels.is_preemptive = false;
+    let not_preemptive =
+        |levels: &mut PreemptionLevels, _: &mut [CycleJob; 3]| levels.is_preemptive = false;
     assert_eq!(express(not_preemptive).preempted, []);
 }
 
@@ -1063,9 +1062,9 @@ fn of_the_entries_that_hold_the_one_with_most_statuses_counts_and_then_the_first
         let levels = PreemptionLevels {
             soft_limits: Limits::new(vec![limit(LimitKind::User, 0)]),
             levels: PreemptionLevels::read_levels(text),
-            ..levels(3)
+            ..levels()
         };
-        express(|given| *given = levels).preempted
+        express(|given, _| *given = levels).preempted
     };
     let given_way = [(0, PreemptionMethod::Suspend)];
     assert_eq!(highest("express_queue, normal_jobs"), given_way);
@@ -1093,7 +1092,7 @@ fn suspended_jobs_are_promised_a_start_beyond_the_depth_where_they_were() {
                     enforces_resumption,
                     suspended: [suspended(2, 0, 10), suspended(3, 0, 10)].into(),
                     preempted: [(2, i64::MIN), (3, i64::MIN)].into(),
-                    ..levels(5)
+                    ..levels()
                 };
             });
         let normal = |walltime| job(4, walltime).in_queue(1);
@@ -1118,7 +1117,7 @@ fn a_suspended_job_keeps_what_it_does_not_give_back() {
         let site = site(&[vec![4, 4]]).running(running.clone()).with(|rules| {
             rules.levels = PreemptionLevels {
                 released,
-                ..levels(2)
+                ..levels()
             };
         });
         site.cycle(std::slice::from_ref(&large)).started
@@ -1135,13 +1134,13 @@ fn a_job_of_a_class_of_which_one_did_not_start_does_not_start_either() {
             .running(job(2, 100).in_queue(1))
             .with(|rules| {
                 rules.strict_ordering = false;
-                let mut levels = levels(5);
-                levels.jobs[2].class = class;
-                levels.jobs[4].class = class;
-                rules.levels = levels;
+                rules.levels = levels();
             });
         // the second job preempts one, which leaves room for the third one
-        let normal = || job(1, 50).in_queue(1);
+        let normal = || CycleJob {
+            class,
+            ..job(1, 50).in_queue(1)
+        };
         site.cycle(&[normal(), job(1, 50), normal()]).started
     };
     assert_eq!(decide(None), [1, 2]);
@@ -1158,7 +1157,7 @@ fn without_preemption_soft_limits_are_compared_when_a_job_starts() {
             rules.levels = PreemptionLevels {
                 is_preemptive,
                 soft_limits,
-                ..levels(3)
+                ..levels()
             };
         });
         let waiting = [job(1, 50).in_queue(1).of_user(1), job(8, 50).in_queue(1)];

@@ -436,30 +436,27 @@ mod tests {
 
     #[test]
     fn fractions_are_rounded_as_moments() {
-        let times = |submit, wait, run| {
-            let Times {
-                submit,
-                started,
-                run,
-            } = Times::new(submit, wait, run).expect("numbers");
-            (submit, started, run)
+        let times = |submit: &str, wait: &str, run: &str| {
+            let mut builder = WorkloadBuilder::new();
+            let line = format!("1 {submit} {wait} {run} 4 -1 -1 4 99.1 -1 1 1 1 -1 1 -1 -1 -1");
+            read_swf_line(&line, FIELDS, &mut builder)?;
+            let job = builder.finish().jobs()[0];
+            assert_eq!(job.walltime, 100);
+            Ok::<_, Fault>((job.submit, job.started(), job.run))
         };
-        assert_eq!(times("10", "5", "60"), (Some(10), Some(15), Some(60)));
+        assert_eq!(times("10", "5", "60"), Ok((10, Some(15), 60)));
         // 10.6 to 11, 12.2 to 12, 15.1 to 15
-        assert_eq!(times("10.6", "1.6", "2.9"), (Some(11), Some(12), Some(3)));
-        assert_eq!(times("0.5", "-1", "0.4"), (Some(1), None, Some(0)));
-        assert_eq!(times("1.25", "0.25", "-1"), (Some(1), Some(2), None));
-        assert_eq!(times("-1", "7.5", "3.5"), (None, None, Some(4)));
-        assert_eq!(times("+5", "1", "2"), (Some(5), Some(6), Some(2)));
-        let beyond_doubles = 9_007_199_254_740_993;
-        assert_eq!(
-            times(&beyond_doubles.to_string(), "1", "2"),
-            (Some(beyond_doubles), Some(beyond_doubles + 1), Some(2))
-        );
-        assert_eq!(
-            [rounded_up("99.1"), rounded_up("99"), rounded_up("-1")],
-            [Some(100), Some(99), Some(-1)]
-        );
-        assert!(Times::new("1", "1", "x").is_none() && Times::new("1e3", "1", "1").is_none());
+        assert_eq!(times("10.6", "1.6", "2.9"), Ok((11, Some(12), 3)));
+        assert_eq!(times("0.5", "-1", "0.4"), Ok((1, None, 0)));
+        assert_eq!(times("+5", "1", "2"), Ok((5, Some(6), 2)));
+        for [submit, wait, run] in [
+            ["1.25", "0.25", "-1"],
+            ["-1", "7.5", "3.5"],
+            ["1", "1", "x"],
+            ["1e3", "1", "1"],
+            ["9007199254740993", "1", "2"],
+        ] {
+            assert!(times(submit, wait, run).is_err(), "{submit} {wait} {run}");
+        }
     }
 }

@@ -15,8 +15,7 @@ use job_sort_formula::rank::{ColumnError, OnError, ScorePrecision, fairshare_num
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::amounts;
 use jsf_openpbs::cycle::{
-    Cycle, CycleEvent, CycleJob, CycleRules, Limit, Limits, Machine, PreemptionJob,
-    PreemptionMethod, Request,
+    Cycle, CycleEvent, CycleJob, CycleRules, Limit, Limits, Machine, PreemptionMethod, Request,
 };
 use jsf_openpbs::share_tree::{SharePath, SharePaths};
 use serde::{Deserialize, Serialize};
@@ -239,14 +238,6 @@ pub fn simulate(
     let mut cycle = rules.cycle.clone();
     // a site's documents have what is left of a walltime only as the hosts have reported it
     cycle.levels.knows_ends = true;
-    if preempts {
-        // a log does not say which jobs may not be requeued (`qsub -r n`)
-        let job = PreemptionJob {
-            is_rerunable: true,
-            ..PreemptionJob::default()
-        };
-        cycle.levels.jobs = vec![job; count];
-    }
     let mut simulation = Simulation {
         now: 0,
         is_prime: true,
@@ -390,7 +381,7 @@ impl Simulation<'_> {
         let levels = &mut self.cycle.levels;
         levels.soft_limits.end(job);
         if levels.is_preemptive {
-            levels.jobs[index as usize].started = None;
+            self.jobs[index as usize].started = None;
             self.waiting.remove(index);
         }
         self.running.retain(|&job| job != index);
@@ -409,7 +400,7 @@ impl Simulation<'_> {
         if preempts {
             let jobs = self.waiting.in_order_of_giving_way(self.fairshare.as_ref());
             for (job, place) in jobs.into_iter().zip(0..) {
-                self.cycle.levels.jobs[job as usize].place = place;
+                self.jobs[job as usize].place = place;
             }
         }
         let mut cycle = Cycle::new(
@@ -421,7 +412,7 @@ impl Simulation<'_> {
         );
         let fairshare = self.fairshare.as_ref();
         let events = self.waiting.decide(&mut cycle, preempts, fairshare);
-        let (soft_limits, suspended, _) = cycle.into_preemption();
+        let (soft_limits, suspended) = cycle.into_preemption();
         let levels = &mut self.cycle.levels;
         for &job in levels.suspended.keys() {
             self.jobs[job as usize].walltime = self.workload[job as usize].walltime;
@@ -478,7 +469,7 @@ impl Simulation<'_> {
             *other != job
         });
         self.running.retain(|&other| other != job);
-        self.cycle.levels.jobs[job as usize].started = None;
+        self.jobs[job as usize].started = None;
         let counts = self.schedule.preemptions.get_or_insert_default();
         if method == PreemptionMethod::Suspend {
             counts.suspended += 1;
@@ -527,7 +518,7 @@ impl Simulation<'_> {
         }
         self.ends.insert((self.now + run, job));
         if self.cycle.levels.is_preemptive {
-            self.cycle.levels.jobs[job as usize].started = Some(self.schedule.starts[job as usize]);
+            self.jobs[job as usize].started = Some(self.schedule.starts[job as usize]);
             self.waiting.set_running(job, true, self.now);
         }
         self.running.push(job);
@@ -573,9 +564,10 @@ impl Workload {
             user: job.user,
             group: job.unix_group,
             project: job.project,
-            array: None,
             can_be_reserved: true,
-            is_reservation: false,
+            // a log does not say which jobs may not be requeued (`qsub -r n`)
+            is_rerunable: true,
+            ..CycleJob::default()
         });
         jobs.collect()
     }

@@ -170,7 +170,7 @@ impl<'p> WaitingJobs<'p> {
         rows.sort_unstable_by_key(|row| row.key);
         SortedCandidates::new(
             self.simulated_order(fairshare),
-            &places,
+            places,
             rows.into_iter().map(|row| row.job),
             order.takes_turns,
             UrgentJobs::new(chooses_queue_first, order.takes_turns, order.by_fair_share),

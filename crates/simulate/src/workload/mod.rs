@@ -45,6 +45,8 @@ pub const MAX_JOBS: usize = 50_000_000;
 pub const MAX_NAME: usize = 4096;
 /// The latest time and the longest duration, in seconds: about 3000 years.
 const MAX_SECONDS: i64 = 100_000_000_000;
+const SUBMIT_OUT_OF_RANGE: &str =
+    "the time of submission is out of range (milliseconds in place of seconds?)";
 /// The most processors that a job may ask for.
 const MAX_PROCESSORS: i64 = 1_000_000_000;
 
@@ -241,11 +243,15 @@ pub struct NameLists {
     pub unix_groups: Vec<Box<str>>,
     /// The projects.
     pub projects: Vec<Box<str>>,
+    /// The queues.
+    queues: Vec<Box<str>>,
+    /// The `place` of jobs, a blank, and their `select`.
+    chunks: Vec<Box<str>>,
 }
 
 impl NameLists {
     /// As many other names: a letter and a number each, in the order of the first submission. An
-    /// empty name stays.
+    /// empty name stays, and so do queues and chunks.
     fn anonymous(&self) -> Self {
         Self {
             entities: numbered('u', &self.entities),
@@ -253,6 +259,7 @@ impl NameLists {
             groups: numbered('g', &self.groups),
             unix_groups: numbered('g', &self.unix_groups),
             projects: numbered('p', &self.projects),
+            ..self.clone()
         }
     }
 }
@@ -279,9 +286,6 @@ pub struct Workload {
     names: NameLists,
     /// The names in the log, if others are shown.
     hidden: Option<NameLists>,
-    queues: Vec<Box<str>>,
-    /// The `place` of jobs, a blank, and their `select`.
-    chunks: Vec<Box<str>>,
     inputs: Vec<Input>,
     /// The inputs of each job, job by job.
     amounts: Vec<Amount>,
@@ -353,12 +357,12 @@ impl Workload {
 
     /// The queues.
     pub fn queues(&self) -> &[Box<str>] {
-        &self.queues
+        &self.names.queues
     }
 
     /// The `select` and the `place` of a job, each empty if the log does not say.
     pub fn chunks(&self, job: &WorkloadJob) -> (&str, &str) {
-        let chunks = self.chunks.get(job.chunks as usize);
+        let chunks = self.names.chunks.get(job.chunks as usize);
         let chunks = chunks.map(Box::as_ref).unwrap_or_default();
         let (place, select) = chunks.split_once(' ').unwrap_or_default();
         (select, place)
@@ -628,9 +632,8 @@ pub struct SlurmPriority {
 /// The priority of the job's queue, which the queues give where the log does not.
 const QUEUE_PRIORITY: &str = "queue_priority";
 
-/// How many names a job has, and the place of its queue among them.
+/// How many names a job has.
 const NAMES_OF_JOB: usize = 7;
-const QUEUE: usize = 5;
 
 impl WorkloadJob {
     /// The indices of its names.
@@ -654,8 +657,8 @@ pub struct WorkloadBuilder {
     read: Workload,
     /// What the logs say of jobs besides their ends.
     pub(crate) mentions: Mentions,
-    /// In the order of [`WorkloadJob::names_mut`].
-    names: [Names; NAMES_OF_JOB],
+    /// The names of all kinds.
+    names: Names,
     /// What is taken from the logs, and what they do not have.
     pub(crate) given: LogInputs,
 }
@@ -768,19 +771,22 @@ impl WorkloadBuilder {
     /// Why the job cannot be simulated.
     pub fn push(&mut self, job: &LoggedJob<'_>) -> Result<(), Fault> {
         let is_later_part = job.extent == Extent::Part && job.submit == UNKNOWN;
-        if !is_later_part && !(-MAX_SECONDS..=MAX_SECONDS).contains(&job.submit) {
-            let fault =
-                "the time of submission is out of range (milliseconds in place of seconds?)";
-            return Err(Fault::from(fault).found(&job.submit.to_string()));
-        }
-        for seconds in [job.run, job.walltime.unwrap_or(0)] {
-            if !(0..=MAX_SECONDS).contains(&seconds) {
-                return Err(Fault::from("a duration is out of range").found(&seconds.to_string()));
+        let submit = if is_later_part { 0 } else { job.submit };
+        let walltime = job.walltime.unwrap_or(0);
+        let processors = job.processors;
+        for (number, range, fault) in [
+            (submit, -MAX_SECONDS..=MAX_SECONDS, SUBMIT_OUT_OF_RANGE),
+            (job.run, 0..=MAX_SECONDS, "a duration is out of range"),
+            (walltime, 0..=MAX_SECONDS, "a duration is out of range"),
+            (
+                processors,
+                1..=MAX_PROCESSORS,
+                "the number of processors is out of range",
+            ),
+        ] {
+            if !range.contains(&number) {
+                return Err(Fault::from(fault).found(&number.to_string()));
             }
-        }
-        if !(1..=MAX_PROCESSORS).contains(&job.processors) {
-            return Err(Fault::from("the number of processors is out of range")
-                .found(&job.processors.to_string()));
         }
         let rules = &self.given.rules;
         let takes_chunks =
@@ -803,21 +809,16 @@ impl WorkloadBuilder {
         if job.id.len() > MAX_NAME || names.iter().any(|name| name.len() > MAX_NAME) {
             return Err("a name is too long".into());
         }
-        let Ok(id_start) = u32::try_from(self.read.ids.len()) else {
+        let id_start = u32::try_from(self.read.ids.len());
+        let (Ok(id_start), true) = (id_start, self.len() < MAX_JOBS) else {
             return Err("the workload has too many jobs".into());
         };
-        if self.len() >= MAX_JOBS {
-            return Err("the workload has too many jobs".into());
-        }
         self.push_amounts(job)?;
         if job.extent != Extent::Queued {
             self.mentions.end(job.id);
         }
-        let mut indices = [0; NAMES_OF_JOB];
-        for (kind, name) in names.into_iter().enumerate() {
-            indices[kind] = self.names[kind].index(name);
-        }
-        let [entity, user, group, unix_group, project, queue, chunks] = indices;
+        let [entity, user, group, unix_group, project, queue, chunks] =
+            names.map(|name| self.names.index(name));
         let row = self.len() as u32;
         self.read.ids.push_str(job.id);
         self.read.jobs.push(WorkloadJob {
@@ -892,12 +893,12 @@ impl WorkloadBuilder {
             names,
             given,
         } = self;
-        let names = names.map(|names| names.names);
+        let names = names.names;
         read.complete(&mentions);
         let walltimes = &given.default_walltimes;
         for job in &mut read.jobs {
             if job.walltime == UNKNOWN {
-                let queue_default = walltimes.get(&*names[QUEUE][job.queue as usize]);
+                let queue_default = walltimes.get(&*names[job.queue as usize]);
                 let default = queue_default.or(walltimes.get("")).copied();
                 job.assume_walltime(default, &mut read.assumed_walltimes);
             }
@@ -937,14 +938,14 @@ impl WorkloadBuilder {
             queues,
             chunks,
         ] = numbered_by_first_use(&mut read.jobs, &names);
-        read.queues = queues;
-        read.chunks = chunks;
         read.names = NameLists {
             entities,
             users,
             groups,
             unix_groups,
             projects,
+            queues,
+            chunks,
         };
         if anonymise {
             read.anonymise();
@@ -956,18 +957,18 @@ impl WorkloadBuilder {
 /// Numbers the names of jobs in the order of their first use, and returns those that are used.
 fn numbered_by_first_use(
     jobs: &mut [WorkloadJob],
-    names: &[Vec<Box<str>>; NAMES_OF_JOB],
+    names: &[Box<str>],
 ) -> [Vec<Box<str>>; NAMES_OF_JOB] {
     const UNUSED: u32 = u32::MAX;
-    let mut numbers = names.each_ref().map(|names| vec![UNUSED; names.len()]);
+    let mut numbers = vec![[UNUSED; NAMES_OF_JOB]; names.len()];
     let mut used = [const { Vec::new() }; NAMES_OF_JOB];
     for job in jobs {
         for (kind, index) in job.names_mut().into_iter().enumerate() {
             let name = *index as usize;
-            let number = &mut numbers[kind][name];
+            let number = &mut numbers[name][kind];
             if *number == UNUSED {
                 *number = used[kind].len() as u32;
-                used[kind].push(names[kind][name].clone());
+                used[kind].push(names[name].clone());
             }
             *index = *number;
         }
@@ -1039,13 +1040,6 @@ impl Workload {
     /// Keeps the first one of the jobs with the same id.
     fn remove_duplicates(&mut self) {
         let ids = &self.ids;
-        let is_sorted = self
-            .jobs
-            .is_sorted_by(|one, other| compare_ids(id_in(ids, one), id_in(ids, other)).is_lt());
-        // ids ascend in most logs, so that none can be repeated
-        if is_sorted {
-            return;
-        }
         let mut kept: HashSet<&str> = HashSet::with_capacity(self.jobs.len());
         self.jobs.retain(|job| {
             let id = id_in(ids, job);
@@ -1078,9 +1072,8 @@ fn complete_from(jobs: &[WorkloadJob]) -> Option<i64> {
         if let Some(start) = job.started()
             && job.run > 0
         {
-            let seconds = job.run;
-            runs.push(Run { start, seconds });
-            first_end = first_end.min(start.saturating_add(seconds));
+            runs.push((start, job.run));
+            first_end = first_end.min(start.saturating_add(job.run));
         }
     }
     if runs.is_empty() {
@@ -1099,19 +1092,13 @@ fn complete_from(jobs: &[WorkloadJob]) -> Option<i64> {
     (!is_complete).then_some(first_end)
 }
 
-/// When a job ran.
-struct Run {
-    start: i64,
-    seconds: i64,
-}
-
-/// The sum of the hazards of the runs up to the first end.
-fn sum_of_hazards(runs: &[Run], first_end: i64) -> f64 {
-    let mut lengths: Vec<i64> = runs.iter().map(|run| run.seconds).collect();
+/// The sum of the hazards of the runs, each with its start and its seconds, up to the first end.
+fn sum_of_hazards(runs: &[(i64, i64)], first_end: i64) -> f64 {
+    let mut lengths: Vec<i64> = runs.iter().map(|&(_, seconds)| seconds).collect();
     lengths.sort_unstable();
     let mut sum = 0.0;
-    for run in runs {
-        let until_end = first_end - run.start;
+    for (start, _) in runs {
+        let until_end = first_end - start;
         if until_end > 0 {
             let as_long = lengths.len() - lengths.partition_point(|length| *length < until_end);
             sum += libm::log(lengths.len() as f64 / as_long as f64);
