@@ -428,10 +428,7 @@ impl Course {
 impl Mentions {
     /// Adds what a line says. `time` orders the lines; it is not 0.
     pub fn add(&mut self, id: &str, mention: Mention, time: u64) {
-        let course = match self.courses.get_mut(id) {
-            Some(course) => course,
-            None => self.courses.entry(id.into()).or_default(),
-        };
+        let course = self.courses.entry(id.into()).or_default();
         match mention {
             Mention::Queued => {}
             Mention::Started => course.started = course.started.max(time),

@@ -67,10 +67,6 @@ impl Site {
         let mut keys = Vec::new();
         let mut priorities = Vec::new();
         let mut positions = Vec::new();
-        let mut rules = OrderRules {
-            takes_turns,
-            ..OrderRules::default()
-        };
         for queue in queues {
             let priority = self.priority_of(queue);
             let position = self.queues.position(queue).unwrap_or(usize::MAX);
@@ -84,15 +80,18 @@ impl Site {
             priorities.push(Reverse(priority));
             positions.push(position);
         }
-        rules.turns = places_of(&positions);
-        rules.places = places_of(&keys);
-        if rules.places.iter().all(|&place| place == 0) {
-            rules.places.clear();
+        let chooses_queue_first = by_queue || takes_turns;
+        let mut groups = vec![0; queues.len()];
+        if chooses_queue_first {
+            groups = places_of(&priorities);
         }
-        if by_queue || takes_turns {
-            rules.groups = places_of(&priorities);
+        OrderRules {
+            places: places_of(&keys),
+            queue_places: groups.into_iter().zip(places_of(&positions)).collect(),
+            chooses_queue_first,
+            takes_turns,
+            ..OrderRules::default()
         }
-        rules
     }
 
     /// The priority of a queue, 0 if it has none.

@@ -13,7 +13,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::suggestions::did_you_mean;
-use job_sort_formula::schema::{FairshareInput, InputType, Origin};
+use job_sort_formula::schema::{FairshareInput, Origin};
 use jsf_ingest::FileKind;
 use jsf_lint::{Interval, Ranges, lint, lint_values};
 use jsf_openpbs::amounts::{NumberMode, seconds};
@@ -156,29 +156,20 @@ impl Site {
             queues.push(queue.into());
             queue_priorities.insert(queue.to_owned(), priority.unwrap_or(0));
         }
-        let mut read: Vec<Box<str>> = Vec::new();
-        for name in self.names_in_log(formulas) {
-            read.push(name.into());
-        }
-        read.extend(self.counted_resources()?);
-        read.extend(self.sorted_resources());
-        for name in self.limited_resources(&queues) {
-            if !is_always_known(&name) {
-                read.push(name);
-            }
-        }
-        read.push(MAX_RUN_SUBJOBS.into());
-        let mut names: Vec<(Box<str>, Option<InputType>)> = Vec::new();
-        for name in read {
-            if !names.iter().any(|(other, _)| *other == name) {
-                let kind = self.schema.input_type(&name);
-                names.push((name, kind));
-            }
-        }
+        let mut names = self.limited_resources(&queues);
+        names.retain(|name| !is_always_known(name));
+        names.extend(self.names_in_log(formulas).into_iter().map(Into::into));
+        names.extend(self.counted_resources()?);
+        names.extend(self.sorted_resources());
+        names.insert(MAX_RUN_SUBJOBS.into());
+        let with_type = |name: Box<str>| {
+            let kind = self.schema.input_type(&name);
+            (name, kind)
+        };
         let inputs = LogInputs {
             numbers: self.rules.numbers,
             entity: self.config.fairshare_entity,
-            names,
+            names: names.into_iter().map(with_type).collect(),
             queue_priorities,
             default_walltimes: self.default_walltimes(&queues),
             slurm: self.logged_priority(formulas),
@@ -804,28 +795,25 @@ fn no_job(goal: &Goal, workload: &Workload) -> Option<String> {
     if goal.concerns_any(workload) {
         return None;
     }
-    let whose = match &goal.member {
-        Some((member, of)) if !workload.is_anonymous() || *member == Member::Queue => {
-            format!(" of the {member} `{of}`")
+    let mut whose = String::new();
+    let mut why = None;
+    if let Some((member, of)) = &goal.member {
+        let is_shown = !workload.is_anonymous() || *member == Member::Queue;
+        let mut named = format!("its {member}");
+        if is_shown {
+            named = format!("the {member} `{of}`");
         }
-        Some((member, _)) => format!(" of its {member}"),
-        None => String::new(),
-    };
-    let mut why = match &goal.condition {
+        whose = format!(" of {named}");
+        if member.index(of, workload).is_none() {
+            let names = member.names(workload).iter().filter(|_| is_shown);
+            let similar = did_you_mean(of, names.map(|name| &**name));
+            why = Some(format!("none has {named}{similar}"));
+        }
+    }
+    let why = why.unwrap_or_else(|| match &goal.condition {
         Some(condition) => format!("`{}` holds for no job{whose}", condition.formula.text()),
         None => format!("there is no job{whose}"),
-    };
-    if let Some((member, of)) = &goal.member
-        && member.index(of, workload).is_none()
-    {
-        let names = member.names(workload).iter();
-        why = if workload.is_anonymous() && *member != Member::Queue {
-            format!("none has its {member}")
-        } else {
-            let similar = did_you_mean(of, names.map(|name| &**name));
-            format!("none has the {member} `{of}`{similar}")
-        };
-    }
+    });
     let name = &goal.name;
     Some(format!(
         "the goal `{name}` is about no job of the log: {why}"

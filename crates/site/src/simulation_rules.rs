@@ -254,17 +254,11 @@ impl Site {
     /// In which order a cycle considers the jobs of a workload.
     fn simulated_order(&self, workload: &Workload) -> OrderRules {
         let queues = workload.queues();
-        let mut stopped = Vec::new();
-        for queue in queues {
-            stopped.push(!self.queues.is_started(queue));
-        }
-        if !stopped.contains(&true) {
-            stopped.clear();
-        }
+        let is_stopped = |queue: &Box<str>| !self.queues.is_started(queue);
         OrderRules {
             ties: self.ties(workload),
             by_fair_share: self.config.fair_share.prime && self.tree.is_some(),
-            stopped,
+            stopped: queues.iter().map(is_stopped).collect(),
             ..self.queue_order(queues)
         }
     }

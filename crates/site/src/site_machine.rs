@@ -102,17 +102,17 @@ impl CycleMachine {
             None => Pools::new(site, &cycle.jobs, cycle.timestamp, &reservations)?,
         };
         let mut places = Places::new(site, &pools, &queues);
-        let [mut users, mut groups, mut projects] =
-            [Names::default(), Names::default(), Names::default()];
+        // of users, groups and projects
+        let mut names = Names::default();
         let mut jobs = Vec::with_capacity(cycle.jobs.len());
         for (row, job) in cycle.jobs.iter().enumerate() {
             jobs.push(CycleJob {
                 request: places.request(table.queue_index(row), job).into(),
                 walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
                 queue: table.queue_index(row) as u32,
-                user: users.index(&job.user),
-                group: groups.index(&job.group),
-                project: projects.index(&job.project),
+                user: names.index(&job.user),
+                group: names.index(&job.group),
+                project: names.index(&job.project),
                 array: array_row(table, job, row),
                 // the scheduler promises no start to jobs of reservations
                 can_be_reserved: job.is_topjob_eligible && !reservations.has_queue(&job.queue),
@@ -141,9 +141,9 @@ impl CycleMachine {
         }
         let limited = LimitedNames {
             queues: &queues,
-            users: users.names(),
-            groups: groups.names(),
-            projects: projects.names(),
+            users: names.names(),
+            groups: names.names(),
+            projects: names.names(),
             amounts: &places.amounts,
         };
         let levels = site.preemption_levels(&limited);
@@ -193,7 +193,7 @@ impl CycleMachine {
             jobs,
             ..
         } = self;
-        machine.end_next(jobs, |job| limits.end(job))
+        machine.end_next(|job| limits.end(&jobs[job as usize]))
     }
 
     /// Puts the running jobs on the machine whose places are known. Returns the others.

@@ -6,8 +6,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::cycle::CycleJob;
-
 /// The amounts that jobs hold, such as processors and GPUs, pool by pool. A pool is a vnode, or a
 /// whole machine.
 ///
@@ -746,14 +744,14 @@ impl Machine {
 
     /// Ends the running jobs whose walltimes end next, and calls a function with each. Returns that
     /// time, or that of an advance reservation which begins before.
-    pub fn end_next(&mut self, jobs: &[CycleJob], mut ended: impl FnMut(&CycleJob)) -> Option<i64> {
+    pub fn end_next(&mut self, mut ended: impl FnMut(u32)) -> Option<i64> {
         let time = self.next_end()?;
         while let Some(next) = self.ends.first()
             && next.time == time
         {
             let job = next.job;
             self.end(job, time);
-            ended(&jobs[job as usize]);
+            ended(job);
         }
         Some(time)
     }

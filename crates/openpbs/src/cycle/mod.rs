@@ -331,22 +331,21 @@ impl<'a> Cycle<'a> {
         start.saturating_add(walltime)
     }
 
-    /// The most processors with which a job is still wanted: on a machine that is one count of
-    /// processors exactly those that can start, on another one no more than a bound.
-    pub fn most_processors(&self) -> MostProcessors {
+    /// Whether a job of so many processors and such a walltime is still wanted: on a machine that is
+    /// one count of processors exactly those that can start, or may if several starts are promised;
+    /// on another one more than these.
+    pub fn wanted(&self) -> impl Fn(i64, i64) -> bool + use<> {
         let is_blocked = self.blocked_by.contains_key(&None);
-        if self.rules.strict_ordering && !is_blocked && self.may_reserve() {
-            return MostProcessors::ANY;
-        }
+        let is_any = self.rules.strict_ordering && !is_blocked && self.may_reserve();
         let free = self.machine.free(0);
         let (start, beside) = match self.reservations.first() {
             Some(first) if self.machine.total.len() == 1 => first,
             _ => (i64::MAX, free),
         };
-        MostProcessors {
-            free,
-            overlapping: free.min(beside),
-            least_overlapping_walltime: start.saturating_sub(self.now).saturating_add(1),
+        let until_start = start.saturating_sub(self.now);
+        move |processors, walltime| {
+            let overlaps = walltime > until_start;
+            is_any || processors <= if overlaps { free.min(beside) } else { free }
         }
     }
 
@@ -539,21 +538,14 @@ impl Reservations {
     /// The advance reservations of a machine, which are promised their starts before any job is.
     fn new(machine: &Machine) -> Self {
         let mut made = Self::default();
-        for (index, reservation) in machine.advance.iter().enumerate() {
-            let start = reservation.start;
+        for reservation in &machine.advance {
             let mut free = machine.free.to_vec();
-            for running in &machine.ends {
-                if running.time <= start {
-                    change(&mut free, machine.amounts, &running.placement, 1);
-                }
+            let events = made.events(machine);
+            for event in events.take_while(|event| event.time <= reservation.start) {
+                change(&mut free, machine.amounts, &event.placement, -event.held());
             }
-            // those before it that have not ended, and itself
-            for taken in &machine.advance[..=index] {
-                if taken.end > start {
-                    change(&mut free, machine.amounts, &taken.placement, -1);
-                }
-            }
-            let time = start..reservation.end;
+            change(&mut free, machine.amounts, &reservation.placement, -1);
+            let time = reservation.start..reservation.end;
             made.push(reservation.job, time, &reservation.placement, free);
         }
         made
@@ -743,40 +735,11 @@ fn window_end(begin: i64, window: i64) -> i64 {
     }
 }
 
-/// The most processors with which a job can start on a machine that is one count of processors.
-#[derive(Debug, Clone, Copy)]
-pub struct MostProcessors {
-    /// For a job that ends before the first start that is promised.
-    free: i64,
-    /// For a job with at least this walltime.
-    overlapping: i64,
-    least_overlapping_walltime: i64,
-}
-
-impl MostProcessors {
-    /// As many as a job asks for.
-    pub const ANY: Self = Self {
-        free: i64::MAX,
-        overlapping: i64::MAX,
-        least_overlapping_walltime: i64::MAX,
-    };
-
-    /// The most processors of a job of a walltime; more than these are too many, and these may be
-    /// if several starts are promised.
-    pub fn of(&self, walltime: i64) -> i64 {
-        if walltime >= self.least_overlapping_walltime {
-            self.overlapping
-        } else {
-            self.free
-        }
-    }
-}
-
 /// The waiting jobs in their order. Each is returned once, but an array as often as a subjob of it
 /// starts.
 pub trait Candidates {
-    /// The next job that has not been decided. Jobs of more than [`Cycle::most_processors`] do not
-    /// start; they may be left out where nobody needs to know why they wait.
+    /// The next job that has not been decided. Jobs that are not [wanted](Cycle::wanted) do not start;
+    /// they may be left out where nobody needs to know why they wait.
     fn next(&mut self, cycle: &Cycle<'_>) -> Option<u32>;
 
     /// The job that was returned last starts, or a subjob of it.

@@ -871,7 +871,7 @@ impl Random {
             let decided = Decided::new(events);
             after(now, &decided, &machine);
             waiting.retain(|job| !decided.started.contains(job));
-            match machine.end_next(jobs, |_| {}) {
+            match machine.end_next(|_| {}) {
                 Some(time) => now = time,
                 None => return,
             }

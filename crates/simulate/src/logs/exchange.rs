@@ -171,43 +171,31 @@ fn nearest(number: f64) -> i64 {
     libm::floor(number + 0.5) as i64
 }
 
-/// The processors of the machine in a line of the header, `; MaxProcs: 128`.
-pub fn max_procs(line: &str) -> Option<u32> {
-    match header_entry(line)? {
-        ("MaxProcs", value) => value.parse().ok().filter(|processors| *processors > 0),
-        _ => None,
+/// Notes what a line of the header says of the machine and the clock, such as `; MaxProcs: 128`.
+/// Returns whether it is one that says of which machine and time the log is.
+pub fn read_header_line(line: &str, builder: &mut WorkloadBuilder) -> bool {
+    let comment = line.strip_prefix(';').unwrap_or_default();
+    let comment = comment.trim_start_matches([';', ' ', '\t']);
+    let Some((key, value)) = comment.split_once(':') else {
+        return false;
+    };
+    if CLOCK.contains(&key) {
+        builder.note_clock(key, value.trim());
     }
-}
-
-/// What a line of the header says of the clock, `; UnixStartTime: 0`: the key and the value.
-pub fn clock(line: &str) -> Option<(&str, &str)> {
-    let (key, value) = header_entry(line)?;
-    CLOCK.contains(&key).then_some((key, value))
-}
-
-/// Whether a line is one of the header that says of which machine and time the log is.
-pub fn is_header(line: &str) -> bool {
-    const KEYS: [&str; 6] = [
+    if key == "MaxProcs"
+        && let Ok(processors @ 1..) = value.trim().parse()
+    {
+        builder.note_machine(processors);
+    }
+    [
         "Version",
         "MaxJobs",
         "MaxRecords",
-        "UnixStartTime",
         "MaxNodes",
         "MaxProcs",
-    ];
-    match header_entry(line) {
-        Some((key, _)) => KEYS.contains(&key),
-        None => false,
-    }
-}
-
-/// The key and the value of a line of the header.
-fn header_entry(line: &str) -> Option<(&str, &str)> {
-    let comment = line.strip_prefix(';')?;
-    let (key, value) = comment
-        .trim_start_matches([';', ' ', '\t'])
-        .split_once(':')?;
-    Some((key, value.trim()))
+        CLOCK[0],
+    ]
+    .contains(&key)
 }
 
 /// A number without an exponent.
@@ -407,31 +395,25 @@ mod tests {
 
     #[test]
     fn the_header_says_the_size_and_the_clock() {
-        assert_eq!(max_procs("; MaxProcs: 128"), Some(128));
-        assert_eq!(
-            [
-                max_procs("MaxProcs: 128"),
-                max_procs("; MaxProcs: 0"),
-                max_procs("; MaxNodes: 4")
-            ],
-            [None; 3]
-        );
-        assert_eq!(
-            clock(";UnixStartTime: 870\r"),
-            Some(("UnixStartTime", "870"))
-        );
-        assert_eq!(
-            clock(";\tTimeZoneString: Europe/Berlin"),
-            Some(("TimeZoneString", "Europe/Berlin"))
-        );
-        assert_eq!(
-            [
-                clock("; Note: TimeZone"),
-                clock("UnixStartTime: 1"),
-                clock(";")
-            ],
-            [None; 3]
-        );
+        let mut builder = WorkloadBuilder::new();
+        for (line, is_header) in [
+            ("MaxProcs: 128", false),
+            ("; MaxProcs: 0", true),
+            ("; MaxNodes: 4", true),
+            (";UnixStartTime: 870\r", true),
+            (";\tTimeZoneString: Europe/Berlin", false),
+            ("; Note: TimeZone", false),
+            ("UnixStartTime: 1", false),
+            (";", false),
+        ] {
+            let found = read_header_line(line, &mut builder);
+            assert_eq!(found, is_header, "{line}");
+        }
+        assert!(read_header_line("; MaxProcs: 16", &mut builder));
+        let workload = builder.finish();
+        assert_eq!(workload.machine_processors, Some(16));
+        let clock = ["UnixStartTime: 870", "TimeZoneString: Europe/Berlin"];
+        assert_eq!(workload.clock, clock.map(Box::from));
     }
 
     #[test]

@@ -85,13 +85,7 @@ pub fn read_workload(
         }
         let line = &*String::from_utf8_lossy(&bytes);
         let text = line.trim_start();
-        has_header |= exchange::is_header(text);
-        if let Some(processors) = exchange::max_procs(text) {
-            builder.note_machine(processors);
-        }
-        if let Some(entry) = exchange::clock(text) {
-            builder.note_clock(entry);
-        }
+        has_header |= exchange::read_header_line(text, builder);
         if reader.is_none() && !text.is_empty() && !text.starts_with([';', '#']) {
             reader = Reader::detect(line);
             if reader.is_none() {

@@ -15,7 +15,8 @@ use job_sort_formula::rank::{ColumnError, OnError, ScorePrecision, fairshare_num
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::amounts;
 use jsf_openpbs::cycle::{
-    Cycle, CycleEvent, CycleJob, CycleRules, Limit, Limits, Machine, PreemptionMethod, Request,
+    Cycle, CycleEvent, CycleJob, CycleRules, Limit, Limits, Machine, PreemptionMethod, QueuePlace,
+    Request,
 };
 use jsf_openpbs::share_tree::{SharePath, SharePaths};
 use serde::{Deserialize, Serialize};
@@ -120,12 +121,10 @@ impl Schedule {
     /// The jobs that never run to their ends although the machine is large enough for each: a limit,
     /// a threshold or a stopped queue lets none start, or they are deleted to make room. None of a simulation that did not reach the end.
     pub fn never_start(&self) -> impl Iterator<Item = usize> + '_ {
-        let jobs = if self.is_complete {
-            0..self.starts.len()
-        } else {
-            0..0
-        };
-        jobs.filter(|job| self.start(*job).is_none() && self.too_large.binary_search(job).is_err())
+        (0..self.starts.len()).filter(|job| {
+            let is_too_large = self.too_large.binary_search(job).is_ok();
+            self.is_complete && self.start(*job).is_none() && !is_too_large
+        })
     }
 }
 
@@ -240,7 +239,6 @@ pub fn simulate(
     cycle.levels.knows_ends = true;
     let mut simulation = Simulation {
         now: 0,
-        is_prime: true,
         rules,
         cycle,
         notes_eligible,
@@ -279,8 +277,6 @@ struct Simulation<'a> {
     /// Whether it is noted which waiting jobs are eligible.
     notes_eligible: bool,
     now: i64,
-    /// Whether the rules are those of prime time.
-    is_prime: bool,
     machine: Machine,
     limits: Limits,
     /// When the running jobs end.
@@ -297,11 +293,15 @@ struct Simulation<'a> {
 
 impl Simulation<'_> {
     fn run(&mut self, observer: &mut dyn Observer) -> Result<(), ColumnError> {
-        let mut submitted = self.next_that_can_run(0);
+        // the submission of a job that is left out is no event: nothing may depend on it
+        let mut submissions: Vec<usize> = (0..self.workload.len()).collect();
+        let too_large = &self.schedule.too_large;
+        submissions.retain(|job| too_large.binary_search(job).is_err());
+        let mut submissions = submissions.into_iter().peekable();
         for event in 1_u64.. {
             let mut now = self.next_change().unwrap_or(NEVER);
-            if let Some(job) = self.workload.get(submitted) {
-                now = now.min(job.submit);
+            if let Some(&job) = submissions.peek() {
+                now = now.min(self.workload[job].submit);
             }
             if let Some((end, _)) = self.ends.first() {
                 now = now.min(*end);
@@ -320,11 +320,8 @@ impl Simulation<'_> {
                 self.ends.pop_first();
                 self.end(job);
             }
-            while let Some(job) = self.workload.get(submitted)
-                && job.submit == now
-            {
-                self.waiting.push(submitted as u32, job);
-                submitted = self.next_that_can_run(submitted + 1);
+            while let Some(job) = submissions.next_if(|&job| self.workload[job].submit == now) {
+                self.waiting.push(job as u32);
             }
             // one cycle for all events of a second: OpenPBS's server too asks for one after a pass
             // over all that it has received
@@ -345,30 +342,18 @@ impl Simulation<'_> {
         self.cycle.times.next_change(self.now)
     }
 
-    /// Takes the settings of prime time, or those of the time outside it, if these others begin.
+    /// Takes the settings of prime time, or those of the time outside it.
     fn change_settings(&mut self) {
-        let is_prime = self.cycle.times.is_prime_at(self.now);
-        if let Some(non_prime) = &self.rules.non_prime
-            && is_prime != self.is_prime
-        {
-            let (strict_ordering, order) = if is_prime {
-                (self.rules.cycle.strict_ordering, &self.rules.order)
-            } else {
-                (non_prime.strict_ordering, &non_prime.order)
-            };
-            self.is_prime = is_prime;
-            self.cycle.strict_ordering = strict_ordering;
-            self.waiting.set_order(order);
-        }
-    }
-
-    /// The first job from this one on that the machine is large enough for. The submission of a job
-    /// that is left out is no event: nothing may depend on it.
-    fn next_that_can_run(&self, mut job: usize) -> usize {
-        while self.schedule.too_large.binary_search(&job).is_ok() {
-            job += 1;
-        }
-        job
+        let Some(non_prime) = &self.rules.non_prime else {
+            return;
+        };
+        let (strict_ordering, order) = if self.cycle.times.is_prime_at(self.now) {
+            (self.rules.cycle.strict_ordering, &self.rules.order)
+        } else {
+            (non_prime.strict_ordering, &non_prime.order)
+        };
+        self.cycle.strict_ordering = strict_ordering;
+        self.waiting.set_order(order);
     }
 
     /// Frees what a job holds.
@@ -425,14 +410,12 @@ impl Simulation<'_> {
         }
         levels.soft_limits = soft_limits;
         levels.suspended = suspended;
-        let mut started = Vec::new();
         let mut waiting = Vec::new();
         for event in events {
             match event {
                 CycleEvent::Starts(job) => {
                     observer.started(self.now, job as usize, &self.machine);
                     self.start(job);
-                    started.push(job);
                 }
                 CycleEvent::GivesWay(job, method) => {
                     observer.preempted(self.now, job as usize, method);
@@ -449,11 +432,6 @@ impl Simulation<'_> {
         }
         if self.notes_eligible {
             self.waiting.set_eligible(self.now, &waiting);
-        }
-        if !preempts {
-            for job in started {
-                self.waiting.remove(job);
-            }
         }
         Ok(())
     }
@@ -520,6 +498,8 @@ impl Simulation<'_> {
         if self.cycle.levels.is_preemptive {
             self.jobs[job as usize].started = Some(self.schedule.starts[job as usize]);
             self.waiting.set_running(job, true, self.now);
+        } else {
+            self.waiting.remove(job);
         }
         self.running.push(job);
     }
@@ -673,11 +653,10 @@ pub struct OrderRules {
     /// By queue of the workload: its place. The jobs of a queue at an earlier place come first,
     /// whatever their values are. Empty: all queues are at one place.
     pub places: Vec<u32>,
-    /// By queue of the workload: its turn among the queues at its place.
-    pub turns: Vec<u32>,
-    /// By queue of the workload: the group of queues of its priority, where these follow each other
-    /// (`by_queue`, `round_robin`). Empty: the queue orders no job.
-    pub groups: Vec<u32>,
+    /// By queue of the workload: its place among all; empty: all are at one place.
+    pub queue_places: Vec<QueuePlace>,
+    /// Whether the jobs of a queue follow each other (`by_queue`, `round_robin`).
+    pub chooses_queue_first: bool,
     /// Whether the queues at one place take turns (`round_robin`).
     pub takes_turns: bool,
     /// By job: its place among jobs with equal values; empty: the order of submission.
@@ -696,11 +675,6 @@ impl OrderRules {
 
     pub(crate) fn place(&self, queue: u32) -> u32 {
         at(&self.places, queue, 0)
-    }
-
-    /// The place of a queue in the order of all: its group, if there are any, and its turn.
-    pub(crate) fn queue_place(&self, queue: u32) -> (u32, u32) {
-        (at(&self.groups, queue, 0), at(&self.turns, queue, 0))
     }
 
     pub(crate) fn is_stopped(&self, queue: u32) -> bool {

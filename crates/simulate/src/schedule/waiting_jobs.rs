@@ -13,12 +13,12 @@ use job_sort_formula::rank::{
 };
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::cycle::{
-    Candidates, Cycle, CycleEvent, JobOrder, MostProcessors, SortedCandidates, UrgentJobs,
+    Candidates, Cycle, CycleEvent, JobOrder, QueuePlace, SortedCandidates, UrgentJobs,
 };
 use jsf_openpbs::share_tree::SharePaths;
 use jsf_slurm::priority::age_factor;
 
-use crate::schedule::{Fairshare, OrderRules, SimulationRules};
+use crate::schedule::{Fairshare, OrderRules, SimulationRules, at};
 use crate::workload::{Amount, Workload, WorkloadJob};
 
 /// The waiting jobs.
@@ -79,7 +79,8 @@ impl<'p> WaitingJobs<'p> {
     }
 
     /// Notes that a job waits from now on, unless its queue is stopped.
-    pub fn push(&mut self, job: u32, of: &WorkloadJob) {
+    pub fn push(&mut self, job: u32) {
+        let of = &self.workload.jobs()[job as usize];
         if self.order.is_stopped(of.queue) {
             return;
         }
@@ -155,15 +156,12 @@ impl<'p> WaitingJobs<'p> {
         fairshare: Option<&'c Fairshare>,
     ) -> SortedCandidates<SimulatedOrder<'c>> {
         let order = self.order;
-        let chooses_queue_first = !order.groups.is_empty();
-        let mut places = Vec::new();
-        for queue in 0..self.workload.queues().len() as u32 {
-            places.push(if chooses_queue_first {
-                order.queue_place(queue)
-            } else {
-                (0, 0)
-            });
-        }
+        let chooses_queue_first = order.chooses_queue_first;
+        let places = if chooses_queue_first {
+            order.queue_places.clone()
+        } else {
+            vec![(0, 0); self.workload.queues().len()]
+        };
         let mut rows: Vec<&Row> = self.rows.iter().collect();
         rows.retain(|row| self.is_considered(row));
         // by numbers, which is faster than to compare jobs: they are in their order then
@@ -191,7 +189,7 @@ impl<'p> WaitingJobs<'p> {
     /// queue first.
     pub fn in_order_of_giving_way(&self, fairshare: Option<&Fairshare>) -> Vec<u32> {
         let mut order = self.simulated_order(fairshare);
-        let sorts_queues = !self.order.groups.is_empty();
+        let sorts_queues = self.order.chooses_queue_first;
         let mut jobs: Vec<u32> = self.rows.iter().map(|row| row.job).collect();
         jobs.sort_by(|&left, &right| {
             match self.place_of_queue(left).cmp(&self.place_of_queue(right)) {
@@ -204,9 +202,9 @@ impl<'p> WaitingJobs<'p> {
     }
 
     /// The place of the queue of a job.
-    fn place_of_queue(&self, job: u32) -> (u32, u32) {
+    fn place_of_queue(&self, job: u32) -> QueuePlace {
         let queue = self.workload.jobs()[job as usize].queue;
-        self.order.queue_place(queue)
+        at(&self.order.queue_places, queue, (0, 0))
     }
 
     /// Whether a job is considered: it neither runs, nor is it under the threshold.
@@ -240,9 +238,7 @@ struct FittingCandidates<'c> {
 
 impl Candidates for FittingCandidates<'_> {
     fn next(&mut self, cycle: &Cycle<'_>) -> Option<u32> {
-        let first = self
-            .waiting
-            .first_after(self.last, cycle.most_processors())?;
+        let first = self.waiting.first_after(self.last, cycle.wanted())?;
         self.last = Some(first.key);
         Some(first.job)
     }
@@ -375,12 +371,16 @@ impl WaitingJobs<'_> {
         self.row(job).map_or(f64::NAN, |row| self.rows[row].value)
     }
 
-    /// The first job after a key that is considered and asks for at most so much. All are looked at:
-    /// this is most of the time of a simulation with a long queue.
-    fn first_after(&self, after: Option<Key>, most: MostProcessors) -> Option<&Row> {
+    /// The first job after a key that is considered and wanted. All are looked at: this is most of the
+    /// time of a simulation with a long queue.
+    fn first_after(
+        &self,
+        after: Option<Key>,
+        is_wanted: impl Fn(i64, i64) -> bool,
+    ) -> Option<&Row> {
         let mut first: Option<&Row> = None;
         for row in &self.rows {
-            if row.processors <= most.of(row.walltime)
+            if is_wanted(row.processors, row.walltime)
                 && Some(row.key) > after
                 && first.is_none_or(|first| row.key < first.key)
                 && self.is_considered(row)

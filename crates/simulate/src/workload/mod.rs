@@ -113,9 +113,7 @@ pub struct WorkloadJob {
     pub queue: u32,
     /// The index of its chunks in [`Workload::chunks`].
     pub chunks: u32,
-    id_start: u32,
-    id_length: u32,
-    /// The index of its amounts.
+    /// The index of its id and of its amounts.
     row: u32,
     started: i64,
     extent: Extent,
@@ -281,7 +279,8 @@ fn numbered(letter: char, names: &[Box<str>]) -> Vec<Box<str>> {
 #[derive(Debug, Clone, Default)]
 pub struct Workload {
     jobs: Vec<WorkloadJob>,
-    ids: String,
+    /// The id of each job, and of those that were left out.
+    ids: Vec<Box<str>>,
     /// The names that are shown.
     names: NameLists,
     /// The names in the log, if others are shown.
@@ -481,15 +480,14 @@ fn known_or_last(time: i64) -> i64 {
     if time == UNKNOWN { i64::MAX } else { time }
 }
 
-/// Compares jobs by their submission, then by their ids, of which all are in one text.
-fn compare_submitted(ids: &str, one: &WorkloadJob, other: &WorkloadJob) -> Ordering {
+/// Compares jobs by their submission, then by their ids.
+fn compare_submitted(ids: &[Box<str>], one: &WorkloadJob, other: &WorkloadJob) -> Ordering {
     let by_time = one.submit.cmp(&other.submit);
     by_time.then_with(|| compare_ids(id_in(ids, one), id_in(ids, other)))
 }
 
-fn id_in<'i>(ids: &'i str, job: &WorkloadJob) -> &'i str {
-    let start = job.id_start as usize;
-    ids.get(start..start + job.id_length as usize).unwrap_or("")
+fn id_in<'i>(ids: &'i [Box<str>], job: &WorkloadJob) -> &'i str {
+    &ids[job.row as usize]
 }
 
 /// Compares ids as people order them: numbers in them by their value, everything else by its bytes.
@@ -718,13 +716,8 @@ impl WorkloadBuilder {
     }
 
     /// The number of jobs.
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.read.jobs.len()
-    }
-
-    /// Whether there is no job.
-    pub fn is_empty(&self) -> bool {
-        self.read.jobs.is_empty()
     }
 
     /// What of the logs could not be read.
@@ -738,7 +731,7 @@ impl WorkloadBuilder {
     }
 
     /// Notes what the header of the log says of its clock: a key and a value.
-    pub(crate) fn note_clock(&mut self, (key, value): (&str, &str)) {
+    pub(crate) fn note_clock(&mut self, key: &str, value: &str) {
         let clock = &mut self.read.clock;
         for line in &*clock {
             if line.split(':').next() == Some(key) {
@@ -809,10 +802,9 @@ impl WorkloadBuilder {
         if job.id.len() > MAX_NAME || names.iter().any(|name| name.len() > MAX_NAME) {
             return Err("a name is too long".into());
         }
-        let id_start = u32::try_from(self.read.ids.len());
-        let (Ok(id_start), true) = (id_start, self.len() < MAX_JOBS) else {
+        if self.len() >= MAX_JOBS {
             return Err("the workload has too many jobs".into());
-        };
+        }
         self.push_amounts(job)?;
         if job.extent != Extent::Queued {
             self.mentions.end(job.id);
@@ -820,7 +812,7 @@ impl WorkloadBuilder {
         let [entity, user, group, unix_group, project, queue, chunks] =
             names.map(|name| self.names.index(name));
         let row = self.len() as u32;
-        self.read.ids.push_str(job.id);
+        self.read.ids.push(job.id.into());
         self.read.jobs.push(WorkloadJob {
             submit: job.submit,
             run: job.run,
@@ -833,8 +825,6 @@ impl WorkloadBuilder {
             project,
             queue,
             chunks,
-            id_start,
-            id_length: job.id.len() as u32,
             row,
             started: job.started.unwrap_or(UNKNOWN),
             extent: job.extent,
