@@ -15,7 +15,7 @@ use job_sort_formula::rank::{Ranking, Scores, higher_first, merge_sort, sort_lis
 use job_sort_formula::schema::is_scheduler_input;
 
 use crate::amounts;
-use crate::cycle::{JobOrder, QueuePlace, SortedCandidates, UrgentJobs};
+use crate::cycle::{JobOrder, QueuePlace, SortedCandidates};
 use crate::files::queues::Queues;
 use crate::files::sched_priv::{SchedConfig, SortFirst, SortKey};
 use crate::share_tree::{PbsTree, SharePaths};
@@ -165,7 +165,7 @@ impl<'a> Order<'a> {
 
     /// Orders scored jobs.
     pub fn order(&self, scores: Scores, table: &JobTable) -> Ordered {
-        let sort_keys = SortKeys::new(self, &scores, table);
+        let comparison = JobComparison::new(self, &scores, table);
         let mut rows: Vec<_> = (0..table.len()).collect();
         rows.retain(|&row| scores.is_scored(row));
         // they are evaluated queue by queue, and within a queue in the order of submission
@@ -174,11 +174,11 @@ impl<'a> Order<'a> {
         rows.sort_by_key(|&row| places[table.queue_index(row)]);
         let mut not_considered = Vec::new();
         for &row in &rows {
-            if let Some(reason) = sort_keys.not_considered[row] {
+            if let Some(reason) = comparison.not_considered[row] {
                 not_considered.push((row, reason));
             }
         }
-        let order = self.arrange(rows, table, &sort_keys);
+        let order = self.arrange(rows, table, &comparison);
         Ordered {
             ranking: Ranking::from_order(scores, order),
             not_considered,
@@ -186,16 +186,21 @@ impl<'a> Order<'a> {
     }
 
     /// The considered rows in their order; `rows` are in evaluation order.
-    fn arrange(&self, rows: Vec<usize>, table: &JobTable, sort_keys: &SortKeys<'_>) -> Vec<usize> {
+    fn arrange(
+        &self,
+        rows: Vec<usize>,
+        table: &JobTable,
+        comparison: &JobComparison<'_>,
+    ) -> Vec<usize> {
         if !self.chooses_queue_first() {
-            return sort_keys.sorted(rows, self.limit);
+            return comparison.sorted(rows, self.limit);
         }
         let mut lists = vec![Vec::new(); table.queues().len()];
         for row in rows {
             lists[table.queue_index(row)].push(row);
         }
         for list in &mut lists {
-            *list = sort_keys.sorted(std::mem::take(list), self.limit);
+            *list = comparison.sorted(std::mem::take(list), self.limit);
         }
         let mut order = self.merge(table, lists);
         order.truncate(self.limit);
@@ -331,8 +336,8 @@ impl Competition {
 impl Order<'_> {
     /// The jobs that a job competes with. The job itself need not be considered.
     pub fn competition(&self, ranking: &Ranking, table: &JobTable, row: usize) -> Competition {
-        let sort_keys = SortKeys::new(self, ranking.scores(), table);
-        let is_express = sort_keys.is_express(row);
+        let comparison = JobComparison::new(self, ranking.scores(), table);
+        let is_express = comparison.is_express(row);
         let mut others = ranking.order().to_vec();
         others.retain(|&other| other != row);
         if self.chooses_queue_first() {
@@ -345,8 +350,8 @@ impl Order<'_> {
             ranks: self.ranks_of_places(ranking, table, row, others.len() + 1),
         };
         for other in others {
-            if sort_keys.is_express(other) == is_express {
-                let is_before = sort_keys.compare_equal_values(other, row).is_lt();
+            if comparison.is_express(other) == is_express {
+                let is_before = comparison.compare_equal_values(other, row).is_lt();
                 competition.competitors.push((other, is_before));
             } else if !is_express {
                 competition.always_ahead += 1;
@@ -420,38 +425,35 @@ impl fmt::Display for Criterion {
     }
 }
 
-/// Compares the jobs of a table as they are sorted.
-pub struct JobComparison<'t> {
-    sort_keys: SortKeys<'t>,
-    /// By queue of the table: the index of its group and its index in the group; all the same if the
-    /// queue is not chosen first.
-    queues: Vec<QueuePlace>,
-    takes_turns: bool,
-}
-
 impl<'t> JobComparison<'t> {
     /// The criterion that decides the order of two jobs, and the order that it gives: `Less` if the
     /// left one is first. It is `Equal` for queues that take turns: their order depends on the
     /// other jobs in them.
     pub fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
-        let table = self.sort_keys.table;
-        let left_place = self.queues[table.queue_index(left)];
-        let right_place = self.queues[table.queue_index(right)];
+        let [left_place, right_place] = [left, right].map(|row| self.place(row));
         if left_place == right_place {
-            self.sort_keys.decide(left, right)
+            self.decide_in_queue(left, right)
         } else if self.takes_turns && left_place.0 == right_place.0 {
             (Criterion::RoundRobin, Ordering::Equal)
         } else {
             (Criterion::Queue, left_place.cmp(&right_place))
         }
     }
+
+    /// The place of the queue of a job.
+    fn place(&self, row: usize) -> QueuePlace {
+        self.places[self.table.queue_index(row)]
+    }
 }
 
-/// The sort keys of every row.
-struct SortKeys<'t> {
+/// Compares the jobs of a table as they are sorted.
+pub struct JobComparison<'t> {
     table: &'t JobTable,
     /// The value of each row.
     values: Vec<f64>,
+    /// The place of each queue of the table; all the same if the queue is not chosen first.
+    places: Vec<QueuePlace>,
+    takes_turns: bool,
     /// Why the scheduler does not consider the job of each row; `None` if it does, or if the job
     /// does not wait.
     not_considered: Vec<Option<NotConsidered>>,
@@ -464,18 +466,20 @@ struct SortKeys<'t> {
     keys: Vec<Vec<f64>>,
 }
 
-impl<'t> SortKeys<'t> {
+impl<'t> JobComparison<'t> {
     fn new(rules: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
-        let mut sort_keys = Self {
+        let mut comparison = Self {
             table,
             values: scores.values(),
+            places: rules.chosen_places(table),
+            takes_turns: rules.config.round_robin.prime,
             not_considered: vec![None; table.len()],
             express: Vec::new(),
             paths: SharePaths::default(),
             keys: Vec::new(),
         };
         for queue in table.queues() {
-            sort_keys.express.push(rules.is_express(queue));
+            comparison.express.push(rules.is_express(queue));
         }
         let mut without_shares = Vec::new();
         if let Some(tree) = rules.active_tree() {
@@ -484,23 +488,23 @@ impl<'t> SortKeys<'t> {
                 without_shares.push(has_none && rules.config.fairshare_enforce_no_shares);
                 let node = tree.tree().find(entity);
                 let path = node.map(|node| tree.path(node));
-                sort_keys.paths.0.push(path.unwrap_or_default());
+                comparison.paths.0.push(path.unwrap_or_default());
             }
         }
         for row in table.considered_rows() {
             let has_no_shares = without_shares.get(table.entity_index(row)) == Some(&true);
-            sort_keys.not_considered[row] = if has_no_shares {
+            comparison.not_considered[row] = if has_no_shares {
                 Some(NotConsidered::NoShares)
             } else {
                 let has_error = scores.error(row).is_some();
-                NotConsidered::by_threshold(sort_keys.values[row], rules.threshold, has_error)
+                NotConsidered::by_threshold(comparison.values[row], rules.threshold, has_error)
             };
         }
         for key in rules.job_sort_keys() {
-            let values = sort_keys.key_values(key, rules.tree);
-            sort_keys.keys.push(values);
+            let values = comparison.key_values(key, rules.tree);
+            comparison.keys.push(values);
         }
-        sort_keys
+        comparison
     }
 
     fn is_runnable(&self, row: usize) -> bool {
@@ -523,7 +527,7 @@ impl<'t> SortKeys<'t> {
             return sorted;
         }
         merge_sort(&mut rows, &mut |left: usize, right: usize| {
-            self.decide(left, right).1
+            self.decide_in_queue(left, right).1
         });
         rows.retain(|&row| self.is_runnable(row));
         rows.truncate(limit);
@@ -536,7 +540,7 @@ impl<'t> SortKeys<'t> {
 
     /// The first criterion by which the rows differ, and the order that it gives; `Less` sorts
     /// first.
-    fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
+    fn decide_in_queue(&self, left: usize, right: usize) -> (Criterion, Ordering) {
         let considered = self.is_runnable(right).cmp(&self.is_runnable(left));
         let express = self.is_express(right).cmp(&self.is_express(left));
         // all are sorted, as the scheduler does: of a nan, the jobs beside it decide where it comes
@@ -626,10 +630,10 @@ fn column_of(key: &SortKey) -> Option<&str> {
 /// The order of the rows of a table within a queue, which changes in a cycle where fair share is
 /// on.
 pub struct CycleOrder<'t> {
-    sort_keys: SortKeys<'t>,
+    comparison: JobComparison<'t>,
     /// What each row is charged when it starts or is promised a start: its amount of
     /// `fairshare_usage_res`.
-    charges: Vec<f64>,
+    charges: &'t [f64],
     /// How often each row can start.
     subjobs: &'t mut [u32],
 }
@@ -637,11 +641,7 @@ pub struct CycleOrder<'t> {
 impl Order<'_> {
     /// Compares jobs by the criteria.
     pub fn comparison<'t>(&self, scores: &Scores, table: &'t JobTable) -> JobComparison<'t> {
-        JobComparison {
-            sort_keys: SortKeys::new(self, scores, table),
-            queues: self.chosen_places(table),
-            takes_turns: self.config.round_robin.prime,
-        }
+        JobComparison::new(self, scores, table)
     }
 
     /// The rows as candidates of a cycle, in the order of the scheduler. `charges` are the amounts
@@ -652,27 +652,29 @@ impl Order<'_> {
         scores: &Scores,
         table: &'t JobTable,
         rows: impl Iterator<Item = usize>,
-        charges: Vec<f64>,
+        charges: &'t [f64],
         subjobs: &'t mut [u32],
     ) -> SortedCandidates<CycleOrder<'t>> {
-        let places = self.chosen_places(table);
         let order = CycleOrder {
-            sort_keys: SortKeys::new(self, scores, table),
+            comparison: self.comparison(scores, table),
             charges,
             subjobs,
         };
         let config = self.config;
-        let takes_turns = config.round_robin.prime;
-        let urgent = UrgentJobs::new(config.by_queue.prime, takes_turns, config.fair_share.prime);
-        let rows = rows.map(|row| row as u32);
-        SortedCandidates::new(order, places, rows, takes_turns, urgent)
+        SortedCandidates::new(
+            order,
+            rows.map(|row| row as u32),
+            config.round_robin.prime,
+            config.by_queue.prime,
+            config.fair_share.prime,
+        )
     }
 
     /// The place of each row in the order in which running jobs give way that started in the same
     /// second: queue by queue, in a queue by the order of the scheduler, which sorts them only where
     /// it chooses the queue first.
     pub fn places_of_running(&self, scores: &Scores, table: &JobTable) -> Vec<u32> {
-        let sort_keys = SortKeys::new(self, scores, table);
+        let comparison = JobComparison::new(self, scores, table);
         let queue_places = self.queue_places(table);
         let mut rows: Vec<usize> = (0..table.len()).collect();
         rows.sort_by(|&left, &right| {
@@ -681,7 +683,7 @@ impl Order<'_> {
             if by_queue.is_ne() {
                 by_queue
             } else if self.chooses_queue_first() {
-                sort_keys.compare_within_level(left, right)
+                comparison.compare_within_level(left, right)
             } else {
                 table.submit_order(left).cmp(&table.submit_order(right))
             }
@@ -696,20 +698,20 @@ impl Order<'_> {
 
 impl JobOrder for CycleOrder<'_> {
     fn compare(&mut self, left: u32, right: u32) -> Ordering {
-        self.sort_keys
+        self.comparison
             .compare_within_level(left as usize, right as usize)
     }
 
-    fn queue(&self, job: u32) -> usize {
-        self.sort_keys.table.queue_index(job as usize)
+    fn place(&self, job: u32) -> QueuePlace {
+        self.comparison.place(job as usize)
     }
 
     fn charge(&mut self, job: u32) -> bool {
         // what the job asks for, and for this cycle only: what it uses is not known yet
         let row = job as usize;
         let charge = self.charges.get(row).copied().unwrap_or(0.0);
-        let entity = self.sort_keys.table.entity_index(row);
-        self.sort_keys.paths.charge(entity, charge)
+        let entity = self.comparison.table.entity_index(row);
+        self.comparison.paths.charge(entity, charge)
     }
 
     fn add(&mut self, job: u32) {

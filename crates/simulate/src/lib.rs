@@ -9,8 +9,8 @@
 //! its run time or its walltime, whichever is shorter. Everything is deterministic: equal workloads
 //! give equal schedules, in whatever order their jobs are given.
 //!
-//! What is kept in memory: about 64 bytes for every job of the log, 16 for each further input
-//! of the formula, and the columns of the waiting and the running jobs.
+//! What is kept in memory: about 300 bytes for every job of the log, 16 for each further input
+//! of the formula, and the waiting and the running jobs.
 //!
 //! Internal to the workspace: the crates that other programs call are `job-sort-formula` and
 //! `jsf-site`.

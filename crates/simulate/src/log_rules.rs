@@ -110,16 +110,13 @@ pub struct AssumedWalltimes {
 impl AssumedWalltimes {
     /// What is assumed, in words; `None` if nothing is.
     pub fn in_words(self) -> Option<String> {
-        let jobs = |jobs: usize| count(jobs, "job");
         let mut parts = Vec::new();
         if self.defaults > 0 {
-            parts.push(format!(
-                "the default of the queue for {}",
-                jobs(self.defaults)
-            ));
+            let jobs = count(self.defaults, "job");
+            parts.push(format!("the default of the queue for {jobs}"));
         }
         if self.run_times > 0 {
-            let jobs = jobs(self.run_times);
+            let jobs = count(self.run_times, "job");
             parts.push(format!(
                 "the run time for {jobs}, so that backfilling sees the future"
             ));
@@ -282,7 +279,7 @@ pub struct Faults {
     kinds: BTreeMap<(&'static str, LeftOutReason), Kind>,
     /// Whether the texts that lines have in place of what is expected are not shown: they may be
     /// names.
-    hides_texts: bool,
+    pub(crate) hides_texts: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -292,14 +289,6 @@ struct Kind {
 }
 
 impl Faults {
-    /// None yet, and none will show what its line has.
-    pub(crate) fn without_texts() -> Self {
-        Self {
-            hides_texts: true,
-            ..Self::default()
-        }
-    }
-
     /// Adds a line, which `line` names.
     pub fn add(&mut self, fault: impl Into<Fault>, line: impl fmt::Display) {
         let mut fault = fault.into();
@@ -380,19 +369,6 @@ impl Faults {
     }
 }
 
-/// What a line says of a job besides its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mention {
-    Queued,
-    Started,
-    /// An execution ended, and the job waits again.
-    Requeued,
-    /// It was deleted, or aborted by the server.
-    Deleted,
-    /// It was moved to another server.
-    Moved,
-}
-
 /// The lines about jobs, in whatever order they come.
 #[derive(Debug, Default)]
 pub(crate) struct Mentions {
@@ -426,15 +402,17 @@ impl Course {
 }
 
 impl Mentions {
-    /// Adds what a line says. `time` orders the lines; it is not 0.
-    pub fn add(&mut self, id: &str, mention: Mention, time: u64) {
+    /// Adds what an accounting record of a kind says. `time` orders the records; it is not 0.
+    pub fn add(&mut self, id: &str, kind: &str, time: u64) {
         let course = self.courses.entry(id.into()).or_default();
-        match mention {
-            Mention::Queued => {}
-            Mention::Started => course.started = course.started.max(time),
-            Mention::Requeued => course.requeued = course.requeued.max(time),
-            Mention::Deleted => course.is_deleted = true,
-            Mention::Moved => course.is_moved = true,
+        match kind {
+            "S" | "T" => course.started = course.started.max(time),
+            // an execution ended, and the job waits again
+            "R" | "C" => course.requeued = course.requeued.max(time),
+            // it was deleted, or aborted by the server
+            "D" | "A" => course.is_deleted = true,
+            "M" => course.is_moved = true,
+            _ => {}
         }
     }
 

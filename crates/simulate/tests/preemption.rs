@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use jsf_openpbs::cycle::{Machine, Placement, PreemptionMethod};
+use jsf_openpbs::cycle::{CycleEvent, Machine, Placement, PreemptionMethod};
 use jsf_simulate::{LogRules, Observer, Preemptions, Workload};
 use jsf_site::{
     CycleRequest, Role, SimulatedQueue, SimulationOptions, Site, SiteFiles, SiteOptions,
@@ -177,14 +177,16 @@ enum Event {
 }
 
 impl Observer for Recorded {
-    fn started(&mut self, now: i64, job: usize, machine: &Machine) {
-        let place = machine.placement(job as u32).map(in_words);
-        self.events
-            .push((now, job, Event::Starts(place.unwrap_or_default())));
-    }
-
-    fn preempted(&mut self, now: i64, job: usize, method: PreemptionMethod) {
-        self.events.push((now, job, Event::GivesWay(method)));
+    fn happened(&mut self, now: i64, event: CycleEvent, machine: &Machine) {
+        let (job, event) = match event {
+            CycleEvent::Starts(job) => {
+                let place = machine.placement(job).map(in_words);
+                (job, Event::Starts(place.unwrap_or_default()))
+            }
+            CycleEvent::GivesWay(job, method) => (job, Event::GivesWay(method)),
+            CycleEvent::Waits { .. } | CycleEvent::Reserved { .. } => return,
+        };
+        self.events.push((now, job as usize, event));
     }
 }
 

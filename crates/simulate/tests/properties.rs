@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use jsf_openpbs::cycle::{CycleEvent, Machine};
 use jsf_simulate::{Observer, Schedule, Workload};
 use jsf_testing::random::Generator;
 
@@ -89,8 +90,10 @@ fn the_order_of_the_lines_does_not_matter() {
 struct Reservations(Vec<(i64, usize, i64)>);
 
 impl Observer for Reservations {
-    fn reserved(&mut self, now: i64, job: usize, shadow_time: i64) {
-        self.0.push((now, job, shadow_time));
+    fn happened(&mut self, now: i64, event: CycleEvent, _machine: &Machine) {
+        if let CycleEvent::Reserved { job, start } = event {
+            self.0.push((now, job as usize, start));
+        }
     }
 }
 

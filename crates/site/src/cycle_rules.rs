@@ -39,14 +39,11 @@ impl Site {
     /// What a cycle of this site's scheduler starts. The queues are those of the jobs, by their
     /// indices.
     pub(crate) fn cycle_rules(&self, queues: &[Box<str>]) -> CycleRules {
-        let mut queue_depths = Vec::new();
-        for queue in queues {
-            queue_depths.push(if queue.is_empty() {
-                None
-            } else {
-                self.queues.backfill_depth(queue)
-            });
-        }
+        let depths = queues.iter().map(|queue| {
+            let depth = self.queues.backfill_depth(queue);
+            depth.filter(|_| !queue.is_empty())
+        });
+        let mut queue_depths: Vec<Option<u32>> = depths.collect();
         if queue_depths.iter().all(Option::is_none) {
             queue_depths.clear();
         }
@@ -155,7 +152,7 @@ impl Site {
 
     /// The limits of running jobs, of the server and of these queues.
     pub(crate) fn cycle_limits(&self, names: &LimitedNames<'_>) -> Vec<Limit> {
-        let mut limits = self.limits_of_jobs(names, false);
+        let mut limits = limits_of_jobs(names, &self.queues.limits.hard);
         for (name, queue) in owners(names) {
             for (amount, resource) in names.amounts.iter().enumerate() {
                 let generic = self.available(name, resource);
@@ -172,17 +169,13 @@ impl Site {
     /// limits decide who is eligible.
     pub(crate) fn preemption_levels(&self, names: &LimitedNames<'_>) -> PreemptionLevels {
         let queues = names.queues.iter();
-        let soft_limits = self.limits_of_jobs(names, true);
-        let mut released = None;
-        if let Some(listed) = self.queues.released_on_suspend() {
-            let mut amounts = Vec::new();
-            for (amount, name) in names.amounts.iter().enumerate() {
-                if listed.split(',').any(|one| one.trim() == &**name) {
-                    amounts.push(amount);
-                }
-            }
-            released = Some(amounts);
-        }
+        let soft_limits = limits_of_jobs(names, &self.queues.limits.soft);
+        let released = self.queues.released_on_suspend().map(|listed| {
+            let mut amounts: Vec<usize> = (0..names.amounts.len()).collect();
+            let is_listed = |name: &str| listed.split(',').any(|one| one.trim() == name);
+            amounts.retain(|amount| is_listed(&names.amounts[*amount]));
+            amounts
+        });
         let levels = PreemptionLevels {
             is_preemptive: self.config.preemptive_sched.prime,
             levels: PreemptionLevels::read_levels(self.server.preempt_prio()),
@@ -205,23 +198,20 @@ impl Site {
             PreemptionLevels::default()
         }
     }
+}
 
-    /// The limits of the jobs of the server and of the queues.
-    fn limits_of_jobs(&self, names: &LimitedNames<'_>, are_soft: bool) -> Vec<Limit> {
-        let mut limits = Vec::new();
-        for (name, queue) in owners(names) {
-            let limits_of = &self.queues.limits;
-            let entries = if are_soft {
-                limits_of.soft.get(name)
-            } else {
-                limits_of.hard.get(name)
-            };
-            for entry in entries.into_iter().flatten() {
-                add_limit(&mut limits, queue, entry, names);
-            }
+/// The limits of the jobs of the server and of the queues.
+fn limits_of_jobs(
+    names: &LimitedNames<'_>,
+    by_queue: &BTreeMap<Box<str>, Vec<RunLimit>>,
+) -> Vec<Limit> {
+    let mut limits = Vec::new();
+    for (name, queue) in owners(names) {
+        for entry in by_queue.get(name).into_iter().flatten() {
+            add_limit(&mut limits, queue, entry, names);
         }
-        limits
     }
+    limits
 }
 
 /// The server and the queues, with the names by which their limits are found.
@@ -393,7 +383,9 @@ impl Site {
             let mut prefixes = self.prefixes().into_iter();
             times.push(if reservations.has_queue(queue) {
                 QueueTime::Reservation
-            } else if let Some((_, time)) = prefixes.find(|(prefix, _)| has_prefix(queue, prefix)) {
+            } else if let Some((_, time, ..)) =
+                prefixes.find(|(prefix, ..)| has_prefix(queue, prefix))
+            {
                 time
             } else {
                 QueueTime::Ordinary
@@ -402,12 +394,29 @@ impl Site {
         times
     }
 
-    fn prefixes(&self) -> [(&str, QueueTime); 3] {
+    /// The prefixes of the names of queues that have a time, with the file that says when this is, and
+    /// its name.
+    fn prefixes(&self) -> [(&str, QueueTime, Role, &str); 3] {
         let config = &self.config;
         [
-            (&*config.primetime_prefix, QueueTime::Prime),
-            (&*config.nonprimetime_prefix, QueueTime::NonPrime),
-            (&*config.dedicated_prefix, QueueTime::Dedicated),
+            (
+                &*config.primetime_prefix,
+                QueueTime::Prime,
+                Role::Holidays,
+                "prime",
+            ),
+            (
+                &*config.nonprimetime_prefix,
+                QueueTime::NonPrime,
+                Role::Holidays,
+                "non-prime",
+            ),
+            (
+                &*config.dedicated_prefix,
+                QueueTime::Dedicated,
+                Role::DedicatedTime,
+                "dedicated",
+            ),
         ]
     }
 
@@ -424,12 +433,7 @@ impl Site {
     /// these are. The queues are those with jobs, each with their number.
     pub(crate) fn uses_of_times(&self, queues: &[(&str, usize)]) -> Vec<(Role, LeftOut)> {
         let mut uses = Vec::new();
-        for (prefix, time) in self.prefixes() {
-            let (role, of) = match time {
-                QueueTime::Prime => (Role::Holidays, "prime"),
-                QueueTime::NonPrime => (Role::Holidays, "non-prime"),
-                _ => (Role::DedicatedTime, "dedicated"),
-            };
+        for (prefix, _, role, of) in self.prefixes() {
             let mut jobs = 0;
             for (queue, count) in queues {
                 if has_prefix(queue, prefix) {

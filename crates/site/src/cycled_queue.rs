@@ -687,16 +687,14 @@ impl<'t> Decisions<'t> {
             if let Some(one) = self.preempted.iter().rfind(|one| one.row == row) {
                 reason = format!("{} for {}: {reason}", one.method, one.by);
             }
-            let id = self.table.id(row).to_owned();
-            waiting.push(WaitingJob { id, reason });
+            waiting.push((row, reason));
         }
-        for (row, reason) in &self.set_aside {
-            waiting.push(WaitingJob {
-                id: self.table.id(*row).to_owned(),
-                reason: reason.clone(),
-            });
-        }
-        waiting
+        waiting.extend_from_slice(&self.set_aside);
+        let waiting = waiting.into_iter().map(|(row, reason)| WaitingJob {
+            id: self.table.id(row).to_owned(),
+            reason,
+        });
+        waiting.collect()
     }
 
     /// The accrue type of every job after the cycle.

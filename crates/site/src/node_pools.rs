@@ -278,14 +278,11 @@ impl Pools {
         self.nodes.push(node.clone());
         let in_use = node.assigned.get(PROCESSORS).copied();
         self.in_use.push(in_use.unwrap_or(0).max(0));
-        let mut amounts = Vec::new();
-        for name in &self.names {
-            amounts.push(match &**name {
-                OCCUPATION => Machine::UNOCCUPIED,
-                name => amount_on(node, name),
-            });
-        }
-        self.pools.push(amounts);
+        let amounts = self.names.iter().map(|name| match &**name {
+            OCCUPATION => Machine::UNOCCUPIED,
+            name => amount_on(node, name),
+        });
+        self.pools.push(amounts.collect());
     }
 
     /// The keys by which nodes are ordered before each job is placed (`node_sort_key`).
@@ -306,16 +303,12 @@ impl Pools {
             let value = match (amount, index) {
                 (NodeAmount::Unused, Some(index)) => PoolValue::Unused(index),
                 (NodeAmount::Assigned, Some(index)) => PoolValue::Assigned(index),
+                _ if is_priority => {
+                    PoolValue::Fixed(self.nodes.iter().map(|node| node.priority).collect())
+                }
                 _ => {
-                    let mut totals = Vec::new();
-                    for node in &self.nodes {
-                        totals.push(if is_priority {
-                            node.priority
-                        } else {
-                            amount_on(node, &key.name)
-                        });
-                    }
-                    PoolValue::Fixed(totals)
+                    let totals = self.nodes.iter().map(|node| amount_on(node, &key.name));
+                    PoolValue::Fixed(totals.collect())
                 }
             };
             order.push(PoolOrder {

@@ -150,12 +150,10 @@ impl Site {
         formulas: &[&Formula],
         rules: LogRules,
     ) -> Result<Workload, SiteError> {
-        let mut queues: Vec<Box<str>> = Vec::new();
-        let mut queue_priorities = BTreeMap::new();
-        for (queue, priority) in self.queues.iter() {
-            queues.push(queue.into());
-            queue_priorities.insert(queue.to_owned(), priority.unwrap_or(0));
-        }
+        let queues: Vec<Box<str>> = self.queues.iter().map(|(queue, _)| queue.into()).collect();
+        let priorities = self.queues.iter();
+        let queue_priorities =
+            priorities.map(|(queue, priority)| (queue.to_owned(), priority.unwrap_or(0)));
         let mut names = self.limited_resources(&queues);
         names.retain(|name| !is_always_known(name));
         names.extend(self.names_in_log(formulas).into_iter().map(Into::into));
@@ -170,7 +168,7 @@ impl Site {
             numbers: self.rules.numbers,
             entity: self.config.fairshare_entity,
             names: names.into_iter().map(with_type).collect(),
-            queue_priorities,
+            queue_priorities: queue_priorities.collect(),
             default_walltimes: self.default_walltimes(&queues),
             slurm: self.logged_priority(formulas),
             takes_clock: self.files.has(Role::Holidays) || self.files.has(Role::DedicatedTime),
@@ -238,12 +236,7 @@ impl Site {
         options: SimulationOptions,
         observer: &mut dyn Observer,
     ) -> Result<SimulatedQueue, SiteError> {
-        let SimulationOptions {
-            processors,
-            backfill,
-            usage,
-            ..
-        } = options;
+        let backfill = options.backfill;
         let program = &formula.compile(&self.schema)?;
         let decay = self.simulated_decay(&options);
         let mut warnings = Vec::new();
@@ -259,7 +252,7 @@ impl Site {
                 quoted_and_list_of_five(unknown)
             ));
         }
-        let mut counted = self.counted(workload, processors)?;
+        let mut counted = self.counted(workload, options.processors)?;
         let from = counted.source;
         let placed = counted.placed_jobs;
         let mut left_out = std::mem::take(&mut counted.left_out);
@@ -279,6 +272,7 @@ impl Site {
         left_out.extend(self.left_out_of_preemption(preempts, workload.jobs().len()));
         left_out.extend(self.left_out(&queues));
         left_out.extend(of_times);
+        let usage = options.usage;
         let fairshare = self.simulated_fairshare(program, workload, decay, usage, &mut warnings)?;
         let total = rules.processors();
         let backfilling = self.backfilling(backfill, &rules.cycle);
@@ -320,14 +314,14 @@ impl Site {
 
     /// How usage decays: as the options say, else as in the `slurm.conf` or the `sched_config`.
     fn simulated_decay(&self, options: &SimulationOptions) -> Option<Decay> {
-        let (period, factor) = (options.decay_period, options.decay_factor);
-        let conf = &self.policy.conf;
+        let (given, factor) = (options.decay_period, options.decay_factor);
+        let period = self.decay_period(given)?;
         let is_of_slurm = self.decays_as_in_slurm_conf();
-        if is_of_slurm && conf.decay_half_life > 0 && period.is_none() && factor.is_none() {
-            let half_life = HalfLife::new(conf.decay_half_life);
+        if is_of_slurm && given.is_none() && factor.is_none() {
+            let conf = &self.policy.conf;
             return Some(Decay {
                 period: conf.calc_period.into(),
-                factor: half_life.factor(conf.calc_period),
+                factor: HalfLife::new(conf.decay_half_life).factor(conf.calc_period),
             });
         }
         let configured = if self.files.has(Role::SchedConfig) && !is_of_slurm {
@@ -336,7 +330,7 @@ impl Site {
             0.5
         };
         Some(Decay {
-            period: self.decay_period(period)?,
+            period,
             factor: factor.unwrap_or(configured),
         })
     }
@@ -369,17 +363,10 @@ impl Site {
         let tree = self.simulated_tree(tree, workload)?;
         let policy = self.policy.build_policy(self.policy.name, &[]);
         let shares = policy.assess(&tree);
-        let mut entity_shares = Vec::new();
-        for entity in &workload.names_in_log().entities {
-            let mut share = None;
-            if let Some(node) = tree.resolve(entity)
-                && let Some(shares) = shares.get(node)
-            {
-                share = Some(shares.fairshare_perc);
-            }
-            entity_shares.push(share);
-        }
-        Ok(Some(entity_shares))
+        let entities = workload.names_in_log().entities.iter();
+        let entity_shares =
+            entities.map(|entity| Some(shares.get(tree.resolve(entity)?)?.fairshare_perc));
+        Ok(Some(entity_shares.collect()))
     }
 
     /// The tree with the entities of a workload; those that OpenPBS does not find are in the group
@@ -388,13 +375,11 @@ impl Site {
         if self.policy.name != PolicyName::Pbs {
             return tree.share_tree();
         }
-        let mut entities: Vec<&str> = Vec::new();
-        for entity in &workload.names_in_log().entities {
-            // jobs without an entity are not one entity
-            if !entity.is_empty() {
-                entities.push(entity);
-            }
-        }
+        let entities = workload.names_in_log().entities.iter();
+        // jobs without an entity are not one entity
+        let entities = entities
+            .map(AsRef::as_ref)
+            .filter(|entity: &&str| !entity.is_empty());
         // the scheduler's rules take any usage, and the documented ones do without that of the tree
         Ok(tree.pbs_tree(PolicyRules::Scheduler, entities)?.into_tree())
     }

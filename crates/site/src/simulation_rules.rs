@@ -203,11 +203,8 @@ impl Site {
             (Pools::of_processors(processors), ProcessorsSource::Given)
         } else if placed_jobs > 0 {
             let pools = Pools::new(self, &distinct, None, &Reservations::default())?;
-            let mut jobs = Vec::with_capacity(all);
-            for &job in &of_jobs {
-                jobs.push(&distinct[job as usize]);
-            }
-            left_out = pools.left_out(self, &jobs);
+            let jobs = of_jobs.iter().map(|&job| &distinct[job as usize]);
+            left_out = pools.left_out(self, &jobs.collect::<Vec<_>>());
             left_out.extend(LeftOut::of_some_jobs([(
                 "chunks of jobs without `select` in the log (each is placed as one)",
                 all - placed_jobs,
@@ -254,11 +251,11 @@ impl Site {
     /// In which order a cycle considers the jobs of a workload.
     fn simulated_order(&self, workload: &Workload) -> OrderRules {
         let queues = workload.queues();
-        let is_stopped = |queue: &Box<str>| !self.queues.is_started(queue);
+        let stopped = queues.iter().map(|queue| !self.queues.is_started(queue));
         OrderRules {
             ties: self.ties(workload),
             by_fair_share: self.config.fair_share.prime && self.tree.is_some(),
-            stopped: queues.iter().map(is_stopped).collect(),
+            stopped: stopped.collect(),
             ..self.queue_order(queues)
         }
     }

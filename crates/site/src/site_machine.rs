@@ -57,8 +57,8 @@ impl OrderedQueue<'_> {
         subjobs: &mut [u32],
         machine: &mut CycleMachine,
     ) -> Vec<CycleEvent> {
-        let (rows, charges) = (rows.iter().copied(), self.charges.clone());
-        let order = &self.order;
+        let (order, charges) = (&self.order, &self.charges);
+        let rows = rows.iter().copied();
         let mut candidates = order.candidates(self.scores, self.table, rows, charges, subjobs);
         let CycleMachine {
             machine,
@@ -71,12 +71,8 @@ impl OrderedQueue<'_> {
     }
 }
 
-/// A running job of which it is not known where it is.
-struct Unplaced {
-    row: usize,
-    /// When its walltime ends.
-    end: i64,
-}
+/// A running job of which it is not known where it is: its row, and when its walltime ends.
+type Unplaced = (usize, i64);
 
 /// The most running subjobs of one array that are looked at: OpenPBS allows no larger array unless
 /// `max_array_size` is raised.
@@ -221,7 +217,7 @@ impl CycleMachine {
             let end = start.saturating_add(walltime);
             if job.placed.is_empty() && self.machine.pools() > 1 {
                 without_place.push(table.id(row));
-                unplaced.push(Unplaced { row, end });
+                unplaced.push((row, end));
                 continue;
             }
             let placement = self.placement(job, row);
@@ -246,14 +242,14 @@ impl CycleMachine {
             pools,
             warnings,
         ));
-        unplaced.retain(|one| !table.exclusion(one.row).is_some_and(Exclusion::is_of_queue));
+        unplaced.retain(|(row, _)| !table.exclusion(*row).is_some_and(Exclusion::is_of_queue));
         unplaced
     }
 
     /// Puts the running jobs on the machine whose places are not known, and what else is in use.
     fn run_unplaced(&mut self, unplaced: Vec<Unplaced>, warnings: &mut Vec<Message>) {
         let mut unexplained = self.machine.unexplained(&self.pools.in_use);
-        for Unplaced { row, end } in unplaced {
+        for (row, end) in unplaced {
             let request = &self.jobs[row].request;
             let placement = self.machine.place_running(&mut unexplained, request);
             self.run(row, placement, end);
@@ -284,15 +280,16 @@ impl CycleMachine {
         let request = &self.jobs[row].request;
         let names = &self.pools.names;
         let mut parts = Vec::new();
+        let mut placed = &*job.placed;
         if self.machine.pools() == 1 {
             let total = (0..names.len()).map(|amount| request.total(amount));
             parts.push(Part {
                 pool: 0,
                 amounts: total.collect(),
             });
-            return self.machine.occupied(parts, request);
+            placed = &[];
         }
-        for chunk in &job.placed {
+        for chunk in placed {
             if let Some(pool) = self.pools.pool_of(&job.queue, &chunk.node) {
                 let amounts = amounts_of(&chunk.amounts, names).into();
                 parts.push(Part { pool, amounts });
@@ -307,10 +304,9 @@ impl Site {
     /// under `fairshare_usage_res`.
     pub(crate) fn charges(&self, jobs: &[QueuedJob]) -> Vec<f64> {
         let mut charges = vec![0.0; jobs.len()];
-        let Ok(formula) = Formula::parse(&self.config.fairshare_usage_res) else {
-            return charges;
-        };
-        let Ok(program) = formula.compile(&self.schema) else {
+        let formula = Formula::parse(&self.config.fairshare_usage_res).ok();
+        let program = formula.and_then(|formula| formula.compile(&self.schema).ok());
+        let Some(program) = program else {
             return charges;
         };
         for (charge, job) in charges.iter_mut().zip(jobs) {
@@ -362,7 +358,7 @@ fn unlisted_subjobs(
         let count = job.running_subjobs.saturating_sub(known).min(MAX_SUBJOBS);
         let end = latest_start.saturating_add(job.walltime.unwrap_or(UNLIMITED_WALLTIME));
         for _ in 0..count {
-            unlisted.push(Unplaced { row, end });
+            unlisted.push((row, end));
         }
         if count > 0 {
             first.get_or_insert(table.id(row));

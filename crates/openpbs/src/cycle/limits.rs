@@ -105,7 +105,6 @@ pub struct Limits {
     pub(super) limits: Vec<Limit>,
     /// What the running jobs use.
     pub(super) running: Counts,
-    has_server: bool,
 }
 
 impl Limits {
@@ -127,13 +126,7 @@ impl Limits {
             )
         });
         let running = Counts(vec![HashMap::new(); limits.len()]);
-        let mut job_limits = limits.iter().filter(|limit| limit.is_of_running_jobs());
-        let has_server = job_limits.any(|limit| limit.queue.is_none());
-        Self {
-            limits,
-            running,
-            has_server,
-        }
+        Self { limits, running }
     }
 
     /// Whether there is no limit.
@@ -191,8 +184,10 @@ impl Limits {
     /// Adds a job that was considered to the totals of a cycle. Where the server has limits, those
     /// of the queues are not counted.
     pub(super) fn count_considered(&self, totals: &mut Counts, job: &CycleJob) {
+        let mut limits = self.limits.iter();
+        let has_server = limits.any(|limit| limit.is_of_running_jobs() && limit.queue.is_none());
         for (limit, counts) in self.limits.iter().zip(&mut totals.0) {
-            if !self.has_server || limit.queue.is_none() {
+            if !has_server || limit.queue.is_none() {
                 add(limit, counts, job, 1);
             }
         }

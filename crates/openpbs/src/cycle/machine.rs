@@ -391,30 +391,19 @@ impl Machine {
             let pool = pools.find(|&&pool| has_room(self.of_pool(available, pool), &chunk.amounts));
             return Some(Placement::whole(*pool?, &chunk.amounts));
         }
-        if let Some(sets) = request.placing.sets
-            && let Some(sets) = self.placement_sets.get(sets as usize)
-        {
-            let placed = self.place_in_set(available, request, sets);
+        if let Some(sets) = request.placing.sets {
+            let sets = &self.placement_sets[sets as usize];
+            let place_in_set = |available: &[i64]| {
+                let mut sets = sets.sets.iter();
+                sets.find_map(|set| self.place_among(available, request, Some(set)))
+            };
+            let placed = place_in_set(available);
             // a job that a set could hold waits for that
-            if placed.is_some()
-                || !sets.may_span
-                || self.place_in_set(&self.total, request, sets).is_some()
-            {
+            if placed.is_some() || !sets.may_span || place_in_set(&self.total).is_some() {
                 return placed;
             }
         }
         self.place_among(available, request, None)
-    }
-
-    /// Places a job in the first set that has room.
-    fn place_in_set(
-        &self,
-        available: &[i64],
-        request: &Request,
-        sets: &PlacementSets,
-    ) -> Option<Placement> {
-        let mut sets = sets.sets.iter();
-        sets.find_map(|set| self.place_among(available, request, Some(set)))
     }
 
     /// Places a job in the pools of a set, as it asks for it.
@@ -450,17 +439,17 @@ impl Machine {
         let occupation_left = |pool: u32| self.of_pool(available, pool)[self.amounts - 1];
         match self.alone(request, pool) {
             None => true,
-            Some(Alone::No) => occupation_left(pool) > 0,
-            Some(Alone::OnVnode) => occupation_left(pool) == Self::UNOCCUPIED,
-            Some(Alone::OnHost) => {
+            Some(Exclusive::Vnode) => occupation_left(pool) == Self::UNOCCUPIED,
+            Some(Exclusive::Host) => {
                 let mut pools = self.pools_of_host(pool);
                 pools.all(|pool| occupation_left(pool) == Self::UNOCCUPIED)
             }
+            Some(_) => occupation_left(pool) > 0,
         }
     }
 
     /// What a job has for itself in a pool; `None` if no job has any pool for itself.
-    fn alone(&self, request: &Request, pool: u32) -> Option<Alone> {
+    fn alone(&self, request: &Request, pool: u32) -> Option<Exclusive> {
         let sharing = self.sharing.get(pool as usize)?;
         Some(sharing.alone(request.placing.exclusive))
     }
@@ -477,11 +466,11 @@ impl Machine {
         let mut taken: Vec<(u32, i64)> = Vec::new();
         for part in &parts {
             match self.alone(request, part.pool) {
-                Some(Alone::OnHost) => {
+                Some(Exclusive::Host) => {
                     let pools = self.pools_of_host(part.pool);
                     taken.extend(pools.map(|pool| (pool, Self::UNOCCUPIED)));
                 }
-                Some(Alone::OnVnode) => taken.push((part.pool, Self::UNOCCUPIED)),
+                Some(Exclusive::Vnode) => taken.push((part.pool, Self::UNOCCUPIED)),
                 _ => taken.push((part.pool, 1)),
             }
         }
@@ -720,14 +709,9 @@ impl Machine {
         held
     }
 
-    /// A job that was to end at a time has ended.
-    pub fn end(&mut self, job: u32, end: i64) {
-        let found = match self.ends.binary_search_by_key(&(end, job), Event::key) {
-            Ok(index) => Some(index),
-            // the end of a job that was overdue was postponed
-            Err(_) => self.ends.iter().position(|other| other.job == job),
-        };
-        if let Some(index) = found {
+    /// A job has ended.
+    pub fn end(&mut self, job: u32) {
+        if let Some(index) = self.ends.iter().position(|other| other.job == job) {
             let ended = self.ends.remove(index);
             change(&mut self.free, self.amounts, &ended.placement, 1);
         }
@@ -735,11 +719,9 @@ impl Machine {
 
     /// When the running jobs end that end next, or the next advance reservation begins.
     pub fn next_end(&self) -> Option<i64> {
-        match (self.ends.first(), self.advance.first()) {
-            (Some(end), Some(next)) => Some(end.time.min(next.start)),
-            (Some(end), None) => Some(end.time),
-            (None, next) => Some(next?.start),
-        }
+        let end = self.ends.first().map(|end| end.time);
+        let start = self.advance.first().map(|next| next.start);
+        end.into_iter().chain(start).min()
     }
 
     /// Ends the running jobs whose walltimes end next, and calls a function with each. Returns that
@@ -750,7 +732,7 @@ impl Machine {
             && next.time == time
         {
             let job = next.job;
-            self.end(job, time);
+            self.end(job);
             ended(job);
         }
         Some(time)
@@ -899,14 +881,6 @@ pub enum Sharing {
     IgnoreExcl,
 }
 
-/// What a job has for itself where it runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Alone {
-    No,
-    OnVnode,
-    OnHost,
-}
-
 /// How a job is placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Placing {
@@ -951,16 +925,16 @@ impl Sharing {
     }
 
     /// What a job has for itself on such a vnode.
-    pub(super) fn alone(self, exclusive: Exclusive) -> Alone {
+    fn alone(self, exclusive: Exclusive) -> Exclusive {
         match (self, exclusive) {
-            (Self::IgnoreExcl, _) => Alone::No,
+            (Self::IgnoreExcl, _) => Exclusive::Shared,
             (Self::ForceExclhost, _)
             | (Self::DefaultExclhost, Exclusive::Unsaid)
-            | (_, Exclusive::Host) => Alone::OnHost,
+            | (_, Exclusive::Host) => Exclusive::Host,
             (Self::ForceExcl, _)
             | (Self::DefaultExcl, Exclusive::Unsaid)
-            | (_, Exclusive::Vnode) => Alone::OnVnode,
-            (_, Exclusive::Unsaid | Exclusive::Shared) => Alone::No,
+            | (_, Exclusive::Vnode) => Exclusive::Vnode,
+            (_, Exclusive::Unsaid | Exclusive::Shared) => Exclusive::Shared,
         }
     }
 }
@@ -1002,16 +976,16 @@ mod tests {
     #[test]
     fn a_vnode_can_force_what_a_job_has_for_itself() {
         for (sharing, place, alone) in [
-            ("", "free", Alone::No),
-            ("default_shared", "scatter:excl", Alone::OnVnode),
-            ("default_excl", "pack", Alone::OnVnode),
-            ("default_excl", "pack:shared", Alone::No),
-            ("default_exclhost", "free", Alone::OnHost),
-            ("default_exclhost", "free:shared", Alone::No),
-            ("force_excl", "shared", Alone::OnVnode),
-            ("force_excl", "exclhost", Alone::OnHost),
-            ("force_exclhost", "shared", Alone::OnHost),
-            ("ignore_excl", "excl", Alone::No),
+            ("", "free", Exclusive::Shared),
+            ("default_shared", "scatter:excl", Exclusive::Vnode),
+            ("default_excl", "pack", Exclusive::Vnode),
+            ("default_excl", "pack:shared", Exclusive::Shared),
+            ("default_exclhost", "free", Exclusive::Host),
+            ("default_exclhost", "free:shared", Exclusive::Shared),
+            ("force_excl", "shared", Exclusive::Vnode),
+            ("force_excl", "exclhost", Exclusive::Host),
+            ("force_exclhost", "shared", Exclusive::Host),
+            ("ignore_excl", "excl", Exclusive::Shared),
         ] {
             let exclusive = Placing::from_words(place).exclusive;
             assert_eq!(

@@ -338,7 +338,9 @@ impl<'a> Cycle<'a> {
         let is_blocked = self.blocked_by.contains_key(&None);
         let is_any = self.rules.strict_ordering && !is_blocked && self.may_reserve();
         let free = self.machine.free(0);
-        let (start, beside) = match self.reservations.first() {
+        let reserved = self.reservations.jobs.iter();
+        let (start, beside) = match reserved.map(|job| (job.start, job.free[0])).min() {
+            // what is free beside the job whose start is the first one
             Some(first) if self.machine.total.len() == 1 => first,
             _ => (i64::MAX, free),
         };
@@ -569,13 +571,6 @@ impl Reservations {
         });
     }
 
-    /// The first start that is promised, and what is free of the first amount beside that job then,
-    /// on a machine that is one count.
-    fn first(&self) -> Option<(i64, i64)> {
-        let starts = self.jobs.iter();
-        starts.map(|job| (job.start, job.free[0])).min()
-    }
-
     /// The reserved jobs that start between two times.
     fn starting_within(&self, from: i64, to: i64) -> impl Iterator<Item = &Reserved> {
         let jobs = self.jobs.iter();
@@ -683,11 +678,8 @@ impl Reservations {
         let mut events = self.events(machine).peekable();
         let mut changes = times.changes_after(cycle.now).into_iter().peekable();
         loop {
-            let first = match (events.peek(), changes.peek()) {
-                (Some(event), Some(&change)) => event.time.min(change),
-                (Some(event), None) => event.time,
-                (None, change) => *change?,
-            };
+            let event = events.peek().map(|event| event.time);
+            let first = event.into_iter().chain(changes.peek().copied()).min()?;
             let window_end = window_end(first, cycle.rules.window);
             let mut last = first;
             let mut has_end = false;
@@ -758,9 +750,7 @@ pub trait Candidates {
 /// The order of jobs under `by_queue`, `round_robin` or neither, by comparing them.
 pub struct SortedCandidates<O> {
     order: O,
-    /// By queue, its place.
-    places: Vec<QueuePlace>,
-    /// The jobs at each place.
+    /// The jobs of the queues at each place.
     queues: BTreeMap<QueuePlace, VecDeque<u32>>,
     /// The place from which on the next queue with jobs is looked for.
     turn: QueuePlace,
@@ -780,24 +770,13 @@ pub type QueuePlace = (u32, u32);
 
 /// The jobs of express queues, and those that gave way, which come first under `by_queue`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UrgentJobs {
+enum UrgentJobs {
     /// They do not.
     None,
     /// They do, until the first one in the order of all jobs is of neither kind.
     OfAll,
     /// They do, until the first one is of neither kind, queue by queue (`fair_share`).
     QueueByQueue,
-}
-
-impl UrgentJobs {
-    /// Those under these settings, of which `round_robin` takes the place of `by_queue`.
-    pub fn new(by_queue: bool, round_robin: bool, fair_share: bool) -> Self {
-        match (by_queue && !round_robin, fair_share) {
-            (true, true) => Self::QueueByQueue,
-            (true, false) => Self::OfAll,
-            (false, _) => Self::None,
-        }
-    }
 }
 
 /// Compares jobs by all but the queue.
@@ -814,8 +793,8 @@ pub trait JobOrder {
     /// A job that ran waits again.
     fn add(&mut self, _job: u32) {}
 
-    /// The index of the queue of a job.
-    fn queue(&self, job: u32) -> usize;
+    /// The place of the queue of a job.
+    fn place(&self, job: u32) -> QueuePlace;
 
     /// Counts a start of a job. Returns whether another subjob of it waits.
     fn start(&mut self, _job: u32) -> bool {
@@ -824,18 +803,23 @@ pub trait JobOrder {
 }
 
 impl<O: JobOrder> SortedCandidates<O> {
-    /// The jobs of queues, of which `places` has the place of each: under `by_queue` its jobs follow
-    /// each other, under `round_robin` those of a group take turns. Queues at one place are one list.
+    /// Under `by_queue` the jobs of a queue follow each other, under `round_robin` those of a group take
+    /// turns. Queues at one place are one list.
     pub fn new(
         order: O,
-        places: Vec<QueuePlace>,
         jobs: impl IntoIterator<Item = u32>,
         takes_turns: bool,
-        urgent: UrgentJobs,
+        chooses_queue_first: bool,
+        has_fair_share: bool,
     ) -> Self {
+        // `round_robin` takes the place of `by_queue`
+        let urgent = match (chooses_queue_first && !takes_turns, has_fair_share) {
+            (true, true) => UrgentJobs::QueueByQueue,
+            (true, false) => UrgentJobs::OfAll,
+            (false, _) => UrgentJobs::None,
+        };
         let mut candidates = Self {
             order,
-            places,
             queues: BTreeMap::new(),
             turn: (0, 0),
             takes_turns,
@@ -851,7 +835,7 @@ impl<O: JobOrder> SortedCandidates<O> {
     }
 
     fn push(&mut self, job: u32) {
-        let place = self.places[self.order.queue(job)];
+        let place = self.order.place(job);
         self.queues.entry(place).or_default().push_back(job);
     }
 

@@ -417,7 +417,7 @@ impl<'a> Cycle<'a> {
         let job = self.job(victim.job);
         self.reservations
             .change(self.machine, &victim.placement, victim.end, 1);
-        self.machine.end(victim.job, victim.end);
+        self.machine.end(victim.job);
         self.limits.end(job);
         if let Some(totals) = &mut self.totals {
             totals.add(&self.limits.limits, job, -1);

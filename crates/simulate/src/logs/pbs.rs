@@ -27,7 +27,7 @@ use jsf_openpbs::files::sched_priv::time_of;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use crate::log_rules::{Fault, LeftOutReason, Mention, processor_count};
+use crate::log_rules::{Fault, LeftOutReason, processor_count};
 use crate::logs::Fields;
 use crate::workload::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS, WorkloadBuilder};
 
@@ -57,7 +57,7 @@ pub fn read_record(line: &str, builder: &mut WorkloadBuilder) -> Result<(), Faul
     if is_array(id) {
         return Ok(());
     }
-    let mention = match kind {
+    match kind {
         "E" => {
             let record = Fields(attributes(rest));
             if let Some(end) = record.positive("end")
@@ -75,22 +75,18 @@ pub fn read_record(line: &str, builder: &mut WorkloadBuilder) -> Result<(), Faul
             return read;
         }
         "B" => return Err(LeftOutReason::Reservation.into()),
-        "Q" => Mention::Queued,
-        "D" | "A" => Mention::Deleted,
-        "M" => Mention::Moved,
-        "S" | "T" => Mention::Started,
-        "R" | "C" => Mention::Requeued,
+        "Q" | "D" | "A" | "M" | "S" | "T" | "R" | "C" => {}
         _ => return Ok(()),
-    };
-    builder.mentions.add(id, mention, order_of(date));
-    match mention {
-        Mention::Queued if !builder.leaves_out_cancelled() => {
+    }
+    builder.mentions.add(id, kind, order_of(date));
+    match kind {
+        "Q" if !builder.leaves_out_cancelled() => {
             // some versions say in this record what the job asks for
             let record = Fields(attributes(rest));
             let _ = push(id, &record, None, Extent::Queued, builder);
             Ok(())
         }
-        Mention::Requeued => Err(LeftOutReason::Rerun.into()),
+        "R" | "C" => Err(LeftOutReason::Rerun.into()),
         _ => Ok(()),
     }
 }

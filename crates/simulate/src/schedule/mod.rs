@@ -44,14 +44,8 @@ pub trait Observer {
         ControlFlow::Continue(())
     }
 
-    /// A waiting job is promised a start.
-    fn reserved(&mut self, _now: i64, _job: usize, _start: i64) {}
-
-    /// A job starts, or goes on, on this machine.
-    fn started(&mut self, _now: i64, _job: usize, _machine: &Machine) {}
-
-    /// A running job gives way.
-    fn preempted(&mut self, _now: i64, _job: usize, _method: PreemptionMethod) {}
+    /// Something happens in a cycle on this machine.
+    fn happened(&mut self, _now: i64, _event: CycleEvent, _machine: &Machine) {}
 }
 
 impl Observer for () {}
@@ -157,8 +151,7 @@ impl<'s> StartedJob<'s> {
     }
 
     pub fn end(&self) -> i64 {
-        let paused: i64 = self.pauses.iter().map(|(from, to)| to - from).sum();
-        self.start + self.job.duration() + paused
+        self.start + self.job.duration() + sum_of(self.pauses)
     }
 
     /// When it runs: from when to when.
@@ -177,6 +170,11 @@ impl<'s> StartedJob<'s> {
         let run = self.job.duration();
         ((self.end() - self.job.submit) as f64 / run.max(SLOWDOWN_BOUND) as f64).max(1.0)
     }
+}
+
+/// How long a job was suspended in all.
+fn sum_of(pauses: &[(i64, i64)]) -> i64 {
+    pauses.iter().map(|(from, to)| to - from).sum()
 }
 
 /// Simulates a workload: at each submission and each end of a job one cycle of the scheduler orders
@@ -246,7 +244,6 @@ pub fn simulate(
         limits,
         ends: BTreeSet::new(),
         running: Vec::new(),
-        left: HashMap::new(),
         waiting: WaitingJobs::new(program, workload, rules, has_accrual),
         fairshare,
         started: 0,
@@ -283,8 +280,6 @@ struct Simulation<'a> {
     ends: BTreeSet<(i64, u32)>,
     /// The running jobs in the order in which they started.
     running: Vec<u32>,
-    /// How much longer the suspended jobs run.
-    left: HashMap<u32, i64>,
     waiting: WaitingJobs<'a>,
     fairshare: Option<Fairshare>,
     started: usize,
@@ -336,10 +331,8 @@ impl Simulation<'_> {
 
     /// When other jobs may start than now, if some wait.
     fn next_change(&self) -> Option<i64> {
-        if self.cycle.times.is_empty() || !self.waiting.has_waiting() {
-            return None;
-        }
-        self.cycle.times.next_change(self.now)
+        let change = self.cycle.times.next_change(self.now);
+        change.filter(|_| self.waiting.has_waiting())
     }
 
     /// Takes the settings of prime time, or those of the time outside it.
@@ -359,9 +352,7 @@ impl Simulation<'_> {
     /// Frees what a job holds.
     fn end(&mut self, index: u32) {
         let job = &self.jobs[index as usize];
-        // the machine knows jobs by the ends of their walltimes, which backfilling reckons with
-        let planned_end = self.schedule.starts[index as usize] + job.walltime;
-        self.machine.end(index, planned_end);
+        self.machine.end(index);
         self.limits.end(job);
         let levels = &mut self.cycle.levels;
         levels.soft_limits.end(job);
@@ -412,22 +403,14 @@ impl Simulation<'_> {
         levels.suspended = suspended;
         let mut waiting = Vec::new();
         for event in events {
+            observer.happened(self.now, event, &self.machine);
             match event {
-                CycleEvent::Starts(job) => {
-                    observer.started(self.now, job as usize, &self.machine);
-                    self.start(job);
-                }
-                CycleEvent::GivesWay(job, method) => {
-                    observer.preempted(self.now, job as usize, method);
-                    self.give_way(job, method);
-                }
-                CycleEvent::Reserved { job, start } => {
-                    observer.reserved(self.now, job as usize, start);
-                }
+                CycleEvent::Starts(job) => self.start(job),
+                CycleEvent::GivesWay(job, method) => self.give_way(job, method),
                 CycleEvent::Waits {
                     job, is_eligible, ..
                 } if self.notes_eligible => waiting.push((job, is_eligible)),
-                CycleEvent::Waits { .. } => {}
+                CycleEvent::Waits { .. } | CycleEvent::Reserved { .. } => {}
             }
         }
         if self.notes_eligible {
@@ -438,63 +421,51 @@ impl Simulation<'_> {
 
     /// Notes that a running job gives way, whose place the cycle has freed.
     fn give_way(&mut self, job: u32, method: PreemptionMethod) {
-        let mut end = self.now;
         // few jobs give way, so that the set need not find one of its members
-        self.ends.retain(|(planned, other)| {
-            if *other == job {
-                end = *planned;
-            }
-            *other != job
-        });
+        self.ends.retain(|(_, other)| *other != job);
         self.running.retain(|&other| other != job);
         self.jobs[job as usize].started = None;
         let counts = self.schedule.preemptions.get_or_insert_default();
         if method == PreemptionMethod::Suspend {
             counts.suspended += 1;
-            self.left.insert(job, end - self.now);
             let pauses = self.schedule.pauses.entry(job).or_default();
             pauses.push((self.now, self.now));
+            return self.waiting.set_running(job, false, self.now);
+        }
+        // what it has run is lost: it starts from its beginning, or never again
+        let start = std::mem::replace(&mut self.schedule.starts[job as usize], NOT_STARTED);
+        let pauses = self.schedule.pauses.remove(&job).unwrap_or_default();
+        let lost = (self.now - start - sum_of(&pauses)).unsigned_abs();
+        let processors = self.workload[job as usize].processors;
+        counts.lost_core_seconds += u128::from(processors) * u128::from(lost);
+        self.schedule.start_values[job as usize] = f64::NAN;
+        self.started -= 1;
+        if method == PreemptionMethod::Requeue {
+            counts.requeued += 1;
+            self.waiting.set_running(job, false, self.now);
         } else {
-            let workload_job = &self.workload[job as usize];
-            let start = self.schedule.starts[job as usize];
-            let pauses = self.schedule.pauses.remove(&job).unwrap_or_default();
-            let paused: i64 = pauses.iter().map(|(from, to)| to - from).sum();
-            let lost = (self.now - start - paused).unsigned_abs();
-            counts.lost_core_seconds += u128::from(workload_job.processors) * u128::from(lost);
-            // what it has run is lost: it starts from its beginning, or never again
-            self.schedule.starts[job as usize] = NOT_STARTED;
-            self.schedule.start_values[job as usize] = f64::NAN;
-            self.started -= 1;
+            counts.deleted += 1;
+            self.schedule.deleted.push(job as usize);
+            self.waiting.remove(job);
         }
-        match method {
-            PreemptionMethod::Suspend => {}
-            PreemptionMethod::Requeue => counts.requeued += 1,
-            PreemptionMethod::Delete => {
-                counts.deleted += 1;
-                self.schedule.deleted.push(job as usize);
-                return self.waiting.remove(job);
-            }
-        }
-        self.waiting.set_running(job, false, self.now);
     }
 
     /// Notes the start of a job, which the cycle has placed on the machine.
     fn start(&mut self, job: u32) {
-        let left = self.left.remove(&job);
-        let run = left.unwrap_or(self.workload[job as usize].duration());
-        match (left, self.schedule.pauses.get_mut(&job)) {
-            (Some(_), Some(pauses)) => {
-                if let Some((_, to)) = pauses.last_mut() {
-                    *to = self.now;
-                }
-            }
-            _ => {
-                self.schedule.starts[job as usize] = self.now;
-                self.schedule.start_values[job as usize] = self.waiting.value(job);
-                self.started += 1;
-            }
+        let start = &mut self.schedule.starts[job as usize];
+        let mut paused = 0;
+        if let Some(pauses) = self.schedule.pauses.get_mut(&job)
+            && let Some((_, to)) = pauses.last_mut()
+        {
+            *to = self.now;
+            paused = sum_of(pauses);
+        } else {
+            *start = self.now;
+            self.schedule.start_values[job as usize] = self.waiting.value(job);
+            self.started += 1;
         }
-        self.ends.insert((self.now + run, job));
+        let duration = self.workload[job as usize].duration();
+        self.ends.insert((*start + duration + paused, job));
         if self.cycle.levels.is_preemptive {
             self.jobs[job as usize].started = Some(self.schedule.starts[job as usize]);
             self.waiting.set_running(job, true, self.now);
@@ -667,25 +638,7 @@ pub struct OrderRules {
     pub stopped: Vec<bool>,
 }
 
-impl OrderRules {
-    /// Whether what starts in a cycle can change the order of the jobs that follow.
-    pub(crate) fn changes_in_cycle(&self) -> bool {
-        self.takes_turns || self.by_fair_share
-    }
-
-    pub(crate) fn place(&self, queue: u32) -> u32 {
-        at(&self.places, queue, 0)
-    }
-
-    pub(crate) fn is_stopped(&self, queue: u32) -> bool {
-        at(&self.stopped, queue, false)
-    }
-
-    pub(crate) fn tie(&self, job: u32) -> u32 {
-        at(&self.ties, job, job)
-    }
-}
-
+/// What a list has at an index, or a value if it is too short.
 fn at<T: Copy>(list: &[T], index: u32, otherwise: T) -> T {
     list.get(index as usize).copied().unwrap_or(otherwise)
 }

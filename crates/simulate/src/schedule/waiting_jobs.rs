@@ -2,23 +2,20 @@
 //! formula, and the errors that it raises.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::rank::{
-    ColumnError, ColumnScratch, Consequence, InputColumn, OnError, ScoreError, ScorePrecision,
-    double_key,
+    ColumnError, ColumnScratch, Consequence, InputColumn, OnError, ScoreError, double_key,
 };
 use job_sort_formula::schema::FairshareInput;
-use jsf_openpbs::cycle::{
-    Candidates, Cycle, CycleEvent, JobOrder, QueuePlace, SortedCandidates, UrgentJobs,
-};
+use jsf_openpbs::cycle::{Candidates, Cycle, CycleEvent, JobOrder, QueuePlace, SortedCandidates};
 use jsf_openpbs::share_tree::SharePaths;
 use jsf_slurm::priority::age_factor;
 
-use crate::schedule::{Fairshare, OrderRules, SimulationRules, at};
+use crate::schedule::{Fairshare, OrderRules, SimulationRules, UsageMeasure, at};
 use crate::workload::{Amount, Workload, WorkloadJob};
 
 /// The waiting jobs.
@@ -81,7 +78,7 @@ impl<'p> WaitingJobs<'p> {
     /// Notes that a job waits from now on, unless its queue is stopped.
     pub fn push(&mut self, job: u32) {
         let of = &self.workload.jobs()[job as usize];
-        if self.order.is_stopped(of.queue) {
+        if at(&self.order.stopped, of.queue, false) {
             return;
         }
         self.row_of_job[job as usize] = self.rows.len() as u32;
@@ -139,48 +136,48 @@ impl<'p> WaitingJobs<'p> {
         fairshare: Option<&Fairshare>,
     ) -> Vec<CycleEvent> {
         // where eligibility is noted, it matters how each job is decided
-        if self.order.changes_in_cycle() || has_levels || self.has_accrual {
+        let OrderRules {
+            takes_turns,
+            by_fair_share,
+            ..
+        } = *self.order;
+        if takes_turns || by_fair_share || has_levels || self.has_accrual {
             return cycle.run(&mut self.sorted_candidates(fairshare));
         }
-        let last = None;
         cycle.run(&mut FittingCandidates {
             waiting: self,
-            last,
+            last: None,
         })
     }
 
     /// All jobs that are considered, as queues that take turns and fair share order them again after
     /// each start.
-    fn sorted_candidates<'c>(
-        &'c self,
-        fairshare: Option<&'c Fairshare>,
-    ) -> SortedCandidates<SimulatedOrder<'c>> {
+    fn sorted_candidates(
+        &self,
+        fairshare: Option<&Fairshare>,
+    ) -> SortedCandidates<SimulatedOrder<'_>> {
         let order = self.order;
-        let chooses_queue_first = order.chooses_queue_first;
-        let places = if chooses_queue_first {
-            order.queue_places.clone()
-        } else {
-            vec![(0, 0); self.workload.queues().len()]
-        };
         let mut rows: Vec<&Row> = self.rows.iter().collect();
         rows.retain(|row| self.is_considered(row));
         // by numbers, which is faster than to compare jobs: they are in their order then
         rows.sort_unstable_by_key(|row| row.key);
         SortedCandidates::new(
             self.simulated_order(fairshare),
-            places,
             rows.into_iter().map(|row| row.job),
             order.takes_turns,
-            UrgentJobs::new(chooses_queue_first, order.takes_turns, order.by_fair_share),
+            order.chooses_queue_first,
+            order.by_fair_share,
         )
     }
 
-    fn simulated_order<'c>(&'c self, fairshare: Option<&'c Fairshare>) -> SimulatedOrder<'c> {
+    fn simulated_order(&self, fairshare: Option<&Fairshare>) -> SimulatedOrder<'_> {
         let fairshare = fairshare.filter(|_| self.order.by_fair_share);
         SimulatedOrder {
             waiting: self,
             paths: fairshare.map(Fairshare::paths).unwrap_or_default(),
-            fairshare,
+            measure: fairshare
+                .map(|fairshare| fairshare.measure)
+                .unwrap_or_default(),
         }
     }
 
@@ -217,9 +214,9 @@ impl<'p> WaitingJobs<'p> {
     fn set_keys(&mut self, first: usize) {
         for row in &mut self.rows[first..self.evaluated] {
             let queue = self.workload.jobs()[row.job as usize].queue;
-            row.key = Key::from(self.order.place(queue)) << 96
+            row.key = Key::from(at(&self.order.places, queue, 0)) << 96
                 | Key::from(double_key(row.value)) << 32
-                | Key::from(self.order.tie(row.job));
+                | Key::from(at(&self.order.ties, row.job, row.job));
         }
     }
 }
@@ -249,7 +246,7 @@ struct SimulatedOrder<'c> {
     waiting: &'c WaitingJobs<'c>,
     /// By entity; none if fair share does not order jobs.
     paths: SharePaths,
-    fairshare: Option<&'c Fairshare>,
+    measure: UsageMeasure,
 }
 
 impl SimulatedOrder<'_> {
@@ -265,8 +262,12 @@ impl SimulatedOrder<'_> {
 }
 
 impl JobOrder for SimulatedOrder<'_> {
-    fn queue(&self, job: u32) -> usize {
-        self.job(job).queue as usize
+    fn place(&self, job: u32) -> QueuePlace {
+        if self.waiting.order.chooses_queue_first {
+            self.waiting.place_of_queue(job)
+        } else {
+            (0, 0)
+        }
     }
 
     fn compare(&mut self, left: u32, right: u32) -> Ordering {
@@ -282,11 +283,8 @@ impl JobOrder for SimulatedOrder<'_> {
     }
 
     fn charge(&mut self, job: u32) -> bool {
-        let Some(fairshare) = self.fairshare else {
-            return false;
-        };
         let job = self.job(job);
-        let (entity, charge) = (job.entity as usize, fairshare.measure.requested(job));
+        let (entity, charge) = (job.entity as usize, self.measure.requested(job));
         self.paths.charge(entity, charge)
     }
 }
@@ -318,11 +316,6 @@ impl Input {
         };
         let logged = workload.input(name).map(Self::Logged);
         computed.or(logged).unwrap_or(Self::Zero)
-    }
-
-    /// Whether the input of a job changes while it waits.
-    fn changes(self) -> bool {
-        matches!(self, Self::Wait | Self::Age(_) | Self::Fairshare(_))
     }
 }
 
@@ -420,7 +413,9 @@ impl WaitingJobs<'_> {
         fairshare: Option<&mut Fairshare>,
         errors: &mut EvaluationErrors,
     ) -> Result<(), ColumnError> {
-        let is_dynamic = self.inputs.iter().any(|input| input.changes());
+        let mut inputs = self.inputs.iter();
+        let is_dynamic =
+            inputs.any(|input| matches!(input, Input::Wait | Input::Age(_) | Input::Fairshare(_)));
         let first = if is_dynamic { 0 } else { self.evaluated };
         let fairshare = fairshare.map(|fairshare| self.assessed(fairshare));
         let mut inputs = Vec::with_capacity(self.inputs.len());
@@ -463,14 +458,13 @@ impl WaitingJobs<'_> {
             } else {
                 0.0
             };
-            errors.add(rows[*row].job, error);
+            let kind = error.kind().description();
+            let (consequence, span) = (error.consequence(), Some(error.span()));
+            errors.note(rows[*row].job, kind, error, consequence, span);
         }
         let mut not_numbers = Vec::new();
         for (row, value) in rows.iter_mut().zip(values) {
-            row.value = match self.rules.precision {
-                ScorePrecision::Double => value,
-                precision => precision.round(value),
-            };
+            row.value = self.rules.precision.round(value);
             if row.value.is_nan() {
                 row.value = 0.0;
                 not_numbers.push(row.job);
@@ -478,7 +472,8 @@ impl WaitingJobs<'_> {
         }
         not_numbers.sort_unstable();
         for job in not_numbers {
-            errors.add_nan(job);
+            let message = &"the value is not a number (nan)";
+            errors.note(job, "not a number", message, Consequence::Zero, None);
         }
         self.evaluated = self.rows.len();
         self.set_keys(first);
@@ -521,7 +516,7 @@ impl WaitingJobs<'_> {
 /// The jobs for which the formula raised an error, at whatever time.
 #[derive(Debug, Clone, Default)]
 pub struct EvaluationErrors {
-    failed: Vec<bool>,
+    failed: HashSet<u32>,
     kinds: BTreeMap<&'static str, ErrorKind>,
 }
 
@@ -548,22 +543,12 @@ impl EvaluationErrors {
 
     /// Whether the formula raised an error for a job.
     pub fn has_failed(&self, job: usize) -> bool {
-        self.failed.get(job).copied().unwrap_or(false)
+        self.failed.contains(&(job as u32))
     }
 
     /// The errors by kind.
     pub fn kinds(&self) -> impl Iterator<Item = (&'static str, &ErrorKind)> + '_ {
         self.kinds.iter().map(|(name, kind)| (*name, kind))
-    }
-
-    fn add(&mut self, job: u32, error: &ScoreError) {
-        let kind = error.kind().description();
-        self.note(job, kind, error, error.consequence(), Some(error.span()));
-    }
-
-    fn add_nan(&mut self, job: u32) {
-        let message = &"the value is not a number (nan)";
-        self.note(job, "not a number", message, Consequence::Zero, None);
     }
 
     /// Notes an error of a job if it is its first one.
@@ -575,17 +560,13 @@ impl EvaluationErrors {
         consequence: Consequence,
         span: Option<Span>,
     ) {
-        let job = job as usize;
-        if self.failed.len() <= job {
-            self.failed.resize(job + 1, false);
-        }
-        if std::mem::replace(&mut self.failed[job], true) {
+        if !self.failed.insert(job) {
             return;
         }
         // the text of an error is made for the first job of its kind
         let kind = self.kinds.entry(kind).or_insert_with(|| ErrorKind {
             jobs: 0,
-            job,
+            job: job as usize,
             message: message.to_string(),
             consequence,
             span,

@@ -375,9 +375,7 @@ impl Workload {
     /// What a job has of each input that was taken from the logs.
     pub(crate) fn amounts(&self, job: &WorkloadJob) -> &[Amount] {
         let count = self.inputs.len();
-        self.amounts
-            .get(job.row as usize * count..(job.row as usize + 1) * count)
-            .unwrap_or(&[])
+        &self.amounts[job.row as usize * count..][..count]
     }
 
     /// Whether a job of the logs has an input, apart from those that every log has.
@@ -680,9 +678,7 @@ impl WorkloadBuilder {
                 is_set: false,
             });
         }
-        if builder.given.rules.anonymise {
-            builder.read.faults = Faults::without_texts();
-        }
+        builder.read.faults.hides_texts = builder.given.rules.anonymise;
         builder
     }
 
@@ -985,18 +981,11 @@ impl Workload {
     fn complete(&mut self, mentions: &Mentions) {
         let ids = &self.ids;
         let mut whole = HashSet::new();
-        let mut has_parts = false;
         for job in &mut self.jobs {
-            if !mentions.is_empty() && mentions.is_rerun(id_in(ids, job)) {
+            if mentions.is_rerun(id_in(ids, job)) {
                 // its wait contains its earlier executions
                 job.started = UNKNOWN;
             }
-            has_parts |= job.extent != Extent::Whole;
-        }
-        if !has_parts {
-            return;
-        }
-        for job in &self.jobs {
             if job.extent == Extent::Whole {
                 whole.insert(id_in(ids, job));
             }
