@@ -295,6 +295,7 @@ impl Answer for SweepAnswer<'_> {
     }
 
     /// Writes comma-separated values, a line for each run.
+    // the names are those of Python and the values numbers: no cell needs a guard
     fn write_as(&self, _format: Format, _cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
         let mut header = self.names.to_vec();
         header.push(NUMBERS);

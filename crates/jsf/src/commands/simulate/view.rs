@@ -250,6 +250,7 @@ fn change_warnings(answer: &SimulatedChangeAnswer<'_>) -> Vec<String> {
     {
         warnings.push(format!("warning {clause}"));
     }
+    // the old formula first, as in facts and findings
     for (formula, side) in sides.iter().rev() {
         for text in &side.simulated.warnings {
             if !answer.warnings.contains(text) {
