@@ -1,10 +1,13 @@
 //! The entries of JSON objects, without a tree: a value that is not of the expected type can be
-//! reported instead of ending the document. And how an object is written, key by key: [`object!`].
+//! reported instead of ending the document. And how an object is written, key by key: [`object!`];
+//! the bytes of a document as text; and its [`dates`].
 //!
 //! Internal to the workspace: the crates that other programs call are `job-sort-formula` and
 //! `jsf-site`.
 
 #![forbid(unsafe_code)]
+
+pub mod dates;
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -156,6 +159,11 @@ macro_rules! object {
 /// The bytes as text. A byte that is not UTF-8 becomes U+FFFD and its two hexadecimal digits, so
 /// that names that differ only in such bytes stay different.
 pub fn decode_utf8(bytes: &[u8]) -> Cow<'_, str> {
+    decode_with("\u{fffd}", bytes)
+}
+
+/// The bytes as text. A byte that is not UTF-8 becomes a mark and its two hexadecimal digits.
+pub fn decode_with<'b>(mark: &str, bytes: &'b [u8]) -> Cow<'b, str> {
     // Validating first is several times faster than searching for invalid bytes.
     if let Ok(text) = str::from_utf8(bytes) {
         return Cow::Borrowed(text);
@@ -165,7 +173,7 @@ pub fn decode_utf8(bytes: &[u8]) -> Cow<'_, str> {
         text.push_str(chunk.valid());
         for byte in chunk.invalid() {
             // writing to a string cannot fail
-            let _ = write!(text, "{}{byte:02x}", char::REPLACEMENT_CHARACTER);
+            let _ = write!(text, "{mark}{byte:02x}");
         }
     }
     Cow::Owned(text)

@@ -1,6 +1,7 @@
 //! Text as OpenPBS's daemons, written in C, read it: `fgets` chunks, lines, NUL-terminated strings,
 //! and numbers as `strtol`, `atoi` and `strtod` read them in the C locale.
 
+use jsf_json::decode_with;
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 
@@ -18,8 +19,6 @@ pub fn is_blank_or_comment(line: &[u8]) -> bool {
 /// A part of a file that one call of `fgets` returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineChunk<'a> {
-    /// Its offset in the file, in bytes.
-    pub offset: usize,
     /// The line of the file that it belongs to, from 1.
     pub line: usize,
     /// Its bytes up to the first NUL, without the newline.
@@ -39,7 +38,6 @@ pub fn fgets_chunks(file: &[u8], limit: usize) -> impl Iterator<Item = LineChunk
         let window = &unread[..unread.len().min(limit.max(1))];
         let body = window.split(|&byte| byte == b'\n').next()?;
         let chunk = LineChunk {
-            offset,
             line,
             text: c_string(body),
         };
@@ -51,14 +49,7 @@ pub fn fgets_chunks(file: &[u8], limit: usize) -> impl Iterator<Item = LineChunk
 
 /// Decodes a name. Bytes that are not UTF-8 become `\xNN`, so that distinct names stay distinct.
 pub fn name_text(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02x}"));
-        }
-    }
-    text
+    decode_with("\\x", bytes).into_owned()
 }
 
 /// The inverse of [`name_text`].
@@ -208,9 +199,9 @@ mod tests {
     fn a_long_line_has_several_chunks() {
         let file = [vec![b'x'; 300], b"\ny\n".to_vec()].concat();
         let lengths: Vec<_> = fgets_chunks(&file, 255)
-            .map(|chunk| (chunk.offset, chunk.line, chunk.text.len()))
+            .map(|chunk| (chunk.line, chunk.text.len()))
             .collect();
-        assert_eq!(lengths, [(0, 1, 255), (255, 1, 45), (301, 2, 1)]);
+        assert_eq!(lengths, [(1, 255), (1, 45), (2, 1)]);
     }
 
     #[test]

@@ -18,10 +18,11 @@ use job_sort_formula::jobs::{Exclusion, JobTable};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::{OnError, RowScorer, ScorePrecision, Scores, fairshare_number};
 use job_sort_formula::schema::FairshareInput;
+use jsf_json::dates::seconds_of_date_and_time;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::amounts::{NumberMode, logged, seconds_of_date_and_time};
+use crate::amounts::{NumberMode, logged};
 use crate::share_tree::PbsTree;
 
 /// The most differences that are listed; the others are counted.

@@ -1,6 +1,8 @@
 //! The times that Slurm's tools and files write: a moment ([`parse_time`]), a length of time
 //! ([`parse_minutes`]), and how long a job may run ([`TimeLimit`]).
 
+use jsf_json::dates::seconds_of_date_and_time;
+
 /// How long a job may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TimeLimit {
@@ -17,7 +19,8 @@ impl TimeLimit {
     /// Parses what Slurm's tools print, such as `1-00:00:00` or `UNLIMITED`.
     pub fn parse(text: &str) -> Self {
         match text {
-            "UNLIMITED" | "INFINITE" => Self::Unlimited,
+            // before 23.02, JSON has the greatest number
+            "UNLIMITED" | "INFINITE" | "4294967295" => Self::Unlimited,
             // `squeue` prints `30:00` for half an hour, where `slurm.conf` has minutes before seconds
             // too, and `1:00:00` for an hour
             _ => match parse_minutes(text).map(u32::try_from) {
@@ -32,14 +35,8 @@ impl TimeLimit {
 /// as `Unknown` and `N/A`.
 pub fn parse_time(text: &str) -> Option<i64> {
     let (date, time) = text.split_once('T')?;
-    let [year @ 1970..=9999, month @ 1..=12, day @ 1..=31] = three_numbers(date, '-')? else {
-        return None;
-    };
-    // a minute with a leap second has 61
-    let [hour @ 0..24, minute @ 0..60, second @ 0..=60] = three_numbers(time, ':')? else {
-        return None;
-    };
-    Some(days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+    let date = three_numbers(date, '-')?;
+    seconds_of_date_and_time(date, three_numbers(time, ':')?).filter(|seconds| *seconds >= 0)
 }
 
 fn three_numbers(text: &str, separator: char) -> Option<[i64; 3]> {
@@ -48,18 +45,6 @@ fn three_numbers(text: &str, separator: char) -> Option<[i64; 3]> {
         numbers.push(part.parse().ok()?);
     }
     numbers.try_into().ok()
-}
-
-/// The days from 1970-01-01 to a date of the Gregorian calendar, whose years are counted from March
-/// so that the leap day is the last one.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let leap_days = year / 4 - year / 100 + year / 400;
-    365 * year + leap_days + (153 * month + 2) / 5 + day - 1 - 719_468
 }
 
 /// The daemon's value for an infinite time, in minutes.

@@ -14,7 +14,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use crate::amounts::{DAY, FairshareEntity, day_of_year, seconds_of_date_and_time};
+use jsf_json::dates::seconds_of_date_and_time;
+
+use crate::amounts::{DAY, FairshareEntity, day_of_year};
 use crate::c_text::{
     c_string, is_blank_or_comment, leading_int, name_text, whole_double, whole_int,
 };
@@ -70,11 +72,7 @@ impl<T: Clone> ByTime<T> {
 }
 
 /// The times that a line applies to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Times {
-    prime: bool,
-    non_prime: bool,
-}
+type Times = ByTime<bool>;
 
 /// A key of `job_sort_key`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -291,7 +289,7 @@ impl SchedConfig {
             "strict_ordering" => return line.set_boolean(&mut self.strict_ordering),
             "backfill_prime" => return line.set_boolean(&mut self.backfill_prime),
             "preemptive_sched" => return line.set_boolean(&mut self.preemptive_sched),
-            "prime_spill" => set(&mut self.prime_spill, times, line.duration_or_none()?),
+            "prime_spill" => set(&mut self.prime_spill, times, line.duration()?),
             "prime_exempt_anytime_queues" => {
                 self.prime_exempt_anytime_queues = line.boolean();
                 return line.check_boolean();
@@ -328,7 +326,10 @@ impl SchedConfig {
             "preempt_queue_prio" => self.preempt_queue_prio = line.number()?,
             "resources" => self.checked_resources = list_of(value),
             "fairshare_usage_res" => self.fairshare_usage_res = value.to_owned(),
-            "fairshare_decay_time" => self.fairshare_decay_time = line.duration()?,
+            "fairshare_decay_time" => match line.duration()? {
+                0 => return Err(line.bad_value("it is more than 0 seconds")),
+                seconds => self.fairshare_decay_time = seconds,
+            },
             "fairshare_decay_factor" => self.fairshare_decay_factor = line.decay_factor()?,
             "fairshare_entity" => {
                 let expected = "it is `euser`, `egroup`, `Account_Name`, `queue` or `egroup:euser`";
@@ -501,18 +502,8 @@ impl Line<'_> {
         whole_int(self.value.as_bytes()).ok_or_else(|| self.bad_value("it is a whole number"))
     }
 
-    /// `HH:MM:SS`, `MM:SS` or seconds; more than 0. In seconds.
-    fn duration(&self) -> Result<u64, String> {
-        match self.seconds() {
-            None | Some(0) => {
-                Err(self.bad_value("it is a time, `HH:MM:SS`, of more than 0 seconds"))
-            }
-            Some(seconds) => Ok(seconds),
-        }
-    }
-
     /// `HH:MM:SS`, `MM:SS` or seconds, in seconds.
-    fn duration_or_none(&self) -> Result<u64, String> {
+    fn duration(&self) -> Result<u64, String> {
         let seconds = self.seconds();
         seconds.ok_or_else(|| self.bad_value("it is a time, `HH:MM:SS`"))
     }
