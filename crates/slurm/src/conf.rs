@@ -184,14 +184,6 @@ const KEYS: &[&str] = &[
     "PriorityWeightTRES",
 ];
 
-/// Those of [`KEYS`] that are interpreted after all others.
-const LAST_KEYS: [&str; 4] = [
-    "PriorityDecayHalfLife",
-    "PriorityUsageResetPeriod",
-    "PriorityCalcPeriod",
-    "FairShareDampeningFactor",
-];
-
 /// The beginning of the first line of `scontrol show config`.
 const SHOW_CONFIG: &str = "Configuration data as of";
 
@@ -316,8 +308,8 @@ impl Settings<'_> {
         for (index, setting) in split_settings(text).into_iter().enumerate() {
             match setting {
                 Ok((key, _)) if index == 0 && canonical_name(OBJECTS, key).is_some() => {
-                    let added = self.conf.objects.add_line(text, self.at.line);
-                    if let Err((key, value, expected)) = added {
+                    let wrong = self.conf.objects.add_line(text, self.at.line);
+                    if let Some((key, value, expected)) = wrong {
                         self.warn_of_bad_value(key, &value, expected);
                     }
                     return;
@@ -325,13 +317,8 @@ impl Settings<'_> {
                 Ok((key, value)) => self.set(key, value),
                 Err(rest) => {
                     let text = clipped(rest);
-                    let fault = if is_key(rest) {
-                        format!(
-                            "`{text}` has no value: a parse error, with which slurmctld does not start; remove the line"
-                        )
-                    } else {
-                        format!("`{text}` is not `Key=Value`; slurmctld does not start with it")
-                    };
+                    let fault =
+                        format!("`{text}` is not `Key=Value`; slurmctld does not start with it");
                     self.warn_of_start(&fault, "");
                 }
             }
@@ -369,16 +356,18 @@ impl Settings<'_> {
     fn interpret(&mut self) {
         self.conf.version = self.value("SLURM_VERSION");
         self.conf.cluster = self.value("ClusterName");
-        self.interpret_priority_type();
-        self.interpret_flags();
         let mut settings: Vec<_> = self.found.clone().into_iter().collect();
-        settings.sort_by_key(|(key, found)| {
-            (LAST_KEYS.iter().position(|last| last == key), found.at.line)
-        });
-        for (key, found) in settings {
-            if let Err(expected) = self.conf.set(key, &found.value) {
-                self.at = found.at;
-                self.warn_of_bad_value(key, &found.value, expected);
+        settings.sort_by_key(|(_, found)| found.at.line);
+        for (key, Found { value, at }) in settings {
+            self.at = at;
+            match key {
+                "PriorityType" => self.interpret_priority_type(&value),
+                "PriorityFlags" => self.interpret_flags(&value.to_ascii_uppercase()),
+                _ => {
+                    if let Err(expected) = self.conf.set(key, &value) {
+                        self.warn_of_bad_value(key, &value, expected);
+                    }
+                }
             }
         }
         let order = self.value("AccountingStorageTRES").unwrap_or_default();
@@ -405,17 +394,11 @@ impl Settings<'_> {
         }
     }
 
-    fn interpret_priority_type(&mut self) {
-        let Some(value) = self.interpreted("PriorityType") else {
-            return;
-        };
+    fn interpret_priority_type(&mut self, value: &str) {
         let plugin = value.to_ascii_lowercase();
         match plugin.strip_prefix("priority/").unwrap_or(&plugin) {
             "multifactor" => {}
-            "basic" => self.warn("under `priority/basic` jobs run in the order of submission; fair share has no effect",
-            ),
-            "multifactor2" => self.warn("`priority/multifactor2` was removed: it became `priority/multifactor` with `TICKET_BASED`, which was removed too",
-            ),
+            "basic" => self.warn("under `priority/basic` jobs run in the order of submission; fair share has no effect"),
             other => {
                 let plugin = clipped(other);
                 let text =
@@ -426,43 +409,31 @@ impl Settings<'_> {
         self.conf.priority_type = Some(plugin);
     }
 
-    /// Interprets `PriorityFlags`. The daemon searches the whole text for each flag, for
-    /// `DEPTH_OBLIVIOUS` first.
-    fn interpret_flags(&mut self) {
-        let Some(value) = self.interpreted("PriorityFlags") else {
-            return;
-        };
-        let text = value.to_ascii_uppercase();
+    /// Interprets `PriorityFlags`, in capitals. The daemon searches the whole text for each flag,
+    /// for `DEPTH_OBLIVIOUS` first.
+    fn interpret_flags(&mut self, text: &str) {
         let mut flags: Vec<&str> = text.split(',').map(str::trim).collect();
         flags.retain(|flag| !flag.is_empty());
         self.conf.sets_flags = !flags.is_empty();
-        let (policy, winner) = if text.contains("DEPTH_OBLIVIOUS") {
-            (ConfPolicy::DepthOblivious, "DEPTH_OBLIVIOUS")
+        self.conf.policy = if text.contains("DEPTH_OBLIVIOUS") {
+            ConfPolicy::DepthOblivious
         } else if text.contains("NO_FAIR_TREE") {
-            (ConfPolicy::Classic, "NO_FAIR_TREE")
+            ConfPolicy::Classic
         } else {
-            (ConfPolicy::FairTree, "")
+            ConfPolicy::FairTree
         };
-        self.conf.policy = policy;
-        if flags.contains(&"FAIR_TREE") {
-            let text = if winner.is_empty() {
-                "`FAIR_TREE` is not a flag since 19.05, when fair tree became the default"
-            } else {
-                &format!("`FAIR_TREE` contradicts `{winner}`, which takes precedence")
-            };
-            self.warn(text);
-        }
+        self.conf.priority.set_flags(text);
         for flag in flags {
             if flag == "TICKET_BASED" {
                 let text = format!(
                     "{}: `TICKET_BASED` was removed in 15.08 and is ignored: the policy is {}; \
                      for 14.11 and earlier ",
                     self.at,
-                    policy.name()
+                    self.conf.policy.name()
                 );
                 let needs = [Need::Policy("ticket-based")];
                 self.conf.warnings.push(Message::asking(text, needs));
-            } else if flag != "FAIR_TREE" && !FLAGS.contains(&flag) {
+            } else if !FLAGS.contains(&flag) {
                 let flag = clipped(flag);
                 let text = format!("`{flag}` is not a priority flag; slurmctld ignores it");
                 self.warn(&text);
@@ -613,7 +584,6 @@ impl PrioritySettings {
                     _ => return Err("`YES` or `NO`"),
                 }
             }
-            "PriorityFlags" => self.set_flags(&value.to_ascii_uppercase()),
             _ => {}
         }
         Ok(())
@@ -715,14 +685,6 @@ fn canonical_name(names: &[&'static str], name: &str) -> Option<&'static str> {
     names.find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Whether the text is a key and `=`, and nothing else.
-fn is_key(text: &str) -> bool {
-    match text.trim_end().strip_suffix('=') {
-        Some(key) => !key.trim().contains(|c: char| c.is_whitespace() || c == '='),
-        None => false,
-    }
-}
-
 /// The file that an `Include` names.
 fn include_target(line: &str) -> Option<&str> {
     let (word, rest) = line.split_once(|c: char| c.is_ascii_whitespace())?;
@@ -796,24 +758,20 @@ pub struct ConfObjects {
 }
 
 impl ConfObjects {
-    /// Adds the objects of a line. Those that are neither nodes nor partitions are not kept.
-    ///
-    /// # Errors
-    /// A value of another form than the one of its key: the key, the value, and what is expected.
+    /// Adds the objects of a line. Those that are neither nodes nor partitions are not kept. Returns
+    /// a value of another form than the one of its key: the key, the value, and what is expected.
     fn add_line(
         &mut self,
         text: &str,
         line: usize,
-    ) -> Result<(), (&'static str, String, &'static str)> {
+    ) -> Option<(&'static str, String, &'static str)> {
         let mut settings = split_settings(text).into_iter().flatten();
-        let Some((kind, names)) = settings.next() else {
-            return Ok(());
-        };
+        let (kind, names) = settings.next()?;
         let kind = kind.to_ascii_lowercase();
         let objects = match kind.as_str() {
             "nodename" => &mut self.nodes,
             "partitionname" => &mut self.partitions,
-            _ => return Ok(()),
+            _ => return None,
         };
         let mut record = self.defaults.get(&kind).cloned().unwrap_or_default();
         for (key, value) in settings {
@@ -826,14 +784,14 @@ impl ConfObjects {
         });
         if names.eq_ignore_ascii_case("DEFAULT") {
             self.defaults.insert(kind, record);
-            return wrong.map_or(Ok(()), Err);
+            return wrong;
         }
         for name in expand(names) {
             let mut object = record.clone();
             object.set(&kind, &name, line);
             objects.push(object);
         }
-        wrong.map_or(Ok(()), Err)
+        wrong
     }
 }
 

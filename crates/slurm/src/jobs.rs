@@ -4,13 +4,13 @@
 use std::collections::{HashMap, HashSet};
 
 use job_sort_formula::diagnostic::limit_each_kind;
-use jsf_json::clipped;
+use jsf_json::{JsonScalar, clipped, entries};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::printed::{
-    Form, Place, Record, Row, Table, accepted_nice, nice, parse_amount, processors, whole_records,
+    Form, Place, Record, Row, Table, nice, parse_amount, processors, whole_records,
 };
 use crate::times::{TimeLimit, parse_time};
 
@@ -179,7 +179,7 @@ fn array_task(array: &str, tasks: &str) -> String {
 
 /// The forms of values by the keys that `scontrol` has for them.
 const FORMS: [(&str, Form); 13] = [
-    ("Priority", Form::Priority),
+    ("Priority", Form::Count),
     ("Nice", Form::Nice),
     ("TimeLimit", Form::Limit),
     ("SubmitTime", Form::Time),
@@ -202,26 +202,33 @@ fn read_records(text: &str) -> SlurmJobs {
         ..SlurmJobs::default()
     };
     for record in records {
-        match record.get("JobState") {
-            Some(state) => {
-                let job = job_of_record(&record, state);
-                let of = format!("job `{}`", job.id);
-                read.warnings.extend(record.faults(&FORMS, &of));
-                read.jobs.push(job);
-            }
-            None => read.warnings.push(format!(
-                "line {}: the job is left out: it has no `JobState`",
-                record.line
-            )),
+        if record.get("JobState").is_some() {
+            read.add(&record);
+        } else {
+            let line = record.line;
+            let fault = format!("line {line}: the job is left out: it has no `JobState`");
+            read.warnings.push(fault);
         }
     }
     read
 }
 
-/// The job of a record, in a state.
-fn job_of_record(record: &Record, state: &str) -> SlurmJob {
+impl SlurmJobs {
+    /// Adds the job of a record, and what is said of values that have another form than their keys.
+    fn add(&mut self, record: &Record) {
+        let job = job_of_record(record);
+        let of = format!("job `{}`", job.id);
+        self.warnings.extend(record.faults(&FORMS, &of));
+        self.jobs.push(job);
+    }
+}
+
+fn job_of_record(record: &Record) -> SlurmJob {
     let text = |key| record.get(key).unwrap_or_default().to_owned();
-    let time = |key| record.get(key).and_then(parse_time);
+    // JSON has seconds since 1970, and 0 for none
+    let seconds = |key| record.number(key).filter(|seconds: &i64| *seconds > 0);
+    let time = |key| record.get(key).and_then(parse_time).or(seconds(key));
+    let state = text("JobState");
     // since 23.02 a pending job has `ReqTRES`, and a running one `AllocTRES` too
     let mut tres = record.get("TRES").or(record.get("ReqTRES"));
     if state != "PENDING" {
@@ -243,7 +250,9 @@ fn job_of_record(record: &Record, state: &str) -> SlurmJob {
         }
     }
     let mut task = record.get("ArrayTask").map(str::to_owned);
-    if let (Some(array), Some(tasks)) = (record.get("ArrayJobId"), record.get("ArrayTaskId")) {
+    if let (Some(array), Some(tasks)) = (record.get("ArrayJobId"), record.get("ArrayTaskId"))
+        && array != "0"
+    {
         task = Some(array_task(array, tasks));
     }
     SlurmJob {
@@ -256,7 +265,7 @@ fn job_of_record(record: &Record, state: &str) -> SlurmJob {
         account: text("Account"),
         partition: text("Partition"),
         qos: text("QOS"),
-        state: state.to_owned(),
+        state,
         reason: text("Reason"),
         priority: record.number("Priority"),
         nice: record.get("Nice").and_then(nice).unwrap_or(0),
@@ -305,20 +314,13 @@ fn read_table(text: &str) -> Result<SlurmJobs, String> {
     }
     let mut columns = Vec::new();
     for (name, key) in COLUMNS {
-        for index in table.columns(name) {
-            columns.push(Column { index, name, key });
-        }
+        columns.extend(table.columns(name).map(|index| (index, key)));
     }
+    let ids: Vec<usize> = table.columns("JOBID").collect();
     let mut read = SlurmJobs::default();
     for row in table.rows() {
         match row {
-            Ok(row) => {
-                let record = record(&columns, &row);
-                let state = record.get("JobState").unwrap_or_default();
-                let job = job_of_record(&record, state);
-                add_faults(&columns, &row, &job.id, &mut read.warnings);
-                read.jobs.push(job);
-            }
+            Ok(row) => read.add(&record(&columns, &ids, &row)),
             Err(fault) => read.warnings.push(format!("a job is left out{fault}")),
         }
     }
@@ -328,53 +330,25 @@ fn read_table(text: &str) -> Result<SlurmJobs, String> {
 
 /// A row as `scontrol` prints the job. `squeue` gives several columns the same name: of the ids one
 /// is that of the array's tasks, `PRIORITY` is also that of the priority divided by the largest one.
-fn record(columns: &[Column], row: &Row<'_>) -> Record {
+fn record(columns: &[(usize, &str)], ids: &[usize], row: &Row<'_>) -> Record {
     let (Place::Line(line) | Place::Entry(line)) = row.place;
     let mut record = Record::at(line);
-    let mut ids = Vec::new();
-    for column in columns {
-        if column.name == "JOBID" {
-            let id = row.cell(Some(column.index));
-            if id.contains('_') {
-                record.set_first("ArrayTask", id, line);
-            }
-            ids.push(id);
-        }
+    let mut ids: Vec<&str> = ids.iter().map(|id| row.cell(Some(*id))).collect();
+    if let Some(task) = ids.iter().find(|id| id.contains('_')) {
+        record.set("ArrayTask", task, line);
     }
     // the number alone is what the other commands call the job
     ids.sort_by_key(|id| id.parse::<i64>().is_err());
     for id in ids {
         record.set_first("JobId", id, line);
     }
-    for column in columns {
-        let cell = row.cell(Some(column.index));
-        if column.key != "Priority" || !cell.contains('.') {
-            record.set_first(column.key, cell, line);
+    for (index, key) in columns {
+        let cell = row.cell(Some(*index));
+        if *key != "Priority" || !cell.contains('.') {
+            record.set_first(key, cell, line);
         }
     }
     record
-}
-
-/// Adds what is said of the values of a job that have another form than their columns.
-fn add_faults(columns: &[Column], row: &Row<'_>, job: &str, faults: &mut Vec<String>) {
-    for column in columns {
-        let mut forms = FORMS.iter();
-        let form = forms.find(|(key, _)| *key == column.key);
-        let cell = row.cell(Some(column.index));
-        if let Some((_, form)) = form
-            && !matches!(cell, "" | "N/A" | "(null)")
-            && let Some(fault) = form.fault(column.name, &format!("job `{job}`"), cell)
-        {
-            faults.push(format!("{}: {fault}", row.place));
-        }
-    }
-}
-
-/// A column of a table that is read.
-struct Column {
-    index: usize,
-    name: &'static str,
-    key: &'static str,
 }
 
 /// What `squeue --json` prints. Numbers are plain before 23.02, and objects with `set`, `infinite` and
@@ -395,94 +369,34 @@ impl Document<'_> {
     }
 }
 
-#[derive(Deserialize)]
-struct RawJob {
-    job_id: u64,
-    user_name: Option<String>,
-    account: Option<String>,
-    partition: Option<String>,
-    qos: Option<String>,
-    job_state: Value,
-    state_reason: Option<String>,
-    #[serde(default)]
-    priority: Value,
-    #[serde(default)]
-    nice: Value,
-    #[serde(default)]
-    submit_time: Value,
-    #[serde(default)]
-    eligible_time: Value,
-    #[serde(default)]
-    accrue_time: Value,
-    #[serde(default)]
-    time_limit: Value,
-    #[serde(default)]
-    cpus: Value,
-    #[serde(default)]
-    node_count: Value,
-    #[serde(default)]
-    memory_per_node: Value,
-    #[serde(default)]
-    memory_per_cpu: Value,
-    tres_req_str: Option<String>,
-    tres_alloc_str: Option<String>,
-    cluster: Option<String>,
-    #[serde(default)]
-    array_job_id: Value,
-    #[serde(default)]
-    array_task_id: Value,
-    array_task_string: Option<String>,
-}
+/// The keys of a job with texts, each with the one that `scontrol` has for it.
+const TEXT_KEYS: [(&str, &str); 9] = [
+    ("user_name", "UserId"),
+    ("account", "Account"),
+    ("partition", "Partition"),
+    ("qos", "QOS"),
+    ("state_reason", "Reason"),
+    ("tres_req_str", "ReqTRES"),
+    ("tres_alloc_str", "AllocTRES"),
+    ("cluster", "Cluster"),
+    ("array_task_string", "ArrayTaskId"),
+];
 
-impl RawJob {
-    /// What is said of values that are not numbers, or that Slurm does not have.
-    fn faults(&self) -> Vec<String> {
-        let numbers = [
-            ("priority", &self.priority, Form::Count),
-            ("nice", &self.nice, Form::Nice),
-            ("submit_time", &self.submit_time, Form::Whole),
-            ("eligible_time", &self.eligible_time, Form::Whole),
-            ("accrue_time", &self.accrue_time, Form::Whole),
-            ("time_limit", &self.time_limit, Form::Count),
-            ("cpus", &self.cpus, Form::Count),
-        ];
-        let of = format!("job `{}`", self.job_id);
-        let mut faults = Vec::new();
-        for (key, value, form) in numbers {
-            if is_unset(value) {
-                continue;
-            }
-            let text = match number(value) {
-                Some(number) if form == Form::Nice => signed(number).to_string(),
-                _ => value.get("number").unwrap_or(value).to_string(),
-            };
-            faults.extend(form.fault(key, &of, &text));
-        }
-        faults
-    }
-
-    fn array_task(&self) -> Option<String> {
-        let array = positive(&self.array_job_id)?.to_string();
-        let tasks = match &self.array_task_string {
-            Some(tasks) if !tasks.is_empty() => tasks.clone(),
-            _ => number(&self.array_task_id)?.to_string(),
-        };
-        Some(array_task(&array, &tasks))
-    }
-
-    /// The memory that it asks for in MB, exactly.
-    fn memory(&self, tres: &TresAmounts) -> Option<f64> {
-        if let Some(of_node) = positive(&self.memory_per_node) {
-            let nodes = match tres.get("node") {
-                Some(nodes) => nodes,
-                None => number(&self.node_count)? as f64,
-            };
-            Some(of_node as f64 * nodes)
-        } else {
-            Some(positive(&self.memory_per_cpu)? as f64 * tres.get("cpu")?)
-        }
-    }
-}
+/// Those with numbers.
+const NUMBER_KEYS: [(&str, &str); 12] = [
+    ("job_id", "JobId"),
+    ("priority", "Priority"),
+    ("nice", "Nice"),
+    ("submit_time", "SubmitTime"),
+    ("eligible_time", "EligibleTime"),
+    ("accrue_time", "AccrueTime"),
+    ("time_limit", "TimeLimit"),
+    ("cpus", "NumCPUs"),
+    ("memory_per_node", "MinMemoryNode"),
+    ("memory_per_cpu", "MinMemoryCPU"),
+    ("array_job_id", "ArrayJobId"),
+    ("array_task_id", "ArrayTaskId"),
+];
 
 fn read_json(text: &str) -> Result<SlurmJobs, String> {
     let document: Document<'_> = serde_json::from_str(text)
@@ -492,11 +406,8 @@ fn read_json(text: &str) -> Result<SlurmJobs, String> {
         ..SlurmJobs::default()
     };
     for (index, raw) in document.jobs.into_iter().enumerate() {
-        match serde_json::from_str::<RawJob>(raw.get()) {
-            Ok(raw) => {
-                read.warnings.extend(raw.faults());
-                read.jobs.push(job_of_json(raw));
-            }
+        match record_of_json(raw.get()) {
+            Ok(record) => read.add(&record),
             Err(error) => {
                 let problem = format!("job {} is left out: {error}", index + 1);
                 read.warnings.push(problem);
@@ -506,89 +417,47 @@ fn read_json(text: &str) -> Result<SlurmJobs, String> {
     Ok(read)
 }
 
-fn job_of_json(raw: RawJob) -> SlurmJob {
-    let state = match &raw.job_state {
-        Value::Array(states) => states.first().and_then(Value::as_str),
-        state => state.as_str(),
-    };
-    let state = state.unwrap_or_default().to_owned();
-    let tres = match &raw.tres_alloc_str {
-        Some(allocated) if state != "PENDING" && !allocated.is_empty() => allocated,
-        _ => raw.tres_req_str.as_deref().unwrap_or_default(),
-    };
-    let mut tres = TresAmounts::parse(tres);
-    if let Some(megabytes) = raw.memory(&tres) {
-        tres.refine_memory(megabytes);
+/// A job as `scontrol` prints it.
+fn record_of_json(text: &str) -> Result<Record, String> {
+    let mut record = Record::default();
+    for (key, raw) in entries(text).map_err(|error| error.to_string())? {
+        let raw = raw.get();
+        if let Some((_, name)) = TEXT_KEYS.iter().find(|(known, _)| *known == key) {
+            match JsonScalar::from_text(raw) {
+                JsonScalar::String(text) => record.set_first(name, &text, 0),
+                JsonScalar::NULL => {}
+                other => return Err(format!("`{key}` is {}, expected a string", other.found())),
+            }
+        } else if let Some((_, name)) = NUMBER_KEYS.iter().find(|(known, _)| *known == key) {
+            if let Some(number) = number_text(raw) {
+                record.set_first(name, number, 0);
+            }
+        } else if key == "job_state" {
+            let states = serde_json::from_str::<Vec<String>>(raw).unwrap_or_default();
+            let state = serde_json::from_str(raw).ok().or(states.into_iter().next());
+            record.set("JobState", &state.unwrap_or_default(), 0);
+        }
     }
-    SlurmJob {
-        id: raw.job_id.to_string(),
-        array_task: raw.array_task(),
-        user: raw.user_name.unwrap_or_default(),
-        account: raw.account.unwrap_or_default(),
-        partition: raw.partition.unwrap_or_default(),
-        qos: raw.qos.unwrap_or_default(),
-        state,
-        reason: raw.state_reason.unwrap_or_default(),
-        priority: count(&raw.priority),
-        nice: number(&raw.nice)
-            .map(signed)
-            .and_then(accepted_nice)
-            .unwrap_or(0),
-        submitted: positive(&raw.submit_time),
-        eligible: positive(&raw.eligible_time),
-        accrues_from: positive(&raw.accrue_time),
-        time_limit: time_limit(&raw.time_limit),
-        cpus: count(&raw.cpus).unwrap_or(0),
-        tres,
-        cluster: raw.cluster.unwrap_or_default(),
+    match record.number::<u64>("JobId") {
+        Some(_) => Ok(record),
+        None => Err("it has no `job_id` that is a number".to_owned()),
     }
 }
 
-/// A number that is set and finite.
-fn number(value: &Value) -> Option<i64> {
-    if is_unset(value) {
-        return None;
-    }
-    value.get("number").unwrap_or(value).as_i64()
+/// A number since 23.02.
+#[derive(Deserialize)]
+struct Flagged<'t> {
+    set: bool,
+    infinite: bool,
+    #[serde(borrow)]
+    number: &'t RawValue,
 }
 
-fn count(value: &Value) -> Option<u32> {
-    u32::try_from(number(value)?).ok()
-}
-
-/// A number above 0, such as a time: 0 means that it is not set.
-fn positive(value: &Value) -> Option<i64> {
-    number(value).filter(|&number| number > 0)
-}
-
-/// Whether there is no number, or an infinite one.
-fn is_unset(value: &Value) -> bool {
-    value.is_null() || flag(value, "set") == Some(false) || is_infinite(value)
-}
-
-fn is_infinite(value: &Value) -> bool {
-    flag(value, "infinite") == Some(true)
-}
-
-fn flag(value: &Value, key: &str) -> Option<bool> {
-    value.get(key)?.as_bool()
-}
-
-/// Before 23.02 a negative number is printed as one of 32 bits without a sign.
-fn signed(number: i64) -> i64 {
-    let is_unsigned = (i64::from(i32::MAX) + 1..1 << 32).contains(&number);
-    if is_unsigned {
-        number - (1 << 32)
-    } else {
-        number
-    }
-}
-
-fn time_limit(value: &Value) -> TimeLimit {
-    match count(value) {
-        _ if is_infinite(value) => TimeLimit::Unlimited,
-        Some(u32::MAX) => TimeLimit::Unlimited,
-        Some(minutes) => TimeLimit::Minutes(minutes),
-        None => TimeLimit::OfPartition,
+/// The text of a number that is set, or the word for an infinite one.
+fn number_text(raw: &str) -> Option<&str> {
+    match serde_json::from_str(raw) {
+        Ok(Flagged { infinite: true, .. }) => Some("UNLIMITED"),
+        Ok(Flagged { set, number, .. }) => set.then(|| number.get()),
+        Err(_) => Some(raw).filter(|raw| *raw != "null"),
     }
 }

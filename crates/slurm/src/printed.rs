@@ -22,8 +22,6 @@ const MAX_NICE: i64 = 2_147_483_645;
 pub enum Form {
     Whole,
     Count,
-    /// A priority, also as a part of the largest one, which `squeue` prints under the same name.
-    Priority,
     Nice,
     Number,
     Processors,
@@ -39,14 +37,11 @@ impl Form {
         match self {
             Self::Whole => text.parse::<i64>().is_ok(),
             Self::Count => text.parse::<u32>().is_ok(),
-            Self::Priority => {
-                text.parse::<u32>().is_ok() || matches!(text.parse::<f64>(), Ok(0.0..=1.0))
-            }
             Self::Nice => nice(text).is_some(),
             Self::Number => text.parse::<f64>().is_ok_and(f64::is_finite),
             Self::Processors => processors(text).is_some(),
             // words such as `Unknown` mean that there is no value
-            Self::Time => !has_digit || parse_time(text).is_some(),
+            Self::Time => !has_digit || parse_time(text).is_some() || text.parse::<i64>().is_ok(),
             Self::Limit => !has_digit || TimeLimit::parse(text) != TimeLimit::OfPartition,
             Self::Memory => parse_amount(text, true).is_some(),
             Self::Amounts => TresAmounts::unreadable_part(text).is_none(),
@@ -56,9 +51,7 @@ impl Form {
     pub fn expected(self) -> &'static str {
         match self {
             Self::Whole => "a whole number",
-            Self::Count | Self::Priority | Self::Processors => {
-                "a whole number from 0 to 4294967295"
-            }
+            Self::Count | Self::Processors => "a whole number from 0 to 4294967295",
             Self::Nice => "a whole number from -2147483645 to 2147483645",
             Self::Number => "a number",
             Self::Time => "a time such as `2026-11-27T08:54:58`",
@@ -80,13 +73,13 @@ impl Form {
     }
 }
 
-/// `nice`, if Slurm accepts it.
+/// `nice`, if Slurm accepts it. Before 23.02 `squeue --json` prints a negative number as one of 32
+/// bits without a sign.
 pub fn nice(text: &str) -> Option<i64> {
-    accepted_nice(text.parse().ok()?)
-}
-
-/// A number, if Slurm accepts it as `nice`.
-pub fn accepted_nice(number: i64) -> Option<i64> {
+    let number = match text.parse().ok()? {
+        unsigned @ 0x8000_0000..0x1_0000_0000 => unsigned - 0x1_0000_0000,
+        number => number,
+    };
     (-MAX_NICE..=MAX_NICE).contains(&number).then_some(number)
 }
 
@@ -228,7 +221,11 @@ impl Record {
                 && !NONE.contains(&field.value.as_str())
                 && let Some(fault) = form.fault(key, of, &field.value)
             {
-                faults.push(format!("line {}: {fault}", field.line));
+                // JSON has no lines
+                faults.push(match field.line {
+                    0 => fault,
+                    line => format!("line {line}: {fault}"),
+                });
             }
         }
         faults
@@ -380,11 +377,12 @@ impl Display for Place {
 #[derive(Debug)]
 pub struct Table<'t> {
     text: &'t str,
+    header: &'t str,
     columns: Columns,
     names: Vec<String>,
     first_row: usize,
     /// The cluster of a line `CLUSTER: name` above the header.
-    pub cluster: Option<&'t str>,
+    cluster: Option<&'t str>,
 }
 
 #[derive(Debug)]
@@ -420,6 +418,8 @@ impl Columns {
 /// The place of a row, and its cells with their leading and trailing blanks.
 pub struct Row<'t> {
     pub place: Place,
+    /// The cluster of the last line `CLUSTER: name` above it.
+    pub cluster: Option<&'t str>,
     cells: Vec<Cow<'t, str>>,
 }
 
@@ -485,6 +485,7 @@ impl<'t> Table<'t> {
         }
         let table = Self {
             text,
+            header: line,
             columns,
             names,
             first_row: at + 1,
@@ -532,25 +533,44 @@ impl<'t> Table<'t> {
         matches!(self.columns, Columns::Fixed(_))
     }
 
-    /// The lines below the header, with their indices.
-    fn lines(&self) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
-        let lines = self.text.lines().enumerate().skip(self.first_row);
-        lines.filter(|(_, line)| is_content(line))
-    }
-
     /// The rows above the second line `CLUSTER: name`, if there is one. A row with another number
     /// of cells than the header is an error.
     pub fn rows<'s>(&'s self) -> impl Iterator<Item = Result<Row<'t>, String>> + 's {
-        self.lines()
-            .take_while(|(_, line)| cluster_line(line).is_none())
-            .map(move |(at, line)| self.row(Place::Line(at + 1), line))
+        let is_of_first = |row: &Row<'_>| row.cluster == self.cluster;
+        self.rows_of_clusters()
+            .take_while(move |row| row.as_ref().map_or(true, is_of_first))
     }
 
-    fn row(&self, place: Place, line: &'t str) -> Result<Row<'t>, String> {
+    /// The rows of all clusters; below each line `CLUSTER: name` the header is repeated.
+    pub fn rows_of_clusters<'s>(&'s self) -> impl Iterator<Item = Result<Row<'t>, String>> + 's {
+        let mut cluster = self.cluster;
+        let lines = self.text.lines().enumerate().skip(self.first_row);
+        lines.filter_map(move |(at, line)| {
+            if let Some(other) = cluster_line(line) {
+                cluster = Some(other);
+                return None;
+            }
+            if line == self.header || spans(line).is_some() || !is_content(line) {
+                return None;
+            }
+            Some(self.row(Place::Line(at + 1), cluster, line))
+        })
+    }
+
+    fn row(
+        &self,
+        place: Place,
+        cluster: Option<&'t str>,
+        line: &'t str,
+    ) -> Result<Row<'t>, String> {
         let cells = self.columns.cells(line);
         let (found, expected) = (cells.len(), self.names.len());
         if found == expected {
-            return Ok(Row { place, cells });
+            return Ok(Row {
+                place,
+                cluster,
+                cells,
+            });
         }
         let advice = if found > expected {
             ": is there a `|` in a name?"
@@ -560,24 +580,6 @@ impl<'t> Table<'t> {
         Err(place.fault(format_args!(
             "it has {found} cells, but the header has {expected}{advice}"
         )))
-    }
-
-    /// The place of the second line `CLUSTER: name`, if there is one, the cluster that it names, and
-    /// the number of rows below it.
-    pub fn other_clusters(&self) -> Option<(Place, &'t str, usize)> {
-        let mut found = None;
-        for (at, line) in self.lines() {
-            match (cluster_line(line), &mut found) {
-                (Some(cluster), None) => found = Some((Place::Line(at + 1), cluster, 0)),
-                (None, Some((_, _, rows)))
-                    if !line.trim_start().starts_with("Account") && spans(line).is_none() =>
-                {
-                    *rows += 1;
-                }
-                _ => {}
-            }
-        }
-        found
     }
 }
 
@@ -745,7 +747,6 @@ mod tests {
     fn a_value_of_another_form_is_named() {
         for (form, good, bad) in [
             (Form::Count, "4294967295", "1e30"),
-            (Form::Priority, "0.01333", "1.5"),
             (Form::Nice, "-2147483645", "-99999999999"),
             (Form::Processors, "4-8", "99999999999999999999"),
             (Form::Processors, "2K", "many"),

@@ -375,8 +375,6 @@ pub struct SprioRow {
     pub site: i64,
     /// Whether the priority was set directly (`scontrol update priority=`): all factors are 0.
     pub is_direct: bool,
-    /// The weighted age, a whole number.
-    pub age: Option<f64>,
     /// The age as a part of `PriorityMaxAge`, with seven decimals (`sprio -n`).
     pub age_factor: Option<f64>,
     /// What the long forms print of the job in each partition, whole numbers by their columns;
@@ -392,14 +390,19 @@ impl SprioRow {
         components.get(column).copied()
     }
 
+    /// The weighted age, a whole number.
+    fn age(&self) -> Option<f64> {
+        let mut rows = self.components.iter();
+        rows.find_map(|(_, components)| components.get("AGE").copied())
+    }
+
     /// Adds what a row of a table says of the job.
     fn add(&mut self, cells: &Cells<'_>) {
-        let age = cells.number("AGE");
         // only `sprio -n` prints a part of the largest priority, and parts as components
         if let Some(priority) = cells.get("PRIORITY")
             && priority.contains('.')
         {
-            self.age_factor = self.age_factor.or(age);
+            self.age_factor = self.age_factor.or(cells.number("AGE"));
             return;
         }
         let mut components = HashMap::new();
@@ -416,16 +419,15 @@ impl SprioRow {
         if cells.columns.contains(&"TRES") {
             components.insert("TRES", sum_of_points(cells.get("TRES").unwrap_or_default()));
         }
-        let partition = cells.get("PARTITION").unwrap_or_default().to_owned();
-        self.components.push((partition, components));
         // only the long forms have the site's factor, which a column of fixed width may cut
-        if (self.age.is_none() || cells.has_bars)
+        if (self.components.is_empty() || cells.has_bars)
             && let Some(site) = cells.number("SITE")
         {
             self.is_direct = cells.are_direct(site);
             self.site = if self.is_direct { 0 } else { site };
         }
-        self.age = self.age.or(age);
+        let partition = cells.get("PARTITION").unwrap_or_default().to_owned();
+        self.components.push((partition, components));
     }
 }
 
@@ -569,7 +571,7 @@ impl Sprio {
         settings: &PrioritySettings,
     ) -> Option<(i64, i64)> {
         let row = self.row(job)?;
-        let (factor, precision) = match (row.age_factor, row.age) {
+        let (factor, precision) = match (row.age_factor, row.age()) {
             // seven decimals are printed of a factor, and none of points
             (Some(factor), _) => (factor, 0.5e-7),
             (None, Some(age)) => {
@@ -681,7 +683,8 @@ impl Cluster {
     /// with the state `FUTURE`, count as `slurm.conf` has them.
     pub fn add_nodes(&mut self, name: &str, text: &str, conf: &SlurmConf) -> Vec<String> {
         let problems;
-        (self.node_records, problems) = checked_records(name, text, &NODES);
+        (self.node_records, problems) =
+            checked_records(name, text, ("node", "NodeName"), &NODE_FORMS);
         self.nodes = totals(&conf.objects.nodes, &self.node_records);
         problems
     }
@@ -690,7 +693,8 @@ impl Cluster {
     /// the nodes before, from which the exact memory of the partitions follows.
     pub fn add_partitions(&mut self, name: &str, text: &str) -> Vec<String> {
         self.partitions.clear();
-        let (records, problems) = checked_records(name, text, &PARTITIONS);
+        let (records, problems) =
+            checked_records(name, text, ("partition", "PartitionName"), &PARTITION_FORMS);
         self.add_partition_records(&records);
         problems
     }
@@ -891,45 +895,32 @@ fn read_priorities(
     (priorities, problems)
 }
 
-/// What the records of a kind begin with, what they describe, which command prints them, and the
-/// forms of their values.
-struct RecordKind<'a> {
-    first: &'a str,
-    what: &'a str,
-    command: &'a str,
-    forms: &'a [(&'a str, Form)],
-}
+const NODE_FORMS: [(&str, Form); 3] = [
+    ("CPUEfctv", Form::Count),
+    ("CPUTot", Form::Count),
+    ("RealMemory", Form::Number),
+];
+const PARTITION_FORMS: [(&str, Form); 4] = [
+    ("PriorityJobFactor", Form::Count),
+    ("PriorityTier", Form::Count),
+    ("MaxTime", Form::Limit),
+    ("TRES", Form::Amounts),
+];
 
-const NODES: RecordKind<'_> = RecordKind {
-    first: "NodeName",
-    what: "node",
-    command: "scontrol show node -a",
-    forms: &[
-        ("CPUEfctv", Form::Count),
-        ("CPUTot", Form::Count),
-        ("RealMemory", Form::Number),
-    ],
-};
-const PARTITIONS: RecordKind<'_> = RecordKind {
-    first: "PartitionName",
-    what: "partition",
-    command: "scontrol show partition -a",
-    forms: &[
-        ("PriorityJobFactor", Form::Count),
-        ("PriorityTier", Form::Count),
-        ("MaxTime", Form::Limit),
-        ("TRES", Form::Amounts),
-    ],
-};
-
-/// The records of a file that a command prints, and what is wrong with it.
-fn checked_records(name: &str, text: &str, kind: &RecordKind<'_>) -> (Vec<Record>, Vec<String>) {
-    let RecordKind { first, what, .. } = kind;
-    let (records, cut) = whole_records(text, first, what, kind.command);
+/// The records of a file that `scontrol show WHAT -a` prints, each of which begins with the key
+/// `first`, and what is wrong with it.
+fn checked_records(
+    name: &str,
+    text: &str,
+    (what, first): (&str, &str),
+    forms: &[(&str, Form)],
+) -> (Vec<Record>, Vec<String>) {
+    let command = format!("scontrol show {what} -a");
+    let (records, cut) = whole_records(text, first, what, &command);
     let mut problems = Vec::from_iter(cut);
     for record in &records {
         let of = format!("{what} `{}`", record.get(first).unwrap_or_default());
-        problems.extend(record.faults(kind.forms, &of));
+        problems.extend(record.faults(forms, &of));
     }
     for problem in &mut problems {
         *problem = format!("`{name}`: {problem}");

@@ -13,7 +13,6 @@ use job_sort_formula::fairshare::policy::stored_shares;
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeKind, Policy, PolicyRules, Release, ShareTree, Shares};
 use jsf_json::{clipped, decode_utf8, strip_byte_order_mark};
-use serde_json::value::RawValue;
 
 use crate::non_empty;
 use crate::printed::{Place, Table};
@@ -22,12 +21,10 @@ mod formats;
 #[cfg(test)]
 mod tests;
 
-/// The longest document that is read, in bytes.
-pub const MAX_BYTES: usize = 1 << 30;
 /// The most associations that are read.
 const MAX_ASSOCIATIONS: usize = 1_000_000;
 /// The longest name that is read, in bytes.
-pub const MAX_NAME: usize = 4096;
+const MAX_NAME: usize = 4096;
 
 const EXPECTED: &str = "`sshare -a -l` (with `-P` or not), `sshare --json`, a file of `sacctmgr dump` or for \
                         `sacctmgr load`, or `sacctmgr -P show assoc`, `flux account export-db --fairshare-emulate`, \
@@ -99,11 +96,11 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, String> {
 }
 
 fn read(bytes: &[u8]) -> Result<SlurmTree, String> {
-    if bytes.len() > MAX_BYTES {
-        return Err(format!(" is longer than {MAX_BYTES} bytes"));
-    }
     let text = decode_utf8(strip_byte_order_mark(bytes));
-    let format = TreeFormat::detect(&text)?;
+    let Some(format) = TreeFormat::detect(&text) else {
+        let first = clipped(first_line(&text));
+        return Err(unrecognised(format!("a text that begins with `{first}`")));
+    };
     let mut records = match format {
         TreeFormat::SshareJson => formats::read_sshare_json(&text)?,
         TreeFormat::Sshare => formats::read_table(&text, true)?,
@@ -121,69 +118,22 @@ fn read(bytes: &[u8]) -> Result<SlurmTree, String> {
 }
 
 impl TreeFormat {
-    fn detect(text: &str) -> Result<Self, String> {
-        let mut lines = text.lines();
-        let Some(first) =
-            lines.find(|line| !matches!(line.trim_start().chars().next(), None | Some('#')))
-        else {
-            return match text.trim() {
-                "" => Err(unrecognised("empty")),
-                _ => Err(unrecognised("nothing but comments")),
-            };
-        };
-        if let Some(found) = binary_format(text) {
-            return Err(unrecognised(found));
+    /// The format of a text, by how it begins.
+    fn detect(text: &str) -> Option<Self> {
+        if text.trim_start().starts_with('{') {
+            return Some(Self::SshareJson);
         }
-        match first.trim_start().as_bytes().first() {
-            Some(b'{') => Self::detect_json(text),
-            Some(b'[') if is_list(text) => Err(unrecognised("a JSON list")),
-            _ => Self::detect_lines(text, first),
-        }
-    }
-
-    fn detect_json(text: &str) -> Result<Self, String> {
-        let keys: HashMap<String, &RawValue> = serde_json::from_str(text).map_err(json_error)?;
-        if keys.contains_key("shares") {
-            return Ok(Self::SshareJson);
-        }
-        let found = if keys.contains_key("associations") {
-            "a JSON object with `associations`, as `sacctmgr --json show assoc` prints it"
-        } else if keys.contains_key("children") {
-            "a tree in native JSON"
-        } else {
-            "a JSON object without `shares`"
-        };
-        Err(unrecognised(found))
-    }
-
-    fn detect_lines(text: &str, first: &str) -> Result<Self, String> {
-        if text.contains('\r') && !text.contains('\n') {
-            let found =
-                "a text whose lines end with carriage returns only, which no tool of Slurm writes";
-            return Err(unrecognised(found));
-        }
-        let shown = clipped(first.trim_end());
         if let Some(table) = Table::parse(text) {
-            let Some(format) = Self::detect_table(&table) else {
-                return Err(unrecognised(format!("a table with the header `{shown}`")));
-            };
-            return Ok(format);
+            return Self::of_table(&table);
         }
-        if let Some((object, _)) = first.split_once('-')
-            && OBJECTS.contains(&object.trim().to_ascii_lowercase().as_str())
-        {
-            return Ok(Self::SacctmgrFile);
-        }
-        let looks_like_a_row = first.contains('|') || first.split_ascii_whitespace().count() > 3;
-        let found = if looks_like_a_row && first.trim_start().starts_with("root") {
-            "a table without its header line; print it without `-n`".to_owned()
-        } else {
-            format!("a text that begins with `{shown}`")
-        };
-        Err(unrecognised(found))
+        let (object, _) = first_line(text).split_once('-')?;
+        let object = object.trim().to_ascii_lowercase();
+        OBJECTS
+            .contains(&object.as_str())
+            .then_some(Self::SacctmgrFile)
     }
 
-    fn detect_table(table: &Table<'_>) -> Option<Self> {
+    fn of_table(table: &Table<'_>) -> Option<Self> {
         if !table.has("Account") {
             None
         } else if table.has("RawShares") {
@@ -198,43 +148,16 @@ impl TreeFormat {
     }
 }
 
+/// The first line that is neither blank nor a comment.
+fn first_line(text: &str) -> &str {
+    let mut lines = text.lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    first.unwrap_or_default()
+}
+
 /// The document seems to be something else.
 fn unrecognised(found: impl Display) -> String {
     format!(" is {found}, expected {EXPECTED}")
-}
-
-/// The error of malformed JSON, or of JSON with another structure.
-fn json_error(error: serde_json::Error) -> String {
-    let reason = error.to_string();
-    if error.is_data() {
-        unrecognised(format!("JSON of another structure ({reason})"))
-    } else {
-        format!(" is not valid JSON: {reason}")
-    }
-}
-
-fn is_list(text: &str) -> bool {
-    serde_json::from_str::<Vec<&RawValue>>(text).is_ok()
-}
-
-/// What the document is if it is not a text.
-fn binary_format(text: &str) -> Option<&'static str> {
-    // a UTF-16 byte order mark is not UTF-8
-    let is_utf16 = (text.starts_with("\u{fffd}ff\u{fffd}fe")
-        || text.starts_with("\u{fffd}fe\u{fffd}ff"))
-        && text.chars().take(8).any(|c| c == '\0');
-    if is_utf16 {
-        return Some("UTF-16, save it as UTF-8");
-    }
-    // control characters, or more than a few invalid bytes at the beginning
-    let mut invalid = 0;
-    for c in text.chars().take(512) {
-        invalid += usize::from(c == '\u{fffd}');
-        if invalid > 16 || c.is_control() && !c.is_whitespace() {
-            return Some("binary data");
-        }
-    }
-    None
 }
 
 const ROOT: &str = "root";
@@ -347,13 +270,9 @@ impl Records {
     /// Warns of the rows of other clusters.
     fn finish_clusters(&mut self) {
         self.cluster = self.cluster.take().and_then(non_empty);
-        if let Some((place, cluster, rows)) = self.other_clusters.take() {
-            self.warn_of_other_cluster(place, &cluster, rows);
-        }
-    }
-
-    /// Warns that rows, of which the first is in that place, are of other clusters than those read.
-    fn warn_of_other_cluster(&mut self, place: Place, cluster: &str, rows: usize) {
+        let Some((place, cluster, rows)) = self.other_clusters.take() else {
+            return;
+        };
         let read = self.cluster.as_deref().unwrap_or_default();
         let ignored = match rows {
             1 => format!("1 row of cluster `{cluster}` is ignored"),
@@ -382,10 +301,7 @@ impl Records {
             self.warn_of_cut_names();
         }
         let root = self.root()?;
-        if self.lacks_partitions {
-            self.number_partitions();
-        }
-        self.remove_duplicates(&root)?;
+        self.resolve_repeated(&root)?;
         self.put_parents_first(&root)?;
         if self.usage_known {
             self.subtract_members();
@@ -428,8 +344,7 @@ impl Records {
         if let Some(first) = cut.next() {
             let others = match cut.count() {
                 0 => String::new(),
-                1 => ", as was one other".to_owned(),
-                more => format!(", as were {more} others"),
+                more => format!(", as were {more} more"),
             };
             let text = format!(
                 "`{}` was cut at the width of its column{others}; with `-P`, `sshare` and `sacctmgr` print names in full",
@@ -461,49 +376,19 @@ impl Records {
         Ok(name)
     }
 
-    /// Numbers the rows of a user with several rows in one account: each is the user's association
-    /// with one partition. The document has no column for the partition, so the second row gets
-    /// `?2`, the third `?3`, and so on.
-    fn number_partitions(&mut self) {
-        let mut seen: HashMap<(String, String), (Place, u32)> = HashMap::new();
-        for row in &mut self.rows {
-            if row.is_account() || self.names_are_cut && row.name.ends_with('+') {
-                continue;
-            }
-            let account = row.parent.clone().unwrap_or_default();
-            let (first_place, times) = seen
-                .entry((account.clone(), row.name.clone()))
-                .or_insert((row.place, 0));
-            *times += 1;
-            if *times > 1 {
-                row.partition = format!("{UNNAMED_PARTITION}{times}");
-                let Record {
-                    place,
-                    name,
-                    partition,
-                    ..
-                } = row;
-                let text = format!(
-                    "{place}: `{name}` in `{account}` is on {first_place} already: a user has one association per \
-                     partition, and only `sshare -m` or a column `Partition` gives the partition; this association is \
-                     called `{name}:{partition}`"
-                );
-                self.warnings.push(text);
-            }
-        }
-    }
-
     /// Removes all rows of an association but the first: the daemon's database holds an association
-    /// once, and `sacctmgr load` ignores a second line.
-    fn remove_duplicates(&mut self, root: &str) -> Result<(), String> {
+    /// once, and `sacctmgr load` ignores a second line. In a document without partitions, each row of
+    /// a user in one account is the user's association with one partition: the second row gets the
+    /// partition `?2`, the third `?3`, and so on.
+    fn resolve_repeated(&mut self, root: &str) -> Result<(), String> {
         // by the account of a user, and the name; accounts are in no account
-        let mut first_places: HashMap<(Option<String>, String), Place> = HashMap::new();
+        let mut known: HashMap<(Option<String>, String), (Place, u32)> = HashMap::new();
         let implicit_root = self.rows.iter().all(|row| row.parent.is_some());
         if implicit_root && let Some(first) = self.rows.first() {
-            first_places.insert((None, root.to_owned()), first.place);
+            known.insert((None, root.to_owned()), (first.place, 1));
         }
         let mut kept = Vec::new();
-        for row in std::mem::take(&mut self.rows) {
+        for mut row in std::mem::take(&mut self.rows) {
             let parent = row.parent.clone().unwrap_or_default();
             let name = row.full_name();
             let key = if row.is_account() {
@@ -511,24 +396,33 @@ impl Records {
             } else {
                 (Some(parent.clone()), name.clone())
             };
-            let first_place = *first_places.entry(key).or_insert(row.place);
-            let is_root = implicit_root && row.is_account() && row.name == root;
-            if first_place == row.place && !is_root {
+            let (first_place, times) = known.entry(key).or_insert((row.place, 0));
+            *times += 1;
+            if *times == 1 {
                 kept.push(row);
                 continue;
             }
+            let place = row.place;
             if self.names_are_cut && (row.name.ends_with('+') || row.partition.ends_with('+')) {
                 let fault = format_args!(
                     "`{name}` was cut at the width of its column and is on {first_place} too; with `-P`, `sshare` and \
                      `sacctmgr` print names in full"
                 );
-                return Err(row.place.fault(fault));
+                return Err(place.fault(fault));
             }
-            let text = format!(
-                "{}: `{name}` in `{parent}` is on {first_place} already; this row is ignored",
-                row.place
-            );
-            self.duplicates.push(text);
+            let repeated = format!("{place}: `{name}` in `{parent}` is on {first_place} already");
+            if self.lacks_partitions && !row.is_account() {
+                row.partition = format!("{UNNAMED_PARTITION}{times}");
+                let own_name = row.full_name();
+                self.warnings.push(format!(
+                    "{repeated}: a user has one association per partition, and only `sshare -m` or a column `Partition` \
+                     gives the partition; this association is called `{own_name}`"
+                ));
+                kept.push(row);
+            } else {
+                self.duplicates
+                    .push(format!("{repeated}; this row is ignored"));
+            }
         }
         self.rows = kept;
         Ok(())

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::non_empty;
 use crate::printed::{Place, Row, Table, logical_lines};
-use crate::tree::{ROOT, Record, Records, invalid_usage, json_error, no_shares};
+use crate::tree::{ROOT, Record, Records, invalid_usage, no_shares, unrecognised};
 
 const SSHARE_ADVICE: &str = "print it with `sshare -a -l -P`";
 const SHOW_ASSOC_ADVICE: &str = "print it with `sacctmgr -P show assoc tree`";
@@ -45,7 +45,6 @@ pub fn read_table(text: &str, is_sshare: bool) -> Result<Records, String> {
         norm_shares = table.column("NormShares");
         fairshare = table.column("FairShare");
         records.usage_known = usage.is_some();
-        records.cluster = table.cluster.map(str::to_owned);
         if !records.usage_known {
             records.warn("there is no column `RawUsage`, so every usage is taken as 0");
         }
@@ -62,10 +61,16 @@ pub fn read_table(text: &str, is_sshare: bool) -> Result<Records, String> {
     } else {
         Parents::Unknown
     };
-    for row in table.rows() {
+    for row in table.rows_of_clusters() {
         let row = row?;
         let place = row.place;
-        if !is_sshare && records.is_of_other_cluster(place, row.cell(cluster)) {
+        let row_cluster = match row.cluster {
+            None if !is_sshare => Some(row.cell(cluster)),
+            above => above,
+        };
+        if let Some(row_cluster) = row_cluster
+            && records.is_of_other_cluster(place, row_cluster)
+        {
             continue;
         }
         let user = row.cell(user);
@@ -119,13 +124,7 @@ pub fn read_table(text: &str, is_sshare: bool) -> Result<Records, String> {
             fairshare: row.cell(fairshare).parse().ok(),
         })?;
     }
-    if !is_sshare {
-        records.finish_clusters();
-    } else if records.cluster.is_some()
-        && let Some((place, cluster, rows)) = table.other_clusters()
-    {
-        records.warn_of_other_cluster(place, cluster, rows);
-    }
+    records.finish_clusters();
     if matches!(parents, Parents::Unknown) {
         let mut rows = records.rows.iter();
         if rows.any(|row| row.kind == NodeKind::Group && row.parent.is_some()) {
@@ -403,7 +402,8 @@ fn unquoted(text: &str) -> String {
 
 /// Reads what `sshare -a --json` prints.
 pub fn read_sshare_json(text: &str) -> Result<Records, String> {
-    let document: SshareJsonDocument<'_> = serde_json::from_str(text).map_err(json_error)?;
+    let document: SshareJsonDocument<'_> = serde_json::from_str(text)
+        .map_err(|error| unrecognised(format!("JSON of another structure ({error})")))?;
     let mut records = Records::default();
     if let Some(meta) = document.meta
         && let Ok(meta) = serde_json::from_str::<Meta>(meta.get())

@@ -35,44 +35,33 @@ fn sshare(rows: &str) -> String {
 #[test]
 fn an_unknown_format_is_named() {
     for (text, start) in [
-        ("", "`t` is empty, expected `sshare -a -l`"),
-        (" \n\n", "`t` is empty"),
-        ("# only\n", "`t` is nothing but comments"),
+        (
+            "# only\n",
+            "`t` is a text that begins with ``, expected `sshare -a -l`",
+        ),
         (
             "hello world",
             "`t` is a text that begins with `hello world`",
         ),
         (
             "root|||1.000000|600|||\n a||40|1|2|||\n",
-            "`t` is a table without its header line; print it without `-n`",
+            "`t` is a text that begins with `root|||1.000000",
         ),
-        (
-            "root            1.0 600 1.0 0.5\n",
-            "`t` is a table without its header line",
-        ),
-        ("\u{1}\u{2}ELF", "`t` is binary data"),
-        ("[1]", "`t` is a JSON list"),
         (
             "[root@head ~]# sshare\n",
             "`t` is a text that begins with `[root@head ~]# sshare`",
         ),
         (
-            "Account|User\rroot|\r",
-            "`t` is a text whose lines end with carriage returns only",
-        ),
-        (
             "{\"shares\":[]}",
             "`t` is JSON of another structure (invalid length 0, expected an object with a list `shares`",
         ),
-        ("{\"jobs\":[]}", "`t` is a JSON object without `shares`"),
         (
             "{\"associations\":[]}",
-            "`t` is a JSON object with `associations`",
+            "`t` is JSON of another structure (missing field `shares`",
         ),
-        ("{\"children\":[]}", "`t` is a tree in native JSON"),
         (
             "{\"shares\":{\"shares\":[",
-            "`t` is not valid JSON: EOF while parsing",
+            "`t` is JSON of another structure (EOF while parsing",
         ),
         (
             "{\"shares\":{\"shares\":[]}}",
@@ -81,7 +70,7 @@ fn an_unknown_format_is_named() {
         (HEADER, "`t` contains no associations"),
         (
             "Account|User\nroot|\n",
-            "`t` is a table with the header `Account|User`",
+            "`t` is a text that begins with `Account|User`",
         ),
         (
             "Account|User|NormShares\nroot||1\n",
@@ -92,17 +81,6 @@ fn an_unknown_format_is_named() {
         let told = refused(text);
         assert!(told.starts_with(start), "{told} / {start}");
     }
-    let utf16: Vec<u8> = "\u{feff}Account|User\n"
-        .encode_utf16()
-        .flat_map(u16::to_le_bytes)
-        .collect();
-    let told = read_tree("t", &utf16)
-        .expect_err("another encoding")
-        .to_string();
-    assert!(
-        told.starts_with("`t` is UTF-16, save it as UTF-8"),
-        "{told}"
-    );
     let noise: Vec<u8> = (0..=255).cycle().take(4096).collect();
     assert!(read_tree("t", &noise).is_err());
 }
@@ -225,7 +203,7 @@ fn partitions_and_clusters_are_told_apart() {
         ["ann:gpu", "ann"]
     );
     let told = tree.warnings[0].to_string();
-    let expected = "line 6: 2 rows of other clusters are ignored, the first of cluster `two`: only cluster `one` is read";
+    let expected = "line 8: 2 rows of other clusters are ignored, the first of cluster `two`: only cluster `one` is read";
     assert_eq!(told, expected);
 }
 
