@@ -7,13 +7,14 @@
 use std::collections::BTreeMap;
 
 use jsf_json::JsonScalar;
-use jsf_openpbs::amounts::{ArrayIndices, Chunk, EntityAttributes, FairshareEntity, PlacedChunk};
+use jsf_openpbs::amounts::{
+    AmountSource, ArrayIndices, Chunk, EntityAttributes, FairshareEntity, PlacedChunk,
+};
 use jsf_openpbs::amounts::{Time, seconds_of_ctime, whole_amount};
 use jsf_openpbs::files::server::boolean;
 
-use crate::job_converter::{
-    JobConverter, JobKey, KnownName, ParsedJob, SpecialInput, integer, seconds,
-};
+use crate::attributes::{JobKey, KnownName, NameIndex, ParsedJob, SpecialInput, integer, seconds};
+use crate::options::ReadOptions;
 
 /// The jobs of a document as a scheduling cycle sees them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -95,27 +96,20 @@ pub struct QueuedJob {
     pub placed: Vec<PlacedChunk>,
 }
 
-/// The times of a job, as the document gives them.
-#[derive(Debug, Clone, Copy, Default)]
-struct JobTimes {
-    started: Option<Time>,
-    queued: Option<Time>,
-    eligible: Option<Time>,
-    estimated_start: Option<Time>,
-}
-
 impl CycleJobs {
     pub(super) fn new(read: Vec<CycleJob>, timestamp: Option<i64>) -> Self {
         let clock = Clock::new(&read, timestamp);
         let mut is_time_zone_known = true;
         let mut jobs = Vec::with_capacity(read.len());
-        for CycleJob { mut job, times } in read {
-            is_time_zone_known &= clock.is_known() || !matches!(times.started, Some(Time::Wall(_)));
-            job.stime = clock.utc_if_known(times.started);
-            job.qtime = clock.utc_if_known(times.queued);
-            job.etime = clock.utc_if_known(times.eligible);
-            job.estimated_start = clock.utc_if_known(times.estimated_start);
-            jobs.push(job);
+        for read in read {
+            is_time_zone_known &= clock.is_known() || !matches!(read.started, Some(Time::Wall(_)));
+            jobs.push(QueuedJob {
+                stime: clock.utc_if_known(read.started),
+                qtime: clock.utc_if_known(read.queued),
+                etime: clock.utc_if_known(read.eligible),
+                estimated_start: clock.utc_if_known(read.estimated_start),
+                ..read.job
+            });
         }
         Self {
             jobs,
@@ -130,38 +124,55 @@ impl CycleJobs {
 #[derive(Debug)]
 pub(super) struct CycleJob {
     job: QueuedJob,
-    times: JobTimes,
+    started: Option<Time>,
+    queued: Option<Time>,
+    eligible: Option<Time>,
+    estimated_start: Option<Time>,
 }
 
 impl CycleJob {
-    pub(super) fn new(job: &ParsedJob<'_>, converter: &JobConverter<'_>, entity: &str) -> Self {
-        let reader = AttributeReader { job, converter };
+    /// The job of an entity; `names` are those of its resources.
+    pub(super) fn new(
+        job: &ParsedJob<'_>,
+        entity: &str,
+        names: &[KnownName],
+        source: AmountSource,
+        options: &ReadOptions<'_>,
+    ) -> Self {
+        let reader = AttributeReader {
+            job,
+            names,
+            source,
+            options,
+        };
         let mut job = reader.job();
         job.entity = entity.into();
-        if job.user.is_empty() && converter.options.entity == FairshareEntity::User {
+        if job.user.is_empty() && options.entity == FairshareEntity::User {
             job.user = entity.into();
         }
-        let times = JobTimes {
+        Self {
+            job,
             started: reader.time("stime"),
             queued: reader.time("qtime"),
             eligible: reader.time("etime"),
             estimated_start: reader.time("estimated_start"),
-        };
-        Self { job, times }
+        }
     }
 }
 
 /// Reads the attributes of one job.
 struct AttributeReader<'r, 'd> {
     job: &'r ParsedJob<'d>,
-    converter: &'r JobConverter<'r>,
+    names: &'r [KnownName],
+    source: AmountSource,
+    options: &'r ReadOptions<'r>,
 }
 
 impl AttributeReader<'_, '_> {
     /// The job without its times and its entity.
     fn job(&self) -> QueuedJob {
         let job = self.job;
-        let (source, schema) = (self.converter.source, self.converter.options.schema);
+        let (source, schema) = (self.source, self.options.schema);
         let attributes = EntityAttributes {
             user: job.text(JobKey::User),
             submitter: job.text(JobKey::Owner),
@@ -224,9 +235,13 @@ impl AttributeReader<'_, '_> {
     }
 
     fn resource(&self, name: &str) -> Option<&str> {
-        let index = self.converter.known_name(name)?;
         let mut last_first = self.job.resources.iter().rev();
-        last_first.find(|(given, _)| *given == index)?.1.text()
+        let (_, scalar) = last_first.find(|(index, _)| *self.name(*index).name == *name)?;
+        scalar.text()
+    }
+
+    fn name(&self, index: NameIndex) -> &KnownName {
+        &self.names[index as usize]
     }
 
     fn special(&self, input: SpecialInput) -> Option<&JsonScalar<'_>> {
@@ -245,7 +260,7 @@ impl AttributeReader<'_, '_> {
     fn amounts(&self) -> BTreeMap<Box<str>, i64> {
         let mut amounts = BTreeMap::new();
         for &(index, ref scalar) in &self.job.inputs {
-            let name = &self.converter.name(index).name;
+            let name = &self.name(index).name;
             if SpecialInput::from_name(name).is_none()
                 && let Some(amount) = integer(scalar)
             {
@@ -253,9 +268,9 @@ impl AttributeReader<'_, '_> {
             }
         }
         for &(index, ref scalar) in &self.job.resources {
-            let KnownName { name, declared, .. } = self.converter.name(index);
+            let KnownName { name, declared, .. } = self.name(index);
             if let Some(text) = scalar.text()
-                && let Some(amount) = whole_amount(text, *declared, self.converter.source)
+                && let Some(amount) = whole_amount(text, *declared, self.source)
             {
                 amounts.insert(name.clone(), amount);
             }
@@ -266,7 +281,7 @@ impl AttributeReader<'_, '_> {
     fn texts(&self) -> Vec<(Box<str>, Box<str>)> {
         let mut texts = Vec::new();
         for &(index, ref scalar) in &self.job.resources {
-            let name = self.converter.name(index);
+            let name = self.name(index);
             let is_placement = matches!(
                 &*name.name,
                 "select" | "schedselect" | "place" | "exec_vnode"
@@ -343,9 +358,9 @@ const MAX_DISTANCE: i64 = 14 * 3600;
 impl Clock {
     pub(super) fn new(jobs: &[CycleJob], timestamp: Option<i64>) -> Self {
         let mut samples = Vec::new();
-        for CycleJob { job, times } in jobs {
+        for CycleJob { job, queued, .. } in jobs {
             // the server takes both when the job enters its queue
-            if let (Some(Time::Wall(queued)), Some(rank)) = (times.queued, job.queue_rank) {
+            if let (&Some(Time::Wall(queued)), Some(rank)) = (queued, job.queue_rank) {
                 let distance = queued - rank / 1_000_000;
                 let nearest = nearest_zone(distance);
                 if nearest.abs() <= MAX_DISTANCE && (distance - nearest).abs() <= 2 {
@@ -421,8 +436,8 @@ fn nearest_zone(distance: i64) -> i64 {
 /// The distance from UTC by the running jobs: what they have used is up to a few minutes old.
 fn sample_of_running(jobs: &[CycleJob], timestamp: i64) -> Option<(i64, i64)> {
     let mut latest = None;
-    for CycleJob { job, times } in jobs {
-        if let (Some(Time::Wall(started)), Some(used)) = (times.started, job.used_walltime) {
+    for CycleJob { job, started, .. } in jobs {
+        if let (&Some(Time::Wall(started)), Some(used)) = (started, job.used_walltime) {
             latest = latest.max(started.checked_add(used));
         }
     }
@@ -442,7 +457,6 @@ mod tests {
     use job_sort_formula::schema::Schema;
 
     use super::*;
-    use crate::reader::ReadOptions;
     use crate::{ParsedJobs, read_jobs};
 
     fn read_whole(document: &str) -> ParsedJobs {

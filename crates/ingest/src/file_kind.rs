@@ -4,7 +4,7 @@
 use jsf_json::{clipped, strip_byte_order_mark};
 use jsf_slurm::SlurmDocument;
 
-use crate::json_reader::{Next, ObjectKeys, Scanner};
+use crate::scanner::{Next, ObjectKeys, Scanner};
 
 /// How many lines that begin with `{` are searched for a job.
 const MAX_LINES: usize = 1000;
@@ -83,7 +83,7 @@ impl FileKind {
     /// What a file is that begins with these bytes.
     pub fn detect(head: &[u8]) -> Self {
         let head = strip_byte_order_mark(head);
-        if head.starts_with(b"PBS_MAG!") || is_first_version_of_usage(head) {
+        if head.starts_with(b"PBS_MAG!") {
             return Self::Usage;
         }
         if head.get(257..262) == Some(b"ustar") {
@@ -195,7 +195,7 @@ impl FileKind {
             Self::Log => "is a log, such as a daemon of PBS writes",
             Self::CommandError => "contains the error message of a command instead of its output",
             Self::Archive => "is an archive",
-            Self::Binary => "is binary data",
+            Self::Binary => "is binary data, or text in another encoding than UTF-8",
             Self::Json => "is another JSON document",
             Self::Text => "is another text",
         }
@@ -486,20 +486,6 @@ fn is_binary(head: &[u8]) -> bool {
         }
     }
     String::from_utf8_lossy(start).matches('\u{fffd}').count() > 16
-}
-
-/// Records of 24 bytes, each with a name that ends with NUL; the first version has no header.
-fn is_first_version_of_usage(bytes: &[u8]) -> bool {
-    for record in bytes.chunks_exact(24).take(8) {
-        let name = record.split(|&byte| byte == 0).next().unwrap_or_default();
-        let mut letters = name.iter();
-        if !(1..16).contains(&name.len())
-            || !letters.all(|byte| byte.is_ascii_alphanumeric() || b".-_: ".contains(byte))
-        {
-            return false;
-        }
-    }
-    bytes.len() >= 24
 }
 
 #[cfg(test)]

@@ -14,14 +14,20 @@
 
 #![forbid(unsafe_code)]
 
+mod attributes;
 mod cycle_jobs;
 mod file_kind;
 mod job_converter;
 mod json_reader;
 pub mod native_tree;
+mod options;
 mod qstat;
 mod reader;
+mod scanner;
+mod table_builder;
 
 pub use crate::cycle_jobs::{Clock, CycleJobs, QueuedJob};
 pub use crate::file_kind::FileKind;
-pub use crate::reader::{ParsedJobs, ReadError, ReadErrorKind, ReadOptions, read_jobs};
+pub use crate::options::{ReadError, ReadErrorKind, ReadOptions};
+pub use crate::reader::read_jobs;
+pub use crate::table_builder::ParsedJobs;

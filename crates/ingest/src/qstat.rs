@@ -20,120 +20,105 @@ use jsf_openpbs::submission::is_of_name;
 use jsf_words::counted;
 use serde::de::IgnoredAny;
 
-use crate::job_converter::{JobConverter, JobKey, MAX_PROBLEMS, ParsedJob, QSTAT_KEYS, integer};
-use crate::json_reader::{JsonReader, Scanner};
-use crate::reader::{ParsedJobs, ReadErrorKind, ReadOptions, TableBuilder, reason};
+use crate::attributes::{JobKey, MAX_PROBLEMS, ParsedJob, QSTAT_KEYS, integer};
+use crate::job_converter::JobConverter;
+use crate::json_reader::JsonReader;
+use crate::options::{ReadErrorKind, ReadOptions, reason};
+use crate::scanner::Scanner;
+use crate::table_builder::{ParsedJobs, TableBuilder};
 
-/// Reads the jobs of a `qstat -f` text. Unlike the JSON of qstat, the text has every digit of a
-/// large number.
+/// Reads the jobs of a `qstat -f` text, or of `qstat -f -F dsv` with any delimiter. Unlike the JSON of
+/// qstat, they have every digit of a large number.
 ///
-/// The lines may all be indented further, as in a mail, and other lines, such as a shell's prompt,
-/// may precede, follow and separate the jobs. A line that is indented further than an attribute, or
-/// begins with a tab, continues the value before it. A line with an error message of qstat has a
-/// note: jobs may be missing.
+/// The lines of a text may all be indented further, as in a mail, and other lines, such as a shell's
+/// prompt, may precede, follow and separate the jobs. A line that is indented further than an
+/// attribute, or begins with a tab, continues the value before it. In dsv every line that does not
+/// begin with `Job Id:` continues the job before it, since a value may contain line ends. A line with
+/// an error message of qstat has a note: jobs may be missing.
 ///
 /// The job in which the document ends is rejected, as in JSON that is cut off. qstat ends every
-/// line, and prints an empty one after each job.
+/// line, and in a text it prints an empty one after each job.
 ///
 /// # Errors
 /// There are too many jobs, or the document ends in the middle of one and the options are strict.
-pub fn read_qstat_text(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
-    let mut document = Document::new(text, options);
-    let mut job: Option<TextJob<'_>> = None;
-    let mut has_empty_lines = false;
+pub fn read_qstat_listing(
+    text: &str,
+    is_dsv: bool,
+    options: &ReadOptions<'_>,
+) -> Result<ParsedJobs, ReadErrorKind> {
+    let mut converter = JobConverter::new(options, AmountSource::Server);
+    converter.takes_nodes = true;
+    let mut builder = TableBuilder::new(options);
+    let mut notes = Vec::from_iter(error_messages(text));
     let (complete, cut) = complete_lines(text);
-    for line in complete.lines() {
-        let line = line.trim_end_matches('\r');
-        if let Some(id) = line.trim_start().strip_prefix(JOB_ID) {
-            if let Some(before) = job.replace(TextJob::new(id)) {
-                has_empty_lines |= before.is_ended_by_empty_line;
-                document.push(before);
-            }
-        } else if let Some(job) = &mut job {
-            job.read_line(line, &mut document.converter);
+    let mut jobs = text;
+    if is_start_of_a_job(cut) {
+        notes.push(CUT_OFF.to_owned());
+        jobs = complete;
+    }
+    let mut has_empty_lines = false;
+    let mut unended = None;
+    for text_of_job in split_jobs(jobs) {
+        let (lines, cut) = complete_lines(text_of_job);
+        let mut job = TextJob::default();
+        if is_dsv {
+            job.parsed = parse_dsv_job(text_of_job, &mut converter);
+        } else {
+            job.read_lines(text_of_job, lines, &mut converter);
         }
-    }
-    if let Some(id) = cut.trim_start().strip_prefix(JOB_ID)
-        && let Some(before) = job.replace(TextJob::new(id))
-    {
-        document.push(before);
-    }
-    if is_start_of_a_job(cut) && job.as_ref().is_none_or(|job| job.is_ended) {
-        document.notes.push(CUT_OFF.to_owned());
-    }
-    if let Some(job) = job {
+        let mut parsed = job.parsed;
         if !cut.is_empty() && !job.is_ended {
-            return document.reject_last_job(&job.parsed);
+            let id = clipped(parsed.id());
+            if options.strict {
+                return Err(ReadErrorKind::Other(format!(
+                    "ends in the middle of job `{id}`: it is cut off, write it again; if it is complete, add the line end that its \
+                     last line lacks"
+                )));
+            }
+            let reason =
+                "the document ends in the middle of the job, without a line end".to_owned();
+            let problem = Problem::Unreadable { reason };
+            let line = text.lines().count();
+            converter.output.report(Some(line), parsed.id(), problem);
+            notes.insert(0, CUT_OFF.to_owned());
+            unended = None;
+            break;
         }
-        if has_empty_lines && !job.is_ended {
-            let id = job.parsed.id();
-            document.notes.push(format!(
-                "no empty line follows the last job `{}`, as one follows the other jobs: if the document is cut off, \
-                 attributes of this job and all later jobs are missing",
-                clipped(id)
-            ));
-        }
-        document.push(job);
+        unended = (!job.is_ended).then(|| clipped(parsed.id()).into_owned());
+        has_empty_lines |= job.is_ended_by_empty_line;
+        converter.push(&mut parsed);
+        builder.take_many(&mut converter);
     }
-    document.finish()
+    if has_empty_lines && let Some(id) = unended {
+        notes.push(format!(
+            "no empty line follows the last job `{id}`, as one follows the other jobs: if the document is cut off, attributes \
+             of this job and all later jobs are missing"
+        ));
+    }
+    let mut read = builder.finish(converter.output)?;
+    read.notes.extend(notes);
+    Ok(read)
 }
 
-/// A document of text or dsv that is being read.
-struct Document<'a> {
-    text: &'a str,
-    options: &'a ReadOptions<'a>,
-    converter: JobConverter<'a>,
-    builder: TableBuilder<'a>,
-    notes: Vec<String>,
+/// The text of each job, with the lines that follow it.
+fn split_jobs(text: &str) -> Vec<&str> {
+    let mut starts = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim_start().starts_with(JOB_ID) {
+            starts.push(at);
+        }
+        at += line.len();
+    }
+    let ends = starts.iter().skip(1).chain([&at]);
+    let jobs = starts.iter().zip(ends);
+    jobs.map(|(start, end)| &text[*start..*end]).collect()
 }
 
-impl<'a> Document<'a> {
-    fn new(text: &'a str, options: &'a ReadOptions<'a>) -> Self {
-        let mut converter = JobConverter::new(options, AmountSource::Server);
-        converter.takes_nodes = true;
-        Self {
-            text,
-            options,
-            converter,
-            builder: TableBuilder::new(options),
-            notes: Vec::from_iter(error_messages(text)),
-        }
-    }
-
-    fn push(&mut self, mut job: TextJob<'_>) {
-        job.end_attribute();
-        self.push_parsed(job.parsed);
-    }
-
-    fn push_parsed(&mut self, mut job: ParsedJob<'_>) {
-        self.converter.push(&mut job);
-        self.builder.take_many(&mut self.converter);
-    }
-
-    /// Reports the last job, in whose middle the document ends, and returns the other jobs. An
-    /// error if the options are strict.
-    fn reject_last_job(mut self, job: &ParsedJob<'_>) -> Result<ParsedJobs, ReadErrorKind> {
-        let id = job.id();
-        if self.options.strict {
-            return Err(ReadErrorKind::Other(format!(
-                "ends in the middle of job `{}`: it is cut off, write it again; if it is complete, add the line end that its last \
-                 line lacks",
-                clipped(id)
-            )));
-        }
-        let reason = "the document ends in the middle of the job, without a line end".to_owned();
-        let problem = Problem::Unreadable { reason };
-        let line = self.text.lines().count();
-        self.converter.output.report(Some(line), id, problem);
-        self.notes.insert(0, CUT_OFF.to_owned());
-        self.finish()
-    }
-
-    fn finish(self) -> Result<ParsedJobs, ReadErrorKind> {
-        let mut read = self.builder.finish_with(self.converter.output)?;
-        read.notes.extend(self.notes);
-        Ok(read)
-    }
+/// The text behind `Job Id:`.
+fn after_job_id(text: &str) -> &str {
+    let text = text.trim_start();
+    text.strip_prefix(JOB_ID).unwrap_or(text)
 }
 
 /// The note on the error messages of qstat among its output: where the first one is, and how many
@@ -181,10 +166,14 @@ struct TextJob<'d> {
 }
 
 impl<'d> TextJob<'d> {
-    fn new(id: &'d str) -> Self {
-        let mut job = Self::default();
-        job.parsed.set_id(id.trim().into());
-        job
+    /// Reads the lines that are whole, the first of which has the id.
+    fn read_lines(&mut self, text: &'d str, whole: &'d str, converter: &mut JobConverter<'_>) {
+        let first = text.lines().next().unwrap_or_default();
+        self.parsed.set_id(after_job_id(first).trim().into());
+        for line in whole.lines().skip(1) {
+            self.read_line(line.trim_end_matches('\r'), converter);
+        }
+        self.end_attribute();
     }
 
     fn read_line(&mut self, line: &'d str, converter: &mut JobConverter<'_>) {
@@ -231,49 +220,8 @@ fn split_attribute(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Reads the jobs of `qstat -f -F dsv`, with any delimiter. A line that does not begin with
-/// `Job Id:` continues the job before it, since a value may contain line ends. One with an error
-/// message of qstat has a note.
-///
-/// The job in which the document ends is rejected, as in JSON that is cut off: qstat ends every
-/// line.
-///
-/// # Errors
-/// There are too many jobs, or the document ends in the middle of one and the options are strict.
-pub fn read_qstat_dsv(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
-    let mut document = Document::new(text, options);
-    let (complete, cut) = complete_lines(text);
-    let mut rest = text;
-    if is_start_of_a_job(cut) {
-        rest = complete;
-    }
-    while let Some(start) = find_job(rest) {
-        let job = &rest[start + JOB_ID.len()..];
-        let end = job.find("\nJob Id:").unwrap_or(job.len());
-        let parsed = parse_dsv_job(&job[..end], &mut document.converter);
-        rest = &job[end..];
-        if rest.is_empty() && !job.ends_with('\n') {
-            return document.reject_last_job(&parsed);
-        }
-        document.push_parsed(parsed);
-    }
-    if is_start_of_a_job(cut) {
-        document.notes.push(CUT_OFF.to_owned());
-    }
-    document.finish()
-}
-
-/// Where the next line begins that begins with a job id.
-fn find_job(text: &str) -> Option<usize> {
-    if text.starts_with(JOB_ID) {
-        return Some(0);
-    }
-    Some(text.find("\nJob Id:")? + 1)
-}
-
 fn parse_dsv_job<'d>(text: &'d str, converter: &mut JobConverter<'_>) -> ParsedJob<'d> {
-    let text = text.trim_end_matches(['\n', '\r']);
-    let text = text.trim_start();
+    let text = after_job_id(text.trim_end_matches(['\n', '\r'])).trim_start();
     let id_length = text
         .find(|c| !(is_of_name(c) || matches!(c, '[' | ']')))
         .unwrap_or(text.len());
@@ -358,7 +306,7 @@ pub fn read_damaged_qstat_json(
         had_comma: None,
         is_closed: true,
         foreign: ForeignLines::default(),
-        notes: vec![note(error)],
+        notes: vec![format!("it {error}; each line is read by itself")],
     };
     for (index, line) in text.lines().enumerate() {
         recovery.number = index + 1;
@@ -494,14 +442,11 @@ fn indent(line: &str) -> usize {
 struct OpenJob<'d> {
     /// The number of its first line.
     line: usize,
-    /// Empty if it is not known.
-    id: &'d str,
-    /// The entries that can be read, as JSON.
-    entries: String,
+    /// What can be read; the id is empty if it is not known.
+    parsed: ParsedJob<'d>,
     /// The object inside the job that is being read.
     list: Option<&'d str>,
     has_attributes: bool,
-    has_user: bool,
     /// Whether `Job_Owner` was dropped.
     has_lost_owner: bool,
     /// What was repaired or dropped, and on which lines.
@@ -523,23 +468,6 @@ impl<'d> OpenJob<'d> {
         let reason = reason.to_owned();
         let problem = Problem::Unreadable { reason };
         self.rejected.get_or_insert((line, problem));
-    }
-
-    /// Adds an entry. No key that is read has an escape or a control character.
-    fn push(&mut self, key: &str, value: &str) {
-        if key.contains(|c: char| c == '\\' || c.is_control()) {
-            return;
-        }
-        if !self.entries.is_empty() && !self.entries.ends_with('{') {
-            self.entries.push(',');
-        }
-        self.entries += &format!("\"{key}\":{value}");
-    }
-
-    fn close_list(&mut self) {
-        if self.list.take().is_some() {
-            self.entries.push('}');
-        }
     }
 }
 
@@ -672,18 +600,16 @@ impl<'d> Recovery<'d, '_> {
                     job.is_ended_by_document = false;
                     if job.list.is_none() {
                         job.list = Some(key);
-                        job.push(key, "{");
+                        let meaning = self.reader.converter.job_key(key);
+                        if meaning == JobKey::Resources {
+                            job.parsed.set(meaning, key, JsonScalar::OBJECT);
+                        }
                     }
                 }
             }
             _ if is_id && value.starts_with('{') => {
                 self.start_job(key);
-                if let Some(job) = &mut self.job {
-                    job.has_attributes = true;
-                    let inside = value.strip_prefix('{').unwrap_or(value);
-                    let inside = inside.strip_suffix('}').unwrap_or(inside);
-                    inside.clone_into(&mut job.entries);
-                }
+                self.read_whole_job(value);
                 self.end_job();
             }
             _ if is_id && is_at_job_level => {
@@ -691,6 +617,17 @@ impl<'d> Recovery<'d, '_> {
                 self.record_repair("`{` is missing after the job id");
             }
             _ => self.read_attribute(key, value),
+        }
+    }
+
+    /// Reads a job of which one line has all attributes.
+    fn read_whole_job(&mut self, text: &'d str) {
+        let Some(job) = &mut self.job else { return };
+        job.has_attributes = true;
+        let mut scanner = Scanner::new(text);
+        let read = self.reader.read_job(&mut scanner, &mut job.parsed);
+        if read.is_none() || !scanner.is_at_end() {
+            job.reject(self.number, "the job on this line is not valid JSON");
         }
     }
 
@@ -721,11 +658,12 @@ impl<'d> Recovery<'d, '_> {
     /// Starts a job, whose id is empty if it is not known.
     fn start_job(&mut self, id: &'d str) {
         self.finish_job();
-        self.job = Some(OpenJob {
+        let mut job = OpenJob {
             line: self.number,
-            id,
             ..OpenJob::default()
-        });
+        };
+        job.parsed.set_id(id.into());
+        self.job = Some(job);
     }
 
     /// An attribute after the end of a job starts one whose id is not known.
@@ -750,9 +688,8 @@ impl<'d> Recovery<'d, '_> {
 
     fn end_unclosed_list(&mut self) {
         if let Some(job) = &mut self.job
-            && let Some(list) = job.list
+            && let Some(list) = job.list.take()
         {
-            job.close_list();
             let list = clipped(list);
             self.record_repair(&format!("the `}}` of `{list}` is missing before this line"));
         }
@@ -767,13 +704,13 @@ impl<'d> Recovery<'d, '_> {
         };
         match level {
             Some(Level::List) => {}
-            Some(Level::Attribute) => job.close_list(),
+            Some(Level::Attribute) => job.list = None,
             Some(Level::Document) => job.is_ended_by_document = true,
             Some(Level::Job) => {
                 self.end_unclosed_list();
                 self.end_job();
             }
-            _ if job.list.is_some() => job.close_list(),
+            _ if job.list.is_some() => job.list = None,
             _ => self.end_job(),
         }
     }
@@ -784,34 +721,24 @@ impl<'d> Recovery<'d, '_> {
             return;
         };
         self.is_closed = false;
-        job.close_list();
         if !job.has_attributes {
             job.reject(job.line, "the job has no attributes");
         }
-        if job.has_lost_owner && !job.has_user {
+        if job.has_lost_owner && job.parsed.text(JobKey::User).is_empty() {
             let problem = Problem::DamagedInput {
                 attribute: "Job_Owner".to_owned(),
                 reason: "no `euser` replaces it".to_owned(),
             };
             job.rejected.get_or_insert((job.line, problem));
         }
-        let output = &mut self.reader.converter.output;
+        let converter = &mut self.reader.converter;
+        let id = job.parsed.id();
         for (line, problem) in job.repairs {
-            output.report(Some(line), job.id, problem);
+            converter.output.report(Some(line), id, problem);
         }
-        if let Some((line, problem)) = job.rejected {
-            return output.report(Some(line), job.id, problem);
-        }
-        let text = format!("{}:{{{}}}", serde_json::Value::from(job.id), job.entries);
-        let mut scanner = Scanner::new(&text);
-        let read = self
-            .reader
-            .read_entry(&mut scanner, &mut ParsedJob::default());
-        if read.is_none() || !scanner.is_at_end() {
-            let reason = "the job on this line is not valid JSON".to_owned();
-            let problem = Problem::Unreadable { reason };
-            let output = &mut self.reader.converter.output;
-            output.report(Some(job.line), job.id, problem);
+        match job.rejected {
+            Some((line, problem)) => converter.output.report(Some(line), id, problem),
+            None => converter.push(&mut job.parsed),
         }
     }
 
@@ -839,6 +766,8 @@ impl<'d> Recovery<'d, '_> {
         job.is_ended_by_document = false;
         let converter = &mut self.reader.converter;
         let meaning = match job.list {
+            // no key that is read has an escape or a control character
+            _ if key.contains(|c: char| c == '\\' || c.is_control()) => JobKey::Unused,
             None => converter.job_key(key),
             Some(RESOURCE_LIST) => converter.resource_key(key),
             Some(list) => converter.listed_key(list, key),
@@ -851,10 +780,20 @@ impl<'d> Recovery<'d, '_> {
                     value.starts_with('"') && (value.len() == 1 || !ends_string(value));
                 return self.drop_attribute(key, meaning, reason_in_words(&error));
             }
-            Ok(_) => job.push(key, value),
+            Ok(_) if job.list.is_some() => {
+                job.parsed.set(meaning, key, JsonScalar::from_text(value));
+            }
+            // it is valid, so that it is read
+            Ok(_) => {
+                let scanner = &mut Scanner::new(value);
+                let _ = self
+                    .reader
+                    .read_value(meaning, key, scanner, &mut job.parsed);
+            }
             // qstat takes a name that looks like one for a number
             Err(_) => {
-                job.push(key, &format!("\"{value}\""));
+                job.parsed
+                    .set(meaning, key, JsonScalar::String(value.into()));
                 let what = format!(
                     "`{}` is {} without quotes, and is read as text",
                     clipped(key),
@@ -863,7 +802,6 @@ impl<'d> Recovery<'d, '_> {
                 job.push_repair(self.number, Problem::Repaired { what });
             }
         }
-        job.has_user |= meaning == JobKey::User && value != "\"\"" && value != "null";
     }
 
     fn drop_attribute(&mut self, key: &str, meaning: JobKey, reason: String) {
@@ -944,7 +882,7 @@ impl<'d> Recovery<'d, '_> {
         self.notes.extend(self.foreign.note());
         Ok(ParsedJobs {
             notes: self.notes,
-            ..self.builder.finish_with(self.reader.converter.output)?
+            ..self.builder.finish(self.reader.converter.output)?
         })
     }
 }
@@ -953,20 +891,6 @@ impl<'d> Recovery<'d, '_> {
 const CUT_OFF: &str = "the document is cut off: the jobs after its end are missing, and ranks are not those of the queue";
 
 const RESOURCE_LIST: &str = "Resource_List";
-
-fn note(error: &ReadErrorKind) -> String {
-    match error {
-        ReadErrorKind::Json {
-            line,
-            column,
-            reason,
-            ..
-        } => format!(
-            "the JSON is damaged at line {line}, column {column} ({reason}); each line is read by itself"
-        ),
-        ReadErrorKind::Other(found) => format!("it {found}; each line is read by itself"),
-    }
-}
 
 /// Why a value is not valid JSON, in plain words.
 fn reason_in_words(error: &serde_json::Error) -> String {

@@ -3,7 +3,7 @@
 use job_sort_formula::jobs::Exclusion;
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::{InputType, Schema};
-use jsf_ingest::{ParsedJobs, ReadError, ReadErrorKind, ReadOptions, read_jobs};
+use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs};
 use jsf_openpbs::amounts::FairshareEntity;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
@@ -111,13 +111,8 @@ fn a_document_that_is_cut_off() {
         message.ends_with("the document is cut off, write it again"),
         "{message}"
     );
-    let Err(ReadErrorKind::Json {
-        byte, jobs_before, ..
-    }) = read_with(text.as_bytes(), true).map_err(|error| error.kind)
-    else {
-        panic!()
-    };
-    assert_eq!((byte, jobs_before), (text.len() - 1, 1));
+    let byte = format!("(byte {})", text.len() - 1);
+    assert!(message.contains(&byte), "{message}");
 }
 
 #[test]
@@ -259,7 +254,7 @@ fn a_key_that_is_given_again_is_reported_and_refused_if_strict() {
             problems(&read).iter().map(|found| found.trim_start_matches("line 1, ").to_owned()).collect();
         assert_eq!((found, seen(&read, "ncpus", 0)), (expected, "2".to_owned()), "{document}");
         let refused = read_with(document.as_bytes(), true).expect_err(&document).to_string();
-        assert!(refused.contains("is ambiguous: job `2` has `"), "{refused}");
+        assert!(refused.contains("is ambiguous or damaged: "), "{refused}");
     }
     for document in [
         r#"{"Jobs":{"1":{"Resource_List":{"ncpus":1}}},"jobs":[]}"#,
