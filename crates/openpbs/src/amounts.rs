@@ -18,6 +18,7 @@ use std::fmt;
 
 use job_sort_formula::python::{MAX_EXACT_FLOAT, MAX_EXACT_INT, Value};
 use job_sort_formula::schema::{InputType, Schema};
+use jsf_json::dates::{days_since_1970, seconds_of_date_and_time};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use serde::{Deserialize, Serialize};
@@ -146,6 +147,12 @@ fn to_double(amount: &Value) -> f64 {
 /// assert!(number("inf").is_none());
 /// ```
 pub fn number(text: &str) -> Option<Value> {
+    // most numbers are small
+    if text.len() <= 20
+        && let Ok(small) = text.parse()
+    {
+        return Some(Value::Int(small));
+    }
     let mut bytes = text.bytes();
     if text.len() > MAX_DIGITS
         || !bytes.all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
@@ -155,9 +162,6 @@ pub fn number(text: &str) -> Option<Value> {
     if text.contains(['.', 'e', 'E']) {
         let float: f64 = text.parse().ok()?;
         return float.is_finite().then_some(Value::Float(float));
-    }
-    if let Ok(small) = text.parse() {
-        return Some(Value::Int(small));
     }
     Some(Value::int(text.parse::<BigInt>().ok()?))
 }
@@ -227,20 +231,18 @@ const TERA: f64 = 1024.0 * GIGA;
 /// ```
 pub fn kilobytes(text: &str) -> Option<f64> {
     let (amount, unit) = split_unit(text)?;
-    let factor = match unit.to_ascii_lowercase().as_str() {
+    let unit = unit.to_ascii_lowercase();
+    let factor = match unit.as_str() {
         "" | "b" => return Some((amount / 1024.0).ceil()),
         "w" => return Some(amount),
-        "kb" => 1.0,
-        "mb" => MEGA,
-        "gb" => GIGA,
-        "tb" => TERA,
-        "kw" => WORD,
-        "mw" => MEGA * WORD,
-        "gw" => GIGA * WORD,
-        "tw" => TERA * WORD,
+        "kb" | "kw" => 1.0,
+        "mb" | "mw" => MEGA,
+        "gb" | "gw" => GIGA,
+        "tb" | "tw" => TERA,
         _ => return None,
     };
-    Some(amount * factor)
+    let bytes = if unit.ends_with('w') { WORD } else { 1.0 };
+    Some(amount * (factor * bytes))
 }
 
 /// Whether a text is a size with a unit: digits, then one of the units, including `pb`.
@@ -403,28 +405,6 @@ pub fn seconds_of_ctime(text: &str) -> Option<i64> {
     seconds_of_date_and_time(date, [hour, minute, second])
 }
 
-/// The seconds since 1970 of a date, the year first, and a time of the day on a clock in UTC;
-/// `None` if there is no such date or time.
-pub(crate) fn seconds_of_date_and_time(date: [i64; 3], time: [i64; 3]) -> Option<i64> {
-    let [year @ 1900..10_000, month @ 1..=12, day] = date else {
-        return None;
-    };
-    let [hour @ 0..24, minute @ 0..60, second @ 0..=60] = time else {
-        return None;
-    };
-    let (year_of_next, next_month) = if month == 12 {
-        (year + 1, 1)
-    } else {
-        (year, month + 1)
-    };
-    let first = days_since_1970(year, month, 1);
-    let days_of_month = days_since_1970(year_of_next, next_month, 1) - first;
-    if !(1..=days_of_month).contains(&day) {
-        return None;
-    }
-    Some((((first + day - 1) * 24 + hour) * 60 + minute) * 60 + second)
-}
-
 /// The day of its year, from 1, of seconds since 1970 in UTC.
 pub(crate) fn day_of_year(time: i64) -> i64 {
     // the calendar repeats itself
@@ -472,15 +452,6 @@ pub fn seconds_of_date(text: &str) -> Option<i64> {
 
 /// In seconds.
 const HALF_A_DAY: i64 = 12 * 3600;
-
-/// The number of days from 1970-01-01 to a date of the Gregorian calendar.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    // years that begin in March have their leap day at the end
-    let year = if month > 2 { year } else { year - 1 };
-    let days_before_month = (153 * ((month + 9) % 12) + 2) / 5;
-    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    year * 365 + leap_days + days_before_month + day - 1 - 719_468
-}
 
 /// Chunks that are alike.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -552,7 +523,7 @@ impl PlacedChunk {
 }
 
 /// The parts of a text between separators that are not in quotes.
-fn split_unquoted(text: &str, separator: char) -> Vec<&str> {
+pub(crate) fn split_unquoted(text: &str, separator: char) -> Vec<&str> {
     let mut quote = None;
     let parts = text.split(|character| {
         match (quote, character) {

@@ -170,13 +170,8 @@ pub struct Arguments {
 /// Arguments that are not answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InvalidArguments {
-    /// Arguments that make `pbsfs` print its usage and exit.
-    Usage {
-        /// The messages, for standard error.
-        stderr: Vec<u8>,
-        /// The exit code.
-        code: u8,
-    },
+    /// Arguments that make `pbsfs` print its usage and fail: the messages, for standard error.
+    Usage(Vec<u8>),
     /// `-s`, `-d` or `-e`, which change the usage file.
     Changes(char),
 }
@@ -223,10 +218,7 @@ impl Request {
 
 impl InvalidArguments {
     fn usage(stderr: Vec<u8>, usage: &str) -> Self {
-        Self::Usage {
-            stderr: [&stderr[..], b"Usage: pbsfs ", usage.as_bytes(), b"\n"].concat(),
-            code: FAILED,
-        }
+        Self::Usage([&stderr[..], b"Usage: pbsfs ", usage.as_bytes(), b"\n"].concat())
     }
 }
 
@@ -506,10 +498,7 @@ mod tests {
             ),
             (&["--help"], "Usage: pbsfs --version\n"),
         ] {
-            let expected = InvalidArguments::Usage {
-                stderr: usage.into(),
-                code: FAILED,
-            };
+            let expected = InvalidArguments::Usage(usage.into());
             assert_eq!(request(arguments), Err(expected), "{arguments:?}");
         }
     }

@@ -285,27 +285,13 @@ impl PbsTree {
 }
 
 impl ResourceGroup {
-    /// The tree of the lines, after a node for the group `unknown`, which may be a parent, with the
-    /// records of the usage file and the shares of that group, see `SchedConfig::unknown_shares`.
+    /// The tree, with the records of the usage file and the shares of the group `unknown`, see
+    /// `SchedConfig::unknown_shares`.
     pub fn document(&self, usage: Option<&UsageFile>, unknown_shares: i32) -> TreeDocument {
-        let mut nodes = vec![TreeNode {
-            kind: NodeKind::Group,
-            ..entity(UNKNOWN_GROUP, UNKNOWN_CGROUP, None, 0)
-        }];
-        let mut indices: HashMap<&str, usize> = HashMap::from([(UNKNOWN_GROUP, 0)]);
-        for line in &self.lines {
-            let parent = indices.get(line.parent.as_str()).copied();
-            // the file does not say which names are groups: those that a later line names as parents
-            if let Some(parent) = parent {
-                nodes[parent].kind = NodeKind::Group;
-            }
-            indices.insert(&line.name, nodes.len());
-            nodes.push(entity(&line.name, line.cgroup, parent, line.shares));
-        }
         TreeDocument {
             root: TREE_ROOT.to_owned(),
             unknown_shares: Some(unknown_shares.into()),
-            nodes,
+            nodes: self.nodes.clone(),
             records: usage.map_or_else(Vec::new, |usage| usage.records.clone()),
             ..TreeDocument::default()
         }
@@ -485,21 +471,6 @@ const MAX_REJECTED: usize = 100_000;
 /// The most bytes that the daemon reads at once.
 const CHUNK: usize = 255;
 
-/// A valid line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GroupLine {
-    /// The name of the group or entity, unique in the file.
-    pub name: String,
-    /// The number of the group, which is only displayed. It need not be unique.
-    pub cgroup: i32,
-    /// The name of the parent; [`TREE_ROOT`] for the root.
-    pub parent: String,
-    /// The shares among the siblings. The daemon accepts negative ones.
-    pub shares: i32,
-    /// The line in the file, from 1.
-    pub line: usize,
-}
-
 /// A line that the daemon reports and skips.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {fault}")]
@@ -508,8 +479,6 @@ pub struct RejectedLine {
     pub line: usize,
     /// The line as the daemon counts, from 1: every 255 bytes of a longer line count as one.
     pub daemon_line: usize,
-    /// The offset of the line, or the chunk of one, in the file, in bytes.
-    pub offset: usize,
     /// What is wrong with the line.
     pub fault: LineFault,
 }
@@ -541,46 +510,55 @@ pub enum LineFault {
     DuplicateName(String),
 }
 
-/// A `resource_group` file: the valid lines and the skipped lines.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// A `resource_group` file: the nodes of its valid lines, and the skipped lines.
+#[derive(Debug, Clone, PartialEq)]
 pub struct ResourceGroup {
-    /// The valid lines, in file order: parents before children, names unique.
-    pub lines: Vec<GroupLine>,
+    /// The group `unknown`, which may be a parent, then the nodes of the valid lines, in file order:
+    /// parents before children, names unique. Those that a later line names as parents are groups.
+    /// The daemon accepts negative shares.
+    pub nodes: Vec<TreeNode>,
     /// The skipped lines, in file order, at most the first 100,000.
     pub rejected: Vec<RejectedLine>,
     /// The number of the other skipped lines.
     pub not_listed: usize,
-    /// What is said of the valid lines with shares beyond the 32 bits of a C `int`, in which the
-    /// daemon keeps them, in file order.
-    pub wrapped: Vec<String>,
+    /// What is said of the valid lines with shares that are negative or beyond the 32 bits of a C
+    /// `int`, in which the daemon keeps them, in file order.
+    pub remarks: Vec<String>,
 }
 
 impl ResourceGroup {
     /// Reads the file. No file is invalid as a whole; the invalid lines are in
     /// [`rejected`](Self::rejected).
     pub fn parse(file: &[u8]) -> Self {
-        let mut groups = Self::default();
-        let mut names = HashSet::from([TREE_ROOT.to_owned(), UNKNOWN_GROUP.to_owned()]);
+        let unknown = TreeNode {
+            kind: NodeKind::Group,
+            ..entity(UNKNOWN_GROUP, UNKNOWN_CGROUP, None, 0)
+        };
+        let mut groups = Self {
+            nodes: vec![unknown],
+            rejected: Vec::new(),
+            not_listed: 0,
+            remarks: Vec::new(),
+        };
+        let root = (TREE_ROOT.to_owned(), None);
+        let mut indices = HashMap::from([root, (UNKNOWN_GROUP.to_owned(), Some(0))]);
         for (index, chunk) in fgets_chunks(file, CHUNK).enumerate() {
             if is_blank_or_comment(chunk.text) {
                 continue;
             }
-            match parse_line(chunk, &names) {
-                Ok((line, given)) => {
-                    if i64::from(line.shares) != given {
-                        groups.wrapped.push(format!(
-                            "line {}: the shares are beyond 32 bits, and the daemon takes {}",
-                            line.line, line.shares
-                        ));
+            match parse_line(chunk, &indices) {
+                Ok((node, given)) => {
+                    groups.remarks.extend(remark(chunk.line, &node, given));
+                    if let Some(parent) = node.parent {
+                        groups.nodes[parent].kind = NodeKind::Group;
                     }
-                    names.insert(line.name.clone());
-                    groups.lines.push(line);
+                    indices.insert(node.name.clone(), Some(groups.nodes.len()));
+                    groups.nodes.push(node);
                 }
                 Err(_) if groups.rejected.len() == MAX_REJECTED => groups.not_listed += 1,
                 Err(fault) => groups.rejected.push(RejectedLine {
                     line: chunk.line,
                     daemon_line: index + 1,
-                    offset: chunk.offset,
                     fault,
                 }),
             }
@@ -589,11 +567,28 @@ impl ResourceGroup {
     }
 }
 
-/// The line, and the number of shares that it gives.
+/// What is said of a number of shares.
+fn remark(line: usize, node: &TreeNode, given: i64) -> Option<String> {
+    let (name, shares) = (&node.name, node.shares.count());
+    if shares != given {
+        Some(format!(
+            "line {line}: the shares are beyond 32 bits, and the daemon takes {shares}"
+        ))
+    } else if shares < 0 {
+        Some(format!(
+            "line {line}: `{name}` has {shares} shares: the daemon accepts that, and the shares of its siblings change with it"
+        ))
+    } else {
+        None
+    }
+}
+
+/// The node of a line, and the number of shares that it gives. `indices` are those of the nodes by
+/// their names; the root has none.
 fn parse_line(
     chunk: LineChunk<'_>,
-    names: &HashSet<String>,
-) -> Result<(GroupLine, i64), LineFault> {
+    indices: &HashMap<String, Option<usize>>,
+) -> Result<(TreeNode, i64), LineFault> {
     let mut fields: Vec<&[u8]> = Vec::new();
     for field in chunk.text.split(|byte| matches!(byte, b' ' | b'\t')) {
         if !field.is_empty() && fields.len() < 4 {
@@ -611,24 +606,15 @@ fn parse_line(
     } else {
         name_text(parent)
     };
-    if names.contains(&name) {
+    if indices.contains_key(&name) {
         return Err(LineFault::DuplicateName(name));
     }
-    if !names.contains(&parent) {
+    let Some(&parent) = indices.get(&parent) else {
         return Err(LineFault::UnknownParent { name, parent });
-    }
+    };
     let given = number("shares", shares, whole_long)?;
     let cgroup = number("cgroup", cgroup, whole_int)?;
-    Ok((
-        GroupLine {
-            name,
-            cgroup,
-            parent,
-            shares: given as i32,
-            line: chunk.line,
-        },
-        given,
-    ))
+    Ok((entity(&name, cgroup, parent, given as i32), given))
 }
 
 fn number<T>(
@@ -752,20 +738,15 @@ impl UsageFile {
 /// What is said of a usage that no job can have caused, but with which the daemon computes; `sum` is
 /// that of the records before.
 fn implausible(UsageRecord { entity, usage }: &UsageRecord, sum: f64) -> Option<String> {
-    if usage.is_infinite() {
+    if usage.is_infinite() || sum.is_finite() && (sum + usage).is_infinite() {
         Some(format!(
-            "the usage of `{entity}` is infinite, and the scheduler computes with it: fair-share numbers become 0 or not a \
-             number"
+            "with the usage {usage:e} of `{entity}` the sum of all usage is infinite, and the scheduler computes with it: \
+             fair-share numbers become 0 or not a number"
         ))
     } else if usage.is_subnormal() {
         Some(format!(
             "the usage {usage:e} of `{entity}` is smaller than any that a job causes, as in a damaged file or one of \
              another byte order; the scheduler computes with it"
-        ))
-    } else if sum.is_finite() && (sum + usage).is_infinite() {
-        Some(format!(
-            "with the usage {usage:e} of `{entity}` the sum of all usage exceeds the range of a double, and the scheduler \
-             computes with an infinite one: fair-share numbers become 0 or not a number"
         ))
     } else {
         None
@@ -870,11 +851,11 @@ mod tests {
             b"# top\n\na 10 root 5\na 11 root 6\nb 12\nc x root 5\nd 13 a 2 extra\n",
         );
         assert_eq!(
-            read.lines
+            read.nodes
                 .iter()
-                .map(|line| line.name.as_str())
+                .map(|node| node.name.as_str())
                 .collect::<Vec<_>>(),
-            ["a", "d"]
+            ["unknown", "a", "d"]
         );
         let faults: Vec<_> = read.rejected.iter().map(ToString::to_string).collect();
         assert_eq!(
@@ -893,16 +874,17 @@ mod tests {
             b"a 10 root 4294967297\nb 11 root -1\nc 12 root 99999999999999999999\n",
         );
         assert_eq!(
-            read.lines
+            read.nodes
                 .iter()
-                .map(|line| line.shares)
+                .map(|node| node.shares.count())
                 .collect::<Vec<_>>(),
-            [1, -1, -1]
+            [0, 1, -1, -1]
         );
         assert_eq!(
-            read.wrapped,
+            read.remarks,
             [
                 "line 1: the shares are beyond 32 bits, and the daemon takes 1",
+                "line 2: `b` has -1 shares: the daemon accepts that, and the shares of its siblings change with it",
                 "line 3: the shares are beyond 32 bits, and the daemon takes -1",
             ]
         );
@@ -939,7 +921,7 @@ mod tests {
     fn a_long_line_is_read_in_chunks() {
         let long = format!("{}b 10 root 5\nc 1 root q\n", "a".repeat(255));
         let read = ResourceGroup::parse(long.as_bytes());
-        assert_eq!(read.lines[0].name, "b");
+        assert_eq!(read.nodes[1].name, "b");
         assert_eq!(
             read.rejected
                 .iter()
@@ -1025,9 +1007,9 @@ mod tests {
             (b"d", f64::INFINITY),
         ]);
         let starts = [
-            "byte 32: the usage of `a` is infinite",
+            "byte 32: with the usage inf of `a`",
             "byte 160: the usage 5e-324 of `c`",
-            "byte 224: the usage of `d`",
+            "byte 224: with the usage inf of `d`",
         ];
         assert_eq!(named.len(), starts.len());
         assert!(

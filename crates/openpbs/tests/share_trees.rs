@@ -1,7 +1,7 @@
 //! OpenPBS's fair-share tree, compared with what the scheduler and `pbsfs` computed from the same
 //! files.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fs;
 
 use job_sort_formula::fairshare::decay::IntervalDecay;
@@ -96,27 +96,24 @@ const BUILT: [&str; 6] = [
 /// The numbers of a tree that a program builds from the lines and records of a recorded case.
 fn built(name: &str) -> AssessedTree {
     let Files { lines, usage, .. } = Files::read(&format!("openpbs/pbsfs/{name}"), "usage.initial");
-    let parents: HashSet<&str> = lines
-        .lines
-        .iter()
-        .map(|line| line.parent.as_str())
-        .collect();
     let mut builder = TreeBuilder::new(TREE_ROOT);
-    for line in &lines.lines {
+    for line in &lines.nodes[1..] {
         let record = usage
             .records
             .iter()
             .find(|record| record.entity == line.name);
-        let is_group = parents.contains(line.name.as_str());
-        let member = if is_group {
+        let member = if line.kind == job_sort_formula::fairshare::NodeKind::Group {
             Member::group(&*line.name)
         } else {
             Member::entity(&*line.name)
         };
         let member = member
-            .shares(line.shares.into())
+            .shares(line.shares.count())
             .usage(record.map_or(0.0, |record| record.usage));
-        builder.add_under(&line.parent, member).expect("sound");
+        let parent = line
+            .parent
+            .map_or(TREE_ROOT, |parent| &lines.nodes[parent].name);
+        builder.add_under(parent, member).expect("sound");
     }
     let mut tree = builder.finish();
     OpenPbs::start_usage(&mut tree);

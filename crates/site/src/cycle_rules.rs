@@ -114,7 +114,7 @@ impl Site {
         for queue in owners {
             let LimitsByQueue { hard, soft, .. } = &self.queues.limits;
             let limits = [hard.get(queue), soft.get(queue)];
-            for limit in limits.into_iter().flatten().flatten() {
+            for limit in limits.into_iter().flatten().flat_map(BTreeMap::keys) {
                 limited.extend(limit.resource.clone());
             }
             for name in &available {
@@ -203,12 +203,12 @@ impl Site {
 /// The limits of the jobs of the server and of the queues.
 fn limits_of_jobs(
     names: &LimitedNames<'_>,
-    by_queue: &BTreeMap<Box<str>, Vec<RunLimit>>,
+    by_queue: &BTreeMap<Box<str>, BTreeMap<RunLimit, i64>>,
 ) -> Vec<Limit> {
     let mut limits = Vec::new();
     for (name, queue) in owners(names) {
-        for entry in by_queue.get(name).into_iter().flatten() {
-            add_limit(&mut limits, queue, entry, names);
+        for (entry, most) in by_queue.get(name).into_iter().flatten() {
+            add_limit(&mut limits, queue, entry, *most, names);
         }
     }
     limits
@@ -243,6 +243,7 @@ fn add_limit(
     limits: &mut Vec<Limit>,
     queue: Option<u32>,
     entry: &RunLimit,
+    most: i64,
     names: &LimitedNames<'_>,
 ) {
     let mut amount = None;
@@ -265,10 +266,10 @@ fn add_limit(
         _ => names.users,
     };
     match &entry.name {
-        None => limit.generic = Some(entry.most),
+        None => limit.generic = Some(most),
         Some(name) => {
             if let Some(index) = names.iter().position(|other| other == name) {
-                limit.named.insert(index as u32, entry.most);
+                limit.named.insert(index as u32, most);
             }
         }
     }

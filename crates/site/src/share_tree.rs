@@ -205,7 +205,7 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
     let Content { bytes, kind } = source.read_expected(Role::Tree)?;
     let name = source.name();
     let is_of_flux = kind == FileKind::FluxTree;
-    if is_of_flux || is_native_json(&bytes) {
+    if is_of_flux || kind == FileKind::NativeTree {
         let read = if is_of_flux {
             read_flux_tree
         } else {
@@ -297,13 +297,6 @@ fn take_usage_of_banks(document: &mut TreeDocument) -> Vec<String> {
     differing
 }
 
-/// Native JSON is an object with `children`; `sshare --json` is one with `shares` at its top.
-fn is_native_json(bytes: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(bytes);
-    let text = text.trim_start_matches('\u{feff}').trim_start();
-    text.starts_with('{') && (text.contains("\"children\"") || !text.contains("\"shares\""))
-}
-
 fn read_resource_group(
     source: &FileSource,
     warnings: &mut FileWarnings,
@@ -311,7 +304,7 @@ fn read_resource_group(
     let Content { bytes, kind } = source.read_unless_binary(Role::ResourceGroup)?;
     let lines = ResourceGroup::parse(&bytes);
     let name = source.name();
-    if lines.lines.is_empty() && !lines.rejected.is_empty() || kind != FileKind::Text {
+    if lines.nodes.len() == 1 && !lines.rejected.is_empty() || kind != FileKind::Text {
         Role::ResourceGroup.require(kind, &name, &bytes)?;
     }
     if !lines.rejected.is_empty() && bytes.windows(2).any(|pair| pair == b"\r\n") {
@@ -328,15 +321,7 @@ fn read_resource_group(
         }
     }
     warnings.extend_unless_strict(in_file(&name, repeated))?;
-    others.extend_from_slice(&lines.wrapped);
-    for line in &lines.lines {
-        if line.shares < 0 {
-            others.push(format!(
-                "line {}: `{}` has {} shares: the daemon accepts that, and the shares of its siblings change with it",
-                line.line, line.name, line.shares
-            ));
-        }
-    }
+    others.extend_from_slice(&lines.remarks);
     warnings.extend(in_file(&name, others));
     if lines.not_listed > 0 {
         let lines = counted(lines.not_listed, "more line is", "more lines are");
@@ -347,11 +332,12 @@ fn read_resource_group(
 
 /// A warning if no entity of the usage is in the tree.
 fn foreign_usage(groups: &ResourceGroup, usage: &UsageFile) -> Option<String> {
-    if groups.lines.is_empty() {
+    let first = usage.records.first()?;
+    let (_, nodes) = groups.nodes.split_first()?;
+    if nodes.is_empty() {
         return None;
     }
-    let first = usage.records.first()?;
-    let names: HashSet<&str> = groups.lines.iter().map(|line| &*line.name).collect();
+    let names: HashSet<&str> = nodes.iter().map(|node| &*node.name).collect();
     let mut records = usage.records.iter();
     if records.any(|record| names.contains(&*record.entity)) {
         return None;

@@ -415,7 +415,7 @@ fn the_documents_agree() {
         .filter_map(|job| job["euser"].as_str())
         .collect();
     let site = Site::read();
-    let known = |user: &&str| site.lines.lines.iter().any(|line| line.name == **user);
+    let known = |user: &&str| site.lines.nodes.iter().any(|node| node.name == **user);
     assert_eq!(
         users
             .into_iter()

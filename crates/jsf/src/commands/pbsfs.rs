@@ -81,9 +81,9 @@ pub(crate) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
     let rest: Vec<&[u8]> = rest.iter().map(|rest| rest.as_encoded_bytes()).collect();
     let parsed = match Request::parse(PROGRAM, &rest) {
         Ok(parsed) => parsed,
-        Err(InvalidArguments::Usage { stderr, code }) => {
+        Err(InvalidArguments::Usage(stderr)) => {
             write_stderr(&stderr);
-            return Ok(outcome(code));
+            return Ok(Outcome::Findings);
         }
         Err(InvalidArguments::Changes(letter)) => {
             return Err(CliError::usage(format!(
@@ -159,7 +159,7 @@ fn respond(request: &Request, files: &SchedPriv) -> Result<Outcome, CliError> {
     };
     write_escaped(io::stdout().lock(), &text)?;
     write_stderr(&answer.stderr);
-    Ok(outcome(answer.code))
+    Ok(Outcome::fine_if(answer.code == 0))
 }
 
 /// Reads the scheduler's files. Without a `resource_group` nothing can be answered.
@@ -277,8 +277,4 @@ fn reason(error: &io::Error) -> String {
     let message = error.to_string();
     let end = message.find(" (os error").unwrap_or(message.len());
     message[..end].to_owned()
-}
-
-fn outcome(code: u8) -> Outcome {
-    Outcome::fine_if(code == 0)
 }

@@ -125,9 +125,7 @@ pub fn pasted(text: &str) -> Option<String> {
 /// sched_config, without a formula; `None` for any other text.
 pub fn other_directive(text: &str) -> Option<Message> {
     let problem = match command(text) {
-        Command::Qmgr(None) => {
-            "is a command without a directive in closed quotes; write qmgr -c 'DIRECTIVE'".into()
-        }
+        Command::Qmgr(None) => NO_FORMULA.into(),
         Command::Qmgr(Some(directive)) => problem_of(&directive)?,
         Command::Other(text) => problem_of(text)?,
     };
@@ -135,12 +133,14 @@ pub fn other_directive(text: &str) -> Option<Message> {
     Some(problem.after(format!("`{given}` ")))
 }
 
+/// Of what sets no formula, or has a quote that is not closed.
+const NO_FORMULA: &str =
+    "sets no formula; write job_sort_formula = \"FORMULA\", or give the formula alone";
+
 /// Why a directive sets no formula.
 fn problem_of(directive: &str) -> Option<Message> {
     let assignment = match verb(directive) {
-        Some(("unset" | "u", _)) => {
-            return Some("removes a setting and is not a formula; give the formula alone".into());
-        }
+        Some(("unset" | "u", _)) => return Some(NO_FORMULA.into()),
         Some(("print" | "p" | "list" | "l", _)) => {
             return Some(Message::asking(
                 "is a command, not a formula; ",
@@ -148,11 +148,7 @@ fn problem_of(directive: &str) -> Option<Message> {
             ));
         }
         Some((_, rest)) => rest,
-        None if directive.starts_with("job_sort_formula:") => {
-            return Some(
-                "is no line that PBS knows; write job_sort_formula = FORMULA, or give the formula alone".into(),
-            );
-        }
+        None if directive.starts_with("job_sort_formula:") => return Some(NO_FORMULA.into()),
         None if directive.starts_with("job_sort_formula") => directive,
         None => {
             if !directive
@@ -171,11 +167,9 @@ fn problem_of(directive: &str) -> Option<Message> {
     let quote = value.chars().next().unwrap_or_default();
     let is_directive = verb(directive).is_some();
     Some(match attribute {
-        "job_sort_formula" if !assignment.contains('=') && is_directive => {
-            "has no value; write job_sort_formula = \"FORMULA\"".into()
-        }
+        "job_sort_formula" if !assignment.contains('=') && is_directive => NO_FORMULA.into(),
         "job_sort_formula" if matches!(quote, '"' | '\'') && !value[1..].contains(quote) => {
-            format!("has an opening {quote} that is never closed; add the closing one, or give the formula alone").into()
+            NO_FORMULA.into()
         }
         "job_sort_formula" => return None,
         "job_sort_formula_threshold" => {
@@ -387,25 +381,19 @@ mod tests {
                 "set sched default job_sort_formula_threshold = 5\n",
                 "apart from it the threshold",
             ),
-            ("unset server job_sort_formula", "removes a setting"),
-            ("Qmgr: unset server job_sort_formula", "removes a setting"),
+            ("unset server job_sort_formula", "sets no formula"),
+            ("Qmgr: unset server job_sort_formula", "sets no formula"),
+            ("set server job_sort_formula = \"a + b", "sets no formula"),
+            ("job_sort_formula = 'a + b", "sets no formula"),
             (
-                "set server job_sort_formula = \"a + b",
-                "opening \" that is never closed",
+                "qmgr -c \"set server job_sort_formula = a",
+                "sets no formula",
             ),
-            (
-                "job_sort_formula = 'a + b",
-                "opening ' that is never closed",
-            ),
-            ("qmgr -c \"set server job_sort_formula = a", "closed quotes"),
-            ("set server job_sort_formula", "has no value"),
+            ("set server job_sort_formula", "sets no formula"),
             ("set server scheduling = true", "sets `scheduling`"),
             ("qmgr -c 'print server'", "give what it prints"),
             ("job_sort_key: \"ncpus HIGH\"", "sched_config"),
-            (
-                "job_sort_formula: a + b",
-                "write job_sort_formula = FORMULA",
-            ),
+            ("job_sort_formula: a + b", "sets no formula"),
         ] {
             let Some(found) = other_directive(text) else {
                 panic!("{text}")

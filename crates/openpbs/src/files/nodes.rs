@@ -12,7 +12,7 @@ use job_sort_formula::schema::{InputType, Schema};
 use jsf_json::clipped;
 
 use crate::amounts::{AmountSource, PlacedChunk, seconds_of_ctime};
-use crate::files::objects::{Attribute, Object, ObjectKind, Objects, last, read_damaged};
+use crate::files::objects::{Attribute, Object, ObjectKind, Objects, last, mended};
 use crate::files::queues::whole_amount;
 use crate::files::server::boolean;
 
@@ -96,10 +96,15 @@ impl Nodes {
         match &objects.json_error {
             None => nodes.add(objects, &schema)?,
             Some(reason) => {
-                match read_damaged(objects.text, |attribute| is_needed(attribute, &schema))? {
-                    Some(whole) if whole.has(ObjectKind::Node) => nodes.add(&whole, &schema)?,
-                    _ => return Err(format!(" is not valid JSON: {reason}")),
+                let mended = mended(objects.text, |name, resource| {
+                    is_needed(name, resource, &schema)
+                })?;
+                let mended = mended.unwrap_or_default();
+                let objects = Objects::read(&mended);
+                if !objects.has(ObjectKind::Node) {
+                    return Err(format!(" is not valid JSON: {reason}"));
                 }
+                nodes.add(&objects, &schema)?;
             }
         }
         if nodes.nodes.is_empty() {
@@ -151,8 +156,8 @@ impl Nodes {
 }
 
 /// Whether a node cannot do without an attribute that its document has.
-fn is_needed(attribute: &Attribute<'_>, schema: &Schema) -> bool {
-    match (&*attribute.name, &attribute.resource) {
+fn is_needed(name: &str, resource: Option<&str>, schema: &Schema) -> bool {
+    match (name, resource) {
         ("resources_available", Some(resource)) => schema
             .entry(resource)
             .is_none_or(|entry| entry.input_type.is_numeric()),

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use jsf_json::{JsonScalar, clipped, entries};
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::amounts::number;
@@ -201,20 +202,24 @@ impl<'t> Objects<'t> {
         self.of(kind).flat_map(|object| &object.attributes)
     }
 
-    /// Adds an object.
+    /// Adds an object that the document describes or creates.
     fn declare(&mut self, kind: ObjectKind, name: Cow<'t, str>, line: usize) -> usize {
-        let object = self.add(kind, name, line);
-        self.objects[object].is_declared = true;
-        object
+        self.add(kind, name, line, true)
     }
 
     /// The object of this name that was described last, or a new one.
     fn latest(&mut self, kind: ObjectKind, name: Cow<'t, str>, line: usize) -> usize {
         let known = self.latest.get(&key(kind, &name)).copied();
-        known.unwrap_or_else(|| self.add(kind, name, line))
+        known.unwrap_or_else(|| self.add(kind, name, line, false))
     }
 
-    fn add(&mut self, kind: ObjectKind, name: Cow<'t, str>, line: usize) -> usize {
+    fn add(
+        &mut self,
+        kind: ObjectKind,
+        name: Cow<'t, str>,
+        line: usize,
+        is_declared: bool,
+    ) -> usize {
         let object = self.objects.len();
         if self.notation == Notation::Listing {
             self.latest.insert(key(kind, &name), object);
@@ -223,7 +228,7 @@ impl<'t> Objects<'t> {
             kind,
             name,
             line,
-            is_declared: false,
+            is_declared,
             attributes: Vec::new(),
         });
         object
@@ -486,43 +491,46 @@ impl<'t> ListingReader<'t> {
 
     fn run(&mut self, Directive { verb, kind, rest }: Directive<'t>, indentation: &'t str) {
         match verb {
-            Verb::Create => self.create(kind, rest),
-            Verb::Unset => {
-                let mut attributes = rest.split(',').map(str::trim);
-                let first = attributes.next().unwrap_or_default();
-                let Some((name, first)) = target(kind, first) else {
-                    return;
-                };
-                let object = self.objects.latest(kind, name.into(), self.line);
-                for attribute in [first].into_iter().chain(attributes) {
-                    let attribute = Attribute {
-                        value: JsonScalar::NULL,
-                        ..self.attribute(attribute, attribute)
-                    };
-                    self.objects.push(Some(object), attribute);
-                }
-            }
-            Verb::Set => {
-                let Some((left, value)) = rest.split_once('=') else {
-                    return;
-                };
-                if left.ends_with('-') {
-                    return;
-                }
-                let single = left.trim_end_matches('+');
-                let is_repeatable = single.len() < left.len();
-                let Some((name, attribute)) = target(kind, single) else {
-                    return;
-                };
-                let object = self.objects.latest(kind, name.into(), self.line);
-                let value = value.trim_start();
-                let attribute = Attribute {
-                    is_repeatable,
-                    ..self.attribute(attribute, value)
-                };
-                self.set(Some(object), attribute, value, indentation);
-            }
+            "create" | "c" => self.create(kind, rest),
+            "unset" | "u" => self.unset(kind, rest),
+            _ => self.set_by_directive(kind, rest, indentation),
         }
+    }
+
+    fn unset(&mut self, kind: ObjectKind, rest: &'t str) {
+        let mut attributes = rest.split(',').map(str::trim);
+        let first = attributes.next().unwrap_or_default();
+        let Some((name, first)) = target(kind, first) else {
+            return;
+        };
+        let object = self.objects.latest(kind, name.into(), self.line);
+        for attribute in [first].into_iter().chain(attributes) {
+            let attribute = Attribute {
+                value: JsonScalar::NULL,
+                ..self.attribute(attribute, attribute)
+            };
+            self.objects.push(Some(object), attribute);
+        }
+    }
+
+    fn set_by_directive(&mut self, kind: ObjectKind, rest: &'t str, indentation: &'t str) {
+        let Some((left, value)) = rest.split_once('=') else {
+            return;
+        };
+        if left.ends_with('-') {
+            return;
+        }
+        let single = left.trim_end_matches('+');
+        let Some((name, attribute)) = target(kind, single) else {
+            return;
+        };
+        let object = self.objects.latest(kind, name.into(), self.line);
+        let value = value.trim_start();
+        let attribute = Attribute {
+            is_repeatable: single.len() < left.len(),
+            ..self.attribute(attribute, value)
+        };
+        self.set(Some(object), attribute, value, indentation);
     }
 
     /// Adds an object with its attributes: `NAME a=b,c=d`, also with blanks in place of the commas
@@ -553,28 +561,18 @@ impl<'t> ListingReader<'t> {
 
 /// A directive of `qmgr`.
 struct Directive<'t> {
-    verb: Verb,
+    verb: &'t str,
     kind: ObjectKind,
     /// What follows the kind.
     rest: &'t str,
 }
 
-#[derive(Clone, Copy)]
-enum Verb {
-    Create,
-    Set,
-    Unset,
-}
-
 impl<'t> Directive<'t> {
     fn parse(line: &'t str) -> Option<Self> {
         let (verb, rest) = line.split_once(char::is_whitespace)?;
-        let verb = match verb {
-            "create" | "c" => Verb::Create,
-            "set" | "s" => Verb::Set,
-            "unset" | "u" => Verb::Unset,
-            _ => return None,
-        };
+        if !matches!(verb, "create" | "c" | "set" | "s" | "unset" | "u") {
+            return None;
+        }
         let (kind, rest) = rest.trim_start().split_once(char::is_whitespace)?;
         Some(Self {
             verb,
@@ -747,92 +745,58 @@ fn joined(items: &[&RawValue]) -> String {
     text
 }
 
-/// Reads the nodes of JSON that is not valid, as several versions of pbsnodes print it: one
-/// attribute from each line. `is_needed` says of which attributes the value must be readable. `None` if not every object is closed at the end.
-pub(super) fn read_damaged<'t>(
-    text: &'t str,
-    is_needed: impl Fn(&Attribute<'t>) -> bool,
-) -> Result<Option<Objects<'t>>, String> {
-    let mut reader = DamagedReader {
-        objects: Objects::new(text, Notation::Json),
-        path: Vec::new(),
-        node: None,
-    };
+/// The nodes of JSON that is not valid, as several versions of pbsnodes print it, without the lines
+/// whose values cannot be read. `is_needed` says of which attributes, and resources in them, the value
+/// must be readable. `None` if not every object is closed at the end.
+pub(super) fn mended(
+    text: &str,
+    is_needed: impl Fn(&str, Option<&str>) -> bool,
+) -> Result<Option<String>, String> {
+    let mut mended = "{".to_owned();
+    // the keys of the objects that are open
+    let mut path = Vec::new();
     let mut is_inside_string = false;
     for (number, line) in (1..).zip(without_byte_order_mark(text).lines()) {
         let line = line.trim().trim_end_matches(',').trim_end();
-        match key_and_value(line) {
-            Some((key, "{")) => reader.open(key, number),
-            Some((key, value)) => {
-                if let Some(attribute) = reader.attribute(key, value, number) {
-                    if reader.node.is_some()
-                        && attribute.value.text().is_none()
-                        && is_needed(&attribute)
-                    {
-                        return Err(damaged(number, line));
-                    }
-                    reader.objects.push(reader.node, attribute);
+        let mut is_damaged = false;
+        if let Some((key, value)) = key_and_value(line) {
+            if value == "{" || serde_json::from_str::<IgnoredAny>(value).is_ok() {
+                if !mended.ends_with('{') {
+                    mended.push(',');
                 }
-                is_inside_string =
-                    value.starts_with('"') && (value.len() == 1 || !value.ends_with('"'));
+                mended.push_str(line);
+            } else {
+                is_damaged = match path[..] {
+                    ["nodes", _] => is_needed(key, None),
+                    ["nodes", _, list] => is_needed(list, Some(key)),
+                    _ => false,
+                };
             }
-            None if is_inside_string => is_inside_string = !line.ends_with('"'),
-            None if line.bytes().all(|byte| byte == b'}') => reader.close(line.len()),
+            if value == "{" {
+                path.push(key);
+            }
+            is_inside_string =
+                value.starts_with('"') && (value.len() == 1 || !value.ends_with('"'));
+        } else if is_inside_string {
+            is_inside_string = !line.ends_with('"');
+        } else if line.bytes().all(|byte| byte == b'}') {
+            for _ in 0..line.len().min(path.len()) {
+                path.pop();
+                mended.push('}');
+            }
+        } else {
             // the outermost object has no key
-            None if line == "{" && reader.path.is_empty() => {}
-            None => {
-                return Err(damaged(number, line));
-            }
+            is_damaged = line != "{" || !path.is_empty();
+        }
+        if is_damaged {
+            let line = clipped(line);
+            return Err(format!(
+                " is not valid JSON, and line {number} cannot be read: `{line}`"
+            ));
         }
     }
-    Ok(reader.path.is_empty().then_some(reader.objects))
-}
-
-/// What is wrong with a document of which a line that counts cannot be read.
-fn damaged(line: usize, text: &str) -> String {
-    let text = clipped(text);
-    format!(" is not valid JSON, and line {line} cannot be read: `{text}`")
-}
-
-struct DamagedReader<'t> {
-    objects: Objects<'t>,
-    /// The keys of the objects that are open.
-    path: Vec<&'t str>,
-    node: Option<usize>,
-}
-
-impl<'t> DamagedReader<'t> {
-    fn open(&mut self, key: &'t str, line: usize) {
-        self.path.push(key);
-        if let ["nodes", name] = self.path[..] {
-            self.node = Some(self.objects.declare(ObjectKind::Node, name.into(), line));
-        }
-    }
-
-    fn close(&mut self, count: usize) {
-        self.path.truncate(self.path.len().saturating_sub(count));
-        if self.path.len() < 2 {
-            self.node = None;
-        }
-    }
-
-    /// The attribute of a node, or of the document.
-    fn attribute(&self, key: &'t str, value: &'t str, line: usize) -> Option<Attribute<'t>> {
-        let (list, resource) = match *self.path {
-            [] | ["nodes", _] => (key, None),
-            ["nodes", _, list] => (list, Some(Cow::Borrowed(key))),
-            _ => return None,
-        };
-        let place = Place {
-            line,
-            at: offset(self.objects.text, value),
-        };
-        let scalar = match serde_json::from_str::<&RawValue>(value) {
-            Ok(raw) => json_scalar(raw.get()),
-            Err(_) => JsonScalar::Other("damaged"),
-        };
-        Some(Attribute::of_list(list.into(), resource, scalar, place))
-    }
+    mended.push('}');
+    Ok(path.is_empty().then_some(mended))
 }
 
 /// The key and the value of `"key": value` in a line of JSON.
@@ -850,7 +814,7 @@ pub fn repeated(objects: &Objects<'_>) -> BTreeSet<String> {
         given.add_all(None, &objects.attributes);
     }
     for object in &objects.objects {
-        let Some(name) = name(object, objects.notation) else {
+        let Some(name) = name(object) else {
             continue;
         };
         if object.is_declared {
@@ -902,19 +866,16 @@ fn is_limit(attribute: &str) -> bool {
     attribute.starts_with("max_run") || attribute.starts_with("max_queued")
 }
 
-/// How a document names an object.
-fn name(object: &Object<'_>, notation: Notation) -> Option<String> {
-    let heading = object.kind.heading();
+/// The name of an object in messages; of a resource it is enough.
+fn name(object: &Object<'_>) -> Option<String> {
     let name = clipped(&object.name);
-    match (notation, object.kind) {
-        (_, ObjectKind::Node | ObjectKind::Reservation | ObjectKind::Other) => None,
-        (Notation::Json, _) => Some(format!("{heading}.{name}")),
-        (Notation::Listing, _) => Some(
-            format!("{} {name}", heading.to_lowercase())
-                .trim_end()
-                .to_owned(),
-        ),
-        (Notation::ResourceDef, _) => Some(name.into_owned()),
+    match object.kind {
+        ObjectKind::Node | ObjectKind::Reservation | ObjectKind::Other => None,
+        ObjectKind::Resource => Some(name.into_owned()),
+        kind => {
+            let heading = kind.heading().to_lowercase();
+            Some(format!("{heading} {name}").trim_end().to_owned())
+        }
     }
 }
 
@@ -1119,11 +1080,11 @@ mod tests {
         for (text, expected) in [
             (
                 "{\"Queue\":{\"a\":{\"Priority\":1,\"Priority\":2},\"b\":{\"Priority\":1}}}",
-                "Queue.a.Priority",
+                "queue a.Priority",
             ),
             (
                 "\u{feff}{\"Queue\":{\"a\":{},\"a\":{}},\"x\":[{\"Queue\":1}]}",
-                "Queue.a",
+                "queue a",
             ),
             (
                 "Queue: a\n    Priority = 1\n    Priority = 2\nQueue: b\n    Priority = 1\n",

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_json::JsonScalar;
 
-use crate::amounts::{self, AmountSource};
+use crate::amounts::{self, AmountSource, split_unquoted};
 use crate::files::objects::{Attribute, ObjectKind, Objects};
 use crate::files::server::{DEFAULT_PARTITION, boolean};
 
@@ -81,7 +81,6 @@ impl Queues {
                     .map_err(|fault| format!("`{source_name}`: {fault}"))?;
             }
         }
-        queues.limits.sort();
         Ok(queues)
     }
 
@@ -348,12 +347,12 @@ fn is_positive(amount: &str) -> bool {
     !amount.starts_with('-') && amount.contains(['1', '2', '3', '4', '5', '6', '7', '8', '9'])
 }
 
-/// The run limits of one queue or of the server, at most one for each subject and resource: those
-/// of the number of jobs first, then in the order of resources and of subjects.
-type RunLimits = Vec<RunLimit>;
+/// The run limits of one queue or of the server: the most that may run, sizes in kb and durations in
+/// seconds.
+type RunLimits = BTreeMap<RunLimit, i64>;
 
-/// One run limit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a run limit counts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunLimit {
     /// The resource whose amounts are added; `None` for the number of jobs.
     pub resource: Option<Box<str>>,
@@ -363,8 +362,6 @@ pub struct RunLimit {
     /// The user, the group or the project; `None` for each without a limit of its own
     /// (`PBS_GENERIC`).
     pub name: Option<Box<str>>,
-    /// The most that may run: sizes in kb, durations in seconds.
-    pub most: i64,
 }
 
 /// The run limits of queues by their names, and those of the server under an empty name.
@@ -383,7 +380,7 @@ pub struct LimitsByQueue {
 
 impl LimitsByQueue {
     /// Reads an attribute if it is a run limit. The limits in `max_run` and `max_run_res`, which
-    /// name their subjects, are added to those already read.
+    /// name their subjects, are added to those already read; of one given twice the last one counts.
     ///
     /// The value is a number, or such as `[u:PBS_GENERIC=4], [u:"ada b"=8], [o:PBS_ALL=100]`.
     fn read(&mut self, queue: &str, attribute: &Attribute<'_>) {
@@ -413,31 +410,29 @@ impl LimitsByQueue {
         let limits = all.entry(queue.into()).or_default();
         // once for all limits of the attribute
         let input_type = resource.and_then(|resource| Schema::openpbs().input_type(resource));
-        let mut add = |limit, text: String| match limit {
-            Some(limit) => limits.push(limit),
-            None => {
+        let entries = match kind {
+            Some(kind) => vec![(value.to_owned(), Some((kind, None, value)))],
+            None => limits_in(value)
+                .into_iter()
+                .map(|limit| (format!("[{limit}]"), subject_and_most(limit)))
+                .collect(),
+        };
+        for (text, entry) in entries {
+            if let Some((kind, name, most)) = entry
+                && let Some(most) = whole_amount(most, input_type)
+            {
+                let resource = resource.map(Into::into);
+                let name = name.map(Into::into);
+                let limit = RunLimit {
+                    resource,
+                    kind,
+                    name,
+                };
+                limits.insert(limit, most);
+            } else {
                 let unread = format!("{} = {text}", attribute.full_name());
                 self.unread.insert(unread.into());
             }
-        };
-        if let Some(kind) = kind {
-            let limit = RunLimit::new(kind, None, resource, input_type, value);
-            return add(limit, value.to_owned());
-        }
-        for limit in limits_in(value) {
-            let parsed = RunLimit::parse(limit, resource, input_type);
-            add(parsed, format!("[{limit}]"));
-        }
-    }
-
-    /// Brings the limits that were read into their order. Of those with the same subject and
-    /// resource the last one counts.
-    fn sort(&mut self) {
-        for limits in self.hard.values_mut().chain(self.soft.values_mut()) {
-            // the sort is stable, and of equal ones the first stays
-            limits.reverse();
-            limits.sort_by(|limit, other| limit.key().cmp(&other.key()));
-            limits.dedup_by(|limit, last| limit.key() == last.key());
         }
     }
 
@@ -457,83 +452,37 @@ impl LimitsByQueue {
 /// The limits of running jobs that are found and not read.
 const OTHER_ATTRIBUTES: [&str; 1] = ["max_run_subjobs"];
 
-impl RunLimit {
-    /// `None` if the most is not a whole number.
-    fn new(
-        kind: LimitKind,
-        name: Option<&str>,
-        resource: Option<&str>,
-        input_type: Option<InputType>,
-        most: &str,
-    ) -> Option<Self> {
-        Some(Self {
-            resource: resource.map(Into::into),
-            kind,
-            name: name.map(Into::into),
-            most: whole_amount(most, input_type)?,
-        })
-    }
-
-    /// Reads the inside of one pair of brackets: `o:PBS_ALL=4`, `u:PBS_GENERIC=4`, `u:ada=4` and the
-    /// same for groups (`g`) and projects (`p`). A name may be quoted.
-    fn parse(limit: &str, resource: Option<&str>, input_type: Option<InputType>) -> Option<Self> {
-        let (subject, most) = limit.rsplit_once('=')?;
-        let (letter, name) = subject.split_once(':')?;
-        let name = name.trim().trim_matches(['"', '\'']);
-        let kind = match (letter.trim(), name) {
-            ("o", "PBS_ALL") => return Self::new(LimitKind::All, None, resource, input_type, most),
-            (_, "" | "PBS_ALL") => return None,
-            ("u", _) => LimitKind::User,
-            ("g", _) => LimitKind::Group,
-            ("p", _) => LimitKind::Project,
-            _ => return None,
-        };
-        let name = Some(name).filter(|name| *name != "PBS_GENERIC");
-        Self::new(kind, name, resource, input_type, most)
-    }
-
-    /// What limits are sorted and found by.
-    fn key(&self) -> (Option<&str>, u8, Option<&str>) {
-        let kind = match self.kind {
-            LimitKind::All => 0,
-            LimitKind::User => 1,
-            LimitKind::Group => 2,
-            LimitKind::Project => 3,
-            // not of run limits
-            LimitKind::Subjobs | LimitKind::Available => 4,
-        };
-        (self.resource.as_deref(), kind, self.name.as_deref())
-    }
+/// Whose jobs a limit counts, the name of these and the most, from the inside of one pair of brackets:
+/// `o:PBS_ALL=4`, `u:PBS_GENERIC=4`, `u:ada=4` and the same for groups (`g`) and projects (`p`). A name
+/// may be quoted.
+fn subject_and_most(limit: &str) -> Option<(LimitKind, Option<&str>, &str)> {
+    let (subject, most) = limit.rsplit_once('=')?;
+    let (letter, name) = subject.split_once(':')?;
+    let name = name.trim().trim_matches(['"', '\'']);
+    let kind = match (letter.trim(), name) {
+        ("o", "PBS_ALL") => return Some((LimitKind::All, None, most)),
+        (_, "" | "PBS_ALL") => return None,
+        ("u", _) => LimitKind::User,
+        ("g", _) => LimitKind::Group,
+        ("p", _) => LimitKind::Project,
+        _ => return None,
+    };
+    let name = Some(name).filter(|name| *name != "PBS_GENERIC");
+    Some((kind, name, most))
 }
 
-/// The inside of each pair of brackets. A bracket in a quoted name is an ordinary character.
+/// The inside of each pair of brackets, or all of a text without brackets. A list may be cut off.
 fn limits_in(value: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut start = None;
-    let mut quote = None;
-    for (at, character) in value.char_indices() {
-        match (character, start) {
-            (_, Some(_)) if quote == Some(character) => quote = None,
-            _ if quote.is_some() => {}
-            ('"' | '\'', Some(_)) => quote = Some(character),
-            ('[', None) => start = Some(at + 1),
-            (']', Some(from)) => {
-                found.push(&value[from..at]);
-                start = None;
-            }
-            _ => {}
-        }
+    let mut limits = vec![value];
+    if value.contains('[') {
+        limits = split_unquoted(value, ',');
+        limits.retain(|limit| limit.trim_start().starts_with('['));
     }
-    // a list that was cut off, or no list at all
-    let rest = match start {
-        Some(from) => value[from..].trim(),
-        None if found.is_empty() => value.trim(),
-        None => "",
-    };
-    if !rest.is_empty() {
-        found.push(rest);
+    for limit in &mut limits {
+        *limit = limit.trim().trim_start_matches('[').trim_end_matches(']');
     }
-    found
+    limits.retain(|limit| !limit.is_empty());
+    limits
 }
 
 /// An amount that the server wrote, if it is a whole number and not negative: in kb for a size, in
@@ -556,15 +505,13 @@ mod tests {
         name: &str,
     ) -> Option<i64> {
         let find = |name: Option<&str>| {
-            let mut limits = limits.iter();
-            limits.find(|limit| {
-                limit.kind == kind
-                    && limit.resource.as_deref() == resource
-                    && limit.name.as_deref() == name
+            limits.get(&RunLimit {
+                resource: resource.map(Into::into),
+                kind,
+                name: name.map(Into::into),
             })
         };
-        let found = find(Some(name)).or_else(|| find(None))?;
-        Some(found.most)
+        find(Some(name)).or_else(|| find(None)).copied()
     }
 
     #[test]
@@ -814,7 +761,7 @@ mod tests {
         );
         let resources: Vec<Option<&str>> = limits
             .iter()
-            .map(|limit| limit.resource.as_deref())
+            .map(|(limit, _)| limit.resource.as_deref())
             .collect();
         assert_eq!(
             resources,
@@ -864,7 +811,7 @@ mod tests {
         ]);
         let named: Vec<_> = limits
             .iter()
-            .map(|limit| (limit.kind, limit.name.as_deref()))
+            .map(|(limit, _)| (limit.kind, limit.name.as_deref()))
             .collect();
         let expected = ["d", "e"].map(|user| (LimitKind::User, Some(user)));
         assert_eq!(named, expected);

@@ -114,31 +114,34 @@ impl ServerSettings {
     /// The other attributes that change what a cycle does and whose value is not the default, by
     /// their names: placement sets, preemption, and how the scheduler waits for the start of a job.
     pub fn others(&self) -> impl Iterator<Item = (&str, &str)> {
-        let mut others = Vec::new();
-        for (name, value) in &self.attributes {
-            for (other, default) in OTHER_ATTRIBUTES {
-                if other == name && !is_equal(value, default) {
-                    others.push((other, value.as_str()));
-                }
-            }
-        }
-        others.into_iter()
+        self.attributes.iter().filter_map(|(name, value)| {
+            let mut others = OTHER_ATTRIBUTES.iter();
+            let (name, default) = others.find(|(other, _)| other == name)?;
+            (!is_equal(value, default)).then_some((*name, value.as_str()))
+        })
     }
 
     /// `preempt_prio`: the levels of jobs in preemption, from high to low.
     pub fn preempt_prio(&self) -> &str {
-        self.get("preempt_prio")
-            .unwrap_or("express_queue, normal_jobs")
+        self.get_or_default("preempt_prio")
     }
 
     /// `preempt_order`: how jobs give way.
     pub fn preempt_order(&self) -> &str {
-        self.get("preempt_order").unwrap_or("SCR")
+        self.get_or_default("preempt_order")
+    }
+
+    /// One of the other attributes.
+    fn get_or_default(&self, name: &str) -> &str {
+        let mut others = OTHER_ATTRIBUTES.iter();
+        let default = others.find(|(other, _)| *other == name);
+        let default = default.map_or("", |(_, default)| default);
+        self.get(name).unwrap_or(default)
     }
 
     /// Whether jobs may name the jobs that they preempt (`preempt_targets_enable`).
     pub fn has_preempt_targets(&self) -> bool {
-        self.get("preempt_targets_enable").and_then(boolean) != Some(false)
+        boolean(self.get_or_default("preempt_targets_enable")) != Some(false)
     }
 
     /// Whether an attribute is true.
