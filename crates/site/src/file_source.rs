@@ -230,7 +230,7 @@ impl FileSource {
         let Content { bytes, kind } = self.read_unless_binary(Role::SlurmConf)?;
         self.require_settings(kind, &bytes)?;
         let folder = match self {
-            Self::Path(path) if !is_stdin(path) && self.is_plain_file() => path.parent(),
+            Self::Path(path) if path.is_file() => path.parent(),
             _ => None,
         };
         Ok(SlurmConf::parse_in(&self.name(), &bytes, folder))
@@ -258,25 +258,12 @@ impl FileSource {
         Role::SlurmConf.require(kind, &self.name(), bytes)
     }
 
-    /// Whether opening it does not consume it.
+    /// Whether opening it does not consume it: what is read of a pipe is gone.
     pub(crate) fn can_be_opened_again(&self) -> bool {
-        matches!(self, Self::Bytes { .. }) || self.is_plain_file()
-    }
-
-    /// Whether it is a regular file that is neither compressed nor quoted.
-    fn is_plain_file(&self) -> bool {
-        let Self::Path(path) = self else { return false };
-        // what is read of a pipe is gone
-        if !path.is_file() {
-            return false;
+        match self {
+            Self::Path(path) => path.is_file(),
+            Self::Bytes { .. } => true,
         }
-        let Ok(mut file) = open(path) else {
-            return false;
-        };
-        let Ok(head) = read_head(&mut file, MAGIC) else {
-            return false;
-        };
-        Compression::detect(&head).is_none() && !may_be_quoted(&head)
     }
 
     pub(crate) fn open(&self) -> Result<Box<dyn Read + Send + '_>, SiteError> {
@@ -341,16 +328,16 @@ impl<'f> SiteText<'f> {
     /// Reads all files that describe the server, its queues or its resources, or have a formula.
     pub fn read_all(files: &'f SiteFiles) -> Result<Vec<Self>, SiteError> {
         let mut texts: Vec<Self> = Vec::new();
-        for (role, read_as) in [
-            (Role::Server, Role::Server),
-            (Role::Queues, Role::Queues),
-            (Role::Resources, Role::Resources),
-            (Role::Formula, Role::Formula),
-            (Role::SchedFormula, Role::Formula),
+        for role in [
+            Role::Server,
+            Role::Queues,
+            Role::Resources,
+            Role::Formula,
+            Role::SchedFormula,
         ] {
             for source in files.all(role) {
                 if texts.iter().all(|known| known.source != source) {
-                    texts.push(Self::read(source, read_as)?);
+                    texts.push(Self::read(source, role)?);
                 }
             }
         }
@@ -437,50 +424,25 @@ pub type Stream<'s> = Box<dyn Read + Send + 's>;
 pub enum Compression {
     Gzip,
     Zstd,
-    Bzip2,
-    Xz,
-    /// What `compress` writes, `.Z`.
-    Compress,
-    Zip,
-    SevenZip,
+    /// One that is not read: the command that unpacks such a file.
+    Other(&'static str),
 }
 
 impl Compression {
     /// The method by which a document that begins with these bytes is compressed.
     pub fn detect(head: &[u8]) -> Option<Self> {
-        match head {
-            [0x1f, 0x8b, ..] => Some(Self::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
+        Some(match head {
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
             // a skippable frame, with which pzstd begins
-            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
             // the name of a user could begin like the first four bytes
-            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, ..] => Some(Self::Bzip2),
-            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
-            [0x1f, 0x9d, ..] => Some(Self::Compress),
-            [b'P', b'K', 3, 4, ..] => Some(Self::Zip),
-            [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => Some(Self::SevenZip),
-            _ => None,
-        }
-    }
-
-    /// What a file is that cannot be read here, and the command that unpacks it.
-    fn refusal(self) -> io::Error {
-        let (name, command) = match self {
-            Self::Gzip => ("gzip", "gzip -dc"),
-            Self::Zstd => ("zstd", "zstd -dc"),
-            Self::Bzip2 => ("bzip2", "bzip2 -dc"),
-            Self::Xz => ("xz", "xz -dc"),
-            Self::Compress => ("compress", "uncompress -c"),
-            Self::Zip => ("zip", "unzip"),
-            Self::SevenZip => ("7-Zip", "7z x"),
-        };
-        io::Error::other(match self {
-            Self::Zip | Self::SevenZip => format!(
-                "it is a {name} archive: unpack it, `{command} FILE`, and give what it contains"
-            ),
-            _ => format!(
-                "it is compressed by {name}: unpack it, `{command} FILE | jsf …`, and give `-` as the file"
-            ),
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, ..] => Self::Other("bzip2 -dk"),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Other("xz -dk"),
+            [0x1f, 0x9d, ..] => Self::Other("uncompress"),
+            [b'P', b'K', 3, 4, ..] => Self::Other("unzip"),
+            [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => Self::Other("7z x"),
+            _ => return None,
         })
     }
 }
@@ -525,7 +487,11 @@ fn decoder<'s>(compression: Compression, source: impl Read + Send + 's) -> io::R
             decoder: FrameDecoder::new(),
             is_open: false,
         }),
-        other => return Err(other.refusal()),
+        Compression::Other(command) => {
+            return Err(io::Error::other(format!(
+                "it is compressed by a method that is not read: unpack it, `{command} FILE`, and give what it contains"
+            )));
+        }
     };
     Ok(Box::new(BoundedExpansion {
         decoder,

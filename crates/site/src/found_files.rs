@@ -5,8 +5,7 @@
 //! one of the site's files.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Seek};
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,8 +13,8 @@ use std::sync::atomic::Ordering;
 use jsf_words::quoted_list;
 use tar::{Archive, Entries, Entry, EntryType, PaxExtensions};
 
-use crate::file_source::{Compression, CountingReader, decompressed, read_head};
-use crate::role::ROLES;
+use crate::file_source::{CountingReader, decompressed, read_head};
+use crate::role::{ROLES, RoleFiles};
 use crate::{FileSource, Role, SiteError, SiteFiles};
 
 /// The endings of compressed files.
@@ -66,41 +65,24 @@ fn uncompressed(path: &str) -> &str {
     path
 }
 
-/// The paths that a site's files can have, except those in a `sched_priv_NAME`.
-pub fn candidates() -> Vec<String> {
-    // a file may have several roles
-    let mut paths = BTreeSet::new();
-    for files in &ROLES {
-        for name in files.names() {
-            paths.insert(name.to_owned());
-            if files.role.is_of_scheduler() {
-                paths.insert(format!("sched_priv/{name}"));
-            }
-        }
-    }
-    let mut candidates = Vec::new();
-    for path in paths {
-        candidates.extend(with_endings(&path));
-    }
-    candidates
+/// Whether a folder in that of a site may have files of the site.
+pub fn is_folder_of_site(name: &str) -> bool {
+    let mut names = ROLES.iter().flat_map(RoleFiles::names);
+    is_sched_priv(name)
+        || names.any(|path| {
+            path.split_once('/')
+                .is_some_and(|(folder, _)| folder == name)
+        })
+}
+
+/// Whether a file in a scheduler's folder has this name.
+pub fn is_scheduler_file(name: &str) -> bool {
+    roles(name).iter().any(|role| role.is_of_scheduler())
 }
 
 /// The path, and the paths of the file when it is compressed.
 fn with_endings(path: &str) -> [String; 3] {
     ["", COMPRESSED[0], COMPRESSED[1]].map(|ending| format!("{path}{ending}"))
-}
-
-/// The paths of the scheduler's files in a folder, which is empty or ends in `/`.
-pub fn in_scheduler_folder(folder: &str) -> Vec<String> {
-    let mut paths = Vec::new();
-    for files in &ROLES {
-        if files.role.is_of_scheduler() {
-            for name in files.names() {
-                paths.push(format!("{folder}{name}"));
-            }
-        }
-    }
-    paths
 }
 
 /// The parts of the path of a member, without those that stay in the same folder.
@@ -275,28 +257,7 @@ const HEAD: usize = 512;
 const BLOCK: u64 = 512;
 
 /// Reads the site's files from an archive, which gzip or zstd may have compressed.
-pub fn read_archive(path: &Path, mut file: File) -> Result<FoundFiles, SiteError> {
-    let failed = SiteError::reading(path);
-    let head = read_head(&mut file, HEAD).map_err(&failed)?;
-    let is_regular = matches!(file.metadata(), Ok(metadata) if metadata.is_file());
-    if !is_regular || Compression::detect(&head).is_some() {
-        return read_archive_stream(path, Cursor::new(head).chain(file));
-    }
-    require_tar(path, &head)?;
-    file.rewind().map_err(&failed)?;
-    let length = file.metadata().map_err(&failed)?.len();
-    let mut archive = Archive::new(BufReader::new(file));
-    let (mut found, end) = collect(
-        path,
-        archive.entries_with_seek().map_err(&failed)?,
-        Some(length),
-    )?;
-    found.warnings.extend(missing_end(path, end, length));
-    Ok(found)
-}
-
-/// Reads the site's files from an archive that arrives on a stream.
-pub fn read_archive_stream(path: &Path, stream: impl Read + Send) -> Result<FoundFiles, SiteError> {
+pub fn read_archive(path: &Path, stream: impl Read + Send) -> Result<FoundFiles, SiteError> {
     let failed = SiteError::reading(path);
     let mut content = decompressed(stream).map_err(&failed)?;
     let head = read_head(&mut content, HEAD).map_err(&failed)?;
@@ -304,7 +265,7 @@ pub fn read_archive_stream(path: &Path, stream: impl Read + Send) -> Result<Foun
     let source = CountingReader::new(Cursor::new(head).chain(content));
     let read = Arc::clone(&source.read);
     let mut archive = Archive::new(source);
-    let (mut found, end) = collect(path, archive.entries().map_err(&failed)?, None)?;
+    let (mut found, end) = collect(path, archive.entries().map_err(&failed)?)?;
     // the checksum of the compressed data follows the last member
     let after =
         io::copy(&mut archive.into_inner().take(MAX_AFTER), &mut io::sink()).map_err(&failed)?;
@@ -345,13 +306,8 @@ fn require_tar(path: &Path, head: &[u8]) -> Result<(), SiteError> {
     )))
 }
 
-/// The site's files, and where the content of the last member ends. An archive in a file is given
-/// with its `length`: a seek does not notice that the file ends before the member does.
-fn collect<R: Read>(
-    path: &Path,
-    entries: Entries<'_, R>,
-    length: Option<u64>,
-) -> Result<(FoundFiles, u64), SiteError> {
+/// The site's files, and where the content of the last member ends.
+fn collect<R: Read>(path: &Path, entries: Entries<'_, R>) -> Result<(FoundFiles, u64), SiteError> {
     let archive = path.display().to_string();
     let failed = SiteError::reading(path);
     // by the folder that contains the files, empty for the top of the archive
@@ -367,13 +323,6 @@ fn collect<R: Read>(
             return Err(refusal(&archive, &reason));
         }
         end = entry.raw_file_position().saturating_add(entry.size());
-        if let Some(length) = length
-            && length < end
-        {
-            let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-            let left = length.saturating_sub(entry.raw_file_position());
-            return Err(cut(&archive, &name, entry.size(), left));
-        }
         if describes_next(entry.header().entry_type()) {
             long_name = read_next_name(&mut entry).map_err(&failed)?.or(long_name);
             continue;
@@ -514,7 +463,6 @@ mod tests {
         ] {
             assert!(!is_site_file(path), "{path}");
         }
-        assert!(candidates().iter().all(|path| is_site_file(path)));
     }
 
     #[test]

@@ -89,23 +89,8 @@ pub struct RoleFiles {
     pub limit: u64,
     /// The heading of the files in a list; empty if they are not listed.
     pub heading: &'static str,
-    /// The entry in a list of a site's files if there is no such file.
-    pub missing: Option<MissingFile>,
-}
-
-/// The entry of a missing file in a list of a site's files.
-pub struct MissingFile {
-    /// Whether a site with these files is expected to have it.
-    pub is_expected: fn(&SiteFiles) -> bool,
-    /// The file.
-    pub what: &'static str,
-    /// What follows.
-    pub consequence: &'static str,
-}
-
-/// Whether nothing shows a site of Slurm: neither its tree nor its settings.
-fn may_be_openpbs(files: &SiteFiles) -> bool {
-    !files.has(Role::Tree) && !files.has(Role::SlurmConf)
+    /// The entry in a list of a site's files if there is no such file: the file, and what follows.
+    pub missing: Option<(&'static str, &'static str)>,
 }
 
 /// The limit for files with a line or a record for each entity, association or queue.
@@ -125,18 +110,6 @@ const NO_FILE: RoleFiles = RoleFiles {
     missing: None,
 };
 
-const fn missing(
-    is_expected: fn(&SiteFiles) -> bool,
-    what: &'static str,
-    consequence: &'static str,
-) -> Option<MissingFile> {
-    Some(MissingFile {
-        is_expected,
-        what,
-        consequence,
-    })
-}
-
 /// Every role, in the order of the enum.
 pub static ROLES: [RoleFiles; 26] = [
     RoleFiles {
@@ -155,11 +128,10 @@ pub static ROLES: [RoleFiles; 26] = [
         accepted: &[Json, Text, Empty, Binary],
         what: "jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON, `squeue --json` or `scontrol show job`",
         heading: "jobs",
-        missing: missing(
-            |_| true,
+        missing: Some((
             "the jobs",
             "a formula is checked, but nothing can be ranked",
-        ),
+        )),
         ..NO_FILE
     },
     RoleFiles {
@@ -171,11 +143,10 @@ pub static ROLES: [RoleFiles; 26] = [
         accepted: &[ResourceDef],
         what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
         heading: "server",
-        missing: missing(
-            may_be_openpbs,
+        missing: Some((
             "the server (`qstat -Bf`)",
             "its defaults, its threshold and `eligible_time_enable` are not known",
-        ),
+        )),
         ..NO_FILE
     },
     RoleFiles {
@@ -186,11 +157,10 @@ pub static ROLES: [RoleFiles; 26] = [
         accepted: &[ResourceDef],
         what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
         heading: "queues",
-        missing: missing(
-            may_be_openpbs,
+        missing: Some((
             "the queues (`qstat -Qf`)",
             "`queue_priority` is 0 for every job",
-        ),
+        )),
         ..NO_FILE
     },
     RoleFiles {
@@ -202,11 +172,10 @@ pub static ROLES: [RoleFiles; 26] = [
         accepted: &[Empty],
         what: "`resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`",
         heading: "resources",
-        missing: missing(
-            may_be_openpbs,
+        missing: Some((
             "the resources (`resourcedef`, `qmgr -c 'print resource'`)",
             "a resource of the site is known only where a job, a queue or the server lists it",
-        ),
+        )),
         ..NO_FILE
     },
     RoleFiles {
@@ -244,11 +213,7 @@ pub static ROLES: [RoleFiles; 26] = [
         accepted: &[Empty],
         what: "`resource_group` with lines `name cgroup parent shares`",
         heading: SCHEDULER,
-        missing: missing(
-            may_be_openpbs,
-            "`sched_priv/resource_group`",
-            "there is no fair-share tree",
-        ),
+        missing: Some(("`sched_priv/resource_group`", "there is no fair-share tree")),
         ..NO_FILE
     },
     RoleFiles {
@@ -269,12 +234,11 @@ pub static ROLES: [RoleFiles; 26] = [
         what: "`sched_config` with lines `name: value`",
         limit: SMALL,
         heading: SCHEDULER,
-        missing: missing(
-            may_be_openpbs,
+        missing: Some((
             "`sched_priv/sched_config`",
             "only the formula orders the jobs, and the defaults are assumed for unknown_shares, \
              fairshare_usage_res, the decay and the fair-share entity",
-        ),
+        )),
     },
     RoleFiles {
         role: Role::SchedFormula,
@@ -309,21 +273,14 @@ pub static ROLES: [RoleFiles; 26] = [
         role: Role::Tree,
         names: "sshare.json sshare.txt sacctmgr_dump.cfg",
         shown_by: &[SlurmTree, NativeTree, FluxTree],
-        accepted: &[
-            Slurm(SlurmDocument::Associations),
-            Json,
-            Text,
-            Empty,
-            Binary,
-        ],
+        accepted: &[Slurm(SlurmDocument::Associations), Text],
         what: "native JSON, `sshare -a -l -P`, `sshare -a --json`, a `sacctmgr dump` or \
                `flux account export-db --fairshare-emulate`",
         heading: "tree",
-        missing: missing(
-            |files| files.has(Role::SlurmConf),
+        missing: Some((
             "Slurm's tree (`sshare -a -l -P`, `sshare -a --json`)",
             "there are no shares",
-        ),
+        )),
         ..NO_FILE
     },
     RoleFiles {
@@ -334,11 +291,10 @@ pub static ROLES: [RoleFiles; 26] = [
         what: "`slurm.conf` or `scontrol show config`",
         limit: SMALL,
         heading: "Slurm",
-        missing: missing(
-            |files| files.has(Role::Tree),
+        missing: Some((
             "`slurm.conf`",
             "Slurm's defaults apply: fair tree, a half-life of 7 days",
-        ),
+        )),
     },
     // what it is good for beside slurm.conf is not missed
     RoleFiles {
@@ -455,6 +411,17 @@ impl Role {
     /// Whether the file is one of the scheduler's own, in its folder.
     pub(crate) fn is_of_scheduler(self) -> bool {
         self.files().heading == SCHEDULER
+    }
+
+    /// Whether a site with these files is expected to have one of this role: those of OpenPBS where
+    /// nothing shows a site of Slurm.
+    pub(crate) fn is_expected(self, files: &SiteFiles) -> bool {
+        match self {
+            Self::Queue => files.lacks_queue(),
+            Self::Tree => files.has(Self::SlurmConf),
+            Self::SlurmConf => files.has(Self::Tree),
+            _ => !files.has(Self::Tree) && !files.has(Self::SlurmConf),
+        }
     }
 
     /// Whether only a site of OpenPBS has such a file.

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::io;
 use std::io::ErrorKind::{NotADirectory, NotFound};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::diagnostic::{Message, is_control, limit_each_kind};
@@ -18,10 +18,9 @@ use jsf_openpbs::files::server::{DEFAULT_PARTITION, scheduler_of_partition};
 
 use crate::file_source::{OpenedFile, open};
 use crate::found_files::{
-    FoundFiles, candidates, in_scheduler_folder, is_sched_priv, is_site_file, read_archive,
-    read_archive_stream,
+    FoundFiles, is_folder_of_site, is_scheduler_file, is_site_file, read_archive,
 };
-use crate::role::{MissingFile, ROLES};
+use crate::role::ROLES;
 use crate::{FileSource, Role, SiteError, is_stdin};
 
 /// The files of a site by their roles, each of them optional.
@@ -67,11 +66,12 @@ impl SiteFiles {
     /// it, a link in place of a file, or too many bytes or members.
     pub fn open(path: &Path) -> Result<Self, SiteError> {
         let found = if is_stdin(path) {
-            read_archive_stream(FileSource::from(path).name().as_ref(), io::stdin())?
+            read_archive(FileSource::from(path).name().as_ref(), io::stdin())?
         } else if path.is_dir() {
             find_in_folder(path).map_err(SiteError::reading(path))?
         } else {
-            read_archive(path, open(path).map_err(SiteError::reading(path))?)?
+            let file = open(path).map_err(SiteError::reading(path))?;
+            read_archive(path, BufReader::new(file))?
         };
         let files = found.into_site_files();
         if files.is_empty() {
@@ -90,7 +90,7 @@ impl SiteFiles {
 
     /// The files in an archive in memory, as for [`open`](Self::open).
     pub(crate) fn from_archive(name: &str, archive: &FileSource) -> Result<Self, SiteError> {
-        let files = read_archive_stream(name.as_ref(), archive.open()?)?.into_site_files();
+        let files = read_archive(name.as_ref(), archive.open()?)?.into_site_files();
         if files.is_empty() {
             let message = format!("`{name}` contains no file of a site");
             return Err(SiteError::Missing(message.into()));
@@ -272,9 +272,10 @@ impl SiteFiles {
             return Ok(self);
         };
         let mut found = FoundFiles::default();
-        folder.read_dir().map_err(SiteError::reading(&folder))?;
-        for name in in_scheduler_folder("") {
-            add(&mut found, &folder, name).map_err(SiteError::reading(&folder))?;
+        for name in names_in(&folder).map_err(SiteError::reading(&folder))? {
+            if is_scheduler_file(&name) {
+                add(&mut found, &folder, name).map_err(SiteError::reading(&folder))?;
+            }
         }
         if found.is_empty() {
             let message = format!(
@@ -305,8 +306,7 @@ impl FromIterator<(Role, FileSource)> for SiteFiles {
 
 /// The site's files in a folder, or in the only folder in it that has any.
 fn find_in_folder(folder: &Path) -> io::Result<FoundFiles> {
-    let folders = folders_in(folder)?;
-    let mut found = find_at_top(folder, &folders)?;
+    let mut found = find_at_top(folder)?;
     if !found.has_files_of_pbs() {
         recognise_slurm_files(&mut found, folder)?;
     }
@@ -314,39 +314,39 @@ fn find_in_folder(folder: &Path) -> io::Result<FoundFiles> {
         return Ok(found);
     }
     let mut inner = BTreeMap::new();
-    for name in folders {
+    for name in names_in(folder)? {
         let path = folder.join(&name);
         // a folder that cannot be read is not a part of the site
-        let Ok(below) = folders_in(&path) else {
-            continue;
-        };
-        inner.insert(name, find_at_top(&path, &below)?);
+        if path.read_dir().is_ok() {
+            inner.insert(name, find_at_top(&path)?);
+        }
     }
     FoundFiles::of_only_folder(inner).map_err(io::Error::other)
 }
 
-/// The names of the folders in a folder.
-fn folders_in(folder: &Path) -> io::Result<Vec<String>> {
-    let mut folders = Vec::new();
+/// The names of what is in a folder, in alphabetical order.
+fn names_in(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
     for entry in folder.read_dir()? {
-        let entry = entry?;
-        if entry.path().is_dir() {
-            folders.extend(entry.file_name().into_string().ok());
-        }
+        names.extend(entry?.file_name().into_string().ok());
     }
-    Ok(folders)
+    names.sort();
+    Ok(names)
 }
 
-/// The site's files in a folder. `folders` are the names of the folders in it.
-fn find_at_top(folder: &Path, folders: &[String]) -> io::Result<FoundFiles> {
+/// The site's files in a folder.
+fn find_at_top(folder: &Path) -> io::Result<FoundFiles> {
     let mut found = FoundFiles::default();
-    for path in candidates() {
-        add(&mut found, folder, path)?;
-    }
-    for scheduler in folders {
-        if is_sched_priv(scheduler) && scheduler != "sched_priv" {
-            for path in in_scheduler_folder(&format!("{scheduler}/")) {
-                add(&mut found, folder, path)?;
+    for name in names_in(folder)? {
+        let inner = folder.join(&name);
+        if is_site_file(&name) {
+            add(&mut found, folder, name)?;
+        } else if is_folder_of_site(&name) && inner.is_dir() {
+            for file in names_in(&inner)? {
+                let path = format!("{name}/{file}");
+                if is_site_file(&path) {
+                    add(&mut found, folder, path)?;
+                }
             }
         }
     }
@@ -359,14 +359,12 @@ const MAX_LOOKED_AT: usize = 1000;
 /// Adds the files with other names that the tools of Slurm have written, as their contents show.
 /// JSON has more of a job than a table, so it comes first.
 fn recognise_slurm_files(found: &mut FoundFiles, folder: &Path) -> io::Result<()> {
-    let mut names = Vec::new();
-    for entry in folder.read_dir()?.take(MAX_LOOKED_AT) {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if entry.file_type()?.is_file() && !is_site_file(&name) {
-            names.push(name);
-        }
-    }
+    let mut names = names_in(folder)?;
+    names.truncate(MAX_LOOKED_AT);
+    names.retain(|name| {
+        let file = folder.join(name).symlink_metadata();
+        !is_site_file(name) && file.is_ok_and(|file| file.is_file())
+    });
     names.sort_by_key(|name| (!name.ends_with(".json"), name.clone()));
     for name in names {
         let source = FileSource::from(folder.join(name));
@@ -414,9 +412,9 @@ impl SiteFiles {
         let (labels, _): (Vec<&str>, Vec<String>) = self.found().into_iter().unzip();
         let mut line = format!("{} {}", self.place(), labels.join(", "));
         let mut before = "; missing: ";
-        for file in self.missing() {
+        for (file, _) in self.missing() {
             line += before;
-            line += file.what;
+            line += file;
             before = ", ";
         }
         line
@@ -450,8 +448,8 @@ impl SiteFiles {
         for (label, names) in found {
             lines.push(format!("  {label:width$}  {names}"));
         }
-        for file in self.missing() {
-            lines.push(format!("missing: {}: {}", file.what, file.consequence));
+        for (file, consequence) in self.missing() {
+            lines.push(format!("missing: {file}: {consequence}"));
         }
         lines
     }
@@ -518,20 +516,11 @@ impl SiteFiles {
 
     /// The files that are expected and missing. A site of Slurm is not expected to have OpenPBS's
     /// files.
-    fn missing(&self) -> Vec<&'static MissingFile> {
-        let mut missing = Vec::new();
-        for files in &ROLES {
-            if self.has(files.role) || files.role == Role::Queue && !self.lacks_queue() {
-                continue;
-            }
-            let Some(file) = &files.missing else {
-                continue;
-            };
-            if (file.is_expected)(self) {
-                missing.push(file);
-            }
-        }
-        missing
+    fn missing(&self) -> Vec<(&'static str, &'static str)> {
+        let missing = ROLES
+            .iter()
+            .filter(|files| !self.has(files.role) && files.role.is_expected(self));
+        missing.filter_map(|files| files.missing).collect()
     }
 }
 

@@ -926,8 +926,8 @@ fn a_pasted_directive_without_a_formula_is_named() {
             "job_sort_formula_threshold = 5",
             "give the formula, and apart from it the threshold (--threshold X)",
         ),
-        ("unset server job_sort_formula", "removes a setting"),
-        ("set server job_sort_formula = \"ncpus", "never closed"),
+        ("unset server job_sort_formula", "sets no formula"),
+        ("set server job_sort_formula = \"ncpus", "sets no formula"),
     ] {
         for arguments in [&["check", text][..], &["fmt", text]] {
             let output = jsf(arguments);

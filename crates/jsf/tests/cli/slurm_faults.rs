@@ -166,19 +166,19 @@ fn a_value_that_cannot_be_read_is_named() {
             "squeue_o.txt",
             "|37980060|200000|",
             "|37980060|1e30|",
-            "line 5: `NICE` of job `1` is `1e30`",
+            "line 5: `Nice` of job `1` is `1e30`",
         ),
         (
             "squeue_o.txt",
             "|37980060|200000|",
             "|37980060|-99999999999|",
-            "`NICE` of job `1` is `-99999999999`",
+            "`Nice` of job `1` is `-99999999999`",
         ),
         (
             "squeue_o.txt",
             "200000|2026-11-27T09:21:21",
             "200000|27.11.2026",
-            "`SUBMIT_TIME` of job `1` is `27.11.2026`",
+            "`SubmitTime` of job `1` is `27.11.2026`",
         ),
         (
             "squeue_o.txt",
@@ -205,12 +205,12 @@ fn a_value_that_cannot_be_read_is_named() {
         (
             "\"nice\": 200000",
             "\"nice\": 1e30",
-            "`nice` of job `1` is `1e+30`",
+            "`Nice` of job `1` is `1e30`",
         ),
         (
             "\"cpus\": 1,",
             "\"cpus\": 99999999999999999999,",
-            "`cpus` of job `1` is `",
+            "`NumCPUs` of job `1` is `",
         ),
     ] {
         cluster.replace("squeue.json", from, to);
@@ -385,7 +385,7 @@ fn hints_name_the_commands_of_slurm() {
     fs::write(cluster.0.path().join("squeue.json"), [0, 159, 146, 150]).expect("written");
     let said = stderr(&cluster.run("rank", &[]));
     assert!(
-        said.contains("squeue.json` is binary data, expected `squeue --json`"),
+        said.contains("squeue.json` is binary data, or text in another encoding than UTF-8, expected `squeue --json`"),
         "{said}"
     );
     let cluster = Cluster::with(&["slurm.conf", "squeue_o.txt"]);

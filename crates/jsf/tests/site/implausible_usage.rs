@@ -85,7 +85,7 @@ fn every_command_computes_as_the_scheduler_does_and_names_the_record() {
     for (changed, expected) in [
         (
             &[("rvasquez", f64::INFINITY)][..],
-            "the usage of `rvasquez` is infinite",
+            "of `rvasquez` the sum of all usage is infinite",
         ),
         (
             &[("rvasquez", f64::NAN)],
@@ -97,7 +97,7 @@ fn every_command_computes_as_the_scheduler_does_and_names_the_record() {
         ),
         (
             &[("rvasquez", 1.5e308), ("yarslan", 1.5e308)],
-            "of `yarslan` the sum of all usage exceeds the range of a double",
+            "of `yarslan` the sum of all usage is infinite",
         ),
     ] {
         let (_folder, usage) = example_with(changed);

@@ -187,27 +187,27 @@ fn a_file_of_another_compression_is_refused_with_the_command_that_unpacks_it() {
         (
             "a.bz2",
             &b"BZh91AY&SY\x01\x02"[..],
-            "it is compressed by bzip2: unpack it, `bzip2 -dc FILE | jsf …`, and give `-`",
+            "it is compressed by a method that is not read: unpack it, `bzip2 -dk FILE`, and give",
         ),
         (
             "a.xz",
             b"\xfd7zXZ\0\0\x04",
-            "it is compressed by xz: unpack it, `xz -dc FILE | jsf …`, and give `-`",
+            "it is compressed by a method that is not read: unpack it, `xz -dk FILE`, and give",
         ),
         (
             "a.Z",
             b"\x1f\x9d\x90abc",
-            "it is compressed by compress: unpack it, `uncompress -c FILE | jsf …`",
+            "it is compressed by a method that is not read: unpack it, `uncompress FILE`, and give",
         ),
         (
             "a.zip",
             b"PK\x03\x04\x14\0\0\0",
-            "it is a zip archive: unpack it, `unzip FILE`, and give what it contains",
+            "it is compressed by a method that is not read: unpack it, `unzip FILE`, and give",
         ),
         (
             "a.7z",
             b"7z\xbc\xaf\x27\x1c\0\x04",
-            "it is a 7-Zip archive: unpack it, `7z x FILE`, and give",
+            "it is compressed by a method that is not read: unpack it, `7z x FILE`, and give",
         ),
     ] {
         let path = folder.path().join(name);
@@ -566,7 +566,7 @@ fn what_a_file_gives_twice_is_named_and_refused_if_strict() {
         (
             "--queues",
             r#"{"Queue":{"q":{"Priority":1,"Priority":2}}}"#,
-            "`Queue.q.Priority` is given more than once",
+            "`queue q.Priority` is given more than once",
         ),
         (
             "--queues",
@@ -576,7 +576,7 @@ fn what_a_file_gives_twice_is_named_and_refused_if_strict() {
         (
             "--server",
             r#"{"Server":{"vm":{"job_sort_formula":"mem","job_sort_formula":"ncpus"}}}"#,
-            "`Server.vm.job_sort_formula` is given more than once",
+            "`server vm.job_sort_formula` is given more than once",
         ),
         (
             "--resources",
@@ -640,10 +640,10 @@ fn a_job_that_is_cut_off_or_given_twice_is_refused_if_strict() {
     for (document, expected) in [
         (
             &cut,
-            "is damaged: line 3, job `3`: the job is not valid JSON",
+            "is ambiguous or damaged: line 3, job `3`: the job is not valid JSON",
         ),
-        (&twice, "is ambiguous: it has job `1` more than once"),
-        (&qstat, "is ambiguous: it has job `1.vm` more than once"),
+        (&twice, "is ambiguous or damaged: line 2, job `1`"),
+        (&qstat, "is ambiguous or damaged: job `1.vm`"),
     ] {
         let output = jsf_with_input(&["rank", "ncpus", "--queue", "-"], document);
         assert!(
