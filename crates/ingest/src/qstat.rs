@@ -778,7 +778,7 @@ impl<'d> Recovery<'d, '_> {
             Err(error) if !is_name || !is_bare_word(value) => {
                 self.is_inside_string =
                     value.starts_with('"') && (value.len() == 1 || !ends_string(value));
-                return self.drop_attribute(key, meaning, reason_in_words(&error));
+                self.drop_attribute(key, meaning, reason_in_words(&error));
             }
             Ok(_) if job.list.is_some() => {
                 job.parsed.set(meaning, key, JsonScalar::from_text(value));

@@ -760,8 +760,8 @@ mod tests {
             (Some(4 << 20), None)
         );
         let resources: Vec<Option<&str>> = limits
-            .iter()
-            .map(|(limit, _)| limit.resource.as_deref())
+            .keys()
+            .map(|limit| limit.resource.as_deref())
             .collect();
         assert_eq!(
             resources,
@@ -810,8 +810,8 @@ mod tests {
             ("max_queued", "[u:a=1]"),
         ]);
         let named: Vec<_> = limits
-            .iter()
-            .map(|(limit, _)| (limit.kind, limit.name.as_deref()))
+            .keys()
+            .map(|limit| (limit.kind, limit.name.as_deref()))
             .collect();
         let expected = ["d", "e"].map(|user| (LimitKind::User, Some(user)));
         assert_eq!(named, expected);
