@@ -413,28 +413,22 @@ fn check_values(
     } = *constant;
     let numbers = [start, low, high];
     let fraction = numbers.into_iter().find(|number| number.fract() != 0.0);
-    let (message, help, at) = if low > high {
+    let (message, help, at) = if low >= high {
         (
-            format!("the range `{low}..{high}` is upside down"),
-            format!("write the smaller number first: `{high}..{low}`"),
-            range_span,
-        )
-    } else if low == high {
-        (
-            format!("the range `{low}..{high}` has one number only"),
-            "write the number itself, without braces".to_owned(),
+            format!("the range `{low}..{high}` does not ascend"),
+            "write the smaller number first; for a single number, write it without braces",
             range_span,
         )
     } else if !(low..=high).contains(&start) {
         (
             format!("the start {start} is outside of the range `{low}..{high}`"),
-            "start within the range, or widen it".to_owned(),
+            "start within the range, or widen it",
             start_span,
         )
     } else if constant.is_log && low <= 0.0 {
         (
             format!("the range `{low}..{high}` has no logarithms"),
-            "with `:log` a range begins above 0".to_owned(),
+            "with `:log` a range begins above 0",
             range_span,
         )
     } else if let Some(fraction) = fraction
@@ -442,7 +436,7 @@ fn check_values(
     {
         (
             format!("{fraction} is not a whole number"),
-            "with `:int` the start and the range are whole numbers".to_owned(),
+            "with `:int` the start and the range are whole numbers",
             if fraction == start {
                 start_span
             } else {

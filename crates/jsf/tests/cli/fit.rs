@@ -87,7 +87,7 @@ fn a_circle_of_wishes_is_named() {
 fn what_is_wrong_with_a_template_or_a_wish_is_said_at_its_place() {
     for (template, text) in [
         ("100*ncpus", "the template has no constant to find"),
-        ("{a=1:2..0}*ncpus", "the range `2..0` is upside down"),
+        ("{a=1:2..0}*ncpus", "the range `2..0` does not ascend"),
         ("{a=5:0..2}*ncpus", "FORMULA:1:4"),
         (
             "{ncpus=1:0..2}*ncpus",
