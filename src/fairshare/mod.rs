@@ -257,8 +257,8 @@ impl ShareTree {
         self.add_to_ancestors(node, amount);
     }
 
-    /// Adds a node, whose usage is added to that of all nodes above it. The scheduler of OpenPBS gives
-    /// a node without usage 1, which is not added to the groups above it: set it with
+    /// Adds a node, whose usage is added to that of all nodes above it. The scheduler of OpenPBS
+    /// gives a node without usage 1, which is not added to the groups above it: set it with
     /// [`set_usage`](Self::set_usage) afterwards.
     ///
     /// # Errors
@@ -433,10 +433,6 @@ impl ShareTree {
     /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
     /// ```
     pub fn resolve(&self, name: &str) -> Option<NodeId> {
-        // nearly every name is unique, and then needs no list; this is called once per job
-        if let Some(node) = self.find(name) {
-            return Some(node);
-        }
         let mut candidates = self.candidates(name);
         if candidates.len() > 1 {
             candidates.retain(|&node| self.kind(node) == NodeKind::Entity);
@@ -1097,8 +1093,8 @@ mod tests {
         assert!((last.fairshare_tree_usage - 1.999e-6).abs() < 1e-15);
     }
 
-    /// Every account has a user of the same name, so a search that compares all of them would take the
-    /// square of the accounts.
+    /// Every account has a user of the same name, so a search that compares all of them would take
+    /// the square of the accounts.
     #[test]
     fn a_user_is_found_by_account_among_200_000_namesakes() {
         const ACCOUNTS: usize = 200_000;

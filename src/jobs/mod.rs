@@ -419,12 +419,7 @@ impl JobTable {
 
     /// Sorts rows by [submit order](JobTable::submit_order).
     pub fn sort_by_submit_order(&self, rows: &mut [usize]) {
-        // without times, the rows themselves are the order
-        if self.queued_at.is_empty() {
-            rows.sort_unstable()
-        } else {
-            rows.sort_by_key(|&row| self.submit_order(row))
-        }
+        rows.sort_by_key(|&row| self.submit_order(row))
     }
 
     /// The column of this name.

@@ -130,12 +130,9 @@ impl Ids {
     /// The rows whose id contains a `[`: arrays and subjobs.
     pub(super) fn bracketed(&self) -> Vec<usize> {
         let mut rows = Vec::new();
-        // one search of all ids spares one in each of them
-        if self.text.contains('[') {
-            for row in 0..self.len() {
-                if self.id_at(row).unwrap_or_default().contains('[') {
-                    rows.push(row);
-                }
+        for row in 0..self.len() {
+            if self.id_at(row).unwrap_or_default().contains('[') {
+                rows.push(row);
             }
         }
         rows
@@ -362,7 +359,7 @@ impl Dictionary {
     #[inline]
     fn index_or_insert(&mut self, name: &str) -> u32 {
         match self.distinct.get(self.last as usize) {
-            Some(last) if is_same_name(last, name) => {}
+            Some(last) if **last == *name => {}
             _ => self.last = self.find_or_insert(name),
         }
         self.last
@@ -419,13 +416,6 @@ impl Dictionary {
         }
         are_used
     }
-}
-
-/// Whether two names are equal. Many jobs have no entity or no queue, and some C libraries compare
-/// empty slices slowly: they load from the dangling address of an empty slice under a mask.
-#[inline]
-fn is_same_name(left: &str, right: &str) -> bool {
-    left.len() == right.len() && (left.is_empty() || left == right)
 }
 
 #[cfg(test)]

@@ -140,7 +140,7 @@ pub(super) fn call(
         Arguments::Positional([x]) => match x.decimal() {
             Some(number) if !is_of_any_value(function) => real_function(function, number),
             // of what is no number Python knows the truth, the length or the error
-            _ => from_python(&functions::call_with_one(function, x, python)?),
+            _ => from_python(&functions::call_by_position(function, std::slice::from_ref(x), python)?),
         },
         Arguments::Positional([x, y]) => call_with_two(function, x, y),
         Arguments::Positional(values) => call_with_many(function, values),

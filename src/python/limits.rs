@@ -50,7 +50,7 @@ pub(super) fn sequence_too_long() -> Raised {
 }
 
 /// Refuses an integer result of at least this many bits.
-pub(super) fn check_bits(bits: u64) -> Result<(), Raised> {
+pub(crate) fn check_bits(bits: u64) -> Result<(), Raised> {
     if bits > INTEGER_BITS {
         Err(integer_too_long())
     } else {

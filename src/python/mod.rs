@@ -641,8 +641,8 @@ mod tests {
         }
     }
 
-    /// Doubles `m / 2^k` whose exact decimal expansion has 18 digits. The last is a 5, so two decimals
-    /// of 17 digits are equally near. CPython takes the one with the even last digit.
+    /// Doubles `m / 2^k` whose exact decimal expansion has 18 digits. The last is a 5, so two
+    /// decimals of 17 digits are equally near. CPython takes the one with the even last digit.
     #[test]
     fn repr_breaks_ties_towards_the_even_digit() {
         let mut ties = 0;

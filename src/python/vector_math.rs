@@ -67,7 +67,7 @@ impl VectorMath {
         match exponent {
             2.0 => apply(self.level, &Square, [base], out),
             3.0 => apply(self.level, &Cube, [base], out),
-            _ => apply(self.level, &ToPower::new(exponent), [base], out),
+            _ => apply(self.level, &ToPower { exponent }, [base], out),
         };
     }
 
@@ -451,9 +451,14 @@ fn log<const FINE: bool>(x: f64) -> (f64, f64) {
 fn split(x: f64) -> (f64, f64) {
     // so moved, the exponent changes at √½ instead of 1
     let bits = x.to_bits().wrapping_add(ONE_BITS - ROOT_HALF_BITS);
-    let k = f64::from_bits((bits >> 52) | INTEGER_BITS) - ((1u64 << 52) + 1023) as f64;
     let m = f64::from_bits((bits & FRACTION_BITS) + ROOT_HALF_BITS);
-    (k, m)
+    (exponent(bits), m)
+}
+
+/// The exponent of a double that is not negative, from its bits.
+#[inline(always)]
+fn exponent(bits: u64) -> f64 {
+    f64::from_bits((bits >> 52) | INTEGER_BITS) - ((1u64 << 52) + 1023) as f64
 }
 
 /// `(m - 1) / (m + 1)`. The difference is exact; the sum may be rounded.
@@ -612,12 +617,6 @@ struct ToPower {
     exponent: f64,
 }
 
-impl ToPower {
-    fn new(exponent: f64) -> Self {
-        Self { exponent }
-    }
-}
-
 impl Kernel<1> for ToPower {
     #[inline(always)]
     fn approximate(&self, [base]: [f64; 1]) -> Approximation {
@@ -643,13 +642,9 @@ const MAX_DOUBLINGS: f64 = 900.0;
 /// product.
 #[inline(always)]
 fn product(base: f64, high: f64, low: f64) -> Approximation {
-    const EXPONENT: u64 = 0x7ff;
-    const INTEGER_BITS: u64 = 0x4330_0000_0000_0000;
-    // without the sign, since a cube may be negative
-    let exponent = f64::from_bits((high.to_bits() >> 52) & EXPONENT | INTEGER_BITS)
-        - ((1u64 << 52) + 1023) as f64;
-    // the library's error grows with the exponent on either side of 1
-    let doublings = exponent.abs();
+    // without the sign, since a cube may be negative; the library's error grows with the exponent on
+    // either side of 1
+    let doublings = exponent(high.abs().to_bits()).abs();
     let approximation = rounded(
         high,
         low,

@@ -178,29 +178,23 @@ struct TableScorer<'t> {
 /// Errors with their rows, ascending.
 type RowErrors = Vec<(u32, ScoreError)>;
 
-/// The memory of the results of consecutive rows, which one thread computes.
-struct Partition<'r> {
-    start: usize,
-    numbers: &'r mut [f64],
-    is_int: &'r mut [bool],
-}
-
-/// What is found in a partition beside its numbers.
+/// The results of consecutive rows, which one thread computes.
 #[derive(Default)]
-struct PartitionResults {
+struct PartResults {
+    numbers: Vec<f64>,
+    is_int: Vec<bool>,
     /// The results that their doubles do not represent, with their rows, ascending.
     exceptions: Vec<(u32, Value)>,
     errors: RowErrors,
 }
 
-impl PartitionResults {
-    /// Sets which results are integers. A truth value is an exception.
-    fn set_types(&mut self, start: usize, results: &LaneResults<'_>, is_int: &mut [bool]) {
-        if let Some(kind @ (LaneType::Float | LaneType::Int)) = results.common_type() {
-            return is_int.fill(kind == LaneType::Int);
-        }
-        for (lane, is_int) in is_int.iter_mut().enumerate() {
-            *is_int = results.lane_type(lane) != LaneType::Float;
+impl PartResults {
+    /// Adds a block of which the first row has this number. A truth value is an exception.
+    fn push_block(&mut self, start: usize, results: &LaneResults<'_>) {
+        let numbers = results.lanes();
+        self.numbers.extend_from_slice(numbers);
+        for lane in 0..numbers.len() {
+            self.is_int.push(results.lane_type(lane) != LaneType::Float);
             if results.lane_type(lane) == LaneType::Bool
                 && let Some(truth) = results.value(lane)
             {
@@ -214,55 +208,52 @@ impl<'t> TableScorer<'t> {
     /// The results in Python's numbers, and the errors. `budget` is the most work of all rows
     /// beyond [`FREE_FUEL`] for each, in words.
     fn python_results(&self, budget: u64) -> (Column, RowErrors) {
-        let mut numbers = vec![0.0; self.table.len()];
-        let mut is_int = vec![false; self.table.len()];
         let work = QueueWork::of_budget(budget);
-        let mut found = parallel::map(partitions(&mut numbers, &mut is_int), |partition| {
-            self.evaluate(partition, &work)
-        });
+        let mut parts = parallel::map(self.starts(), |start| self.evaluate(start, &work));
         // the threads decide which rows were late; alone, it is those behind in the table
-        if work.is_beyond_the_budget() && found.len() > 1 {
+        if work.is_beyond_the_budget() && parts.len() > 1 {
             let work = QueueWork::of_budget(budget);
-            found.clear();
-            for partition in partitions(&mut numbers, &mut is_int) {
-                found.push(self.evaluate(partition, &work));
-            }
+            let starts = self.starts().into_iter();
+            parts = starts.map(|start| self.evaluate(start, &work)).collect();
         }
-        let mut errors = Vec::new();
-        let mut exceptions = Vec::new();
-        for part in found {
-            errors.extend(part.errors);
-            exceptions.extend(part.exceptions);
+        let mut all = PartResults::default();
+        for part in parts {
+            all.numbers.extend(part.numbers);
+            all.is_int.extend(part.is_int);
+            all.exceptions.extend(part.exceptions);
+            all.errors.extend(part.errors);
         }
-        (Column::from_rows(numbers, is_int, exceptions), errors)
+        let column = Column::from_rows(all.numbers, all.is_int, all.exceptions);
+        (column, all.errors)
     }
 
-    /// Evaluates a partition in columns, and row by row the lanes that fall back.
-    fn evaluate(&self, partition: Partition<'_>, work: &QueueWork) -> PartitionResults {
-        let Partition {
-            start,
-            numbers,
-            is_int,
-        } = partition;
+    /// The first rows of the parts that threads evaluate.
+    fn starts(&self) -> Vec<usize> {
+        (0..self.table.len()).step_by(PARTITION_ROWS).collect()
+    }
+
+    /// Evaluates the part that begins with a row in columns, and row by row the lanes that fall
+    /// back.
+    fn evaluate(&self, first: usize, work: &QueueWork) -> PartResults {
+        let end = self.table.len().min(first + PARTITION_ROWS);
         let mut executor = ColumnarExecutor::default();
         let mut interpreter = self.program.interpreter(Python::new());
         let mut inputs = Vec::new();
-        let mut found = PartitionResults::default();
-        let blocks = numbers.chunks_mut(LANES).zip(is_int.chunks_mut(LANES));
-        for (start, (numbers, is_int)) in (start..).step_by(LANES).zip(blocks) {
-            let count = numbers.len();
+        let mut found = PartResults::default();
+        for start in (first..end).step_by(LANES) {
+            let count = LANES.min(end - start);
             let input =
                 // without a column, all lanes fall back, and `read_inputs` gives the error
                 |slot: usize| Some(self.columns.as_ref().ok()?.get(slot)?.view(start, count));
             let results = executor.evaluate(self.program, &input, count);
-            numbers.copy_from_slice(results.lanes());
-            found.set_types(start, &results, is_int);
+            found.push_block(start, &results);
             for lane in results.fallback_lanes() {
                 let row = start + lane;
                 match self.interpreted(row, &mut interpreter, &mut inputs, work) {
                     Ok(value) => {
-                        let (number, integer, is_exact) = Column::number_of(&value);
-                        (numbers[lane], is_int[lane]) = (number, integer);
+                        let (number, is_int, is_exact) = Column::number_of(&value);
+                        found.numbers[row - first] = number;
+                        found.is_int[row - first] = is_int;
                         if !is_exact {
                             found.exceptions.push((row as u32, value));
                         }
@@ -300,8 +291,7 @@ impl<'t> TableScorer<'t> {
 
     /// The results in base ten, row by row, and the errors.
     fn decimal_results(&self) -> (Column, RowErrors) {
-        let starts: Vec<usize> = (0..self.table.len()).step_by(PARTITION_ROWS).collect();
-        let parts = parallel::map(starts, |start| {
+        let parts = parallel::map(self.starts(), |start| {
             let mut interpreter = self.program.interpreter(Python::new().with_decimals());
             let mut inputs = Vec::new();
             let rows = start..self.table.len().min(start + PARTITION_ROWS);
@@ -342,22 +332,6 @@ impl<'t> TableScorer<'t> {
         // a truth value is a number
         Ok(value.decimal().map_or(value, Value::Decimal))
     }
-}
-
-/// Cuts the memory of results into partitions.
-fn partitions<'r>(numbers: &'r mut [f64], is_int: &'r mut [bool]) -> Vec<Partition<'r>> {
-    let mut partitions = Vec::new();
-    let parts = numbers
-        .chunks_mut(PARTITION_ROWS)
-        .zip(is_int.chunks_mut(PARTITION_ROWS));
-    for (index, (numbers, is_int)) in parts.enumerate() {
-        partitions.push(Partition {
-            start: index * PARTITION_ROWS,
-            numbers,
-            is_int,
-        });
-    }
-    partitions
 }
 
 /// The work that the evaluations for the jobs of a queue have done beyond [`FREE_FUEL`] for each,
@@ -635,22 +609,13 @@ impl Program {
         rows: usize,
         found: &mut Vec<usize>,
     ) -> Result<(), ColumnError> {
-        // a caller that scores again and again gives them in order
-        let names = columns.iter().map(|(name, _)| *name);
-        let are_in_order = names.eq(self.inputs().iter().map(AsRef::as_ref));
         for (index, (name, column)) in columns.iter().enumerate() {
-            if !are_in_order {
-                self.check_name(name, &columns[..index])?;
-            }
+            self.check_name(name, &columns[..index])?;
             column.check(name, rows)?;
         }
         found.clear();
-        for (slot, input) in self.inputs().iter().enumerate() {
-            let place = if are_in_order {
-                Some(slot)
-            } else {
-                place_of(input, columns)
-            };
+        for input in self.inputs() {
+            let place = place_of(input, columns);
             found.push(place.ok_or_else(|| ColumnError::Missing {
                 name: input.to_string(),
             })?);
@@ -730,9 +695,7 @@ impl InputColumn<'_> {
                 expected: rows,
             });
         }
-        // a maximum is vectorized; only an error needs the row, for which `position` is slow
         if let Self::ByEntity { index, values } = self
-            && index.iter().fold(0, |max, &index| index.max(max)) as usize >= values.len()
             && let Some(row) = index
                 .iter()
                 .position(|&index| index as usize >= values.len())

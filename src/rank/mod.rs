@@ -653,8 +653,8 @@ impl OnError {
 /// The scores of all jobs of a table, by row.
 #[derive(Debug, Clone)]
 pub struct Scores {
-    /// The unrounded results, as Python's numbers or in base ten. The result of a row that failed is
-    /// unspecified.
+    /// The unrounded results, as Python's numbers or in base ten. The result of a row that failed
+    /// is unspecified.
     results: Column,
     /// The rows that failed, ascending; none of an excluded job.
     errors: Vec<(u32, ScoreError)>,

@@ -88,9 +88,9 @@ impl SummandColumns {
     }
 
     /// Finds how many pairs of neighbours each summand decides: a summand that decides none could
-    /// be left out, and the jobs would have the same order. Returns these numbers, left to right, and
-    /// the number of pairs of neighbours with different values. The time grows as that of sorting the
-    /// rows.
+    /// be left out, and the jobs would have the same order. Returns these numbers, left to right,
+    /// and the number of pairs of neighbours with different values. The time grows as that of
+    /// sorting the rows.
     pub fn decided_pairs(&self) -> (Vec<usize>, usize) {
         let columns = &self.columns;
         let mut sums = vec![0.0; self.rows.len()];
@@ -120,8 +120,8 @@ impl SummandColumns {
             }
             let mut earlier = 0.0;
             for (index, difference) in differences.iter().enumerate() {
-                // the others are added up, and not subtracted from the sum, so that equal ones leave
-                // nothing
+                // the others are added up, and not subtracted from the sum, so that equal ones
+                // leave nothing
                 let others = earlier + later[index + 1];
                 decided[index] += usize::from(others <= 0.0);
                 earlier += difference;

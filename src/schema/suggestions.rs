@@ -29,12 +29,7 @@ pub fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a
         if name.len() > MAX_LENGTH {
             continue;
         }
-        let other = normalized(name);
-        // no shorter way leads from one length to another
-        if other.chars().count().abs_diff(length) > max_distance {
-            continue;
-        }
-        let distance = strsim::osa_distance(&written, &other);
+        let distance = strsim::osa_distance(&written, &normalized(name));
         if distance <= max_distance {
             near.push((distance, name));
         }

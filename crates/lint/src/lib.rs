@@ -197,8 +197,8 @@ impl<'e> Lints<'e> {
         findings
     }
 
-    /// Joins the findings on unknown names that resemble no known one: the answer is the same for all
-    /// of them.
+    /// Joins the findings on unknown names that resemble no known one: the answer is the same for
+    /// all of them.
     fn group_unknown(&self, findings: &mut Vec<Diagnostic>) {
         let unknown = findings.extract_if(.., |found| {
             found.code == Code::UnknownName && found.fix.is_none() && found.label.is_empty()
@@ -380,8 +380,8 @@ impl<'e> Lints<'e> {
         longer
     }
 
-    /// Findings on subtractions without blanks that are the name of one resource, such as `rn-long`, or
-    /// misspell one, such as `eligible-time`. Their names are not reported again.
+    /// Findings on subtractions without blanks that are the name of one resource, such as
+    /// `rn-long`, or misspell one, such as `eligible-time`. Their names are not reported again.
     fn hyphenated(&self) -> Vec<Diagnostic> {
         let names = self
             .expr
@@ -430,9 +430,9 @@ impl<'e> Lints<'e> {
         }
     }
 
-    /// The known name that differs from `name` only in case, if there is one. To replace a resource is
-    /// safe, because OpenPBS itself accepts resources in any case; so is to replace a function that is
-    /// called.
+    /// The known name that differs from `name` only in case, if there is one. To replace a resource
+    /// is safe, because OpenPBS itself accepts resources in any case; so is to replace a function
+    /// that is called.
     fn in_another_case(&self, name: &str, is_callee: bool) -> Option<(String, Applicability)> {
         let lower = name.to_ascii_lowercase();
         if let Some(&known) = self.by_lower_case.get(&lower) {

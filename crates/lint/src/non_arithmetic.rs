@@ -38,8 +38,8 @@ impl Lints<'_> {
         findings
     }
 
-    /// Findings on constructs and builtins. Of nested ones that are merely useless, only the outermost
-    /// is reported.
+    /// Findings on constructs and builtins. Of nested ones that are merely useless, only the
+    /// outermost is reported.
     fn constructs(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
         let mut reported: Vec<Span> = Vec::new();
@@ -90,7 +90,8 @@ impl Lints<'_> {
         Some(useless(Construct::Attribute.description(), node.span))
     }
 
-    /// `Resource_List.ncpus`: a formula sees what a job requests, under the name of the resource alone.
+    /// `Resource_List.ncpus`: a formula sees what a job requests, under the name of the resource
+    /// alone.
     fn listed_resource(&self, list: &str, name: &str, span: Span) -> Diagnostic {
         let found = Diagnostic::new(
             Code::UnknownName,
@@ -110,8 +111,8 @@ impl Lints<'_> {
         }
     }
 
-    /// Findings on expressions that can be the value of the whole formula and are not numbers, and on
-    /// subscripts that are out of range.
+    /// Findings on expressions that can be the value of the whole formula and are not numbers, and
+    /// on subscripts that are out of range.
     fn non_numeric_results(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
         let mut results = vec![self.expr.root()];

@@ -104,7 +104,6 @@ impl DepthOblivious {
         } else {
             settled(&model, &lists, &shares)
         };
-        drop(lists);
         self.factor.table(&model, &shares, &effective)
     }
 

@@ -470,8 +470,9 @@ mod tests {
         Member::entity(name).usage(usage)
     }
 
-    /// The document's users: the first common ancestor of `UserA` and `UserB` is `Acct1`; the higher of
-    /// the `Level FS` of `Acct12` and `Acct16` decides, however little the other user himself has used.
+    /// The document's users: the first common ancestor of `UserA` and `UserB` is `Acct1`; the
+    /// higher of the `Level FS` of `Acct12` and `Acct16` decides, however little the other user
+    /// himself has used.
     #[test]
     fn the_level_below_the_common_ancestor_decides() {
         let tree = grow(&[
@@ -536,8 +537,8 @@ mod tests {
         }
     }
 
-    /// The document merges the lists of tied accounts; the daemons walk one after the other, in their
-    /// order.
+    /// The document merges the lists of tied accounts; the daemons walk one after the other, in
+    /// their order.
     #[test]
     fn tied_accounts_are_merged_in_the_document_only() {
         let tree = grow(&[

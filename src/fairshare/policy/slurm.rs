@@ -272,42 +272,35 @@ impl<'a> SlurmModel<'a> {
     /// node up to the first level, multiplied in that order, which decides the last bit.
     pub(super) fn norm_shares(&self) -> Vec<f64> {
         let mut norm_shares: Vec<f64> = Vec::with_capacity(self.shares.len());
-        // the nearest node above whose fraction changes the product; 0 is the root, which ends it
-        let mut next = vec![0u32; self.shares.len()];
-        for node in self.tree.nodes() {
-            let parent = self.tree.parent(node).map_or(0, NodeId::index);
-            let node = node.index();
-            // a factor of 1 changes nothing: a long chain of single accounts takes no time
-            let skipped = self.uses_parent(parent) || self.fraction(parent) == 1.0;
-            next[node] = if parent == 0 || skipped {
-                next[parent]
-            } else {
-                parent as u32
-            };
+        for node in 0..self.shares.len() {
             norm_shares.push(match node {
                 0 => 1.0,
                 _ if self.uses_parent(node) => norm_shares[self.above(node)],
-                _ => self.product_upwards(node, &next, &norm_shares),
+                _ => self.product_upwards(node, &norm_shares),
             });
         }
         norm_shares
     }
 
-    fn product_upwards(&self, node: usize, next: &[u32], norm_shares: &[f64]) -> f64 {
+    fn product_upwards(&self, node: usize, norm_shares: &[f64]) -> f64 {
         let mut product = self.fraction(node);
-        let mut at = next[node] as usize;
+        let mut at = self.parent(node);
         for _ in 0..MAX_FACTORS {
             if at == 0 {
                 return product;
             }
-            product *= self.fraction(at);
-            at = next[at] as usize;
+            if !self.uses_parent(at) {
+                product *= self.fraction(at);
+            }
+            at = self.parent(at);
         }
-        let parent = self
-            .tree
-            .parent(NodeId(node as u32))
-            .map_or(0, NodeId::index);
-        self.fraction(node) * norm_shares[parent]
+        self.fraction(node) * norm_shares[self.parent(node)]
+    }
+
+    /// The node above; the root's is the root.
+    fn parent(&self, node: usize) -> usize {
+        let parent = self.tree.parent(NodeId(node as u32));
+        parent.map_or(0, NodeId::index)
     }
 
     /// What every policy shows for the node. The root's normalised usage is blank.
@@ -417,10 +410,6 @@ fn norm_usage_of(usage: &[Extended]) -> Vec<Extended> {
 /// represent.
 fn from_state_file(usage: f64) -> Extended {
     const DECIMALS: f64 = 1e6;
-    // a whole number is exact in the file and as a `double`
-    if usage as u64 as f64 == usage {
-        return Extended::from(usage);
-    }
     let millionths = (usage * DECIMALS).round();
     // 2^53: beyond it, the product with a million is not exact; the quotient tells whether six
     // decimals are all that the usage had
@@ -575,13 +564,7 @@ impl ExponentialFactor {
             return None;
         }
         let ratio = effective_usage / Extended::from(norm_shares);
-        // a division by 1 changes nothing, and takes time in this arithmetic
-        let dampened = if self.dampening == 1 {
-            ratio
-        } else {
-            ratio / Extended::from(u32::from(self.dampening))
-        };
-        Some(dampened.to_f64())
+        Some((ratio / Extended::from(u32::from(self.dampening))).to_f64())
     }
 }
 

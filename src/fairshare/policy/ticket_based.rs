@@ -10,8 +10,8 @@ use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 /// The least usage, as a fraction of the shares: a factor is at most 100.
 const MIN_USAGE: f64 = 0.01;
 
-/// The tickets that the root distributes: those of the daemon, under the document's rules too, where
-/// only proportions matter.
+/// The tickets that the root distributes: those of the daemon, under the document's rules too,
+/// where only proportions matter.
 const ALL_TICKETS: f64 = u32::MAX as f64;
 
 /// Tickets are distributed from the root down to the users with pending jobs; the user with the

@@ -117,6 +117,7 @@ impl<'p> Interpreter<'p> {
     /// Executes one instruction. If it jumps, returns the index of the next instruction.
     fn step(&mut self, instruction: &Instruction, inputs: &[Value]) -> Result<Option<u32>, Raised> {
         let arithmetic = &self.arithmetic;
+        let stack = &mut self.buffers.stack;
         match instruction {
             Instruction::Constant(index) => {
                 let constant = self
@@ -124,13 +125,11 @@ impl<'p> Interpreter<'p> {
                     .constants
                     .get(*index as usize)
                     .ok_or_else(underflow)?;
-                self.buffers
-                    .stack
-                    .push(constant.as_ref().map_err(Raised::clone)?.clone());
+                stack.push(constant.as_ref().map_err(Raised::clone)?.clone());
             }
             Instruction::Input(slot) => {
                 let input = inputs.get(*slot as usize).ok_or_else(underflow)?;
-                self.buffers.stack.push(input.clone());
+                stack.push(input.clone());
             }
             Instruction::Undefined(index) => {
                 let undefined = self.program.undefined.get(*index as usize);
@@ -138,43 +137,38 @@ impl<'p> Interpreter<'p> {
                 return Err(name_error(name));
             }
             Instruction::Unary(op) => {
-                let top = self.buffers.stack.last_mut().ok_or_else(underflow)?;
+                let top = stack.last_mut().ok_or_else(underflow)?;
                 *top = arithmetic.unary(*op, top)?;
             }
             Instruction::Binary(op) => {
-                let [left, right] = top_two(&self.buffers.stack)?;
+                let [left, right] = top_two(stack)?;
                 let result = arithmetic.binary(*op, left, right)?;
-                self.replace_two(result);
+                replace_two(stack, result);
             }
             Instruction::Compare(op) => {
-                let [left, right] = top_two(&self.buffers.stack)?;
+                let [left, right] = top_two(stack)?;
                 let is_true = arithmetic.compare(*op, left, right)?;
-                self.replace_two(Value::Bool(is_true));
+                replace_two(stack, Value::Bool(is_true));
             }
             Instruction::CompareLink { op, exit } => {
-                let [left, right] = top_two(&self.buffers.stack)?;
+                let [left, right] = top_two(stack)?;
                 if arithmetic.compare(*op, left, right)? {
-                    let right = self.buffers.stack.pop().ok_or_else(underflow)?;
-                    *self.buffers.stack.last_mut().ok_or_else(underflow)? = right;
+                    let right = stack.pop().ok_or_else(underflow)?;
+                    *stack.last_mut().ok_or_else(underflow)? = right;
                 } else {
-                    self.replace_two(Value::Bool(false));
+                    replace_two(stack, Value::Bool(false));
                     return Ok(Some(*exit));
                 }
             }
             Instruction::ShortCircuit { op, exit } => {
-                let is_true = self
-                    .buffers
-                    .stack
-                    .last()
-                    .ok_or_else(underflow)?
-                    .known_truth()?;
+                let is_true = stack.last().ok_or_else(underflow)?.known_truth()?;
                 if is_true == (*op == BooleanOperator::Or) {
                     return Ok(Some(*exit));
                 }
-                self.buffers.stack.pop();
+                stack.pop();
             }
             Instruction::BranchIfFalse { exit } => {
-                let condition = self.buffers.stack.pop().ok_or_else(underflow)?;
+                let condition = stack.pop().ok_or_else(underflow)?;
                 if !condition.known_truth()? {
                     return Ok(Some(*exit));
                 }
@@ -185,56 +179,28 @@ impl<'p> Interpreter<'p> {
                 keywords,
             } => self.call(*positional as usize, keywords)?,
             Instruction::Tuple(count) => {
-                let items = self
-                    .buffers
-                    .stack
-                    .split_off(self.index_of_top(*count as usize)?);
-                self.buffers.stack.push(Value::tuple(items));
+                let items = stack.split_off(index_of_top(stack, *count as usize)?);
+                stack.push(Value::tuple(items));
             }
             Instruction::List(count) => {
-                let items = self
-                    .buffers
-                    .stack
-                    .split_off(self.index_of_top(*count as usize)?);
-                self.buffers.stack.push(Value::list(items));
+                let items = stack.split_off(index_of_top(stack, *count as usize)?);
+                stack.push(Value::list(items));
             }
         }
         Ok(None)
     }
 
     fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Result<(), Raised> {
-        let base = self.index_of_top(1 + positional + keywords.len())?;
-        let (callee, arguments) = self.buffers.stack[base..]
-            .split_first()
-            .ok_or_else(underflow)?;
-        let (positional_values, keyword_values) = arguments.split_at(positional);
-        let result = if keywords.is_empty() {
-            self.arithmetic.call(callee, positional_values, &[])?
-        } else {
-            let values = keyword_values.iter().cloned();
-            let named: Vec<_> = keywords.iter().map(|name| &**name).zip(values).collect();
-            self.arithmetic.call(callee, positional_values, &named)?
-        };
-        self.buffers.stack.truncate(base);
-        self.buffers.stack.push(result);
+        let stack = &mut self.buffers.stack;
+        let base = index_of_top(stack, 1 + positional + keywords.len())?;
+        let (callee, arguments) = stack[base..].split_first().ok_or_else(underflow)?;
+        let (positional, named) = arguments.split_at(positional);
+        let names = keywords.iter().map(|name| &**name);
+        let named: Vec<_> = names.zip(named.iter().cloned()).collect();
+        let result = self.arithmetic.call(callee, positional, &named)?;
+        stack.truncate(base);
+        stack.push(result);
         Ok(())
-    }
-
-    /// The index of the first of the `count` topmost entries of the stack.
-    fn index_of_top(&self, count: usize) -> Result<usize, Raised> {
-        self.buffers
-            .stack
-            .len()
-            .checked_sub(count)
-            .ok_or_else(underflow)
-    }
-
-    /// Replaces the two topmost entries of the stack.
-    fn replace_two(&mut self, result: Value) {
-        self.buffers.stack.pop();
-        if let Some(top) = self.buffers.stack.last_mut() {
-            *top = result;
-        }
     }
 
     /// Adds the span and the operands of the instruction at `index` to an exception.
@@ -267,6 +233,19 @@ impl<'p> Interpreter<'p> {
             span,
             operands,
         }
+    }
+}
+
+/// The index of the first of the `count` topmost entries of the stack.
+fn index_of_top(stack: &[Value], count: usize) -> Result<usize, Raised> {
+    stack.len().checked_sub(count).ok_or_else(underflow)
+}
+
+/// Replaces the two topmost entries of the stack.
+fn replace_two(stack: &mut Vec<Value>, result: Value) {
+    stack.pop();
+    if let Some(top) = stack.last_mut() {
+        *top = result;
     }
 }
 
@@ -361,8 +340,8 @@ impl Program {
         }
     }
 
-    /// The [`summands`](Self::summands) with their values. Added in order, as Python does, they give
-    /// the result, or the sum to which limits apply. Empty if the evaluation failed.
+    /// The [`summands`](Self::summands) with their values. Added in order, as Python does, they
+    /// give the result, or the sum to which limits apply. Empty if the evaluation failed.
     pub fn terms(&self, trace: &Trace) -> Vec<Term> {
         if trace.result.is_err() {
             return Vec::new();

@@ -8,7 +8,6 @@
 mod columnar;
 mod interpreter;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -604,11 +603,7 @@ pub fn literal_value(
     text: &str,
     python: PythonVersion,
 ) -> Result<Value, Raised> {
-    let digits = if text.contains('_') {
-        Cow::Owned(text.replace('_', ""))
-    } else {
-        Cow::Borrowed(text)
-    };
+    let digits = text.replace('_', "");
     match kind {
         LiteralKind::Float => match digits.parse() {
             Ok(float) => Ok(Value::Float(float)),
@@ -632,10 +627,9 @@ fn integer_literal(digits: &str, python: PythonVersion) -> Result<Value, Raised>
         return Ok(Value::Int(small));
     }
     match BigInt::parse_bytes(digits.as_bytes(), radix) {
-        Some(integer) if integer.bits() <= limits::INTEGER_BITS => Ok(Value::int(integer)),
-        Some(_) => {
-            let text = format!("an integer of more than {} bits", limits::INTEGER_BITS);
-            Err(Raised::new(ErrorKind::Limit, text))
+        Some(integer) => {
+            limits::check_bits(integer.bits())?;
+            Ok(Value::int(integer))
         }
         None => Err(malformed(digits)),
     }
@@ -695,10 +689,6 @@ fn is_too_deep(expr: &Expr, root: ExprId, python: PythonVersion) -> bool {
     } else {
         PEG
     };
-    // fewer nodes cannot reach a limit, even if each is nested in the next
-    if expr.nodes().len() < (parser.frames / parser.list) as usize {
-        return false;
-    }
     let mut sizes: Vec<(u32, u32)> = Vec::with_capacity(expr.nodes().len());
     for node in expr.nodes() {
         let (level, own_frames) = match &node.kind {

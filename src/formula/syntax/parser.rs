@@ -388,11 +388,7 @@ impl AstBuilder {
 /// The NFKC form of a name, in which Python compares names.
 fn normalize_name(name: &str) -> Box<str> {
     use unicode_normalization::UnicodeNormalization;
-    if name.is_ascii() {
-        name.into()
-    } else {
-        name.nfkc().collect::<String>().into()
-    }
+    name.nfkc().collect::<String>().into()
 }
 
 /// The error for text with `;` or `=` after the expression.
@@ -919,7 +915,5 @@ pub(super) fn is_reserved(word: &str) -> bool {
         "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with",
         "yield",
     ];
-    // the length of `continue` and `nonlocal`: most names need no search
-    const LONGEST: usize = 8;
-    word.len() <= LONGEST && RESERVED.contains(&word)
+    RESERVED.contains(&word)
 }

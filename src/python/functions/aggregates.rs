@@ -297,14 +297,13 @@ fn round_once(partials: &[f64]) -> f64 {
 }
 
 /// `hypot(*coordinates)`.
-pub(super) fn hypot<'a>(
-    coordinates: impl Iterator<Item = &'a Value>,
-    python: PythonVersion,
-) -> Result<f64, Raised> {
+pub(super) fn hypot(coordinates: &[Value], python: PythonVersion) -> Result<f64, Raised> {
     if python.norm() == Norm::Library {
         return library_hypot(coordinates, python);
     }
-    let lengths = coordinates.map(|value| Ok(value.math_argument()?.abs()));
+    let lengths = coordinates
+        .iter()
+        .map(|value| Ok(value.math_argument()?.abs()));
     Ok(norm(&lengths.collect::<Result<Vec<_>, _>>()?, python))
 }
 
@@ -374,11 +373,8 @@ fn compensated_norm(lengths: &[f64], largest: f64) -> f64 {
 }
 
 /// `hypot(x, y)` of the C library.
-fn library_hypot<'a>(
-    coordinates: impl Iterator<Item = &'a Value>,
-    python: PythonVersion,
-) -> Result<f64, Raised> {
-    let mut coordinates: Vec<_> = coordinates.map(Value::math_argument).collect();
+fn library_hypot(coordinates: &[Value], python: PythonVersion) -> Result<f64, Raised> {
+    let mut coordinates: Vec<_> = coordinates.iter().map(Value::math_argument).collect();
     if python.raises_the_second_error() {
         // the error of the last one is found first
         if let Some(error) = coordinates.iter().rposition(Result::is_err) {

@@ -38,12 +38,7 @@ pub(super) fn call(
     match arguments
         .map_err(|error| wrong_call(*function, positional, keywords, python.version, error))?
     {
-        Arguments::Positional([x]) => call_with_one(*function, x, python),
-        Arguments::Positional([x, y]) => call_with_two(*function, x, y, python),
-        Arguments::Positional([x, y, z]) if *function == Function::Fma => {
-            real::fma(x, y, z).map(Value::Float)
-        }
-        Arguments::Positional(values) => call_with_many(*function, values, python),
+        Arguments::Positional(values) => call_by_position(*function, values, python),
         Arguments::Named(slots) => call_with_keywords(*function, slots, python),
         Arguments::Extreme {
             values,
@@ -72,86 +67,69 @@ fn wrong_call(
         .unwrap_or(error)
 }
 
-/// Functions of one argument, and functions of any number of arguments called with one.
+/// Functions called with positional arguments alone, whose number is one that they take.
 #[inline]
-pub(super) fn call_with_one(
+pub(super) fn call_by_position(
     function: Function,
-    x: &Value,
+    values: &[Value],
     python: &Python,
 ) -> Result<Value, Raised> {
     use Function as F;
-    match function {
-        F::Abs => aggregates::abs(x),
-        F::Sum => aggregates::sum(x, None, python),
-        F::All => Ok(Value::Bool(x.iterable_argument()?.iter().all(Value::truth))),
-        F::Any => Ok(Value::Bool(x.iterable_argument()?.iter().any(Value::truth))),
-        F::Bool => Ok(Value::Bool(x.truth())),
-        F::Float => aggregates::to_float(x).map(Value::Float),
-        F::Len => Ok(Value::Int(x.length()? as i64)),
-        F::Ceil => aggregates::to_integer(x, f64::ceil),
-        F::Floor => aggregates::to_integer(x, f64::floor),
-        F::Trunc => aggregates::trunc(x),
-        F::Factorial => factorial(x, python),
-        F::Isqrt => isqrt(x, &python.fuel),
-        // `perm(n)` is `n!`
-        F::Perm => factorial(x, python),
-        F::Isfinite => Ok(Value::Bool(x.math_argument()?.is_finite())),
-        F::Isinf => Ok(Value::Bool(x.math_argument()?.is_infinite())),
-        F::Isnan => Ok(Value::Bool(x.math_argument()?.is_nan())),
-        F::Frexp => x.math_argument().map(float::frexp),
-        F::Modf => x.math_argument().map(float::modf),
-        F::Fsum => aggregates::fsum(x),
-        F::Log | F::Log2 | F::Log10 => real::logarithm(function, x).map(Value::Float),
-        F::Erf | F::Erfc if !python.version.has_library_erf() => {
-            real::own_error_function(function, x.math_argument()?).map(Value::Float)
+    let (version, fuel) = (python.version, &python.fuel);
+    let float = match (function, values) {
+        (F::Abs, [x]) => return aggregates::abs(x),
+        (F::Sum, [items, start @ ..]) => return aggregates::sum(items, start.first(), python),
+        (F::All, [x]) => {
+            return Ok(Value::Bool(x.iterable_argument()?.iter().all(Value::truth)));
         }
-        F::Gcd | F::Hypot | F::Lcm => call_with_many(function, std::slice::from_ref(x), python),
-        _ => real::real_function(function, x.math_argument()?).map(Value::Float),
-    }
-}
-
-/// Functions of two arguments, and functions of any number of arguments called with two.
-#[inline]
-fn call_with_two(
-    function: Function,
-    x: &Value,
-    y: &Value,
-    python: &Python,
-) -> Result<Value, Raised> {
-    use Function as F;
-    match function {
-        F::Sum => aggregates::sum(x, Some(y), python),
-        F::Comb => comb(x, y, &python.fuel),
-        F::Dist => aggregates::dist(x, y, python.version),
-        F::Divmod => aggregates::divmod(x, y, &python.fuel),
-        F::Ldexp => float::ldexp(x, y).map(Value::Float),
-        F::Log => real::logarithm_to_base(x, y).map(Value::Float),
-        F::Perm => perm(x, y, python),
-        F::Gcd => gcd(x.integer_argument()?, y.integer_argument()?, &python.fuel),
-        F::Lcm => lcm(x.integer_argument()?, y.integer_argument()?, &python.fuel),
-        F::Hypot => aggregates::hypot([x, y].into_iter(), python.version).map(Value::Float),
-        F::Sumprod => aggregates::sumprod(x, y, &python.fuel),
-        _ => {
+        (F::Any, [x]) => {
+            return Ok(Value::Bool(x.iterable_argument()?.iter().any(Value::truth)));
+        }
+        // types are called without arguments, too
+        (F::Bool, values) => return Ok(Value::Bool(values.first().is_some_and(Value::truth))),
+        (F::Float, []) => Ok(0.0),
+        (F::Float, [x]) => aggregates::to_float(x),
+        (F::Len, [x]) => return Ok(Value::Int(x.length()? as i64)),
+        (F::Ceil, [x]) => return aggregates::to_integer(x, f64::ceil),
+        (F::Floor, [x]) => return aggregates::to_integer(x, f64::floor),
+        (F::Trunc, [x]) => return aggregates::trunc(x),
+        // `perm(n)` is `n!`
+        (F::Factorial | F::Perm, [x]) => return factorial(x, python),
+        (F::Perm, [n, k]) => return perm(n, k, python),
+        (F::Comb, [n, k]) => return comb(n, k, fuel),
+        (F::Isqrt, [x]) => return isqrt(x, fuel),
+        (F::Gcd, values) => return fold(values, Value::Int(0), gcd, fuel),
+        (F::Lcm, values) => return fold(values, Value::Int(1), lcm, fuel),
+        (F::Divmod, [x, y]) => return aggregates::divmod(x, y, fuel),
+        (F::Sumprod, [x, y]) => return aggregates::sumprod(x, y, fuel),
+        (F::Isfinite, [x]) => return Ok(Value::Bool(x.math_argument()?.is_finite())),
+        (F::Isinf, [x]) => return Ok(Value::Bool(x.math_argument()?.is_infinite())),
+        (F::Isnan, [x]) => return Ok(Value::Bool(x.math_argument()?.is_nan())),
+        (F::Frexp, [x]) => return x.math_argument().map(float::frexp),
+        (F::Modf, [x]) => return x.math_argument().map(float::modf),
+        (F::Fsum, [x]) => return aggregates::fsum(x),
+        (F::Log | F::Log2 | F::Log10, [x]) => real::logarithm(function, x),
+        (F::Log, [x, base]) => real::logarithm_to_base(x, base),
+        (F::Erf | F::Erfc, [x]) if !version.has_library_erf() => {
+            real::own_error_function(function, x.math_argument()?)
+        }
+        (F::Hypot, values) => aggregates::hypot(values, version),
+        (F::Dist, [p, q]) => return aggregates::dist(p, q, version),
+        (F::Ldexp, [x, exponent]) => float::ldexp(x, exponent),
+        (F::Fma, [x, y, z]) => real::fma(x, y, z),
+        (_, [x]) => real::real_function(function, x.math_argument()?),
+        (_, [x, y]) => {
             let (x, mut y) = (x.math_argument(), y.math_argument());
             // `remainder` is of Python 3.7, where the first error counts
-            if python.version.raises_the_second_error() && function != F::Remainder {
+            if version.raises_the_second_error() && function != F::Remainder {
                 y = Ok(y?);
             }
-            real::binary_real_function(function, x?, y?, python.version).map(Value::Float)
+            real::binary_real_function(function, x?, y?, version)
         }
-    }
-}
-
-/// Functions of any number of arguments, and types called without arguments, such as `float()`.
-fn call_with_many(function: Function, values: &[Value], python: &Python) -> Result<Value, Raised> {
-    match function {
-        Function::Gcd => fold(values, Value::Int(0), gcd, &python.fuel),
-        Function::Lcm => fold(values, Value::Int(1), lcm, &python.fuel),
-        Function::Hypot => aggregates::hypot(values.iter(), python.version).map(Value::Float),
-        Function::Float => Ok(Value::Float(0.0)),
-        // `bool()`, the only other call without arguments
-        _ => Ok(Value::Bool(false)),
-    }
+        // not reachable: no other function takes so many arguments
+        _ => Ok(f64::NAN),
+    };
+    float.map(Value::Float)
 }
 
 /// Functions that take keywords.

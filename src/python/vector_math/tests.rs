@@ -270,7 +270,7 @@ fn powers_to_one_number() {
         compare(
             &format!("x^{exponent:e}"),
             cases() / 12,
-            &ToPower::new(exponent),
+            &ToPower { exponent },
             |[x]| powf([x, exponent]),
             |random| [random.base()],
         );

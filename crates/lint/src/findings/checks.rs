@@ -136,7 +136,8 @@ impl Analysis<'_> {
         Some(finding)
     }
 
-    /// An error if the operation fails for every job, else a warning with the inputs of a sample job.
+    /// An error if the operation fails for every job, else a warning with the inputs of a sample
+    /// job.
     fn diagnostic(&self, failure: &Failure<'_>, code: Code, what: &str, at: ExprId) -> Diagnostic {
         let span = self.span(at);
         if failure.is_certain {
@@ -441,7 +442,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// Findings on comparisons of a duration or a size with a number that is too small for its unit.
+    /// Findings on comparisons of a duration or a size with a number that is too small for its
+    /// unit.
     fn wrong_units(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
         for (node, part) in self.reachable() {
@@ -495,7 +497,8 @@ impl Analysis<'_> {
         )))
     }
 
-    /// The finding on the result of the formula. `on_operations` are the findings on its operations.
+    /// The finding on the result of the formula. `on_operations` are the findings on its
+    /// operations.
     pub(super) fn check_result(&self, on_operations: &[Diagnostic]) -> Option<Diagnostic> {
         if matches!(self.facts.result(), Known::Fails(_) | Known::Never) {
             return self.always_fails(on_operations);
@@ -505,8 +508,8 @@ impl Analysis<'_> {
             .or_else(|| self.constant())
     }
 
-    /// The finding on a formula that fails for every job, unless a finding on a name or an operation
-    /// says so.
+    /// The finding on a formula that fails for every job, unless a finding on a name or an
+    /// operation says so.
     fn always_fails(&self, on_operations: &[Diagnostic]) -> Option<Diagnostic> {
         for finding in on_operations {
             if matches!(
@@ -633,7 +636,8 @@ impl Analysis<'_> {
         findings
     }
 
-    /// Whether a change of the input alone changes the value of a sample job, in the wrong direction.
+    /// Whether a change of the input alone changes the value of a sample job, in the wrong
+    /// direction.
     fn has_effect(&self, program: &Program, input: usize, wrong: Ordering) -> bool {
         let mut interpreter = program.interpreter(Python::with_fuel(FUEL));
         // ascending, so that adjacent values show the direction

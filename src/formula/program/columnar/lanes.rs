@@ -153,14 +153,6 @@ impl<'r> LaneResults<'r> {
         &self.lanes.numbers[..self.fallback.len()]
     }
 
-    /// The type that all lanes share; `None` if they differ.
-    pub fn common_type(&self) -> Option<LaneType> {
-        match self.types {
-            LaneTypes::All(kind) => Some(kind),
-            LaneTypes::Each => None,
-        }
-    }
-
     /// The type of a lane.
     pub fn lane_type(&self, lane: usize) -> LaneType {
         self.lanes.kind(self.types, lane)
@@ -333,19 +325,6 @@ pub(super) fn test(
     );
 }
 
-/// Makes the zeros of integers positive.
-#[inline]
-pub(super) fn make_zeros_positive(integers: &mut [f64]) {
-    dispatch(
-        #[inline(always)]
-        move || {
-            for integer in integers {
-                *integer += 0.0;
-            }
-        },
-    );
-}
-
 /// Makes the zeros of integers positive; returns whether an integer reaches 2^53 or is NaN.
 #[inline]
 pub(super) fn check_integers(numbers: &mut [f64], types: &[u8]) -> bool {
@@ -508,12 +487,6 @@ impl Run<'_, '_> {
     /// `x ** y`: integer where both are integers and `y` is not negative, else float.
     fn power(&mut self, x: usize, y: usize) -> Option<LaneTypes> {
         let exponent = self.stack[y].scalar().and_then(lane_of);
-        // for integers only: C's `pow` of a float and 2 may differ from the product
-        if let (LaneTypes::All(LaneType::Int), Some((2.0, LaneType::Int))) =
-            (self.types(x)?, exponent)
-        {
-            return self.arithmetic(x, x, x, Mul::mul);
-        }
         let mut types = self.common_types(x, x, y)?;
         // exact for integers below 2^53: the library errs by less than their distance
         self.float_power(x, x, y)?;

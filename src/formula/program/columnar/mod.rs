@@ -379,23 +379,16 @@ impl Run<'_, '_> {
     /// Makes the zeros of integers positive; lanes whose integer reaches 2^53 or is NaN fall back.
     fn check_integers(&mut self, index: usize, types: LaneTypes) {
         let rows = self.rows;
-        match types {
-            FLOATS => {}
-            LaneTypes::All(_) => {
-                lanes::make_zeros_positive(&mut self.lanes[index].numbers[..rows]);
-                self.fall_back_where(index, lanes::is_inexact);
-            }
-            LaneTypes::Each => {
-                let Lanes { numbers, types } = &mut self.lanes[index];
-                if lanes::check_integers(&mut numbers[..rows], types) {
-                    for lane in 0..rows {
-                        let lanes = &self.lanes[index];
-                        if lanes.types[lane] != LaneType::Float as u8
-                            && !is_exact(lanes.numbers[lane])
-                        {
-                            self.fall_back(lane);
-                        }
-                    }
+        if types == FLOATS {
+            return;
+        }
+        self.lanes[index].set_each(types);
+        let Lanes { numbers, types } = &mut self.lanes[index];
+        if lanes::check_integers(&mut numbers[..rows], types) {
+            for lane in 0..rows {
+                let lanes = &self.lanes[index];
+                if lanes.types[lane] != LaneType::Float as u8 && !is_exact(lanes.numbers[lane]) {
+                    self.fall_back(lane);
                 }
             }
         }
@@ -617,8 +610,8 @@ impl Run<'_, '_> {
     fn call_unary(&mut self, function: Function, out: usize, x: usize) -> Option<LaneTypes> {
         match function {
             Function::Abs => self.arithmetic(out, x, x, |x, _| x.abs()),
-            Function::Fabs => self.float_map(out, x, f64::abs),
-            Function::Float => self.float_map(out, x, identity),
+            Function::Fabs => self.finite_map(out, x, f64::abs),
+            Function::Float => self.finite_map(out, x, identity),
             Function::Sqrt => self.finite_map(out, x, f64::sqrt),
             Function::Exp => self.finite_function(out, x, VectorMath::exp),
             Function::Log => self.finite_function(out, x, VectorMath::ln),
@@ -631,17 +624,6 @@ impl Run<'_, '_> {
             Function::Round => self.rounding(out, x, f64::round_ties_even),
             _ => None,
         }
-    }
-
-    /// A function whose results are all floats.
-    fn float_map(
-        &mut self,
-        out: usize,
-        x: usize,
-        f: impl Fn(f64) -> f64 + Copy,
-    ) -> Option<LaneTypes> {
-        self.map(out, x, f)?;
-        Some(FLOATS)
     }
 
     /// A function whose errors all give infinities or NaN.
