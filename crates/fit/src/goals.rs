@@ -597,7 +597,7 @@ impl HeldOut {
         let block_seconds = difference.block_seconds;
         let mut goals = Vec::new();
         for goal in &simulator.goals.goals {
-            goals.push(goal.change(&old_run, &new_run, block_seconds));
+            goals.push(old_run.change_to(&new_run, goal.measure, Some(goal), block_seconds));
         }
         Ok(Self {
             current: described(in_force, "in force", &current),
@@ -881,7 +881,8 @@ impl Simulator<'_> {
     ) -> Option<MeanChange> {
         let objective = self.goals.objective.as_ref()?;
         let workload = &part.workload;
-        objective.change(&old.of(workload), &new.of(workload), block_seconds)
+        let (old, new) = (old.of(workload), new.of(workload));
+        old.change_to(&new, objective.measure, None, block_seconds)
     }
 }
 

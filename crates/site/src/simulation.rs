@@ -428,7 +428,7 @@ impl Site {
         }
         fairshare.is_printed = self.rules.numbers == NumberMode::OpenPbs;
         let known = match name {
-            PolicyName::Pbs => Some(tree.pbs_tree(PolicyRules::Scheduler, [])?),
+            PolicyName::Pbs => Some(tree.pbs_tree(PolicyRules::Scheduler, [""; 0])?),
             _ => None,
         };
         let consequence = match known {
@@ -789,7 +789,8 @@ fn no_job(goal: &Goal, workload: &Workload) -> Option<String> {
             named = format!("the {member} `{of}`");
         }
         whose = format!(" of {named}");
-        if member.index(of, workload).is_none() {
+        let mut names = member.names(workload).iter();
+        if names.all(|name| **name != **of) {
             let names = member.names(workload).iter().filter(|_| is_shown);
             let similar = did_you_mean(of, names.map(|name| &**name));
             why = Some(format!("none has {named}{similar}"));

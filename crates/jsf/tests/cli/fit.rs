@@ -266,7 +266,7 @@ fn goals_that_no_constant_meets_end_with_1_and_no_advice() {
         .replace("at_most = \"4h\"", "at_least = 70");
     let refused = run(&fitted(folder.path(), &fraction), &[], "2");
     assert!(
-        stderr(&refused).contains("70 is not a fraction, expected 0 to 1"),
+        stderr(&refused).contains("expected a number from 0 to 1"),
         "{}",
         stderr(&refused)
     );

@@ -214,15 +214,15 @@ fn a_file_that_is_wrong_is_refused_with_its_line_and_what_is_expected() {
         ),
         (
             wait("{ within = \"1h\" }", "at_least = \"60%\""),
-            "line 6: `60%` is not a fraction, expected a number from 0 to 1",
+            "line 6: `60%` is not a limit of wait within 1 h, expected a number from 0 to 1",
         ),
         (
             goal("", "\"mean\"", "at_most = \"4h\"").replace("\"wait\"", "\"bounded_slowdown\""),
-            "line 6: `4h` is not a number, which is expected of mean bounded slowdown",
+            "line 6: `4h` is not a limit of mean bounded slowdown, expected a number",
         ),
         (
             "[[goal]]\nname = \"queue\"\nmeasure = \"mean_queue\"\nat_most = \"3h\"\n".to_owned(),
-            "line 4: `3h` is not a number, which is expected of mean queue",
+            "line 4: `3h` is not a limit of mean queue, expected a number",
         ),
         (
             wait("\"p95\"", "at_most = 3") + &wait("\"p50\"", "at_most = 3"),

@@ -367,45 +367,18 @@ struct Measured {
     value: Option<f64>,
 }
 
-/// The jobs of a workload that a goal or an objective is about.
-struct Concerned<'a> {
-    workload: &'a Workload,
-    condition: Option<&'a Condition>,
-    /// What the jobs have in common, by its place among the names of the log; `None` if no job has
-    /// it.
-    member: Option<(Member, Option<usize>)>,
-}
-
-impl<'a> Concerned<'a> {
-    fn all(workload: &'a Workload) -> Self {
-        Self {
-            workload,
-            condition: None,
-            member: None,
-        }
-    }
-
-    fn contains(&self, job: &WorkloadJob) -> bool {
-        if let Some((member, index)) = self.member
-            && index != Some(member.index_of(job))
-        {
-            return false;
-        }
-        match self.condition {
-            Some(condition) => condition.holds(self.workload, job),
-            None => true,
-        }
-    }
-}
-
 impl JudgedRun<'_> {
-    /// The value of a measure, and of how many jobs it is.
-    fn measured(&self, measure: Measure, concerned: &Concerned<'_>) -> Measured {
-        let jobs = self.workload.jobs();
-        let counted = self.workload.after_warm_up(self.results.statistics.warm_up);
+    /// The value of a measure, and of how many jobs it is: those of the goal, or all.
+    fn measured(&self, measure: Measure, goal: Option<&Goal>) -> Measured {
+        let workload = self.workload;
+        let is_concerned = |job: usize| {
+            let job = &workload.jobs()[job];
+            goal.is_none_or(|goal| goal.concerns(workload, job))
+        };
+        let counted = workload.after_warm_up(self.results.statistics.warm_up);
         let mut never_start = 0;
         for job in self.schedule.never_start() {
-            never_start += usize::from(counted.contains(&job) && concerned.contains(&jobs[job]));
+            never_start += usize::from(counted.contains(&job) && is_concerned(job));
         }
         match measure {
             Measure::OfRun(measure) => {
@@ -425,7 +398,7 @@ impl JudgedRun<'_> {
             Measure::OfJobs(measure, statistic) => {
                 let mut values = Vec::new();
                 for job in counted {
-                    if concerned.contains(&jobs[job]) {
+                    if is_concerned(job) {
                         values.extend(self.of_job(measure, job));
                     }
                 }
@@ -464,8 +437,7 @@ impl JudgedRun<'_> {
 
     /// The value of an objective.
     pub fn objective(&self, objective: &Objective) -> Option<f64> {
-        let all = Concerned::all(self.workload);
-        self.measured(objective.measure, &all).value
+        self.measured(objective.measure, None).value
     }
 }
 
@@ -495,7 +467,7 @@ impl Goal {
             jobs,
             never_start,
             value,
-        } = run.measured(self.measure, &self.concerned(run.workload));
+        } = run.measured(self.measure, Some(self));
         let Limit {
             is_most,
             number,
@@ -535,28 +507,25 @@ impl Goal {
 
     /// Whether any job of a workload is one of those that the goal is about.
     pub fn concerns_any(&self, workload: &Workload) -> bool {
-        let concerned = self.concerned(workload);
-        workload.jobs().iter().any(|job| concerned.contains(job))
+        let mut jobs = workload.jobs().iter();
+        jobs.any(|job| self.concerns(workload, job))
     }
 
-    /// The jobs of a workload that the goal is about.
-    fn concerned<'a>(&'a self, workload: &'a Workload) -> Concerned<'a> {
-        let mut concerned = Concerned::all(workload);
-        concerned.condition = self.condition.as_ref();
-        if let Some((member, name)) = &self.member {
-            concerned.member = Some((*member, member.index(name, workload)));
+    /// Whether the goal is about a job of a workload.
+    fn concerns(&self, workload: &Workload, job: &WorkloadJob) -> bool {
+        if let Some((member, name)) = &self.member
+            && *member.names(workload)[member.index_of(job)] != **name
+        {
+            return false;
         }
-        concerned
+        match &self.condition {
+            Some(condition) => condition.holds(workload, job),
+            None => true,
+        }
     }
 }
 
 impl Member {
-    /// The place of a name among those of the log; `None` if no job has it.
-    pub fn index(self, name: &str, workload: &Workload) -> Option<usize> {
-        let names = self.names(workload);
-        names.iter().position(|other| **other == *name)
-    }
-
     fn index_of(self, job: &WorkloadJob) -> usize {
         let index = match self {
             Self::Queue => job.queue,
@@ -668,12 +637,8 @@ fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
     let span = limit.span();
     let (number, is_of_old) = match limit.into_inner() {
         Given::OfOld { old } => (old, true),
-        given => (given.value_of(measure).map_err(at(span.clone()))?, false),
+        given => (given.value_of(measure).map_err(at(span))?, false),
     };
-    if !is_of_old && measure.is_fraction() && !(0.0..=1.0).contains(&number) {
-        let message = format!("{number} is not a fraction, expected 0 to 1, such as 0.7");
-        return fault(span, message);
-    }
     Ok(Goal {
         name,
         condition,
@@ -773,21 +738,30 @@ fn objective_of(objective: Spanned<ObjectiveTable>) -> Result<Objective, Fault> 
 impl Given {
     /// The number as a limit of a measure: a text is a duration, which only a measure of time has.
     fn value_of(&self, measure: Measure) -> Result<f64, String> {
-        match self {
-            Self::Text(text) if measure.is_fraction() => Err(format!(
-                "`{text}` is not a fraction, expected a number from 0 to 1, such as 0.7"
-            )),
-            Self::Text(text) if !measure.is_duration() => Err(format!(
-                "`{text}` is not a number, which is expected of {measure}"
-            )),
-            Self::Integer(number) => Ok(*number as f64),
-            Self::Float(number) if number.is_finite() => Ok(*number),
-            Self::Float(number) => Err(format!("{number} is not a limit")),
-            Self::Text(text) => parse_duration(text).map(|seconds| seconds as f64),
-            Self::Within { .. } | Self::OfOld { .. } => {
-                Err("expected a number, a duration or { old = 1.1 }".to_owned())
-            }
+        let number = match self {
+            Self::Integer(number) => *number as f64,
+            Self::Float(number) => *number,
+            Self::Text(text) if measure.is_duration() => parse_duration(text)? as f64,
+            _ => f64::NAN,
+        };
+        let (is_right, expected) = if measure.is_fraction() {
+            let is_fraction = (0.0..=1.0).contains(&number);
+            (is_fraction, "a number from 0 to 1, such as 0.7")
+        } else {
+            let expected = "a number or { old = 1.1 }, and of a time a duration such as \"1h\"";
+            (number.is_finite(), expected)
+        };
+        if is_right {
+            return Ok(number);
         }
+        let found = match self {
+            Self::Text(text) => format!("`{text}`"),
+            Self::Within { .. } | Self::OfOld { .. } => "a table".to_owned(),
+            _ => number.to_string(),
+        };
+        Err(format!(
+            "{found} is not a limit of {measure}, expected {expected}"
+        ))
     }
 }
 

@@ -122,10 +122,7 @@ impl WarmUp {
 pub(crate) struct TimeShares {
     origin: i64,
     length: i64,
-    /// What lies in a part of the period.
-    parts: Vec<f64>,
-    /// By how much the amount of whole periods changes from the period before.
-    changes: Vec<f64>,
+    pub amounts: Vec<f64>,
 }
 
 impl TimeShares {
@@ -133,32 +130,17 @@ impl TimeShares {
         Self {
             origin,
             length,
-            parts: vec![0.0; count],
-            changes: vec![0.0; count + 1],
+            amounts: vec![0.0; count],
         }
     }
 
     pub fn add(&mut self, from: i64, to: i64, weight: f64) {
-        let period = |time: i64| ((time - self.origin) / self.length) as usize;
-        let (first, last) = (period(from), period(to));
-        if first == last {
-            self.parts[first] += (to - from) as f64 * weight;
-            return;
+        let period = |time: i64| (time - self.origin) / self.length;
+        for period in period(from)..=period(to) {
+            let start = self.origin + period * self.length;
+            let seconds = to.min(start + self.length) - from.max(start);
+            self.amounts[period as usize] += seconds as f64 * weight;
         }
-        let start_of = |period: usize| self.origin + period as i64 * self.length;
-        self.parts[first] += (start_of(first + 1) - from) as f64 * weight;
-        self.parts[last] += (to - start_of(last)) as f64 * weight;
-        self.changes[first + 1] += weight;
-        self.changes[last] -= weight;
-    }
-
-    pub fn finish(mut self) -> Vec<f64> {
-        let mut weight = 0.0;
-        for (part, change) in self.parts.iter_mut().zip(&self.changes) {
-            weight += change;
-            *part += weight * self.length as f64;
-        }
-        self.parts
     }
 }
 
@@ -410,7 +392,7 @@ fn blocks(
             }
             demand.add(started.job.submit, started.end(), processors);
         }
-        let (used, demand) = (used.finish(), demand.finish());
+        let (used, demand) = (used.amounts, demand.amounts);
         for (index, block) in blocks.iter_mut().enumerate() {
             if demand[index] > 0.0 {
                 block.push(BlockUse {
@@ -799,7 +781,7 @@ fn periods(
         }
         waited.add(within(job.job.submit), within(job.start), 1.0);
     }
-    let (held, waited) = (held.finish(), waited.finish());
+    let (held, waited) = (held.amounts, waited.amounts);
     let mut periods = Vec::new();
     for (index, (submitted, waits, slowdowns)) in submitted.into_iter().enumerate() {
         let start = ((origin + index as i64) * length).max(first);

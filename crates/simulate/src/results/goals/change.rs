@@ -9,7 +9,7 @@
 //! Source: B. Efron, R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, section 11.5 (the
 //! jackknife by blocks).
 
-use super::{Concerned, Goal, JudgedRun, Measure, Objective, RunMeasure, Statistic};
+use super::{Goal, JudgedRun, Measure, RunMeasure, Statistic};
 use crate::results::TimeShares;
 use crate::results::difference::MeanChange;
 use crate::schedule::Schedule;
@@ -26,61 +26,41 @@ struct PairedValue {
     values: [f64; 2],
 }
 
-impl Goal {
-    /// How the value changes from one run of a workload to another, with an interval by blocks of
-    /// so many seconds. `None` for a measure without an interval, or without a job.
-    pub fn change(
+impl JudgedRun<'_> {
+    /// How a measure of the jobs of a goal, or of all, changes from this run of a workload to
+    /// another one, with an interval by blocks of so many seconds. `None` for a measure without an
+    /// interval, or without a job.
+    pub fn change_to(
         &self,
-        old: &JudgedRun<'_>,
         new: &JudgedRun<'_>,
+        measure: Measure,
+        goal: Option<&Goal>,
         block_seconds: i64,
     ) -> Option<MeanChange> {
-        let concerned = self.concerned(old.workload);
-        change(self.measure, &concerned, [old, new], block_seconds)
-    }
-}
-
-impl Objective {
-    /// How the value changes, as [`Goal::change`].
-    pub fn change(
-        &self,
-        old: &JudgedRun<'_>,
-        new: &JudgedRun<'_>,
-        block_seconds: i64,
-    ) -> Option<MeanChange> {
-        let all = Concerned::all(old.workload);
-        change(self.measure, &all, [old, new], block_seconds)
-    }
-}
-
-fn change(
-    measure: Measure,
-    concerned: &Concerned<'_>,
-    runs: [&JudgedRun<'_>; 2],
-    block_seconds: i64,
-) -> Option<MeanChange> {
-    let workload = runs[0].workload;
-    let begin = first_compared(runs)?;
-    match measure {
-        Measure::OfJobs(measure, statistic) => {
-            let mut paired = Vec::new();
-            for (index, job) in workload.jobs().iter().enumerate() {
-                if job.submit >= begin
-                    && concerned.contains(job)
-                    && let (Some(old), Some(new)) = (
-                        runs[0].of_job(measure, index),
-                        runs[1].of_job(measure, index),
-                    )
-                {
-                    paired.push(PairedValue {
-                        block: (job.submit - begin) / block_seconds,
-                        values: [old, new],
-                    });
+        let runs = [self, new];
+        let workload = runs[0].workload;
+        let begin = first_compared(runs)?;
+        match measure {
+            Measure::OfJobs(measure, statistic) => {
+                let mut paired = Vec::new();
+                for (index, job) in workload.jobs().iter().enumerate() {
+                    if job.submit >= begin
+                        && goal.is_none_or(|goal| goal.concerns(workload, job))
+                        && let (Some(old), Some(new)) = (
+                            runs[0].of_job(measure, index),
+                            runs[1].of_job(measure, index),
+                        )
+                    {
+                        paired.push(PairedValue {
+                            block: (job.submit - begin) / block_seconds,
+                            values: [old, new],
+                        });
+                    }
                 }
+                of_jobs(statistic, &paired)
             }
-            of_jobs(statistic, &paired)
+            Measure::OfRun(measure) => of_run(measure, runs, begin, block_seconds),
         }
-        Measure::OfRun(measure) => of_run(measure, runs, begin, block_seconds),
     }
 }
 
@@ -234,7 +214,7 @@ fn by_block(
             RunMeasure::Jain | RunMeasure::Hoover | RunMeasure::Makespan => return None,
         }
     }
-    let mut sums = shares.finish();
+    let mut sums = shares.amounts;
     sums.truncate(count);
     Some(sums)
 }
@@ -278,14 +258,8 @@ mod tests {
             .map(|schedule| Results::new(&workload, schedule, PROCESSORS, None, warm_up));
         let run = |side: usize| results[side].run(&workload, &schedules[side]);
         let of_jobs = |measure, statistic| Measure::OfJobs(measure, statistic);
-        let change_of = |measure| {
-            change(
-                measure,
-                &Concerned::all(&workload),
-                [&run(0), &run(1)],
-                difference.block_seconds,
-            )
-        };
+        let change_of =
+            |measure| run(0).change_to(&run(1), measure, None, difference.block_seconds);
         let expected = difference.bounded_slowdown;
         let found =
             change_of(of_jobs(JobMeasure::BoundedSlowdown, Statistic::Mean)).expect("a change");
