@@ -16,7 +16,9 @@ use job_sort_formula::fairshare::{EntityShares, NodeId, Policy, ShareTree};
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::{Exclusion, JobTable};
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::{OnError, RowScorer, ScorePrecision, Scores, fairshare_number};
+use job_sort_formula::rank::{
+    OnError, RowScorer, ScorePrecision, Scores, explain, fairshare_number,
+};
 use job_sort_formula::schema::FairshareInput;
 use jsf_json::dates::seconds_of_date_and_time;
 use serde::ser::SerializeMap;
@@ -217,39 +219,6 @@ pub struct Cause {
     pub seconds: Option<(i64, i64)>,
 }
 
-/// The causes of the values that differ, as they are counted.
-#[derive(Default)]
-struct Causes(HashMap<CauseKind, Cause>);
-
-impl Causes {
-    /// Counts a value; `shift` is the change of `eligible_time` in its cycle.
-    fn count(&mut self, kind: CauseKind, shift: Option<i64>) {
-        let is_of_time = kind == CauseKind::EligibleTime;
-        let cause = self.0.entry(kind.clone()).or_insert(Cause {
-            kind,
-            lines: 0,
-            seconds: None,
-        });
-        cause.lines += 1;
-        if let Some(shift) = shift
-            && is_of_time
-        {
-            let (least, most) = cause.seconds.unwrap_or((shift, shift));
-            cause.seconds = Some((least.min(shift), most.max(shift)));
-        }
-    }
-
-    /// The causes, that of the most lines first.
-    fn into_sorted(self) -> Vec<Cause> {
-        let mut causes: Vec<Cause> = self.0.into_values().collect();
-        causes.sort_by(|one, other| {
-            let by_lines = other.lines.cmp(&one.lines);
-            by_lines.then_with(|| one.kind.cmp(&other.kind))
-        });
-        causes
-    }
-}
-
 /// The result of comparing a log with a queue.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Replay {
@@ -297,8 +266,9 @@ pub struct Difference {
     pub logged: String,
     /// Our digits; `None` if the job is excluded from the evaluation.
     pub ours: Option<String>,
+    /// The explanations as one text; `None` if nothing explains the difference.
+    pub why: Option<String>,
     /// What explains the difference, the most plausible first.
-    #[serde(flatten, serialize_with = "serialize_explanations")]
     pub explanations: Vec<Explanation>,
     /// What is known if nothing explains the difference: the logged text is not a number, or a file
     /// is missing.
@@ -306,53 +276,37 @@ pub struct Difference {
     pub remark: Option<String>,
 }
 
-impl Difference {
-    /// The explanations as one text; `None` if nothing explains the difference.
-    pub fn why(&self) -> Option<String> {
-        in_words(&self.explanations)
-    }
-}
-
-fn in_words(explanations: &[Explanation]) -> Option<String> {
-    if explanations.is_empty() {
-        return None;
-    }
-    let texts: Vec<&str> = explanations.iter().map(|one| &*one.why).collect();
-    Some(texts.join(", or "))
-}
-
-/// Serialises explanations one by one, and as one text.
-fn serialize_explanations<S: Serializer>(
-    explanations: &[Explanation],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let mut members = serializer.serialize_map(None)?;
-    members.serialize_entry("why", &in_words(explanations))?;
-    members.serialize_entry("explanations", explanations)?;
-    members.end()
-}
-
 /// Compares every value of the log with the value of the same job in the queue.
 pub fn replay(log: &[u8], queue: &ReplayedQueue<'_>) -> Replay {
+    let (precision, on_error) = (ScorePrecision::Float32, OnError::ZeroLikePbs);
     let mut comparison = Comparison {
         queue: *queue,
-        hypotheses: Hypotheses::new(queue),
-        causes: Causes::default(),
+        scorer: RowScorer::with_work(queue.program, precision, on_error, WORK),
+        decayed: Vec::new(),
+        same_moment: None,
+        unexplained_cycles: 0,
         replay: Replay::default(),
     };
     let damaged = for_each_cycle(log, |cycle| comparison.add(&cycle));
-    Replay {
-        damaged,
-        causes: comparison.causes.into_sorted(),
-        ..comparison.replay
-    }
+    let mut replay = comparison.replay;
+    replay.damaged = damaged;
+    replay.causes.sort_by(|one, other| {
+        let by_lines = other.lines.cmp(&one.lines);
+        by_lines.then_with(|| one.kind.cmp(&other.kind))
+    });
+    replay
 }
 
-/// The comparison of a log with a queue, cycle by cycle.
+/// The comparison of a log with a queue, cycle by cycle, and what may explain the differences.
 struct Comparison<'a> {
     queue: ReplayedQueue<'a>,
-    hypotheses: Hypotheses<'a>,
-    causes: Causes,
+    scorer: RowScorer<'a>,
+    /// The number of decays, and the shares of the entities after them; filled when first needed.
+    decayed: Vec<(i32, HashMap<NodeId, EntityShares>)>,
+    /// The time in the log at which `eligible_time` was that of the queue, from the latest cycle
+    /// that shows it.
+    same_moment: Option<i64>,
+    unexplained_cycles: usize,
     replay: Replay,
 }
 
@@ -380,14 +334,15 @@ impl<'a> Comparison<'a> {
             }
             different.push((value, row));
         }
-        let found = self.hypotheses.of_cycle(cycle.time, &all, &compared);
+        let found = self.of_cycle(cycle.time, &all, &compared);
         for (value, row) in different {
             self.add_difference(value, row, &found);
         }
     }
 
     fn digits(&self, row: usize) -> Option<String> {
-        self.queue.scores.get(row).map(|score| logged(score.value))
+        let score = self.queue.scores.get(row)?;
+        Some(logged(score.value))
     }
 
     /// Counts a value that differs, and lists it.
@@ -402,7 +357,7 @@ impl<'a> Comparison<'a> {
                 shift = shift.or(Some(*seconds));
             }
             if ours.is_some() && is_value {
-                explanations.extend(self.hypotheses.explain(*one, (row, digits)));
+                explanations.extend(self.explain(*one, (row, digits)));
             }
         }
         if ours.is_none() && is_value {
@@ -413,7 +368,7 @@ impl<'a> Comparison<'a> {
             first.kind.clone()
         } else {
             self.replay.unexplained += 1;
-            match self.hypotheses.not_captured(row) {
+            match self.not_captured(row) {
                 _ if !is_value => CauseKind::NotANumber,
                 Some(missing) => CauseKind::NotCaptured(missing),
                 None => CauseKind::Nothing,
@@ -426,19 +381,39 @@ impl<'a> Comparison<'a> {
             CauseKind::NotCaptured(missing) => Some(format!("not verified, because {missing}")),
             _ => None,
         };
-        self.causes.count(kind, shift);
+        self.count_cause(kind, shift);
         if self.replay.different.len() >= MAX_LISTED {
             self.replay.not_listed += 1;
             return;
         }
+        let reasons: Vec<&str> = explanations.iter().map(|one| &*one.why).collect();
         self.replay.different.push(Difference {
             line: value.line,
             job: value.job.to_string(),
             logged: digits.to_string(),
             ours,
+            why: (!reasons.is_empty()).then(|| reasons.join(", or ")),
             explanations,
             remark,
         });
+    }
+
+    /// Counts a value that differs; `shift` is the change of `eligible_time` in its cycle.
+    fn count_cause(&mut self, kind: CauseKind, shift: Option<i64>) {
+        let shift = shift.filter(|_| kind == CauseKind::EligibleTime);
+        let causes = &mut self.replay.causes;
+        let Some(cause) = causes.iter_mut().find(|cause| cause.kind == kind) else {
+            causes.push(Cause {
+                kind,
+                lines: 1,
+                seconds: shift.map(|shift| (shift, shift)),
+            });
+            return;
+        };
+        cause.lines += 1;
+        if let (Some(shift), Some((least, most))) = (shift, cause.seconds) {
+            cause.seconds = Some((least.min(shift), most.max(shift)));
+        }
     }
 }
 
@@ -588,13 +563,11 @@ pub fn formulas_set(log: &[u8]) -> Vec<String> {
 /// Whether the scheduler can have printed a text as a value: a number, `inf` or `nan`.
 fn is_value(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
-    let (whole, decimals) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
-    matches!(unsigned, "inf" | "nan") || is_digits(whole) && is_digits(decimals)
-}
-
-/// Whether a text is digits, at least one.
-fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+    let is_decimal = unsigned
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    matches!(unsigned, "inf" | "nan")
+        || is_decimal && !unsigned.ends_with('.') && unsigned.parse::<f64>().is_ok()
 }
 
 fn split_at<'t>(text: &'t [u8], separator: &[u8]) -> Option<(&'t [u8], &'t [u8])> {
@@ -626,37 +599,14 @@ enum Hypothesis<'a> {
     Formula(&'a OtherFormula),
     /// `eligible_time` is that of so many seconds later.
     EligibleTime(i64),
-    /// The usage is that of one of the trees that [`Hypotheses::decayed`] has.
+    /// The usage is that of one of the trees that [`Comparison::decayed`] has.
     Decayed(usize),
 }
 
 /// A logged value that is compared: the row of its job, and its digits.
 type Digits<'l> = (usize, &'l str);
 
-/// Tries what may explain the values of a log.
-struct Hypotheses<'a> {
-    queue: ReplayedQueue<'a>,
-    scorer: RowScorer<'a>,
-    /// The number of decays, and the shares of the entities after them; filled when first needed.
-    decayed: Vec<(i32, HashMap<NodeId, EntityShares>)>,
-    /// The time in the log at which `eligible_time` was that of the queue, from the latest cycle
-    /// that shows it.
-    same_moment: Option<i64>,
-    unexplained: usize,
-}
-
-impl<'a> Hypotheses<'a> {
-    fn new(queue: &ReplayedQueue<'a>) -> Self {
-        let (precision, on_error) = (ScorePrecision::Float32, OnError::ZeroLikePbs);
-        Self {
-            queue: *queue,
-            scorer: RowScorer::with_work(queue.program, precision, on_error, WORK),
-            decayed: Vec::new(),
-            same_moment: None,
-            unexplained: 0,
-        }
-    }
-
+impl<'a> Comparison<'a> {
     /// What explains more than half of the lines of a cycle that differ, the best first. `time` is
     /// that of the cycle; all lines are those of jobs with a score.
     fn of_cycle(
@@ -671,7 +621,7 @@ impl<'a> Hypotheses<'a> {
         if let Some(other) = self.other_formula(all, different) {
             return vec![Hypothesis::Formula(other)];
         }
-        if self.unexplained >= MAX_UNEXPLAINED {
+        if self.unexplained_cycles >= MAX_UNEXPLAINED {
             return Vec::new();
         }
         let sample = &different[..different.len().min(SAMPLE)];
@@ -685,7 +635,7 @@ impl<'a> Hypotheses<'a> {
         if let Some((given, index)) = decayed {
             found.push((given, Hypothesis::Decayed(index)));
         }
-        self.unexplained += usize::from(found.is_empty());
+        self.unexplained_cycles += usize::from(found.is_empty());
         found.sort_by_key(|(given, _)| std::cmp::Reverse(*given));
         found.into_iter().map(|(_, found)| found).collect()
     }
@@ -750,15 +700,7 @@ impl<'a> Hypotheses<'a> {
     /// Whether the formula reads an input that a job does not have.
     fn lacks(&self, name: &str, row: usize) -> bool {
         let column = self.queue.table.column(name);
-        self.reads(name) && !column.is_some_and(|column| column.is_set(row))
-    }
-
-    fn reads(&self, name: &str) -> bool {
-        self.queue
-            .program
-            .inputs()
-            .iter()
-            .any(|input| **input == *name)
+        self.queue.program.slot(name).is_some() && !column.is_some_and(|column| column.is_set(row))
     }
 
     /// The other formula that gives most values of a cycle, and more than the one that is compared.
@@ -778,7 +720,7 @@ impl<'a> Hypotheses<'a> {
 
     /// The change of `eligible_time` of a cycle, and how many of some lines it gives.
     fn shift(&mut self, time: Option<i64>, different: &[Digits<'_>]) -> Option<(usize, i64)> {
-        if !self.reads(ELIGIBLE_TIME) {
+        if self.queue.program.slot(ELIGIBLE_TIME).is_none() {
             return None;
         }
         let mut counted = different[..different.len().min(SAMPLE)].to_vec();
@@ -894,14 +836,12 @@ impl<'a> Hypotheses<'a> {
 
     /// The value of a job of which some inputs are replaced; `None` if the work is spent.
     fn value_with(&mut self, row: usize, replaced: impl Fn(&str) -> Option<Value>) -> Option<f64> {
-        let mut inputs = Vec::new();
-        for name in self.queue.program.inputs() {
-            let column = self.queue.table.column(name);
-            inputs.push(match (replaced(name), column) {
-                (Some(value), _) => value,
-                (None, Some(column)) => column.value(row),
-                (None, None) => Value::Int(0),
-            });
+        let program = self.queue.program;
+        let mut inputs = explain::inputs(program, self.queue.table, row)?;
+        for (name, input) in program.inputs().iter().zip(&mut inputs) {
+            if let Some(value) = replaced(name) {
+                *input = value;
+            }
         }
         self.scorer.score(&inputs)
     }

@@ -57,6 +57,13 @@ impl Program {
         &self.inputs
     }
 
+    /// The place of a name among the [`inputs`](Self::inputs); `None` if the formula does not read
+    /// it.
+    pub fn slot(&self, name: &str) -> Option<usize> {
+        let mut inputs = self.inputs().iter();
+        inputs.position(|input| **input == *name)
+    }
+
     /// The undefined names, with the span of their first use.
     pub fn undefined(&self) -> &[(Box<str>, Span)] {
         &self.undefined

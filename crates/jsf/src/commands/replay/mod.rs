@@ -122,8 +122,8 @@ fn differences(replay: &Replay) -> Section<'_> {
 }
 
 fn why(different: &Difference) -> String {
-    match (different.why(), &different.remark) {
-        (Some(why), _) => why,
+    match (&different.why, &different.remark) {
+        (Some(why), _) => why.clone(),
         (None, Some(remark)) => format!("nothing explains it: {remark}"),
         (None, None) => "nothing explains it".to_owned(),
     }
