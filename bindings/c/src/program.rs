@@ -4,15 +4,12 @@ use std::ffi::{CString, c_char};
 use std::{mem, ptr, slice};
 
 use job_sort_formula::diagnostic::Span;
-use job_sort_formula::formula::syntax::SyntaxErrorKind;
 use job_sort_formula::printing::logged;
 use job_sort_formula::rank::{
     ColumnError, ColumnScratch, OnError, ScoreError, ScorePrecision, top_rows,
 };
 use job_sort_formula::{Program, Value};
-use jsf_openpbs::submission::{
-    FormulaSubmission, InvalidLiteralKind, PythonStringLiteral, Refusal,
-};
+use jsf_openpbs::submission::{FormulaSubmission, PythonStringLiteral, Refusal};
 
 use crate::argument::{
     addresses, any_overlap, array, array_out, borrow, borrow_mut, free, name_at,
@@ -147,7 +144,7 @@ pub unsafe extern "C" fn jsf_program_compile(
 
 fn syntax_error(refusal: &Refusal) -> jsf_error {
     let finding = &refusal.finding;
-    let failure = if is_of_python(refusal) {
+    let failure = if refusal.is_of_python {
         jsf_failure::Syntax
     } else {
         jsf_failure::Limit
@@ -155,18 +152,6 @@ fn syntax_error(refusal: &Refusal) -> jsf_error {
     jsf_error::new(jsf_status::Syntax, &*finding.message)
         .at(finding.span)
         .because(failure)
-}
-
-/// Whether Python refuses the text too.
-fn is_of_python(refusal: &Refusal) -> bool {
-    match (&refusal.error, refusal.literal_error) {
-        (Some(error), _) => !matches!(
-            error.kind(),
-            SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack
-        ),
-        (None, Some(error)) => error.kind != InvalidLiteralKind::NamedCharacter,
-        (None, None) => true,
-    }
 }
 
 /// The number of inputs that the formula reads; 0 if `program` is null.

@@ -291,7 +291,7 @@ impl AskedSite<'_> {
         for found in &mut checked.findings {
             *found = found.clone().worded(self.worded);
         }
-        Ok(serde_json::to_string(&checked.document(&source.text))?)
+        Ok(serde_json::to_string(&checked)?)
     }
 
     fn explain(

@@ -31,7 +31,6 @@ pub struct Order<'a> {
     queues: &'a Queues,
     tree: Option<&'a PbsTree>,
     threshold: f64,
-    limit: usize,
 }
 
 /// The jobs in their order, and the waiting jobs that the scheduler does not consider.
@@ -94,7 +93,6 @@ impl<'a> Order<'a> {
             queues,
             tree: None,
             threshold: NO_THRESHOLD,
-            limit: usize::MAX,
         }
     }
 
@@ -114,12 +112,6 @@ impl<'a> Order<'a> {
             threshold: threshold.unwrap_or(NO_THRESHOLD),
             ..self
         }
-    }
-
-    /// Determines only the first `limit` rows of the order, which is faster than the whole order.
-    #[must_use]
-    pub fn limit(self, limit: usize) -> Self {
-        Self { limit, ..self }
     }
 
     /// The columns that the table needs for `job_sort_key`, in addition to those of the formula.
@@ -193,18 +185,16 @@ impl<'a> Order<'a> {
         comparison: &JobComparison<'_>,
     ) -> Vec<usize> {
         if !self.chooses_queue_first() {
-            return comparison.sorted(rows, self.limit);
+            return comparison.sorted(rows);
         }
         let mut lists = vec![Vec::new(); table.queues().len()];
         for row in rows {
             lists[table.queue_index(row)].push(row);
         }
         for list in &mut lists {
-            *list = comparison.sorted(std::mem::take(list), self.limit);
+            *list = comparison.sorted(std::mem::take(list));
         }
-        let mut order = self.merge(table, lists);
-        order.truncate(self.limit);
-        order
+        self.merge(table, lists)
     }
 
     /// Merges the sorted rows of each queue into one order.
@@ -511,8 +501,8 @@ impl<'t> JobComparison<'t> {
         self.table.is_considered(row) && self.not_considered[row].is_none()
     }
 
-    /// The first `limit` considered rows, best first. `rows` are in evaluation order.
-    fn sorted(&self, mut rows: Vec<usize>, limit: usize) -> Vec<usize> {
+    /// The considered rows, best first. `rows` are in evaluation order.
+    fn sorted(&self, mut rows: Vec<usize>) -> Vec<usize> {
         // nan equals every value: then the result depends on which rows a sort compares, and only
         // that of the scheduler gives its order
         let value_decides = self.paths.0.is_empty() && self.keys.is_empty();
@@ -521,16 +511,14 @@ impl<'t> JobComparison<'t> {
             self.table.sort_by_submit_order(&mut rows);
             let (express, others): (Vec<usize>, Vec<usize>) =
                 rows.into_iter().partition(|&row| self.is_express(row));
-            let mut sorted = sort_listed_by_value(&express, &self.values, limit);
-            let left = limit - sorted.len();
-            sorted.extend(sort_listed_by_value(&others, &self.values, left));
+            let mut sorted = sort_listed_by_value(&express, &self.values, usize::MAX);
+            sorted.extend(sort_listed_by_value(&others, &self.values, usize::MAX));
             return sorted;
         }
         merge_sort(&mut rows, &mut |left: usize, right: usize| {
             self.decide_in_queue(left, right).1
         });
         rows.retain(|&row| self.is_runnable(row));
-        rows.truncate(limit);
         rows
     }
 
@@ -957,17 +945,10 @@ mod tests {
             )
         });
         for formula in ["ncpus/8", "1/ncpus", "ncpus*inf", "5"] {
-            for (threshold, limit) in [
-                (NO_THRESHOLD, usize::MAX),
-                (NO_THRESHOLD, 10),
-                (0.0, usize::MAX),
-                (-3.5, 9000),
-            ] {
+            for threshold in [NO_THRESHOLD, 0.0, -3.5] {
                 for on_error in [OnError::ZeroLikePbs, OnError::Null] {
                     let [value_only, general] = configs.each_ref().map(|config| {
-                        let order = Order::new(config, &queues)
-                            .threshold(threshold)
-                            .limit(limit);
+                        let order = Order::new(config, &queues).threshold(threshold);
                         ranked(order, formula, &table, on_error)
                     });
                     assert_eq!(

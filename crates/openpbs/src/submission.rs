@@ -52,11 +52,8 @@ pub struct FormulaSubmission {
 pub struct Refusal {
     /// The finding, with its span in the submitted text.
     pub finding: Box<Diagnostic>,
-    /// The syntax error; `None` if the text is no valid string literal, so that Python has no
-    /// formula to parse.
-    pub error: Option<SyntaxError>,
-    /// Why the text is no valid string literal.
-    pub literal_error: Option<InvalidLiteral>,
+    /// Whether Python refuses the text too, and not this crate alone.
+    pub is_of_python: bool,
 }
 
 impl FormulaSubmission {
@@ -76,14 +73,13 @@ impl FormulaSubmission {
         let (literal, formula) = match PythonStringLiteral::parse(text) {
             Ok(literal) => {
                 let formula = Formula::parse(literal.text())
-                    .map_err(|error| Refusal::from_syntax_error(error, Some(&literal)));
+                    .map_err(|error| Refusal::from_syntax_error(&error, Some(&literal)));
                 (Some(literal), formula)
             }
             Err(error) => {
                 let refusal = Refusal {
                     finding: Box::new(literal_finding(&error, text)),
-                    error: None,
-                    literal_error: Some(error),
+                    is_of_python: error.kind != InvalidLiteralKind::NamedCharacter,
                 };
                 (None, Err(refusal))
             }
@@ -98,7 +94,8 @@ impl FormulaSubmission {
 
     /// Reads the text as an expression, without OpenPBS's string literal.
     pub fn as_expression(text: &str) -> Self {
-        let formula = Formula::parse(text).map_err(|error| Refusal::from_syntax_error(error, None));
+        let formula =
+            Formula::parse(text).map_err(|error| Refusal::from_syntax_error(&error, None));
         Self {
             text: text.to_owned(),
             below: String::new(),
@@ -165,11 +162,12 @@ impl FormulaSubmission {
 }
 
 impl Refusal {
-    fn from_syntax_error(error: SyntaxError, literal: Option<&PythonStringLiteral>) -> Self {
+    fn from_syntax_error(error: &SyntaxError, literal: Option<&PythonStringLiteral>) -> Self {
+        use SyntaxErrorKind::{NoStack, TooLong};
+
         Self {
             finding: Box::new(mapped(error.diagnostic(), literal)),
-            error: Some(error),
-            literal_error: None,
+            is_of_python: !matches!(error.kind(), TooLong | NoStack),
         }
     }
 }
@@ -284,7 +282,7 @@ impl PythonStringLiteral {
     /// # Errors
     /// [`InvalidLiteral`]: Python cannot parse the script, or cannot evaluate the text in it.
     pub fn parse(source: &str) -> Result<Self, InvalidLiteral> {
-        Self::parse_between(first_line(source), '"')
+        Self::parse_between(before_line_end(source).trim_end_matches('\r'), '"')
     }
 
     /// Decodes one line as Python decodes it between two of the given quotes.
@@ -372,9 +370,8 @@ fn invalid(kind: InvalidLiteralKind, start: usize, length: usize) -> InvalidLite
 }
 
 /// The part of a text that OpenPBS keeps: its first line, up to a NUL.
-fn first_line(source: &str) -> &str {
-    let line = source.split(['\n', '\0']).next().unwrap_or("");
-    line.trim_end_matches('\r')
+fn before_line_end(source: &str) -> &str {
+    source.split(['\n', '\0']).next().unwrap_or("")
 }
 
 /// The length of an escape, and the character that it denotes; `None` if the text is kept as it is.
@@ -428,26 +425,15 @@ const SERVER: &str = "server";
 /// The longest single argument that Linux passes to a command, in bytes.
 const MAX_ARGUMENT_BYTES: usize = 128 * 1024 - 1;
 
-/// Why a formula cannot be set with `qmgr`: a character that it accepts in no value, both kinds of
-/// quotes, a second line, or more than an argument may have.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct NotSettable {
-    message: String,
-    /// Where it is.
-    pub span: Span,
-    /// What to write instead.
-    pub help: &'static str,
-}
-
-impl NotSettable {
-    fn new(message: impl Into<String>, start: usize, length: usize, help: &'static str) -> Self {
-        Self {
-            message: message.into(),
-            span: Span::new(start, start + length),
-            help,
-        }
-    }
+/// The finding that a formula cannot be set with `qmgr`.
+fn not_settable(
+    message: impl Into<String>,
+    start: usize,
+    length: usize,
+    help: &str,
+) -> Box<Diagnostic> {
+    let span = Span::new(start, start + length);
+    Box::new(Diagnostic::new(Code::NotPassedOn, message, span).with_help(help))
 }
 
 /// The character in backticks; with its number if it is beyond ASCII, and escaped if it cannot be
@@ -473,21 +459,12 @@ fn shown(character: char) -> String {
 /// ```
 ///
 /// # Errors
-/// [`NotSettable`] if `qmgr` cannot be given the formula.
-pub fn set_command_for(object: &str, formula: &str) -> Result<String, NotSettable> {
+/// The finding that says why `qmgr` cannot be given the formula: a character that it accepts in no
+/// value, both kinds of quotes, a second line, or more than an argument may have.
+pub fn set_command_for(object: &str, formula: &str) -> Result<String, Box<Diagnostic>> {
     let directive = set_directive(object, formula)?;
     // single quotes protect everything but single quotes
     Ok(format!("qmgr -c '{}'", directive.replace('\'', r"'\''")))
-}
-
-/// Like [`set_command_for`], for the object that `before` names, the text before the formula in its
-/// document: `set sched NAME`, `set server NAME`, or the heading `Sched NAME` of a listing. Without
-/// one, the object is the server.
-///
-/// # Errors
-/// [`NotSettable`] if `qmgr` cannot be given the formula.
-pub fn set_command_after(before: &str, formula: &str) -> Result<String, NotSettable> {
-    set_command_for(&object_or_server(before), formula)
 }
 
 /// Makes the command that sets `job_sort_formula_threshold`, as it is typed in a shell: of the
@@ -507,7 +484,8 @@ pub fn set_threshold_command(before: &str, threshold: f64) -> String {
     format!("qmgr -c 'set {scheduler} job_sort_formula_threshold = {threshold}'")
 }
 
-/// The object that the text before a formula names, else the server.
+/// The object that the text before a formula in its document names: `set sched NAME`, `set server
+/// NAME`, or the heading `Sched NAME` of a listing; else the server.
 pub fn object_or_server(before: &str) -> String {
     object_named_in(before).unwrap_or_else(|| SERVER.to_owned())
 }
@@ -557,12 +535,13 @@ pub fn is_of_name(character: char) -> bool {
 /// Makes the directive `set OBJECT job_sort_formula=…`, not quoted for the shell.
 ///
 /// # Errors
-/// [`NotSettable`] if `qmgr` cannot be given the formula.
-pub fn set_directive(object: &str, formula: &str) -> Result<String, NotSettable> {
+/// The finding that says why `qmgr` cannot be given the formula: a character that it accepts in no
+/// value, both kinds of quotes, a second line, or more than an argument may have.
+pub fn set_directive(object: &str, formula: &str) -> Result<String, Box<Diagnostic>> {
     let formula = formula.trim_end_matches('\n');
     if let Some(start) = formula.find('\n') {
         let message = "OpenPBS keeps only the first line of a formula";
-        return Err(NotSettable::new(message, start, 1, "write one line"));
+        return Err(not_settable(message, start, 1, "write one line"));
     }
     for (start, character) in formula.char_indices() {
         if !is_accepted(character) {
@@ -574,7 +553,7 @@ pub fn set_directive(object: &str, formula: &str) -> Result<String, NotSettable>
                 _ => "write printable ASCII only, also in a comment",
             };
             let length = character.len_utf8();
-            return Err(NotSettable::new(message, start, length, help));
+            return Err(not_settable(message, start, length, help));
         }
     }
     let mut quote = '"';
@@ -584,7 +563,7 @@ pub fn set_directive(object: &str, formula: &str) -> Result<String, NotSettable>
             // it can quote a value only with a quote that does not occur in it
             let message = "qmgr accepts a value with `\"` or with `'`, not with both";
             let help = "write one kind of quotes, also in a comment";
-            return Err(NotSettable::new(message, single, 1, help));
+            return Err(not_settable(message, single, 1, help));
         }
     }
     let directive = format!("set {object} job_sort_formula={quote}{formula}{quote}");
@@ -593,20 +572,14 @@ pub fn set_directive(object: &str, formula: &str) -> Result<String, NotSettable>
             "the directive is longer than {MAX_ARGUMENT_BYTES} bytes, the most that Linux accepts as one argument"
         );
         let length = formula.len();
-        return Err(NotSettable::new(
-            message,
-            0,
-            length,
-            "write a shorter formula",
-        ));
+        return Err(not_settable(message, 0, length, "write a shorter formula"));
     }
     Ok(directive)
 }
 
 /// Why `qmgr` rejects the first line of a formula, which is all that OpenPBS keeps.
-pub fn refused_by_qmgr(formula: &str) -> Option<NotSettable> {
-    let line = formula.split(['\n', '\0']).next().unwrap_or("");
-    set_directive(SERVER, line).err()
+pub fn refused_by_qmgr(formula: &str) -> Option<Box<Diagnostic>> {
+    set_directive(SERVER, before_line_end(formula)).err()
 }
 
 /// Whether the character is printable ASCII other than `&`, or white space by C's `isspace`.
@@ -730,8 +703,8 @@ pub fn validate(text: &str, schema: &Schema) -> Validation {
 
 fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty> {
     let executed = match executed(text)? {
-        Executed::Answered(answer) => return Ok(answer),
-        Executed::Text(executed) => executed,
+        Ok(executed) => executed,
+        Err(answer) => return Ok(answer),
     };
     match parse(&executed, schema.python())? {
         Some(expr) => answer(&expr, schema),
@@ -897,23 +870,19 @@ impl Pass<'_> {
     }
 }
 
-/// What the server's script executes.
-enum Executed {
-    /// This text, after `ans=`.
-    Text(String),
-    /// Nothing that decides: this is the server's answer.
-    Answered(Validation),
-}
+/// The text that the server's script executes after `ans=`, or the server's answer if no text
+/// decides it.
+type Executed = Result<String, Validation>;
 
 /// The script is not valid Python.
-const INVALID_SCRIPT: Executed = Executed::Answered(Validation::INTERNAL_ERROR);
+const INVALID_SCRIPT: Executed = Err(Validation::INTERNAL_ERROR);
 
 /// Derives what the script executes for this formula.
 fn executed(source: &str) -> Result<Executed, Uncertainty> {
     let source = source.split('\0').next().unwrap_or("");
     // an empty formula unsets the attribute
     if source.is_empty() {
-        return Ok(Executed::Answered(Validation::ACCEPTED));
+        return Ok(Err(Validation::ACCEPTED));
     }
     match source.split('\n').next() {
         None | Some("") => Ok(INVALID_SCRIPT),
@@ -925,7 +894,7 @@ fn executed_line(line: &str) -> Result<Executed, Uncertainty> {
     let invalid = match PythonStringLiteral::parse_between(line, '\'') {
         // releases of CPython 3.11 differ on it
         Ok(literal) if literal.text().contains('\0') => return Err(Uncertainty::Escape),
-        Ok(literal) => return Ok(Executed::Text(literal.text().to_owned())),
+        Ok(literal) => return Ok(Ok(literal.text)),
         Err(invalid) => invalid,
     };
     let after_fault = &line[invalid.span.end as usize..];
@@ -940,10 +909,9 @@ fn executed_line(line: &str) -> Result<Executed, Uncertainty> {
         | InvalidLiteralKind::Escape
         | InvalidLiteralKind::NamedCharacter => Ok(INVALID_SCRIPT),
         // it cannot be encoded and so not compiled, an error that the script ignores
-        InvalidLiteralKind::Surrogate => match executed_line(after_fault)? {
-            Executed::Text(_) => Ok(Executed::Answered(Validation::ACCEPTED)),
-            other => Ok(other),
-        },
+        InvalidLiteralKind::Surrogate => {
+            Ok(executed_line(after_fault)?.and(Err(Validation::ACCEPTED)))
+        }
     }
 }
 
@@ -1120,7 +1088,7 @@ mod tests {
         ] {
             let refused = set_command_for("server", formula).unwrap_err();
             assert_eq!(refused.span, Span::new(start, end), "{formula:.80?}");
-            assert!(refused.to_string().starts_with(message), "{refused}");
+            assert!(refused.message.starts_with(message), "{refused:?}");
         }
         assert_eq!(
             set_command_for("server", "ncpus\n"),
@@ -1134,7 +1102,7 @@ mod tests {
         ] {
             let refused = set_command_for("server", formula).unwrap_err();
             assert_eq!(
-                refused.to_string(),
+                refused.message,
                 format!("qmgr does not accept {shown} in a value, quoted or not")
             );
         }

@@ -2,7 +2,6 @@
 //! site's queue.
 
 use job_sort_formula::diagnostic::{Code, Diagnostic, Message, Need};
-use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
@@ -15,7 +14,7 @@ use jsf_openpbs::submission::FormulaSubmission;
 use crate::formulas::submitted;
 use crate::share_tree::SiteTree;
 use crate::site_jobs::ColumnsRequest;
-use crate::{FileSource, RankedQueue, Role, Site, SiteError};
+use crate::{FileSource, RankedQueue, Role, Site, SiteError, SiteJobs};
 
 /// The most work of the exchange rates, in units of a [`WorkBudget`]: a twentieth of a second.
 const RATES_WORK: u64 = 50_000_000;
@@ -53,12 +52,7 @@ impl Site {
         queue: Option<&FileSource>,
     ) -> Result<Checked, SiteError> {
         let (Ok(formula), Some(source)) = (submitted.formula(), queue) else {
-            let mut program = None;
-            if let Ok(formula) = submitted.formula() {
-                program = formula.compile(&self.schema).ok();
-            }
-            let mut checked =
-                self.checked_unranked(submitted, &self.schema, program.as_ref(), None);
+            let mut checked = self.checked_unranked(submitted, &self.schema);
             if self.files.root.is_some() && self.files.lacks_queue() {
                 checked
                     .findings
@@ -73,9 +67,8 @@ impl Site {
         };
         let mut read = self.read_for_formula(formula, &request)?;
         let jobs = &mut read.jobs;
-        let guessed_types = self.guessed_types(formula, &jobs.table, &jobs.schema);
-        for name in &guessed_types {
-            jobs.warnings.push(guessed_type(name));
+        for name in self.guessed_types(submitted, &jobs.table, &jobs.schema) {
+            jobs.warnings.push(guessed_type(&name));
         }
         let is_empty = jobs.table.is_empty();
         let mut missing = None;
@@ -88,18 +81,22 @@ impl Site {
             let ranked = self.rank_read_jobs(read)?;
             let checked = self.check_ranked(submitted, &ranked);
             Checked {
-                rates: self.rates(&ranked.program, &ranked.schema, Some(&ranked)),
                 warnings: ranked.warnings,
                 ..checked
             }
         } else {
-            let (schema, program) = (&read.jobs.schema, read.program.as_ref());
+            let SiteJobs {
+                table,
+                schema,
+                warnings,
+                ..
+            } = read.jobs;
             Checked {
-                warnings: read.jobs.warnings.clone(),
-                ..self.checked_unranked(submitted, schema, program, Some(&read.findings))
+                guessed_types: self.guessed_types(submitted, &table, &schema),
+                warnings,
+                ..self.checked_unranked(submitted, &schema)
             }
         };
-        checked.guessed_types = guessed_types;
         if let Some(missing) = missing {
             let reason = missing.to_string();
             checked.findings.extend(untried(submitted, &reason));
@@ -124,8 +121,7 @@ impl Site {
         }
     }
 
-    /// Checks a formula that has ranked the queue, as [`check`](Self::check) does, but for the
-    /// exchange rates.
+    /// Checks a formula that has ranked the queue, as [`check`](Self::check) does.
     pub fn check_ranked(&self, submitted: &FormulaSubmission, queue: &RankedQueue) -> Checked {
         let scored = ScoredQueue {
             table: &queue.table,
@@ -134,44 +130,32 @@ impl Site {
             precision: self.precision(),
             tree: queue.pbs_tree(),
         };
-        let known = SiteFacts {
-            program: Some(&queue.program),
-            lint: Some(&queue.findings),
-            queue: Some(scored),
-            ..SiteFacts::default()
-        };
-        self.checked(submitted, &queue.schema, known)
+        Checked {
+            guessed_types: self.guessed_types(submitted, &queue.table, &queue.schema),
+            rates: self.rates(&queue.program, &queue.schema, Some(queue)),
+            ..self.checked(submitted, &queue.schema, Some(scored))
+        }
     }
 
-    /// Checks a formula that has ranked no jobs; the findings about its text may be known.
-    fn checked_unranked(
-        &self,
-        submitted: &FormulaSubmission,
-        schema: &Schema,
-        program: Option<&Program>,
-        lint: Option<&[Diagnostic]>,
-    ) -> Checked {
-        let known = SiteFacts {
-            program,
-            lint,
-            ..SiteFacts::default()
-        };
-        let mut checked = self.checked(submitted, schema, known);
-        if let Some(program) = program {
-            checked.rates = self.rates(program, schema, None);
+    /// Checks a formula that has ranked no jobs.
+    fn checked_unranked(&self, submitted: &FormulaSubmission, schema: &Schema) -> Checked {
+        let mut checked = self.checked(submitted, schema, None);
+        if let Ok(formula) = submitted.formula()
+            && let Ok(program) = formula.compile(schema)
+        {
+            checked.rates = self.rates(&program, schema, None);
         }
         checked
     }
 
-    /// Checks a formula with these names, of which the findings about the text and the jobs that it
-    /// has ranked may be known.
+    /// Checks a formula that may have ranked jobs.
     fn checked(
         &self,
         submitted: &FormulaSubmission,
         schema: &Schema,
-        known: SiteFacts<'_>,
+        queue: Option<ScoredQueue<'_>>,
     ) -> Checked {
-        let table = known.queue.map(|queue| queue.table);
+        let table = queue.map(|queue| queue.table);
         let mut constants = Vec::new();
         if let Ok(formula) = submitted.formula() {
             for name in formula.names() {
@@ -181,6 +165,7 @@ impl Site {
             }
         }
         let facts = SiteFacts {
+            queue,
             config: Some(&self.config),
             server: Some(&self.server),
             threshold: self.threshold(),
@@ -191,13 +176,12 @@ impl Site {
             python_source: self.python.source.as_deref(),
             runs_slurm: self.slurm.is_some()
                 || self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
-            ..known
         };
         Checked::new(submitted, schema, &facts)
     }
 
     /// What inputs are worth in time of waiting, but for those that the site alone decides.
-    pub(crate) fn rates(
+    fn rates(
         &self,
         program: &Program,
         schema: &Schema,
@@ -225,14 +209,17 @@ impl Site {
 
     /// The names of a formula that no document declares and that are numbers by the amounts of the
     /// jobs only: a string can have such amounts too.
-    pub(crate) fn guessed_types(
+    fn guessed_types(
         &self,
-        formula: &Formula,
+        submitted: &FormulaSubmission,
         table: &JobTable,
         schema: &Schema,
     ) -> Vec<String> {
-        let names = formula.names();
         let mut guessed = Vec::new();
+        let Ok(formula) = submitted.formula() else {
+            return guessed;
+        };
+        let names = formula.names();
         for (name, _) in table.undeclared() {
             let is_declared = self.schema.entry(name).is_some();
             if names.contains(&name) && !is_declared && schema.is_numeric(name) {
@@ -264,8 +251,7 @@ fn plain_value(schema: &Schema, name: &str) -> Value {
 /// A warning about a name whose type is known from the jobs only.
 fn guessed_type(name: &str) -> Message {
     let guess = format!(
-        "`{name}` is declared by no document: it is taken for a number because the jobs' amounts are numbers; qmgr refuses \
-         the formula if it is a string, so "
+        "no document declares `{name}`, whose amounts are numbers: qmgr refuses the formula if it is a string, so "
     );
     Message::asking(guess, [Need::ResourceType, Need::Resources])
 }

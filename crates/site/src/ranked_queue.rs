@@ -35,8 +35,6 @@ use crate::{PolicyName, SharesRequest, Site, SiteError, SiteJobs};
 pub struct RankRequest<'a> {
     /// The formula.
     pub formula: &'a Formula,
-    /// How many ranks are determined at most.
-    pub limit: usize,
     /// Whether it is recorded where the inputs of the jobs come from, which [`Site::explain`]
     /// shows.
     pub record_origins: bool,
@@ -47,11 +45,9 @@ pub struct RankRequest<'a> {
 }
 
 impl<'a> From<&'a Formula> for RankRequest<'a> {
-    /// All ranks.
     fn from(formula: &'a Formula) -> Self {
         Self {
             formula,
-            limit: usize::MAX,
             record_origins: false,
             sprio_columns: false,
             applies_tree: false,
@@ -68,15 +64,11 @@ pub struct JobsToRank {
     pub program: Option<Program>,
     /// The findings about the text of the formula and its names, without evaluating it.
     pub findings: Vec<Diagnostic>,
-    /// How many ranks are determined at most.
-    limit: usize,
     /// Whether the fair-share tree is applied though neither the formula nor the order needs it: a
     /// comparison shows how fair its rankings are.
     applies_tree: bool,
     /// Whether the formula is Slurm's priority at this site.
     is_slurm_priority: bool,
-    /// The formula for later times, if it reads the age of Slurm's jobs.
-    aging: Option<AgingFormula>,
     /// The columns of `sprio`, if they were asked for: the name and the program of each.
     sprio_columns: Vec<(String, Program)>,
 }
@@ -87,10 +79,8 @@ impl JobsToRank {
         Self {
             program: formula.compile(&jobs.schema).ok(),
             findings: lint(formula.expr(), &jobs.schema),
-            limit: usize::MAX,
             applies_tree: true,
             is_slurm_priority: false,
-            aging: None,
             sprio_columns: Vec::new(),
             jobs,
         }
@@ -202,7 +192,7 @@ impl Site {
         let mut sprio_formulas: Vec<(String, Formula)> = Vec::new();
         if let Some(slurm) = &self.slurm
             && request.sprio_columns
-            && slurm.is_priority(request.formula)
+            && slurm.is_priority(request.formula.expr())
         {
             sprio_formulas = slurm.columns();
         }
@@ -214,7 +204,6 @@ impl Site {
             ..self.request(&names)
         };
         let mut read = self.read_for_formula(request.formula, &columns)?;
-        read.limit = request.limit;
         read.applies_tree = request.applies_tree;
         for (name, formula) in &sprio_formulas {
             if let Ok(program) = formula.compile(&read.jobs.schema) {
@@ -234,8 +223,7 @@ impl Site {
         let mut read = JobsToRank::new(formula, self.read_columns(request)?);
         read.applies_tree = false;
         if let Some(slurm) = &self.slurm {
-            read.is_slurm_priority = slurm.is_priority(formula);
-            read.aging = slurm.aging_formula(formula, &read.jobs.schema);
+            read.is_slurm_priority = slurm.is_priority(formula.expr());
         }
         Ok(read)
     }
@@ -258,12 +246,12 @@ impl Site {
     pub fn rank_again(&self, queue: &mut RankedQueue, formula: &Formula) -> Result<(), SiteError> {
         let program = formula.compile(&queue.schema)?;
         if let Some(slurm) = &self.slurm {
-            queue.aging = slurm.aging_formula(formula, &queue.schema);
+            queue.aging = slurm.aging_formula(&program, &queue.schema);
         }
         queue.findings = lint(formula.expr(), &queue.schema);
         let tree = queue.pbs_tree();
         let threshold = self.threshold();
-        let ordered = self.score_and_order(&program, &queue.table, tree, threshold, usize::MAX);
+        let ordered = self.score_and_order(&program, &queue.table, tree, threshold);
         queue.rules = self.rules(&program, &queue.table, tree);
         queue.program = program;
         queue.ranking = ordered.ranking;
@@ -297,24 +285,27 @@ impl Site {
         let Ordered {
             ranking,
             not_considered,
-        } = self.score_and_order(&program, &table, pbs_tree, threshold, read.limit);
+        } = self.score_and_order(&program, &table, pbs_tree, threshold);
         let mut rules = self.rules(&program, &table, pbs_tree);
         let mut contradiction = None;
-        if let Some(slurm) = &self.slurm
-            && read.is_slurm_priority
-            && !assumed.assumes_usage()
-        {
-            match slurm.agreement(&table, &ranking) {
-                Some(Agreement::Contradiction { text, headline }) => {
-                    // it puts all that follows in doubt
-                    warnings.insert(0, text.into());
-                    contradiction = headline;
-                }
-                Some(Agreement::Equal(text)) => {
-                    rules.push(Rule::new("priorities", text).notable_if(true));
-                }
-                None => {}
+        let mut agreement = None;
+        let mut aging = None;
+        if let Some(slurm) = &self.slurm {
+            aging = slurm.aging_formula(&program, &schema);
+            if read.is_slurm_priority && !assumed.assumes_usage() {
+                agreement = slurm.agreement(&table, &ranking);
             }
+        }
+        match agreement {
+            Some(Agreement::Contradiction { text, headline }) => {
+                // it puts all that follows in doubt
+                warnings.insert(0, text.into());
+                contradiction = headline;
+            }
+            Some(Agreement::Equal(text)) => {
+                rules.push(Rule::new("priorities", text).notable_if(true));
+            }
+            None => {}
         }
         Ok(RankedQueue {
             table,
@@ -327,7 +318,7 @@ impl Site {
             findings: read.findings,
             warnings,
             is_slurm_priority: read.is_slurm_priority,
-            aging: read.aging,
+            aging,
             sprio_columns: read.sprio_columns,
             contradiction,
         })
@@ -374,7 +365,7 @@ impl Site {
     fn rules(&self, program: &Program, table: &JobTable, tree: Option<&PbsTree>) -> Vec<Rule> {
         let mut rules = Vec::new();
         if self.needs_shares(program.inputs()) && self.tree.is_some() {
-            let policy = Rule::new("policy", self.policy.in_force(&self.config));
+            let policy = Rule::new("policy", self.policy.in_words(None, &self.config));
             rules.push(policy.notable_if(self.policy.name != PolicyName::Pbs));
         }
         rules.push(Rule::new("order", self.order_in_words(table, tree, true)));
@@ -466,20 +457,17 @@ impl Site {
         table: &JobTable,
         tree: Option<&PbsTree>,
         threshold: Option<f64>,
-        limit: usize,
     ) -> Ordered {
         let scores = score(program, table, self.precision(), self.rules.on_error);
         if self.precision() == ScorePrecision::Decimal {
-            return order_decimals(Ranking::from_scores(scores, table), threshold, limit);
+            return order_decimals(Ranking::from_scores(scores, table), threshold);
         }
-        self.order_rules(tree, threshold)
-            .limit(limit)
-            .order(scores, table)
+        self.order_rules(tree, threshold).order(scores, table)
     }
 }
 
-/// Applies the threshold to a ranking in decimals, and keeps so many ranks at most.
-fn order_decimals(mut ranking: Ranking, threshold: Option<f64>, limit: usize) -> Ordered {
+/// Applies the threshold to a ranking in decimals.
+fn order_decimals(mut ranking: Ranking, threshold: Option<f64>) -> Ordered {
     let mut under = BTreeMap::new();
     for &row in ranking.order() {
         if let (Some(threshold), Some(score)) = (threshold, ranking.score(row)) {
@@ -490,7 +478,6 @@ fn order_decimals(mut ranking: Ranking, threshold: Option<f64>, limit: usize) ->
         }
     }
     ranking.retain(|row| !under.contains_key(&row));
-    ranking.truncate(limit);
     Ordered {
         ranking,
         not_considered: under.into_iter().collect(),
@@ -807,15 +794,7 @@ impl WhatIf {
         let submitted = submitted(text, self.site.rules.numbers);
         match &self.jobs {
             Some(jobs) if jobs.formula == text => {
-                let queue = &jobs.queue.sides.new;
-                let mut checked = self.site.check_ranked(&submitted, queue);
-                checked.rates = self.site.rates(&queue.program, &queue.schema, Some(queue));
-                if let Ok(formula) = submitted.formula() {
-                    checked.guessed_types =
-                        self.site
-                            .guessed_types(formula, &queue.table, &queue.schema);
-                }
-                Ok(checked)
+                Ok(self.site.check_ranked(&submitted, &jobs.queue.sides.new))
             }
             _ => self.site.check(&submitted),
         }

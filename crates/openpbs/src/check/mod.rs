@@ -60,10 +60,6 @@ pub struct ScoredQueue<'a> {
 /// What is known about the site; every part is optional.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SiteFacts<'a> {
-    /// The formula, if it is compiled for the schema already.
-    pub program: Option<&'a Program>,
-    /// The findings about the text of the formula and its names, if these were looked for already.
-    pub lint: Option<&'a [Diagnostic]>,
     /// The scored queue.
     pub queue: Option<ScoredQueue<'a>>,
     /// The scheduler's settings.
@@ -107,6 +103,8 @@ pub const CRASH_CODES: [Code; 3] = [
 /// The result of checking a formula.
 #[derive(Debug, Clone, Serialize)]
 pub struct Checked {
+    /// The submitted text.
+    pub formula: String,
     /// The version of Python that the server embeds.
     pub python: PythonVersion,
     /// What says that it is this one; `None`: it is assumed.
@@ -184,23 +182,7 @@ impl JobCounts {
     }
 }
 
-/// A checked formula as a JSON document.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct CheckDocument<'a> {
-    formula: &'a str,
-    #[serde(flatten)]
-    checked: &'a Checked,
-}
-
 impl Checked {
-    /// The result for the submitted text `formula`, to be written as JSON.
-    pub fn document<'a>(&'a self, formula: &'a str) -> CheckDocument<'a> {
-        CheckDocument {
-            formula,
-            checked: self,
-        }
-    }
-
     /// Checks a formula.
     ///
     /// ```
@@ -223,8 +205,14 @@ impl Checked {
     }
 
     /// The result for a text that the server refuses, without findings.
-    fn refused(validation: Validation, schema: &Schema, site: &SiteFacts<'_>) -> Self {
+    fn refused(
+        submitted: &FormulaSubmission,
+        validation: Validation,
+        schema: &Schema,
+        site: &SiteFacts<'_>,
+    ) -> Self {
         Self {
+            formula: submitted.text().to_owned(),
             python: schema.python(),
             python_source: site.python_source.map(str::to_owned),
             validation,
@@ -267,7 +255,7 @@ impl Checked {
         }
         Self {
             findings,
-            ..Self::refused(validation, schema, site)
+            ..Self::refused(submitted, validation, schema, site)
         }
     }
 
@@ -277,15 +265,9 @@ impl Checked {
         schema: &Schema,
         site: &SiteFacts<'_>,
     ) -> Self {
-        let mut findings = match site.lint {
-            Some(findings) => findings.to_vec(),
-            None => jsf_lint::lint(formula.expr(), schema),
-        };
-        let compiled = match site.program {
-            Some(_) => None,
-            None => formula.compile(schema).ok(),
-        };
-        let program = site.program.or(compiled.as_ref());
+        let mut findings = jsf_lint::lint(formula.expr(), schema);
+        let compiled = formula.compile(schema).ok();
+        let program = compiled.as_ref();
         let compile_error = program.and_then(compile_error);
         let queue = site.queue.filter(|_| compile_error.is_none());
         findings.extend(compile_error);
@@ -337,7 +319,7 @@ impl Checked {
                 .queue
                 .map(|queue| JobCounts::new(&queue, site.threshold)),
             findings,
-            ..Self::refused(validation, schema, site)
+            ..Self::refused(submitted, validation, schema, site)
         }
     }
 
@@ -374,7 +356,7 @@ fn not_passed_on(text: &str, found: &[Diagnostic]) -> Option<Diagnostic> {
             return None;
         }
     }
-    Some(Diagnostic::new(Code::NotPassedOn, refusal.to_string(), span).with_help(refusal.help))
+    Some(*refusal)
 }
 
 /// The finding on a single quote in a comment, which makes the server's script invalid: the script
@@ -604,7 +586,7 @@ pub fn exchange_rates(
     budget: &mut WorkBudget,
 ) -> Vec<ExchangeRate> {
     let names = program.inputs();
-    let Some(waiting) = names.iter().position(|name| **name == *WAITING) else {
+    let Some(waiting) = program.slot(WAITING) else {
         return Vec::new();
     };
     if names.len() > MAX_INPUTS {

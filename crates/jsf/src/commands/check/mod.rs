@@ -36,9 +36,7 @@ pub struct CheckAnswer<'a> {
 
 impl Serialize for CheckAnswer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.checked
-            .document(&self.source.text)
-            .serialize(serializer)
+        self.checked.serialize(serializer)
     }
 }
 
@@ -116,7 +114,7 @@ impl<'a> CheckAnswer<'a> {
             // qmgr reads the text first, and what it refuses the server never sees
             _ if validation.by == Some(AnsweredBy::Qmgr) => {
                 let reason = submission::refused_by_qmgr(&self.source.text);
-                let reason = reason.map(|reason| reason.to_string()).unwrap_or_default();
+                let reason = reason.map(|reason| reason.message).unwrap_or_default();
                 format!("does not pass the formula on to the server: {reason}")
             }
             (Some(true), _) if !checked.guessed_types.is_empty() => {

@@ -7,7 +7,9 @@ use clap::Args;
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Code, Diagnostic, FixedText, Levels, Severity};
 use jsf_openpbs::check::Checked;
-use jsf_openpbs::submission::{AnsweredBy, set_command_after, set_threshold_command};
+use jsf_openpbs::submission::{
+    AnsweredBy, object_or_server, set_command_for, set_threshold_command,
+};
 use jsf_site::{FormulaText, Role, Site};
 
 use crate::answer::Format;
@@ -328,7 +330,9 @@ fn normalised(text: &str) -> String {
 
 /// The command that sets the formula.
 fn printable_set_command(source: &FormulaText) -> Result<String, CliError> {
-    let command = set_command_after(&source.before, &source.text).map_err(CliError::usage)?;
+    let object = object_or_server(&source.before);
+    let command = set_command_for(&object, &source.text);
+    let command = command.map_err(|refusal| CliError::usage(refusal.message))?;
     if printable_lines(&command) != command {
         // escaped it would set another formula, and as it is it would reach the terminal
         return Err(CliError::usage(

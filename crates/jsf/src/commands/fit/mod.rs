@@ -6,7 +6,7 @@ use job_sort_formula::formula::Template;
 use jsf_fit::goals::{GoalFit, Recommendation};
 use jsf_fit::wishes::{WishFit, WishesMet};
 use jsf_openpbs::check::Checked;
-use jsf_openpbs::submission::set_command_after;
+use jsf_openpbs::submission::{object_or_server, set_command_for};
 use jsf_site::Site;
 use serde::{Serialize, Serializer};
 
@@ -355,7 +355,8 @@ fn checked_command(
         Ok(in_force) => in_force.before,
         Err(_) => String::new(),
     };
-    let command = set_command_after(&before, formula).map_err(|error| error.to_string())?;
+    let object = object_or_server(&before);
+    let command = set_command_for(&object, formula).map_err(|refusal| refusal.message)?;
     // escaped it would set another formula, and as it is it would reach the terminal
     if printable_lines(&command) != command {
         return Err("the formula has control characters".to_owned());

@@ -342,7 +342,8 @@ fn command(text: &str, object: &str, checked: &Checked) -> Result<String, String
     if checked.runs_slurm {
         return Err(format!("{NO_FORMULA_IN_SLURM}."));
     }
-    let command = set_command_for(object, text).map_err(|error| format!("No command: {error}."))?;
+    let command = set_command_for(object, text)
+        .map_err(|refusal| format!("No command: {}.", refusal.message))?;
     if printable_lines(&command) == command {
         Ok(command)
     } else {

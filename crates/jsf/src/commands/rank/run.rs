@@ -94,11 +94,6 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     let is_filtered = !arguments.filter.filter().is_empty();
     let has_lines_only = matches!(format, Format::Csv | Format::Ndjson);
     let request = RankRequest {
-        // all ranks if jobs are searched for among them, or if a summary counts them
-        limit: match arguments.top {
-            Some(top) if !is_filtered && has_lines_only && !has_page => top,
-            _ => usize::MAX,
-        },
         sprio_columns: arguments.terms,
         applies_tree: has_page,
         ..RankRequest::from(&opened.formula)
