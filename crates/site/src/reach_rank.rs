@@ -1,6 +1,8 @@
 //! How a job gets another place: how long it waits for a rank, or how one of its inputs changes for
 //! it; and how the values and ranks of jobs change while all of them wait, with who overtakes whom.
 
+use std::collections::BTreeMap;
+
 use job_sort_formula::fairshare::NodeKind;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::{ScorePrecision, WorkBudget, explain};
@@ -10,7 +12,9 @@ use jsf_slurm::priority::AGE;
 use serde::Serialize;
 
 use crate::share_tree::SiteTree;
-use crate::sweep::{Competitor, Crossings, FirstStep, Goal, Scoring, Sweep, crossings, first_step};
+use crate::sweep::{
+    Bar, Competitor, Crossings, FirstStep, Goal, Scoring, Sweep, crossings, first_step,
+};
 use crate::{PolicyName, RankedQueue, Site};
 
 /// The fair-share numbers reach the formula with six decimals.
@@ -30,7 +34,10 @@ pub enum Wait {
     /// It does.
     Until(Reached),
     /// It does not in the time that was considered.
-    Never,
+    Never {
+        /// Whether it never does because all jobs gain the same in the same time.
+        gain_alike: bool,
+    },
     /// Finding it out takes too long: the formula changes the order too irregularly.
     Unknown,
 }
@@ -51,8 +58,6 @@ pub struct SmallestChanges {
     pub found: Vec<SmallestChange>,
     /// The inputs for which finding it out takes too long.
     pub unknown: Vec<Box<str>>,
-    /// Whether inputs are requests, of which a job never asks for more.
-    has_requests: bool,
 }
 
 /// How an input can be changed. A user can honestly make the first ones; they come first.
@@ -224,38 +229,30 @@ impl<'a> Race<'a> {
 
 impl Race<'_> {
     /// When the job first has at most this rank, in whole seconds from now up to `within`, if it
-    /// and all other considered jobs age alike; and whether it never does because all of them gain
-    /// the same in the same time.
+    /// and all other considered jobs age alike.
     ///
     /// Exact for every formula: a time at which bounds of the values leave the order open is
     /// evaluated. Unknown where the budget is spent.
-    pub(crate) fn reached(
-        &self,
-        rank: usize,
-        within: i64,
-        budget: &mut WorkBudget,
-    ) -> (Wait, bool) {
+    pub(crate) fn reached(&self, rank: usize, within: i64, budget: &mut WorkBudget) -> Wait {
         let Some(places) = self.competition.places(rank) else {
-            return (Wait::Never, false);
+            return Wait::Never { gain_alike: false };
         };
         let Some(competitors) = self.waiting_competitors(budget) else {
-            return (Wait::Unknown, false);
+            return Wait::Unknown;
         };
         let job = self.waiting(self.row);
         let goal = self.goal(&job, &competitors, places);
         let waited = self.ranked.table.column("eligible_time");
         let now = waited.map_or(0, |column| column.nearest_double(self.row) as i64);
         match first_step(&goal, 0..=within, budget) {
-            FirstStep::At(wait) => {
-                let eligible_time = now.saturating_add(wait);
-                let reached = Reached {
-                    eligible_time,
-                    wait,
-                };
-                (Wait::Until(reached), false)
-            }
-            FirstStep::Never => (Wait::Never, gain_alike(&goal, budget)),
-            FirstStep::Unknown => (Wait::Unknown, false),
+            FirstStep::At(wait) => Wait::Until(Reached {
+                eligible_time: now.saturating_add(wait),
+                wait,
+            }),
+            FirstStep::Never => Wait::Never {
+                gain_alike: gain_alike(&goal, budget),
+            },
+            FirstStep::Unknown => Wait::Unknown,
         }
     }
 
@@ -276,7 +273,7 @@ impl Race<'_> {
         };
         let sweep = Sweep::constant(self.rules, self.inputs(other));
         let competitors = [Competitor { sweep, wins_ties }];
-        let sort_keys = site.order_rules(None, None).columns();
+        let sort_keys = site.order_columns();
         let schema = &ranked.schema;
         let mut searches = Vec::new();
         for (slot, name) in ranked.program.inputs().iter().enumerate() {
@@ -300,7 +297,6 @@ impl Race<'_> {
             }
         }
         for (index, search) in searches.iter().enumerate() {
-            changes.has_requests |= search.means == Means::AskForLess;
             let parts = (searches.len() - index) as u64;
             let own = self.inputs(self.row);
             let from = own[search.slot].clone();
@@ -427,8 +423,6 @@ impl<'a> Search<'_, 'a> {
 
 /// The number of points at which scores are given.
 const POINTS: i64 = 60;
-/// The number of seconds that are evaluated one by one.
-const SHORT_RANGE: i64 = 1024;
 
 /// Jobs over the waiting time. All considered jobs age alike, and nothing else changes.
 #[derive(Debug, Clone)]
@@ -519,42 +513,37 @@ fn add(trajectory: &mut Trajectory, race: &Race<'_>, mut budget: WorkBudget) {
         let competitors = race.waiting_competitors(part)?;
         Some(crossings(&job, &competitors, 0..=seconds, part))
     });
-    let passings = budget.with_part(2, |part| {
-        threshold_passings(&job, race.competition.threshold, seconds, part)
-    });
     let known_crossings = if found.is_some() { seconds } else { 0 };
     let all = found.unwrap_or_default();
-    let mut known_until = passings.known_until.min(known_crossings);
+    let mut held_back = Crossings::unknown(0);
+    let threshold = race.competition.threshold;
+    if threshold == NO_THRESHOLD {
+        held_back.known_until = seconds;
+    } else {
+        let bar = Bar::Threshold(threshold);
+        budget.with_part(2, |part| held_back.continue_to(seconds, &job, bar, part));
+    }
+    let mut known_until = held_back.known_until.min(known_crossings);
     for crossings in &all {
         known_until = known_until.min(crossings.known_until);
     }
     // the rank now is that of the ranking
     let known_until = known_until.max(0);
-    let ahead = ahead_over_time(&all);
-    let mut order = race.ranked.ranking.order().iter();
-    let now = order.position(|&other| other == row);
-    let follower = Follower {
-        job: &job,
-        race,
-        ahead: &ahead,
-        now: now.map(|place| place + 1),
-    };
+    let ranks = race.ranks_over_time(&all, &held_back, known_until);
     let mut points = Vec::new();
     for point in 0..=POINTS {
         let wait = seconds * point / POINTS;
-        points.push(follower.point(wait, known_until, &mut budget));
-    }
-    let mut changes = passings.waits;
-    for &(wait, _) in &ahead {
-        changes.push(wait);
-    }
-    changes.sort_unstable();
-    changes.retain(|wait| *wait <= known_until);
-    let (ranks, known_until) = follower.ranks(&changes, known_until, &mut budget);
-    for point in &mut points {
-        if point.wait > known_until {
-            (point.rank, point.is_known) = (None, false);
-        }
+        let score = job
+            .scores(wait..=wait, &mut budget)
+            .and_then(|mut scores| scores.pop());
+        let is_known = wait <= known_until;
+        let so_far = ranks.partition_point(|(from, _)| *from <= wait);
+        points.push(TrajectoryPoint {
+            wait,
+            score: score.unwrap_or(f64::NAN),
+            rank: ranks[so_far - 1].1.filter(|_| is_known),
+            is_known,
+        });
     }
     for (crossings, &(other, _)) in all.iter().zip(&race.competition.competitors) {
         for &(wait, is_ahead) in crossings.changes.iter().skip(1) {
@@ -576,155 +565,42 @@ fn add(trajectory: &mut Trajectory, race: &Race<'_>, mut budget: WorkBudget) {
     });
 }
 
-/// The scores and the ranks of a job, from the number of competitors that are ahead.
-struct Follower<'f, 'a> {
-    job: &'f Sweep<'a>,
-    race: &'f Race<'a>,
-    ahead: &'f [(i64, usize)],
-    /// The rank now.
-    now: Option<usize>,
-}
-
-impl Follower<'_, '_> {
-    fn point(&self, wait: i64, known_until: i64, budget: &mut WorkBudget) -> TrajectoryPoint {
-        let score = self.score(wait, budget).unwrap_or(f64::NAN);
-        let is_known = wait <= known_until;
-        TrajectoryPoint {
-            wait,
-            score,
-            rank: if is_known {
-                self.rank(wait, score)
-            } else {
-                None
-            },
-            is_known,
-        }
-    }
-
-    /// The score after some seconds; `None` if the budget is spent.
-    fn score(&self, wait: i64, budget: &mut WorkBudget) -> Option<f64> {
-        self.job.scores(wait..=wait, budget)?.pop()
-    }
-
-    /// The rank with this score after some seconds; `None` if the job is not considered then.
-    fn rank(&self, wait: i64, score: f64) -> Option<usize> {
-        if wait == 0 {
-            return self.now;
-        }
-        let index = self.ahead.partition_point(|(from, _)| *from <= wait);
-        let last = self.ahead[..index].last();
-        let ahead = last.map_or(0, |(_, ahead)| *ahead);
-        let competition = &self.race.competition;
-        if score.is_nan() || score > competition.threshold {
-            competition.rank(ahead)
-        } else {
-            None
-        }
-    }
-
-    /// The rank after each of these times at which it may change, and until when it is known.
-    fn ranks(
+impl Race<'_> {
+    /// The rank of the job now, and at each time at which it changes, as long as it is known;
+    /// `None` while its value does not exceed the threshold.
+    fn ranks_over_time(
         &self,
-        changes: &[i64],
-        mut known_until: i64,
-        budget: &mut WorkBudget,
-    ) -> (Vec<(i64, Option<usize>)>, i64) {
-        let mut ranks = vec![(0, self.now)];
-        let has_threshold = self.race.competition.threshold != NO_THRESHOLD;
-        for &wait in changes {
-            if wait <= 0 {
-                continue;
+        competitors: &[Crossings],
+        held_back: &Crossings,
+        known_until: i64,
+    ) -> Vec<(i64, Option<usize>)> {
+        // by how much the number of jobs ahead changes at a time
+        let mut changes: BTreeMap<i64, i64> = BTreeMap::new();
+        for crossings in competitors {
+            for (index, &(wait, is_ahead)) in crossings.changes.iter().enumerate() {
+                let change = changes.entry(wait).or_default();
+                if is_ahead {
+                    *change += 1;
+                } else if index > 0 {
+                    *change -= 1;
+                }
             }
-            let mut score = f64::NAN;
-            if has_threshold {
-                let Some(own) = self.score(wait, budget) else {
-                    known_until = wait - 1;
-                    break;
-                };
-                score = own;
+        }
+        for &(wait, _) in &held_back.changes {
+            changes.entry(wait).or_default();
+        }
+        let mut order = self.ranked.ranking.order().iter();
+        let now = order.position(|&other| other == self.row);
+        let mut ranks = vec![(0, now.map(|place| place + 1))];
+        let mut ahead = 0;
+        for (&wait, change) in changes.range(..=known_until) {
+            ahead += change;
+            if wait > 0 {
+                let rank = self.competition.rank(ahead as usize);
+                ranks.push((wait, rank.filter(|_| !held_back.at(wait))));
             }
-            ranks.push((wait, self.rank(wait, score)));
         }
         ranks.dedup_by_key(|(_, rank)| *rank);
-        (ranks, known_until)
+        ranks
     }
-}
-
-/// The times at which the score of a job begins to exceed the threshold, or no longer exceeds it.
-struct ThresholdPassings {
-    waits: Vec<i64>,
-    /// The last time up to which they are known.
-    known_until: i64,
-}
-
-fn threshold_passings(
-    job: &Sweep<'_>,
-    threshold: f64,
-    seconds: i64,
-    budget: &mut WorkBudget,
-) -> ThresholdPassings {
-    let mut passings = ThresholdPassings {
-        waits: Vec::new(),
-        known_until: seconds,
-    };
-    if threshold == NO_THRESHOLD {
-        return passings;
-    }
-    let mut last = None;
-    let mut ranges = vec![0..=seconds];
-    while let Some(range) = ranges.pop() {
-        let start = *range.start();
-        let end = *range.end();
-        let bounds = job
-            .enclosure(range.clone(), budget)
-            .map(|found| found.bounds());
-        let is_under = match bounds {
-            Some((_, most)) if most <= threshold => vec![true],
-            Some((least, _)) if least > threshold => vec![false],
-            _ if end - start >= SHORT_RANGE && !budget.is_spent() => {
-                let middle = start + (end - start) / 2;
-                ranges.extend([middle + 1..=end, start..=middle]);
-                continue;
-            }
-            _ => {
-                let Some(scores) = job.scores(range, budget) else {
-                    passings.known_until = start - 1;
-                    break;
-                };
-                scores.into_iter().map(|score| score <= threshold).collect()
-            }
-        };
-        for (wait, is_under) in (start..).zip(is_under) {
-            if last == Some(!is_under) {
-                passings.waits.push(wait);
-            }
-            last = Some(is_under);
-        }
-    }
-    passings
-}
-
-/// The number of competitors that are ahead, at the time 0 and at each time at which it changes.
-fn ahead_over_time(all: &[Crossings]) -> Vec<(i64, usize)> {
-    let mut changes: Vec<(i64, i64)> = Vec::new();
-    let mut ahead = 0;
-    for crossings in all {
-        for (index, &(wait, is_ahead)) in crossings.changes.iter().enumerate() {
-            if index == 0 {
-                ahead += i64::from(is_ahead);
-            } else {
-                changes.push((wait, if is_ahead { 1 } else { -1 }));
-            }
-        }
-    }
-    changes.sort_unstable();
-    let mut over_time = vec![(0, ahead as usize)];
-    for (wait, change) in changes {
-        ahead += change;
-        match over_time.last_mut() {
-            Some(last) if last.0 == wait => last.1 = ahead as usize,
-            _ => over_time.push((wait, ahead as usize)),
-        }
-    }
-    over_time
 }

@@ -8,11 +8,9 @@
 //! is short.
 
 use std::cmp::Ordering;
-use std::mem;
 use std::ops::RangeInclusive;
 
 use job_sort_formula::formula::program::{ColumnarExecutor, LANES, Program};
-use job_sort_formula::parallel;
 use job_sort_formula::python::limits::FREE_FUEL;
 use job_sort_formula::python::{InputColumn, MAX_EXACT_FLOAT, Python, Value};
 use job_sort_formula::rank::{OnError, RowScorer, ScorePrecision, WorkBudget, row_work};
@@ -78,8 +76,7 @@ impl<'p> Sweep<'p> {
     /// integer varies in steps of 1, a double in steps of `1 / steps_per_unit`; an integer that does
     /// not fit into 64 bits does not vary.
     pub fn new(rules: Scoring<'p>, inputs: Vec<Value>, name: &str, steps_per_unit: f64) -> Self {
-        let mut names = rules.program.inputs().iter();
-        let slot = names.position(|input| **input == *name);
+        let slot = rules.program.slot(name);
         let mut sweep = Self::constant(rules, inputs);
         match slot.map(|slot| &sweep.inputs[slot]) {
             Some(Value::Float(_)) => sweep.steps_per_unit = steps_per_unit,
@@ -410,11 +407,6 @@ impl Enclosure {
             None
         }
     }
-
-    /// The least and the greatest score.
-    pub fn bounds(&self) -> (f64, f64) {
-        (self.least, self.most)
-    }
 }
 
 /// An input that does not vary, as a column; `None` if a double does not represent it exactly.
@@ -439,8 +431,6 @@ fn number(value: &Value) -> f64 {
 
 /// The number of steps that are evaluated one by one.
 const SHORT_RANGE: i64 = 1024;
-/// The number of competitors that a thread compares with a job at a time.
-const COMPETITORS_PER_THREAD: usize = 64;
 /// How often the work that some competitors did not need is shared among the others.
 const ROUNDS: usize = 6;
 /// The work that counts for a change that is kept, so that not more are kept than fit into memory.
@@ -463,19 +453,6 @@ impl Competitor<'_> {
 
     fn is_ahead_if(&self, order: Ordering) -> bool {
         order.is_gt() || order.is_eq() && self.wins_ties
-    }
-
-    /// Whether it is ahead of a job at each of these steps; `None` if that is not known.
-    fn decide(
-        &self,
-        job: &Sweep<'_>,
-        steps: &RangeInclusive<i64>,
-        budget: &mut WorkBudget,
-    ) -> Option<bool> {
-        let own = self.sweep.enclosure(steps.clone(), budget)?;
-        let job_enclosure = job.enclosure(steps.clone(), budget)?;
-        let order = own.compare(&job_enclosure, job.precision())?;
-        Some(self.is_ahead_if(order))
     }
 }
 
@@ -512,121 +489,148 @@ pub fn first_step(
     if steps.is_empty() {
         return FirstStep::Never;
     }
-    let mut ranges = vec![Undecided {
-        steps,
-        ahead: 0,
-        competitors: goal.competitors.iter().collect(),
-    }];
-    while let Some(range) = ranges.pop() {
-        match range.decide(goal, budget) {
-            None => return FirstStep::Unknown,
-            Some(Decision::Never) => {}
-            Some(Decision::First(step)) => return FirstStep::At(step),
-            // the earlier half on top, so that the first step found is the first of all
-            Some(Decision::Halves([earlier, later])) => ranges.extend([later, earlier]),
-        }
-    }
-    FirstStep::Never
+    let competitors: Vec<_> = goal.competitors.iter().collect();
+    goal.first_step(steps, 0, &competitors, budget)
 }
 
-/// A range of steps in which it is not known which competitors are ahead.
-struct Undecided<'c, 'p> {
-    steps: RangeInclusive<i64>,
-    /// The number of competitors that are ahead in the whole range.
-    ahead: usize,
-    /// The competitors that may be ahead in a part of it.
-    competitors: Vec<&'c Competitor<'p>>,
-}
-
-enum Decision<'c, 'p> {
-    Never,
-    First(i64),
-    Halves([Undecided<'c, 'p>; 2]),
-}
-
-impl<'c, 'p> Undecided<'c, 'p> {
-    /// `None` if the budget is spent.
-    fn decide(mut self, goal: &Goal<'c, 'p>, budget: &mut WorkBudget) -> Option<Decision<'c, 'p>> {
+impl<'p> Goal<'_, 'p> {
+    /// The first step of a range at which the goal is reached. So many competitors are ahead in the
+    /// whole range, and the others may be ahead in a part of it.
+    fn first_step(
+        &self,
+        steps: RangeInclusive<i64>,
+        mut ahead: usize,
+        others: &[&Competitor<'p>],
+        budget: &mut WorkBudget,
+    ) -> FirstStep {
         let mut passes = false;
-        if let Some(enclosure) = goal.job.enclosure(self.steps.clone(), budget) {
-            if enclosure.most <= goal.threshold {
-                return Some(Decision::Never);
+        let mut undecided = others.to_vec();
+        if let Some(enclosure) = self.job.enclosure(steps.clone(), budget) {
+            if enclosure.most <= self.threshold {
+                return FirstStep::Never;
             }
-            passes = enclosure.least > goal.threshold;
-            self.exclude_decided(&enclosure, goal, budget);
+            passes = enclosure.least > self.threshold;
+            undecided.retain(|competitor| {
+                // once no place is left, the others do not matter
+                if ahead >= self.places {
+                    return true;
+                }
+                let own = competitor.sweep.enclosure(steps.clone(), budget);
+                let order = own.and_then(|own| own.compare(&enclosure, self.job.precision()));
+                ahead += usize::from(order.is_some_and(|order| competitor.is_ahead_if(order)));
+                order.is_none()
+            });
         }
         // bounds may be missing for lack of work, which says nothing about the range
         if budget.is_spent() {
-            return None;
+            return FirstStep::Unknown;
         }
-        if self.ahead >= goal.places {
-            return Some(Decision::Never);
+        if ahead >= self.places {
+            return FirstStep::Never;
         }
-        if passes && self.ahead + self.competitors.len() < goal.places {
-            return Some(Decision::First(*self.steps.start()));
+        let first = *steps.start();
+        let last = *steps.end();
+        if passes && ahead + undecided.len() < self.places {
+            return FirstStep::At(first);
         }
-        let first = *self.steps.start();
-        let last = *self.steps.end();
         if last - first < SHORT_RANGE {
-            return self.decide_step_by_step(goal, budget);
+            let found = self.first_of_all(steps, ahead, &undecided, budget);
+            return found.unwrap_or(FirstStep::Unknown);
         }
         // the sum of both could overflow
         let middle = first + (last - first) / 2;
-        let later = Undecided {
-            steps: middle + 1..=last,
-            ahead: self.ahead,
-            competitors: self.competitors.clone(),
-        };
-        self.steps = first..=middle;
-        Some(Decision::Halves([self, later]))
-    }
-
-    /// Counts and removes the competitors that are ahead or behind in the whole range, until no
-    /// place is left.
-    fn exclude_decided(&mut self, job: &Enclosure, goal: &Goal<'c, 'p>, budget: &mut WorkBudget) {
-        for competitor in mem::take(&mut self.competitors) {
-            let mut order = None;
-            if self.ahead < goal.places
-                && let Some(own) = competitor.sweep.enclosure(self.steps.clone(), budget)
-            {
-                order = own.compare(job, goal.job.precision());
-            }
-            match order {
-                Some(order) => self.ahead += usize::from(competitor.is_ahead_if(order)),
-                None => self.competitors.push(competitor),
-            }
+        match self.first_step(first..=middle, ahead, &undecided, budget) {
+            FirstStep::Never => self.first_step(middle + 1..=last, ahead, &undecided, budget),
+            found => found,
         }
     }
 
     /// Evaluates the steps one by one; `None` if that takes more than the work that is left.
-    fn decide_step_by_step(
+    fn first_of_all(
         &self,
-        goal: &Goal<'c, 'p>,
+        steps: RangeInclusive<i64>,
+        ahead: usize,
+        undecided: &[&Competitor<'p>],
         budget: &mut WorkBudget,
-    ) -> Option<Decision<'c, 'p>> {
-        let scores = goal.job.scores(self.steps.clone(), budget)?;
-        let mut ahead = vec![self.ahead; scores.len()];
-        for competitor in &self.competitors {
-            let own = competitor.sweep.scores(self.steps.clone(), budget)?;
+    ) -> Option<FirstStep> {
+        let scores = self.job.scores(steps.clone(), budget)?;
+        let mut ahead = vec![ahead; scores.len()];
+        for competitor in undecided {
+            let own = competitor.sweep.scores(steps.clone(), budget)?;
             for (index, ahead) in ahead.iter_mut().enumerate() {
                 *ahead += usize::from(competitor.is_ahead(own[index], scores[index]));
             }
         }
-        for (step, (ahead, score)) in self.steps.clone().zip(ahead.into_iter().zip(scores)) {
+        for (step, (ahead, score)) in steps.zip(ahead.into_iter().zip(scores)) {
             // OpenPBS holds back a value `<=` the threshold, which NaN is not
-            if ahead < goal.places && (score.is_nan() || score > goal.threshold) {
-                return Some(Decision::First(step));
+            if ahead < self.places && (score.is_nan() || score > self.threshold) {
+                return Some(FirstStep::At(step));
             }
         }
-        Some(Decision::Never)
+        Some(FirstStep::Never)
     }
 }
 
-/// The steps at which a competitor gets ahead of a job or falls behind it: first whether it is
-/// ahead at the first step.
+/// What a job is held against at every step: whether a competitor is ahead of it, or its score does
+/// not exceed a threshold.
+#[derive(Debug, Clone, Copy)]
+pub enum Bar<'c, 'p> {
+    Competitor(&'c Competitor<'p>),
+    Threshold(f64),
+}
+
+impl Bar<'_, '_> {
+    /// Whether it holds at each of these steps; `None` if that is not known.
+    fn decide(
+        self,
+        job: &Sweep<'_>,
+        steps: &RangeInclusive<i64>,
+        budget: &mut WorkBudget,
+    ) -> Option<bool> {
+        match self {
+            Self::Competitor(competitor) => {
+                let own = competitor.sweep.enclosure(steps.clone(), budget)?;
+                let job_enclosure = job.enclosure(steps.clone(), budget)?;
+                let order = own.compare(&job_enclosure, job.precision())?;
+                Some(competitor.is_ahead_if(order))
+            }
+            Self::Threshold(threshold) => {
+                let scores = job.enclosure(steps.clone(), budget)?;
+                let is_under = scores.most <= threshold;
+                (is_under || scores.least > threshold).then_some(is_under)
+            }
+        }
+    }
+
+    /// Whether it holds at each step; `None` if the budget is spent.
+    fn at_each(
+        self,
+        job: &Sweep<'_>,
+        steps: &RangeInclusive<i64>,
+        budget: &mut WorkBudget,
+    ) -> Option<Vec<bool>> {
+        let scores = job.scores(steps.clone(), budget)?;
+        Some(match self {
+            Self::Competitor(competitor) => {
+                let own = competitor.sweep.scores(steps.clone(), budget)?;
+                let pairs = own.into_iter().zip(scores);
+                pairs
+                    .map(|(own, score)| competitor.is_ahead(own, score))
+                    .collect()
+            }
+            Self::Threshold(threshold) => {
+                let scores = scores.into_iter();
+                scores.map(|score| score <= threshold).collect()
+            }
+        })
+    }
+}
+
+/// The steps at which a [`Bar`] begins to hold or no longer holds: first whether it holds at the
+/// first step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Crossings {
-    /// The steps, ascending, each with whether the competitor is ahead from it on.
+    /// The steps, ascending, each with whether the bar holds from it on.
     pub changes: Vec<(i64, bool)>,
     /// The last step up to which the changes are known.
     pub known_until: i64,
@@ -640,97 +644,86 @@ pub fn crossings(
     steps: RangeInclusive<i64>,
     budget: &mut WorkBudget,
 ) -> Vec<Crossings> {
-    let unknown = Crossings {
-        changes: Vec::new(),
-        known_until: steps.start() - 1,
-    };
-    let mut all = vec![unknown; competitors.len()];
+    let mut all = vec![Crossings::unknown(*steps.start()); competitors.len()];
     for _ in 0..ROUNDS {
-        let mut open: Vec<usize> = (0..competitors.len()).collect();
-        open.retain(|&index| all[index].known_until < *steps.end());
-        if open.is_empty() {
-            break;
-        }
-        let part = budget.left() / open.len() as u64;
-        let found = parallel::map(open.chunks(COMPETITORS_PER_THREAD).collect(), |some| {
-            let continued =
-                |&index: &usize| all[index].continued(job, &competitors[index], *steps.end(), part);
-            some.iter().map(continued).collect::<Vec<_>>()
-        });
-        for (index, (crossings, used)) in open.into_iter().zip(found.concat()) {
-            budget.charge(used);
-            all[index] = crossings;
+        let is_open = |crossings: &Crossings| crossings.known_until < *steps.end();
+        let open = all.iter().filter(|crossings| is_open(crossings)).count();
+        let part = budget.left() / open.max(1) as u64;
+        for (crossings, competitor) in all.iter_mut().zip(competitors) {
+            if is_open(crossings) {
+                let bar = Bar::Competitor(competitor);
+                let mut own_budget = WorkBudget::new(part);
+                crossings.continue_to(*steps.end(), job, bar, &mut own_budget);
+                budget.charge(part - own_budget.left());
+            }
         }
     }
     all
 }
 
 impl Crossings {
-    /// The crossings up to the last step, or as far as this much work goes, and the work that it
-    /// took.
-    fn continued(
-        &self,
-        job: &Sweep<'_>,
-        competitor: &Competitor<'_>,
+    /// No crossing is known from this step on.
+    pub fn unknown(from: i64) -> Self {
+        Self {
+            changes: Vec::new(),
+            known_until: from - 1,
+        }
+    }
+
+    /// Adds the crossings up to the last step, or as far as the budget goes.
+    pub fn continue_to(
+        &mut self,
         last_step: i64,
-        work: u64,
-    ) -> (Self, u64) {
-        let mut budget = WorkBudget::new(work);
-        let mut crossings = self.clone();
+        job: &Sweep<'_>,
+        bar: Bar<'_, '_>,
+        budget: &mut WorkBudget,
+    ) {
         let mut ranges = vec![self.known_until + 1..=last_step];
         while let Some(steps) = ranges.pop() {
             let first = *steps.start();
             let last = *steps.end();
-            let decided = competitor.decide(job, &steps, &mut budget);
+            let decided = bar.decide(job, &steps, budget);
             // `None` may also mean that the work was cut short
             if budget.is_spent() {
                 break;
             }
-            if let Some(is_ahead) = decided {
-                crossings.push(first, is_ahead);
+            if let Some(holds) = decided {
+                self.push(first, holds);
             } else if last - first >= SHORT_RANGE {
                 let middle = first + (last - first) / 2;
                 // the earlier half on top, because changes are added in order
                 ranges.extend([middle + 1..=last, first..=middle]);
                 continue;
-            } else if crossings
-                .push_all(job, competitor, &steps, &mut budget)
-                .is_none()
-            {
-                break;
+            } else {
+                let Some(holds) = bar.at_each(job, &steps, budget) else {
+                    break;
+                };
+                let known = self.changes.len();
+                for (step, holds) in steps.zip(holds) {
+                    self.push(step, holds);
+                }
+                let kept = (self.changes.len() - known) as u64;
+                if budget.take(kept * KEPT_CHANGE).is_none() {
+                    self.changes.truncate(known);
+                    break;
+                }
             }
-            crossings.known_until = last;
+            self.known_until = last;
         }
-        (crossings, work - budget.left())
     }
 
-    /// Adds the changes at steps that are evaluated one by one; adds none, and returns `None`, if
-    /// the budget is spent.
-    fn push_all(
-        &mut self,
-        job: &Sweep<'_>,
-        competitor: &Competitor<'_>,
-        steps: &RangeInclusive<i64>,
-        budget: &mut WorkBudget,
-    ) -> Option<()> {
-        let own = competitor.sweep.scores(steps.clone(), budget)?;
-        let scores = job.scores(steps.clone(), budget)?;
-        let known = self.changes.len();
-        for (step, (own, score)) in steps.clone().zip(own.into_iter().zip(scores)) {
-            self.push(step, competitor.is_ahead(own, score));
+    fn push(&mut self, step: i64, holds: bool) {
+        if self.changes.last().map(|&(_, last)| last) != Some(holds) {
+            self.changes.push((step, holds));
         }
-        let kept = (self.changes.len() - known) as u64;
-        let taken = budget.take(kept * KEPT_CHANGE);
-        if taken.is_none() {
-            self.changes.truncate(known);
-        }
-        taken
     }
 
-    fn push(&mut self, step: i64, is_ahead: bool) {
-        if self.changes.last().map(|&(_, last)| last) != Some(is_ahead) {
-            self.changes.push((step, is_ahead));
-        }
+    /// Whether the bar holds at a step.
+    pub fn at(&self, step: i64) -> bool {
+        let known = self.changes.partition_point(|(from, _)| *from <= step);
+        self.changes[..known]
+            .last()
+            .is_some_and(|&(_, holds)| holds)
     }
 }
 

@@ -156,7 +156,7 @@ fn the_wait_for_a_rank_is_minimal() {
                 reached += usize::from(result.wait > 0);
             }
             Wait::Unknown => panic!("{text} is not known"),
-            Wait::Never => {
+            Wait::Never { .. } => {
                 let waits = (0..60)
                     .map(|_| (random.next() % within as u64) as i64)
                     .chain([0, within]);
