@@ -2,7 +2,7 @@
 //! neighbours with what they have more or less, and the other values under which it is in another
 //! place.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 
 use job_sort_formula::diagnostic::Need;
 use job_sort_formula::fairshare::NodeId;
@@ -18,7 +18,7 @@ use job_sort_formula::schema::{FairshareInput, InputType};
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{ExchangeRate, exchange_rates};
 use jsf_openpbs::order::{Competition, Criterion, JobComparison, NotConsidered};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::reach_rank::Race;
 use crate::share_tree::SiteTree;
@@ -40,8 +40,6 @@ pub struct Explanations {
     pub lacks_usage: bool,
     /// The fair-share tree under the policy in force; `None` if the site has none.
     pub shares: Option<PolicyShares>,
-    /// The unit of the usage in the tree.
-    pub usage_unit: String,
 }
 
 /// Why a job has its place in the queue.
@@ -178,8 +176,6 @@ pub struct RankReached {
     pub within: i64,
     /// Whether and when the job reaches it.
     pub wait: Wait,
-    /// Whether it never does because all jobs gain the same in the same time.
-    pub gain_alike: bool,
 }
 
 /// An input of a formula, as a job has it.
@@ -209,38 +205,8 @@ pub struct Neighbour {
     pub decided_by: Option<Criterion>,
     /// The criterion in words.
     pub reason: String,
-    /// The effect of rounding on the order of the two.
-    pub rounding: Option<Rounding>,
-}
-
-/// What rounding does to the order of two jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Rounding {
-    /// The values differ, but not as float32.
-    EqualAsFloat32,
-    /// The values are equal only because the fair-share numbers have six decimals.
-    EqualWithSixDecimals,
-    /// The values are in this order only because the fair-share numbers have six decimals.
-    OrderedBySixDecimals,
-}
-
-impl Serialize for Rounding {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl Rounding {
-    /// What it does, in words.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::EqualAsFloat32 => "equal only after rounding to float32",
-            Self::EqualWithSixDecimals => "equal only because fair-share numbers have six decimals",
-            Self::OrderedBySixDecimals => {
-                "in this order only because fair-share numbers have six decimals"
-            }
-        }
-    }
+    /// What rounding does to the order of the two, in words.
+    pub rounding: Option<&'static str>,
 }
 
 impl Site {
@@ -289,7 +255,6 @@ impl Site {
             jobs,
             lacks_usage: is_of_openpbs && !self.files.has(Role::Usage),
             shares,
-            usage_unit: self.usage_unit(),
         })
     }
 }
@@ -321,16 +286,15 @@ impl Explainer<'_> {
         let program = &ranked.program;
         let evaluation = self.evaluate(row);
         let result = evaluation.as_ref().map(|own| self.result(own));
+        let site = self.site;
         let score = match (&result, ranked.ranking.score(row)) {
             (_, Some(score)) => Some(score.value),
-            (Some(Ok(unscored)), None) => Some(
-                self.site
-                    .precision()
-                    .round(unscored.to_f64().unwrap_or(f64::NAN)),
-            ),
+            (Some(Ok(unscored)), None) => {
+                let value = unscored.to_f64().unwrap_or(f64::NAN);
+                Some(site.precision().round(value))
+            }
             _ => None,
         };
-        let site = self.site;
         let race = site.race(ranked, row);
         let mut budget = WorkBudget::new(self.options.work);
         let mut influences = Vec::new();
@@ -358,17 +322,12 @@ impl Explainer<'_> {
         let within = self.options.within;
         let mut reached = None;
         if let Some(rank) = self.options.to {
-            let (mut wait, mut gain_alike) = (Wait::Never, false);
+            let mut wait = Wait::Never { gain_alike: false };
             if let Some(race) = &race {
-                (wait, gain_alike) = budget.with_part(2, |part| race.reached(rank, within, part));
+                wait = budget.with_part(2, |part| race.reached(rank, within, part));
             }
             is_complete &= wait != Wait::Unknown;
-            reached = Some(RankReached {
-                rank,
-                within,
-                wait,
-                gain_alike,
-            });
+            reached = Some(RankReached { rank, within, wait });
         }
         let goal = self.goal(row);
         let mut changes = SmallestChanges::default();
@@ -635,11 +594,7 @@ impl Explainer<'_> {
             && let Some(others) = self.evaluate(other)
         {
             budget.charge(others.trace.work);
-            neighbour.differences = differences(
-                program,
-                (&own.trace, &own.terms),
-                (&others.trace, &others.terms),
-            );
+            neighbour.differences = differences(program, own, &others);
             if let Some(criterion) = decided_by {
                 neighbour.rounding = self.rounding(criterion, (row, own), (other, &others), budget);
             }
@@ -666,7 +621,7 @@ impl Explainer<'_> {
         (row, own): (usize, &Evaluation),
         (other, others): (usize, &Evaluation),
         budget: &mut WorkBudget,
-    ) -> Option<Rounding> {
+    ) -> Option<&'static str> {
         use Criterion::{ExpressQueue, Queue, RoundRobin};
 
         // these decide whatever the values are
@@ -679,16 +634,15 @@ impl Explainer<'_> {
             return None;
         };
         let order = higher_first(value, other_value);
-        let exact_order = compare_exactly(exact, other_exact);
-        if order.is_eq() && exact_order.is_some_and(Ordering::is_ne) {
-            return Some(Rounding::EqualAsFloat32);
+        if order.is_eq() && (is_less(exact, other_exact) || is_less(other_exact, exact)) {
+            return Some("equal only after rounding to float32");
         }
         let value = self.with_unprinted_shares(row, own, budget);
         let other_value = self.with_unprinted_shares(other, others, budget);
         match higher_first(value?, other_value?) {
             unprinted if unprinted == order => None,
-            _ if order.is_eq() => Some(Rounding::EqualWithSixDecimals),
-            _ => Some(Rounding::OrderedBySixDecimals),
+            _ if order.is_eq() => Some("equal only because fair-share numbers have six decimals"),
+            _ => Some("in this order only because fair-share numbers have six decimals"),
         }
     }
 
@@ -817,17 +771,13 @@ fn exchanged(
 
 /// The differences between the terms of two jobs, the largest magnitude first. If one of them is a
 /// single term because a zero would lose its sign, the whole formulas are compared.
-fn differences(
-    program: &Program,
-    own: (&Trace, &[Term]),
-    other: (&Trace, &[Term]),
-) -> Vec<TermDifference> {
+fn differences(program: &Program, own: &Evaluation, other: &Evaluation) -> Vec<TermDifference> {
     let mut differences = Vec::new();
-    if own.1.len() == other.1.len() {
-        for (own, other) in own.1.iter().zip(other.1) {
+    if own.terms.len() == other.terms.len() {
+        for (own, other) in own.terms.iter().zip(&other.terms) {
             differences.push(TermDifference::new(&own.text, &own.value, &other.value));
         }
-    } else if let (Ok(left), Ok(right)) = (&own.0.result, &other.0.result) {
+    } else if let (Ok(left), Ok(right)) = (&own.trace.result, &other.trace.result) {
         differences.push(TermDifference::new(program.expr().text(), left, right));
     }
     differences.sort_by(|left, right| right.magnitude().total_cmp(&left.magnitude()));
@@ -859,20 +809,7 @@ impl TermDifference {
     }
 }
 
-/// Compares two numbers exactly, as Python does; `None` if one of them is NaN or not a number.
-fn compare_exactly(left: &Value, right: &Value) -> Option<Ordering> {
-    if nearest_double(left)?.is_nan() || nearest_double(right)?.is_nan() {
-        return None;
-    }
-    Some(if is_less(left, right) {
-        Ordering::Less
-    } else if is_less(right, left) {
-        Ordering::Greater
-    } else {
-        Ordering::Equal
-    })
-}
-
+/// Whether a number is less than another one, as Python compares them exactly.
 fn is_less(left: &Value, right: &Value) -> bool {
     Python::new().compare(ComparisonOperator::Less, left, right) == Ok(true)
 }

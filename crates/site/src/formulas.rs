@@ -28,7 +28,7 @@ const MAX_STARTS: usize = 1000;
 /// assert_eq!(site.formula_text()?.text, "pow(2, -(fairshare_tree_usage/fairshare_perc))");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct FormulaText {
     /// The formula.
     pub text: String,
@@ -132,16 +132,7 @@ impl FormulaText {
         let source = FileSource::from(path);
         let text = SiteText::read(&source, Role::Formula)?;
         let document = SiteDocument::new(&text);
-        Self::given(&document, None).map_err(SiteError::Content)
-    }
-
-    /// The file with a formula as a source that can be read several times, for [`Role::Formula`];
-    /// `-` is standard input.
-    ///
-    /// # Errors
-    /// Standard input cannot be read.
-    pub fn source(path: &Path) -> Result<FileSource, SiteError> {
-        FileSource::from(path).kept()
+        Self::of_document(&document, true).map_err(SiteError::Content)
     }
 
     /// The formula as Python reads it: with OpenPBS's numbers, from the string literal in the
@@ -150,10 +141,15 @@ impl FormulaText {
         submitted(&self.text, numbers).followed_by(&self.below)
     }
 
-    /// The formula of the server or of the default scheduler, or that is all of the document.
-    pub(crate) fn of_document(document: &SiteDocument<'_>) -> Result<Self, Message> {
-        require_formula(document)?;
-        let formula = formula_in(&document.name, &document.objects, false)?;
+    /// The formula of the server or of the default scheduler, or that is all of the document; with
+    /// `takes_any` else that of the only other scheduler that has one.
+    pub(crate) fn of_document(
+        document: &SiteDocument<'_>,
+        takes_any: bool,
+    ) -> Result<Self, Message> {
+        let accepted = document.require(Role::Formula);
+        accepted.map_err(|error| error.message())?;
+        let formula = formula_in(&document.name, &document.objects, takes_any)?;
         Ok(Self::in_site_document(formula, document))
     }
 
@@ -163,30 +159,9 @@ impl FormulaText {
         Some(Self::in_site_document(formula, document))
     }
 
-    /// The formula of a document that was given for it: that of the scheduler with the partition,
-    /// else that of the default scheduler, else that of the only one that has one.
-    pub(crate) fn given(
-        document: &SiteDocument<'_>,
-        partition: Option<&str>,
-    ) -> Result<Self, Message> {
-        require_formula(document)?;
-        if let Some(partition) = partition
-            && let Some(formula) = Self::of_partition(document, partition)
-        {
-            return Ok(formula);
-        }
-        let formula = formula_in(&document.name, &document.objects, true)?;
-        Ok(Self::in_site_document(formula, document))
-    }
-
     fn in_site_document(formula: SourceFormula, document: &SiteDocument<'_>) -> Self {
         Self::in_document(formula, document.name.clone(), document.objects.text)
     }
-}
-
-fn require_formula(document: &SiteDocument<'_>) -> Result<(), Message> {
-    let accepted = document.require(Role::Formula);
-    accepted.map_err(|error| error.message())
 }
 
 /// The formulas in the documents of a site.
@@ -307,47 +282,32 @@ fn match_formula(
             });
             rest = after;
         }
-        match rest.strip_prefix('\\') {
-            Some(escape) if is_json => {
-                rest = after_escape(escape, character)?;
-                let end = text.len() - rest.len();
-                differences.push(WrittenDifference {
-                    at: at + character.len_utf8(),
-                    end,
-                    start: end,
-                });
-            }
-            _ => rest = rest.strip_prefix(character)?,
+        if is_json && rest.starts_with('\\') {
+            rest = after_escape(rest, character)?;
+            let end = text.len() - rest.len();
+            differences.push(WrittenDifference {
+                at: at + character.len_utf8(),
+                end,
+                start: end,
+            });
+        } else {
+            rest = rest.strip_prefix(character)?;
         }
     }
     Some((text.len() - rest.len(), differences))
 }
 
-/// What follows the escape of this character in JSON; `escape` begins after its backslash.
-fn after_escape(escape: &str, character: char) -> Option<&str> {
-    let mut rest = escape.chars();
-    let is_same = match rest.next()? {
-        'b' => character == '\u{8}',
-        'f' => character == '\u{c}',
-        'n' => character == '\n',
-        'r' => character == '\r',
-        't' => character == '\t',
-        'u' => {
-            let mut units = [0; 2];
-            let mut digits = escape;
-            for (index, unit) in character.encode_utf16(&mut units).iter().enumerate() {
-                digits = digits.strip_prefix(if index == 0 { "u" } else { "\\u" })?;
-                let (hexadecimal, after) = digits.split_at_checked(4)?;
-                if u16::from_str_radix(hexadecimal, 16) != Ok(*unit) {
-                    return None;
-                }
-                digits = after;
-            }
-            return Some(digits);
+/// What follows the escape of this character in JSON: `\n`, `\u000a`, or the escapes of two
+/// surrogates.
+fn after_escape(text: &str, character: char) -> Option<&str> {
+    for length in [2, 6, 12] {
+        let (escape, after) = text.split_at_checked(length)?;
+        let decoded: Result<char, _> = serde_json::from_str(&format!("\"{escape}\""));
+        if decoded.is_ok_and(|decoded| decoded == character) {
+            return Some(after);
         }
-        other => other == character,
-    };
-    is_same.then_some(rest.as_str())
+    }
+    None
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ mod translation;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -46,7 +47,7 @@ pub use cycled_queue::{
 };
 pub use explanation::{
     Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Influence,
-    Neighbour, OtherValues, RankReached, Rounding, TermDifference,
+    Neighbour, OtherValues, RankReached, TermDifference,
 };
 pub use file_source::{FileSource, is_stdin};
 pub use formulas::{FormulaText, WrittenDifference};
@@ -85,7 +86,6 @@ use policy::{PolicySelection, compare_with_printed, follow_first_cycle};
 use settings::{Documents, ServerPython, defaults_assumed, read_sched_config};
 use share_tree::SiteTree;
 use site_files::FileWarnings;
-use site_jobs::JobDocument;
 use slurm::{SlurmQueue, different_clusters};
 
 /// The rules that apply to a site. The default is what the OpenPBS daemon does.
@@ -148,17 +148,9 @@ pub struct Site {
     tree: Option<SiteTree>,
     /// The priority and the jobs, if these are Slurm's.
     slurm: Option<SlurmQueue>,
-    jobs: JobDocument,
+    /// The document of the jobs, once a request keeps it to read it again.
+    kept_jobs: OnceLock<Vec<u8>>,
     warnings: SiteWarnings,
-}
-
-/// The release of Slurm that `scontrol show config` names.
-fn release_of_settings(files: &SiteFiles) -> Result<Option<Release>, SiteError> {
-    let Some(source) = files.first(Role::SlurmVersion) else {
-        return Ok(None);
-    };
-    let version = source.read_slurm_conf()?.version;
-    Ok(version.as_deref().and_then(Release::from_version))
 }
 
 impl Site {
@@ -249,9 +241,11 @@ impl Site {
         if !files.has(Role::SchedConfig) && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
             of_shares.push(defaults_assumed());
         }
-        let written_by = written_by
-            .or(slurm.as_ref().and_then(|slurm| slurm.release))
-            .or(release_of_settings(&files)?);
+        written_by = written_by.or(slurm.as_ref().and_then(|slurm| slurm.release));
+        if let Some(source) = files.first(Role::SlurmVersion) {
+            let version = source.read_slurm_conf()?.version;
+            written_by = written_by.or(version.as_deref().and_then(Release::from_version));
+        }
         let mut policy = PolicySelection::new(&rules, conf, origin, written_by, of_shares);
         if let Some(tree) = &tree {
             if let Some(slurm) = &slurm {
@@ -273,7 +267,7 @@ impl Site {
             policy,
             tree,
             slurm,
-            jobs: JobDocument::default(),
+            kept_jobs: OnceLock::new(),
             warnings,
         })
     }

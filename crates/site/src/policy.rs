@@ -5,7 +5,7 @@
 //! and decay; and whether the column `FairShare` that `sshare` printed agrees with them, or which
 //! release or policy computes that column.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 
 use job_sort_formula::diagnostic::{Message, Need};
@@ -81,15 +81,12 @@ impl FromStr for PolicyName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        for policy in Self::ALL {
-            if policy.as_str() == text {
-                return Ok(policy);
-            }
-        }
-        Err(format!(
-            "`{text}` is not a policy, expected one of {}",
-            Self::ALL.map(Self::as_str).join(", ")
-        ))
+        let mut all = Self::ALL.into_iter();
+        let named = all.find(|policy| policy.as_str() == text);
+        named.ok_or_else(|| {
+            let known = Self::ALL.map(Self::as_str).join(", ");
+            format!("`{text}` is not a policy, expected one of {known}")
+        })
     }
 }
 
@@ -131,17 +128,21 @@ impl PolicySelection {
             ConfPolicy::DepthOblivious => DepthOblivious,
             ConfPolicy::Classic => Classic,
         });
-        let sets_flags = matches!(&conf, Some(conf) if conf.sets_flags);
-        let printed_under_fair_tree = match tree {
-            Some(TreeOrigin::Slurm { is_fair_tree }) => is_fair_tree,
-            Some(TreeOrigin::FluxAccounting) | None => None,
-        };
-        let default = "slurm.conf sets no PriorityFlags: the default since Slurm 19.05";
         let (name, source) = match (rules.policy, by_conf, tree) {
             (Some(policy), ..) => (policy, "given"),
-            (_, Some(policy), _) if sets_flags => (policy, "from slurm.conf"),
-            (_, Some(policy), _) => (policy, default),
-            (.., Some(TreeOrigin::Slurm { .. })) => match printed_under_fair_tree {
+            (_, Some(policy), _) => {
+                let sets_flags = matches!(&conf, Some(conf) if conf.sets_flags);
+                let default = "slurm.conf sets no PriorityFlags: the default since Slurm 19.05";
+                (
+                    policy,
+                    if sets_flags {
+                        "from slurm.conf"
+                    } else {
+                        default
+                    },
+                )
+            }
+            (.., Some(TreeOrigin::Slurm { is_fair_tree })) => match is_fair_tree {
                 Some(true) => (FairTree, "from the tree's file"),
                 Some(false) => (Classic, "from the tree's file"),
                 None => (FairTree, "default for a tree of Slurm"),
@@ -151,25 +152,22 @@ impl PolicySelection {
             }
             (None, None, None) => (PolicyName::Pbs, "default"),
         };
-        match (by_conf, printed_under_fair_tree) {
-            _ if rules.policy.is_some() => {}
-            (Some(by_conf), Some(printed)) if printed != (by_conf == FairTree) => {
-                let under = if printed { "fair-tree" } else { "another policy" };
-                let conf = if sets_flags {
-                    "says"
-                } else {
-                    "has no `PriorityFlags`, whose default is"
-                };
-                let by_conf = by_conf.as_str();
+        if rules.policy.is_none()
+            && let Some(TreeOrigin::Slurm {
+                is_fair_tree: Some(printed),
+            }) = tree
+        {
+            if by_conf.is_none() && !printed {
+                warnings.push(Message::asking(
+                    "the tree's file was not printed under fair tree, but under classic or depth-oblivious: classic is assumed; ",
+                    [Need::SlurmConf, Need::Policy(DepthOblivious.as_str())],
+                ));
+            } else if printed != (name == FairTree) {
+                let name = name.as_str();
                 warnings.push(
-                    format!("the tree's file was printed under {under}, but `slurm.conf` {conf} {by_conf}, which is used").into(),
+                    format!("the tree's file was not printed under {name}, which `slurm.conf` says or has by default, and which is used").into(),
                 );
             }
-            (None, Some(false)) => warnings.push(Message::asking(
-                "the tree's file was not printed under fair tree, but under classic or depth-oblivious: classic is assumed; ",
-                [Need::SlurmConf, Need::Policy(DepthOblivious.as_str())],
-            )),
-            _ => {}
         }
         let version = conf.as_ref().and_then(|conf| conf.version.as_deref());
         let by_version = version.and_then(Release::from_version);
@@ -193,19 +191,14 @@ impl PolicySelection {
         }
     }
 
-    /// A policy, whose rules it follows and how usage decays under it.
-    pub fn described(&self, name: PolicyName, config: &SchedConfig) -> String {
-        format!("{}, {}", name.as_str(), self.rules_and_decay(name, config))
-    }
-
-    /// The policy in force, where it comes from, whose rules it follows and how usage decays.
-    pub fn in_force(&self, config: &SchedConfig) -> String {
-        format!(
-            "{} ({}), {}",
-            self.name.as_str(),
-            self.source,
-            self.rules_and_decay(self.name, config)
-        )
+    /// A policy, whose rules it follows and how usage decays under it; of the one in force that was
+    /// not asked for also where it comes from.
+    pub fn in_words(&self, name: Option<PolicyName>, config: &SchedConfig) -> String {
+        let rules = self.rules_and_decay(name.unwrap_or(self.name), config);
+        match name {
+            Some(name) => format!("{}, {rules}", name.as_str()),
+            None => format!("{} ({}), {rules}", self.name.as_str(), self.source),
+        }
     }
 
     /// Whose rules a policy follows and how usage decays under it, in a few words.
@@ -425,12 +418,12 @@ impl PolicyShares {
     pub fn unresolved(&self, name: &str, with_similar: bool) -> Option<String> {
         let tree = self.assessed.tree();
         if tree.resolve(name).is_some() {
-            return None;
+            None
+        } else if with_similar || !tree.candidates(name).is_empty() {
+            Some(explain_unresolved(tree, name))
+        } else {
+            Some(format!("the tree has no `{name}`"))
         }
-        if with_similar || !tree.candidates(name).is_empty() {
-            return Some(explain_unresolved(tree, name));
-        }
-        Some(format!("the tree has no `{name}`"))
     }
 
     /// The nodes of these names with all below them, or those of the whole tree if no name is
@@ -537,7 +530,7 @@ impl Site {
         if let Some(first) = shares.first_mut() {
             for change in &request.changes {
                 if let UsageChange::Charge { name, .. } = change {
-                    notes.extend(self.charged_group(first.assessed.tree(), name));
+                    notes.extend(Self::charged_group(first.assessed.tree(), name));
                 }
             }
             first.notes.splice(..0, notes);
@@ -580,17 +573,13 @@ impl Site {
         let active = active_nodes(request, table, &tree)?;
         let rules = self.policy.build_policy(policy, &active);
         let before = as_it_is.map(|tree| AssessedTree::new(tree, &*rules));
-        let description = if request.policies.is_empty() {
-            self.policy.in_force(&self.config)
-        } else {
-            self.policy.described(policy, &self.config)
-        };
+        let asked_for = (!request.policies.is_empty()).then_some(policy);
         Ok(PolicyShares {
             policy,
             assessed: AssessedTree::new(tree, &*rules),
             before,
             has_factors,
-            description,
+            description: self.policy.in_words(asked_for, &self.config),
             settings: self.policy_settings(policy),
             assumed: self.describe_assumptions(policy, request),
             usage_unit: self.usage_unit(),
@@ -618,41 +607,30 @@ impl Site {
     }
 
     /// A note on a charge of a group or an account, which no job makes.
-    fn charged_group(&self, tree: &ShareTree, name: &str) -> Option<Message> {
+    fn charged_group(tree: &ShareTree, name: &str) -> Option<Message> {
         if tree.kind(tree.resolve(name)?) == NodeKind::Entity {
             return None;
         }
-        let (kind, member) = if self.policy.name == PolicyName::Pbs {
-            ("a group", "entity")
-        } else {
-            ("an account", "user")
-        };
         let message = format!(
-            "`{name}` is {kind}: the charge is added to its own usage, and those in it keep theirs; to charge as a job \
-             does, name one {member}"
+            "`{name}` is no user or entity, and those in it keep their usage: to charge as a job does, name one of them"
         );
         Some(message.into())
     }
 
     /// Why nothing decays in a time, if that is so.
     fn no_decay(&self, policy: PolicyName, seconds: u64) -> Option<String> {
-        let period = self.config.fairshare_decay_time;
-        match policy {
-            PolicyName::Pbs if period == 0 => {
-                Some("nothing decays: `fairshare_decay_time` is 0".to_owned())
-            }
-            PolicyName::Pbs if self.decay_by_periods().intervals(seconds) == 0 => Some(format!(
-                "nothing decays: OpenPBS decays usage in whole periods of {} (`fairshare_decay_time`), and {} is less than \
-                 one",
-                clock(period),
-                clock(seconds)
-            )),
-            PolicyName::Pbs => None,
-            _ if self.policy.conf.decay_half_life == 0 => {
-                Some("nothing decays: `PriorityDecayHalfLife` is 0".to_owned())
-            }
-            _ => None,
-        }
+        let reason = if policy != PolicyName::Pbs {
+            (self.policy.conf.decay_half_life == 0)
+                .then(|| "`PriorityDecayHalfLife` is 0".to_owned())
+        } else if self.decay_by_periods().intervals(seconds) == 0 {
+            let period = clock(self.config.fairshare_decay_time);
+            Some(format!(
+                "OpenPBS decays usage in whole periods, and `fairshare_decay_time` is {period}"
+            ))
+        } else {
+            None
+        };
+        Some(format!("nothing decays in {}: {}", clock(seconds), reason?))
     }
 
     /// The assumed usage in words.
@@ -718,21 +696,15 @@ impl Site {
 
 /// A note on the users that the weighted walk ignores: those beside a group.
 fn users_beside_groups(tree: &ShareTree) -> Option<Message> {
-    let mut has_groups = vec![false; tree.len()];
-    for node in tree.nodes() {
-        if let Some(parent) = tree.parent(node)
-            && tree.kind(node) != NodeKind::Entity
-        {
-            has_groups[parent.index()] = true;
-        }
-    }
+    let is_user = |node: &NodeId| tree.kind(*node) == NodeKind::Entity;
+    let groups = tree.nodes().filter(|node| !is_user(node));
+    let with_groups: HashSet<NodeId> = groups.filter_map(|group| tree.parent(group)).collect();
     let mut beside = Vec::new();
-    for node in tree.nodes() {
-        if let Some(parent) = tree.parent(node)
-            && tree.kind(node) == NodeKind::Entity
-            && has_groups[parent.index()]
+    for user in tree.nodes().filter(is_user) {
+        if let Some(parent) = tree.parent(user)
+            && with_groups.contains(&parent)
         {
-            beside.push((node, parent));
+            beside.push((user, parent));
         }
     }
     let (first, parent) = *beside.first()?;
@@ -769,43 +741,33 @@ struct Difference {
     computed: f64,
 }
 
-/// The differences of a policy, and the number of factors that were compared.
-#[derive(Default)]
-struct Compared {
-    count: usize,
-    differences: Vec<Difference>,
-}
-
 /// Compares the printed factors with those of the policy in force, and returns a warning if they
 /// differ, with the release or the policy that computes the printed ones, if there is one. Nothing
 /// is compared under documented rules, under a policy that prints no such column, or if the
 /// document was printed under fair tree and the policy is another, or the reverse.
 pub fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) -> Option<Message> {
     let (source_name, printed) = tree.printed_fairshare()?;
-    let is_fair_tree = policy.name == PolicyName::FairTree;
-    let is_of_its_kind = match tree.origin? {
-        TreeOrigin::Slurm {
-            is_fair_tree: under,
-        } => under != Some(!is_fair_tree),
-        TreeOrigin::FluxAccounting => false,
+    let TreeOrigin::Slurm { is_fair_tree } = tree.origin? else {
+        return None;
     };
     if policy.rules == PolicyRules::Documented
         || !POLICIES.contains(&policy.name)
-        || !is_of_its_kind
+        || is_fair_tree == Some(policy.name != PolicyName::FairTree)
     {
         return None;
     }
     let shares = tree.share_tree().ok()?;
-    let compared = compare(&shares, printed, policy, (policy.name, policy.release));
-    let first = compared.differences.first()?;
-    let count = compared.differences.len();
-    let all = compared.count;
+    let (all, differences) = compare(&shares, printed, policy, (policy.name, policy.release));
+    let first = differences.first()?;
+    let count = differences.len();
     let name = full_name(&shares, first.node);
     let advice = match find_reproducing(&shares, printed, policy) {
-        Some((policy, release)) => Message::asking("", [Need::PolicyOfRelease(policy.as_str(), release.as_str())]),
+        Some((policy, release)) => Message::asking(
+            "",
+            [Need::PolicyOfRelease(policy.as_str(), release.as_str())],
+        ),
         None => {
-            "usage is printed without decimals, and other settings of Slurm, such as `FairShareDampeningFactor`, may \
-                 have been in force"
+            "other settings of Slurm, such as `FairShareDampeningFactor`, may have been in force"
                 .into()
         }
     };
@@ -834,7 +796,7 @@ pub fn follow_first_cycle(tree: &SiteTree, policy: &mut PolicySelection, users: 
         return;
     };
     let in_force = (policy.name, policy.release);
-    let settled = compare(&shares, printed, policy, in_force).differences;
+    let (_, settled) = compare(&shares, printed, policy, in_force);
     if settled.is_empty() {
         return;
     }
@@ -847,7 +809,7 @@ pub fn follow_first_cycle(tree: &SiteTree, policy: &mut PolicySelection, users: 
         requested.extend(nodes.get(user));
     }
     policy.first_cycle = Some(requested);
-    let first_cycle = compare(&shares, printed, policy, in_force).differences;
+    let (_, first_cycle) = compare(&shares, printed, policy, in_force);
     if first_cycle.len() >= settled.len() {
         policy.first_cycle = None;
     }
@@ -867,23 +829,25 @@ fn find_reproducing(
     // another release is likelier than another policy
     candidates.sort_by_key(|&(name, release)| (name != policy.name, release != policy.release));
     for &candidate in &candidates[1..] {
-        let compared = compare(tree, printed, policy, candidate);
-        if compared.differences.is_empty() && compared.count > 0 {
+        let (compared, differences) = compare(tree, printed, policy, candidate);
+        if differences.is_empty() && compared > 0 {
             return Some(candidate);
         }
     }
     None
 }
 
+/// The number of factors that can be compared, and those that differ.
 fn compare(
     tree: &ShareTree,
     printed: &[Option<f64>],
     policy: &PolicySelection,
     (name, release): (PolicyName, Release),
-) -> Compared {
+) -> (usize, Vec<Difference>) {
     let shares = policy.build_policy_for(name, release, &[]).assess(tree);
     let total = tree.usage(tree.root());
-    let mut compared = Compared::default();
+    let mut compared = 0;
+    let mut differences = Vec::new();
     for (node, printed) in tree.nodes().skip(1).zip(printed) {
         let (Some(printed), Some(association)) = (*printed, shares.association(node)) else {
             continue;
@@ -891,16 +855,16 @@ fn compare(
         let Some(computed) = association.fairshare else {
             continue;
         };
-        compared.count += 1;
+        compared += 1;
         if (computed - printed).abs() > tolerance(&association, computed, total, name) {
-            compared.differences.push(Difference {
+            differences.push(Difference {
                 node,
                 printed,
                 computed,
             });
         }
     }
-    compared
+    (compared, differences)
 }
 
 /// The largest difference that printing explains: that of the factor's six decimals, and, for a

@@ -58,11 +58,11 @@ impl Site {
         let policy = self.policy.build_policy(PolicyName::Pbs, &[]);
         let queue = ReplayedQueue {
             reread: &|change| {
-                let entities = ranked.table.entities().iter().map(|entity| &**entity);
-                self.tree
-                    .as_ref()?
-                    .pbs_tree_with_usage(self.policy.rules, entities, change)
-                    .ok()
+                self.tree.as_ref()?.pbs_tree_with_usage(
+                    self.policy.rules,
+                    ranked.table.entities(),
+                    change,
+                )
             },
             program: &ranked.program,
             table: &ranked.table,

@@ -23,8 +23,7 @@ use jsf_openpbs::files::objects::{DEFAULT, Notation, ObjectKind, repeated};
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::{ByTime, SchedConfig};
 use jsf_openpbs::files::server::{
-    ListedScheduler, ServerSettings, SourceFormula, add_resources, declared_names,
-    listed_schedulers,
+    ServerSettings, SourceFormula, add_resources, declared_names, listed_schedulers,
 };
 use jsf_openpbs::files::versions::{PbsVersion, python_of_system, version_in};
 use jsf_words::quoted_list;
@@ -56,8 +55,7 @@ pub fn read_sched_config(
             let Content { bytes, kind } = source.read_expected(Role::SchedConfig)?;
             if kind == FileKind::Empty {
                 warnings.push(format!(
-                    "`{name}` has no setting: the scheduler's defaults apply, among them `by_queue`, which orders the jobs by \
-                     queue before the formula"
+                    "`{name}` has no setting: the defaults apply, such as `by_queue`, which orders the jobs by queue before the formula"
                 ));
             }
             let config = SchedConfig::parse(&bytes);
@@ -97,9 +95,6 @@ pub struct Documents {
     pub formulas: SiteFormulas,
     pub warnings: FileWarnings,
 }
-
-/// The name of the scheduler's own copy of the formula.
-const SCHEDULERS_FORMULA: &str = "sched_formula";
 
 /// What is said of documents that do not describe what they are given for.
 const NOT_DESCRIBED: [(Role, &str); 3] = [
@@ -185,31 +180,31 @@ impl Documents {
         let partition = files.partition.as_deref();
         let given = parsed(documents, files.all(Role::Formula)).first().copied();
         if let Some(document) = given {
-            let formula = FormulaText::given(document, partition);
+            // that of the partition's scheduler, if the document has one
+            let own = partition.and_then(|name| FormulaText::of_partition(document, name));
+            let formula = match own {
+                Some(formula) => Ok(formula),
+                None => FormulaText::of_document(document, true),
+            };
             self.add_names_from_formula_file(document, formula.as_ref().ok())?;
             if let Ok(formula) = &formula {
                 self.formulas.all.push(formula.clone());
             }
             self.formulas.given = Some(formula);
         }
-        let mut in_use = Vec::new();
         for document in parsed(documents, files.all(Role::Server)) {
             match partition {
                 Some(partition) => {
                     if let Some(formula) = FormulaText::of_partition(document, partition) {
-                        in_use.push((document, Ok(formula)));
+                        self.add_in_use(Ok(formula));
                     }
                 }
                 // the formula of the server is that of the default scheduler
-                None => in_use.push((document, FormulaText::of_document(document))),
+                None => self.add_in_use(FormulaText::of_document(document, false)),
             }
         }
         for document in parsed(documents, files.all(Role::SchedFormula)) {
-            in_use.push((document, FormulaText::of_document(document)));
-        }
-        self.add_names_in_active_formula(&in_use);
-        for (_, formula) in in_use {
-            self.formulas.add(formula);
+            self.add_in_use(FormulaText::of_document(document, false));
         }
         match partition {
             Some(partition) => self.require_partition(partition)?,
@@ -232,15 +227,10 @@ impl Documents {
             if entry.input_type == *declared {
                 continue;
             }
-            let reason = match entry.origin {
-                Origin::Special | Origin::Standard => "OpenPBS defines it",
-                Origin::Site | Origin::Slurm => "a document of the site declares it",
-                Origin::Seen => "the jobs or queues of the site have it",
-            };
             let given = declared.pbs_type();
             let used = entry.input_type.pbs_type();
             self.warnings.push(format!(
-                "`{name}` was declared as {given}, but {reason} as {used}; {used} is used"
+                "`{name}` was declared as {given}, but OpenPBS or a file of the site has it as {used}, which is used"
             ));
         }
     }
@@ -298,12 +288,9 @@ impl Documents {
         name: &str,
         repeated: &BTreeSet<String>,
     ) -> Result<(), SiteError> {
-        let mut warnings = Vec::new();
-        for what in repeated {
-            warnings.push(format!(
-                "`{what}` is given more than once; check which one is in force"
-            ));
-        }
+        let repeated = repeated.iter();
+        let warnings = repeated
+            .map(|what| format!("`{what}` is given more than once; check which one is in force"));
         self.warnings.extend_unless_strict(in_file(name, warnings))
     }
 
@@ -331,8 +318,8 @@ impl Documents {
                 && !added.is_empty()
             {
                 self.warnings.push(format!(
-                    "`{name}` sets a formula with {}, which nothing else declares: that the server knows it is certain only if this is \
-                     what it has printed; to check a formula that is still to be set, give the formula alone",
+                    "`{name}` sets a formula with {}, which nothing else declares and which is taken as known to the server: to check a \
+                     formula that is still to be set, give the formula alone",
                     quoted_list(&added)
                 ));
             }
@@ -340,35 +327,25 @@ impl Documents {
         Ok(())
     }
 
-    /// Adds the names in the formulas that the server has accepted, so that PBS knows them. Warns
-    /// if files contain different formulas.
-    fn add_names_in_active_formula(
-        &mut self,
-        documents: &[(&SiteDocument<'_>, Result<FormulaText, Message>)],
-    ) {
-        let mut in_force: Option<(&str, String)> = None;
-        for (document, formula) in documents {
-            let Ok(formula) = formula else { continue };
-            let (name, text) = (&*document.name, formula.all_lines());
-            match in_force {
-                None => in_force = Some((name, text)),
-                Some((first, ref used)) if used.trim() != text.trim() => {
-                    let mut warning = format!(
-                        "`{first}` and `{name}` contain different formulas, `{}` and `{}`; the one in `{first}` is used unless you \
-                         give a formula",
-                        clipped(used),
-                        clipped(&text)
-                    );
-                    if first.ends_with(SCHEDULERS_FORMULA) || name.ends_with(SCHEDULERS_FORMULA) {
-                        warning += ". The server writes `sched_priv/sched_formula` whenever its formula is set, so the files come from \
-                                    different times or servers";
-                    }
-                    self.warnings.push(warning);
-                }
-                Some(_) => {}
+    /// Adds a formula that the server has accepted, with its names, so that PBS knows them. Warns if
+    /// another file contains another formula.
+    fn add_in_use(&mut self, formula: Result<FormulaText, Message>) {
+        if let Ok(formula) = &formula {
+            let text = formula.all_lines();
+            if let Some(Ok(used)) = &self.formulas.in_force
+                && used.all_lines().trim() != text.trim()
+            {
+                let (first, other) = (&used.origin, &formula.origin);
+                self.warnings.push(format!(
+                    "`{first}` and `{other}` contain different formulas, `{}` and `{}`; the one in `{first}` is used unless you give \
+                     a formula",
+                    clipped(&used.all_lines()),
+                    clipped(&text)
+                ));
             }
             self.add_formula_names(formula);
         }
+        self.formulas.add(formula);
     }
 
     /// Warns about the formulas of other schedulers in the documents, and keeps the partition of
@@ -387,25 +364,34 @@ impl Documents {
             let mut schedulers = listed_schedulers(objects);
             schedulers.retain(|scheduler| scheduler.formula.is_some());
             let is_given = matches!(given, Some(given) if given.source == document.source);
-            let is_only = server_formula.is_none() && schedulers.len() == 1;
+            let is_used = is_given && server_formula.is_none() && schedulers.len() == 1;
             for scheduler in &schedulers {
-                let Some(SourceFormula { text: formula, .. }) = &scheduler.formula else {
-                    continue;
-                };
-                if scheduler.name == DEFAULT {
-                    if let Some(used) = &server_formula
-                        && used.text != *formula
-                    {
-                        let warning = contradiction(name, &used.text, formula);
-                        self.warnings.push(warning);
+                let formula = scheduler
+                    .formula
+                    .as_ref()
+                    .map_or("", |formula| &formula.text);
+                let shown = clipped(formula);
+                if scheduler.name != DEFAULT {
+                    let consequence = if is_used {
+                        "it is used here, as the only one"
+                    } else {
+                        "it is not used here: all other jobs belong to the default scheduler"
+                    };
+                    let of_whom = &scheduler.name;
+                    self.warnings.push(format!(
+                        "`{name}`: the formula `{shown}` is that of the scheduler `{of_whom}`; {consequence}"
+                    ));
+                    if is_used {
+                        self.partition.clone_from(&scheduler.partition);
                     }
-                    continue;
-                }
-                let is_used = is_given && is_only;
-                self.warnings
-                    .push(formula_of_other(name, scheduler, formula, is_used));
-                if is_used {
-                    self.partition.clone_from(&scheduler.partition);
+                } else if let Some(used) = &server_formula
+                    && used.text != formula
+                {
+                    let used = clipped(&used.text);
+                    self.warnings.push(format!(
+                        "`{name}` has the formula `{used}` of the server, which is used, and `{shown}` of the default scheduler: \
+                         a server accepts only one (error 15226)"
+                    ));
                 }
             }
         }
@@ -426,40 +412,6 @@ impl Documents {
         }
         added
     }
-}
-
-/// A warning that the server and its default scheduler have different formulas in one document.
-fn contradiction(source: &str, of_server: &str, of_scheduler: &str) -> String {
-    format!(
-        "`{source}` has the formula `{}` of the server and `{}` of the default scheduler, of which a server accepts only one \
-         (error 15226); that of the server is used, as by the scheduler",
-        clipped(of_server),
-        clipped(of_scheduler)
-    )
-}
-
-/// A warning about the formula of another scheduler than the default one.
-fn formula_of_other(
-    source: &str,
-    scheduler: &ListedScheduler,
-    formula: &str,
-    is_used: bool,
-) -> String {
-    let name = &scheduler.name;
-    let formula = clipped(formula);
-    let partition = match &scheduler.partition {
-        Some(partition) => format!("the partition `{partition}`"),
-        None => "its partition".to_owned(),
-    };
-    let consequence = if is_used {
-        "it is used here, as the only one"
-    } else {
-        "it is not used here: all other jobs belong to the default scheduler"
-    };
-    format!(
-        "`{source}`: the formula `{formula}` is that of the scheduler `{name}`, which orders the jobs of queues with {partition}; \
-         {consequence}"
-    )
 }
 
 /// The version of Python that the server embeds, and what says so.

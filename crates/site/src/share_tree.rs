@@ -11,7 +11,7 @@ use job_sort_formula::fairshare::{
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::rank::{fill_fairshare, missing_fairshare_input};
 use job_sort_formula::schema::FairshareInput;
-use job_sort_formula::schema::suggestions::{MAX_COMPARED, nearest};
+use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 use jsf_ingest::FileKind;
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_json::clipped;
@@ -22,7 +22,7 @@ use jsf_words::{counted, first_few_quoted};
 
 use crate::file_source::Content;
 use crate::site_files::{FileWarnings, in_file};
-use crate::site_jobs::{extend_limited, jobs_without_entity, unknown_entities};
+use crate::site_jobs::{MAX_WARNINGS, jobs_without_entity, unknown_entities};
 use crate::{FileSource, PolicyName, Role, SharesRequest, Site, SiteError, SiteFiles};
 
 /// A tree as its files describe it, before a policy is applied.
@@ -103,12 +103,13 @@ impl SiteTree {
     }
 
     /// The tree that OpenPBS's scheduler has after it has seen jobs of these entities.
-    pub fn pbs_tree<'e>(
+    pub fn pbs_tree(
         &self,
         rules: PolicyRules,
-        entities: impl IntoIterator<Item = &'e str>,
+        entities: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> Result<PbsTree, SiteError> {
-        let tree = self.build(&self.document, rules, entities)?;
+        let built = PbsTree::build(&self.document, rules, entities);
+        let tree = built.map_err(|error| self.error(&error))?;
         // only the scheduler computes with infinite usage, and only with that in its own files
         if !(self.is_of_openpbs() && rules == PolicyRules::Scheduler) {
             self.require_finite_usage(tree.tree())?;
@@ -117,13 +118,14 @@ impl SiteTree {
     }
 
     /// The tree that OpenPBS's scheduler has, as in [`pbs_tree`](Self::pbs_tree), after `change`
-    /// has changed every usage in its files. An entity whose usage is then 1 has no record.
-    pub fn pbs_tree_with_usage<'e>(
+    /// has changed every usage in its files. An entity whose usage is then 1 has no record. `None`
+    /// if it cannot be built.
+    pub fn pbs_tree_with_usage(
         &self,
         rules: PolicyRules,
-        entities: impl IntoIterator<Item = &'e str>,
+        entities: impl IntoIterator<Item = impl AsRef<str>>,
         change: impl Fn(f64) -> f64,
-    ) -> Result<PbsTree, SiteError> {
+    ) -> Option<PbsTree> {
         let mut document = self.document.clone();
         for record in &mut document.records {
             record.usage = change(record.usage);
@@ -132,17 +134,7 @@ impl SiteTree {
         for node in &mut document.nodes {
             node.usage = node.usage.map(&change);
         }
-        self.build(&document, rules, entities)
-    }
-
-    fn build<'e>(
-        &self,
-        document: &TreeDocument,
-        rules: PolicyRules,
-        entities: impl IntoIterator<Item = &'e str>,
-    ) -> Result<PbsTree, SiteError> {
-        let built = PbsTree::build(document, rules, entities);
-        built.map_err(|error| self.error(&error))
+        PbsTree::build(&document, rules, entities).ok()
     }
 
     /// The tree's file and its cluster, if the file names it.
@@ -173,7 +165,7 @@ impl SiteTree {
     /// `unknown`.
     pub fn share_tree(&self) -> Result<ShareTree, SiteError> {
         if self.is_of_openpbs() {
-            return Ok(self.pbs_tree(PolicyRules::Documented, [])?.into_tree());
+            return Ok(self.pbs_tree(PolicyRules::Documented, [""; 0])?.into_tree());
         }
         let tree = self.document.share_tree();
         let tree = tree.map_err(|error| self.error(&error))?;
@@ -216,20 +208,13 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
             let differences = take_usage_of_banks(&mut document);
             warnings.extend(in_file(&name, differences));
         }
-        let mut unknown = Vec::new();
-        for key in &document.unknown_keys {
-            unknown.push(format!("unknown key `{key}` is ignored"));
-        }
+        let unknown = document.unknown_keys.iter();
+        let unknown = unknown.map(|key| format!("unknown key `{key}` is ignored"));
         warnings.extend(in_file(&name, unknown));
-        let mut repeated = Vec::new();
-        for (key, path) in &document.repeated_keys {
-            let consequence = if *key == "children" {
-                "the lists are joined"
-            } else {
-                "the last one counts"
-            };
-            repeated.push(format!("{path} has `{key}` more than once; {consequence}"));
-        }
+        let repeated = document.repeated_keys.iter();
+        let repeated = repeated.map(|(key, path)| {
+            format!("{path} has `{key}` more than once; the last one counts, and all `children`")
+        });
         warnings.extend_unless_strict(in_file(&name, repeated))?;
         let mut tree = SiteTree::of_document(document, Some(name));
         if is_of_flux {
@@ -309,8 +294,7 @@ fn read_resource_group(
     }
     if !lines.rejected.is_empty() && bytes.windows(2).any(|pair| pair == b"\r\n") {
         warnings.push(format!(
-            "`{name}` has Windows line ends, whose `\\r` is for the scheduler a part of the last field of a line: remove them \
-             (`dos2unix`)"
+            "`{name}` has Windows line ends, whose `\\r` the scheduler reads as part of the last field: remove them (`dos2unix`)"
         ));
     }
     let (mut repeated, mut others) = (Vec::new(), Vec::new());
@@ -343,8 +327,7 @@ fn foreign_usage(groups: &ResourceGroup, usage: &UsageFile) -> Option<String> {
         return None;
     }
     Some(format!(
-        "none of the {} entities of the usage is in the tree, of which the first is `{}`: are `usage` and `resource_group` of the same \
-         site?",
+        "the tree has none of the {} entities of the usage (first `{}`): are `usage` and `resource_group` of one site?",
         usage.records.len(),
         first.entity
     ))
@@ -364,13 +347,10 @@ fn read_usage(source: &FileSource, warnings: &mut FileWarnings) -> Result<UsageF
             repeated.insert(&record.entity);
         }
     }
-    let mut repeated_warnings = Vec::new();
-    for entity in repeated {
-        repeated_warnings.push(format!(
-            "`{entity}` has more than one record; the last one counts for it, and all of them for its groups"
-        ));
-    }
-    warnings.extend_unless_strict(in_file(&name, repeated_warnings))?;
+    let repeated = repeated.into_iter().map(|entity| {
+        format!("`{entity}` has more than one record; the last one counts for it, and all of them for its groups")
+    });
+    warnings.extend_unless_strict(in_file(&name, repeated))?;
     if usage.records.is_empty() && usage.faults.is_empty() {
         warnings.push(format!(
             "`{name}` has no record: the usage of every entity is 1, as if nothing had run"
@@ -387,31 +367,22 @@ pub fn find_node(tree: &ShareTree, name: &str) -> Result<NodeId, SiteError> {
 
 /// Why a name denotes no node, and what to write instead.
 pub fn explain_unresolved(tree: &ShareTree, name: &str) -> String {
-    let several = tree.candidates(name);
+    let user_at = name.rfind('/').map_or(0, |at| at + 1);
+    let (above, user) = name.split_at(user_at);
+    let mut several = tree.candidates(name);
+    if several.is_empty() {
+        several = tree.nodes_with_partition();
+        several.retain(|node| {
+            let full = format!("{above}{}", tree.name(*node));
+            tree.base_name(*node) == user && tree.candidates(&full).contains(node)
+        });
+    }
     if !several.is_empty() {
         let several = listed(tree, &several);
         return format!("the tree has several `{name}`, write one of {several}");
     }
-    let user_at = name.rfind('/').map_or(0, |at| at + 1);
-    let (above, user) = name.split_at(user_at);
-    let mut with_partition = tree.nodes_with_partition();
-    with_partition.retain(|node| {
-        let full = format!("{above}{}", tree.name(*node));
-        tree.base_name(*node) == user && tree.candidates(&full).contains(node)
-    });
-    if !with_partition.is_empty() {
-        let them = listed(tree, &with_partition);
-        return format!("the tree has `{name}` for single partitions only, write one of {them}");
-    }
     let names = tree.nodes().map(|node| tree.name(node)).take(MAX_COMPARED);
-    let near = nearest(user, names);
-    if near.is_empty() {
-        return format!("the tree has no `{name}`");
-    }
-    format!(
-        "the tree has no `{name}`; did you mean `{}`?",
-        near.join("` or `")
-    )
+    format!("the tree has no `{name}`{}", did_you_mean(user, names))
 }
 
 /// The full names of a few nodes.
@@ -532,8 +503,7 @@ impl Site {
         };
         Ok(Some(match self.policy.name {
             PolicyName::Pbs => {
-                let entities = table.entities().iter().map(|entity| &**entity);
-                let mut tree = tree.pbs_tree(self.policy.rules, entities)?;
+                let mut tree = tree.pbs_tree(self.policy.rules, table.entities())?;
                 if assumed.assumes_usage() {
                     let mut changed = tree.tree().clone();
                     self.assume_usage(&mut changed, PolicyName::Pbs, assumed)?;
@@ -565,13 +535,15 @@ impl Site {
             }
             AppliedTree::Slurm(assessed) => {
                 let unknown = fill_fairshare(table, assessed, |ratio| numbers.fairshare(ratio));
-                let all = unknown.iter().map(|entity| {
-                    format!(
-                        "the jobs of `{entity}` get 0: {}",
-                        explain_unresolved(assessed.tree(), entity)
-                    )
-                });
-                extend_limited(warnings, all, "more entities, whose jobs get 0");
+                for entity in unknown.iter().take(MAX_WARNINGS) {
+                    let why = explain_unresolved(assessed.tree(), entity);
+                    warnings.push(format!("the jobs of `{entity}` get 0: {why}").into());
+                }
+                if unknown.len() > MAX_WARNINGS {
+                    let more = unknown.len() - MAX_WARNINGS;
+                    let more = counted(more, "more entity", "more entities");
+                    warnings.push(format!("the jobs of {more} get 0").into());
+                }
             }
         }
     }
@@ -598,8 +570,8 @@ impl Site {
         if policy != PolicyName::Pbs {
             return tree.share_tree();
         }
-        let entities = table.entities().iter().map(|entity| &**entity);
-        Ok(tree.pbs_tree(self.policy.rules, entities)?.into_tree())
+        let tree = tree.pbs_tree(self.policy.rules, table.entities())?;
+        Ok(tree.into_tree())
     }
 
     /// Without a tree, every job must contain the fair-share numbers that the formula needs.

@@ -6,19 +6,18 @@
 //! the warnings about single jobs, a few of each kind, then how many more there are.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::mem;
 use std::str::FromStr;
-use std::sync::{Mutex, OnceLock};
 
-use job_sort_formula::diagnostic::{Message, Need};
+use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::{
     Exclusion, InputOrigin, InputPrecedence, Job, JobState, JobTable, Problems,
 };
 use job_sort_formula::schema::suggestions::did_you_mean;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin, Schema};
-use jsf_ingest::{CycleJobs, ParsedJobs, ReadOptions, read_jobs};
+use jsf_ingest::{CycleJobs, ReadOptions, read_jobs};
 use jsf_json::clipped;
 use jsf_openpbs::amounts::FairshareEntity;
 use jsf_openpbs::amounts::{AmountSource, parse_duration};
@@ -26,8 +25,8 @@ use jsf_openpbs::check::CHECKED_COLUMNS;
 use jsf_openpbs::order::Order;
 use jsf_openpbs::share_tree::PbsTree;
 use jsf_slurm::priority::AGE;
-use jsf_words::counted;
-use serde_json::{Map, Number, Value};
+use jsf_words::{count, counted};
+use serde_json::{Map, Number, Value, json};
 
 use crate::file_source::decompressed;
 use crate::site_files::in_file;
@@ -105,26 +104,17 @@ impl Site {
     }
 
     /// Reads the jobs with the columns of a request, and those for every key that orders the queue
-    /// and for what is found in the jobs under any formula. Jobs that may be read again are kept
-    /// for a request for no other columns, as a formula that was mended makes it.
+    /// and for what is found in the jobs under any formula.
     pub(crate) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
         let Some(document) = request.document else {
             let missing = "no jobs (`qstat -f` as JSON, dsv or text, `squeue --json`, `scontrol show job`, native JSON or NDJSON): ";
             return Err(SiteError::missing(missing, Need::Queue));
         };
         self.require_start_of_slurm()?;
-        let mut jobs = match self.jobs.kept(document, request) {
-            Some(kept) => kept,
-            None => {
-                let jobs = self.parse_jobs(document, request)?;
-                self.jobs.keep(document, request, &jobs);
-                jobs
-            }
-        };
+        let mut jobs = self.parse_jobs(document, request)?;
         let table = &jobs.table;
         if request.names.contains(&"queue_priority") {
             jobs.warnings.extend(self.unknown_queue_priority(table));
-            jobs.warnings.extend(self.jobs_of_unlisted_queues(table));
         }
         if request.names.contains(&"eligible_time") {
             let missing = missing_eligible_time(table, &document.name());
@@ -156,7 +146,19 @@ impl Site {
             record_origins: request.record_origins,
             ..ReadOptions::new(&schema, &needed)
         };
-        let mut read = self.jobs.read(document, &options, request.again)?;
+        let is_kept = request.again && !document.can_be_opened_again();
+        let read = if is_kept || self.kept_jobs.get().is_some() {
+            read_jobs(self.kept_jobs(document)?, &options)
+        } else {
+            let failed = SiteError::reading(source_name.as_ref());
+            let content = decompressed(document.open()?).map_err(failed)?;
+            read_jobs(content, &options)
+        };
+        // what another document is says more than where it is no list of jobs
+        let mut read = read.map_err(|error| match document.check(Role::Queue) {
+            Err(refusal @ SiteError::Content(_)) => refusal,
+            _ => SiteError::content(error),
+        })?;
         let mut problems = read.problems.listed().iter();
         if read.table.is_empty()
             && let Some(first) = problems.find(|one| one.problem.skips_the_job())
@@ -182,28 +184,32 @@ impl Site {
         })
     }
 
+    /// The jobs on standard input or in a pipe, which can be read only once, so that they are kept.
+    fn kept_jobs(&self, document: &FileSource) -> Result<&[u8], SiteError> {
+        if self.kept_jobs.get().is_none() {
+            let _ = self.kept_jobs.set(document.read_up_to(MAX_KEPT_JOBS)?);
+        }
+        Ok(self.kept_jobs.get().map_or(&[], Vec::as_slice))
+    }
+
     /// Excludes the jobs in routing queues and those of other schedulers, and says how many there
     /// are.
-    fn exclude_by_queue(&self, table: &mut JobTable) -> Vec<Message> {
-        let mut reasons = Vec::new();
-        for queue in table.queues() {
-            reasons.push(self.queue_excludes(queue));
-        }
-        let mut in_routing = Vec::new();
-        let mut other_rows = Vec::new();
+    fn exclude_by_queue(&self, table: &mut JobTable) -> Option<Message> {
+        let queues = table.queues().iter();
+        let reasons: Vec<_> = queues.map(|queue| self.queue_excludes(queue)).collect();
+        let mut rows = Vec::new();
         for row in 0..table.len() {
-            let Some(reason) = &reasons[table.queue_index(row)] else {
-                continue;
-            };
-            match reason {
-                Exclusion::RoutingQueue => in_routing.push(row),
-                _ => other_rows.push(row),
+            if let Some(reason) = &reasons[table.queue_index(row)] {
+                table.exclude(row, reason.clone());
+                rows.push(row);
             }
-            table.exclude(row, reason.clone());
         }
-        let mut warnings = Vec::from_iter(routed_jobs(&in_routing, table));
-        warnings.extend(jobs_of_others(&other_rows, table));
-        warnings
+        let first = *rows.first()?;
+        let jobs = counted(rows.len(), "job is", "jobs are");
+        let queue = table.queue(first);
+        let reason = reasons[table.queue_index(first)].as_ref()?;
+        let message = format!("{jobs} not ranked because of the queue (first `{queue}`): {reason}");
+        Some(message.into())
     }
 
     /// Why the scheduler does not get the jobs of a queue.
@@ -226,123 +232,11 @@ impl Site {
     }
 }
 
-/// A warning about jobs in routing queues.
-fn routed_jobs(rows: &[usize], table: &JobTable) -> Option<Message> {
-    let queue = table.queue(*rows.first()?);
-    let found = match rows.len() {
-        1 => format!(
-            "1 job is in a routing queue (`{queue}`), which the scheduler does not read, and is not ranked"
-        ),
-        count => format!(
-            "{count} jobs are in routing queues (first `{queue}`), which the scheduler does not read, and are not ranked"
-        ),
-    };
-    Some(found.into())
-}
-
-/// A warning about jobs of other schedulers.
-fn jobs_of_others(rows: &[usize], table: &JobTable) -> Option<Message> {
-    let queue = table.queue(*rows.first()?);
-    let (jobs, are) = match rows.len() {
-        1 => ("1 job belongs".to_owned(), "is"),
-        count => (format!("{count} jobs belong"), "are"),
-    };
-    let found = format!(
-        "{jobs} to another scheduler, because of the partition of the queue (first `{queue}`), and {are} not ranked"
-    );
-    Some(found.into())
-}
-
-/// The largest job document on standard input that is kept in memory to be read again, in bytes.
+/// The largest job document that is kept in memory to be read again, in bytes.
 const MAX_KEPT_JOBS: u64 = 4 << 30;
 
-/// The job document of a site. Standard input can be read only once, so its bytes are kept for a
-/// second reading.
-#[derive(Debug, Default)]
-pub struct JobDocument {
-    stdin: OnceLock<Vec<u8>>,
-    /// The jobs that were read last, if they may be read again.
-    last: Mutex<Option<KeptJobs>>,
-}
-
-/// Jobs that were read, and for which request.
-#[derive(Debug)]
-struct KeptJobs {
-    source: FileSource,
-    names: Vec<String>,
-    entity: FairshareEntity,
-    jobs: SiteJobs,
-}
-
-impl JobDocument {
-    /// The jobs that were read last, if they have all that is asked for.
-    pub fn kept(&self, source: &FileSource, request: &ColumnsRequest<'_>) -> Option<SiteJobs> {
-        let last = self.last.lock().ok()?;
-        let last = last.as_ref()?;
-        if !is_kept(request) || last.source != *source || last.entity != request.entity {
-            return None;
-        }
-        for name in request.names {
-            if !last.names.iter().any(|known| known == name) {
-                return None;
-            }
-        }
-        Some(last.jobs.clone())
-    }
-
-    /// Keeps jobs in place of those that were read last, if they may be read once more.
-    pub fn keep(&self, source: &FileSource, request: &ColumnsRequest<'_>, jobs: &SiteJobs) {
-        if is_kept(request)
-            && let Ok(mut last) = self.last.lock()
-        {
-            *last = Some(KeptJobs {
-                source: source.clone(),
-                names: request.names.iter().map(|&name| name.into()).collect(),
-                entity: request.entity,
-                jobs: jobs.clone(),
-            });
-        }
-    }
-
-    /// Reads the jobs while the document arrives; `again` means that the site may read them once
-    /// more.
-    pub fn read(
-        &self,
-        source: &FileSource,
-        options: &ReadOptions<'_>,
-        again: bool,
-    ) -> Result<ParsedJobs, SiteError> {
-        let is_kept = source.is_stdin() && (again || self.stdin.get().is_some());
-        let read = if is_kept {
-            read_jobs(self.kept_stdin(source)?, options)
-        } else {
-            let failed = SiteError::reading(options.source_name.as_ref());
-            let content = decompressed(source.open()?).map_err(failed)?;
-            read_jobs(content, options)
-        };
-        // what another document is says more than where it is no list of jobs
-        read.map_err(|error| match source.check(Role::Queue) {
-            Err(refusal @ SiteError::Content(_)) => refusal,
-            _ => SiteError::content(error),
-        })
-    }
-
-    fn kept_stdin(&self, source: &FileSource) -> Result<&[u8], SiteError> {
-        if self.stdin.get().is_none() {
-            let _ = self.stdin.set(source.read_up_to(MAX_KEPT_JOBS)?);
-        }
-        Ok(self.stdin.get().map_or(&[], Vec::as_slice))
-    }
-}
-
-/// Whether the jobs of a request are kept: those with other types, or with more than columns, are
-/// asked for once.
-fn is_kept(request: &ColumnsRequest<'_>) -> bool {
-    request.again && request.schema.is_none() && !request.record_origins && !request.cycle
-}
-
 /// The most warnings of one kind that are shown; the others are counted.
-const MAX_WARNINGS: usize = 10;
+pub const MAX_WARNINGS: usize = 10;
 
 /// The first problems of each kind, how many more there are, and how many jobs are skipped.
 fn job_problems(problems: &Problems, source_name: &str) -> Vec<Message> {
@@ -350,15 +244,14 @@ fn job_problems(problems: &Problems, source_name: &str) -> Vec<Message> {
     let mut warnings = Vec::new();
     for found in problems.listed() {
         let kind = mem::discriminant(&found.problem);
-        let count = counts.entry(kind).or_insert(0_usize);
-        *count += 1;
-        if *count <= MAX_WARNINGS {
+        let listed = counts.entry(kind).or_insert(0_usize);
+        *listed += 1;
+        if *listed <= MAX_WARNINGS {
             warnings.push(format!("`{source_name}`: {found}").into());
         }
     }
     if problems.total() > warnings.len() {
-        let (one, several) = ("more problem of this kind", "more problems of these kinds");
-        let more = counted(problems.total() - warnings.len(), one, several);
+        let more = count(problems.total() - warnings.len(), "more problem");
         warnings.push(format!("`{source_name}`: and {more}").into());
     }
     if problems.skipped() > 0 {
@@ -370,18 +263,15 @@ fn job_problems(problems: &Problems, source_name: &str) -> Vec<Message> {
 
 /// Says which jobs the scheduler ignores because it cannot read an amount of theirs.
 fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> {
-    let mut all = Vec::new();
+    let mut warnings = Vec::new();
     for row in table.excluded_rows() {
         let row = row as usize;
         if let Some(exclusion @ Exclusion::Invalid { .. }) = table.exclusion(row) {
             let id = table.id(row);
-            all.push(format!("`{source_name}`: job `{id}`: {exclusion}"));
+            warnings.push(format!("`{source_name}`: job `{id}`: {exclusion}").into());
         }
     }
-    let mut warnings = Vec::new();
-    let more = "more jobs that the scheduler ignores as invalid";
-    extend_limited(&mut warnings, all.into_iter(), more);
-    warnings
+    limit_each_kind(warnings)
 }
 
 /// Says how many of the jobs that wait lack the `eligible_time` that the formula reads.
@@ -395,16 +285,13 @@ fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<Message>
         count += 1;
         missing += usize::from(!column.is_set(row));
     }
-    let message = match missing {
-        0 => return None,
-        _ if missing == count => format!(
-            "`{source_name}`: no job that waits has `eligible_time`, so it is 0 for each of them: the server records it only \
-             with `eligible_time_enable = True`"
-        ),
-        _ => format!(
-            "`{source_name}`: {missing} of {count} jobs that wait have no `eligible_time`: it is 0 for them"
-        ),
-    };
+    if missing == 0 {
+        return None;
+    }
+    let message = format!(
+        "`{source_name}`: {missing} of {count} jobs that wait have no `eligible_time`, so it is 0 for them: the server records it \
+         only with `eligible_time_enable = True`"
+    );
     Some(message.into())
 }
 
@@ -443,25 +330,11 @@ pub fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<Message> {
     }
     let first = named.first()?;
     let message = format!(
-        "the tree has none of the {} entities of the queue, of which the first is `{first}`; all of them are in the group \
-         `unknown` (is `fairshare_entity` right, and is the `resource_group` of this site?)",
+        "the tree has none of the {} entities of the queue (first `{first}`), which are all in the group `unknown`: is \
+         `fairshare_entity` right, and is the `resource_group` of this site?",
         named.len()
     );
     Some(message.into())
-}
-
-/// Appends the first warnings of one kind, and how many more there are.
-pub fn extend_limited(
-    warnings: &mut Vec<Message>,
-    mut all: impl ExactSizeIterator<Item = String>,
-    more: &str,
-) {
-    for message in all.by_ref().take(MAX_WARNINGS) {
-        warnings.push(message.into());
-    }
-    if all.len() > 0 {
-        warnings.push(format!("and {} {more}", all.len()).into());
-    }
 }
 
 impl Site {
@@ -478,68 +351,42 @@ impl Site {
                 None => format!("no document declares a resource `{name}`, and no job has it"),
             };
             let warning = format!(
-                "`job_sort_key` `{name}` decides nothing: {reason}; for a name that is not a resource the scheduler takes 0 for \
-                 every job, without a message"
+                "`job_sort_key` `{name}` decides nothing: {reason}, and the scheduler takes 0 for every job"
             );
             warnings.push(warning.into());
         }
         warnings
     }
 
-    /// A warning if jobs are in queues that the documents of the queues do not have, and so have no
-    /// `queue_priority`.
-    fn jobs_of_unlisted_queues(&self, table: &JobTable) -> Option<Message> {
-        let column = table.column("queue_priority")?;
-        if self.queues.is_empty() {
-            return None;
-        }
-        let mut jobs = 0;
-        let mut names = BTreeSet::new();
-        for row in 0..table.len() {
-            let queue = table.queue(row);
-            let is_listed = queue.is_empty() || self.queues.contains(queue);
-            // the job itself may say the priority of its queue
-            if !is_listed && column.nearest_double(row) == 0.0 {
-                jobs += 1;
-                names.insert(queue);
-            }
-        }
-        let first = *names.first()?;
-        let others = match names.len() {
-            1 => String::new(),
-            count => format!(" and {} more", count - 1),
-        };
-        let message = format!(
-            "`queue_priority` is 0 for {jobs} of {} jobs, because no document lists their queues (`{first}`{others}): are the queues those of \
-             this site?",
-            table.len()
-        );
-        Some(message.into())
-    }
-
-    /// A warning if no job has a `queue_priority` because no document of the queues was given.
+    /// A warning if jobs have no `queue_priority` because no document lists their queues.
     fn unknown_queue_priority(&self, table: &JobTable) -> Option<Message> {
         let column = table.column("queue_priority")?;
-        if !self.queues.is_empty() {
-            return None;
-        }
-        let mut has_queues = false;
+        let mut jobs = 0;
+        let mut first = None;
         for row in 0..table.len() {
-            has_queues |= !table.queue(row).is_empty();
+            let queue = table.queue(row);
+            // the job itself may say the priority of its queue
             if column.nearest_double(row) != 0.0 {
-                return None;
+                if self.queues.is_empty() {
+                    return None;
+                }
+            } else if !(queue.is_empty() || self.queues.contains(queue)) {
+                jobs += 1;
+                first.get_or_insert(queue);
             }
         }
-        if !has_queues {
-            return None;
-        }
-        let message = "`queue_priority` is 0 for every job, because no document lists the queues: ";
+        let all = table.len();
+        let message = format!(
+            "`queue_priority` is 0 for {jobs} of {all} jobs, because no document lists their queues (first `{}`): ",
+            first?
+        );
         Some(Message::asking(message, [Need::Queues]))
     }
 }
 
 /// The id of a described job.
 const ID: &str = "described";
+const CANNOT_WAIT: &str = "the described job cannot wait for the scheduler: ";
 /// What the server makes of a job that requests no chunks: one, of one processor
 /// (pbs_resources(7B)).
 const ONE_WITHOUT_CHUNKS: [&str; 2] = ["nodect", "ncpus"];
@@ -608,9 +455,9 @@ impl Site {
             Some(slurm) => slurm.described(described, &queue)?,
             None => self.described_of_openpbs(jobs, described, &queue)?,
         };
-        job.insert("id".to_owned(), ID.into());
-        job.insert("entity".to_owned(), (&*described.entity).into());
-        job.insert("queue".to_owned(), (&*queue).into());
+        job["id"] = ID.into();
+        job["entity"] = (&*described.entity).into();
+        job["queue"] = (&*queue).into();
         let names: Vec<&str> = jobs.table.columns().map(|(name, _)| name).collect();
         let priorities = self.queues.priorities();
         let options = ReadOptions {
@@ -620,15 +467,12 @@ impl Site {
             record_origins: true,
             ..ReadOptions::new(&jobs.schema, &names)
         };
-        let read = read_jobs(Value::from(job).to_string().as_bytes(), &options)
-            .map_err(SiteError::content)?;
+        let read = read_jobs(job.to_string().as_bytes(), &options).map_err(SiteError::content)?;
         if let Some(problem) = read.problems.listed().first() {
             return Err(SiteError::content(problem));
         }
         if let Some(exclusion) = read.table.exclusion(0) {
-            return Err(SiteError::content(format!(
-                "the described job cannot wait for the scheduler: {exclusion}"
-            )));
+            return Err(SiteError::content(format!("{CANNOT_WAIT}{exclusion}")));
         }
         check_ranges(jobs, &read.table)?;
         check_shares(program, described)?;
@@ -641,19 +485,18 @@ impl Site {
         jobs: &SiteJobs,
         described: &DescribedJob,
         queue: &str,
-    ) -> Result<Map<String, Value>, SiteError> {
+    ) -> Result<Value, SiteError> {
         self.check_names(jobs, described)?;
         let mut resources = Map::new();
-        let mut attributes = Map::new();
+        let mut job = json!({});
         for (name, value) in &described.inputs {
-            let is_special = jobs.schema.origin(name) == Some(Origin::Special);
-            let inputs = if is_special {
-                &mut attributes
+            let value = self.given_value(jobs, name, value)?;
+            self.check_limits(jobs, queue, name, &value)?;
+            if jobs.schema.origin(name) == Some(Origin::Special) {
+                job[name] = value;
             } else {
-                &mut resources
-            };
-            inputs.insert(name.clone(), self.given_value(jobs, name, value)?);
-            self.check_limits(jobs, queue, name, &inputs[name])?;
+                resources.insert(name.clone(), value);
+            }
         }
         for (name, _) in jobs.table.columns() {
             let mut default = self.queues.default_amount(queue, name);
@@ -666,8 +509,7 @@ impl Site {
                 resources.insert(name.to_owned(), default.into());
             }
         }
-        let mut job = attributes;
-        job.insert("resources".to_owned(), resources.into());
+        job["resources"] = resources.into();
         Ok(job)
     }
 
@@ -683,17 +525,14 @@ impl Site {
             let message = format!("no queue is called `{queue}`{similar}");
             return Err(SiteError::content(message));
         }
-        Err(SiteError::content(if self.queues.is_route(queue) {
-            format!(
-                "`{queue}` is a routing queue: name the queue to which the server moves the job"
-            )
-        } else if !self.queues.is_enabled(queue) {
-            format!("the queue `{queue}` accepts no jobs (`enabled` is false)")
-        } else if self.queues.partition(queue) != self.partition.as_deref() {
-            format!("the jobs of the queue `{queue}` belong to another scheduler")
-        } else {
-            return Ok(queue.to_owned());
-        }))
+        if let Some(exclusion) = self.queue_excludes(queue) {
+            return Err(SiteError::content(format!("{CANNOT_WAIT}{exclusion}")));
+        }
+        if !self.queues.is_enabled(queue) {
+            let message = format!("the queue `{queue}` accepts no jobs (`enabled` is false)");
+            return Err(SiteError::content(message));
+        }
+        Ok(queue.to_owned())
     }
 
     /// Each name must be known, or unlike those that the formula reads.
@@ -803,12 +642,7 @@ fn check_ranges(jobs: &SiteJobs, described: &JobTable) -> Result<(), SiteError> 
         if value < entry.range.least || value > entry.range.most {
             let value = column.value(0).repr();
             let (least, most) = (entry.range.least, entry.range.most);
-            let bounds = if most.is_finite() {
-                format!("from {least} to {most}")
-            } else {
-                format!("of at least {least}")
-            };
-            let message = format!("`{name}` is {value}, expected a number {bounds}");
+            let message = format!("`{name}` is {value}, expected a number from {least} to {most}");
             return Err(SiteError::content(message));
         }
     }

@@ -12,6 +12,7 @@ use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::Release;
 use job_sort_formula::formula::program::Program;
+use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::Ranking;
 use job_sort_formula::schema::Schema;
@@ -22,11 +23,10 @@ use jsf_openpbs::amounts::{kilobytes, parse_duration};
 use jsf_slurm::SlurmDocument;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
 use jsf_slurm::jobs::{SlurmJob, SlurmJobs, TresAmounts};
-use jsf_slurm::priority::{AGE, Cluster, NamedInput, PriorityTerm, Sprio};
+use jsf_slurm::priority::{AGE, Cluster, NamedInput, Sprio};
 use jsf_slurm::times::TimeLimit;
 use jsf_words::count;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use crate::formulas::with_names;
 use crate::role::unexpected;
@@ -39,14 +39,10 @@ const MAX_JOBS: u64 = 4 << 30;
 const JOBS: &str = "`squeue --json`, `scontrol show job`, or `squeue -O` with a header and `|` between the columns";
 
 /// The priority of a site of Slurm, and its jobs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SlurmQueue {
     /// The priority as a formula.
     pub text: FormulaText,
-    /// The same, as it is printed.
-    formula: String,
-    /// Its summands, with their columns in `sprio -l`.
-    terms: Vec<PriorityTerm>,
     /// The jobs as native NDJSON; `None` if they are those of a log.
     pub jobs: Option<FileSource>,
     /// When the priorities are computed, in seconds since 1970 on the clock of the jobs.
@@ -57,8 +53,7 @@ pub struct SlurmQueue {
     /// The priorities of pending jobs that `squeue` prints.
     pub totals: HashMap<String, u32>,
     pub sprio: Sprio,
-    /// The names of the site's files by their roles.
-    pub files: HashMap<Role, String>,
+    files: SiteFiles,
     /// `PriorityCalcPeriod` in seconds.
     pub calc_period: u32,
     /// The jobs that represent tasks of an array, by the names that `squeue` prints.
@@ -136,6 +131,9 @@ impl SlurmQueue {
         queue.warn_of_jobs(&read.jobs);
         let mut lines = Vec::new();
         for job in &read.jobs {
+            if let Some(task) = &job.array_task {
+                queue.array_tasks.insert(task.clone(), job.id.clone());
+            }
             if let Some(from) = job.accrues_from
                 && from <= clock.of(job)
                 && job.is_pending()
@@ -174,54 +172,41 @@ impl SlurmQueue {
         warnings: Vec<Message>,
     ) -> Result<Self, SiteError> {
         let has_direct = jobs.iter().any(|job| is_direct(job, &sprio));
-        let formula = conf.priority.formula(has_direct);
-        let mut text = FormulaText::new(formula)?;
+        let mut text = FormulaText::new(conf.priority.formula(has_direct))?;
         text.origin = match files.first(Role::SlurmConf) {
             Some(source) => source.name(),
             None => "Slurm's defaults".to_owned(),
         };
         let mut queue = Self {
-            formula: Formula::parse(&text.text)?.to_string(),
             text,
-            terms: conf.priority.terms(),
-            jobs: None,
-            at: None,
             settings: conf.priority.clone(),
             cluster,
-            totals: HashMap::new(),
             sprio,
-            files: HashMap::new(),
+            files: files.clone(),
             calc_period: conf.calc_period,
-            array_tasks: array_tasks(jobs),
-            clusters: Vec::new(),
-            ended: HashMap::new(),
-            of_jobs: Vec::new(),
-            aging: HashSet::new(),
             pending_users: pending_users(jobs),
-            release: None,
             warnings,
+            ..Self::default()
         };
-        for (role, source) in files.sources() {
-            queue.files.entry(role).or_insert_with(|| source.name());
-        }
-        queue.warn_of_missing(conf, files);
+        queue.warn_of_missing(conf);
         Ok(queue)
     }
 
     /// Adds the names of the priority's inputs.
     pub fn add_names_to(&self, schema: &mut Schema) {
-        let inputs = self.terms.iter().map(|term| term.formula.as_str());
+        let terms = self.settings.terms();
+        let inputs = terms.iter().map(|term| term.formula.as_str());
         schema.add_slurm(inputs.filter(|input| input.starts_with("tres_")));
     }
 
     /// A formula for later times; `None` if it does not read the age of a job, or an age does not
     /// grow.
-    pub fn aging_formula(&self, formula: &Formula, schema: &Schema) -> Option<AgingFormula> {
+    pub fn aging_formula(&self, program: &Program, schema: &Schema) -> Option<AgingFormula> {
         let max_age = self.settings.max_age;
-        if max_age == 0 || !formula.names().contains(&AGE) {
+        if max_age == 0 || program.slot(AGE).is_none() {
             return None;
         }
-        let expr = formula.expr();
+        let expr = program.expr();
         let text = with_names(expr, expr.span(), |name| {
             (name == AGE).then(|| "min(1.0, age_factor)".to_owned())
         });
@@ -230,31 +215,31 @@ impl SlurmQueue {
     }
 
     /// Whether a formula is the priority.
-    pub fn is_priority(&self, formula: &Formula) -> bool {
-        formula.to_string() == self.formula
+    pub fn is_priority(&self, expr: &Expr) -> bool {
+        let own = Formula::parse(&self.text.text);
+        own.is_ok_and(|own| own.to_string() == expr.to_string())
     }
 
     /// The columns of `sprio -l`: the name and the formula of each.
     pub fn columns(&self) -> Vec<(String, Formula)> {
         let mut columns = Vec::new();
-        for term in &self.terms {
+        for term in self.settings.terms() {
             if let Ok(formula) = Formula::parse(&term.formula) {
-                columns.push((term.column.clone(), formula));
+                columns.push((term.column, formula));
             }
         }
         columns
     }
 
-    fn warn_of_missing(&mut self, conf: &SlurmConf, files: &SiteFiles) {
+    fn warn_of_missing(&mut self, conf: &SlurmConf) {
         for (setting, command) in conf.priority.missing(&self.cluster) {
             self.warnings.push(
-                format!("{setting} is not 0, and what it weighs is not known and taken as 0: give what `{command}` prints in the site's folder").into(),
+                format!("{setting} is not 0, and what it weighs is taken as 0: add what `{command}` prints to the site's folder").into(),
             );
         }
-        if conf.priority.weight_fairshare > 0 && !files.has(Role::Tree) {
+        if conf.priority.weight_fairshare > 0 && !self.files.has(Role::Tree) {
             self.warnings.push(
-                "PriorityWeightFairshare is not 0, and what it weighs is not known: give what \
-                 `sshare -a -l -P` prints in the site's folder (`sshare.txt`)"
+                "PriorityWeightFairshare is not 0, and what it weighs is not known: add `sshare.txt` (`sshare -a -l -P`) to the site's folder"
                     .into(),
             );
         }
@@ -271,14 +256,13 @@ impl SlurmQueue {
     /// Warns of a time of the priorities that is not certain.
     fn warn_of_clock(&mut self, clock: &Clock, jobs: &[SlurmJob]) {
         if clock.ages_are_of_others {
-            let unfit = "the ages that `sprio` prints do not fit PriorityMaxAge, as those of other settings: when the \
-                         priorities are computed does not follow from them";
+            let unfit = "the ages in `sprio` do not fit PriorityMaxAge: when the priorities are computed does not follow from them";
             self.warnings.push(unfit.into());
         }
         let has_age = jobs.iter().any(|job| job.accrues_from.is_some());
         if clock.is_guessed && has_age && self.settings.weight_age > 0 {
             self.warnings.push(Message::asking(
-                "when the priorities are computed is not known, and the last submission is taken: ",
+                "when the priorities are computed is not known: at the last submission; ",
                 [Need::Moment],
             ));
         }
@@ -286,84 +270,46 @@ impl SlurmQueue {
 
     /// Warns of what the formula cannot say of single jobs.
     fn warn_of_jobs(&mut self, jobs: &[SlurmJob]) {
-        let (mut direct, mut of_several, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
-        for job in jobs {
-            if !job.is_pending() {
-                continue;
-            }
-            if is_direct(job, &self.sprio) {
-                direct.push(&job.id);
-            }
-            if job.partition.contains(',') {
-                of_several.push(&job.id);
-            }
-            if !job.is_held() && is_waiting(job) {
-                waiting.push(&job.id);
-            }
-        }
-        for (ids, one, several, what) in [
-            (
-                direct,
-                "has",
-                "have",
-                "a priority that was set directly, which no weight changes",
-            ),
-            (
-                of_several,
-                "names",
-                "name",
-                "several partitions, of which the first counts",
-            ),
-            (
-                waiting,
-                "waits",
-                "wait",
-                "for another job or for a time: Slurm starts none of them before, and they are ranked",
-            ),
-        ] {
-            let warning = match ids.as_slice() {
-                [] => continue,
-                [id] => format!("`{id}` {one} {what}"),
-                [first, ..] => {
-                    format!("{} jobs {several} {what} (first `{first}`)", ids.len())
-                }
-            };
-            self.of_jobs.push(warning.into());
-        }
-        self.warn_of_inputs_of_no_file(jobs);
-        if self.settings.increases_only {
-            self.of_jobs.push(
-                "under PriorityFlags=INCR_ONLY a priority does not fall, which is not followed here: `squeue` may print greater ones"
-                    .into(),
-            );
-        }
-    }
-
-    /// Warns of jobs whose partition, QOS or association is in no file, so that their factor is 0.
-    fn warn_of_inputs_of_no_file(&mut self, jobs: &[SlurmJob]) {
+        self.of_jobs.extend(concerning(
+            "a priority that was set directly, which no weight changes",
+            jobs,
+            |job| is_direct(job, &self.sprio),
+        ));
+        self.of_jobs.extend(concerning(
+            "several partitions, of which the first counts",
+            jobs,
+            |job| job.partition.contains(','),
+        ));
+        self.of_jobs.extend(concerning(
+            "a wait for another job or for a time, before which Slurm does not start the job",
+            jobs,
+            |job| !job.is_held() && is_waiting(job),
+        ));
         for (input, role) in [
             (NamedInput::Partition, Role::Partitions),
             (NamedInput::Qos, Role::Qos),
             (NamedInput::Association, Role::Associations),
         ] {
             let files = &self.files;
-            let file = files.get(&role).or(files.get(&Role::SlurmConf));
-            let file = file.map_or("", String::as_str);
-            let mut unknown = Vec::new();
-            for job in jobs {
-                if job.is_pending()
-                    && let Some(name) = self.settings.unknown_input(input, job, &self.cluster)
-                {
-                    unknown.push((&job.id, name));
-                }
-            }
-            if let Some((id, name)) = unknown.first() {
-                let jobs = count(unknown.len(), "job");
-                let their = if unknown.len() == 1 { "its" } else { "their" };
-                self.of_jobs.push(
-                    format!("the {input} of {jobs} is not in `{file}`, and {their} factor is taken as 0 (first `{id}`: `{name}`)").into(),
+            let file = files.first(role).or(files.first(Role::SlurmConf));
+            let file = file.map(FileSource::name).unwrap_or_default();
+            let (settings, cluster) = (&self.settings, &self.cluster);
+            let mut pending = jobs.iter().filter(|job| job.is_pending());
+            if let Some(name) = pending.find_map(|job| settings.unknown_input(input, job, cluster))
+            {
+                let what = format!(
+                    "the {input} is not in `{file}`, such as `{name}`, and its factor is taken as 0"
                 );
+                self.of_jobs.extend(concerning(&what, jobs, |job| {
+                    settings.unknown_input(input, job, cluster).is_some()
+                }));
             }
+        }
+        if self.settings.increases_only {
+            self.of_jobs.push(
+                "PriorityFlags=INCR_ONLY is not followed here: `squeue` may print greater priorities"
+                    .into(),
+            );
         }
     }
 
@@ -375,12 +321,25 @@ impl SlurmQueue {
         // the tasks that wait are one job, with the number of the array
         let (array, _) = task.split_once('_')?;
         let mut jobs = self.array_tasks.values();
-        if jobs.any(|job| job == array) {
-            Some(array)
-        } else {
-            None
+        jobs.any(|job| job == array).then_some(array)
+    }
+}
+
+/// A warning about those of the pending jobs that something concerns.
+fn concerning(
+    what: &str,
+    jobs: &[SlurmJob],
+    concerns: impl Fn(&SlurmJob) -> bool,
+) -> Option<Message> {
+    let mut concerned = Vec::new();
+    for job in jobs {
+        if job.is_pending() && concerns(job) {
+            concerned.push(&job.id);
         }
     }
+    let first = concerned.first()?;
+    let jobs = count(concerned.len(), "job");
+    Some(format!("{what}: {jobs} (first `{first}`)").into())
 }
 
 /// The document of the jobs, if it is one of Slurm.
@@ -410,17 +369,6 @@ fn read_sprio(files: &SiteFiles, warnings: &mut Vec<Message>) -> Result<Sprio, S
         warnings.extend(limit_each_kind(in_file(&name, problems)));
     }
     Ok(sprio)
-}
-
-/// The jobs that represent tasks of an array, by the names that `squeue` prints.
-fn array_tasks(jobs: &[SlurmJob]) -> HashMap<String, String> {
-    let mut tasks = HashMap::new();
-    for job in jobs {
-        if let Some(task) = &job.array_task {
-            tasks.insert(task.clone(), job.id.clone());
-        }
-    }
-    tasks
 }
 
 /// Whether a file has one of the names that Slurm's documents of jobs have.
@@ -493,7 +441,7 @@ impl Site {
     pub fn ended_job(&self, id: &str) -> Option<String> {
         let slurm = self.slurm.as_ref()?;
         let state = slurm.ended.get(id)?;
-        let file = slurm.files.get(&Role::Queue)?;
+        let file = slurm.files.first(Role::Queue)?.name();
         Some(format!(
             "job `{id}` is in `{file}` with the state {state} and does not wait"
         ))
@@ -551,21 +499,13 @@ fn read_cluster(
         let configured = cluster.job_factors();
         problems.extend(cluster.add_partitions(&name, &text));
         let printed = cluster.job_factors();
-        let mut differing = Vec::new();
         for (partition, factor) in &configured {
             if let Some(used) = printed.get(partition)
                 && used != factor
             {
-                differing.push(format!(
+                problems.push(format!(
                     "PriorityJobFactor is {factor} for `{partition}` in the settings and {used} in `{name}`, which counts"
                 ));
-            }
-        }
-        match differing.as_slice() {
-            [] => {}
-            [only] => warnings.push(only.clone().into()),
-            [first, others @ ..] => {
-                warnings.push(format!("{first}; {} more differ", others.len()).into());
             }
         }
     }
@@ -581,26 +521,9 @@ fn read_cluster(
     Ok(cluster)
 }
 
-/// A job as native JSON.
-#[derive(Serialize)]
-pub struct NativeJob<'a> {
-    id: &'a str,
-    entity: String,
-    queue: &'a str,
-    state: &'static str,
-    queued_at: Option<u64>,
-    eligible_time: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    walltime: Option<u64>,
-    queue_priority: i64,
-    ncpus: u32,
-    nodect: f64,
-    mem: String,
-    inputs: BTreeMap<String, f64>,
-}
-
 impl SlurmQueue {
-    fn native_job<'a>(&self, job: &'a SlurmJob, clock: &Clock) -> NativeJob<'a> {
+    /// A job as native JSON.
+    fn native_job(&self, job: &SlurmJob, clock: &Clock) -> Value {
         let now = clock.of(job);
         let inputs = self.cluster.priority_inputs(job, &self.settings, now);
         let mut inputs = BTreeMap::from_iter(inputs);
@@ -633,24 +556,24 @@ impl SlurmQueue {
         } else {
             "R"
         };
-        NativeJob {
-            id: &job.id,
-            entity: format!("{}/{}", job.account, job.user),
-            queue: job.first_partition(),
-            state,
+        let mut native = json!({
+            "id": job.id,
+            "entity": format!("{}/{}", job.account, job.user),
+            "queue": job.first_partition(),
+            "state": state,
             // of equal priorities, the smaller number is first
-            queued_at: number(job),
-            eligible_time: job.accrues_from.map_or(0, |from| (now - from).max(0)),
-            walltime: match job.time_limit {
-                TimeLimit::Minutes(minutes) => Some(u64::from(minutes) * 60),
-                _ => None,
-            },
-            queue_priority: job_factor as i64,
-            ncpus: job.cpus,
-            nodect: job.nodes(),
-            mem: format!("{}mb", job.memory().round()),
-            inputs,
+            "queued_at": number(job),
+            "eligible_time": job.accrues_from.map_or(0, |from| (now - from).max(0)),
+            "queue_priority": job_factor as i64,
+            "ncpus": job.cpus,
+            "nodect": job.nodes(),
+            "mem": format!("{}mb", job.memory().round()),
+            "inputs": inputs,
+        });
+        if let TimeLimit::Minutes(minutes) = job.time_limit {
+            native["walltime"] = (u64::from(minutes) * 60).into();
         }
+        native
     }
 
     /// A job that would be submitted now, as native JSON, by what its user asks for. What is no
@@ -658,11 +581,7 @@ impl SlurmQueue {
     ///
     /// # Errors
     /// There is no such partition or QOS, or a value is not an amount.
-    pub fn described(
-        &self,
-        described: &DescribedJob,
-        partition: &str,
-    ) -> Result<Map<String, Value>, SiteError> {
+    pub fn described(&self, described: &DescribedJob, partition: &str) -> Result<Value, SiteError> {
         require_known("partition", partition, &self.cluster.job_factors())?;
         let entity = &described.entity;
         let (account, user) = entity.split_once('/').unwrap_or(("", entity));
@@ -681,7 +600,10 @@ impl SlurmQueue {
         let mut tres = vec!["node=1".to_owned()];
         let mut others = Vec::new();
         for (name, value) in &described.inputs {
-            let wrong = SiteError::content(format!("`{name}` cannot be `{}`", clipped(value)));
+            let wrong = SiteError::content(format!(
+                "`{name}` is `{}`, expected a number, or an amount such as `4gb`",
+                clipped(value)
+            ));
             match name.as_str() {
                 "qos" => {
                     require_known("QOS", value, &self.cluster.qos_priorities())?;
@@ -691,14 +613,7 @@ impl SlurmQueue {
                 "nodect" => tres[0] = format!("node={value}"),
                 "ngpus" => tres.push(format!("gres/gpu={value}")),
                 "nice" => job.nice = value.parse().or(Err(wrong))?,
-                "mem" => {
-                    let expected = "a size with `b`, `kb`, `mb`, `gb` or `tb`, such as `4gb`";
-                    let Some(kilobytes) = kilobytes(value) else {
-                        let message = format!("`{}` is not {expected}", clipped(value));
-                        return Err(SiteError::content(message));
-                    };
-                    tres.push(format!("mem={kilobytes}K"));
-                }
+                "mem" => tres.push(format!("mem={}K", kilobytes(value).ok_or(wrong)?)),
                 "walltime" => {
                     let seconds = parse_duration(value)?;
                     let minutes = u32::try_from(seconds.div_ceil(60)).or(Err(wrong))?;
@@ -709,24 +624,16 @@ impl SlurmQueue {
                     let waited = i64::try_from(waited).or(Err(wrong))?;
                     job.accrues_from = Some(now.saturating_sub(waited));
                 }
-                _ => others.push((name.clone(), value)),
+                _ => others.push((name, value.parse::<f64>().or(Err(wrong))?)),
             }
         }
         tres.push(format!("cpu={}", job.cpus));
         job.tres = TresAmounts::parse(&tres.join(","));
         let mut native = self.native_job(&job, &Clock::known(now));
-        for (name, value) in others {
-            let Ok(number) = value.parse() else {
-                let value = clipped(value);
-                let message = format!("`{name}` is `{value}`, expected a number");
-                return Err(SiteError::content(message));
-            };
-            native.inputs.insert(name, number);
+        for (name, number) in others {
+            native["inputs"][name] = number.into();
         }
-        match serde_json::to_value(native)? {
-            Value::Object(job) => Ok(job),
-            _ => Ok(Map::new()),
-        }
+        Ok(native)
     }
 }
 
@@ -951,19 +858,13 @@ impl SlurmQueue {
             "FAIRSHARE" => 1.0 + f64::from(settings.weight_fairshare) * PART_OF_A_WHILE,
             _ => 0.0,
         };
-        let mut has_components = false;
-        for one in different {
-            if let Some(row) = self.sprio.row(table.id(one.row)) {
-                has_components |= row.component(table.queue(one.row), "AGE").is_some();
-            }
-        }
-        let is_of_time = if has_components {
+        let is_of_time = if components.is_empty() {
+            let most = of_a_while("AGE") + of_a_while("FAIRSHARE");
+            different.iter().all(|one| one.amount() <= most)
+        } else {
             components
                 .iter()
                 .all(|(column, found)| found.iter().all(|one| one.amount() <= of_a_while(column)))
-        } else {
-            let most = of_a_while("AGE") + of_a_while("FAIRSHARE");
-            different.iter().all(|one| one.amount() <= most)
         };
         if is_of_time {
             return "slurmctld computes the age and the fair share every PriorityCalcPeriod and at a change of the job, and \
@@ -978,7 +879,7 @@ impl SlurmQueue {
             let first = &found[0];
             let jobs = count(found.len(), "job");
             words.push(format!(
-                "{column} differs for {jobs} (`{}`: printed {}, computed {}), which comes from {}",
+                "{column} differs for {jobs} (`{}`: printed {}, computed {}), which follows from {}",
                 table.id(first.row),
                 first.printed,
                 first.computed,
@@ -1033,53 +934,23 @@ impl SlurmQueue {
         found
     }
 
-    /// The settings and the file from which a component comes.
+    /// The files from which a component comes.
     fn origin(&self, column: &str) -> String {
-        let (settings, role, what) = match column {
-            "AGE" => (
-                "PriorityWeightAge and PriorityMaxAge",
-                Role::Queue,
-                "the time from which the age counts",
-            ),
-            "ASSOC" => (
-                "PriorityWeightAssoc",
-                Role::Associations,
-                "the priorities of the associations",
-            ),
-            "FAIRSHARE" => (
-                "PriorityWeightFairshare",
-                Role::Tree,
-                "the shares and usage",
-            ),
-            "JOBSIZE" => (
-                "PriorityWeightJobSize and PriorityFavorSmall",
-                Role::SlurmNodes,
-                "the nodes",
-            ),
-            "PARTITION" => (
-                "PriorityWeightPartition",
-                Role::Partitions,
-                "PriorityJobFactor",
-            ),
-            "QOS" => ("PriorityWeightQOS", Role::Qos, "the priorities of the QOS"),
-            "TRES" => (
-                "PriorityWeightTRES",
-                Role::Partitions,
-                "the TRES of the partitions",
-            ),
-            _ => return format!("`nice` in {}", self.name(Role::Queue)),
+        let role = match column {
+            "ASSOC" => Role::Associations,
+            "FAIRSHARE" => Role::Tree,
+            "JOBSIZE" => Role::SlurmNodes,
+            "PARTITION" | "TRES" => Role::Partitions,
+            "QOS" => Role::Qos,
+            _ => Role::Queue,
         };
-        format!(
-            "{settings} in {} and {what} in {}",
-            self.name(Role::SlurmConf),
-            self.name(role)
-        )
+        format!("{} and {}", self.name(Role::SlurmConf), self.name(role))
     }
 
     /// The name of a file, or of the one that is missing.
     fn name(&self, role: Role) -> String {
-        match self.files.get(&role) {
-            Some(name) => format!("`{name}`"),
+        match self.files.first(role) {
+            Some(source) => format!("`{}`", source.name()),
             None => {
                 let usual = role.files().names().next().unwrap_or_default();
                 format!("`{usual}`, which is missing")

@@ -13,7 +13,7 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::nearest_double;
 use job_sort_formula::rank::{SIZES, WorkBudget};
-use job_sort_formula::schema::Schema;
+use job_sort_formula::schema::{FairshareInput, Schema};
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{ExchangeRate, exchange_rates};
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
@@ -229,8 +229,6 @@ const MOST: f64 = 4_294_967_295.0;
 const UNLIMITED_AGE: f64 = 365.0 * 86_400.0;
 /// The largest amount of a resource for which there must be room below the greatest priority.
 const LARGEST_AMOUNT: f64 = 1e6;
-/// A bound of the priority of a queue of PBS.
-const QUEUE_PRIORITY_BOUND: f64 = 1024.0;
 /// The relative error of sums that are equal but for rounding.
 const TOLERANCE: f64 = 1e-9;
 
@@ -243,12 +241,30 @@ const RESOURCES: [(&str, &str, f64); 4] = [
     ("ngpus", "gres/gpu", 1.0),
 ];
 
-/// The priorities of a job that a site of PBS may have as resources, with the weights and the flags
-/// with which Slurm takes them as they are.
-const PRIORITIES: [(&str, &str, &str); 2] = [
-    ("qos_priority", "PriorityWeightQOS", "NO_NORMAL_QOS"),
-    ("assoc_priority", "PriorityWeightAssoc", "NO_NORMAL_ASSOC"),
+/// The factors of Slurm's priority that PBS has, or that a site of PBS may have as resources, with
+/// their weights in Slurm, the flags with which Slurm takes them as they are, and bounds of them.
+const FACTORS: [(&str, &str, Option<&str>, f64); 4] = [
+    ("fairshare_factor", FAIRSHARE, None, 1.0),
+    (
+        QUEUE_PRIORITY,
+        "PriorityWeightPartition",
+        Some("NO_NORMAL_PART"),
+        1024.0,
+    ),
+    (
+        "qos_priority",
+        "PriorityWeightQOS",
+        Some("NO_NORMAL_QOS"),
+        LARGEST_AMOUNT,
+    ),
+    (
+        "assoc_priority",
+        "PriorityWeightAssoc",
+        Some("NO_NORMAL_ASSOC"),
+        LARGEST_AMOUNT,
+    ),
 ];
+const QUEUE_PRIORITY: &str = "queue_priority";
 /// The weight of fair share.
 pub const FAIRSHARE: &str = "PriorityWeightFairshare";
 
@@ -260,10 +276,8 @@ type Point = Vec<f64>;
 struct Weights {
     /// The gain by a second of waiting, and the age in seconds at which it ends.
     age: Option<(f64, f64)>,
-    fairshare: f64,
-    queue_priority: f64,
-    /// In the order of [`PRIORITIES`].
-    priorities: [f64; PRIORITIES.len()],
+    /// In the order of [`FACTORS`].
+    factors: [f64; FACTORS.len()],
     /// In the order of [`RESOURCES`], for one unit of PBS.
     resources: [f64; RESOURCES.len()],
 }
@@ -279,7 +293,11 @@ struct Probe<'p> {
 fn to_slurm(program: &Program, queues: &[(&str, i64)]) -> Translation {
     let mut weights = Weights::default();
     let mut translation = Translation::default();
-    let base: Point = program.inputs().iter().map(|name| typical(name)).collect();
+    let base: Point = program
+        .inputs()
+        .iter()
+        .map(|name| amounts(name).0)
+        .collect();
     for summand in program.summands() {
         let probe = Probe {
             program,
@@ -308,31 +326,23 @@ fn to_slurm(program: &Program, queues: &[(&str, i64)]) -> Translation {
     translation
 }
 
-/// An amount of an input as jobs have it.
-fn typical(name: &str) -> f64 {
+/// An amount of an input as jobs have it, and amounts at which it is tried.
+fn amounts(name: &str) -> (f64, &'static [f64]) {
+    const COUNTS: &[f64] = &[0.0, 1.0, 7.0, 200.0, 5000.0];
     match name {
-        "eligible_time" => 600.0,
+        "eligible_time" => (600.0, &[0.0, 60.0, 3600.0, 90_000.0, 1e6]),
+        "walltime" => (7200.0, &[60.0, 1800.0, 86_400.0, 604_800.0, 1e6]),
+        "mem" => (1_048_576.0, &[1024.0, 4e6, 1e8, 1e9, 5e9]),
+        "ncpus" => (24.0, COUNTS),
         // few jobs have another
-        "job_priority" => 0.0,
-        "walltime" => 7200.0,
-        "mem" => 1_048_576.0,
-        "ncpus" => 24.0,
-        "fairshare_factor" | "fairshare_tree_usage" | "fairshare_perc" | "fair_share_perc" => 0.4,
-        _ => 3.0,
+        "job_priority" => (0.0, COUNTS),
+        _ if FairshareInput::from_name(name).is_some() => (0.4, &[0.05, 0.2, 0.5, 0.7, 1.0]),
+        _ => (3.0, COUNTS),
     }
 }
 
-/// Amounts at which an input is tried.
 fn tried(name: &str) -> &'static [f64] {
-    match name {
-        "eligible_time" => &[0.0, 60.0, 3600.0, 90_000.0, 1e6],
-        "fairshare_factor" | "fairshare_tree_usage" | "fairshare_perc" | "fair_share_perc" => {
-            &[0.05, 0.2, 0.5, 0.7, 1.0]
-        }
-        "walltime" => &[60.0, 1800.0, 86_400.0, 604_800.0, 1e6],
-        "mem" => &[1024.0, 4e6, 1e8, 1e9, 5e9],
-        _ => &[0.0, 1.0, 7.0, 200.0, 5000.0],
-    }
+    amounts(name).1
 }
 
 impl Probe<'_> {
@@ -353,22 +363,6 @@ impl Probe<'_> {
         &self.program.inputs()[slot]
     }
 
-    fn slot(&self, name: &str) -> Option<usize> {
-        let mut inputs = self.program.inputs().iter();
-        inputs.position(|input| **input == *name)
-    }
-
-    fn share_slot(&self) -> Option<usize> {
-        self.slot("fairshare_perc").or(self.slot("fair_share_perc"))
-    }
-
-    /// The inputs of the fair share of a tree, of which the summand may be a function.
-    fn fairshare_slots(&self) -> Vec<usize> {
-        let mut slots = Vec::from_iter(self.slot("fairshare_tree_usage"));
-        slots.extend(self.share_slot());
-        slots
-    }
-
     /// The inputs whose functions the summand is the sum of; empty for a constant.
     fn split(&self) -> Result<Vec<usize>, String> {
         const NO_VALUE: &str = "it has no value for some jobs";
@@ -385,7 +379,7 @@ impl Probe<'_> {
                 }
             }
         }
-        if self.fairshare_of_tree(&inputs).is_some() {
+        if inputs.len() == 2 && self.fairshare_of_tree().is_some() {
             return Ok(inputs[..1].to_vec());
         }
         for round in 0..5 {
@@ -412,12 +406,11 @@ impl Probe<'_> {
     }
 
     /// The factor before `2 ** -(fairshare_tree_usage / fairshare_perc)`, if the summand is that.
-    fn fairshare_of_tree(&self, inputs: &[usize]) -> Option<f64> {
-        let usage = self.slot("fairshare_tree_usage")?;
-        let share = self.share_slot()?;
-        if inputs.len() != 2 || !inputs.contains(&usage) || !inputs.contains(&share) {
-            return None;
-        }
+    fn fairshare_of_tree(&self) -> Option<f64> {
+        let usage = self.program.slot("fairshare_tree_usage")?;
+        let program = self.program;
+        let share = program.slot("fairshare_perc");
+        let share = share.or(program.slot("fair_share_perc"))?;
         let factor = self.at(usage, 0.0)?;
         let shares = tried("fairshare_perc").iter();
         for (amount, used) in shares.zip([0.3, 0.9, 0.1, 0.6, 0.2]) {
@@ -475,15 +468,10 @@ fn is_close(one: f64, other: f64, scale: f64) -> bool {
 impl Weights {
     /// Adds the function of one input: what it becomes, and what differs.
     fn add(&mut self, probe: &Probe<'_>, slot: usize) -> Result<(String, String), String> {
-        let name = probe.name(slot);
-        let becomes = |becomes: &str| Ok((becomes.to_owned(), String::new()));
-        let classic =
-            "classic fair share is 2^(-usage/shares), as PBS's, of the usage that Slurm bills";
-        if let Some(factor) = probe.fairshare_of_tree(&probe.fairshare_slots()) {
-            self.fairshare += positive(factor, "the factor of fair share")?;
-            return Ok((FAIRSHARE.to_owned(), classic.to_owned()));
-        }
-        let slope = probe.slope(slot);
+        let (name, slope) = match probe.fairshare_of_tree() {
+            Some(factor) => ("fairshare_factor", Some(factor)),
+            None => (probe.name(slot), probe.slope(slot)),
+        };
         if name == "eligible_time" {
             let (slope, end, note) = if let Some(slope) = slope {
                 (slope, UNLIMITED_AGE, "the gain ends after a year")
@@ -506,28 +494,28 @@ impl Weights {
             let becomes = "PriorityWeightAge and PriorityMaxAge";
             return Ok((becomes.to_owned(), note.to_owned()));
         }
-        if name == "fairshare_factor" {
-            self.fairshare += positive(multiple(slope, name)?, "the factor of fair share")?;
-            return Ok((FAIRSHARE.to_owned(), classic.to_owned()));
+        if let Some(place) = FACTORS.iter().position(|(input, ..)| *input == name) {
+            let (weight, becomes, note) = match name {
+                "fairshare_factor" => (
+                    "the factor of fair share",
+                    FAIRSHARE,
+                    "classic fair share is 2^(-usage/shares), as PBS's, of the usage that Slurm bills",
+                ),
+                QUEUE_PRIORITY => (
+                    "the factor of `queue_priority`",
+                    "PriorityWeightPartition, with the queues' priorities as PriorityJobFactor",
+                    "",
+                ),
+                _ => ("the factor of a priority", FACTORS[place].1, ""),
+            };
+            self.factors[place] += positive(multiple(slope, name)?, weight)?;
+            return Ok((becomes.to_owned(), note.to_owned()));
         }
-        if name == "queue_priority" {
-            self.queue_priority +=
-                positive(multiple(slope, name)?, "the factor of `queue_priority`")?;
-            return becomes(
-                "PriorityWeightPartition, with the queues' priorities as PriorityJobFactor",
-            );
-        }
-        if let Some(place) = PRIORITIES.iter().position(|(known, ..)| *known == name) {
-            let weight = positive(multiple(slope, name)?, "the factor of a priority")?;
-            self.priorities[place] += weight;
-            return becomes(PRIORITIES[place].1);
-        }
-        if let Some(place) = RESOURCES
-            .iter()
-            .position(|(resource, ..)| *resource == name)
-        {
+        let mut resources = RESOURCES.iter();
+        if let Some(place) = resources.position(|(resource, ..)| *resource == name) {
             self.resources[place] += multiple(slope, name)?;
-            return becomes(&format!("PriorityWeightTRES, {}", RESOURCES[place].1));
+            let becomes = format!("PriorityWeightTRES, {}", RESOURCES[place].1);
+            return Ok((becomes, String::new()));
         }
         Err(match name {
             "job_priority" => "Slurm has `nice`, which a user can only raise".to_owned(),
@@ -548,6 +536,7 @@ impl Weights {
         let mut flags = vec!["NO_FAIR_TREE"];
         let mut sum = Vec::new();
         let mut lines = Vec::new();
+        let mut has_queues = false;
         if let Some((slope, end)) = self.age {
             let end = end.round();
             let weight = whole(slope * end);
@@ -555,23 +544,17 @@ impl Weights {
             lines.push(format!("PriorityWeightAge={weight}"));
             sum.push(format!("{weight}*min(1, eligible_time/{end})"));
         }
-        if self.fairshare > 0.0 {
-            let weight = whole(self.fairshare);
-            lines.push(format!("PriorityWeightFairshare={weight}"));
-            sum.push(format!("{weight}*fairshare_factor"));
-        }
-        if self.queue_priority > 0.0 {
-            let weight = whole(self.queue_priority);
-            flags.push("NO_NORMAL_PART");
-            lines.push(format!("PriorityWeightPartition={weight}"));
-            sum.push(format!("{weight}*(queue_priority + {})", -lowest));
-        }
-        for ((name, setting, flag), weight) in PRIORITIES.into_iter().zip(self.priorities) {
+        for ((name, setting, flag, _), weight) in FACTORS.into_iter().zip(self.factors) {
             if weight > 0.0 {
                 let weight = whole(weight);
-                flags.push(flag);
+                flags.extend(flag);
                 lines.push(format!("{setting}={weight}"));
-                sum.push(format!("{weight}*{name}"));
+                sum.push(if name == QUEUE_PRIORITY {
+                    has_queues = true;
+                    format!("{weight}*({name} + {})", -lowest)
+                } else {
+                    format!("{weight}*{name}")
+                });
             }
         }
         let mut resources = Vec::new();
@@ -590,7 +573,7 @@ impl Weights {
             format!("PriorityFlags={}", flags.join(",")),
         ];
         translation.settings.extend(lines);
-        if self.queue_priority > 0.0 {
+        if has_queues {
             for (queue, priority) in queues {
                 let factor = priority - lowest;
                 let line = format!("PartitionName={queue} PriorityJobFactor={factor}");
@@ -612,12 +595,10 @@ impl Weights {
         for weight in self.resources {
             resource_term = resource_term.max(weight.abs() * LARGEST_AMOUNT);
         }
-        let priority_terms = self.priorities.iter().sum::<f64>() * LARGEST_AMOUNT;
-        let most = age_term
-            + self.fairshare
-            + priority_terms
-            + self.queue_priority * QUEUE_PRIORITY_BOUND
-            + resource_term;
+        let mut most = age_term + resource_term;
+        for ((.., bound), weight) in FACTORS.into_iter().zip(self.factors) {
+            most += weight * bound;
+        }
         if most > 0.0 {
             10_f64.powf((MOST / most).log10().floor())
         } else {

@@ -13,7 +13,7 @@ use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::order::Criterion;
 use jsf_site::{
     ExplainOptions, Explanation, Explanations, FileSource, Neighbour, RankRequest, RankedQueue,
-    Role, Rounding, Site, SiteFiles, SiteOptions,
+    Role, Site, SiteFiles, SiteOptions,
 };
 use jsf_testing::golden;
 use jsf_testing::recorded::{Record, RecordedJob};
@@ -220,7 +220,7 @@ fn check_neighbour(
         Some(Ok(value)) => Some(nearest_double(value).unwrap()),
         _ => None,
     };
-    if neighbour.rounding == Some(Rounding::EqualAsFloat32) {
+    if neighbour.rounding == Some("equal only after rounding to float32") {
         assert!(is_tie(job.row) == is_tie(other.row) && exact(job) != exact(other));
     } else if let (Some(own), Some(others)) = (exact(job), exact(other))
         && !matches!(

@@ -16,8 +16,7 @@ use job_sort_formula::schema::InputType;
 use jsf_openpbs::amounts::{NumberMode, Time, seconds_of_ctime, seconds_of_date};
 use jsf_openpbs::files::server::{MAX_RESOURCE_NAME, is_resource_name};
 use jsf_site::{
-    FileSource, FormulaText, PolicyName, Role, Site, SiteError, SiteFiles, SiteOptions,
-    StartingUsage, is_stdin,
+    FileSource, PolicyName, Role, Site, SiteError, SiteFiles, SiteOptions, StartingUsage, is_stdin,
 };
 
 use crate::cli::messages::print_message;
@@ -402,7 +401,9 @@ impl SiteArgs {
     /// Opens the site of a command that needs one policy, and may take a formula from a file.
     pub fn open(&self, formula: Option<&Path>, threshold: Option<f64>) -> Result<Site, CliError> {
         require_one_reader(&[], self, &[("the formula", formula)])?;
-        let formula = formula.map(FormulaText::source).transpose()?;
+        let formula = formula
+            .map(|path| FileSource::from(path).kept())
+            .transpose()?;
         if self.policy == Some(PolicyArg::All) {
             return Err(CliError::usage(
                 "a ranking needs one policy, not `all` of them",

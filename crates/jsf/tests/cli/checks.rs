@@ -409,7 +409,7 @@ fn a_declaration_that_a_document_or_openpbs_contradicts_has_a_warning() {
     let message = warned(&["--resource", "ncpus=string"]);
     assert!(
         message.contains(
-            "`ncpus` was declared as string, but OpenPBS defines it as long; long is used"
+            "`ncpus` was declared as string, but OpenPBS or a file of the site has it as long, which is used"
         ),
         "{message}"
     );
@@ -419,7 +419,7 @@ fn a_declaration_that_a_document_or_openpbs_contradicts_has_a_warning() {
     let file = file.to_str().expect("UTF-8");
     let message = warned(&["--resource", "score=string", "--resources", file]);
     assert!(
-        message.contains("a document of the site declares it as float"),
+        message.contains("a file of the site has it as float"),
         "{message}"
     );
     assert_eq!(
@@ -523,7 +523,8 @@ fn a_slurm_conf_without_flags_says_nothing_of_the_policy() {
         "--slurm-conf",
         conf.to_str().expect("UTF-8"),
     ]);
-    let expected = "`slurm.conf` has no `PriorityFlags`, whose default is fair-tree, which is used";
+    let expected =
+        "not printed under fair-tree, which `slurm.conf` says or has by default, and which is used";
     assert!(stderr(&output).contains(expected), "{}", stderr(&output));
 }
 
@@ -541,8 +542,7 @@ fn a_type_that_only_the_amounts_show_is_not_taken_for_granted() {
         );
         (
             output.status.code(),
-            stderr(&output)
-                .contains("`r_str` is declared by no document: it is taken for a number"),
+            stderr(&output).contains("no document declares `r_str`, whose amounts are numbers"),
         )
     };
     assert_eq!(warned("5", &[]), (Some(0), true));
@@ -975,8 +975,8 @@ fn an_eligible_time_that_jobs_lack_is_counted() {
             "3.vm":{{"euser":"u","job_state":"H","Resource_List":{{"ncpus":2}}}}}}}}"#
         )
     };
-    let none = "no job that waits has `eligible_time`, so it is 0 for each of them";
-    let some = "1 of 2 jobs that wait have no `eligible_time`: it is 0 for them";
+    let none = "2 of 2 jobs that wait have no `eligible_time`, so it is 0 for them";
+    let some = "1 of 2 jobs that wait have no `eligible_time`, so it is 0 for them";
     for command in ["check", "rank"] {
         for (document, expected) in [
             (jobs(""), none),

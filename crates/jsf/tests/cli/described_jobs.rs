@@ -163,7 +163,7 @@ fn what_the_server_refuses_or_nobody_knows_is_refused() {
         ),
         ("walltime=49h", "a job of `workq` has at most 48:00:00"),
         ("ncpus=0", "a job of `workq` has at least 1"),
-        ("queue=routeq", "`routeq` is a routing queue"),
+        ("queue=routeq", "the job is in a routing queue"),
         ("queue=closed", "the queue `closed` accepts no jobs"),
         (
             "queue=gpuu",

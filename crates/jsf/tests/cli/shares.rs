@@ -392,11 +392,11 @@ fn options_accept_associations_of_partitions() {
     for (name, expected) in [
         (
             "ann",
-            "the tree has `ann` for single partitions only, write one of `phys/ann:gpu`, `phys/ann:cpu`",
+            "the tree has several `ann`, write one of `phys/ann:gpu`, `phys/ann:cpu`",
         ),
         (
             "phys/ann",
-            "the tree has `phys/ann` for single partitions only, write one of `phys/ann:gpu`",
+            "the tree has several `phys/ann`, write one of `phys/ann:gpu`",
         ),
         ("chem/ann", "the tree has no `chem/ann`"),
         (
@@ -442,7 +442,7 @@ fn jobs_with_an_ambiguous_association_are_reported() {
     ]);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        stderr.contains("the jobs of `ann` get 0: the tree has `ann` for single partitions only, write one of `phys/ann:gpu`, `phys/ann:cpu`"),
+        stderr.contains("the jobs of `ann` get 0: the tree has several `ann`, write one of `phys/ann:gpu`, `phys/ann:cpu`"),
         "{stderr}"
     );
     assert!(
@@ -529,8 +529,7 @@ fn a_charge_is_shown_before_and_after() {
         &["--charge", "group1=500", "--policy", "all"],
     ]
     .concat());
-    let warning =
-        "`group1` is a group: the charge is added to its own usage, and those in it keep theirs";
+    let warning = "`group1` is no user or entity, and those in it keep their usage";
     assert_eq!(
         stderr(&of_group).matches(warning).count(),
         1,

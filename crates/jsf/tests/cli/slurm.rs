@@ -84,7 +84,7 @@ fn the_policy_comes_from_the_files() {
     assert!(head.starts_with(source), "{head}");
     let output = jsf(&["shares", "--tree", &fair_tree, "--slurm-conf", &scontrol]);
     assert!(
-        stderr(&output).contains("printed under fair-tree, but `slurm.conf` says classic"),
+        stderr(&output).contains("not printed under classic, which `slurm.conf` says"),
         "{}",
         stderr(&output)
     );
@@ -361,7 +361,7 @@ fn usage_without_decimals_is_no_difference() {
         "{other}"
     );
     assert!(
-        other.contains("usage is printed without decimals, and other settings"),
+        other.contains("other settings of Slurm, such as"),
         "{other}"
     );
 }

@@ -184,13 +184,13 @@ fn a_value_that_cannot_be_read_is_named() {
             "squeue_o.txt",
             "|phys|ann|gpu|normal|",
             "|phys|ann|nosuch|normal|",
-            "the partition of 1 job is not in `",
+            "the partition is not in `",
         ),
         (
             "squeue_o.txt",
             "|phys|ann|gpu|normal|",
             "|phys|ann|gpu|nosuch|",
-            "the QOS of 1 job is not in `",
+            "the QOS is not in `",
         ),
     ] {
         let cluster = Cluster::with_jobs("squeue_o.txt");
@@ -316,7 +316,7 @@ fn the_component_that_differs_is_named() {
             "qos.txt",
             "urgent|10|",
             "urgent|100|",
-            "QOS differs for 2 jobs (`6`: printed 22, computed 217), which comes from PriorityWeightQOS in ",
+            "QOS differs for 2 jobs (`6`: printed 22, computed 217), which follows from ",
         ),
         (
             "partitions.txt",

@@ -76,11 +76,11 @@ fn the_jobs_of_the_default_scheduler_are_ranked_by_its_formula() {
                 "{name} {option}"
             );
             assert_eq!(excluded, [json!("partition")], "{name} {option}");
-            let other = "the formula `ncpus * 3` is that of the scheduler `gpu`, which orders the jobs of queues with the \
-                         partition `p1`; it is not used here";
+            let other =
+                "the formula `ncpus * 3` is that of the scheduler `gpu`; it is not used here";
             assert!(messages.contains(other), "{messages}");
             assert!(
-                messages.contains("1 job belongs to another scheduler"),
+                messages.contains("1 job is not ranked because of the queue (first `gpuq`): the job belongs to another"),
                 "{messages}"
             );
         }
@@ -166,7 +166,8 @@ fn the_formula_of_the_server_comes_before_another_one_of_the_default_scheduler()
             ("ncpus", 3),
             "without the queues no partition is known"
         );
-        let both = "has the formula `ncpus` of the server and `ncpus * 2` of the default scheduler";
+        let both =
+            "has the formula `ncpus` of the server, which is used, and `ncpus * 2` of the default";
         assert!(
             messages.contains(both) && messages.contains("15226"),
             "{messages}"
@@ -238,7 +239,8 @@ fn jobs_in_routing_queues_are_not_considered() {
             "{queues}"
         );
         assert!(
-            messages.contains("2 jobs are in routing queues (first `routeq`)"),
+            messages
+                .contains("because of the queue (first `routeq`): the job is in a routing queue"),
             "{messages}"
         );
         assert_eq!(command(&["rank", "1"])["summary"]["considered"], json!(1));
@@ -316,7 +318,7 @@ fn the_jobs_of_a_partition_are_ranked_by_the_rules_of_its_scheduler() {
             [json!("partition"), json!("threshold"), json!("partition")]
         );
         assert!(
-            messages.contains("2 jobs belong to another scheduler"),
+            messages.contains("2 jobs are not ranked because of the queue"),
             "{messages}"
         );
         let other_formula = ["--site", &site, "--partition", "p1", "ncpus * 99"];

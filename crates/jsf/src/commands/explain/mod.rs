@@ -245,7 +245,7 @@ impl<'a> ExplainAnswer<'a> {
         if one.decided_by != Some(Criterion::Value) {
             notes.push(&one.reason);
         }
-        notes.extend(one.rounding.map(|rounding| rounding.as_str()));
+        notes.extend(one.rounding);
         notes.join("; ")
     }
 
@@ -587,11 +587,11 @@ impl<'a> ExplainedJob<'a, '_> {
     }
 
     fn shares(self) -> Option<Section<'a>> {
-        let explanations = self.answer.explanations;
-        let view = path_view(explanations.shares.as_ref(), self.job)?;
+        let shares = self.answer.explanations.shares.as_ref();
+        let view = path_view(shares, self.job)?;
         let heading = format!(
             "shares{}, from the root to the entity (usage in {})",
-            self.of, explanations.usage_unit
+            self.of, shares?.usage_unit
         );
         let mut section = Section::new(heading);
         if view.is_pbs() {
@@ -746,7 +746,7 @@ fn path_view<'a>(shares: Option<&'a PolicyShares>, job: &'a Explanation) -> Opti
 fn reached(RankReached { rank, wait, .. }: RankReached) -> impl Serialize {
     let to = match wait {
         Wait::Until(at) => Some(object! { rank, #[serde(flatten)] at }),
-        Wait::Never | Wait::Unknown => None,
+        Wait::Never { .. } | Wait::Unknown => None,
     };
     object! { to, to_is_known: wait != Wait::Unknown }
 }
@@ -779,11 +779,11 @@ fn waiting_sentence(job: &Explanation, reached: RankReached) -> String {
     let reads_wait = inputs.any(|input| matches!(&*input.name, "eligible_time" | "age_factor"));
     match reached.wait {
         Wait::Unknown => format!("when it reaches rank {rank} takes too long to find out"),
-        Wait::Never if reads_wait && !reached.gain_alike => format!(
+        Wait::Never { gain_alike: false } if reads_wait => format!(
             "it does not reach rank {rank} by waiting, at least not within {}, if all others wait as long",
             waiting_time(reached.within)
         ),
-        Wait::Never => {
+        Wait::Never { .. } => {
             let because = if reads_wait {
                 "all jobs gain alike"
             } else {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use job_sort_formula::rank::OldNew;
 use jsf_simulate::{Difference, Shake, Validation, Workload};
-use jsf_site::{FormulaText, Role, SimulatedQueue, Site, SiteError};
+use jsf_site::{FileSource, Role, SimulatedQueue, Site, SiteError};
 
 use crate::answer::Format;
 use crate::cli::args::FormulaArgs;
@@ -125,7 +125,9 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
     )?;
     let formula = arguments.formula.file();
     // as a file of the site it is read once, though it may be standard input
-    let formula = formula.map(FormulaText::source).transpose()?;
+    let formula = formula
+        .map(|path| FileSource::from(path).kept())
+        .transpose()?;
     let mut files = arguments.site.simulated_files()?;
     if let Some(formula) = formula {
         files = files.with(Role::Formula, formula);
