@@ -550,7 +550,9 @@ impl<'t> Table<'t> {
                 cluster = Some(other);
                 return None;
             }
-            if line == self.header || spans(line).is_some() || !is_content(line) {
+            let is_header =
+                cluster != self.cluster && (line == self.header || spans(line).is_some());
+            if is_header || !is_content(line) {
                 return None;
             }
             Some(self.row(Place::Line(at + 1), cluster, line))
