@@ -720,9 +720,7 @@ impl<'a> Comparison<'a> {
 
     /// The change of `eligible_time` of a cycle, and how many of some lines it gives.
     fn shift(&mut self, time: Option<i64>, different: &[Digits<'_>]) -> Option<(usize, i64)> {
-        if self.queue.program.slot(ELIGIBLE_TIME).is_none() {
-            return None;
-        }
+        self.queue.program.slot(ELIGIBLE_TIME)?;
         let mut counted = different[..different.len().min(SAMPLE)].to_vec();
         let mut found = None;
         if let (Some(time), Some(same)) = (time, self.same_moment) {
