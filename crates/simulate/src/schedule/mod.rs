@@ -24,6 +24,7 @@ use waiting_jobs::WaitingJobs;
 
 use crate::workload::{Workload, WorkloadJob};
 
+mod ordered_jobs;
 mod waiting_jobs;
 
 pub use waiting_jobs::{ErrorKind, EvaluationErrors};
@@ -244,7 +245,7 @@ pub fn simulate(
         limits,
         ends: BTreeSet::new(),
         running: Vec::new(),
-        waiting: WaitingJobs::new(program, workload, rules, has_accrual),
+        waiting: WaitingJobs::new(program, workload, rules, has_accrual, &too_large)?,
         fairshare,
         started: 0,
         schedule: Schedule {

@@ -7,6 +7,7 @@ use std::fmt;
 
 use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::program::Program;
+use job_sort_formula::python::ErrorKind as PythonError;
 use job_sort_formula::rank::{
     ColumnError, ColumnScratch, Consequence, InputColumn, OnError, ScoreError, double_key,
 };
@@ -15,6 +16,7 @@ use jsf_openpbs::cycle::{Candidates, Cycle, CycleEvent, JobOrder, QueuePlace, So
 use jsf_openpbs::share_tree::SharePaths;
 use jsf_slurm::priority::age_factor;
 
+use crate::schedule::ordered_jobs::OrderedJobs;
 use crate::schedule::{Fairshare, OrderRules, SimulationRules, UsageMeasure, at};
 use crate::workload::{Amount, Workload, WorkloadJob};
 
@@ -33,6 +35,8 @@ pub struct WaitingJobs<'p> {
     evaluated: usize,
     /// The row of each job of the workload.
     row_of_job: Vec<u32>,
+    /// Where nothing changes the order of the jobs while they wait.
+    ordered: Option<OrderedJobs>,
     scratch: ColumnScratch,
     failed: Vec<(usize, ScoreError)>,
 }
@@ -50,8 +54,53 @@ struct Row {
 }
 
 impl<'p> WaitingJobs<'p> {
-    /// No job waits yet.
+    /// No job waits yet. `too_large` never will.
+    ///
+    /// # Errors
+    /// The formula needs an input that cannot be given to it.
     pub fn new(
+        program: &'p Program,
+        workload: &'p Workload,
+        rules: &'p SimulationRules,
+        has_accrual: bool,
+        too_large: &[usize],
+    ) -> Result<Self, ColumnError> {
+        let mut waiting = Self::empty(program, workload, rules, has_accrual);
+        let is_reordered = waiting.is_dynamic()
+            || has_accrual
+            || rules.order.takes_turns
+            || rules.order.by_fair_share
+            || rules.cycle.levels.is_preemptive
+            || rules.non_prime.is_some();
+        if !is_reordered {
+            let all = Self::empty(program, workload, rules, has_accrual);
+            waiting.ordered = all.into_order(too_large)?;
+        }
+        Ok(waiting)
+    }
+
+    /// The order of all jobs of the workload; `None` if their values together take too long: those
+    /// of the jobs of a cycle may not.
+    fn into_order(mut self, too_large: &[usize]) -> Result<Option<OrderedJobs>, ColumnError> {
+        let count = self.workload.jobs().len();
+        for job in 0..count {
+            if too_large.binary_search(&job).is_err() {
+                self.push(job as u32);
+            }
+        }
+        self.evaluate(0, None, &mut EvaluationErrors::default())?;
+        let mut errors = self.failed.iter();
+        if errors.any(|(_, error)| error.kind() == PythonError::Limit) {
+            return Ok(None);
+        }
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.retain(|row| self.is_considered(row));
+        rows.sort_unstable_by_key(|row| row.key);
+        let jobs = rows.into_iter().map(|row| row.job).collect();
+        Ok(Some(OrderedJobs::new(jobs, count)))
+    }
+
+    fn empty(
         program: &'p Program,
         workload: &'p Workload,
         rules: &'p SimulationRules,
@@ -70,6 +119,7 @@ impl<'p> WaitingJobs<'p> {
             rows: Vec::new(),
             evaluated: 0,
             row_of_job: vec![NO_ROW; workload.jobs().len()],
+            ordered: None,
             scratch: ColumnScratch::new(),
             failed: Vec::new(),
         }
@@ -82,6 +132,9 @@ impl<'p> WaitingJobs<'p> {
             return;
         }
         self.row_of_job[job as usize] = self.rows.len() as u32;
+        if let Some(ordered) = &mut self.ordered {
+            ordered.insert(job, of.processors.into(), of.walltime);
+        }
         self.rows.push(Row {
             job,
             processors: of.processors.into(),
@@ -101,6 +154,9 @@ impl<'p> WaitingJobs<'p> {
     pub fn remove(&mut self, job: u32) {
         let Some(row) = self.row(job) else { return };
         self.row_of_job[job as usize] = NO_ROW;
+        if let Some(ordered) = &mut self.ordered {
+            ordered.remove(job);
+        }
         self.rows.swap_remove(row);
         self.evaluated -= 1;
         if let Some(moved) = self.rows.get(row) {
@@ -144,10 +200,13 @@ impl<'p> WaitingJobs<'p> {
         if takes_turns || by_fair_share || has_levels || self.has_accrual {
             return cycle.run(&mut self.sorted_candidates(fairshare));
         }
-        cycle.run(&mut FittingCandidates {
-            waiting: self,
-            last: None,
-        })
+        match &self.ordered {
+            Some(jobs) => cycle.run(&mut OrderedCandidates { jobs, place: 0 }),
+            None => cycle.run(&mut FittingCandidates {
+                waiting: self,
+                last: None,
+            }),
+        }
     }
 
     /// All jobs that are considered, as queues that take turns and fair share order them again after
@@ -238,6 +297,20 @@ impl Candidates for FittingCandidates<'_> {
         let first = self.waiting.first_after(self.last, cycle.wanted())?;
         self.last = Some(first.key);
         Some(first.job)
+    }
+}
+
+/// The jobs that fit, in an order that never changes, from a place on.
+struct OrderedCandidates<'c> {
+    jobs: &'c OrderedJobs,
+    place: usize,
+}
+
+impl Candidates for OrderedCandidates<'_> {
+    fn next(&mut self, cycle: &Cycle<'_>) -> Option<u32> {
+        let (place, job) = self.jobs.first(self.place, cycle.wanted())?;
+        self.place = place + 1;
+        Some(job)
     }
 }
 
@@ -413,10 +486,7 @@ impl WaitingJobs<'_> {
         fairshare: Option<&mut Fairshare>,
         errors: &mut EvaluationErrors,
     ) -> Result<(), ColumnError> {
-        let mut inputs = self.inputs.iter();
-        let is_dynamic =
-            inputs.any(|input| matches!(input, Input::Wait | Input::Age(_) | Input::Fairshare(_)));
-        let first = if is_dynamic { 0 } else { self.evaluated };
+        let first = if self.is_dynamic() { 0 } else { self.evaluated };
         let fairshare = fairshare.map(|fairshare| self.assessed(fairshare));
         let mut inputs = Vec::with_capacity(self.inputs.len());
         for &input in &self.inputs {
@@ -478,6 +548,12 @@ impl WaitingJobs<'_> {
         self.evaluated = self.rows.len();
         self.set_keys(first);
         Ok(())
+    }
+
+    /// Whether the values of jobs change while they wait.
+    fn is_dynamic(&self) -> bool {
+        let mut inputs = self.inputs.iter();
+        inputs.any(|input| matches!(input, Input::Wait | Input::Age(_) | Input::Fairshare(_)))
     }
 
     /// The tree with the numbers of now, if the formula reads them.
