@@ -35,7 +35,7 @@ mod translation;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -86,6 +86,7 @@ use policy::{PolicySelection, compare_with_printed, follow_first_cycle};
 use settings::{Documents, ServerPython, defaults_assumed, read_sched_config};
 use share_tree::SiteTree;
 use site_files::FileWarnings;
+use site_jobs::KeptJobs;
 use slurm::{SlurmQueue, different_clusters};
 
 /// The rules that apply to a site. The default is what the OpenPBS daemon does.
@@ -150,6 +151,8 @@ pub struct Site {
     slurm: Option<SlurmQueue>,
     /// The document of the jobs, once a request keeps it to read it again.
     kept_jobs: OnceLock<Vec<u8>>,
+    /// The jobs that were read last, if they may be read again.
+    last_jobs: Mutex<Option<KeptJobs>>,
     warnings: SiteWarnings,
 }
 
@@ -268,6 +271,7 @@ impl Site {
             tree,
             slurm,
             kept_jobs: OnceLock::new(),
+            last_jobs: Mutex::default(),
             warnings,
         })
     }

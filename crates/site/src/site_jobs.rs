@@ -64,7 +64,41 @@ pub struct ColumnsRequest<'a> {
     pub cycle: bool,
 }
 
+/// Jobs that were read, and for which request.
+#[derive(Debug)]
+pub struct KeptJobs {
+    document: FileSource,
+    names: Vec<String>,
+    entity: FairshareEntity,
+    jobs: SiteJobs,
+}
+
+impl KeptJobs {
+    fn new(document: &FileSource, request: &ColumnsRequest<'_>, jobs: &SiteJobs) -> Self {
+        Self {
+            document: document.clone(),
+            names: request.names.iter().map(|&name| name.into()).collect(),
+            entity: request.entity,
+            jobs: jobs.clone(),
+        }
+    }
+
+    /// The jobs, if they have all that is asked for.
+    fn for_request(&self, request: &ColumnsRequest<'_>) -> Option<SiteJobs> {
+        let mut names = request.names.iter();
+        let has_all = names.all(|name| self.names.iter().any(|known| known == name));
+        let is_same = request.document == Some(&self.document) && request.entity == self.entity;
+        (request.is_kept() && is_same && has_all).then(|| self.jobs.clone())
+    }
+}
+
 impl ColumnsRequest<'_> {
+    /// Whether the jobs are kept: those with other types, or with more than columns, are asked for
+    /// once.
+    fn is_kept(&self) -> bool {
+        self.again && self.schema.is_none() && !self.record_origins && !self.cycle
+    }
+
     /// The same for jobs that may be read once more.
     pub fn again(self) -> Self {
         Self {
@@ -104,14 +138,28 @@ impl Site {
     }
 
     /// Reads the jobs with the columns of a request, and those for every key that orders the queue
-    /// and for what is found in the jobs under any formula.
+    /// and for what is found in the jobs under any formula. Jobs that may be read again are kept
+    /// for a request for no other columns, as a formula that was mended makes it.
     pub(crate) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
         let Some(document) = request.document else {
             let missing = "no jobs (`qstat -f` as JSON, dsv or text, `squeue --json`, `scontrol show job`, native JSON or NDJSON): ";
             return Err(SiteError::missing(missing, Need::Queue));
         };
         self.require_start_of_slurm()?;
-        let mut jobs = self.parse_jobs(document, request)?;
+        let kept = self.last_jobs.lock().ok();
+        let kept = kept.and_then(|last| last.as_ref()?.for_request(request));
+        let mut jobs = match kept {
+            Some(jobs) => jobs,
+            None => {
+                let jobs = self.parse_jobs(document, request)?;
+                if request.is_kept()
+                    && let Ok(mut last) = self.last_jobs.lock()
+                {
+                    *last = Some(KeptJobs::new(document, request, &jobs));
+                }
+                jobs
+            }
+        };
         let table = &jobs.table;
         if request.names.contains(&"queue_priority") {
             jobs.warnings.extend(self.unknown_queue_priority(table));

@@ -38,6 +38,20 @@ fn the_formula_is_that_of_the_server_when_the_site_was_opened() {
 }
 
 #[test]
+fn a_mended_formula_is_checked_with_the_jobs_that_were_read() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "jobs.ndjson", JOBS);
+    let site = Site::open(folder.path()).unwrap();
+    let check = |text: &str| site.check(&FormulaSubmission::to_openpbs(text));
+    let failing = |text: &str| check(text).map(|checked| checked.jobs.unwrap().failing);
+    assert_eq!(failing("1 / ncpus").unwrap(), ["2.vm"]);
+    fs::remove_file(folder.path().join("jobs.ndjson")).unwrap();
+    assert_eq!(failing("2 / ncpus").unwrap(), ["2.vm"]);
+    // other columns are not those that were read
+    assert!(check("mem").is_err());
+}
+
+#[test]
 fn the_jobs_beside_a_log_are_those_of_the_site() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "jobs.ndjson", JOBS);
