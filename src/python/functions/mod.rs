@@ -127,7 +127,7 @@ pub(super) fn call_by_position(
             real::binary_real_function(function, x?, y?, version)
         }
         // not reachable: no other function takes so many arguments
-        _ => Ok(f64::NAN),
+        _ => Err(Raised::new(ErrorKind::Limit, "too many arguments")),
     };
     float.map(Value::Float)
 }

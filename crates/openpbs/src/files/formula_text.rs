@@ -125,7 +125,7 @@ pub fn pasted(text: &str) -> Option<String> {
 /// sched_config, without a formula; `None` for any other text.
 pub fn other_directive(text: &str) -> Option<Message> {
     let problem = match command(text) {
-        Command::Qmgr(None) => NO_FORMULA.into(),
+        Command::Qmgr(None) => OPEN_QUOTE.into(),
         Command::Qmgr(Some(directive)) => problem_of(&directive)?,
         Command::Other(text) => problem_of(text)?,
     };
@@ -133,9 +133,11 @@ pub fn other_directive(text: &str) -> Option<Message> {
     Some(problem.after(format!("`{given}` ")))
 }
 
-/// Of what sets no formula, or has a quote that is not closed.
+/// Of what sets no formula.
 const NO_FORMULA: &str =
     "sets no formula; write job_sort_formula = \"FORMULA\", or give the formula alone";
+/// Of a directive in quotes, or a formula in quotes, that does not end.
+const OPEN_QUOTE: &str = "has a quote that is never closed; add it, or give the formula alone";
 
 /// Why a directive sets no formula.
 fn problem_of(directive: &str) -> Option<Message> {
@@ -169,7 +171,7 @@ fn problem_of(directive: &str) -> Option<Message> {
     Some(match attribute {
         "job_sort_formula" if !assignment.contains('=') && is_directive => NO_FORMULA.into(),
         "job_sort_formula" if matches!(quote, '"' | '\'') && !value[1..].contains(quote) => {
-            NO_FORMULA.into()
+            OPEN_QUOTE.into()
         }
         "job_sort_formula" => return None,
         "job_sort_formula_threshold" => {
@@ -383,12 +385,9 @@ mod tests {
             ),
             ("unset server job_sort_formula", "sets no formula"),
             ("Qmgr: unset server job_sort_formula", "sets no formula"),
-            ("set server job_sort_formula = \"a + b", "sets no formula"),
-            ("job_sort_formula = 'a + b", "sets no formula"),
-            (
-                "qmgr -c \"set server job_sort_formula = a",
-                "sets no formula",
-            ),
+            ("set server job_sort_formula = \"a + b", "never closed"),
+            ("job_sort_formula = 'a + b", "never closed"),
+            ("qmgr -c \"set server job_sort_formula = a", "never closed"),
             ("set server job_sort_formula", "sets no formula"),
             ("set server scheduling = true", "sets `scheduling`"),
             ("qmgr -c 'print server'", "give what it prints"),
