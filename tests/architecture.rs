@@ -189,7 +189,7 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
         "slurm",
         &[
             &["times"],
-            &["printed"],
+            &["records"],
             &["conf", "jobs", "tree"],
             &["priority"],
         ],

@@ -154,7 +154,7 @@ impl<'e> Lints<'e> {
 }
 
 /// The most unknown names that a message lists.
-const MAX_LISTED: usize = 10;
+const MAX_UNKNOWN_NAMES: usize = 10;
 
 /// Names that exist in the server's script, so that the server accepts them, but not in the
 /// scheduler's.
@@ -220,9 +220,9 @@ impl<'e> Lints<'e> {
             return findings.push(first.clone());
         }
         let mut grouped = first.clone();
-        if names.len() > MAX_LISTED {
-            let more = names.len() + 1 - MAX_LISTED;
-            names.truncate(MAX_LISTED - 1);
+        if names.len() > MAX_UNKNOWN_NAMES {
+            let more = names.len() + 1 - MAX_UNKNOWN_NAMES;
+            names.truncate(MAX_UNKNOWN_NAMES - 1);
             names.push(format!("{more} more"));
         }
         if names.len() > 1 {

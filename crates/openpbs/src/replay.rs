@@ -28,7 +28,7 @@ use crate::amounts::{NumberMode, logged};
 use crate::share_tree::PbsTree;
 
 /// The most differences that are listed; the others are counted.
-const MAX_LISTED: usize = 100_000;
+const MAX_DIFFERENCES: usize = 100_000;
 
 /// Builds the tree again after the given function has changed every usage; `None` if it cannot be
 /// built.
@@ -382,7 +382,7 @@ impl<'a> Comparison<'a> {
             _ => None,
         };
         self.count_cause(kind, shift);
-        if self.replay.different.len() >= MAX_LISTED {
+        if self.replay.different.len() >= MAX_DIFFERENCES {
             self.replay.not_listed += 1;
             return;
         }

@@ -387,11 +387,11 @@ pub fn explain_unresolved(tree: &ShareTree, name: &str) -> String {
 
 /// The full names of a few nodes.
 fn listed(tree: &ShareTree, nodes: &[NodeId]) -> String {
-    const MAX_LISTED: usize = 4;
+    const MAX_NAMES: usize = 4;
     let mut nodes = nodes.to_vec();
     nodes.sort_unstable();
     let names = nodes.into_iter().map(|node| full_name(tree, node));
-    first_few_quoted(names, MAX_LISTED)
+    first_few_quoted(names, MAX_NAMES)
 }
 
 /// `ACCOUNT/USER` for a user, the path for an account: unique in the tree.

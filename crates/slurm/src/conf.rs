@@ -14,7 +14,7 @@ use std::path::Path;
 use job_sort_formula::diagnostic::{Message, Need};
 use jsf_json::clipped;
 
-use crate::printed::{Form, Record, logical_lines};
+use crate::records::{Form, Record, logical_lines};
 use crate::times::{is_infinite, parse_minutes};
 
 #[cfg(test)]

@@ -9,12 +9,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::printed::{
+use crate::records::{
     Form, Place, Record, Row, Table, nice, parse_amount, processors, whole_records,
 };
 use crate::times::{TimeLimit, parse_time};
 
-pub use crate::printed::TresAmounts;
+pub use crate::records::TresAmounts;
 
 /// A job of Slurm with what its priority depends on. Times are seconds since 1970 on the clock of
 /// the document.

@@ -14,14 +14,14 @@
 
 pub mod conf;
 pub mod jobs;
-mod printed;
 pub mod priority;
+mod records;
 pub mod times;
 pub mod tree;
 
 pub use tree::{SlurmTree, read_tree};
 
-use printed::is_column;
+use records::is_column;
 
 /// What a text of Slurm's tools describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use jsf_json::clipped;
 
 use crate::conf::{PrioritySettings, SlurmConf, TresWeight};
 use crate::jobs::SlurmJob;
-use crate::printed::{Form, Record, Row, Table, TresAmounts, whole_records};
+use crate::records::{Form, Record, Row, Table, TresAmounts, whole_records};
 use crate::times::TimeLimit;
 
 /// The input that grows while a job waits.

@@ -15,7 +15,7 @@ use job_sort_formula::fairshare::{NodeKind, Policy, PolicyRules, Release, ShareT
 use jsf_json::{clipped, decode_utf8, strip_byte_order_mark};
 
 use crate::non_empty;
-use crate::printed::{Place, Table};
+use crate::records::{Place, Table};
 
 mod formats;
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::parser::is_reserved;
-use crate::formula::syntax::{comment_length, string_length};
+use crate::formula::syntax::raw_text::{comment_length, string_length};
 use crate::python::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 
 /// The index of a node in its [`Expr`].

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::non_empty;
-use crate::printed::{Place, Row, Table, logical_lines};
+use crate::records::{Place, Row, Table, logical_lines};
 use crate::tree::{ROOT, Record, Records, invalid_usage, no_shares, unrecognised};
 
 const SSHARE_ADVICE: &str = "print it with `sshare -a -l -P`";
