@@ -273,7 +273,7 @@ pub static ROLES: [RoleFiles; 26] = [
         role: Role::Tree,
         names: "sshare.json sshare.txt sacctmgr_dump.cfg",
         shown_by: &[SlurmTree, NativeTree, FluxTree],
-        accepted: &[Slurm(SlurmDocument::Associations), Text],
+        accepted: &[Slurm(SlurmDocument::Associations), Json, Text],
         what: "native JSON, `sshare -a -l -P`, `sshare -a --json`, a `sacctmgr dump` or \
                `flux account export-db --fairshare-emulate`",
         heading: "tree",

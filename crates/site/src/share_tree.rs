@@ -197,7 +197,8 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
     let Content { bytes, kind } = source.read_expected(Role::Tree)?;
     let name = source.name();
     let is_of_flux = kind == FileKind::FluxTree;
-    if is_of_flux || kind == FileKind::NativeTree {
+    // the reader of a native tree says which key another JSON document has wrong
+    if is_of_flux || matches!(kind, FileKind::NativeTree | FileKind::Json) {
         let read = if is_of_flux {
             read_flux_tree
         } else {
