@@ -927,7 +927,10 @@ fn a_pasted_directive_without_a_formula_is_named() {
             "give the formula, and apart from it the threshold (--threshold X)",
         ),
         ("unset server job_sort_formula", "sets no formula"),
-        ("set server job_sort_formula = \"ncpus", "sets no formula"),
+        (
+            "set server job_sort_formula = \"ncpus",
+            "a quote that is never closed",
+        ),
     ] {
         for arguments in [&["check", text][..], &["fmt", text]] {
             let output = jsf(arguments);
