@@ -750,24 +750,27 @@ fn log_of_two_queues(folder: &std::path::Path) -> [String; 3] {
     ]
 }
 
-#[test]
-fn what_the_simulation_does_without_is_named_once() {
+/// `jsf simulate` of [`log_of_two_queues`] on four processors.
+fn simulate_two_queues(options: &[&str]) -> std::process::Output {
     let folder = tempfile::tempdir().expect("a folder");
     let [log, queues, config] = log_of_two_queues(folder.path());
-    let simulate = |options: &[&str]| {
-        let context = [
-            "simulate",
-            "--workload",
-            &log,
-            "--queues",
-            &queues,
-            "--sched-config",
-            &config,
-        ];
-        success(&jsf(
-            &[&context[..], &["--processors", "4"], options].concat()
-        ))
-    };
+    let context = [
+        "simulate",
+        "--workload",
+        &log,
+        "--queues",
+        &queues,
+        "--sched-config",
+        &config,
+        "--processors",
+        "4",
+    ];
+    jsf(&[&context[..], options].concat())
+}
+
+#[test]
+fn what_the_simulation_does_without_is_named_once() {
+    let simulate = |options: &[&str]| success(&simulate_two_queues(options));
     let what = "targets and checkpoints of preemption";
     for formulas in [
         &["eligible_time"][..],
@@ -797,23 +800,10 @@ fn what_the_simulation_does_without_is_named_once() {
 
 #[test]
 fn the_ends_of_a_comparison_are_those_of_each_formula_alone() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let [log, queues, config] = log_of_two_queues(folder.path());
     let lines = |formulas: &[&str]| -> Vec<Vec<String>> {
-        let context = [
-            "simulate",
-            "--workload",
-            &log,
-            "--queues",
-            &queues,
-            "--sched-config",
-            &config,
-            "--processors",
-            "4",
-            "--format",
-            "csv",
-        ];
-        let csv = success(&jsf(&[&context[..], formulas].concat()));
+        let csv = success(&simulate_two_queues(
+            &[formulas, &["--format", "csv"]].concat(),
+        ));
         let lines = csv.lines().skip(1);
         lines
             .map(|line| line.split(',').map(str::to_owned).collect())
@@ -844,21 +834,9 @@ fn the_ends_of_a_comparison_are_those_of_each_formula_alone() {
 
 #[test]
 fn what_never_acts_on_the_jobs_of_the_log_is_found() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let [log, queues, config] = log_of_two_queues(folder.path());
     let formula = "100 * (ncpus >= 512) + (eligible_time if walltime < 100000 else 0)";
     let simulate = |options: &[&str]| {
-        let context = [
-            "simulate",
-            formula,
-            "--workload",
-            &log,
-            "--queues",
-            &queues,
-            "--sched-config",
-            &config,
-        ];
-        let output = jsf(&[&context[..], &["--processors", "4"], options].concat());
+        let output = simulate_two_queues(&[&[formula], options].concat());
         (success(&output), stderr(&output))
     };
     for options in [&["--full"][..], &["--format", "markdown", "--full"]] {
@@ -878,15 +856,8 @@ fn what_never_acts_on_the_jobs_of_the_log_is_found() {
         assert!(drawn.contains(found), "{found}: {drawn}");
     }
     // a condition that divides the jobs is not named
-    let divides = [
-        "simulate",
-        "100 * (ncpus >= 4) + eligible_time",
-        "--workload",
-        &log,
-        "--processors",
-        "4",
-    ];
-    assert!(!success(&jsf(&[&divides[..], &["--full"]].concat())).contains("JSF609"));
+    let divides = simulate_two_queues(&["100 * (ncpus >= 4) + eligible_time", "--full"]);
+    assert!(!success(&divides).contains("JSF609"));
 }
 
 /// The usage of OpenPBS's own files, which the scheduler keeps as running totals, decays and grows
