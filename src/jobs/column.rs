@@ -21,6 +21,9 @@ pub struct Column {
     // these two are vectors of their own, because `view` lends them as they are
     numbers: Vec<f64>,
     is_int: Vec<bool>,
+    /// The number of rows that are integers. Most columns are of one type, and `view` then needs to
+    /// read no types: of a million jobs with 14 inputs, reading them takes a third of the time.
+    int_rows: usize,
     sources: Vec<Source>,
     exceptions: Vec<(u32, Value)>,
 }
@@ -52,6 +55,7 @@ impl Column {
         Self {
             sources: vec![OF_JOB; numbers.len()],
             numbers,
+            int_rows: count_true(&is_int),
             is_int,
             exceptions,
         }
@@ -76,6 +80,7 @@ impl Column {
         }
         self.numbers.push(number);
         self.is_int.push(is_int);
+        self.int_rows += usize::from(is_int);
         self.sources.push(source);
     }
 
@@ -125,6 +130,7 @@ impl Column {
     pub(super) fn clear(&mut self) {
         self.numbers.clear();
         self.is_int.clear();
+        self.int_rows = 0;
         self.sources.clear();
         self.exceptions.clear();
     }
@@ -137,7 +143,8 @@ impl Column {
             && !sources.contains(&Source::Default)
         {
             self.numbers.extend_from_slice(&other.numbers[rows.clone()]);
-            self.is_int.extend_from_slice(&other.is_int[rows]);
+            self.is_int.extend_from_slice(&other.is_int[rows.clone()]);
+            self.int_rows += count_true(&other.is_int[rows]);
             self.sources.extend_from_slice(sources);
             return;
         }
@@ -166,6 +173,8 @@ impl Column {
         self.sources[row] = source;
         let (number, is_int, is_exact) = Self::number_of(value);
         self.numbers[row] = number;
+        self.int_rows -= usize::from(self.is_int[row]);
+        self.int_rows += usize::from(is_int);
         self.is_int[row] = is_int;
         match self.exception_index(row) {
             Ok(index) if is_exact => _ = self.exceptions.remove(index),
@@ -184,6 +193,7 @@ impl Column {
     pub(super) fn remove_rows(&mut self, kept: &KeptRows) {
         kept.retain_in(&mut self.numbers);
         kept.retain_in(&mut self.is_int);
+        self.int_rows = count_true(&self.is_int);
         kept.retain_in(&mut self.sources);
         kept.renumber(&mut self.exceptions);
     }
@@ -250,15 +260,13 @@ impl Column {
         let rows = start..start + count;
         let values = self.numbers.get(rows.clone()).unwrap_or_default();
         let is_int = self.is_int.get(rows).unwrap_or_default();
-        // where each row is of the type of the next, all are of one type: one comparison of memory
-        let is_uniform = is_int
-            .get(1..)
-            .is_none_or(|rest| *rest == is_int[..rest.len()]);
-        match is_int.first() {
+        if self.int_rows == 0 {
+            InputColumn::F64(values)
+        } else if self.int_rows == self.len() && self.exceptions.is_empty() {
             // without exceptions no integer is beyond 2^53
-            Some(true) if is_uniform && self.exceptions.is_empty() => InputColumn::Whole(values),
-            Some(false) | None if is_uniform => InputColumn::F64(values),
-            _ => InputColumn::Mixed { values, is_int },
+            InputColumn::Whole(values)
+        } else {
+            InputColumn::Mixed { values, is_int }
         }
     }
 
@@ -295,6 +303,10 @@ impl Column {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+fn count_true(flags: &[bool]) -> usize {
+    flags.iter().map(|&flag| usize::from(flag)).sum()
 }
 
 /// Collects the rows in order: `Ok` for an input of a job, `Err` for a default.
@@ -520,6 +532,30 @@ mod tests {
         assert_eq!(column.exceptions().len(), 2);
         assert_eq!(column.nearest_double(3), 4.0 * 9_223_372_036_854_775_808.0);
         assert!(column.nearest_double(5).is_nan() && column.is_int(3) && !column.is_int(2));
+    }
+
+    #[test]
+    fn a_column_is_lent_by_the_type_of_its_rows() {
+        let [one, half] = [Value::Int(1), Value::Float(0.5)];
+        let mut column = Column::new();
+        assert!(matches!(column.view(0, 0), InputColumn::F64([])));
+        column.push(Ok(&one));
+        column.push(Err(&one));
+        assert!(matches!(column.view(0, 2), InputColumn::Whole([1.0, 1.0])));
+        column.set(1, Ok(half.clone()));
+        assert!(matches!(column.view(0, 2), InputColumn::Mixed { .. }));
+        column.set(0, Ok(half));
+        assert!(matches!(column.view(0, 2), InputColumn::F64([0.5, 0.5])));
+        column.set(0, Ok(one.clone()));
+        let mut copy = Column::new();
+        copy.extend(&column, 0..1, &one);
+        assert!(matches!(copy.view(0, 1), InputColumn::Whole([1.0])));
+        copy.clear();
+        copy.extend(&column, 1..2, &one);
+        assert!(matches!(copy.view(0, 1), InputColumn::F64([0.5])));
+        // the double of an integer beyond 2^53 is not its value
+        column.set(1, Ok(Value::Int(MAX_EXACT_INT + 1)));
+        assert!(matches!(column.view(0, 2), InputColumn::Mixed { .. }));
     }
 
     fn row(id: &str) -> BatchRow<'_> {

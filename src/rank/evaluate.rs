@@ -189,10 +189,23 @@ struct PartResults {
 }
 
 impl PartResults {
+    fn with_capacity(rows: usize) -> Self {
+        Self {
+            numbers: Vec::with_capacity(rows),
+            is_int: Vec::with_capacity(rows),
+            ..Self::default()
+        }
+    }
+
     /// Adds a block of which the first row has this number. A truth value is an exception.
     fn push_block(&mut self, start: usize, results: &LaneResults<'_>) {
         let numbers = results.lanes();
         self.numbers.extend_from_slice(numbers);
+        if let Some(kind @ (LaneType::Float | LaneType::Int)) = results.uniform_type() {
+            self.is_int
+                .resize(self.numbers.len(), kind == LaneType::Int);
+            return;
+        }
         for lane in 0..numbers.len() {
             self.is_int.push(results.lane_type(lane) != LaneType::Float);
             if results.lane_type(lane) == LaneType::Bool
@@ -216,7 +229,7 @@ impl<'t> TableScorer<'t> {
             let starts = self.starts().into_iter();
             parts = starts.map(|start| self.evaluate(start, &work)).collect();
         }
-        let mut all = PartResults::default();
+        let mut all = PartResults::with_capacity(self.table.len());
         for part in parts {
             all.numbers.extend(part.numbers);
             all.is_int.extend(part.is_int);
@@ -239,7 +252,7 @@ impl<'t> TableScorer<'t> {
         let mut executor = ColumnarExecutor::default();
         let mut interpreter = self.program.interpreter(Python::new());
         let mut inputs = Vec::new();
-        let mut found = PartResults::default();
+        let mut found = PartResults::with_capacity(end - first);
         for start in (first..end).step_by(LANES) {
             let count = LANES.min(end - start);
             let input =

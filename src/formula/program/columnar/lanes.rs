@@ -153,6 +153,14 @@ impl<'r> LaneResults<'r> {
         &self.lanes.numbers[..self.fallback.len()]
     }
 
+    /// The type of all lanes, if one is known of all.
+    pub(crate) fn uniform_type(&self) -> Option<LaneType> {
+        match self.types {
+            LaneTypes::All(kind) => Some(kind),
+            LaneTypes::Each => None,
+        }
+    }
+
     /// The type of a lane.
     pub fn lane_type(&self, lane: usize) -> LaneType {
         self.lanes.kind(self.types, lane)
