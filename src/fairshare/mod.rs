@@ -113,12 +113,10 @@ impl Shares {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Node {
-    pub(super) name: Arc<str>,
-    pub(super) parent: u32,
-    pub(super) kind: NodeKind,
-    pub(super) shares: Shares,
-    own_usage: f64,
+struct Node {
+    /// What was added; its usage is that of the node itself.
+    member: Member,
+    parent: u32,
     /// The node of the same name that was added before this one.
     namesake: Option<NodeId>,
 }
@@ -171,19 +169,23 @@ impl ShareTree {
         nodes
     }
 
+    fn member(&self, node: NodeId) -> &Member {
+        &self.builder.nodes[node.index()].member
+    }
+
     /// The kind of the node.
     pub fn kind(&self, node: NodeId) -> NodeKind {
-        self.builder.nodes[node.index()].kind
+        self.member(node).kind
     }
 
     /// The shares of the node among its siblings; those of the root have no meaning.
     pub fn shares(&self, node: NodeId) -> Shares {
-        self.builder.nodes[node.index()].shares
+        self.member(node).shares
     }
 
     /// The usage charged to the node itself, in the site's unit.
     pub fn own_usage(&self, node: NodeId) -> f64 {
-        self.builder.nodes[node.index()].own_usage
+        self.member(node).usage
     }
 
     /// The usage of the node and of all nodes below it, or what [`set_usage`](Self::set_usage) has
@@ -199,7 +201,7 @@ impl ShareTree {
     }
 
     fn user_count(&self) -> u32 {
-        let is_user = |node: &&Node| node.kind == NodeKind::Entity;
+        let is_user = |node: &&Node| node.member.kind == NodeKind::Entity;
         self.builder.nodes.iter().filter(is_user).count() as u32
     }
 
@@ -252,7 +254,7 @@ impl ShareTree {
     /// Adds any amount, also a negative one, to the usage of a node and of all nodes above it. One
     /// that is not finite makes fair-share numbers NaN; [`charge`](Self::charge) refuses it.
     pub fn add_usage(&mut self, node: NodeId, amount: f64) {
-        self.builder.nodes[node.index()].own_usage += amount;
+        self.builder.nodes[node.index()].member.usage += amount;
         self.usage[node.index()] += amount;
         self.add_to_ancestors(node, amount);
     }
@@ -302,7 +304,7 @@ impl ShareTree {
         }
         // the totals stay sums, but for their last bits, so `is_summed` is kept
         for node in &mut self.builder.nodes {
-            node.own_usage *= factor;
+            node.member.usage *= factor;
         }
         for usage in &mut self.usage {
             *usage *= factor;
@@ -315,8 +317,9 @@ impl ShareTree {
     pub fn decay_with(&mut self, step: impl Fn(f64) -> f64) {
         for node in &mut self.builder.nodes {
             // a floor would give a usage of their own to all nodes that have none
-            if node.own_usage != 0.0 {
-                node.own_usage = step(node.own_usage);
+            let own = &mut node.member.usage;
+            if *own != 0.0 {
+                *own = step(*own);
             }
         }
         for usage in &mut self.usage {
@@ -343,7 +346,7 @@ impl ShareTree {
         let mut index = node.index();
         while index != 0 {
             index = self.builder.nodes[index].parent as usize;
-            let mut usage = self.builder.nodes[index].own_usage;
+            let mut usage = self.builder.nodes[index].member.usage;
             for child in self.children(NodeId(index as u32)).iter().rev() {
                 usage += self.usage[child.index()];
             }
@@ -364,12 +367,12 @@ impl ShareTree {
 impl ShareTree {
     /// The node's name; `user:partition` for an association with a partition.
     pub fn name(&self, node: NodeId) -> &str {
-        &self.builder.nodes[node.index()].name
+        &self.member(node).name
     }
 
     /// The partition of a user's association; `None` if it applies to all partitions.
     pub fn partition(&self, node: NodeId) -> Option<&str> {
-        self.builder.partitions.get(&node).map(AsRef::as_ref)
+        self.member(node).partition.as_deref()
     }
 
     /// The node's name without its partition.
@@ -384,9 +387,8 @@ impl ShareTree {
 
     /// Every node with a partition, in the order of [`nodes`](Self::nodes).
     pub fn nodes_with_partition(&self) -> Vec<NodeId> {
-        let mut nodes: Vec<NodeId> = self.builder.partitions.keys().copied().collect();
-        // a hash map has no order of its own
-        nodes.sort_unstable();
+        let mut nodes: Vec<NodeId> = self.nodes().collect();
+        nodes.retain(|&node| self.partition(node).is_some());
         nodes
     }
 
@@ -531,7 +533,7 @@ pub struct Member {
     name: Arc<str>,
     kind: NodeKind,
     shares: Shares,
-    pub(super) usage: f64,
+    usage: f64,
     partition: Option<Arc<str>>,
 }
 
@@ -598,14 +600,12 @@ impl Member {
 /// Builds a [`ShareTree`], parents before children.
 #[derive(Debug, Clone)]
 pub struct TreeBuilder {
-    pub(super) nodes: Vec<Node>,
+    nodes: Vec<Node>,
     /// The latest node of each name.
-    pub(super) by_name: HashMap<Arc<str>, NodeId>,
+    by_name: HashMap<Arc<str>, NodeId>,
     naming: Naming,
     /// The nodes by [`place`] and name.
     by_place: HashMap<(u32, Arc<str>), NodeId>,
-    /// The partition of each association that has one.
-    pub(super) partitions: HashMap<NodeId, Arc<str>>,
     lenient: bool,
 }
 
@@ -637,7 +637,6 @@ impl TreeBuilder {
             by_name: HashMap::new(),
             naming: Naming::Global,
             by_place: HashMap::new(),
-            partitions: HashMap::new(),
             lenient: false,
         };
         builder.push(NodeId(0), top);
@@ -675,11 +674,11 @@ impl TreeBuilder {
     /// There is no such node, or the usage is not a finite number of at least 0.
     pub fn charge(&mut self, node: NodeId, usage: f64) -> Result<(), TreeError> {
         node.check(self.nodes.len())?;
-        let known = &mut self.nodes[node.index()];
+        let known = &mut self.nodes[node.index()].member;
         if !self.lenient {
             check_usage(&known.name, usage)?;
         }
-        known.own_usage += usage;
+        known.usage += usage;
         Ok(())
     }
 
@@ -697,7 +696,7 @@ impl TreeBuilder {
         self.check_parent(parent, &member)?;
         if !self.lenient {
             if member.name.is_empty() {
-                let parent = &self.nodes[parent.index()].name;
+                let parent = &self.nodes[parent.index()].member.name;
                 return TreeError::invalid(format!(
                     "a node cannot be added under `{parent}`: its name is empty"
                 ));
@@ -725,7 +724,7 @@ impl TreeBuilder {
         // what is added to the tree is checked
         self.lenient = false;
         let nodes = &self.nodes;
-        let mut usage: Vec<f64> = nodes.iter().map(|node| node.own_usage).collect();
+        let mut usage: Vec<f64> = nodes.iter().map(|node| node.member.usage).collect();
         // backwards, so that a node has the usage of all below it before it is added to its parent
         for index in (1..nodes.len()).rev() {
             let total = usage[index];
@@ -755,10 +754,10 @@ impl TreeBuilder {
     fn check_parent(&self, parent: NodeId, member: &Member) -> Result<(), TreeError> {
         match self.nodes.get(parent.index()) {
             None => missing_parent(member, &format!("#{}", parent.0)),
-            Some(above) if above.kind == NodeKind::Entity && !self.lenient => {
+            Some(above) if above.member.kind == NodeKind::Entity && !self.lenient => {
                 TreeError::invalid(format!(
                     "`{}` cannot be added: its parent `{}` is an entity, not a group",
-                    member.name, above.name
+                    member.name, above.member.name
                 ))
             }
             Some(_) => Ok(()),
@@ -783,32 +782,21 @@ impl TreeBuilder {
         };
         Err(TreeError::DuplicateName {
             name: name.to_string(),
-            parent: self.nodes[holder as usize].name.to_string(),
+            parent: self.nodes[holder as usize].member.name.to_string(),
         })
     }
 
     fn push(&mut self, parent: NodeId, member: Member) -> NodeId {
-        let Member {
-            name,
-            kind,
-            shares,
-            usage,
-            partition,
-        } = member;
         // it fits, since `add` allows at most `MAX_NODES`
         let id = NodeId(self.nodes.len() as u32);
+        let name = &member.name;
         let namesake = self.by_name.insert(name.clone(), id);
         // under both kinds of naming, because `group_named` looks groups up here
-        self.by_place
-            .insert((place(kind, parent.0), name.clone()), id);
-        self.partitions
-            .extend(partition.map(|partition| (id, partition)));
+        let place = place(member.kind, parent.0);
+        self.by_place.insert((place, name.clone()), id);
         self.nodes.push(Node {
-            name,
+            member,
             parent: parent.0,
-            kind,
-            shares,
-            own_usage: usage,
             namesake,
         });
         id
