@@ -376,7 +376,7 @@ impl Comparison {
 
     /// The values of the jobs that are considered under both rankings.
     fn values_under_both(&self, ranking: &Ranking) -> Vec<f64> {
-        let values = ranking.comparable_values();
+        let values = ranking.scores().comparable_values();
         let mut under_both = Vec::with_capacity(self.jobs);
         for (row, old, new) in self.ranked_rows() {
             if old > 0 && new > 0 {

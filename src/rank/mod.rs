@@ -13,6 +13,7 @@ mod summands;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
+use num_traits::FromPrimitive;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
@@ -102,15 +103,7 @@ impl Ranking {
             .take_while(|&row| row < scores.len());
         let mut rows: Vec<usize> = scored.collect();
         table.sort_by_submit_order(&mut rows);
-        let comparable = ComparableScores::new(&scores);
-        let order = if comparable.decimals.is_some() {
-            // stable, so that equal values keep the order of submission
-            rows.sort_by(|&left, &right| comparable.higher_first(left, right));
-            rows.truncate(limit);
-            rows
-        } else {
-            sort_listed_by_value(&rows, &comparable.values, limit)
-        };
+        let order = sort_listed_by_value(&rows, &scores.comparable_values(), limit);
         Self { scores, order }
     }
 
@@ -149,38 +142,12 @@ impl Ranking {
     /// The number of adjacent pairs in the order whose values are equal, so that the formula does
     /// not order them.
     pub fn ties(&self) -> usize {
-        let comparable = ComparableScores::new(&self.scores);
+        let values = self.scores.comparable_values();
         let mut ties = 0;
         for pair in self.order.windows(2) {
-            ties += usize::from(comparable.higher_first(pair[0], pair[1]).is_eq());
+            ties += usize::from(higher_first(values[pair[0]], values[pair[1]]).is_eq());
         }
         ties
-    }
-
-    /// Values that compare as the scores do: those of [`Scores::values`], or ordinals where the
-    /// scores are decimals.
-    fn comparable_values(&self) -> Vec<f64> {
-        let values = self.scores.values();
-        let Some(decimals) = self.scores.decimals() else {
-            return values;
-        };
-        // different decimals may have the same double
-        let mut rows: Vec<usize> = (0..values.len()).collect();
-        let compare = |left: usize, right: usize| {
-            // both zeros are one value
-            let by_value = (values[left] + 0.0).total_cmp(&(values[right] + 0.0));
-            by_value.then_with(|| decimals[left].cmp(&decimals[right]))
-        };
-        rows.sort_unstable_by(|&left, &right| compare(left, right));
-        let mut ordinals = vec![0.0; values.len()];
-        let mut ordinal = 0.0;
-        for (place, &row) in rows.iter().enumerate() {
-            if place > 0 && compare(rows[place - 1], row).is_ne() {
-                ordinal += 1.0;
-            }
-            ordinals[row] = ordinal;
-        }
-        ordinals
     }
 
     /// The first job with an error, and its error, if the scores use [`OnError::Fail`].
@@ -222,36 +189,6 @@ impl Ranking {
         }
         groups.sort_by_key(|group| Reverse(group.rows.len()));
         groups
-    }
-}
-
-/// What jobs are compared by.
-struct ComparableScores<'s> {
-    scores: &'s Scores,
-    values: Vec<f64>,
-    /// The exact values of decimal scores.
-    decimals: Option<Vec<Decimal>>,
-}
-
-impl<'s> ComparableScores<'s> {
-    fn new(scores: &'s Scores) -> Self {
-        Self {
-            scores,
-            values: scores.values(),
-            decimals: scores.decimals(),
-        }
-    }
-
-    /// Compares two rows, as [`higher_first`] does; decimals exactly, unless one has an error.
-    fn higher_first(&self, left: usize, right: usize) -> Ordering {
-        match &self.decimals {
-            Some(decimals)
-                if self.scores.error(left).is_none() && self.scores.error(right).is_none() =>
-            {
-                decimals[right].cmp(&decimals[left])
-            }
-            _ => higher_first(self.values[left], self.values[right]),
-        }
     }
 }
 
@@ -740,22 +677,40 @@ impl Scores {
         counts
     }
 
-    /// Whether the formula was evaluated in base ten.
-    fn are_decimals(&self) -> bool {
-        self.precision == ScorePrecision::Decimal
-    }
-
-    /// The unrounded results, if the formula was evaluated in base ten.
-    fn decimals(&self) -> Option<Vec<Decimal>> {
-        if !self.are_decimals() {
-            return None;
+    /// The values that jobs are compared by, or, in base ten, ordinals of them: different decimals
+    /// may have the same double.
+    fn comparable_values(&self) -> Vec<f64> {
+        let values = self.values();
+        if self.precision != ScorePrecision::Decimal {
+            return values;
         }
         let mut decimals = Vec::with_capacity(self.len());
-        // a double holds none of them
-        for (_, result) in self.results.exceptions() {
-            decimals.extend(result.decimal());
+        // a double holds none of them, so that each row has one
+        for (row, result) in self.results.exceptions() {
+            let row = *row as usize;
+            let decimal = match self.error(row) {
+                Some(_) => Decimal::from_f64(values[row]),
+                None => result.decimal(),
+            };
+            // an infinity, which an error may give, is told apart by its double
+            decimals.push(decimal.unwrap_or_default());
         }
-        Some(decimals)
+        let compare = |left: usize, right: usize| {
+            // both zeros are one value
+            let by_value = (values[left] + 0.0).total_cmp(&(values[right] + 0.0));
+            by_value.then_with(|| decimals[left].cmp(&decimals[right]))
+        };
+        let mut rows: Vec<usize> = (0..values.len()).collect();
+        rows.sort_unstable_by(|&left, &right| compare(left, right));
+        let mut ordinals = vec![0.0; values.len()];
+        let mut ordinal = 0.0;
+        for (place, &row) in rows.iter().enumerate() {
+            if place > 0 && compare(rows[place - 1], row).is_ne() {
+                ordinal += 1.0;
+            }
+            ordinals[row] = ordinal;
+        }
+        ordinals
     }
 
     /// The values that jobs are compared by, in the order of the rows; 0 for an excluded job.
@@ -780,6 +735,7 @@ impl Scores {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jobs::Job;
 
     #[test]
     fn merge_sort_is_stable() {
@@ -818,6 +774,40 @@ mod tests {
             1e300,
         ];
         assert_eq!(sort_by_value(&values, 7), [2, 6, 5, 0, 1, 4, 3]);
+    }
+
+    /// Three decimals whose doubles are -1, between two of which an error has the value -1.
+    #[test]
+    fn the_order_of_decimals_and_errors_is_total() {
+        let mut table = JobTable::new([]);
+        let mut results = Column::new();
+        for (id, text) in [
+            ("1", "-1.0000000000000000000001"),
+            ("2", "0"),
+            ("3", "-0.9999999999999999999999"),
+            ("4", "-1"),
+        ] {
+            let job = Job {
+                id,
+                ..Job::default()
+            };
+            table.push(&job, &[]).unwrap();
+            let decimal: Decimal = text.parse().unwrap();
+            results.push(Ok(&Value::Decimal(decimal)));
+        }
+        let error = ScoreError::TooLarge {
+            span: Span::default(),
+        };
+        let scores = Scores {
+            results,
+            errors: vec![(1, error)],
+            excluded: Vec::new(),
+            precision: ScorePrecision::Decimal,
+            on_error: OnError::ZeroLikePbs,
+        };
+        let ranking = Ranking::from_scores(scores, &table);
+        assert_eq!(ranking.order(), [2, 1, 3, 0]);
+        assert_eq!(ranking.ties(), 1);
     }
 
     #[test]
