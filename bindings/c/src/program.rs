@@ -423,33 +423,6 @@ pub unsafe extern "C" fn jsf_program_error_of_row(
     unsafe { guarded(error, work) }
 }
 
-/// The rows of the best scores, best first.
-fn best_rows(scores: &[f64], limit: usize) -> Vec<usize> {
-    // where a NaN comes depends on which pairs are compared: only that sort compares as glibc does
-    if scores.iter().any(|score| score.is_nan()) {
-        return top_rows(scores, None, ScorePrecision::Float32, limit);
-    }
-    // not by `top_rows`, which starts threads for many scores
-    let mut keys = Vec::with_capacity(scores.len());
-    for (row, &score) in scores.iter().enumerate() {
-        // -0 + 0 is 0
-        let bits = (score as f32 + 0.0).to_bits();
-        let descending = if bits >> 31 == 1 {
-            bits
-        } else {
-            !(bits | 1 << 31)
-        };
-        // the row breaks ties: an unstable sort then keeps their order
-        keys.push(u64::from(descending) << 32 | row as u64);
-    }
-    if limit < keys.len() {
-        keys.select_nth_unstable(limit);
-        keys.truncate(limit);
-    }
-    keys.sort_unstable();
-    keys.into_iter().map(|key| key as u32 as usize).collect()
-}
-
 /// Writes the rows of the best `limit` of `rows` scores to `order`, which has room for `limit`,
 /// best first; all rows if there are fewer. The order is that of OpenPBS: scores are compared as
 /// `float`, as `jsf_round_to_float32` rounds them, and of equal ones the lower row comes first, so
@@ -470,7 +443,7 @@ pub unsafe extern "C" fn jsf_top(
         check_rows(rows)?;
         // SAFETY: the caller passes null or an array of this length
         let scores = unsafe { array(scores, rows, "scores") }?;
-        let best = best_rows(scores, limit);
+        let best = top_rows(scores, None, ScorePrecision::Float32, limit);
         // SAFETY: the caller passes null or an array of this length; the scores are not read any
         // more
         let order = unsafe { array_out(order, limit.min(rows), "order") }?;

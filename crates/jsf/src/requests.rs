@@ -93,6 +93,42 @@ pub struct AskedSite<'a> {
     pub is_interrupted: fn() -> bool,
 }
 
+/// What is asked for, and how a caller without options gives it: by an argument of its own, or as a
+/// file of the site.
+pub fn in_program(need: Need, argument: Option<String>) -> String {
+    let file = match need {
+        Need::CommandOutput | Need::Formula | Need::ServerSettings | Need::Threshold => {
+            Some("qmgr_print_server.txt")
+        }
+        Need::Processors => Some("pbsnodes.json"),
+        Need::Python => Some("python_version.txt"),
+        Need::Queue => Some("qstat.json"),
+        Need::Queues => Some("queues.txt"),
+        Need::Resources => Some("qmgr_print_resource.txt"),
+        Need::SchedConfig => Some("sched_priv/sched_config"),
+        Need::SlurmConf => Some("slurm.conf"),
+        Need::Sshare => Some("sshare.txt"),
+        Need::Tree => Some("sched_priv` or `sshare.json"),
+        Need::ActiveEntities
+        | Need::Entity
+        | Need::Moment
+        | Need::OpenPbsNumbers
+        | Need::Policy(_)
+        | Need::PolicyOfRelease(..)
+        | Need::PythonNumbers
+        | Need::ResourceType
+        | Need::Site => None,
+    };
+    match (argument, file) {
+        (Some(argument), Some(file)) => {
+            format!("{need} ({argument}, or `{file}` in the site's folder)")
+        }
+        (Some(argument), None) => format!("{need} ({argument})"),
+        (None, Some(file)) => format!("{need} (as `{file}` in the site's folder)"),
+        (None, None) => format!("{need} (which only the command `jsf` takes)"),
+    }
+}
+
 /// Answers a question about the site that the request names: `site` is its path, and `options`, if
 /// they are there, are [`SiteOptions`]. Without `site` there are no files. The other members are
 /// those of the command.
