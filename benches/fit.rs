@@ -12,8 +12,8 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use job_sort_formula::Formula;
 use job_sort_formula::formula::Template;
+use job_sort_formula::{Formula, Threads};
 use jsf_fit::goals::{FitOptions, GoalFit, fit_goals};
 use jsf_fit::wishes::{WishFit, WishOptions, Wishes, WishesMet, fit_wishes};
 use jsf_simulate::{Goals, Workload, WorkloadModel, generate};
@@ -194,12 +194,8 @@ fn main() {
             fitted.evaluations, fitted.formula
         );
     }
-    let one = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .expect("a thread");
     let few = evaluations / 4;
-    let (fitted, [_, seconds]) = one.install(|| fit(&site, TEMPLATES[0], &workload, few));
+    let (fitted, [_, seconds]) = Threads::new(1).run(|| fit(&site, TEMPLATES[0], &workload, few));
     let simulated = simulations(&site, &workload, &fitted);
     println!(
         "one thread, {} formulas: {seconds:.2} s of the processor, of which simulating takes {simulated:.2} s: {:.1} % around it",

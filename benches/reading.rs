@@ -6,9 +6,9 @@ use std::fmt::{self, Write};
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use job_sort_formula::Threads;
 use job_sort_formula::schema::Schema;
 use jsf_ingest::{ReadOptions, read_jobs};
-use rayon::ThreadPoolBuilder;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
@@ -243,12 +243,10 @@ fn reading(criterion: &mut Criterion) {
             bencher.iter(|| typed(black_box(&text)))
         });
         for threads in [1, 2] {
-            let pool = ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .expect("threads");
+            let threads_of_reader = Threads::new(threads);
             group.bench_function(format!("jsf, {threads} threads"), |bencher| {
-                pool.install(|| bencher.iter(|| read_jobs(black_box(text.as_bytes()), &options)));
+                threads_of_reader
+                    .run(|| bencher.iter(|| read_jobs(black_box(text.as_bytes()), &options)));
             });
         }
         group.finish();

@@ -77,9 +77,8 @@
 //! A formula has at most 64 KiB and 200 levels of brackets; integers have at most 131,072 bits and
 //! one evaluation a bounded amount of work, about a quarter of a second, and all evaluations of a
 //! table or of the columns of a call about a second, so no formula hangs or crashes the caller. The
-//! crate contains no unsafe code, holds no global state but the threads of [`Threads`], prints
-//! nothing and never ends the process. It has few dependencies; its feature `clap` makes enums
-//! values of a command line.
+//! crate contains no unsafe code, holds no global state, prints nothing and never ends the
+//! process. It has few dependencies; its feature `clap` makes enums values of a command line.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unnameable_types)]

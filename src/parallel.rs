@@ -1,21 +1,22 @@
-//! Parallel work on rayon's threads: those of the pool that the caller runs in, or those of a pool
-//! of this crate. Where the system starts no threads, and in a process that was forked after they
-//! had started, the calling thread does all work.
+//! Parallel work on threads that a call starts and joins, so that nothing outlives it: neither a pool
+//! nor what a forked process would lack. Where the system starts no threads, the calling thread does
+//! all work.
 //!
-//! A panic in a piece of work propagates to the caller as soon as the pieces that have started are
-//! done.
+//! A panic in a piece of work propagates to the caller, after the other threads have ended.
 
-use std::sync::OnceLock;
-use std::{io, mem, process};
+use std::cell::Cell;
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, Builder, ScopedJoinHandle, available_parallelism};
+use std::{io, mem};
 
-use rayon::prelude::*;
+thread_local! {
+    /// The number of threads for the work of this thread; 0: one for each processor.
+    static THREADS: Cell<usize> = const { Cell::new(0) };
+}
 
-/// A number of threads for work on whole tables. Without it, all processors are used: by threads of
-/// the crate, which the first call with enough work starts, and which stay.
-///
-/// A process that is forked has none of its parent's threads. Work in it that is not in a `Threads`
-/// of its own is done by the calling thread; `run` of a `Threads` that the parent has made never
-/// returns there.
+/// A number of threads for work on whole tables. Without it, all processors are used.
 ///
 /// ```
 /// use job_sort_formula::rank::{OnError, ScorePrecision};
@@ -24,29 +25,40 @@ use rayon::prelude::*;
 /// let program = Formula::parse("ncpus * 2")?.compile(&Schema::openpbs())?;
 /// let mut table = JobTable::new(["ncpus"]);
 /// table.push(&Job { id: "1.vm", ..Job::default() }, &[Ok(Value::Int(4))])?;
-/// let threads = Threads::new(1)?;
+/// let threads = Threads::new(1);
 /// let ranking = threads.run(|| Ranking::new(&program, &table, ScorePrecision::Float32, OnError::ZeroLikePbs));
 /// assert_eq!(ranking.order(), [0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
-pub struct Threads(rayon::ThreadPool);
+#[derive(Debug, Clone, Copy)]
+pub struct Threads(usize);
 
 impl Threads {
-    /// Starts `count` threads, which wait for work; one for each processor if it is 0.
-    ///
-    /// # Errors
-    /// The system cannot start a thread.
-    pub fn new(count: usize) -> io::Result<Self> {
-        build_pool(count).map(Self).map_err(io::Error::other)
+    /// So many threads; one for each processor if `count` is 0.
+    pub fn new(count: usize) -> Self {
+        Self(count)
     }
 
-    /// Runs `work` on one of the threads; all that `work` does in parallel is done by these
-    /// threads.
-    pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        self.0.install(work)
+    /// Runs `work` on the calling thread; what it does in parallel is done by this many threads.
+    pub fn run<R>(&self, work: impl FnOnce() -> R) -> R {
+        // restored by its drop, which a panic of the work does not skip
+        let _before = Restored(THREADS.replace(self.0));
+        work()
     }
 }
+
+/// The number of threads before a call.
+struct Restored(usize);
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        THREADS.set(self.0);
+    }
+}
+
+/// A piece of work is done by one thread: what it could do in parallel would only add threads to
+/// those that are busy with the other pieces.
+const ALONE: Threads = Threads(1);
 
 /// The items of a pipeline that each thread works on while as many others are drained and filled:
 /// enough that no thread waits long for the last one.
@@ -56,74 +68,68 @@ const ITEMS_PER_THREAD: usize = 2;
 /// little work.
 const SERIAL_ITEMS: usize = 2;
 
-/// Threads, and the process that started them.
-struct Pool {
-    process: u32,
-    threads: rayon::ThreadPool,
-}
-
-/// The threads for callers outside a pool of rayon: one for each processor; `None` if the system
-/// does not start at least two.
-static POOL: OnceLock<Option<Pool>> = OnceLock::new();
-
-/// The threads of this process; `None` in one that was forked afterwards, where they do not exist.
-fn pool() -> Option<&'static rayon::ThreadPool> {
-    let started = POOL.get_or_init(start_pool).as_ref()?;
-    // a forked process has the pool's memory, but none of its threads
-    if started.process == process::id() {
-        Some(&started.threads)
-    } else {
-        None
-    }
-}
-
-fn start_pool() -> Option<Pool> {
-    // where the system refuses threads, the calling thread does all work, so this is no error
-    let threads = build_pool(0).ok()?;
-    // the caller would wait for a single thread instead of doing the work itself
-    if threads.current_num_threads() == 1 {
-        return None;
-    }
-    Some(Pool {
-        process: process::id(),
-        threads,
-    })
-}
-
-fn build_pool(threads: usize) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build()
-}
-
-/// Whether the caller runs on a thread of a pool.
-fn is_in_pool() -> bool {
-    rayon::current_thread_index().is_some()
-}
-
 /// The number of threads that work in parallel, at least 1.
 fn threads() -> usize {
-    if is_in_pool() {
-        return rayon::current_num_threads();
-    }
-    match pool() {
-        Some(pool) => pool.current_num_threads(),
-        None => 1,
+    match THREADS.get() {
+        0 => available_parallelism().map_or(1, NonZero::get),
+        count => count,
     }
 }
 
 /// Applies `work` to each item in parallel; the results are in the order of the items.
 pub fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let is_in_pool = is_in_pool();
-    // outside a pool, rayon starts its global one, and panics where the system starts no threads
-    let pool = if is_in_pool { None } else { pool() };
-    if items.len() < 2 || !is_in_pool && pool.is_none() {
+    let threads = threads().min(items.len());
+    if threads < 2 {
         return items.into_iter().map(work).collect();
     }
-    // one by one, because each is much work: a thread that took several would end last
-    let map = || items.into_par_iter().with_max_len(1).map(&work).collect();
-    match pool {
-        Some(pool) => pool.install(map),
-        None => map(),
+    let items = Mutex::new(items.into_iter().enumerate());
+    let work_off = || {
+        let mut done = Vec::new();
+        while let Some((index, item)) = next(&items) {
+            done.push((index, ALONE.run(|| work(item))));
+        }
+        done
+    };
+    let mut done = thread::scope(|scope| {
+        // the calling thread is one of them
+        let others = start(threads - 1, scope, &work_off);
+        let mut done = work_off();
+        for other in others {
+            done.extend(joined(other));
+        }
+        done
+    });
+    done.sort_unstable_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// The next item that no thread has taken: one by one, because a thread that took several would end
+/// last.
+fn next<I: Iterator>(items: &Mutex<I>) -> Option<I::Item> {
+    // no thread panics while it holds the lock
+    let mut items = items.lock().unwrap_or_else(PoisonError::into_inner);
+    items.next()
+}
+
+/// Starts so many threads, or as many as the system starts.
+fn start<'s, R: Send + 's>(
+    count: usize,
+    scope: &'s thread::Scope<'s, '_>,
+    work: &'s (impl Fn() -> R + Sync),
+) -> Vec<ScopedJoinHandle<'s, R>> {
+    let mut started = Vec::new();
+    for _ in 0..count {
+        match Builder::new().spawn_scoped(scope, work) {
+            Ok(thread) => started.push(thread),
+            // the calling thread does what is left, so this is no error
+            Err(_) => break,
+        }
     }
+    started
+}
+
+fn joined<R>(thread: ScopedJoinHandle<'_, R>) -> R {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// Passes items through three stages until `fill` or `drain` returns `false`: `fill` prepares them
@@ -191,41 +197,32 @@ struct Batch<T> {
     filled: usize,
 }
 
-/// Works on the items in parallel while the calling thread does something else; on few of them
-/// before it does so.
+/// Works on the items in parallel while the calling thread does something else, and then with it; on
+/// few of them before it does so.
 fn while_working<T: Send, R>(
     items: &mut [T],
     work: &(impl Fn(&mut T) + Sync),
     other: impl FnOnce() -> R,
 ) -> R {
-    let pool = if is_in_pool() || items.len() <= SERIAL_ITEMS {
-        None
-    } else {
-        pool()
+    let threads = threads();
+    if threads < 2 || items.len() <= SERIAL_ITEMS {
+        items.iter_mut().for_each(work);
+        return other();
+    }
+    let items = Mutex::new(items.iter_mut());
+    let work_off = || {
+        while let Some(item) = next(&items) {
+            ALONE.run(|| work(item));
+        }
     };
-    if let Some(pool) = pool {
-        // the calling thread is not one of the pool, and goes on with its own part
-        return pool.in_place_scope(|scope| {
-            spawn(scope, items, work);
-            other()
-        });
-    }
-    if is_in_pool() {
-        return rayon::in_place_scope(|scope| {
-            spawn(scope, items, work);
-            other()
-        });
-    }
-    items.iter_mut().for_each(work);
-    other()
-}
-
-fn spawn<'s, T: Send>(
-    scope: &rayon::Scope<'s>,
-    items: &'s mut [T],
-    work: &'s (impl Fn(&mut T) + Sync),
-) {
-    scope.spawn(move |_| items.par_iter_mut().with_max_len(1).for_each(work));
+    thread::scope(|scope| {
+        // besides the calling thread, which mostly waits for what it reads or writes
+        let others = start(threads, scope, &work_off);
+        let result = other();
+        work_off();
+        others.into_iter().for_each(joined);
+        result
+    })
 }
 
 #[cfg(test)]

@@ -318,7 +318,7 @@ impl<'t> TableScorer<'t> {
                 Ok(value) => column.push(Ok(&value)),
                 Err(error) => {
                     errors.push((row as u32, error));
-                    // `Scores::decimals` expects a decimal in each row
+                    // `Scores::comparable_values` expects a decimal in each row
                     column.push(Ok(&Value::Decimal(Decimal::ZERO)));
                 }
             }
@@ -806,7 +806,7 @@ mod tests {
             };
             table.push(&job, &[Ok(Value::Int(row))]).unwrap();
         }
-        let scores = Threads::new(threads).unwrap().run(|| {
+        let scores = Threads::new(threads).run(|| {
             score_within(
                 &program,
                 &table,

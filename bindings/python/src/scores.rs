@@ -3,14 +3,13 @@
 
 use arrow_array::{Array, Float64Array};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
-use job_sort_formula::Program;
+use job_sort_formula::parallel;
 use job_sort_formula::rank::{ColumnError, ColumnScratch, OnError, QueueWork, ScoreError};
+use job_sort_formula::{Program, Threads};
 use jsf_openpbs::amounts::logged;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList};
-use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::arrays::{self, ArrayCapsules};
 use crate::column::Input;
@@ -284,12 +283,9 @@ impl<'a> Columns<'a> {
     /// Writes the scores of all rows.
     pub fn score(&self, scores: &mut [f64], threads: usize) -> Result<UnscoredRows, ColumnError> {
         let threads = threads.min(MAX_THREADS).min(self.rows / LEAST_ROWS);
-        // where the system does not start them, this thread does all
-        if threads > 1
-            && let Ok(threads) = ThreadPoolBuilder::new().num_threads(threads).build()
-        {
+        if threads > 1 {
             let work = QueueWork::default();
-            let scored = self.score_in_parallel(scores, &threads, &work);
+            let scored = self.score_in_parallel(scores, threads, &work);
             // else which jobs fail would depend on the number of threads: one does all again
             if !work.is_beyond_the_budget() {
                 return scored;
@@ -301,14 +297,15 @@ impl<'a> Columns<'a> {
     fn score_in_parallel(
         &self,
         scores: &mut [f64],
-        threads: &ThreadPool,
+        threads: usize,
         queue: &QueueWork,
     ) -> Result<UnscoredRows, ColumnError> {
-        let rows = self.rows.div_ceil(threads.current_num_threads());
-        let parts = scores.par_chunks_mut(rows).enumerate();
-        let scored = parts.map(|(index, scores)| self.score_part(index * rows, scores, queue));
+        let rows = self.rows.div_ceil(threads);
+        let parts = scores.chunks_mut(rows).enumerate().collect();
+        let score_part =
+            |(index, scores): (usize, &mut [f64])| self.score_part(index * rows, scores, queue);
         let mut all = UnscoredRows::default();
-        for part in threads.install(|| scored.collect::<Vec<_>>()) {
+        for part in Threads::new(threads).run(|| parallel::map(parts, score_part)) {
             let mut part = part?;
             all.errors.append(&mut part.errors);
             all.null_rows.append(&mut part.null_rows);

@@ -23,8 +23,8 @@ const MAX_WHOLE: u64 = 4 << 30;
 /// A problem with one job is reported in [`ParsedJobs::problems`] and does not affect the others.
 /// Bytes that are not UTF-8 are replaced, and a byte order mark is skipped.
 ///
-/// A document with a job per line is parsed in parallel on the threads of rayon's current pool, or
-/// of the crate's. Besides the table, at most four chunks per thread are in memory, each of
+/// A document with a job per line is parsed in parallel, as
+/// [`Threads`](job_sort_formula::Threads) says. Besides the table, at most four chunks per thread are in memory, each of
 /// [`ReadOptions::chunk_size`] or of one job if that is larger, of at most 256 MiB. A document of
 /// another format is held in memory as a whole and has at most 4 GiB.
 ///

@@ -12,7 +12,7 @@ use std::process::Stdio;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use job_sort_formula::parallel;
 
 use crate::command::{command, words};
 
@@ -42,7 +42,7 @@ fn every_command_prints_what_it_printed() {
         let text = fs::read_to_string(&list).expect("a list");
         let lines: Vec<&str> = text.lines().collect();
         compared += lines.len();
-        let transcripts: String = lines.par_iter().map(|line| transcript(line)).collect();
+        let transcripts = parallel::map(lines, transcript).concat();
         let (stored, bytes) = stored(&folder, &name);
         show_difference(&stored, &transcripts);
         // releases of the encoder, and processors, give other bytes to the same text

@@ -279,7 +279,7 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
     let workload = short_log();
     let template = "eligible_time - {short=1:0..50}*walltime + {size=0:-100..100}*ncpus + {random=1:0.1..9:log}*first_priority";
     let run = |threads: usize, seed: u64| {
-        let threads = Threads::new(threads).expect("threads");
+        let threads = Threads::new(threads);
         let options = FitOptions { seed, ..forced(30) };
         threads.run(|| fit(&workload, template, SLOWDOWN, &options, &unfollowed).expect("a fit"))
     };
