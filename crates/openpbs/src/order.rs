@@ -6,8 +6,7 @@
 //! on; `job_sort_key`; the submission order. Source: the recorded orders in
 //! `tests/golden/openpbs/evaluate/orders.jsonl`.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
 use std::fmt;
 
 use job_sort_formula::jobs::JobTable;
@@ -15,7 +14,7 @@ use job_sort_formula::rank::{Ranking, Scores, higher_first, merge_sort, sort_lis
 use job_sort_formula::schema::is_scheduler_input;
 
 use crate::amounts;
-use crate::cycle::{JobOrder, QueuePlace, SortedCandidates};
+use crate::cycle::{CycleJob, QueueOrder};
 use crate::files::queues::Queues;
 use crate::files::sched_priv::{SchedConfig, SortFirst, SortKey};
 use crate::share_tree::{PbsTree, SharePaths};
@@ -123,7 +122,7 @@ impl<'a> Order<'a> {
     /// The criteria by which jobs are ordered, the first one first, in a few words each.
     pub fn criteria(&self) -> Vec<(Criterion, String)> {
         let mut criteria = Vec::new();
-        if self.chooses_queue_first() {
+        if self.config.by_queue.prime || self.config.round_robin.prime {
             criteria.push((Criterion::Queue, "priority of the queue".to_owned()));
         }
         if self.config.round_robin.prime {
@@ -162,101 +161,23 @@ impl<'a> Order<'a> {
         rows.retain(|&row| scores.is_scored(row));
         // they are evaluated queue by queue, and within a queue in the order of submission
         table.sort_by_submit_order(&mut rows);
-        let places = self.queue_places(table);
-        rows.sort_by_key(|&row| places[table.queue_index(row)]);
+        rows.sort_by_key(|&row| comparison.queues.place(table.queue_index(row)));
         let mut not_considered = Vec::new();
         for &row in &rows {
             if let Some(reason) = comparison.not_considered[row] {
                 not_considered.push((row, reason));
             }
         }
-        let order = self.arrange(rows, table, &comparison);
+        let order = comparison.arranged(rows);
         Ordered {
             ranking: Ranking::from_order(scores, order),
             not_considered,
         }
     }
 
-    /// The considered rows in their order; `rows` are in evaluation order.
-    fn arrange(
-        &self,
-        rows: Vec<usize>,
-        table: &JobTable,
-        comparison: &JobComparison<'_>,
-    ) -> Vec<usize> {
-        if !self.chooses_queue_first() {
-            return comparison.sorted(rows);
-        }
-        let mut lists = vec![Vec::new(); table.queues().len()];
-        for row in rows {
-            lists[table.queue_index(row)].push(row);
-        }
-        for list in &mut lists {
-            *list = comparison.sorted(std::mem::take(list));
-        }
-        self.merge(table, lists)
-    }
-
-    /// Merges the sorted rows of each queue into one order.
-    fn merge(&self, table: &JobTable, mut lists: Vec<Vec<usize>>) -> Vec<usize> {
-        let mut order = Vec::new();
-        for group in self.queue_groups(table) {
-            let mut group_lists = Vec::new();
-            for queue in group {
-                group_lists.push(std::mem::take(&mut lists[queue]));
-            }
-            // with both it is `round_robin` that counts, as the installed file has `by_queue` on
-            if self.config.round_robin.prime {
-                round_robin(&group_lists, &mut order)
-            } else {
-                order.extend(group_lists.concat())
-            }
-        }
-        order
-    }
-
-    /// The queue indices of the table. If the queue is chosen first: one group per priority, the
-    /// higher priority first. Otherwise one group in the server's order.
-    fn queue_groups(&self, table: &JobTable) -> Vec<Vec<usize>> {
-        let mut queues: Vec<usize> = (0..table.queues().len()).collect();
-        queues.sort_by_key(|&queue| {
-            let position = self.queues.position(&table.queues()[queue]);
-            position.unwrap_or(usize::MAX)
-        });
-        if !self.chooses_queue_first() {
-            return vec![queues];
-        }
-        // queues of one priority stay in the order in which they were created
-        let mut groups: BTreeMap<Reverse<i64>, Vec<usize>> = BTreeMap::new();
-        for queue in queues {
-            let priority = self.priority(&table.queues()[queue]);
-            groups.entry(Reverse(priority)).or_default().push(queue);
-        }
-        groups.into_values().collect()
-    }
-
-    /// By queue of the table: the index of its group and its index there.
-    fn queue_places(&self, table: &JobTable) -> Vec<QueuePlace> {
-        let mut places = vec![(0, 0); table.queues().len()];
-        for (queues, group) in self.queue_groups(table).iter().zip(0..) {
-            for (&queue, place) in queues.iter().zip(0..) {
-                places[queue] = (group, place);
-            }
-        }
-        places
-    }
-
-    /// The same if the queue is chosen first; otherwise all queues have one place.
-    fn chosen_places(&self, table: &JobTable) -> Vec<QueuePlace> {
-        if self.chooses_queue_first() {
-            self.queue_places(table)
-        } else {
-            vec![(0, 0); table.queues().len()]
-        }
-    }
-
-    fn chooses_queue_first(&self) -> bool {
-        self.config.by_queue.prime || self.config.round_robin.prime
+    /// The order of the queues of a table.
+    pub fn queues(&self, table: &JobTable) -> QueueOrder {
+        QueueOrder::new(self.config, self.queues, table.queues(), true)
     }
 
     /// The keys of `job_sort_key`, the first one first.
@@ -276,16 +197,6 @@ impl<'a> Order<'a> {
 
     fn priority(&self, queue: &str) -> i64 {
         self.queues.priority(queue).unwrap_or(0)
-    }
-}
-
-/// Takes one row of each list in turn until all lists are exhausted.
-fn round_robin(lists: &[Vec<usize>], order: &mut Vec<usize>) {
-    let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
-    for turn in 0..longest {
-        for list in lists {
-            order.extend(list.get(turn));
-        }
     }
 }
 
@@ -330,14 +241,15 @@ impl Order<'_> {
         let is_express = comparison.is_express(row);
         let mut others = ranking.order().to_vec();
         others.retain(|&other| other != row);
-        if self.chooses_queue_first() {
+        let ranks = comparison.ranks_of_places(ranking, row, others.len() + 1);
+        if comparison.queues.chooses_queue_first {
             others.retain(|&other| table.queue_index(other) == table.queue_index(row));
         }
         let mut competition = Competition {
             always_ahead: 0,
             competitors: Vec::new(),
             threshold: self.threshold,
-            ranks: self.ranks_of_places(ranking, table, row, others.len() + 1),
+            ranks,
         };
         for other in others {
             if comparison.is_express(other) == is_express {
@@ -348,33 +260,6 @@ impl Order<'_> {
             }
         }
         competition
-    }
-
-    fn ranks_of_places(
-        &self,
-        ranking: &Ranking,
-        table: &JobTable,
-        row: usize,
-        places: usize,
-    ) -> Vec<usize> {
-        if !self.chooses_queue_first() {
-            return (1..=places).collect();
-        }
-        let mut lists = vec![Vec::new(); table.queues().len()];
-        for &other in ranking.order() {
-            if other != row {
-                lists[table.queue_index(other)].push(other);
-            }
-        }
-        let queue = table.queue_index(row);
-        lists[queue].push(row);
-        let mut ranks = Vec::new();
-        for (other, rank) in self.merge(table, lists).into_iter().zip(1..) {
-            if table.queue_index(other) == queue {
-                ranks.push(rank);
-            }
-        }
-        ranks
     }
 }
 
@@ -420,19 +305,52 @@ impl<'t> JobComparison<'t> {
     /// left one is first. It is `Equal` for queues that take turns: their order depends on the
     /// other jobs in them.
     pub fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
-        let [left_place, right_place] = [left, right].map(|row| self.place(row));
+        let [left_place, right_place] =
+            [left, right].map(|row| self.queues.chosen_place(self.table.queue_index(row)));
         if left_place == right_place {
             self.decide_in_queue(left, right)
-        } else if self.takes_turns && left_place.0 == right_place.0 {
+        } else if self.queues.takes_turns && left_place.0 == right_place.0 {
             (Criterion::RoundRobin, Ordering::Equal)
         } else {
             (Criterion::Queue, left_place.cmp(&right_place))
         }
     }
 
-    /// The place of the queue of a job.
-    fn place(&self, row: usize) -> QueuePlace {
-        self.places[self.table.queue_index(row)]
+    /// The considered rows in their order; `rows` are in evaluation order.
+    fn arranged(&self, rows: Vec<usize>) -> Vec<usize> {
+        if !self.queues.chooses_queue_first {
+            return self.sorted(rows);
+        }
+        let mut lists = vec![Vec::new(); self.table.queues().len()];
+        for row in rows {
+            lists[self.table.queue_index(row)].push(row);
+        }
+        for list in &mut lists {
+            *list = self.sorted(std::mem::take(list));
+        }
+        self.queues.merged(&lists)
+    }
+
+    /// The rank of each place that the job of a row may have, of so many if no queue is chosen first.
+    fn ranks_of_places(&self, ranking: &Ranking, row: usize, places: usize) -> Vec<usize> {
+        if !self.queues.chooses_queue_first {
+            return (1..=places).collect();
+        }
+        let mut lists = vec![Vec::new(); self.table.queues().len()];
+        for &other in ranking.order() {
+            if other != row {
+                lists[self.table.queue_index(other)].push(other);
+            }
+        }
+        let queue = self.table.queue_index(row);
+        lists[queue].push(row);
+        let mut ranks = Vec::new();
+        for (other, rank) in self.queues.merged(&lists).into_iter().zip(1..) {
+            if self.table.queue_index(other) == queue {
+                ranks.push(rank);
+            }
+        }
+        ranks
     }
 }
 
@@ -441,9 +359,8 @@ pub struct JobComparison<'t> {
     table: &'t JobTable,
     /// The value of each row.
     values: Vec<f64>,
-    /// The place of each queue of the table; all the same if the queue is not chosen first.
-    places: Vec<QueuePlace>,
-    takes_turns: bool,
+    /// The order of the queues of the table.
+    queues: QueueOrder,
     /// Why the scheduler does not consider the job of each row; `None` if it does, or if the job
     /// does not wait.
     not_considered: Vec<Option<NotConsidered>>,
@@ -461,8 +378,7 @@ impl<'t> JobComparison<'t> {
         let mut comparison = Self {
             table,
             values: scores.values(),
-            places: rules.chosen_places(table),
-            takes_turns: rules.config.round_robin.prime,
+            queues: rules.queues(table),
             not_considered: vec![None; table.len()],
             express: Vec::new(),
             paths: SharePaths::default(),
@@ -544,12 +460,6 @@ impl<'t> JobComparison<'t> {
         }
     }
 
-    /// Compares two jobs of the same level in preemption, whether they wait or run.
-    fn compare_within_level(&self, left: usize, right: usize) -> Ordering {
-        higher_first(self.values[left], self.values[right])
-            .then_with(|| self.compare_equal_values(left, right))
-    }
-
     /// Compares two jobs whose values are equal.
     fn compare_equal_values(&self, left: usize, right: usize) -> Ordering {
         self.decide_equal_values(left, right).1
@@ -563,6 +473,11 @@ impl<'t> JobComparison<'t> {
         if by_share.is_ne() {
             return (Criterion::FairShare, by_share);
         }
+        self.decide_equal_shares(left, right)
+    }
+
+    fn decide_equal_shares(&self, left: usize, right: usize) -> (Criterion, Ordering) {
+        let table = self.table;
         for (values, number) in self.keys.iter().zip(1..) {
             let by_key = higher_first(values[left], values[right]);
             if by_key.is_ne() {
@@ -615,101 +530,32 @@ fn column_of(key: &SortKey) -> Option<&str> {
     }
 }
 
-/// The order of the rows of a table within a queue, which changes in a cycle where fair share is
-/// on.
-pub struct CycleOrder<'t> {
-    comparison: JobComparison<'t>,
-    /// What each row is charged when it starts or is promised a start: its amount of
-    /// `fairshare_usage_res`.
-    charges: &'t [f64],
-    /// How often each row can start.
-    subjobs: &'t mut [u32],
-}
-
 impl Order<'_> {
     /// Compares jobs by the criteria.
     pub fn comparison<'t>(&self, scores: &Scores, table: &'t JobTable) -> JobComparison<'t> {
         JobComparison::new(self, scores, table)
     }
 
-    /// The rows as candidates of a cycle, in the order of the scheduler. `charges` are the amounts
-    /// of `fairshare_usage_res` that the rows ask for, and `subjobs` how often each can start; all
-    /// three by row.
-    pub fn candidates<'t>(
+    /// Gives the jobs of the rows of a table what orders them in a cycle: their entities, their values
+    /// and their places among equal ones. Returns the paths of the entities.
+    pub fn set_order(
         &self,
+        jobs: &mut [CycleJob],
         scores: &Scores,
-        table: &'t JobTable,
-        rows: impl Iterator<Item = usize>,
-        charges: &'t [f64],
-        subjobs: &'t mut [u32],
-    ) -> SortedCandidates<CycleOrder<'t>> {
-        let order = CycleOrder {
-            comparison: self.comparison(scores, table),
-            charges,
-            subjobs,
-        };
-        let config = self.config;
-        SortedCandidates::new(
-            order,
-            rows.map(|row| row as u32),
-            config.round_robin.prime,
-            config.by_queue.prime,
-            config.fair_share.prime,
-        )
-    }
-
-    /// The place of each row in the order in which running jobs give way that started in the same
-    /// second: queue by queue, in a queue by the order of the scheduler, which sorts them only where
-    /// it chooses the queue first.
-    pub fn places_of_running(&self, scores: &Scores, table: &JobTable) -> Vec<u32> {
-        let comparison = JobComparison::new(self, scores, table);
-        let queue_places = self.queue_places(table);
+        table: &JobTable,
+    ) -> SharePaths {
+        let comparison = self.comparison(scores, table);
         let mut rows: Vec<usize> = (0..table.len()).collect();
-        rows.sort_by(|&left, &right| {
-            let left_place = queue_places[table.queue_index(left)];
-            let by_queue = left_place.cmp(&queue_places[table.queue_index(right)]);
-            if by_queue.is_ne() {
-                by_queue
-            } else if self.chooses_queue_first() {
-                comparison.compare_within_level(left, right)
-            } else {
-                table.submit_order(left).cmp(&table.submit_order(right))
-            }
+        merge_sort(&mut rows, &mut |left: usize, right: usize| {
+            comparison.decide_equal_shares(left, right).1
         });
-        let mut places = vec![0; rows.len()];
         for (row, place) in rows.into_iter().zip(0..) {
-            places[row] = place;
+            let job = &mut jobs[row];
+            job.entity = table.entity_index(row) as u32;
+            job.value = comparison.values[row];
+            job.place_among_equals = place;
         }
-        places
-    }
-}
-
-impl JobOrder for CycleOrder<'_> {
-    fn compare(&mut self, left: u32, right: u32) -> Ordering {
-        self.comparison
-            .compare_within_level(left as usize, right as usize)
-    }
-
-    fn place(&self, job: u32) -> QueuePlace {
-        self.comparison.place(job as usize)
-    }
-
-    fn charge(&mut self, job: u32) -> bool {
-        // what the job asks for, and for this cycle only: what it uses is not known yet
-        let row = job as usize;
-        let charge = self.charges.get(row).copied().unwrap_or(0.0);
-        let entity = self.comparison.table.entity_index(row);
-        self.comparison.paths.charge(entity, charge)
-    }
-
-    fn add(&mut self, job: u32) {
-        self.subjobs[job as usize] = 1;
-    }
-
-    fn start(&mut self, job: u32) -> bool {
-        let left = &mut self.subjobs[job as usize];
-        *left -= 1;
-        *left > 0
+        comparison.paths
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use job_sort_formula::{Formula, Schema};
-use jsf_openpbs::cycle::{CycleJob, CycleRules, Limit, Machine, Request};
+use jsf_openpbs::cycle::{CycleJob, CycleRules, Limit, Limits, Machine, QueueOrder, Request};
 use jsf_openpbs::files::queues::LimitKind;
 use jsf_simulate::{LoggedJob, OrderRules, SimulationRules, Workload, WorkloadBuilder, simulate};
 use jsf_testing::random::Generator;
@@ -118,11 +118,18 @@ fn random_rules(generator: &mut Generator, workload: &Workload) -> SimulationRul
         ..CycleRules::default()
     };
     let by_queue = generator.below(3) == 0;
+    let mut places = Vec::new();
+    if by_queue {
+        for _ in 0..queues {
+            let place = generator.below(2) as u32;
+            places.push((place, place));
+        }
+    }
     let order = OrderRules {
-        places: if by_queue {
-            (0..queues).map(|_| generator.below(2) as u32).collect()
-        } else {
-            Vec::new()
+        queues: QueueOrder {
+            places,
+            chooses_queue_first: by_queue,
+            ..QueueOrder::default()
         },
         ..OrderRules::default()
     };
@@ -137,7 +144,7 @@ fn random_rules(generator: &mut Generator, workload: &Workload) -> SimulationRul
         jobs,
         cycle,
         order,
-        limits,
+        limits: Limits::new(limits),
         threshold: (generator.below(4) == 0).then(|| generator.below(5) as f64 - 1.0),
         has_accrual: generator.below(2) == 0,
         ..SimulationRules::new(1, jsf_simulate::Backfill::Easy)
@@ -159,10 +166,8 @@ fn run(formula: &str, workload: &Workload, rules: &SimulationRules) -> Vec<Optio
 /// The rules with turns of the queues of which each place has one: the same order, by comparing the
 /// jobs.
 fn sorted(rules: &SimulationRules) -> SimulationRules {
-    let order = OrderRules {
-        takes_turns: true,
-        ..rules.order.clone()
-    };
+    let mut order = rules.order.clone();
+    order.queues.takes_turns = true;
     SimulationRules {
         order,
         ..rules.clone()

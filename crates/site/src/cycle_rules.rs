@@ -5,7 +5,6 @@
 //! prime time and dedicated time at the moment of a cycle, after it and along a log; and what
 //! reservations hold of the nodes.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
@@ -20,7 +19,7 @@ use jsf_openpbs::files::queues::LimitKind;
 use jsf_openpbs::files::queues::{LimitsByQueue, RunLimit};
 use jsf_openpbs::files::sched_priv::{ByTime, Holidays, dedicated_times};
 use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;
-use jsf_simulate::{OrderRules, Workload};
+use jsf_simulate::Workload;
 
 use crate::site_files::in_file;
 use crate::{LeftOut, Role, Site, SiteError};
@@ -53,41 +52,6 @@ impl Site {
             queue_depths,
             window: self.server.backfill_fuzzy().into(),
             ..CycleRules::default()
-        }
-    }
-
-    /// What orders the jobs of queues: their places, by priority under `by_queue` and
-    /// `round_robin`, else only express queues before the others.
-    pub(crate) fn queue_order(&self, queues: &[Box<str>]) -> OrderRules {
-        let config = &self.config;
-        let (by_queue, takes_turns) = (config.by_queue.prime, config.round_robin.prime);
-        let mut keys = Vec::new();
-        let mut priorities = Vec::new();
-        let mut positions = Vec::new();
-        for queue in queues {
-            let priority = self.priority_of(queue);
-            let position = self.queues.position(queue).unwrap_or(usize::MAX);
-            let is_express =
-                config.preemptive_sched.prime && priority >= config.preempt_queue_prio.into();
-            keys.push(match (takes_turns, by_queue) {
-                (true, _) => (Reverse(priority), 0),
-                (false, true) => (Reverse(priority), position),
-                (false, false) => (Reverse(is_express.into()), 0),
-            });
-            priorities.push(Reverse(priority));
-            positions.push(position);
-        }
-        let chooses_queue_first = by_queue || takes_turns;
-        let mut groups = vec![0; queues.len()];
-        if chooses_queue_first {
-            groups = places_of(&priorities);
-        }
-        OrderRules {
-            places: places_of(&keys),
-            queue_places: groups.into_iter().zip(places_of(&positions)).collect(),
-            chooses_queue_first,
-            takes_turns,
-            ..OrderRules::default()
         }
     }
 
@@ -150,8 +114,13 @@ impl Site {
         self.queues.available(queue, resource, kind)
     }
 
-    /// The limits of running jobs, of the server and of these queues.
-    pub(crate) fn cycle_limits(&self, names: &LimitedNames<'_>) -> Vec<Limit> {
+    /// The limits of running jobs, of the server, of these queues and of arrays, by their numbers:
+    /// how many of their subjobs run at a time.
+    pub(crate) fn cycle_limits(
+        &self,
+        names: &LimitedNames<'_>,
+        of_arrays: HashMap<u32, i64>,
+    ) -> Limits {
         let mut limits = limits_of_jobs(names, &self.queues.limits.hard);
         for (name, queue) in owners(names) {
             for (amount, resource) in names.amounts.iter().enumerate() {
@@ -162,7 +131,12 @@ impl Site {
                 }
             }
         }
-        limits
+        if !of_arrays.is_empty() {
+            let mut of_subjobs = Limit::new(None, LimitKind::Subjobs, None);
+            of_subjobs.named = of_arrays;
+            limits.push(of_subjobs);
+        }
+        Limits::new(limits)
     }
 
     /// The levels of jobs in preemption; those by default unless jobs can have different ones or soft
@@ -225,18 +199,6 @@ fn owners<'n>(names: &LimitedNames<'n>) -> Vec<(&'n str, Option<u32>)> {
     owners
 }
 
-/// The places of keys in their order; those that are equal have the same.
-fn places_of<K: Ord + Copy>(keys: &[K]) -> Vec<u32> {
-    let mut distinct = keys.to_vec();
-    distinct.sort_unstable();
-    distinct.dedup();
-    let mut places = Vec::new();
-    for key in keys {
-        places.push(distinct.binary_search(key).unwrap_or(0) as u32);
-    }
-    places
-}
-
 /// Adds an entry to the limit of its kind, or as a new one. An amount that is not counted has no
 /// limit.
 fn add_limit(
@@ -273,15 +235,6 @@ fn add_limit(
             }
         }
     }
-}
-
-/// The limit of the subjobs of some arrays that run at a time, if there are any.
-pub fn limit_of_subjobs(named: HashMap<u32, i64>) -> Option<Limit> {
-    if named.is_empty() {
-        return None;
-    }
-    let limit = Limit::new(None, LimitKind::Subjobs, None);
-    Some(Limit { named, ..limit })
 }
 
 /// What a cycle starts by these rules, in words.
@@ -419,15 +372,6 @@ impl Site {
                 "dedicated",
             ),
         ]
-    }
-
-    /// This site outside prime time, if other settings count then.
-    pub(crate) fn in_non_prime_time(&self) -> Result<Option<Self>, SiteError> {
-        let Some(config) = self.config.in_non_prime_time() else {
-            return Ok(None);
-        };
-        let opened = Self::from_files(self.files.clone(), self.rules)?;
-        Ok(Some(Self { config, ..opened }))
     }
 
     /// What of the site depends on prime time and dedicated time, each with the file that says when

@@ -27,7 +27,7 @@ use crate::node_pools::PROCESSORS;
 use crate::ranked_queue::by_heading;
 use crate::share_tree::AppliedTree;
 use crate::site_jobs::ColumnsRequest;
-use crate::site_machine::{CycleMachine, OrderedQueue};
+use crate::site_machine::CycleMachine;
 use crate::{JobsToRank, LeftOut, RankedQueue, Role, Rule, SharesRequest, Site, SiteError};
 
 /// A cycle that is further than this from all times of the jobs is probably not meant, in seconds.
@@ -217,15 +217,14 @@ impl Site {
         }
         let at = moment(request.at, cycle)?;
         let times = self.times(&cycle.clock, at, MAX_CHANGES, &mut jobs.warnings)?;
-        let other_settings = if times.is_prime_at(at) {
-            None
-        } else {
-            self.in_non_prime_time()?
-        };
-        other_settings
-            .as_ref()
-            .unwrap_or(self)
-            .cycle_of(request, read, at, times)
+        let other_settings = self.config.in_non_prime_time();
+        match other_settings.filter(|_| !times.is_prime_at(at)) {
+            Some(config) => {
+                let opened = Self::from_files(self.files.clone(), self.rules)?;
+                Self { config, ..opened }.cycle_of(request, read, at, times)
+            }
+            None => self.cycle_of(request, read, at, times),
+        }
     }
 
     /// Which running jobs would give way to these jobs in the next cycle, and to which jobs they
@@ -286,27 +285,19 @@ impl Site {
             ..times
         };
         let processors = machine.processors();
-        let queue = OrderedQueue {
-            order: self.order_rules(tree, threshold),
-            scores: ranked.ranking.scores(),
-            table,
-            charges: self.charges(&cycle.jobs),
-        };
-        machine.add_preemption(self, &queue, &cycle.jobs, tree);
-        let mut subjobs = Vec::with_capacity(cycle.jobs.len());
-        for job in &cycle.jobs {
-            let waiting = job.queued_subjobs.as_ref().map_or(1, ArrayIndices::len);
-            subjobs.push(u32::try_from(waiting).unwrap_or(u32::MAX));
-        }
+        let order = self.order_rules(tree, threshold);
+        machine.set_order(&order, ranked.ranking.scores(), table);
+        machine.add_preemption(self, table, &cycle.jobs, tree);
         let mut decided = Decisions::new(table, &cycle.jobs);
-        let rows = decided.set_aside(self, &ranked, &subjobs, &machine.reservations, at);
-        decided.note(queue.decide(at, &rows, &mut subjobs, &mut machine));
+        let rows = decided.set_aside(self, &ranked, &machine.reservations, at);
+        let mut waiting = rows.clone();
+        decided.note(machine.decide(at, &mut waiting));
         let (asked, unknown) = find_asked(table, &cycle.jobs, &request.asked);
         let mut estimates = Vec::new();
         for job in &asked {
             estimates.extend(decided.estimated(job));
         }
-        queue.estimate(at, rows.clone(), &mut subjobs, &mut machine, &mut estimates);
+        machine.estimate(at, waiting, &mut estimates);
         let mut considered = Vec::new();
         let mut queues = Vec::new();
         for queue in table.queues() {
@@ -502,31 +493,28 @@ fn find_subjobs(table: &JobTable, queued: &[QueuedJob], id: &str) -> Vec<Result<
     found
 }
 
-impl OrderedQueue<'_> {
+impl CycleMachine {
     /// Runs the cycles after that of a time, at the ends of the running jobs, until all jobs that
     /// are asked for have started, or that cannot be found out.
     pub fn estimate(
-        &self,
+        &mut self,
         mut at: i64,
         mut rows: Vec<usize>,
-        subjobs: &mut [u32],
-        machine: &mut CycleMachine,
         estimates: &mut [EstimatedStart],
     ) {
-        machine.rules.explains = false;
+        self.rules.explains = false;
         let mut decisions = 0;
         for _ in 0..MAX_LATER_CYCLES {
-            rows.retain(|&row| subjobs[row] > 0);
             decisions += rows.len();
             let is_known = estimates.iter().all(|one| one.start.is_some());
             if is_known || decisions > MAX_LATER_DECISIONS {
                 return;
             }
-            let Some(next) = machine.end_next(at) else {
+            let Some(next) = self.end_next(at) else {
                 return;
             };
             at = next;
-            for event in self.decide(at, &rows, subjobs, machine) {
+            for event in self.decide(at, &mut rows) {
                 let CycleEvent::Starts(job) = event else {
                     continue;
                 };
@@ -581,7 +569,6 @@ impl<'t> Decisions<'t> {
         &mut self,
         site: &Site,
         ranked: &RankedQueue,
-        subjobs: &[u32],
         reservations: &Reservations,
         at: i64,
     ) -> Vec<usize> {
@@ -595,10 +582,13 @@ impl<'t> Decisions<'t> {
             } else if !site.queues.is_started(queue) {
                 let reason = format!("queue {queue} is not started");
                 self.set_aside.push((row, reason));
-            } else if subjobs[row] > 0 {
-                rows.push(row);
-            } else {
+            } else if self
+                .queued_subjobs(row)
+                .is_some_and(|indices| indices.len() == 0)
+            {
                 self.eligible[row] = Some(false);
+            } else {
+                rows.push(row);
             }
         }
         for (row, why) in &ranked.not_considered {

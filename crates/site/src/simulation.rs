@@ -30,6 +30,7 @@ use crate::file_source::OpenedFile;
 use crate::node_pools::PROCESSORS;
 use crate::role::unexpected;
 use crate::share_tree::SiteTree;
+use crate::simulation_rules::SimulatedMachine;
 use crate::{FileSource, LeftOut, PolicyName, Processors, Role, Site, SiteError};
 
 /// How a workload is run through time, where that is not as the site says.
@@ -252,10 +253,6 @@ impl Site {
                 quoted_and_list_of_five(unknown)
             ));
         }
-        let mut counted = self.counted(workload, options.processors)?;
-        let from = counted.source;
-        let placed = counted.placed_jobs;
-        let mut left_out = std::mem::take(&mut counted.left_out);
         let mut queues: Vec<(&str, usize)> = Vec::new();
         for queue in workload.queues() {
             queues.push((queue, 0));
@@ -264,9 +261,14 @@ impl Site {
             queues[job.queue as usize].1 += 1;
         }
         let (times, of_times) = self.simulated_times(workload, &queues, &mut warnings)?;
-        let mut rules = self.simulation_rules(workload, counted, backfill, times);
+        let (mut rules, machine) = self.simulation_rules(workload, &options, times)?;
+        let SimulatedMachine {
+            source,
+            placed_jobs,
+            mut left_out,
+        } = machine;
         if !rules.cycle.times.is_empty() {
-            rules.non_prime = self.non_prime_rules(workload, backfill)?;
+            rules.non_prime = self.non_prime_rules(workload, backfill);
         }
         let preempts = rules.cycle.levels.is_preemptive;
         left_out.extend(self.left_out_of_preemption(preempts, workload.jobs().len()));
@@ -283,8 +285,11 @@ impl Site {
         warnings.extend(self.unlisted_queues(workload, &queues));
         let mut simulated = SimulatedQueue {
             schedule,
-            processors: Processors { total, from },
-            placed,
+            processors: Processors {
+                total,
+                from: source,
+            },
+            placed: placed_jobs,
             backfilling,
             policy: self.tree.is_some().then_some(self.policy.name),
             decay,

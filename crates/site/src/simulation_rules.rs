@@ -7,17 +7,17 @@ use job_sort_formula::diagnostic::Need;
 use jsf_ingest::QueuedJob;
 use jsf_openpbs::amounts::AmountSource;
 use jsf_openpbs::amounts::{Chunk, array_and_index};
-use jsf_openpbs::cycle::{CycleJob, CycleRules, Limit, Machine, PreemptionLevels, Times};
-use jsf_openpbs::files::sched_priv::SortFirst;
+use jsf_openpbs::cycle::{CycleJob, CycleRules, PreemptionLevels, QueueOrder, Times};
+use jsf_openpbs::files::sched_priv::{SchedConfig, SortFirst};
 use jsf_simulate::{
     Backfill, MAX_RUN_SUBJOBS, NonPrimeRules, OrderRules, SimulationRules, UsageMeasure, Workload,
 };
 use serde::Serialize;
 
-use crate::cycle_rules::{LimitedNames, Reservations, limit_of_subjobs, starts_in_words};
+use crate::cycle_rules::{LimitedNames, Reservations, starts_in_words};
 use crate::node_pools::{PROCESSORS, Places, Pools};
 use crate::simulation::is_always_known;
-use crate::{LeftOut, Role, Site, SiteError};
+use crate::{LeftOut, Role, SimulationOptions, Site, SiteError};
 
 /// What of Slurm's scheduling is not simulated.
 const LEFT_OUT_OF_SLURM: &str = "the interval and the depth of Slurm's backfill, the limits of QOS, associations and partitions, \
@@ -60,14 +60,10 @@ impl Processors {
     }
 }
 
-/// The machine of a simulation.
-pub struct Counted {
-    /// Its amounts, then those that only limits count.
-    pub names: Vec<Box<str>>,
-    pub machine: Machine,
+/// What is said of the machine of a simulation.
+pub struct SimulatedMachine {
+    /// Where its processors are from.
     pub source: ProcessorsSource,
-    /// The jobs, with what they ask for of these.
-    pub jobs: Vec<CycleJob>,
     /// The jobs that are placed by their `select`.
     pub placed_jobs: usize,
     /// What of the nodes and of the chunks of jobs the simulation does without.
@@ -102,39 +98,51 @@ impl Site {
         names
     }
 
-    /// The machine and the rules by which a workload is simulated.
+    /// The machine and the rules by which a workload is simulated, without those outside prime time.
     pub(crate) fn simulation_rules(
         &self,
         workload: &Workload,
-        mut counted: Counted,
-        backfill: Option<Backfill>,
+        options: &SimulationOptions,
         times: Times,
-    ) -> SimulationRules {
+    ) -> Result<(SimulationRules, SimulatedMachine), SiteError> {
         let queues = workload.queues();
+        let (distinct, of_jobs, pools, found) =
+            self.simulated_pools(workload, options.processors)?;
+        let mut places = Places::new(self, &pools, queues);
+        let mut requests = Vec::with_capacity(distinct.len());
+        for job in &distinct {
+            let queue = queues.iter().position(|queue| *queue == job.queue);
+            requests.push(Arc::new(places.request(queue.unwrap_or(0), job)));
+        }
+        let (machine, amounts) = places.machine();
+        let mut jobs = workload.cycle_jobs(|job| requests[of_jobs[job] as usize].clone());
         let in_log = workload.names_in_log();
         let limited = LimitedNames {
             queues,
             users: &in_log.users,
             groups: &in_log.unix_groups,
             projects: &in_log.projects,
-            amounts: &counted.names,
+            amounts: &amounts,
         };
+        let limits = self.cycle_limits(&limited, limits_of_arrays(workload, &mut jobs));
         let mut levels = self.preemption_levels(&limited);
         if !levels.is_preemptive {
             levels = PreemptionLevels::default();
         }
-        let cycle = CycleRules {
-            times,
-            levels,
-            ..self.simulated_cycle(queues, backfill)
+        let cycle = match options.backfill {
+            Some(backfill) => backfill.rules(),
+            None if self.files.has(Role::SchedConfig) => self.cycle_rules(queues),
+            None => Backfill::Easy.rules(),
         };
-        let mut limits = self.cycle_limits(&limited);
-        limits.extend(limit_arrays(workload, &mut counted.jobs));
-        SimulationRules {
-            machine: counted.machine,
-            jobs: counted.jobs,
-            cycle,
-            order: self.simulated_order(workload),
+        let rules = SimulationRules {
+            machine,
+            jobs,
+            cycle: CycleRules {
+                times,
+                levels,
+                ..cycle
+            },
+            order: self.simulated_order(&self.config, workload),
             non_prime: None,
             limits,
             threshold: self.threshold(),
@@ -142,7 +150,8 @@ impl Site {
             max_age: self.slurm.as_ref().map(|slurm| slurm.settings.max_age),
             precision: self.precision(),
             on_error: self.rules.on_error,
-        }
+        };
+        Ok((rules, found))
     }
 
     /// The rules outside prime time, if others hold then.
@@ -150,24 +159,15 @@ impl Site {
         &self,
         workload: &Workload,
         backfill: Option<Backfill>,
-    ) -> Result<Option<NonPrimeRules>, SiteError> {
-        let Some(site) = self.in_non_prime_time()? else {
-            return Ok(None);
-        };
-        Ok(Some(NonPrimeRules {
-            strict_ordering: site
-                .simulated_cycle(workload.queues(), backfill)
-                .strict_ordering,
-            order: site.simulated_order(workload),
-        }))
-    }
-
-    fn simulated_cycle(&self, queues: &[Box<str>], backfill: Option<Backfill>) -> CycleRules {
-        match backfill {
-            Some(backfill) => backfill.rules(),
-            None if self.files.has(Role::SchedConfig) => self.cycle_rules(queues),
-            None => Backfill::Easy.rules(),
-        }
+    ) -> Option<NonPrimeRules> {
+        let config = self.config.in_non_prime_time()?;
+        Some(NonPrimeRules {
+            strict_ordering: match backfill {
+                Some(backfill) => backfill.rules().strict_ordering,
+                None => config.strict_ordering.prime,
+            },
+            order: self.simulated_order(&config, workload),
+        })
     }
 
     /// What a cycle starts, in words.
@@ -181,22 +181,23 @@ impl Site {
         words.to_owned()
     }
 
-    /// The machine: the number of processors that is given, else the site's nodes, else the machine
-    /// of the log. The nodes are told apart only where the log has chunks.
-    pub(crate) fn counted(
+    /// The jobs of a log as a cycle reads them, those that are alike once, and job by job which of
+    /// these it is. With the machine: the number of processors that is given, else the site's nodes,
+    /// else the machine of the log. The nodes are told apart only where the log has chunks.
+    fn simulated_pools(
         &self,
         workload: &Workload,
         processors: Option<u32>,
-    ) -> Result<Counted, SiteError> {
+    ) -> Result<(Vec<QueuedJob>, Vec<u32>, Pools, SimulatedMachine), SiteError> {
         let all = workload.jobs().len();
-        let jobs = workload.jobs().iter();
-        let with_chunks = jobs.filter(|job| !workload.chunks(job).0.is_empty());
-        let mut placed_jobs = with_chunks.count();
-        if processors.is_some() || !self.files.has(Role::Nodes) {
-            placed_jobs = 0;
+        let mut placed_jobs = 0;
+        if processors.is_none() && self.files.has(Role::Nodes) {
+            let jobs = workload.jobs().iter();
+            placed_jobs = jobs
+                .filter(|job| !workload.chunks(job).0.is_empty())
+                .count();
         }
-        let queues = workload.queues();
-        let amounts = self.with_limited(self.counted_resources()?, queues);
+        let amounts = self.with_limited(self.counted_resources()?, workload.queues());
         let (distinct, of_jobs) = self.queued_jobs(workload, &amounts, placed_jobs > 0);
         let mut left_out = Vec::new();
         let (pools, source) = if let Some(processors) = processors {
@@ -231,69 +232,26 @@ impl Site {
                 Need::Processors,
             ));
         };
-        let mut places = Places::new(self, &pools, queues);
-        let mut requests = Vec::with_capacity(distinct.len());
-        for job in &distinct {
-            let queue = queues.iter().position(|queue| *queue == job.queue);
-            requests.push(Arc::new(places.request(queue.unwrap_or(0), job)));
-        }
-        let (machine, names) = places.machine();
-        Ok(Counted {
-            names,
-            machine,
+        let found = SimulatedMachine {
             source,
-            jobs: workload.cycle_jobs(|job| requests[of_jobs[job] as usize].clone()),
             placed_jobs,
             left_out,
-        })
+        };
+        Ok((distinct, of_jobs, pools, found))
     }
 
     /// In which order a cycle considers the jobs of a workload.
-    fn simulated_order(&self, workload: &Workload) -> OrderRules {
+    fn simulated_order(&self, config: &SchedConfig, workload: &Workload) -> OrderRules {
         let queues = workload.queues();
         let stopped = queues.iter().map(|queue| !self.queues.is_started(queue));
+        // queues of the log that the site does not list are one
+        let mut order = QueueOrder::new(config, &self.queues, queues, false);
+        order.by_fair_share &= self.tree.is_some();
         OrderRules {
-            ties: self.ties(workload),
-            by_fair_share: self.config.fair_share.prime && self.tree.is_some(),
+            queues: order,
+            ties: ties(config, workload),
             stopped: stopped.collect(),
-            ..self.queue_order(queues)
         }
-    }
-
-    /// The places of jobs with equal values by `job_sort_key`, then by submission; empty if there
-    /// is no key that the log has.
-    fn ties(&self, workload: &Workload) -> Vec<u32> {
-        let jobs = workload.jobs();
-        let mut columns: Vec<Vec<f64>> = Vec::new();
-        for key in &self.config.job_sort_key.prime {
-            let mut column = match name_of_key(&key.name) {
-                PROCESSORS => jobs.iter().map(|job| f64::from(job.processors)).collect(),
-                "walltime" => jobs.iter().map(|job| job.walltime as f64).collect(),
-                name => match workload.amounts_of(name) {
-                    Some(column) => column,
-                    None => continue,
-                },
-            };
-            if key.first == SortFirst::High {
-                for value in &mut column {
-                    *value = -*value;
-                }
-            }
-            columns.push(column);
-        }
-        if columns.is_empty() {
-            return Vec::new();
-        }
-        let mut order: Vec<u32> = (0..jobs.len() as u32).collect();
-        // the last key counts least
-        for column in columns.iter().rev() {
-            order.sort_by(|&left, &right| column[left as usize].total_cmp(&column[right as usize]));
-        }
-        let mut ties = vec![0; jobs.len()];
-        for (&job, place) in order.iter().zip(0..) {
-            ties[job as usize] = place;
-        }
-        ties
     }
 
     /// What the site has and a simulation or a cycle does without. The queues are those with jobs,
@@ -404,22 +362,59 @@ impl Site {
     }
 }
 
-/// Sets the array of each subjob, if the log says how many of it may run at a time. Returns the limit.
-fn limit_arrays(workload: &Workload, jobs: &mut [CycleJob]) -> Option<Limit> {
+/// The places of jobs with equal values by `job_sort_key`, then by submission; empty if there
+/// is no key that the log has.
+fn ties(config: &SchedConfig, workload: &Workload) -> Vec<u32> {
+    let jobs = workload.jobs();
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for key in &config.job_sort_key.prime {
+        let mut column = match name_of_key(&key.name) {
+            PROCESSORS => jobs.iter().map(|job| f64::from(job.processors)).collect(),
+            "walltime" => jobs.iter().map(|job| job.walltime as f64).collect(),
+            name => match workload.amounts_of(name) {
+                Some(column) => column,
+                None => continue,
+            },
+        };
+        if key.first == SortFirst::High {
+            for value in &mut column {
+                *value = -*value;
+            }
+        }
+        columns.push(column);
+    }
+    if columns.is_empty() {
+        return Vec::new();
+    }
+    let mut order: Vec<u32> = (0..jobs.len() as u32).collect();
+    // the last key counts least
+    for column in columns.iter().rev() {
+        order.sort_by(|&left, &right| column[left as usize].total_cmp(&column[right as usize]));
+    }
+    let mut ties = vec![0; jobs.len()];
+    for (&job, place) in order.iter().zip(0..) {
+        ties[job as usize] = place;
+    }
+    ties
+}
+
+/// Sets the array of each subjob, if the log says how many of it may run at a time. Returns this
+/// number by array.
+fn limits_of_arrays(workload: &Workload, jobs: &mut [CycleJob]) -> HashMap<u32, i64> {
     let most = workload.amounts_of(MAX_RUN_SUBJOBS).unwrap_or_default();
     let mut arrays: HashMap<String, u32> = HashMap::new();
-    let mut named = HashMap::new();
+    let mut limits = HashMap::new();
     for (index, &most) in most.iter().enumerate() {
         if most > 0.0
             && let Some((array, _)) = array_and_index(workload.id(index))
         {
             let next = arrays.len() as u32;
             let array = *arrays.entry(array).or_insert(next);
-            named.insert(array, most as i64);
+            limits.insert(array, most as i64);
             jobs[index].array = Some(array);
         }
     }
-    limit_of_subjobs(named)
+    limits
 }
 
 /// The name of a formula for what a key of `job_sort_key` orders by.

@@ -10,19 +10,20 @@ use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::Scores;
 use jsf_ingest::{CycleJobs, QueuedJob};
-use jsf_openpbs::amounts::array_and_index;
+use jsf_openpbs::amounts::{ArrayIndices, array_and_index};
 use jsf_openpbs::cycle::{
-    AdvanceReservation, Cycle, CycleEvent, CycleJob, CycleRules, Limit, Limits, Machine, Part,
-    Placement, PreemptionLevels, PreemptionMethod, Request, SuspendedJob, UNLIMITED_WALLTIME,
+    AdvanceReservation, Cycle, CycleEvent, CycleJob, CycleRules, Limits, Machine, Part, Placement,
+    PreemptionLevels, PreemptionMethod, QueueOrder, Request, SortedCandidates, SuspendedJob,
+    UNLIMITED_WALLTIME,
 };
 use jsf_openpbs::files::queues::LimitKind;
 use jsf_openpbs::files::queues::whole_amount;
 use jsf_openpbs::order::Order;
-use jsf_openpbs::share_tree::PbsTree;
+use jsf_openpbs::share_tree::{PbsTree, SharePaths};
 use jsf_simulate::Names;
 use jsf_words::count;
 
-use crate::cycle_rules::{LimitedNames, Reservations, limit_of_subjobs};
+use crate::cycle_rules::{LimitedNames, Reservations};
 use crate::node_pools::{PROCESSORS, Places, Pools, amounts_of};
 use crate::{CycleProcessors, LeftOut, PreemptedJob, Site, SiteError};
 
@@ -37,38 +38,10 @@ pub struct CycleMachine {
     pub reservations: Reservations,
     /// The amounts of the machine, then those that only limits count.
     pub amounts: Vec<Box<str>>,
-}
-
-/// The jobs of a table with what orders them.
-pub struct OrderedQueue<'a> {
-    pub order: Order<'a>,
-    pub scores: &'a Scores,
-    pub table: &'a JobTable,
-    /// What each row adds to the usage of its entity when it starts.
-    pub charges: Vec<f64>,
-}
-
-impl OrderedQueue<'_> {
-    /// Lets one cycle decide these rows.
-    pub fn decide(
-        &self,
-        at: i64,
-        rows: &[usize],
-        subjobs: &mut [u32],
-        machine: &mut CycleMachine,
-    ) -> Vec<CycleEvent> {
-        let (order, charges) = (&self.order, &self.charges);
-        let rows = rows.iter().copied();
-        let mut candidates = order.candidates(self.scores, self.table, rows, charges, subjobs);
-        let CycleMachine {
-            machine,
-            limits,
-            jobs,
-            rules,
-            ..
-        } = machine;
-        Cycle::new(at, rules, machine, limits, jobs).run(&mut candidates)
-    }
+    /// The order of the queues of the table.
+    pub queues: QueueOrder,
+    /// The path of each fair-share entity of the table.
+    paths: SharePaths,
 }
 
 /// A running job of which it is not known where it is: its row, and when its walltime ends.
@@ -100,8 +73,10 @@ impl CycleMachine {
         let mut places = Places::new(site, &pools, &queues);
         // of users, groups and projects
         let mut names = Names::default();
+        let charges = site.charges(&cycle.jobs);
         let mut jobs = Vec::with_capacity(cycle.jobs.len());
         for (row, job) in cycle.jobs.iter().enumerate() {
+            let waiting = job.queued_subjobs.as_ref().map_or(1, ArrayIndices::len);
             jobs.push(CycleJob {
                 request: places.request(table.queue_index(row), job).into(),
                 walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
@@ -110,6 +85,8 @@ impl CycleMachine {
                 group: names.index(&job.group),
                 project: names.index(&job.project),
                 array: array_row(table, job, row),
+                subjobs: u32::try_from(waiting).unwrap_or(u32::MAX),
+                charge: charges[row],
                 // the scheduler promises no start to jobs of reservations
                 can_be_reserved: job.is_topjob_eligible && !reservations.has_queue(&job.queue),
                 started: job.stime,
@@ -143,9 +120,13 @@ impl CycleMachine {
             amounts: &places.amounts,
         };
         let levels = site.preemption_levels(&limited);
-        let mut limits = site.cycle_limits(&limited);
-        limits.extend(limit_of_arrays(&cycle.jobs));
-        let limits = Limits::new(limits);
+        let mut of_arrays: HashMap<u32, i64> = HashMap::new();
+        for (job, row) in cycle.jobs.iter().zip(0..) {
+            if let Some(most) = job.max_run_subjobs {
+                of_arrays.insert(row, most.into());
+            }
+        }
+        let limits = site.cycle_limits(&limited, of_arrays);
         let (mut machine, amounts) = places.machine();
         machine.advance = advance;
         machine.begin_reservations(at);
@@ -162,6 +143,8 @@ impl CycleMachine {
             pools,
             reservations,
             amounts,
+            queues: QueueOrder::default(),
+            paths: SharePaths::default(),
         };
         let unplaced = made.run_jobs(table, cycle, at, warnings);
         made.run_unplaced(unplaced, warnings);
@@ -172,6 +155,41 @@ impl CycleMachine {
     pub fn processors(&self) -> CycleProcessors {
         let [total, free] = self.machine.of_first_pools(self.pools.of_nodes(), 0);
         CycleProcessors { total, free }
+    }
+
+    /// Sets what orders the jobs of the table.
+    pub fn set_order(&mut self, order: &Order<'_>, scores: &Scores, table: &JobTable) {
+        self.queues = order.queues(table);
+        self.paths = order.set_order(&mut self.jobs, scores, table);
+    }
+
+    /// Lets one cycle decide these rows, of which those stay that still wait.
+    pub fn decide(&mut self, at: i64, rows: &mut Vec<usize>) -> Vec<CycleEvent> {
+        let Self {
+            machine,
+            limits,
+            jobs,
+            rules,
+            ..
+        } = self;
+        let waiting = rows.iter().map(|&row| row as u32);
+        let paths = self.paths.clone();
+        let mut candidates = SortedCandidates::new(&self.queues, jobs, waiting, paths);
+        let events = Cycle::new(at, rules, machine, limits, jobs).run(&mut candidates);
+        for event in &events {
+            match *event {
+                CycleEvent::Starts(job) => {
+                    let waiting = &mut jobs[job as usize].subjobs;
+                    *waiting = waiting.saturating_sub(1);
+                }
+                CycleEvent::GivesWay(job, method) if method != PreemptionMethod::Delete => {
+                    jobs[job as usize].subjobs = 1;
+                }
+                _ => {}
+            }
+        }
+        rows.retain(|&row| jobs[row].subjobs > 0);
+        events
     }
 
     /// Ends the running jobs that end next, as far as the walltimes tell. Returns when, or before
@@ -384,17 +402,6 @@ fn array_row(table: &JobTable, job: &QueuedJob, row: usize) -> Option<u32> {
     Some(table.row(&array)? as u32)
 }
 
-/// The limit of the subjobs that run at a time, if an array has one.
-fn limit_of_arrays(jobs: &[QueuedJob]) -> Option<Limit> {
-    let mut named: HashMap<u32, i64> = HashMap::new();
-    for (job, row) in jobs.iter().zip(0..) {
-        if let Some(most) = job.max_run_subjobs {
-            named.insert(row, most.into());
-        }
-    }
-    limit_of_subjobs(named)
-}
-
 /// The resource of a job that names the jobs that it may preempt.
 const TARGETS: &str = "preempt_targets";
 
@@ -403,7 +410,7 @@ impl CycleMachine {
     pub fn add_preemption(
         &mut self,
         site: &Site,
-        queue: &OrderedQueue<'_>,
+        table: &JobTable,
         queued: &[QueuedJob],
         tree: Option<&PbsTree>,
     ) {
@@ -411,8 +418,10 @@ impl CycleMachine {
         if !levels.is_preemptive && levels.soft_limits.is_empty() {
             return;
         }
-        let table = queue.table;
-        let places = queue.order.places_of_running(queue.scores, table);
+        let mut submitted: Vec<u32> = (0..table.len() as u32).collect();
+        submitted.sort_by_key(|&row| table.submit_order(row as usize));
+        self.queues
+            .set_places_of_running(&mut self.jobs, submitted, &self.paths);
         let mut targets = Targets {
             site,
             table,
@@ -432,7 +441,6 @@ impl CycleMachine {
                 levels.preempted.insert(row as u32, i64::MIN);
             }
             let cycle_job = &mut self.jobs[row];
-            cycle_job.place = places[row];
             cycle_job.is_over_share = tree.is_some_and(|tree| is_over_share(tree, &job.entity));
             cycle_job.targets = targets.of(job);
             cycle_job.class = (state != JobState::Suspended).then_some(class);

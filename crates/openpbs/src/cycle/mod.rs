@@ -7,8 +7,7 @@
 //! Source: the cycles of a real scheduler recorded in `tests/golden/cycles`, and the rules in its
 //! `SPEC.md`, whose sections the comments name.
 
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -17,6 +16,7 @@ use machine::{Event, change, lower};
 
 use crate::files::server::DEFAULT_BACKFILL_FUZZY;
 
+mod candidates;
 mod limits;
 mod machine;
 mod preemption;
@@ -24,6 +24,7 @@ mod preemption;
 #[cfg(test)]
 mod tests;
 
+pub use candidates::*;
 pub use limits::*;
 pub use machine::*;
 pub use preemption::*;
@@ -46,6 +47,17 @@ pub struct CycleJob {
     pub group: u32,
     /// Its project.
     pub project: u32,
+    /// Its fair-share entity.
+    pub entity: u32,
+    /// The value of the formula.
+    pub value: f64,
+    /// Its place among jobs with equal values: by `job_sort_key`, then by submission.
+    pub place_among_equals: u32,
+    /// What its entity is charged, for the rest of the cycle, when it starts or is promised a start.
+    // what it asks for: what it will use is not known yet
+    pub charge: f64,
+    /// How many subjobs of an array wait; of another job it need not be set.
+    pub subjobs: u32,
     /// The array that it is, or whose subjob it is.
     pub array: Option<u32>,
     /// Whether it may be promised a start (`topjob_ineligible` is not set).
@@ -724,232 +736,5 @@ fn window_end(begin: i64, window: i64) -> i64 {
     match window {
         0 => begin,
         _ => (begin.div_euclid(window) + 1).saturating_mul(window),
-    }
-}
-
-/// The waiting jobs in their order. Each is returned once, but an array as often as a subjob of it
-/// starts.
-pub trait Candidates {
-    /// The next job that has not been decided. Jobs that are not [wanted](Cycle::wanted) do not start;
-    /// they may be left out where nobody needs to know why they wait.
-    fn next(&mut self, cycle: &Cycle<'_>) -> Option<u32>;
-
-    /// The job that was returned last starts, or a subjob of it.
-    fn started(&mut self, _job: u32) {}
-
-    /// The job that was returned last is promised a start.
-    fn reserved(&mut self, _job: u32) {}
-
-    /// A running job gave way and waits again.
-    fn add(&mut self, _job: u32) {}
-
-    /// The levels of jobs have changed.
-    fn sort_again(&mut self) {}
-}
-
-/// The order of jobs under `by_queue`, `round_robin` or neither, by comparing them.
-pub struct SortedCandidates<O> {
-    order: O,
-    /// The jobs of the queues at each place.
-    queues: BTreeMap<QueuePlace, VecDeque<u32>>,
-    /// The place from which on the next queue with jobs is looked for.
-    turn: QueuePlace,
-    /// Whether the queues of a group take turns (`round_robin`).
-    takes_turns: bool,
-    /// Which jobs come before the queues are looked at.
-    urgent: UrgentJobs,
-    /// Whether the job that was returned last came first because it gave way.
-    has_resumed: bool,
-    /// The place of the queue of the job that was returned last.
-    last: QueuePlace,
-    is_sorted: bool,
-}
-
-/// The group of a queue, of those with the same priority, and its place there.
-pub type QueuePlace = (u32, u32);
-
-/// The jobs of express queues, and those that gave way, which come first under `by_queue`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum UrgentJobs {
-    /// They do not.
-    None,
-    /// They do, until the first one in the order of all jobs is of neither kind.
-    OfAll,
-    /// They do, until the first one is of neither kind, queue by queue (`fair_share`).
-    QueueByQueue,
-}
-
-/// Compares jobs by all but the queue.
-pub trait JobOrder {
-    /// Which of two jobs comes first.
-    fn compare(&mut self, left: u32, right: u32) -> Ordering;
-
-    /// Charges a job, for the rest of the cycle, to its fair-share entity. Returns whether that can
-    /// change the order.
-    fn charge(&mut self, _job: u32) -> bool {
-        false
-    }
-
-    /// A job that ran waits again.
-    fn add(&mut self, _job: u32) {}
-
-    /// The place of the queue of a job.
-    fn place(&self, job: u32) -> QueuePlace;
-
-    /// Counts a start of a job. Returns whether another subjob of it waits.
-    fn start(&mut self, _job: u32) -> bool {
-        false
-    }
-}
-
-impl<O: JobOrder> SortedCandidates<O> {
-    /// Under `by_queue` the jobs of a queue follow each other, under `round_robin` those of a group take
-    /// turns. Queues at one place are one list.
-    pub fn new(
-        order: O,
-        jobs: impl IntoIterator<Item = u32>,
-        takes_turns: bool,
-        chooses_queue_first: bool,
-        has_fair_share: bool,
-    ) -> Self {
-        // `round_robin` takes the place of `by_queue`
-        let urgent = match (chooses_queue_first && !takes_turns, has_fair_share) {
-            (true, true) => UrgentJobs::QueueByQueue,
-            (true, false) => UrgentJobs::OfAll,
-            (false, _) => UrgentJobs::None,
-        };
-        let mut candidates = Self {
-            order,
-            queues: BTreeMap::new(),
-            turn: (0, 0),
-            takes_turns,
-            urgent,
-            has_resumed: false,
-            last: (0, 0),
-            is_sorted: false,
-        };
-        for job in jobs {
-            candidates.push(job);
-        }
-        candidates
-    }
-
-    fn push(&mut self, job: u32) {
-        let place = self.order.place(job);
-        self.queues.entry(place).or_default().push_back(job);
-    }
-
-    /// The place of the queue whose job comes next; `None` if all are empty.
-    fn next_queue(&self) -> Option<QueuePlace> {
-        let first_of = |places: Range<QueuePlace>| {
-            let mut queues = self.queues.range(places);
-            Some(*queues.find(|(_, list)| !list.is_empty())?.0)
-        };
-        let (group, _) = self.turn;
-        let next_group = (group + 1, 0);
-        let mut next = first_of(self.turn..next_group);
-        if self.takes_turns {
-            next = next.or_else(|| first_of((group, 0)..self.turn));
-        }
-        next.or_else(|| first_of(next_group..(u32::MAX, 0)))
-    }
-
-    fn sort(&mut self, cycle: &Cycle<'_>) {
-        for list in self.queues.values_mut() {
-            let list = list.make_contiguous();
-            if !cycle.rules.levels.is_preemptive {
-                list.sort_by(|&one, &other| self.order.compare(one, other));
-                continue;
-            }
-            let mut keyed = Vec::with_capacity(list.len());
-            for &job in &*list {
-                keyed.push((cycle.precedence(job), job));
-            }
-            keyed.sort_by(|(key, job), (other_key, other)| {
-                let by_key = key.cmp(other_key);
-                by_key.then_with(|| self.order.compare(*job, *other))
-            });
-            for (job, (_, sorted)) in list.iter_mut().zip(keyed) {
-                *job = sorted;
-            }
-        }
-        self.is_sorted = true;
-    }
-
-    /// Takes the first job of an express queue, or that gave way, unless another one comes before.
-    fn next_urgent(&mut self, cycle: &Cycle<'_>) -> Option<u32> {
-        let mut first: Option<(QueuePlace, usize, u32)> = None;
-        for (&queue, list) in &self.queues {
-            let mut jobs = list.iter();
-            let Some(index) = jobs.position(|&job| cycle.is_urgent(job) || cycle.is_normal(job))
-            else {
-                continue;
-            };
-            let job = list[index];
-            let is_first = match first {
-                None => true,
-                Some((.., other)) if self.urgent == UrgentJobs::OfAll => {
-                    let by_key = cycle.precedence(job).cmp(&cycle.precedence(other));
-                    by_key.is_lt() || by_key.is_eq() && self.order.compare(job, other).is_lt()
-                }
-                Some(_) => false,
-            };
-            if is_first {
-                first = Some((queue, index, job));
-            }
-        }
-        let (queue, index, job) = first?;
-        if !cycle.is_urgent(job) {
-            return None;
-        }
-        self.has_resumed = cycle.is_normal(job);
-        self.last = queue;
-        self.queues.get_mut(&queue)?.remove(index)
-    }
-}
-
-impl<O: JobOrder> Candidates for SortedCandidates<O> {
-    fn next(&mut self, cycle: &Cycle<'_>) -> Option<u32> {
-        if !self.is_sorted {
-            self.sort(cycle);
-        }
-        if cycle.rules.levels.is_preemptive && self.urgent != UrgentJobs::None {
-            if let Some(job) = self.next_urgent(cycle) {
-                return Some(job);
-            }
-            self.urgent = UrgentJobs::None;
-        }
-        let (group, place) = self.next_queue()?;
-        self.last = (group, place);
-        // the turn moves on after every job, also after one that does not start
-        self.turn = (group, place + u32::from(self.takes_turns));
-        self.queues.get_mut(&self.last)?.pop_front()
-    }
-
-    fn started(&mut self, job: u32) {
-        // the scheduler goes on from it, and takes it for a job of neither kind; ordered by fair
-        // share, the jobs are sorted again before
-        if self.has_resumed && self.is_sorted && self.urgent == UrgentJobs::OfAll {
-            self.urgent = UrgentJobs::None;
-        }
-        // an array is one entry, whose subjobs start until one does not
-        if self.order.start(job) {
-            self.queues.entry(self.last).or_default().push_front(job);
-        }
-        self.reserved(job);
-    }
-
-    fn add(&mut self, job: u32) {
-        self.order.add(job);
-        self.push(job);
-    }
-
-    fn sort_again(&mut self) {
-        self.is_sorted = false;
-    }
-
-    // what starts or is promised a start is charged for this cycle, and the rest is sorted anew
-    fn reserved(&mut self, job: u32) {
-        self.is_sorted &= !self.order.charge(job);
     }
 }

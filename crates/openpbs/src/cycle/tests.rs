@@ -8,6 +8,7 @@ use jsf_testing::random::Generator;
 use super::*;
 use crate::files::queues::LimitKind;
 use crate::files::sched_priv::ByTime;
+use crate::share_tree::SharePaths;
 
 /// Chunks that limits count as they are, in the first list of pools.
 fn chunks(counts: &[u32], amounts: &[i64]) -> Arc<Request> {
@@ -1183,4 +1184,35 @@ fn vnodes_that_were_passed_over_for_a_whole_chunk_hold_no_part_of_another_one() 
     };
     assert_eq!(decide(2), [0]);
     assert!(decide(3).is_empty());
+}
+
+/// A value that is not a number equals every other one, which is no order: the sort of the standard
+/// library may panic.
+#[test]
+fn values_that_are_not_numbers_are_sorted_as_the_scheduler_does() {
+    for step in 2..9 {
+        let mut jobs = Vec::new();
+        for index in 0..200 {
+            jobs.push(CycleJob {
+                value: if index % step == 0 {
+                    f64::NAN
+                } else {
+                    f64::from(index * 7919 % 1009)
+                },
+                place_among_equals: index,
+                ..job(1, 10)
+            });
+        }
+        let order = QueueOrder {
+            chooses_queue_first: true,
+            ..QueueOrder::default()
+        };
+        order.set_places_of_running(&mut jobs, (0..200).collect(), &SharePaths::default());
+        let mut candidates = SortedCandidates::new(&order, &jobs, 0..200, SharePaths::default());
+        let mut machine = Machine::new(&[vec![200]]);
+        let mut limits = Limits::default();
+        let rules = CycleRules::default();
+        let events = Cycle::new(0, &rules, &mut machine, &mut limits, &jobs).run(&mut candidates);
+        assert_eq!(Decided::new(events).started.len(), 200);
+    }
 }

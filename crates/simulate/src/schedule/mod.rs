@@ -15,8 +15,7 @@ use job_sort_formula::rank::{ColumnError, OnError, ScorePrecision, fairshare_num
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::amounts;
 use jsf_openpbs::cycle::{
-    Cycle, CycleEvent, CycleJob, CycleRules, Limit, Limits, Machine, PreemptionMethod, QueuePlace,
-    Request,
+    Cycle, CycleEvent, CycleJob, CycleRules, Limits, Machine, PreemptionMethod, QueueOrder, Request,
 };
 use jsf_openpbs::share_tree::{SharePath, SharePaths};
 use serde::{Deserialize, Serialize};
@@ -219,12 +218,15 @@ pub fn simulate(
         jobs = jobs_of_one_chunk(workload);
     }
     let rules = &rules;
-    let limits = Limits::new(rules.limits.clone());
+    let limits = rules.limits.clone();
     let count = workload.jobs().len();
     let too_large = too_large(&jobs, &rules.machine);
     if let (Some(fairshare), Some(first)) = (&mut fairshare, workload.jobs().first()) {
         // nothing ran before
         fairshare.time = first.submit;
+        for (job, of_log) in jobs.iter_mut().zip(workload.jobs()) {
+            job.charge = fairshare.measure.requested(of_log);
+        }
     }
     let mut inputs = program.inputs().iter();
     let reads_eligible_time = inputs.any(|name| **name == *"eligible_time");
@@ -374,12 +376,9 @@ impl Simulation<'_> {
         }
         self.waiting
             .evaluate(self.now, self.fairshare.as_mut(), &mut self.schedule.errors)?;
-        if preempts {
-            let jobs = self.waiting.in_order_of_giving_way(self.fairshare.as_ref());
-            for (job, place) in jobs.into_iter().zip(0..) {
-                self.jobs[job as usize].place = place;
-            }
-        }
+        let paths = self
+            .waiting
+            .sort(&mut self.jobs, preempts, self.fairshare.as_ref());
         let mut cycle = Cycle::new(
             self.now,
             &self.cycle,
@@ -387,8 +386,7 @@ impl Simulation<'_> {
             &mut self.limits,
             &self.jobs,
         );
-        let fairshare = self.fairshare.as_ref();
-        let events = self.waiting.decide(&mut cycle, preempts, fairshare);
+        let events = self.waiting.decide(&mut cycle, &self.jobs, paths);
         let (soft_limits, suspended) = cycle.into_preemption();
         let levels = &mut self.cycle.levels;
         for &job in levels.suspended.keys() {
@@ -516,6 +514,7 @@ impl Workload {
             user: job.user,
             group: job.unix_group,
             project: job.project,
+            entity: job.entity,
             can_be_reserved: true,
             // a log does not say which jobs may not be requeued (`qsub -r n`)
             is_rerunable: true,
@@ -570,7 +569,7 @@ pub struct SimulationRules {
     /// What holds instead outside prime time, if that is something else.
     pub non_prime: Option<NonPrimeRules>,
     /// The limits of running jobs. Users, groups, projects and queues are those of the workload.
-    pub limits: Vec<Limit>,
+    pub limits: Limits,
     /// A job whose value is at most this is not considered, and does not become older meanwhile.
     pub threshold: Option<f64>,
     /// Whether a job at a limit of its user, group or project does not become older
@@ -595,7 +594,7 @@ impl SimulationRules {
             cycle: backfill.rules(),
             order: OrderRules::default(),
             non_prime: None,
-            limits: Vec::new(),
+            limits: Limits::default(),
             threshold: None,
             has_accrual: false,
             max_age: None,
@@ -622,19 +621,10 @@ pub struct NonPrimeRules {
 /// What orders the waiting jobs besides their values.
 #[derive(Debug, Clone, Default)]
 pub struct OrderRules {
-    /// By queue of the workload: its place. The jobs of a queue at an earlier place come first,
-    /// whatever their values are. Empty: all queues are at one place.
-    pub places: Vec<u32>,
-    /// By queue of the workload: its place among all; empty: all are at one place.
-    pub queue_places: Vec<QueuePlace>,
-    /// Whether the jobs of a queue follow each other (`by_queue`, `round_robin`).
-    pub chooses_queue_first: bool,
-    /// Whether the queues at one place take turns (`round_robin`).
-    pub takes_turns: bool,
+    /// The order of the queues of the workload.
+    pub queues: QueueOrder,
     /// By job: its place among jobs with equal values; empty: the order of submission.
     pub ties: Vec<u32>,
-    /// Whether fair share orders jobs with equal values (`fair_share`).
-    pub by_fair_share: bool,
     /// By queue of the workload: whether its jobs are not started. Empty: all are.
     pub stopped: Vec<bool>,
 }

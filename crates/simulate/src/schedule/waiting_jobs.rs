@@ -1,7 +1,6 @@
 //! The waiting jobs, in the order in which a cycle considers them; with their values under a
 //! formula, and the errors that it raises.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
@@ -12,13 +11,13 @@ use job_sort_formula::rank::{
     ColumnError, ColumnScratch, Consequence, InputColumn, OnError, ScoreError, double_key,
 };
 use job_sort_formula::schema::FairshareInput;
-use jsf_openpbs::cycle::{Candidates, Cycle, CycleEvent, JobOrder, QueuePlace, SortedCandidates};
+use jsf_openpbs::cycle::{Candidates, Cycle, CycleEvent, CycleJob, SortedCandidates};
 use jsf_openpbs::share_tree::SharePaths;
 use jsf_slurm::priority::age_factor;
 
 use crate::schedule::ordered_jobs::OrderedJobs;
-use crate::schedule::{Fairshare, OrderRules, SimulationRules, UsageMeasure, at};
-use crate::workload::{Amount, Workload, WorkloadJob};
+use crate::schedule::{Fairshare, OrderRules, SimulationRules, at};
+use crate::workload::{Amount, Workload};
 
 /// The waiting jobs.
 pub struct WaitingJobs<'p> {
@@ -68,8 +67,8 @@ impl<'p> WaitingJobs<'p> {
         let mut waiting = Self::empty(program, workload, rules, has_accrual);
         let is_reordered = waiting.is_dynamic()
             || has_accrual
-            || rules.order.takes_turns
-            || rules.order.by_fair_share
+            || rules.order.queues.takes_turns
+            || rules.order.queues.by_fair_share
             || rules.cycle.levels.is_preemptive
             || rules.non_prime.is_some();
         if !is_reordered {
@@ -184,21 +183,49 @@ impl<'p> WaitingJobs<'p> {
         }
     }
 
-    /// Lets a cycle decide the jobs.
+    /// Gives the jobs of a cycle what orders them, if how each is decided depends on the others or
+    /// matters to them. Returns the paths of their entities, if so.
+    pub fn sort(
+        &self,
+        jobs: &mut [CycleJob],
+        has_levels: bool,
+        fairshare: Option<&Fairshare>,
+    ) -> Option<SharePaths> {
+        let queues = &self.order.queues;
+        // where eligibility is noted, it matters how each job is decided
+        if !(queues.takes_turns || queues.by_fair_share || has_levels || self.has_accrual) {
+            return None;
+        }
+        for row in &self.rows {
+            let job = &mut jobs[row.job as usize];
+            job.value = row.value;
+            job.place_among_equals = at(&self.order.ties, row.job, row.job);
+        }
+        let fairshare = fairshare.filter(|_| queues.by_fair_share);
+        let paths = fairshare.map(Fairshare::paths).unwrap_or_default();
+        if has_levels {
+            let mut submitted: Vec<u32> = self.rows.iter().map(|row| row.job).collect();
+            submitted.sort_unstable();
+            queues.set_places_of_running(jobs, submitted, &paths);
+        }
+        Some(paths)
+    }
+
+    /// Lets a cycle decide the jobs, which are sorted if there are paths.
     pub fn decide(
         &self,
         cycle: &mut Cycle<'_>,
-        has_levels: bool,
-        fairshare: Option<&Fairshare>,
+        jobs: &[CycleJob],
+        paths: Option<SharePaths>,
     ) -> Vec<CycleEvent> {
-        // where eligibility is noted, it matters how each job is decided
-        let OrderRules {
-            takes_turns,
-            by_fair_share,
-            ..
-        } = *self.order;
-        if takes_turns || by_fair_share || has_levels || self.has_accrual {
-            return cycle.run(&mut self.sorted_candidates(fairshare));
+        if let Some(paths) = paths {
+            let mut rows: Vec<&Row> = self.rows.iter().collect();
+            rows.retain(|row| self.is_considered(row));
+            // by numbers, which is faster than to compare jobs: they are in their order then
+            rows.sort_unstable_by_key(|row| row.key);
+            let waiting = rows.into_iter().map(|row| row.job);
+            let queues = &self.order.queues;
+            return cycle.run(&mut SortedCandidates::new(queues, jobs, waiting, paths));
         }
         match &self.ordered {
             Some(jobs) => cycle.run(&mut OrderedCandidates { jobs, place: 0 }),
@@ -207,60 +234,6 @@ impl<'p> WaitingJobs<'p> {
                 last: None,
             }),
         }
-    }
-
-    /// All jobs that are considered, as queues that take turns and fair share order them again after
-    /// each start.
-    fn sorted_candidates(
-        &self,
-        fairshare: Option<&Fairshare>,
-    ) -> SortedCandidates<SimulatedOrder<'_>> {
-        let order = self.order;
-        let mut rows: Vec<&Row> = self.rows.iter().collect();
-        rows.retain(|row| self.is_considered(row));
-        // by numbers, which is faster than to compare jobs: they are in their order then
-        rows.sort_unstable_by_key(|row| row.key);
-        SortedCandidates::new(
-            self.simulated_order(fairshare),
-            rows.into_iter().map(|row| row.job),
-            order.takes_turns,
-            order.chooses_queue_first,
-            order.by_fair_share,
-        )
-    }
-
-    fn simulated_order(&self, fairshare: Option<&Fairshare>) -> SimulatedOrder<'_> {
-        let fairshare = fairshare.filter(|_| self.order.by_fair_share);
-        SimulatedOrder {
-            waiting: self,
-            paths: fairshare.map(Fairshare::paths).unwrap_or_default(),
-            measure: fairshare
-                .map(|fairshare| fairshare.measure)
-                .unwrap_or_default(),
-        }
-    }
-
-    /// All jobs in the order in which those give way that started in the same second: queue by
-    /// queue, in a queue by the order of the scheduler, which sorts them only where it chooses the
-    /// queue first.
-    pub fn in_order_of_giving_way(&self, fairshare: Option<&Fairshare>) -> Vec<u32> {
-        let mut order = self.simulated_order(fairshare);
-        let sorts_queues = self.order.chooses_queue_first;
-        let mut jobs: Vec<u32> = self.rows.iter().map(|row| row.job).collect();
-        jobs.sort_by(|&left, &right| {
-            match self.place_of_queue(left).cmp(&self.place_of_queue(right)) {
-                Ordering::Equal if sorts_queues => order.compare(left, right),
-                Ordering::Equal => left.cmp(&right),
-                by_place => by_place,
-            }
-        });
-        jobs
-    }
-
-    /// The place of the queue of a job.
-    fn place_of_queue(&self, job: u32) -> QueuePlace {
-        let queue = self.workload.jobs()[job as usize].queue;
-        at(&self.order.queue_places, queue, (0, 0))
     }
 
     /// Whether a job is considered: it neither runs, nor is it under the threshold.
@@ -273,15 +246,17 @@ impl<'p> WaitingJobs<'p> {
     fn set_keys(&mut self, first: usize) {
         for row in &mut self.rows[first..self.evaluated] {
             let queue = self.workload.jobs()[row.job as usize].queue;
-            row.key = Key::from(at(&self.order.places, queue, 0)) << 96
+            let (_, place) = self.order.queues.chosen_place(queue as usize);
+            row.key = Key::from(place) << 96
                 | Key::from(double_key(row.value)) << 32
                 | Key::from(at(&self.order.ties, row.job, row.job));
         }
     }
 }
 
-/// What orders a waiting job, in one number: the place of its queue, its value, and its place among
-/// equal ones, which identifies it. The one that comes first is the smallest.
+/// What orders a waiting job, in one number: the place of its queue if that is chosen first, its
+/// value, and its place among equal ones, which identifies it. The one that comes first is the
+/// smallest.
 type Key = u128;
 
 /// The jobs that fit, by their values, as candidates of one cycle. Few of them start in a cycle, so
@@ -311,54 +286,6 @@ impl Candidates for OrderedCandidates<'_> {
         let (place, job) = self.jobs.first(self.place, cycle.wanted())?;
         self.place = place + 1;
         Some(job)
-    }
-}
-
-/// The order of the waiting jobs of a queue, which fair share changes in a cycle.
-struct SimulatedOrder<'c> {
-    waiting: &'c WaitingJobs<'c>,
-    /// By entity; none if fair share does not order jobs.
-    paths: SharePaths,
-    measure: UsageMeasure,
-}
-
-impl SimulatedOrder<'_> {
-    fn job(&self, job: u32) -> &WorkloadJob {
-        &self.waiting.workload.jobs()[job as usize]
-    }
-
-    fn key(&self, job: u32) -> Key {
-        self.waiting
-            .row(job)
-            .map_or(0, |row| self.waiting.rows[row].key)
-    }
-}
-
-impl JobOrder for SimulatedOrder<'_> {
-    fn place(&self, job: u32) -> QueuePlace {
-        if self.waiting.order.chooses_queue_first {
-            self.waiting.place_of_queue(job)
-        } else {
-            (0, 0)
-        }
-    }
-
-    fn compare(&mut self, left: u32, right: u32) -> Ordering {
-        let (left_key, right_key) = (self.key(left), self.key(right));
-        // where no queue is chosen first, one list has the jobs of express queues before the others
-        let by_value = (left_key >> 32).cmp(&(right_key >> 32));
-        if by_value.is_ne() {
-            return by_value;
-        }
-        let [of_left, of_right] = [left, right].map(|job| self.job(job).entity as usize);
-        let by_share = self.paths.compare(of_left, of_right);
-        by_share.then(left_key.cmp(&right_key))
-    }
-
-    fn charge(&mut self, job: u32) -> bool {
-        let job = self.job(job);
-        let (entity, charge) = (job.entity as usize, self.measure.requested(job));
-        self.paths.charge(entity, charge)
     }
 }
 
