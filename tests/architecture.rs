@@ -218,6 +218,7 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
             &["checks"],
             &["replay"],
             &["sweep"],
+            &["contest"],
             &["reach_rank"],
             &["explanation"],
             &["translation"],

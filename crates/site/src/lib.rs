@@ -10,6 +10,7 @@
 
 mod bundle;
 mod checks;
+mod contest;
 mod cycle_rules;
 mod cycled_queue;
 mod explanation;

@@ -1,20 +1,17 @@
 //! How a job gets another place: how long it waits for a rank, or how one of its inputs changes for
 //! it; and how the values and ranks of jobs change while all of them wait, with who overtakes whom.
 
-use std::collections::BTreeMap;
-
 use job_sort_formula::fairshare::NodeKind;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::{ScorePrecision, WorkBudget, explain};
 use job_sort_formula::schema::{FairshareInput, InputType, Origin, Range, Schema};
-use jsf_openpbs::order::{Competition, NO_THRESHOLD};
+use jsf_openpbs::order::Competition;
 use jsf_slurm::priority::AGE;
 use serde::Serialize;
 
+use crate::contest::{Change, Competitor, Contest, Course, FirstStep};
 use crate::share_tree::SiteTree;
-use crate::sweep::{
-    Bar, Competitor, Crossings, FirstStep, Goal, Scoring, Sweep, crossings, first_step,
-};
+use crate::sweep::{Scoring, Sweep};
 use crate::{PolicyName, RankedQueue, Site};
 
 /// The fair-share numbers reach the formula with six decimals.
@@ -197,17 +194,15 @@ impl<'a> Race<'a> {
         Sweep::new(rules, inputs, AGE, aging.max_age.into())
     }
 
-    /// That fewer than `places` of some competitors are ahead of a job.
-    fn goal<'g>(
+    /// A job among some competitors.
+    fn contest<'c>(
         &self,
-        job: &'g Sweep<'a>,
-        competitors: &'g [Competitor<'a>],
-        places: usize,
-    ) -> Goal<'g, 'a> {
-        Goal {
+        job: &'c Sweep<'a>,
+        competitors: &'c [Competitor<'a>],
+    ) -> Contest<'c, 'a> {
+        Contest {
             job,
             competitors,
-            places,
             threshold: self.competition.threshold,
         }
     }
@@ -241,16 +236,16 @@ impl Race<'_> {
             return Wait::Unknown;
         };
         let job = self.waiting(self.row);
-        let goal = self.goal(&job, &competitors, places);
+        let contest = self.contest(&job, &competitors);
         let waited = self.ranked.table.column("eligible_time");
         let now = waited.map_or(0, |column| column.nearest_double(self.row) as i64);
-        match first_step(&goal, 0..=within, budget) {
+        match contest.first_step(places, 0..=within, budget) {
             FirstStep::At(wait) => Wait::Until(Reached {
                 eligible_time: now.saturating_add(wait),
                 wait,
             }),
             FirstStep::Never => Wait::Never {
-                gain_alike: gain_alike(&goal, budget),
+                gain_alike: gain_alike(contest, places, budget),
             },
             FirstStep::Unknown => Wait::Unknown,
         }
@@ -333,12 +328,12 @@ impl Race<'_> {
 
 /// Whether a job never reaches a goal because the value of every considered job grows by the same
 /// in the same time.
-fn gain_alike(goal: &Goal<'_, '_>, budget: &mut WorkBudget) -> bool {
-    let gain = goal.job.constant_slope(0..=LIFETIME, budget);
-    let mut others = goal.competitors.iter();
+fn gain_alike(contest: Contest<'_, '_>, places: usize, budget: &mut WorkBudget) -> bool {
+    let gain = contest.job.constant_slope(0..=LIFETIME, budget);
+    let mut others = contest.competitors.iter();
     gain.is_some()
         && others.all(|other| other.sweep.constant_slope(0..=LIFETIME, budget) == gain)
-        && first_step(goal, 0..=LIFETIME, budget) == FirstStep::Never
+        && contest.first_step(places, 0..=LIFETIME, budget) == FirstStep::Never
 }
 
 /// The search for the smallest change of an input.
@@ -400,8 +395,8 @@ impl<'a> Search<'_, 'a> {
             let mut changed = self.race.inputs(self.race.row);
             changed[self.slot] = Value::Int(priority.unwrap_or(0));
             let job = Sweep::constant(self.race.rules, changed);
-            let goal = self.race.goal(&job, self.competitors, 1);
-            if let FirstStep::At(_) = first_step(&goal, 0..=0, budget) {
+            let contest = self.race.contest(&job, self.competitors);
+            if let FirstStep::At(_) = contest.first_step(1, 0..=0, budget) {
                 with_rank.push(name.into());
             }
         }
@@ -409,7 +404,7 @@ impl<'a> Search<'_, 'a> {
     }
 
     fn first_step(&self, job: &Sweep<'a>, limit: i64, budget: &mut WorkBudget) -> FirstStep {
-        let goal = self.race.goal(job, self.competitors, 1);
+        let contest = self.race.contest(job, self.competitors);
         let least = match self.means {
             Means::AskForLess if ALWAYS_NEEDED.contains(&self.name) => 1.0,
             // the types of a site's resources allow negative amounts, which nobody requests
@@ -417,7 +412,7 @@ impl<'a> Search<'_, 'a> {
             _ => self.range.least,
         };
         let last = job.steps_until(least, self.range.most.min(self.most));
-        first_step(&goal, 1..=last.min(limit), budget)
+        contest.first_step(1, 1..=last.min(limit), budget)
     }
 }
 
@@ -509,27 +504,18 @@ fn add(trajectory: &mut Trajectory, race: &Race<'_>, mut budget: WorkBudget) {
     let row = race.row;
     let job = race.waiting(row);
     let seconds = trajectory.seconds;
-    let found = budget.with_part(2, |part| {
-        let competitors = race.waiting_competitors(part)?;
-        Some(crossings(&job, &competitors, 0..=seconds, part))
-    });
-    let known_crossings = if found.is_some() { seconds } else { 0 };
-    let all = found.unwrap_or_default();
-    let mut held_back = Crossings::unknown(0);
-    let threshold = race.competition.threshold;
-    if threshold == NO_THRESHOLD {
-        held_back.known_until = seconds;
-    } else {
-        let bar = Bar::Threshold(threshold);
-        budget.with_part(2, |part| held_back.continue_to(seconds, &job, bar, part));
-    }
-    let mut known_until = held_back.known_until.min(known_crossings);
-    for crossings in &all {
-        known_until = known_until.min(crossings.known_until);
-    }
     // the rank now is that of the ranking
-    let known_until = known_until.max(0);
-    let ranks = race.ranks_over_time(&all, &held_back, known_until);
+    let mut course = Course {
+        changes: Vec::new(),
+        known_until: 0,
+    };
+    budget.with_part(2, |part| {
+        if let Some(competitors) = race.waiting_competitors(part) {
+            course = race.contest(&job, &competitors).course(0..=seconds, part);
+        }
+    });
+    let known_until = course.known_until.max(0);
+    let ranks = race.ranks_over_time(&course.changes);
     let mut points = Vec::new();
     for point in 0..=POINTS {
         let wait = seconds * point / POINTS;
@@ -545,16 +531,21 @@ fn add(trajectory: &mut Trajectory, race: &Race<'_>, mut budget: WorkBudget) {
             is_known,
         });
     }
-    for (crossings, &(other, _)) in all.iter().zip(&race.competition.competitors) {
-        for &(wait, is_ahead) in crossings.changes.iter().skip(1) {
-            if wait <= known_until {
-                let (winner, loser) = if is_ahead { (other, row) } else { (row, other) };
-                trajectory.overtakings.push(Overtaking {
-                    wait,
-                    winner,
-                    loser,
-                });
-            }
+    for change in &course.changes {
+        if change.step > 0
+            && let Some(index) = change.competitor
+        {
+            let (other, _) = race.competition.competitors[index];
+            let (winner, loser) = if change.is_ahead {
+                (other, row)
+            } else {
+                (row, other)
+            };
+            trajectory.overtakings.push(Overtaking {
+                wait: change.step,
+                winner,
+                loser,
+            });
         }
     }
     trajectory.jobs.push(JobTrajectory {
@@ -566,38 +557,27 @@ fn add(trajectory: &mut Trajectory, race: &Race<'_>, mut budget: WorkBudget) {
 }
 
 impl Race<'_> {
-    /// The rank of the job now, and at each time at which it changes, as long as it is known;
-    /// `None` while its value does not exceed the threshold.
-    fn ranks_over_time(
-        &self,
-        competitors: &[Crossings],
-        held_back: &Crossings,
-        known_until: i64,
-    ) -> Vec<(i64, Option<usize>)> {
-        // by how much the number of jobs ahead changes at a time
-        let mut changes: BTreeMap<i64, i64> = BTreeMap::new();
-        for crossings in competitors {
-            for (index, &(wait, is_ahead)) in crossings.changes.iter().enumerate() {
-                let change = changes.entry(wait).or_default();
-                if is_ahead {
-                    *change += 1;
-                } else if index > 0 {
-                    *change -= 1;
-                }
-            }
-        }
-        for &(wait, _) in &held_back.changes {
-            changes.entry(wait).or_default();
-        }
+    /// The rank of the job now, and at each time at which it changes; `None` while its value does not
+    /// exceed the threshold.
+    fn ranks_over_time(&self, changes: &[Change]) -> Vec<(i64, Option<usize>)> {
         let mut order = self.ranked.ranking.order().iter();
         let now = order.position(|&other| other == self.row);
         let mut ranks = vec![(0, now.map(|place| place + 1))];
         let mut ahead = 0;
-        for (&wait, change) in changes.range(..=known_until) {
-            ahead += change;
+        let mut is_held_back = false;
+        for at_once in changes.chunk_by(|one, other| one.step == other.step) {
+            let wait = at_once[0].step;
+            for change in at_once {
+                match change.competitor {
+                    None => is_held_back = change.is_ahead,
+                    Some(_) if change.is_ahead => ahead += 1,
+                    // at first it is said of each whether it is ahead
+                    Some(_) => ahead -= usize::from(wait > 0),
+                }
+            }
             if wait > 0 {
-                let rank = self.competition.rank(ahead as usize);
-                ranks.push((wait, rank.filter(|_| !held_back.at(wait))));
+                let rank = self.competition.rank(ahead);
+                ranks.push((wait, rank.filter(|_| !is_held_back)));
             }
         }
         ranks.dedup_by_key(|(_, rank)| *rank);
