@@ -674,92 +674,17 @@ pub enum Problem {
         columns: usize,
     },
     /// The line or entry is not valid JSON, or not a job.
-    #[error("{found}, expected {expected}; the job is skipped")]
-    NotAJob {
-        /// What was found.
-        found: String,
-        /// What was expected.
-        expected: &'static str,
-    },
-    /// An attribute does not have the expected type.
-    #[error("`{attribute}` is {found}, expected {expected}; the attribute is ignored")]
-    Attribute {
-        /// The attribute.
-        attribute: String,
-        /// What was found.
-        found: String,
-        /// What was expected.
-        expected: &'static str,
-    },
-    /// An input that the formula, the order or fair share needs does not have the expected type.
-    #[error("`{attribute}` is needed, and is {found}, expected {expected}; the job is skipped")]
-    WrongInput {
-        /// The input.
-        attribute: String,
-        /// What was found.
-        found: String,
-        /// What was expected.
-        expected: &'static str,
-    },
-    /// The job has no `Resource_List`.
-    #[error("the job has no `Resource_List`; its resources are taken as 0")]
-    NoResources,
-    /// qstat has removed digits of a number.
-    #[error(
-        "`{resource}` is {found}, which the JSON of qstat has rounded to 15 digits; use `qstat -f` without `-F json` for all digits"
-    )]
-    Shortened {
-        /// The resource.
-        resource: String,
-        /// The number, as found.
-        found: String,
-    },
-    /// An integer has more than 64 bits.
-    #[error("`{resource}` is {found}, which is beyond 64 bits: OpenPBS takes {taken}")]
-    Saturated {
-        /// The resource.
-        resource: String,
-        /// The number, as found.
-        found: String,
-        /// The number that the formula gets.
-        taken: String,
-    },
+    #[error("{0}; the job is skipped")]
+    NotAJob(String),
+    /// The job cannot be read, or not an attribute of it that is needed.
+    #[error("{0}; the job is skipped")]
+    Unreadable(String),
     /// An attribute, a resource or an input occurs more than once in the job.
-    #[error("`{key}` is given more than once; {consequence}")]
-    Repeated {
-        /// The key.
-        key: String,
-        /// Which of its values counts.
-        consequence: &'static str,
-    },
-    /// The document is damaged, and was repaired without loss.
-    #[error("{what}")]
-    Repaired {
-        /// What was found, and what it is taken for.
-        what: String,
-    },
-    /// An attribute that is not needed is damaged.
-    #[error("`{attribute}` is not valid JSON ({reason}); the attribute is ignored")]
-    DroppedAttribute {
-        /// The attribute.
-        attribute: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// An attribute that the formula, the order or fair share needs is damaged.
-    #[error("`{attribute}` is needed, and is not valid JSON ({reason}); the job is skipped")]
-    DamagedInput {
-        /// The attribute.
-        attribute: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The job cannot be read from a damaged document.
-    #[error("{reason}; the job is skipped")]
-    Unreadable {
-        /// What is wrong.
-        reason: String,
-    },
+    #[error("{0}")]
+    Repeated(String),
+    /// Something of the job is not what it should be, and was repaired, replaced or left out.
+    #[error("{0}")]
+    Doubtful(String),
     /// The key is not one of a job.
     #[error("the key `{key}` is unknown and is ignored{advice}")]
     UnknownKey {
@@ -779,10 +704,8 @@ impl Problem {
                 | Self::TooMany
                 | Self::LongName { .. }
                 | Self::SurplusInputs { .. }
-                | Self::NotAJob { .. }
-                | Self::WrongInput { .. }
-                | Self::DamagedInput { .. }
-                | Self::Unreadable { .. }
+                | Self::NotAJob(_)
+                | Self::Unreadable(_)
         )
     }
 }

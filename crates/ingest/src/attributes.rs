@@ -98,13 +98,11 @@ impl<'d> ParsedJob<'d> {
             if attribute.key == key {
                 known = Some(index);
                 if !std::mem::replace(&mut attribute.is_repeated, true) {
-                    self.push_problem(Problem::Repeated {
-                        key: clipped(name).into_owned(),
-                        consequence: match key {
-                            JobKey::Resources | JobKey::Inputs => "the lists are joined",
-                            _ => LAST_COUNTS,
-                        },
-                    });
+                    let consequence = match key {
+                        JobKey::Resources | JobKey::Inputs => "the lists are joined",
+                        _ => LAST_COUNTS,
+                    };
+                    self.push_problem(repeated(name, consequence));
                 }
                 break;
             }
@@ -121,7 +119,7 @@ impl<'d> ParsedJob<'d> {
                 JsonScalar::String(text) if text.contains(char::REPLACEMENT_CHARACTER) => {
                     let what =
                         format!("`{name}` contains bytes that are not UTF-8, which are replaced");
-                    self.push_problem(Problem::Repaired { what });
+                    self.push_problem(Problem::Doubtful(what));
                 }
                 _ => {}
             }
@@ -144,22 +142,28 @@ impl<'d> ParsedJob<'d> {
     }
 }
 
+/// The problem of a key that is given again, and which of its values counts.
+pub fn repeated(key: &str, consequence: &str) -> Problem {
+    Problem::Repeated(format!(
+        "`{}` is given more than once; {consequence}",
+        clipped(key)
+    ))
+}
+
 /// The problem of an attribute whose value is not what it should be.
 pub fn wrong_attribute(name: &str, scalar: &JsonScalar<'_>, expected: &'static str) -> Problem {
-    Problem::Attribute {
-        attribute: name.to_owned(),
-        found: scalar.found(),
-        expected,
-    }
+    Problem::Doubtful(format!(
+        "`{name}` is {}, expected {expected}; the attribute is ignored",
+        scalar.found()
+    ))
 }
 
 /// The problem of an input that a column needs and whose value cannot be read.
 pub fn wrong_input(name: &str, scalar: &JsonScalar<'_>, expected: &'static str) -> Problem {
-    Problem::WrongInput {
-        attribute: name.to_owned(),
-        found: scalar.found(),
-        expected,
-    }
+    Problem::Unreadable(format!(
+        "`{name}` is needed, and is {}, expected {expected}",
+        scalar.found()
+    ))
 }
 
 /// Adds an amount or an input of a job, unless there are already more than a job may have.

@@ -16,7 +16,7 @@ use jsf_openpbs::amounts::{AmountSource, EntityAttributes, of_nodes};
 
 use crate::attributes::{
     JobKey, KnownName, LAST_COUNTS, MAX_ENTRIES, MAX_RESOURCES, NameIndex, ParsedJob,
-    RequestedColumn, SpecialInput, input, integer, is_cycle_list, is_shortened, ratio,
+    RequestedColumn, SpecialInput, input, integer, is_cycle_list, is_shortened, ratio, repeated,
     wrong_attribute, wrong_input,
 };
 use crate::cycle_jobs::CycleJob;
@@ -205,14 +205,15 @@ impl<'a> JobConverter<'a> {
     pub fn push(&mut self, job: &mut ParsedJob<'_>) {
         let has_resources = !job.resources.is_empty() || job.get(JobKey::Resources).is_some();
         if self.source == AmountSource::Server && !has_resources {
-            job.problems.push(Problem::NoResources);
+            let what = "the job has no `Resource_List`; its resources are taken as 0";
+            job.problems.push(Problem::Doubtful(what.to_owned()));
         }
         if self.takes_nodes {
             self.add_processors_of_nodes(job);
         }
         if job.resources.len().max(job.inputs.len()) > MAX_ENTRIES {
             let reason = format!("the job has more than {MAX_ENTRIES} resources or inputs");
-            job.problems.push(Problem::Unreadable { reason });
+            job.problems.push(Problem::Unreadable(reason));
         }
         let mut rejection = None;
         for problem in std::mem::take(&mut job.problems) {
@@ -440,19 +441,18 @@ impl JobConverter<'_> {
         let mut losses = Vec::new();
         // the JSON of qstat has a double for a large integer, `9.0072e+15`; its text has all digits
         if self.source == AmountSource::Server && is_number && is_shortened(text) {
-            losses.push(Problem::Shortened {
-                resource: resource.to_string(),
-                found: text.to_owned(),
-            });
+            losses.push(Problem::Doubtful(format!(
+                "`{resource}` is {text}, which the JSON of qstat has rounded to 15 digits; use `qstat -f` without `-F json` for all digits"
+            )));
         }
         if let Some(given) = beyond_64_bits
             && given != value.repr()
         {
-            losses.push(Problem::Saturated {
-                resource: resource.to_string(),
-                found: clipped(text).into_owned(),
-                taken: value.repr(),
-            });
+            losses.push(Problem::Doubtful(format!(
+                "`{resource}` is {}, which is beyond 64 bits: OpenPBS takes {}",
+                clipped(text),
+                value.repr()
+            )));
         }
         if matches!(value, Value::Int(0)) && !matches!(ratio(scalar), None | Some(0.0)) {
             let part = Part::TruncatedToZero {
@@ -514,11 +514,7 @@ impl JobConverter<'_> {
         key: NameIndex,
     ) {
         if self.output.batch.source(column) == Some(precedence) {
-            let problem = Problem::Repeated {
-                key: clipped(&self.name(key).name).into_owned(),
-                consequence: LAST_COUNTS,
-            };
-            self.report(job, problem);
+            self.report(job, repeated(&self.name(key).name, LAST_COUNTS));
         }
     }
 }

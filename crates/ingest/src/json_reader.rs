@@ -70,10 +70,7 @@ impl<'a> JsonReader<'a> {
                     Some(error) => format!("the job is not valid JSON ({error})"),
                     None => "the job is not valid JSON".to_owned(),
                 };
-                let problem = Problem::NotAJob {
-                    found,
-                    expected: "an object",
-                };
+                let problem = Problem::NotAJob(format!("{found}, expected an object"));
                 self.converter.skip(job, problem);
             }
         }
@@ -144,8 +141,8 @@ impl<'a> JsonReader<'a> {
             }
             Ok(()) => return self.converter.push(job),
         };
-        self.converter
-            .skip(job, Problem::NotAJob { found, expected });
+        let problem = Problem::NotAJob(format!("{found}, expected {expected}"));
+        self.converter.skip(job, problem);
     }
 
     /// Reads the entries of an object of resources or inputs, whichever `list` says.

@@ -77,7 +77,7 @@ pub fn read_qstat_listing(
             }
             let reason =
                 "the document ends in the middle of the job, without a line end".to_owned();
-            let problem = Problem::Unreadable { reason };
+            let problem = Problem::Unreadable(reason);
             let line = text.lines().count();
             converter.output.report(Some(line), parsed.id(), problem);
             notes.insert(0, CUT_OFF.to_owned());
@@ -466,9 +466,15 @@ impl<'d> OpenJob<'d> {
 
     fn reject(&mut self, line: usize, reason: &str) {
         let reason = reason.to_owned();
-        let problem = Problem::Unreadable { reason };
+        let problem = Problem::Unreadable(reason);
         self.rejected.get_or_insert((line, problem));
     }
+}
+
+fn damaged_input(attribute: &str, reason: &str) -> Problem {
+    Problem::Unreadable(format!(
+        "`{attribute}` is needed, and is not valid JSON ({reason})"
+    ))
 }
 
 /// The state of the reader at one line of the document.
@@ -634,7 +640,7 @@ impl<'d> Recovery<'d, '_> {
     fn record_repair(&mut self, what: &str) {
         if let Some(job) = &mut self.job {
             let what = what.to_owned();
-            job.push_repair(self.number, Problem::Repaired { what });
+            job.push_repair(self.number, Problem::Doubtful(what));
         }
     }
 
@@ -725,10 +731,7 @@ impl<'d> Recovery<'d, '_> {
             job.reject(job.line, "the job has no attributes");
         }
         if job.has_lost_owner && job.parsed.text(JobKey::User).is_empty() {
-            let problem = Problem::DamagedInput {
-                attribute: "Job_Owner".to_owned(),
-                reason: "no `euser` replaces it".to_owned(),
-            };
+            let problem = damaged_input("Job_Owner", "no `euser` replaces it");
             job.rejected.get_or_insert((job.line, problem));
         }
         let converter = &mut self.reader.converter;
@@ -799,7 +802,7 @@ impl<'d> Recovery<'d, '_> {
                     clipped(key),
                     clipped(value)
                 );
-                job.push_repair(self.number, Problem::Repaired { what });
+                job.push_repair(self.number, Problem::Doubtful(what));
             }
         }
     }
@@ -818,10 +821,12 @@ impl<'d> Recovery<'d, '_> {
             None => clipped(key).into_owned(),
         };
         if is_needed {
-            let problem = Problem::DamagedInput { attribute, reason };
+            let problem = damaged_input(&attribute, &reason);
             job.rejected.get_or_insert((self.number, problem));
         } else {
-            job.push_repair(self.number, Problem::DroppedAttribute { attribute, reason });
+            let what =
+                format!("`{attribute}` is not valid JSON ({reason}); the attribute is ignored");
+            job.push_repair(self.number, Problem::Doubtful(what));
         }
     }
 

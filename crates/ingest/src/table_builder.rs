@@ -155,7 +155,7 @@ impl<'a> TableBuilder<'a> {
         self.is_full |= problem == Problem::TooMany;
         let is_refused = matches!(
             problem,
-            Problem::Repeated { .. } | Problem::Duplicate | Problem::NotAJob { .. }
+            Problem::Repeated(_) | Problem::Duplicate | Problem::NotAJob(_)
         );
         let problem = JobProblem { line, job, problem };
         if is_refused && self.refusal.is_none() {
