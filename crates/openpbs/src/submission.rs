@@ -665,8 +665,10 @@ impl Validation {
             uncertainty: None,
         }
     }
+}
 
-    const fn unknown(uncertainty: Uncertainty) -> Self {
+impl From<Uncertainty> for Validation {
+    fn from(uncertainty: Uncertainty) -> Self {
         Self {
             accepted: None,
             code: None,
@@ -694,22 +696,19 @@ impl Validation {
 /// assert_eq!(answer("str(ncpus)").uncertainty, Some(Uncertainty::NonArithmetic));
 /// ```
 pub fn validate(text: &str, schema: &Schema) -> Validation {
-    let mut validation = server_answer(text, schema).unwrap_or_else(Validation::unknown);
+    let mut validation = match server_answer(text, schema) {
+        Ok(answer) | Err(answer) => answer,
+    };
     if refused_by_qmgr(text).is_some() {
         validation.by = Some(AnsweredBy::Qmgr);
     }
     validation
 }
 
-fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty> {
-    let executed = match executed(text)? {
-        Ok(executed) => executed,
-        Err(answer) => return Ok(answer),
-    };
-    match parse(&executed, schema.python())? {
-        Some(expr) => answer(&expr, schema),
-        None => Ok(Validation::INVALID_FORMAT),
-    }
+/// The answer that the expression decides, or the one that is known before.
+fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Validation> {
+    let expr = parse(&executed(text)?, schema.python())?;
+    Ok(answer(&expr, schema)?)
 }
 
 /// The longest text, in bytes: the server has no limit, but no command line is longer.
@@ -722,34 +721,34 @@ const COUNTS_BRACKETS: PythonVersion = PythonVersion::V3_9;
 /// The most brackets that no parser before that finds too deep.
 const MAX_BRACKETS: usize = 80;
 
-/// The expression after `ans=`; `None` if Python refuses the text.
-fn parse(text: &str, python: PythonVersion) -> Result<Option<Arc<Expr>>, Uncertainty> {
+/// The expression after `ans=`, or the answer to a text that is none.
+fn parse(text: &str, python: PythonVersion) -> Result<Arc<Expr>, Validation> {
     if text.contains(['\n', '\r']) || text.ends_with('\\') {
-        return Err(Uncertainty::Escape);
+        return Err(Uncertainty::Escape.into());
     }
     // blanks after `ans=` are no indentation
     let text = text.trim_start_matches([' ', '\t', '\u{c}']);
     if text.starts_with('=') {
-        return Err(Uncertainty::Statement);
+        return Err(Uncertainty::Statement.into());
     }
     let error = match parse_for(text, MAX_LENGTH, python) {
-        Ok(expr) => return Ok(Some(Arc::new(expr))),
+        Ok(expr) => return Ok(Arc::new(expr)),
         Err(error) => error,
     };
-    match error.kind() {
-        SyntaxErrorKind::Statement => Err(Uncertainty::Statement),
-        SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack => Err(Uncertainty::Size),
+    Err(match error.kind() {
+        SyntaxErrorKind::Statement => Uncertainty::Statement.into(),
+        SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack => Uncertainty::Size.into(),
         // the parser may give up before it reaches the fault
         _ if python < COUNTS_BRACKETS && text.matches(['(', '[', '{']).count() > MAX_BRACKETS => {
-            Err(Uncertainty::Size)
+            Uncertainty::Size.into()
         }
         // a version may accept it: `max((key)=abs)`
         SyntaxErrorKind::AssignmentTarget if error.span().slice(text).starts_with('(') => {
-            Err(Uncertainty::NonArithmetic)
+            Uncertainty::NonArithmetic.into()
         }
-        _ if may_be_valid(text) => Err(Uncertainty::NonArithmetic),
-        _ => Ok(None),
-    }
+        _ if may_be_valid(text) => Uncertainty::NonArithmetic.into(),
+        _ => Validation::INVALID_FORMAT,
+    })
 }
 
 /// Whether some version may accept a text that the grammar refuses: the grammar reads neither what
@@ -870,49 +869,44 @@ impl Pass<'_> {
     }
 }
 
-/// The text that the server's script executes after `ans=`, or the server's answer if no text
-/// decides it.
-type Executed = Result<String, Validation>;
-
-/// The script is not valid Python.
-const INVALID_SCRIPT: Executed = Err(Validation::INTERNAL_ERROR);
-
-/// Derives what the script executes for this formula.
-fn executed(source: &str) -> Result<Executed, Uncertainty> {
+/// The text that the server's script executes after `ans=` for this formula, or the server's answer if
+/// no text decides it.
+fn executed(source: &str) -> Result<String, Validation> {
     let source = source.split('\0').next().unwrap_or("");
     // an empty formula unsets the attribute
     if source.is_empty() {
-        return Ok(Err(Validation::ACCEPTED));
+        return Err(Validation::ACCEPTED);
     }
     match source.split('\n').next() {
-        None | Some("") => Ok(INVALID_SCRIPT),
+        None | Some("") => Err(Validation::INTERNAL_ERROR),
         Some(line) => executed_line(line),
     }
 }
 
-fn executed_line(line: &str) -> Result<Executed, Uncertainty> {
+fn executed_line(line: &str) -> Result<String, Validation> {
     let invalid = match PythonStringLiteral::parse_between(line, '\'') {
         // releases of CPython 3.11 differ on it
-        Ok(literal) if literal.text().contains('\0') => return Err(Uncertainty::Escape),
-        Ok(literal) => return Ok(Ok(literal.text)),
+        Ok(literal) if literal.text().contains('\0') => return Err(Uncertainty::Escape.into()),
+        Ok(literal) => return Ok(literal.text),
         Err(invalid) => invalid,
     };
     let after_fault = &line[invalid.span.end as usize..];
-    match invalid.kind {
+    Err(match invalid.kind {
         InvalidLiteralKind::Quote | InvalidLiteralKind::CarriageReturn => ended_string(line),
         InvalidLiteralKind::NamedCharacter
             if after_fault.starts_with('{') && after_fault.contains('}') =>
         {
-            Err(Uncertainty::Escape)
+            Uncertainty::Escape.into()
         }
         InvalidLiteralKind::TrailingBackslash
         | InvalidLiteralKind::Escape
-        | InvalidLiteralKind::NamedCharacter => Ok(INVALID_SCRIPT),
+        | InvalidLiteralKind::NamedCharacter => Validation::INTERNAL_ERROR,
         // it cannot be encoded and so not compiled, an error that the script ignores
         InvalidLiteralKind::Surrogate => {
-            Ok(executed_line(after_fault)?.and(Err(Validation::ACCEPTED)))
+            executed_line(after_fault)?;
+            Validation::ACCEPTED
         }
-    }
+    })
 }
 
 /// The grammar reads neither the fields of f-strings nor every form of lambdas and comprehensions.
@@ -920,14 +914,16 @@ const MAY_BE_VALID: [&str; 3] = ["{", "lambda", "for"];
 
 /// The formula ends the string around it: usually the script is then not valid Python, as with
 /// `len('abc')`.
-fn ended_string(line: &str) -> Result<Executed, Uncertainty> {
+fn ended_string(line: &str) -> Validation {
     let call = format!("exec('ans={line}', globals1, locals())");
     match Formula::parse(&call).map_err(|error| error.kind()) {
         Err(SyntaxErrorKind::Statement | SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack) => {
-            Err(Uncertainty::ScriptChanged)
+            Uncertainty::ScriptChanged.into()
         }
-        Err(_) if !MAY_BE_VALID.iter().any(|part| line.contains(part)) => Ok(INVALID_SCRIPT),
-        _ => Err(Uncertainty::ScriptChanged),
+        Err(_) if !MAY_BE_VALID.iter().any(|part| line.contains(part)) => {
+            Validation::INTERNAL_ERROR
+        }
+        _ => Uncertainty::ScriptChanged.into(),
     }
 }
 
