@@ -9,9 +9,8 @@ use job_sort_formula::diagnostic::{Code, Diagnostic, Message, Severity, Span, so
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::{ErrorKind, Python, PythonVersion, Value};
-use job_sort_formula::rank::explain::{evaluate, nearest_double};
-use job_sort_formula::rank::{Consequence, Ranking, ScorePrecision, WorkBudget};
-use job_sort_formula::schema::{InputType, Schema};
+use job_sort_formula::rank::{Ranking, ScorePrecision};
+use job_sort_formula::schema::Schema;
 use serde::Serialize;
 
 use crate::files::queues::Queues;
@@ -22,10 +21,20 @@ use crate::share_tree::PbsTree;
 use crate::submission::FormulaSubmission;
 use crate::submission::{self, Validation, validate};
 
-mod findings;
-mod python_versions;
+mod exchange_rates;
+mod job_errors;
+mod python_version_findings;
+mod site_findings;
+mod verdict;
 
-pub use findings::{CHECKED_COLUMNS, error_findings, error_findings_of, job_error};
+pub use exchange_rates::{ExchangeRate, exchange_rates};
+pub use job_errors::{error_findings, error_findings_of, job_error};
+pub use site_findings::CHECKED_COLUMNS;
+use site_findings::SiteFormula;
+pub use verdict::Verdict;
+
+/// The most jobs or entities that a message names.
+const MAX_NAMES: usize = 3;
 
 /// The least amount above 0 of a float resource: OpenPBS prints four decimals.
 const SMALLEST_FLOAT: f64 = 1e-4;
@@ -251,7 +260,7 @@ impl Checked {
         findings.extend(not_passed_on(text, &findings));
         findings.extend(submitted.lines_left_out());
         if site.python_source.is_none() {
-            findings.extend(python_versions::findings_on_text(text, schema));
+            findings.extend(python_version_findings::findings_on_text(text, schema));
         }
         Self {
             findings,
@@ -271,7 +280,15 @@ impl Checked {
         let compile_error = program.and_then(compile_error);
         let queue = site.queue.filter(|_| compile_error.is_none());
         findings.extend(compile_error);
-        findings.extend(site_findings(formula, program, schema, site));
+        findings.extend(
+            SiteFormula {
+                expr: formula.expr(),
+                program,
+                schema,
+                site,
+            }
+            .findings(),
+        );
         let observed = match queue {
             Some(queue) => error_findings(queue.table, queue.ranking),
             None => Vec::new(),
@@ -281,9 +298,15 @@ impl Checked {
         findings.extend(observed);
         let (text, expr) = (submitted.text(), formula.expr());
         if let Some(source) = site.python_source {
-            python_versions::explain_newer_functions(&mut findings, expr, schema, &ranges, source);
+            python_version_findings::explain_newer_functions(
+                &mut findings,
+                expr,
+                schema,
+                &ranges,
+                source,
+            );
         } else {
-            findings.extend(python_versions::findings_on_formula(
+            findings.extend(python_version_findings::findings_on_formula(
                 text, formula, schema, &ranges, queue,
             ));
         }
@@ -302,13 +325,13 @@ impl Checked {
             if let Some(reason) = never_evaluated
                 && found.code == Code::FirstEvaluation
             {
-                *found = findings::without_evaluation(found.span, reason);
+                *found = job_errors::without_evaluation(found.span, reason);
             }
             leave_out_fix_of_text(text, found);
         }
         sort_by_span(&mut findings);
         let ranking = queue.map(|queue| queue.ranking);
-        let crashes_scheduler = ranking.is_some_and(findings::crashes_scheduler)
+        let crashes_scheduler = ranking.is_some_and(job_errors::crashes_scheduler)
             || findings.iter().any(predicts_crash)
             || program.is_some_and(is_always_complex);
         let is_refused = validation.accepted == Some(false);
@@ -474,62 +497,6 @@ fn is_always_complex(program: &Program) -> bool {
     matches!(result, Ok(Value::OfType("complex")))
 }
 
-/// The findings that need the site as well as the formula.
-fn site_findings(
-    formula: &Formula,
-    program: Option<&Program>,
-    schema: &Schema,
-    site: &SiteFacts<'_>,
-) -> Vec<Diagnostic> {
-    let expr = formula.expr();
-    let mut findings = Vec::new();
-    if let Some(server) = site.server {
-        findings.extend(findings::disabled_eligible_time(expr, server));
-        findings.extend(findings::defects(expr, server));
-    }
-    if let Some(config) = site.config {
-        findings.extend(findings::other_orderings(expr, config));
-    }
-    findings.extend(findings::hidden_resources(expr, site.hidden));
-    let Some(queue) = site.queue else {
-        return findings;
-    };
-    let (table, ranking, not_considered) = (queue.table, queue.ranking, queue.not_considered);
-    if let Some(queues) = site.queues {
-        findings.extend(findings::without_default(expr, schema, table, queues));
-    }
-    findings.extend(findings::without_walltime(expr, table));
-    if let Some(total) = site.server.and_then(ServerSettings::total_jobs) {
-        findings.extend(findings::missing_jobs(expr, table, total));
-    }
-    if site.threshold.is_none() {
-        findings.extend(findings::under_default_threshold(
-            expr,
-            table,
-            not_considered,
-        ));
-    }
-    if queue.precision == ScorePrecision::Float32 {
-        findings.extend(findings::truncated_amounts(expr, table));
-        if let Some(tree) = queue.tree {
-            findings.extend(findings::truncated_shares(expr, table, tree));
-        }
-        findings.extend(findings::rounding_ties(expr, table, ranking));
-        findings.extend(findings::first_evaluation(table, ranking));
-    }
-    findings.extend(findings::unused_resources(expr, schema, table));
-    if !has_code(&findings, Code::RoundingTies) {
-        findings.extend(findings::one_value(expr, table, ranking));
-    }
-    if let Some(program) = program {
-        findings.extend(findings::idle_summands(program, schema, &queue));
-    }
-    if let Some(bound) = site.threshold {
-        findings.extend(findings::useless_threshold(expr, &queue, bound));
-    }
-    findings
-}
-
 /// The error that CPython's compiler raises before it evaluates anything.
 fn compile_error(program: &Program) -> Option<Diagnostic> {
     program.refused()?;
@@ -546,289 +513,4 @@ fn compile_error(program: &Program) -> Option<Diagnostic> {
             "every job gets an error and the value 0; a float such as `1e300` has no such limit",
         ),
     })
-}
-
-/// The input by which a job waits.
-const WAITING: &str = "eligible_time";
-/// The times over which the gain of a job by waiting is measured, in seconds: the first in which
-/// there is one counts.
-const WAITS: [f64; 2] = [3600.0, 86_400.0];
-/// The relative difference between rates that are equal but for rounding.
-const TOLERANCE: f64 = 1e-6;
-/// The most inputs of a formula that has rates: each rate is compared at jobs that differ in each
-/// input.
-const MAX_INPUTS: usize = 64;
-
-/// What an amount of an input is worth in time of waiting.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ExchangeRate {
-    /// The name of the input.
-    #[serde(rename = "input")]
-    pub name: Box<str>,
-    /// The amount, in the unit of the input: 1, an hour, a gibibyte, or a tenth of a ratio.
-    pub amount: f64,
-    /// The unit of the input.
-    pub unit: Option<&'static str>,
-    /// The time of waiting that raises the value as much, in seconds; negative if the amount lowers
-    /// the value.
-    pub wait: f64,
-    /// Whether the rate is the same for jobs that differ in any one input, as far as that was
-    /// tried.
-    pub is_constant: bool,
-}
-
-/// The exchange rates of the inputs of a job, in the order of the program; none if its value does
-/// not grow with waiting, or if the budget is spent.
-pub fn exchange_rates(
-    program: &Program,
-    schema: &Schema,
-    inputs: &[Value],
-    budget: &mut WorkBudget,
-) -> Vec<ExchangeRate> {
-    let names = program.inputs();
-    let Some(waiting) = program.slot(WAITING) else {
-        return Vec::new();
-    };
-    if names.len() > MAX_INPUTS {
-        return Vec::new();
-    }
-    let mut amounts = Vec::new();
-    for name in names {
-        amounts.push(amount(schema.input_type(name)));
-    }
-    let mut varied = VariedJob {
-        program,
-        amounts,
-        waiting,
-        budget,
-    };
-    let mut rates = Vec::new();
-    for (slot, name) in names.iter().enumerate() {
-        if slot == waiting || **name == *"accrue_type" {
-            continue;
-        }
-        if let Some(wait) = varied.worth(slot, inputs)
-            && wait != 0.0
-        {
-            rates.push(ExchangeRate {
-                name: name.clone(),
-                amount: varied.amounts[slot],
-                unit: schema.input_type(name).and_then(InputType::unit),
-                wait,
-                is_constant: varied.is_constant(slot, wait, inputs),
-            });
-        }
-    }
-    if budget.is_spent() { Vec::new() } else { rates }
-}
-
-/// The amount of an input whose worth is told.
-fn amount(kind: Option<InputType>) -> f64 {
-    match kind {
-        Some(InputType::Ratio) => 0.1,
-        Some(InputType::Duration) => 3600.0,
-        // kilobytes
-        Some(InputType::Size) => 1_048_576.0,
-        _ => 1.0,
-    }
-}
-
-/// A job of which one input at a time is varied.
-struct VariedJob<'p, 'b> {
-    program: &'p Program,
-    /// By input.
-    amounts: Vec<f64>,
-    waiting: usize,
-    budget: &'b mut WorkBudget,
-}
-
-impl VariedJob<'_, '_> {
-    /// The time of waiting that the amount of an input is worth at these inputs; `None` if waiting
-    /// gains nothing.
-    fn worth(&mut self, slot: usize, inputs: &[Value]) -> Option<f64> {
-        let value = self.value(inputs)?;
-        let gained = WAITS.into_iter().find_map(|wait| {
-            let waited = self.value(&changed(inputs, self.waiting, wait))?;
-            Some((waited - value) / wait).filter(|gained| *gained > 0.0)
-        })?;
-        let amount = self.amounts[slot];
-        // a ratio ends at 1
-        let step = if amount < 1.0 && nearest_double(&inputs[slot])? + amount > 1.0 {
-            -amount
-        } else {
-            amount
-        };
-        let difference = self.value(&changed(inputs, slot, step))? - value;
-        finite(difference * step.signum() / gained)
-    }
-
-    /// Whether the worth is the same at jobs that differ in one input, by one amount and by many.
-    fn is_constant(&mut self, slot: usize, worth: f64, inputs: &[Value]) -> bool {
-        for other in 0..inputs.len() {
-            let amount = self.amounts[other];
-            let steps = if amount < 1.0 {
-                [amount / 2.0, -amount / 2.0]
-            } else {
-                [amount, 100.0 * amount]
-            };
-            for step in steps {
-                match self.worth(slot, &changed(inputs, other, step)) {
-                    Some(there) if (there - worth).abs() <= TOLERANCE * worth.abs() => {}
-                    _ => return false,
-                }
-            }
-        }
-        true
-    }
-
-    fn value(&mut self, inputs: &[Value]) -> Option<f64> {
-        let value = evaluate(self.program, inputs, self.budget)?.ok()?;
-        finite(nearest_double(&value)?)
-    }
-}
-
-fn finite(number: f64) -> Option<f64> {
-    number.is_finite().then_some(number)
-}
-
-/// The inputs with one of them increased.
-fn changed(inputs: &[Value], slot: usize, by: f64) -> Vec<Value> {
-    let mut changed = inputs.to_vec();
-    changed[slot] = match &inputs[slot] {
-        Value::Int(integer) if by.fract() == 0.0 => Value::Int(integer.saturating_add(by as i64)),
-        other => Value::Float(nearest_double(other).unwrap_or(f64::NAN) + by),
-    };
-    changed
-}
-
-/// What becomes of a formula, the worst that happens. A verdict is greater than those that are less
-/// bad.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// It works for every job, and orders at least some of them.
-    Works,
-    /// All jobs that the scheduler considers have the same value.
-    Ties {
-        /// The number of jobs.
-        jobs: usize,
-    },
-    /// It fails for some jobs.
-    Fails {
-        /// The number of jobs with an error.
-        failing: usize,
-        /// The number of jobs that are evaluated.
-        evaluated: usize,
-        /// The kind of the first error, as Python names it.
-        kind: &'static str,
-        /// The value that these jobs get.
-        consequence: &'static str,
-        /// Whether the scheduler crashes if one of them is evaluated first after a start.
-        can_crash: bool,
-    },
-    /// It fails for every job, so the scheduler crashes when it is next started.
-    CrashesAtStart {
-        /// The number of jobs.
-        jobs: usize,
-        /// The kind of the first error, as Python names it.
-        kind: &'static str,
-    },
-    /// The scheduler crashes as soon as it evaluates the formula.
-    Crashes,
-    /// The server or qmgr refuses it.
-    Refused,
-}
-
-impl Verdict {
-    /// The verdict on a formula with these findings, and on its ranking of a queue, if there is
-    /// one.
-    fn new(
-        is_refused: bool,
-        crashes: bool,
-        findings: &[Diagnostic],
-        ranking: Option<&Ranking>,
-    ) -> Self {
-        if is_refused {
-            return Self::Refused;
-        }
-        if crashes {
-            return Self::Crashes;
-        }
-        let Some(ranking) = ranking else {
-            return Self::Works;
-        };
-        let (failing, evaluated) = (ranking.error_count(), ranking.scores().count());
-        let Some((_, error)) = ranking.scores().errors().next() else {
-            let jobs = ranking.order().len();
-            let is_constant = jobs > 1 && ranking.ties() + 1 == jobs;
-            return if is_constant {
-                Self::Ties { jobs }
-            } else {
-                Self::Works
-            };
-        };
-        let kind = error.kind().description();
-        let mut findings = findings.iter();
-        let at_start = findings.find(|found| found.code == Code::FirstEvaluation);
-        match at_start.map(|found| found.severity) {
-            Some(Severity::Error) => Self::CrashesAtStart {
-                jobs: evaluated,
-                kind,
-            },
-            severity => Self::Fails {
-                failing,
-                evaluated,
-                can_crash: severity == Some(Severity::Warning),
-                kind,
-                consequence: match error.consequence() {
-                    Consequence::Unknown => "whose value jsf cannot tell",
-                    Consequence::Zero | Consequence::Crash => "which counts 0",
-                },
-            },
-        }
-    }
-
-    /// Whether the formula has a value for some job, be it the same for all: without one, there is
-    /// no effect to speak of.
-    pub fn has_effect(&self) -> bool {
-        match self {
-            Self::Works | Self::Ties { .. } => true,
-            Self::Fails {
-                failing, evaluated, ..
-            } => failing < evaluated,
-            Self::CrashesAtStart { .. } | Self::Crashes | Self::Refused => false,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn verdicts_are_ordered_by_how_bad_they_are() {
-        let fails = Verdict::Fails {
-            failing: 1,
-            evaluated: 2,
-            kind: "division by zero",
-            consequence: "which counts 0",
-            can_crash: true,
-        };
-        let at_start = Verdict::CrashesAtStart {
-            jobs: 2,
-            kind: "division by zero",
-        };
-        let verdicts = [
-            Verdict::Works,
-            Verdict::Ties { jobs: 2 },
-            fails,
-            at_start,
-            Verdict::Crashes,
-            Verdict::Refused,
-        ];
-        assert!(verdicts.is_sorted());
-        assert_eq!(
-            verdicts.map(|verdict| verdict.has_effect()),
-            [true, true, true, false, false, false]
-        );
-    }
 }
