@@ -2,7 +2,7 @@
 //! in a formula, those that give access to the interpreter, results that are not numbers, and
 //! punctuation such as `0,5` and `10%` for numbers and `2(x)` for a product.
 
-use crate::Lints;
+use crate::name_lints::Lints;
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Span};
 use job_sort_formula::formula::name_resolution::{Resolution, is_listed};
 use job_sort_formula::formula::syntax::{Construct, ExprId, ExprKind, LiteralKind, Node};

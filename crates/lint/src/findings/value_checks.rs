@@ -10,7 +10,8 @@
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
-use crate::findings::{Analysis, FUEL, Sample};
+use crate::findings::Analysis;
+use crate::findings::sample_jobs::{FUEL, Sample};
 use crate::ranges::{Interval, Known, NumberType, Rounded, comparison};
 use crate::slope::slope;
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Severity, Span};
