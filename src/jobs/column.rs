@@ -7,7 +7,7 @@ use std::ops::Range;
 use num_traits::ToPrimitive;
 use serde::{Serialize, Serializer};
 
-use crate::jobs::names::Dictionary;
+use crate::jobs::table_names::Dictionary;
 use crate::jobs::{Exclusion, Job, JobState, KeptRows, UNKNOWN_TIME};
 use crate::python::{InputColumn, MAX_EXACT_INT, Value};
 

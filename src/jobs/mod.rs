@@ -11,17 +11,17 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use names::{Dictionary, Ids};
+use table_names::{Dictionary, Ids};
 use thiserror::Error;
 
 use crate::python::Value;
 use crate::schema::InputType;
 
 mod column;
-mod names;
+mod table_names;
 
 pub use column::{Batch, BatchRow, Column, InputOrigin, InputPrecedence};
-pub use names::{FoundJobs, UnknownJob};
+pub use table_names::{FoundJobs, UnknownJob};
 
 /// The most jobs in a table.
 // row numbers are kept in 32 bits

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{ptr, slice};
 
-use crate::error::{jsf_error, jsf_status};
+use crate::error_handles::{jsf_error, jsf_status};
 
 /// The length of a text that ends with a NUL (`JSF_NUL_TERMINATED` in the header).
 pub const NUL_TERMINATED: usize = usize::MAX;

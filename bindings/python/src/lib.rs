@@ -3,16 +3,16 @@
 //! the library scores them without a copy; scores and tables leave by the same interface. Questions
 //! about a site enter and leave as JSON.
 //!
-//! Unsafe code is in [`arrays`] only: for Arrow's C data interface, and for the memory of numpy's
+//! Unsafe code is in [`arrow_and_numpy`] only: for Arrow's C data interface, and for the memory of numpy's
 //! arrays.
 
-mod arrays;
-mod column;
-mod error;
-mod formula;
-mod scores;
-mod site;
-mod tree;
+mod arrow_and_numpy;
+mod exceptions;
+mod formula_class;
+mod imported_columns;
+mod scores_class;
+mod share_tree_class;
+mod site_class;
 
 use pyo3::prelude::*;
 
@@ -20,16 +20,16 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
-    use crate::arrays::exported;
-    use crate::error::FormulaError;
+    use crate::arrow_and_numpy::exported;
+    use crate::exceptions::FormulaError;
     #[pymodule_export]
-    use crate::formula::Formula;
+    use crate::formula_class::Formula;
     #[pymodule_export]
-    use crate::scores::{RowError, Scores};
+    use crate::scores_class::{RowError, Scores};
     #[pymodule_export]
-    use crate::site::Site;
+    use crate::share_tree_class::ShareTree;
     #[pymodule_export]
-    use crate::tree::ShareTree;
+    use crate::site_class::Site;
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -7,7 +7,7 @@
 //! Out: the numbers that the formula sees, the fair-share tree ([`share_tree`]), the order of jobs
 //! ([`order`]), a scheduling cycle ([`cycle`]), the answer of `qmgr` ([`submission`]), the output of `pbsfs`
 //! ([`pbsfs`]), the findings that need the site ([`check`]), and the comparison with a scheduler's log
-//! ([`replay`]).
+//! ([`log_comparison`]).
 //!
 //! Internal to the workspace: the crates that other programs call are `job-sort-formula` and
 //! `jsf-site`.
@@ -18,9 +18,9 @@ pub mod amounts;
 mod c_text;
 pub mod check;
 pub mod cycle;
+pub mod log_comparison;
 pub mod order;
 pub mod pbsfs;
-pub mod replay;
 pub mod share_tree;
 pub mod submission;
 

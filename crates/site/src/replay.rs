@@ -4,7 +4,7 @@ use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::rank::OnError;
 use jsf_openpbs::amounts::NumberMode;
-use jsf_openpbs::replay::{
+use jsf_openpbs::log_comparison::{
     OtherFormula, Replay, ReplayedQueue, formulas_set, logged_values, replay,
 };
 

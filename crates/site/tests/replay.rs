@@ -9,7 +9,7 @@ use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use jsf_openpbs::amounts::{NumberMode, logged};
 use jsf_openpbs::files::sched_priv::SchedConfig;
-use jsf_openpbs::replay::{
+use jsf_openpbs::log_comparison::{
     CauseKind, Difference, NotCaptured, Replay, formulas_set, logged_values,
 };
 use jsf_openpbs::share_tree::MIN_USAGE;

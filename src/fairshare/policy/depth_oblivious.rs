@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::cmp::Ordering;
 
 use crate::fairshare::policy::normalization::Normalized;
-use crate::fairshare::policy::slurm::{
+use crate::fairshare::policy::slurm_associations::{
     ExponentialFactor, NO_VAL, SlurmModel, daemon_order, request_order,
 };
 use crate::fairshare::policy::{Policy, PolicyRules, Release, ShareTable};

@@ -9,7 +9,9 @@ use std::cmp::Ordering;
 use num_traits::float::FloatCore;
 
 use crate::fairshare::policy::normalization::Normalized;
-use crate::fairshare::policy::slurm::{NO_VAL, SlurmModel, fair_share_parent, sibling_lists};
+use crate::fairshare::policy::slurm_associations::{
+    NO_VAL, SlurmModel, fair_share_parent, sibling_lists,
+};
 use crate::fairshare::policy::{
     AssociationShares, EntityShares, Policy, PolicyRules, Release, ShareTable,
 };

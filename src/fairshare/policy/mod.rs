@@ -19,7 +19,7 @@ pub mod documented_openpbs;
 pub mod fair_tree;
 pub mod normalization;
 pub mod openpbs;
-mod slurm;
+mod slurm_associations;
 pub mod ticket_based;
 pub mod weighted_walk;
 
@@ -30,7 +30,7 @@ use std::hash::{BuildHasher, Hash};
 use crate::fairshare::{NodeId, NodeKind, ShareTree, TreeError};
 use crate::printing;
 
-pub use slurm::{AssociationShares, PolicyRules, Release, stored_shares};
+pub use slurm_associations::{AssociationShares, PolicyRules, Release, stored_shares};
 
 /// The fair-share numbers of an entity, as a formula sees them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

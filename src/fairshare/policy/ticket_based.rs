@@ -2,7 +2,7 @@
 //! "Ticket-Based Multifactor Priority Plugin", and what the last daemon with it does.
 
 use crate::fairshare::policy::normalization::Normalized;
-use crate::fairshare::policy::slurm::SlurmModel;
+use crate::fairshare::policy::slurm_associations::SlurmModel;
 use crate::fairshare::policy::{Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};

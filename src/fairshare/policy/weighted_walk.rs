@@ -3,7 +3,7 @@
 //! 0.60.
 
 use crate::fairshare::policy::fair_tree::{RankWalk, WalkRules};
-use crate::fairshare::policy::slurm::{NO_LIST, sibling_lists};
+use crate::fairshare::policy::slurm_associations::{NO_LIST, sibling_lists};
 use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, ShareTable};
 use crate::fairshare::{NodeId, NodeKind, NodeLists, ShareTree, Shares};
 

@@ -8,19 +8,19 @@
 //! The limits are the crate's own and the same on every thread, target and profile.
 
 mod ast;
-mod error;
 mod parser;
 mod raw_text;
+mod syntax_error;
 
 use crate::diagnostic::Span;
 use crate::python::PythonVersion;
-use error::Result;
 use raw_text::scan;
+use syntax_error::Result;
 
 pub(crate) use ast::with_comments;
 pub use ast::{Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node};
-pub use error::{MAX_LENGTH, MAX_NESTING, SyntaxError, SyntaxErrorKind};
 pub(super) use parser::TemplatePlace;
+pub use syntax_error::{MAX_LENGTH, MAX_NESTING, SyntaxError, SyntaxErrorKind};
 
 /// Parses the text of a formula as the default version of Python does.
 ///

@@ -11,7 +11,9 @@ use pest::error::{Error, ErrorVariant, InputLocation};
 use pest::iterators::Pair;
 
 use crate::diagnostic::Span;
-use crate::formula::syntax::error::{Result, foreign_operator, number_with_unit, word_operator};
+use crate::formula::syntax::syntax_error::{
+    Result, foreign_operator, number_with_unit, word_operator,
+};
 use crate::formula::syntax::{
     Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node, SyntaxError,
 };

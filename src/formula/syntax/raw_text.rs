@@ -3,7 +3,7 @@
 //! line without indentation; other lines may contain only blanks and comments.
 
 use crate::diagnostic::{Span, floor_char_boundary};
-use crate::formula::syntax::error::Result;
+use crate::formula::syntax::syntax_error::Result;
 use crate::formula::syntax::{MAX_NESTING, SyntaxError};
 use crate::python::{ContinuedIndentation, PythonVersion};
 

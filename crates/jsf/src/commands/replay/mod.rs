@@ -1,7 +1,7 @@
 //! `jsf replay`: the values in a scheduler's log against those that are computed for a queue.
 
 use job_sort_formula::PythonVersion;
-use jsf_openpbs::replay::{Cause, CauseKind, Difference, NotCaptured, Replay};
+use jsf_openpbs::log_comparison::{Cause, CauseKind, Difference, NotCaptured, Replay};
 use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, object};

@@ -10,7 +10,7 @@ use jsf_openpbs::amounts::fairshare;
 use jsf_site::{FileSource, PolicyName, Role, SharesRequest, Site, SiteFiles, SiteOptions};
 
 use crate::argument::{NUL_TERMINATED, borrow, bytes, free, out, required_text, text};
-use crate::error::{
+use crate::error_handles::{
     answered, created, created_text, guarded, in_c, jsf_error, jsf_failure, jsf_status, lines,
 };
 

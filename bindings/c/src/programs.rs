@@ -15,10 +15,10 @@ use crate::argument::{
     addresses, any_overlap, array, array_out, borrow, borrow_mut, free, name_at,
     optional_array_out, optional_out, out, overlaps, text,
 };
-use crate::error::{
+use crate::error_handles::{
     answered, c_text, created, created_text, guarded, jsf_error, jsf_failure, jsf_status,
 };
-use crate::inputs::{NamedColumn, check_rows, jsf_column, jsf_schema, jsf_value};
+use crate::schemas_and_columns::{NamedColumn, check_rows, jsf_column, jsf_schema, jsf_value};
 
 /// A compiled formula. It is immutable: any number of threads may use it at the same time, each
 /// with a scratch of its own. Free it with `jsf_program_free`.

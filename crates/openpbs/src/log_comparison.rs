@@ -447,7 +447,7 @@ pub struct LoggedValue<'l> {
 /// `Job`; other lines are skipped.
 ///
 /// ```
-/// use jsf_openpbs::replay::logged_values;
+/// use jsf_openpbs::log_comparison::logged_values;
 ///
 /// let log = b"11/22/2026 04:17:59;0400;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843\nanother line\n";
 /// let values: Vec<_> = logged_values(log).collect();

@@ -17,7 +17,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PySequence, PyString};
 
-use crate::arrays;
+use crate::arrow_and_numpy;
 
 /// The most rows of a column.
 pub const MAX_ROWS: usize = i32::MAX as usize;
@@ -207,9 +207,9 @@ impl Input {
     pub fn import(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         // in this order because asking for an attribute that is missing takes longer than a small
         // column
-        if !arrays::is_numpy_array(object)? {
+        if !arrow_and_numpy::is_numpy_array(object)? {
             if object.hasattr(intern!(object.py(), "__arrow_c_array__"))? {
-                return Self::from_arrays(name, &[arrays::import_array(object)?]);
+                return Self::from_arrays(name, &[arrow_and_numpy::import_array(object)?]);
             }
             if let Some(value) = number(name, object)? {
                 return Ok(Self::Same(value));
@@ -229,13 +229,13 @@ impl Input {
             }
         }
         let mut object = object.clone();
-        if !arrays::is_numpy_array(&object)? && object.hasattr("__array__")? {
+        if !arrow_and_numpy::is_numpy_array(&object)? && object.hasattr("__array__")? {
             if let Some(column) = Self::with_missing(name, &object)? {
                 return Ok(column);
             }
             object = object.call_method0("__array__")?;
         }
-        if arrays::is_numpy_array(&object)? {
+        if arrow_and_numpy::is_numpy_array(&object)? {
             // an array without dimensions is a number, which every job has
             if object.getattr("ndim")?.extract::<usize>()? == 0 {
                 object = object.call_method0("item")?;
@@ -244,7 +244,7 @@ impl Input {
                     None => Err(wrong_kind(name, &object)),
                 };
             }
-            match arrays::numpy_column(name, &object)? {
+            match arrow_and_numpy::numpy_column(name, &object)? {
                 Some(column) => return Ok(Self::Column(column)),
                 // an array of Python objects has their addresses, not numbers
                 None => object = object.call_method0("tolist")?,
@@ -263,7 +263,7 @@ impl Input {
             return Ok(None);
         }
         let missing = object.call_method0("isna")?.call_method0("__array__")?;
-        let Some(missing) = arrays::numpy_column(name, &missing)? else {
+        let Some(missing) = arrow_and_numpy::numpy_column(name, &missing)? else {
             return Ok(None);
         };
         let Values::I32(missing) = missing.values else {
@@ -275,7 +275,7 @@ impl Input {
         let nulls = NullBuffer::from_iter(missing.iter().map(|&missing| missing == 0));
         let known = object.call_method0("dropna")?.call_method0("__array__")?;
         let mut values = None;
-        if arrays::is_numpy_array(&known)?
+        if arrow_and_numpy::is_numpy_array(&known)?
             && let Self::Column(known) = Self::import(name, &known)?
             // an object may contradict its `isna()`, and the rows below would be out of range
             && known.rows() + nulls.null_count() == nulls.len()
@@ -299,7 +299,7 @@ impl Input {
     }
 
     fn from_stream(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let (_, arrays) = arrays::import_stream(object)?;
+        let (_, arrays) = arrow_and_numpy::import_stream(object)?;
         Self::from_arrays(name, &arrays)
     }
 
@@ -392,9 +392,9 @@ fn number(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     if let Ok(float) = object.cast::<PyFloat>() {
         return Ok(Some(Value::Float(float.value())));
     }
-    if arrays::is_numpy_scalar(object)? {
+    if arrow_and_numpy::is_numpy_scalar(object)? {
         let item = object.call_method0("item")?;
-        return if arrays::is_numpy_scalar(&item)? {
+        return if arrow_and_numpy::is_numpy_scalar(&item)? {
             Ok(None)
         } else {
             number(name, &item)

@@ -11,8 +11,8 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::{in_python, site_error, syntax_error, worded};
-use crate::formula::not_arithmetic;
+use crate::exceptions::{in_python, site_error, syntax_error, worded};
+use crate::formula_class::not_arithmetic;
 
 /// A site that is open: its server, queues, resources, scheduler settings, fair-share tree and jobs.
 #[pyclass(frozen, module = "job_sort_formula._native")]

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::number;
+use crate::exceptions::number;
 
 const ROOT: &str = "root";
 /// The most shares that a C `int` keeps, as in the daemons.

@@ -11,9 +11,9 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList};
 
-use crate::arrays::{self, ArrayCapsules};
-use crate::column::Input;
-use crate::error::characters;
+use crate::arrow_and_numpy::{self, ArrayCapsules};
+use crate::exceptions::characters;
+use crate::imported_columns::Input;
 
 /// The scores of jobs, as 64-bit floats. A job with a null among its inputs has null, and so has
 /// one for which the formula raises an error; `errors` says why.
@@ -174,7 +174,7 @@ impl Scores {
     ) -> PyResult<ArrayCapsules<'py>> {
         // the interface allows to ignore the wish
         _ = requested_schema;
-        arrays::export_array(py, &self.array)
+        arrow_and_numpy::export_array(py, &self.array)
     }
 
     fn __len__(&self) -> usize {

@@ -26,7 +26,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict};
 
-use crate::column::{Column, Values, check_rows, unsigned, wrong_type};
+use crate::imported_columns::{Column, Values, check_rows, unsigned, wrong_type};
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";

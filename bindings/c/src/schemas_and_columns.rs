@@ -10,11 +10,11 @@ use job_sort_formula::{Program, Schema, Value};
 use jsf_openpbs::amounts::{read_resource, resource};
 use jsf_site::Site;
 
+use crate::abi_version::JSF_MAX_ROWS;
 use crate::argument::{
     NUL_TERMINATED, array, borrow, borrow_mut, free, optional_out, overlaps, required_text, text,
 };
-use crate::error::{answered, created, guarded, jsf_error, jsf_status};
-use crate::version::JSF_MAX_ROWS;
+use crate::error_handles::{answered, created, guarded, jsf_error, jsf_status};
 
 /// The names that a formula may use: those of OpenPBS, and the resources of a site. Any number of
 /// threads may read it at the same time; a call that adds to it or sets its Python needs it alone.

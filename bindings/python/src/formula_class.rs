@@ -18,10 +18,10 @@ use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyTuple};
 
-use crate::arrays;
-use crate::column::{Input, Inputs, MAX_ROWS, is_text};
-use crate::error::{FormulaError, characters, in_python, one_of, path_advice, syntax_error};
-use crate::scores::{Columns, Scores, UnscoredRows};
+use crate::arrow_and_numpy;
+use crate::exceptions::{FormulaError, characters, in_python, one_of, path_advice, syntax_error};
+use crate::imported_columns::{Input, Inputs, MAX_ROWS, is_text};
+use crate::scores_class::{Columns, Scores, UnscoredRows};
 
 /// A formula, compiled for the names of OpenPBS and the resources of a site:
 /// `Formula(text, resources={"ngpus": "int"})`, where a type is int, long, float, size (kb),
@@ -271,10 +271,10 @@ impl Formula {
             return Ok((columns, rows));
         }
         let (data_type, arrays) = if table.hasattr("__arrow_c_array__")? {
-            let array = arrays::import_array(table)?;
+            let array = arrow_and_numpy::import_array(table)?;
             (array.data_type().clone(), vec![array])
         } else if table.hasattr("__arrow_c_stream__")? {
-            arrays::import_stream(table)?
+            arrow_and_numpy::import_stream(table)?
         } else {
             let kind = table.get_type().name()?;
             let collected = if table.hasattr("collect")? {
