@@ -181,7 +181,7 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
             &["amounts", "c_text", "submission"],
             &["files", "share_tree"],
             &["cycle"],
-            &["order", "pbsfs", "replay"],
+            &["order", "pbsfs", "log_comparison"],
             &["check"],
         ],
     ),
