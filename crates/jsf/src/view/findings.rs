@@ -202,9 +202,6 @@ fn printable_start(message: &str) -> Cow<'_, str> {
     }
 }
 
-/// The most findings that the first screen lists; the others are counted.
-const MAX_FINDINGS: usize = 3;
-
 /// What becomes of a formula at a site of Slurm.
 pub(crate) const NO_FORMULA_IN_SLURM: &str = "Slurm computes priorities from weights; `jsf translate --to slurm` gives those that order as another formula does";
 
@@ -270,15 +267,9 @@ fn refusal(checked: &Checked) -> String {
     }
 }
 
-/// The errors and warnings about a formula, one line each, as [`brief_lines`].
-pub(crate) fn brief_findings<'a>(checked: &Checked, old: Option<&Checked>) -> Option<Section<'a>> {
-    let lines = brief_lines(checked, old);
-    (!lines.is_empty()).then(|| Section::new("").in_text().list(lines))
-}
-
-/// The lines of the errors and warnings about a formula. Where there is an old formula, each says
+/// The errors and warnings about a formula, one line each. Where there is an old formula, each says
 /// whose it is, and one that both have is listed once.
-pub(crate) fn brief_lines(checked: &Checked, old: Option<&Checked>) -> Vec<String> {
+pub(crate) fn brief_findings<'a>(checked: &Checked, old: Option<&Checked>) -> Option<Section<'a>> {
     let mut findings = Vec::new();
     for found in &checked.findings {
         let side = match old {
@@ -297,16 +288,11 @@ pub(crate) fn brief_lines(checked: &Checked, old: Option<&Checked>) -> Vec<Strin
     findings.retain(|(found, _)| found.severity != Severity::Note);
     // a stable sort: those of a severity stay in the order of the check
     findings.sort_by_key(|(found, _)| found.severity != Severity::Error);
-    let more = findings.len().saturating_sub(MAX_FINDINGS);
-    findings.truncate(MAX_FINDINGS);
     let mut lines = Vec::new();
     for (found, side) in findings {
         lines.push(brief_finding(found, side));
     }
-    if more > 0 {
-        lines.push(format!("and {} more: jsf check", count(more, "finding")));
-    }
-    lines
+    (!lines.is_empty()).then(|| Section::new("").in_text().list(lines))
 }
 
 /// Whether findings have one with the same code and message.

@@ -393,11 +393,7 @@ pub(crate) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
             met_in_words(goal),
         ]
     });
-    Some(
-        Section::new("goals, each without an interval")
-            .in_brief(unmet(new).unwrap_or("all goals are met".to_owned()))
-            .table(table),
-    )
+    Some(Section::new("goals, each without an interval").table(table))
 }
 
 /// What of the goals is not met, for the headline: those that are missed, else those that cannot be

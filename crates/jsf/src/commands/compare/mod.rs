@@ -61,50 +61,27 @@ pub struct ListedJobs {
 }
 
 impl Answer for CompareAnswer<'_> {
-    /// What only a page shows of it is in the order of the page, which begins with the answer.
     fn document(&self) -> Document<'_> {
-        let compared = self.compared;
-        let comparison = &compared.comparison;
-        let is_changed = comparison.moved() > 0 || !comparison.being_considered.is_empty();
-        let mut who = None;
-        if is_changed && self.has_effect() {
-            who = who_table(comparison);
+        let comparison = &self.compared.comparison;
+        let mut sections = Vec::from_iter(self.findings());
+        if self.has_effect() {
+            sections.extend(who_section(comparison));
         }
-        let mut sections = Vec::new();
-        // a page begins with them; on a screen what is wrong and what decides comes first
-        if let Some(who) = &who {
-            sections.push(Section::new(WHO).on_page().table(who.clone()));
-        }
-        sections.extend(self.findings());
         sections.extend(decides_section(self.decides));
-        if let Some(who) = who {
-            sections.push(Section::new("").in_text().table(who));
-        }
         sections.extend(self.listed_jobs());
-        let formulas = Section::formulas(self.formulas.old, self.formulas.new);
-        match self.drawn_on_page {
-            None => sections.push(formulas),
-            Some(OldNew { old, new }) => {
-                let drawn = OldNew::new(&**old, &**new);
-                let findings = Section::findings_of_sides(self.formulas, drawn);
-                if is_changed {
-                    let [places, displacements] = self.chart_sections();
-                    sections.extend([places, formulas]);
-                    sections.extend(findings);
-                    sections.push(displacements);
-                } else {
-                    sections.push(formulas);
-                    sections.extend(findings);
-                }
+        sections.push(Section::formulas(self.formulas.old, self.formulas.new));
+        if let Some(OldNew { old, new }) = self.drawn_on_page {
+            let drawn = OldNew::new(&**old, &**new);
+            sections.extend(Section::findings_of_sides(self.formulas, drawn));
+            sections.push(self.places());
+            if self.is_long() {
+                sections.push(self.all_jobs());
             }
         }
-        if is_changed {
-            let groups = group_sections(comparison, false).into_iter();
-            sections.extend(groups.map(Section::in_full));
-        }
+        let groups = group_sections(comparison, false).into_iter();
+        sections.extend(groups.map(Section::in_full));
         if self.drawn_on_page.is_some() {
-            sections.push(self.all_jobs());
-            let tree = compared.sides.new.assessed_tree();
+            let tree = self.compared.sides.new.assessed_tree();
             sections.extend(tree.map(tree_section));
         }
         Document {
@@ -330,16 +307,6 @@ impl<'a> CompareAnswer<'a> {
         sections
     }
 
-    /// The jobs, those that move farthest first.
-    fn all_jobs(self) -> Section<'a> {
-        let mut moves = self.moves_of();
-        moves.sort_by_key(farthest_first);
-        Section::new("jobs")
-            .on_page()
-            .prose("Those that move farthest first.")
-            .table(self.table_of_moves(moves))
-    }
-
     fn table_of_moves(self, moves: Vec<JobMove>) -> Table<'a> {
         let mut columns = move_columns();
         columns.push(Column::number("old value", DECIDES));
@@ -352,106 +319,36 @@ impl<'a> CompareAnswer<'a> {
         })
     }
 
-    /// Where the jobs come from and go to, and how far they move.
-    pub(crate) fn chart_sections(self) -> [Section<'a>; 2] {
+    /// Whether there are too many jobs to draw a line for each.
+    fn is_long(self) -> bool {
         let OldNew { old, new } = self.compared.comparison.considered;
-        let most = old.max(new);
-        let places = if most <= MAX_SLOPES {
-            self.slopes_section()
+        old.max(new) > MAX_SLOPES
+    }
+
+    /// Where the jobs come from and go to: each of a few, of many how many.
+    pub(crate) fn places(self) -> Section<'a> {
+        if self.is_long() {
+            bands_section(&self.moves_of(), self.compared.comparison.considered)
         } else {
-            self.bands_section(most)
-        };
-        [places.on_page(), self.displacements_section().on_page()]
-    }
-
-    /// A line for each job, and the new order.
-    fn slopes_section(self) -> Section<'a> {
-        let mut slopes = Vec::new();
-        for job in self.moves_of() {
-            let name = self.job_name(job.row);
-            slopes.push(Slope { name, job });
+            self.all_jobs()
         }
-        let name = "Each job's place in the old and in the new order";
-        Section::new("every job's place")
-            .chart(move || charts::chart(&slopes, name))
-            .table(self.new_order().folded("The new order as a table"))
     }
 
-    /// The jobs in the new order, each with an arrow for how far it moved; those that are no longer
-    /// considered are last.
-    fn new_order(self) -> Table<'a> {
+    /// The jobs, those that move farthest first.
+    fn all_jobs(self) -> Section<'a> {
         let mut moves = self.moves_of();
-        moves.sort_by_key(|job| (job.new.is_none(), job.new, job.old));
-        let columns = [
-            Column::number("place", 9),
-            Column::number("moved", 9),
-            Column::text("job", 9),
-            Column::number("before", 8),
-        ];
-        Table::new(columns, moves, move |job| {
-            let moved = job.moved().map(Cell::Arrow);
-            cells![job.new, moved, self.job_name(job.row), job.old]
-        })
-    }
-
-    /// Of the jobs in each band of the old order, how many are in which band of the new one.
-    fn bands_section(self, most: usize) -> Section<'a> {
-        let bands = bands(most);
-        let mut names: Vec<String> = bands.iter().map(band_name).collect();
-        let moves = self.moves_of();
-        if moves
-            .iter()
-            .any(|job| job.old.is_none() || job.new.is_none())
-        {
-            names.push("not considered".to_owned());
-        }
-        let mut counts = vec![vec![0usize; names.len()]; names.len()];
-        for job in moves {
-            counts[band_of(&bands, job.old)][band_of(&bands, job.new)] += 1;
-        }
-        let mut columns = vec![Column::text("old place", 9), Column::number("jobs", 8)];
-        let mut rows = Vec::new();
-        for (name, counts) in iter::zip(names, counts) {
-            columns.push(Column::number(format!("now {name}"), 8));
-            let mut row = vec![name.into(), Cell::Count(counts.iter().sum())];
-            row.extend(counts.into_iter().map(Cell::Count));
-            rows.push(row);
-        }
-        Section::new("from where to where")
-        .prose(
-            "Of the jobs in each part of the old order, how many are in which part of the new one.",
-        )
-        .table(Table::from_rows(columns, rows))
-    }
-
-    /// How many jobs move how far.
-    fn displacements_section(self) -> Section<'a> {
-        let bands = bands((self.compared.comparison.largest as usize).max(1));
-        let (mut all, mut unchanged) = (0, 0);
-        let (mut up, mut down) = (vec![0; bands.len()], vec![0; bands.len()]);
-        for job in self.moves_of() {
-            let Some(moved) = job.moved() else { continue };
-            let band = band_of(&bands, Some(moved.unsigned_abs() as usize));
-            match moved {
-                1.. => up[band] += 1,
-                0 => unchanged += 1,
-                _ => down[band] += 1,
+        moves.sort_by_key(farthest_first);
+        let mut section = Section::new("jobs").on_page();
+        if !self.is_long() && !moves.is_empty() {
+            let mut slopes = Vec::new();
+            for job in &moves {
+                let name = self.job_name(job.row);
+                slopes.push(Slope { name, job: *job });
             }
-            all += 1;
+            let name = "Each job's place in the old and in the new order";
+            section = section.chart(move || charts::chart(&slopes, name));
         }
-        let mut rows = Vec::new();
-        for (way, counts) in [("down", down), ("up", up)] {
-            for (band, jobs) in iter::zip(&bands, counts) {
-                rows.push(cells![format!("{} places {way}", band_name(band)), jobs]);
-            }
-        }
-        let columns = [
-            Column::text("moved", 9),
-            Column::number("jobs", 9).with_bar(),
-        ];
-        Section::new("how far jobs move")
-            .prose(format!("Unchanged: {unchanged} of {}.", count(all, "job")))
-            .table(Table::from_rows(columns, rows))
+        section.table(self.table_of_moves(moves))
     }
 
     /// The moves of the jobs that the answer lists.
@@ -655,13 +552,11 @@ fn rule<'r>(rules: &'r [Rule], heading: &str) -> Option<&'r Rule> {
 fn fairness_fact(comparison: &Comparison) -> Option<Fact> {
     let OldNew { old, new } = comparison.fairness;
     let text = format!(
-        "Jain's index {:.2} → {:.2} (1 is even), Gini coefficient {:.2} → {:.2} (0 is even); entities with \
-         shares {}; of the first {} jobs without shares {} → {}",
+        "Jain's index {:.2} → {:.2}, Gini coefficient {:.2} → {:.2}; of the first {} jobs without shares {} → {}",
         old.jain?,
         new.jain?,
         old.gini?,
         new.gini?,
-        new.entities,
         comparison.first,
         old.without_shares,
         new.without_shares
@@ -670,14 +565,14 @@ fn fairness_fact(comparison: &Comparison) -> Option<Fact> {
 }
 
 /// The entities, groups and queues, with those that gain and those that lose most at the ends.
-fn who_table(comparison: &Comparison) -> Option<Table<'_>> {
+fn who_section(comparison: &Comparison) -> Option<Section<'_>> {
     let mut groups = groups_by_gain(comparison);
     groups.retain(|(_, change)| change.gain() != 0.0);
     if groups.is_empty() {
         return None;
     }
     let table = group_table(WHO, groups, comparison, false);
-    Some(table.limit(RowLimit::Ends(MAX_WHO)))
+    Some(Section::new(WHO).table(table.limit(RowLimit::Ends(MAX_WHO))))
 }
 
 /// Jobs that one side does not consider come first of all.
@@ -685,6 +580,33 @@ fn farthest_first(job: &JobMove) -> (bool, Reverse<u64>) {
     let moved = job.moved();
     let places = moved.unwrap_or_default().unsigned_abs();
     (moved.is_some(), Reverse(places))
+}
+
+/// Of the jobs in each band of the old order, how many are in which band of the new one.
+fn bands_section<'a>(moves: &[JobMove], considered: OldNew<usize>) -> Section<'a> {
+    let bands = bands(considered.old.max(considered.new));
+    let mut names: Vec<String> = bands.iter().map(band_name).collect();
+    if moves
+        .iter()
+        .any(|job| job.old.is_none() || job.new.is_none())
+    {
+        names.push("not considered".to_owned());
+    }
+    let mut counts = vec![vec![0usize; names.len()]; names.len()];
+    for job in moves {
+        counts[band_of(&bands, job.old)][band_of(&bands, job.new)] += 1;
+    }
+    let mut columns = vec![Column::text("old place", 9), Column::number("jobs", 8)];
+    let mut rows = Vec::new();
+    for (name, counts) in iter::zip(names, counts) {
+        columns.push(Column::number(format!("now {name}"), 8));
+        let mut row = vec![name.into(), Cell::Count(counts.iter().sum())];
+        row.extend(counts.into_iter().map(Cell::Count));
+        rows.push(row);
+    }
+    Section::new("from where to where")
+        .on_page()
+        .table(Table::from_rows(columns, rows))
 }
 
 /// The places 1 to 10, 11 to 100, and so on.

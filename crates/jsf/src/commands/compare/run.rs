@@ -40,17 +40,8 @@ is given for neither side is the site's. A formula that is given for one side on
 the sides differ in something else (tree, policy …), --old alone is the formula of both sides; so is --new alone if the \
 site has no formula. Without any formula, two trees or policies are compared by fairshare_factor.
 
-moved      the old rank minus the new rank: positive if the job gains places
-tau-b      Kendall's rank correlation of the two scores: 1 the same order, 0 no relation, -1 reversed
-footrule   the sum over all jobs of the number of places that they move
-overlap    the number of jobs that are among the first N under both formulas
-fairness   for each entity with shares and jobs, the quotient of its fraction of the first jobs (a tenth of the queue, at \
-least 10) and its fraction of the machine. Jain's index is 1, and the Gini coefficient 0, if all quotients are equal. \
-Entities without shares are left out
-ties       the jobs whose value equals that of the next job in the order, so that later criteria decide
-errors     the jobs for which a formula fails, among all jobs that are evaluated, including those that are not waiting
-
-These numbers are about the jobs that are considered under both formulas; ranks count from 1 among all jobs that are considered.
+moved is the old rank minus the new one; tau-b is 1 for the same order, 0 for no relation, -1 for the reverse one. The numbers are \
+about the jobs that are considered under both formulas. docs/commands.md has the other numbers.
 
 Exit codes: 0 success, 1 a formula is invalid or fails for every job, or a job of the first N changes its place under \
 --fail-on-change N, 2 usage error, or a file that cannot be read.

@@ -142,7 +142,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     };
     let mut sections = Vec::new();
     if shown.is_complete {
-        sections.extend(answer.chart_sections());
+        sections.push(answer.places());
         sections.extend(group_sections(&queue.comparison, false));
         sections.extend(what_if.tree().map(tree_section));
     }

@@ -38,8 +38,9 @@ pub fn write_markdown(
         if section.is_in_full && !is_full {
             continue;
         }
-        if !section.heading.is_empty() {
-            writeln!(out, "\n#### {}", sentence(&capitalised(&section.heading)))?;
+        let heading = section.text_heading();
+        if !heading.is_empty() {
+            writeln!(out, "\n#### {}", sentence(&capitalised(heading)))?;
         }
         for block in &section.blocks {
             write_block(block, most, out)?;

@@ -136,6 +136,24 @@ pub struct Chart {
 pub type Legend = &'static [(&'static str, &'static str)];
 
 impl<'a> Section<'a> {
+    /// The heading in text, where it is left out above a column with the same heading.
+    fn text_heading(&self) -> &str {
+        match self.first_heading() {
+            Some(first) if first == self.heading => "",
+            _ => &self.heading,
+        }
+    }
+
+    /// The heading of the first column of its first table.
+    fn first_heading(&self) -> Option<&str> {
+        let mut blocks = self.blocks.iter();
+        let table = blocks.find_map(|block| match block {
+            Block::Table(table) => Some(table),
+            _ => None,
+        })?;
+        Some(&table.columns_on(Medium::Text).first()?.heading)
+    }
+
     fn is_in_text(&self) -> bool {
         let mut blocks = self.blocks.iter();
         self.medium != Medium::Page && !blocks.all(|block| matches!(block, Block::Chart(_)))
@@ -449,12 +467,9 @@ pub enum Cell<'a> {
     Places(i64),
     /// How many places a job wins on average.
     Gained(f64),
-    /// A number of places that are won, as an arrow up or down.
-    Arrow(i64),
-    /// How much longer a time is, in seconds, and whether that is more than chance.
+    /// How much longer a time is, in seconds, and whether that is more than chance, which a star
+    /// marks.
     Longer(f64, bool),
-    /// The same in a table that marks with a star what is more than chance.
-    Starred(f64, bool),
     /// A bar for a part of the whole, from -1 to 1.
     Bar(f64),
 }
@@ -734,11 +749,7 @@ impl<'a> Cell<'a> {
             Self::Places(0) => Cow::Borrowed("0"),
             Self::Places(places) => Cow::Owned(format!("{places:+}")),
             Self::Gained(places) => Cow::Owned(signed_significant(*places)),
-            Self::Arrow(0) => Cow::Borrowed("="),
-            Self::Arrow(places @ 1..) => Cow::Owned(format!("↑ {places}")),
-            Self::Arrow(places) => Cow::Owned(format!("↓ {}", places.unsigned_abs())),
-            Self::Longer(time, _) => Cow::Owned(signed_duration(*time)),
-            Self::Starred(time, has_star) => Cow::Owned(signed_duration(*time) + star(*has_star)),
+            Self::Longer(time, has_star) => Cow::Owned(signed_duration(*time) + star(*has_star)),
             Self::Bar(_) => return None,
         })
     }
@@ -747,11 +758,9 @@ impl<'a> Cell<'a> {
     fn grouped(&self) -> Option<Cow<'_, str>> {
         let shown = self.written()?;
         Some(match self {
-            Self::Count(_)
-            | Self::Decimals(..)
-            | Self::Written(..)
-            | Self::Places(_)
-            | Self::Arrow(_) => Cow::Owned(grouped(&shown)),
+            Self::Count(_) | Self::Decimals(..) | Self::Written(..) | Self::Places(_) => {
+                Cow::Owned(grouped(&shown))
+            }
             // a score and a value of Python keep the digits that OpenPBS logs and Python prints
             _ => shown,
         })
@@ -766,11 +775,10 @@ impl<'a> Cell<'a> {
             | Self::Duration(number)
             | Self::Share(number)
             | Self::Gained(number)
-            | Self::Longer(number, _)
-            | Self::Starred(number, _) => Some(*number),
+            | Self::Longer(number, _) => Some(*number),
             Self::Python(value) => value.to_f64(),
             Self::Written(_, number) => *number,
-            Self::Places(places) | Self::Arrow(places) => Some(*places as f64),
+            Self::Places(places) => Some(*places as f64),
             Self::Missing
             | Self::Text(_)
             | Self::Prose(_)
@@ -783,25 +791,18 @@ impl<'a> Cell<'a> {
 
     /// Whether the cell says how much something changes.
     fn is_change(&self) -> bool {
-        matches!(
-            self,
-            Self::Places(_) | Self::Arrow(_) | Self::Gained(_) | Self::Longer(..)
-        )
+        matches!(self, Self::Places(_) | Self::Gained(_) | Self::Longer(..))
     }
 
     fn tone(&self) -> Tone {
         match self {
-            Self::Places(1..) | Self::Arrow(1..) => Tone::Better,
-            Self::Places(..=-1) | Self::Arrow(..=-1) => Tone::Worse,
+            Self::Places(1..) => Tone::Better,
+            Self::Places(..=-1) => Tone::Worse,
             Self::Gained(places) if *places > 0.0 => Tone::Better,
             Self::Gained(places) if *places < 0.0 => Tone::Worse,
             // what is shown as 0 is neither
-            Self::Longer(time, true) | Self::Starred(time, true) if time.round() > 0.0 => {
-                Tone::Worse
-            }
-            Self::Longer(time, true) | Self::Starred(time, true) if time.round() < 0.0 => {
-                Tone::Better
-            }
+            Self::Longer(time, true) if time.round() > 0.0 => Tone::Worse,
+            Self::Longer(time, true) if time.round() < 0.0 => Tone::Better,
             _ => Tone::Neutral,
         }
     }

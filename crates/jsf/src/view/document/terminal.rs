@@ -12,7 +12,7 @@ use crate::view::document::{
     Block, Cell, Column, Document, DrawingStyle, Fact, Fit, MIN_TREE_NAME, Medium, RowLimit,
     Section, Table,
 };
-use crate::view::words::{excerpt, printable};
+use crate::view::words::{count, excerpt, printable};
 
 /// The number of blanks between two columns.
 const GAP: usize = 2;
@@ -369,97 +369,74 @@ const MIN_ROWS: usize = 3;
 const MIN_LINES: usize = 2;
 
 /// A section as lines.
-struct ShownSection<'d, 'a> {
+struct DrawnSection<'d, 'a> {
     section: &'d Section<'a>,
-    /// The most rows of each of its tables and lists.
-    rows: usize,
     lines: Vec<String>,
-    /// How many rows are left out.
+    /// How many rows of its tables and lists are left out.
     left_out: usize,
 }
 
-impl<'d, 'a> ShownSection<'d, 'a> {
-    /// The section with as many rows as a screen of `height` lines could show.
-    fn new(section: &'d Section<'a>, style: TerminalStyle, height: usize) -> Self {
-        let mut rows = 0;
-        for block in &section.blocks {
-            match block {
-                Block::Table(table) => rows = table.len().max(rows),
-                Block::List(items) if !section.heading.is_empty() => rows = items.len().max(rows),
-                _ => {}
-            }
-        }
-        // where lines are not limited, the limits of the tables do not count either
-        if height == usize::MAX {
-            rows = height;
-        }
-        // a long queue is not drawn whole to be shortened row by row
-        rows = rows.min(height);
-        let mut shown = Self {
-            section,
-            rows,
-            lines: Vec::new(),
-            left_out: 0,
-        };
-        shown.draw(style);
-        shown
-    }
-
-    /// Whether the section is still understood with one row less.
-    fn can_be_shorter(&self) -> bool {
-        let mut blocks = self.section.blocks.iter();
-        let has_list = blocks.any(|block| matches!(block, Block::List(_)));
-        self.rows > if has_list { 1 } else { MIN_ROWS }
-    }
-
-    fn draw(&mut self, style: TerminalStyle) {
-        let Self { section, rows, .. } = *self;
-        self.lines = vec![String::new()];
-        self.left_out = 0;
-        if !section.heading.is_empty() {
-            self.lines.extend(style.prose(&section.heading));
+impl<'d, 'a> DrawnSection<'d, 'a> {
+    /// The section with at most so many rows of each of its tables, three at least, and two fewer of
+    /// each of its lists.
+    fn new(section: &'d Section<'a>, style: TerminalStyle, rows: usize) -> Self {
+        let mut lines = vec![String::new()];
+        let mut left_out = 0;
+        let heading = section.text_heading();
+        if !heading.is_empty() {
+            lines.extend(style.prose(heading));
         }
         for block in &section.blocks {
             match block {
                 Block::Table(table) => {
                     let shown = shown_rows(table, rows);
-                    self.left_out += table.len() - shown.len();
+                    left_out += table.len() - shown.len();
                     let (drawn, dropped) = style.table(table, &shown);
-                    self.lines.extend(drawn);
+                    lines.extend(drawn);
                     if (table.names_dropped || style.height.is_none()) && !dropped.is_empty() {
                         let dropped = dropped.join(", ");
                         let note = format!("columns left out: {dropped}; --wide shows all");
-                        self.lines.extend(style.prose(&note));
+                        lines.extend(style.prose(&note));
                     }
                 }
-                Block::List(items) if !section.heading.is_empty() => {
-                    let shown = items.len().min(rows);
-                    self.left_out += items.len() - shown;
+                Block::List(items) => {
+                    // a warning is understood without the others, a row of a table is not
+                    let shown = items.len().min(rows - (MIN_ROWS - 1));
+                    left_out += items.len() - shown;
                     for item in &items[..shown] {
-                        self.lines.extend(style.prose(item));
+                        lines.extend(style.prose(item));
                     }
                 }
-                _ => self.lines.extend(style.block(block)),
+                _ => lines.extend(style.block(block)),
             }
+        }
+        Self {
+            section,
+            lines,
+            left_out,
         }
     }
 
-    /// Leaves only the line that replaces the section, and returns what the section is called.
-    fn replace(&mut self, style: TerminalStyle) -> String {
-        self.lines.clear();
-        self.left_out = 0;
-        if !self.section.brief.is_empty() {
-            self.lines.push(style.cut(&self.section.brief));
-        }
-        if !self.section.heading.is_empty() {
-            return label(&self.section.heading).to_owned();
-        }
-        for block in &self.section.blocks {
-            if let Block::Table(_) = block {
-                return "a table".to_owned();
+    /// The section with as many rows as fit into its lines and so many more.
+    fn with_more(self, style: TerminalStyle, spare: usize) -> Self {
+        let most = self.lines.len() + spare;
+        // a row has several lines where its last cell is wrapped
+        for rows in (MIN_ROWS + 1..=MIN_ROWS + spare).rev() {
+            let longer = Self::new(self.section, style, rows);
+            if longer.lines.len() <= most {
+                return longer;
             }
         }
-        "a finding".to_owned()
+        self
+    }
+}
+
+/// What a section that is left out is called.
+fn name<'s>(section: &'s Section<'_>) -> &'s str {
+    match (&*section.heading, section.first_heading()) {
+        ("", Some(first)) => label(first),
+        ("", None) => "findings",
+        (heading, _) => label(heading),
     }
 }
 
@@ -509,59 +486,75 @@ fn lines(style: TerminalStyle, document: &Document<'_>) -> Vec<String> {
         lines.push(String::new());
         lines.extend(style.facts(&facts));
     }
-    hidden.extend(headings_in_full(document));
-    // one line says what is left out
-    let most = height.saturating_sub(lines.len() + 1);
-    let mut sections = Vec::new();
+    if document.facts.iter().any(|fact| fact.is_in_full) {
+        hidden.push("the rules".to_owned());
+    }
+    let (mut first, mut others) = (Vec::new(), Vec::new());
     for section in document.text_sections() {
         if is_full || !section.is_in_full {
-            sections.push(ShownSection::new(section, style, height));
+            first.push(section);
+        } else {
+            others.push(section);
         }
     }
-    fit(style, &mut sections, most, &mut hidden);
-    let width = style.prose_width.unwrap_or(usize::MAX);
-    let footer = footer(&sections, &hidden, document.read_on, width);
+    // one line says what is left out
+    let most = height.saturating_sub(lines.len() + 1);
     let end = lines.len().saturating_add(most);
-    for shown in sections {
-        lines.extend(shown.lines);
+    let mut left_out = 0;
+    for drawn in fitted(style, &first, most, &mut others) {
+        lines.extend(drawn.lines);
+        left_out += drawn.left_out;
     }
     // the first section is kept however long it is
     lines.truncate(end);
-    if !is_full && !footer.is_empty() {
-        lines.push(style.cut(&footer));
+    hidden.extend(others.into_iter().map(|section| name(section).to_owned()));
+    if !is_full {
+        lines.extend(style.footer(left_out, hidden, document.read_on));
     }
     lines
 }
 
-/// Leaves out rows, one after the other of the section that shows most, then the last sections,
-/// until the lines fit. The first section is kept. Adds what is left out to `hidden`.
-fn fit(
+/// The sections that fit into `most` lines: each has its fewest rows before the first ones have more.
+/// Of the others, which `hidden` gets, a line is shown if they have one that replaces them.
+fn fitted<'d, 'a>(
     style: TerminalStyle,
-    sections: &mut [ShownSection<'_, '_>],
+    sections: &[&'d Section<'a>],
     most: usize,
-    hidden: &mut Vec<String>,
-) {
-    while line_count(sections) > most {
-        let shortenable = sections.iter_mut().filter(|shown| shown.can_be_shorter());
-        let Some(longest) = shortenable.max_by_key(|shown| shown.rows) else {
-            break;
-        };
-        longest.rows -= 1;
-        longest.draw(style);
-    }
-    for index in (1..sections.len()).rev() {
-        if line_count(sections) <= most {
-            return;
+    hidden: &mut Vec<&'d Section<'a>>,
+) -> Vec<DrawnSection<'d, 'a>> {
+    let is_limited = style.height.is_some_and(|height| height < usize::MAX);
+    let fewest = if is_limited { MIN_ROWS } else { usize::MAX };
+    let mut reserved = sections.iter().filter(|one| !one.brief.is_empty()).count();
+    let mut used = 0;
+    let mut drawn: Vec<DrawnSection<'_, '_>> = Vec::new();
+    for section in sections {
+        let brief = usize::from(!section.brief.is_empty());
+        reserved -= brief;
+        let mut shown = DrawnSection::new(section, style, fewest);
+        if !drawn.is_empty() && used + shown.lines.len() + reserved > most {
+            hidden.push(section);
+            shown.lines = vec![style.cut(&section.brief); brief];
+            shown.left_out = 0;
         }
-        hidden.push(sections[index].replace(style));
+        used += shown.lines.len();
+        drawn.push(shown);
     }
-    if line_count(sections) > most {
-        hidden.push("what is cut here".to_owned());
+    if !is_limited {
+        return drawn;
     }
-}
-
-fn line_count(sections: &[ShownSection<'_, '_>]) -> usize {
-    sections.iter().map(|shown| shown.lines.len()).sum()
+    let mut spare = most.saturating_sub(used);
+    let mut grown = Vec::new();
+    for shown in drawn {
+        let before = shown.lines.len();
+        let shown = if shown.left_out > 0 {
+            shown.with_more(style, spare)
+        } else {
+            shown
+        };
+        spare -= shown.lines.len() - before;
+        grown.push(shown);
+    }
+    grown
 }
 
 /// A fact whose long texts are cut to their part of `height` lines, so that a long formula leaves
@@ -587,92 +580,6 @@ fn shortened(style: TerminalStyle, fact: &Fact, height: usize, hidden: &mut Vec<
     fact
 }
 
-/// The headings of what is shown in full only; facts have none of their own.
-fn headings_in_full(document: &Document<'_>) -> Vec<String> {
-    let mut headings = Vec::new();
-    if document.facts.iter().any(|fact| fact.is_in_full) {
-        headings.push("the rules".to_owned());
-    }
-    for section in document.text_sections() {
-        if section.is_in_full && !section.heading.is_empty() {
-            headings.push(label(&section.heading).to_owned());
-        }
-    }
-    headings
-}
-
-/// What is left out, and where more is said.
-fn footer(
-    sections: &[ShownSection<'_, '_>],
-    hidden: &[String],
-    read_on: &str,
-    width: usize,
-) -> String {
-    let mut left_out = Vec::new();
-    let mut without_heading = 0;
-    for shown in sections {
-        match shown.section.heading.as_str() {
-            "" => without_heading += shown.left_out,
-            heading if shown.left_out > 0 => left_out.push(more(shown.left_out, label(heading))),
-            _ => {}
-        }
-    }
-    if without_heading > 0 {
-        left_out.push(more(without_heading, "rows"));
-    }
-    left_out.extend(counted(hidden));
-    let shown = match (read_on, left_out.is_empty()) {
-        ("", true) => return String::new(),
-        (_, true) => format!("more: {read_on}"),
-        ("", false) => "more: --full".to_owned(),
-        (_, false) => format!("more: {read_on}, --full"),
-    };
-    let room = width.saturating_sub(shown.width() + 3);
-    // the hint is worth more than one name
-    match left_out.first() {
-        Some(first) if first.width() <= room => format!("{shown} ({})", fitting(&left_out, room)),
-        _ => shown,
-    }
-}
-
-/// `2 more jobs`, `1 more entity`, `1 more neighbour of 17`, `1 more row of what decides`.
-fn more(count: usize, heading: &str) -> String {
-    if heading.starts_with("what ") || heading.starts_with("who ") {
-        let row = if count == 1 { "row" } else { "rows" };
-        return format!("{count} more {row} of {heading}");
-    }
-    let noun = heading.split(" of ").next().unwrap_or(heading);
-    match singular(noun) {
-        Some(singular) if count == 1 => format!("1 more {singular}{}", &heading[noun.len()..]),
-        _ => format!("{count} more {heading}"),
-    }
-}
-
-/// The singular of a noun of one word in the plural.
-fn singular(noun: &str) -> Option<String> {
-    if noun.contains(' ') {
-        return None;
-    }
-    if let Some(stem) = noun.strip_suffix("ies") {
-        return Some(format!("{stem}y"));
-    }
-    noun.strip_suffix('s').map(str::to_owned)
-}
-
-/// The first of some names that fit into a width, with an ellipsis for the others; at least one.
-fn fitting(names: &[String], width: usize) -> String {
-    let mut text = String::new();
-    for (index, name) in names.iter().enumerate() {
-        let more = if index + 1 == names.len() { 0 } else { 3 };
-        if index > 0 && text.width() + 2 + name.width() + more > width {
-            return text + ", …";
-        }
-        text += if index > 0 { ", " } else { "" };
-        text += name;
-    }
-    text
-}
-
 /// A heading without what explains it.
 fn label(heading: &str) -> &str {
     let (label, _) = heading.split_once(" (").unwrap_or((heading, ""));
@@ -680,23 +587,23 @@ fn label(heading: &str) -> &str {
     label
 }
 
-/// The names, and how often those are listed that are listed several times.
-fn counted(names: &[String]) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    for (index, name) in names.iter().enumerate() {
-        if names[..index].contains(name) {
-            continue;
-        }
-        let count = names.iter().filter(|other| *other == name).count();
-        words.push(match count {
-            1 => name.clone(),
-            _ => format!("{count} {}s", name.trim_start_matches("a ")),
-        });
-    }
-    words
-}
-
 impl TerminalStyle {
+    /// What is left out, and where more is said.
+    fn footer(self, rows: usize, mut hidden: Vec<String>, read_on: &str) -> Option<String> {
+        if rows > 0 {
+            hidden.insert(0, count(rows, "more row"));
+        }
+        hidden.dedup();
+        let full = format!("--full ({})", hidden.join(", "));
+        let shown = match (read_on, hidden.is_empty()) {
+            ("", true) => return None,
+            ("", false) => full,
+            (_, true) => read_on.to_owned(),
+            (_, false) => format!("{read_on}, {full}"),
+        };
+        Some(self.cut(&format!("more: {shown}")))
+    }
+
     /// A line of at most the terminal's width, with an ellipsis where it is cut.
     fn cut(self, line: &str) -> String {
         let line = printable(line);
@@ -819,21 +726,6 @@ rank  job       queue     mem (kb)  note
     }
 
     #[test]
-    fn what_is_left_out_is_counted_in_its_number() {
-        for (count, heading, counted) in [
-            (1, "jobs", "1 more job"),
-            (2, "jobs", "2 more jobs"),
-            (1, "entities", "1 more entity"),
-            (1, "neighbours of 17", "1 more neighbour of 17"),
-            (1, "what decides", "1 more row of what decides"),
-            (2, "what changes", "2 more rows of what changes"),
-            (1, "starting now", "1 more starting now"),
-        ] {
-            assert_eq!(more(count, heading), counted);
-        }
-    }
-
-    #[test]
     fn a_screen_has_at_most_its_lines_and_says_what_is_left_out() {
         for (rows, height) in [
             ([0, 0], 24),
@@ -854,7 +746,7 @@ rank  job       queue     mem (kb)  note
         assert_eq!(lines.len(), 24);
         assert_eq!(
             lines[23],
-            "more: jsf explain --job ID, --full (88 more jobs, the rules, sizes)"
+            "more: jsf explain --job ID, --full (88 more rows, the rules, sizes)"
         );
     }
 

@@ -3,7 +3,7 @@
 //!
 //! Out: HTML with tables that can be sorted and charts in SVG. The page's policy forbids every
 //! script and style but those that it contains, which it names by their SHA-256, whatever the names
-//! of jobs and users are. Of two formulas the page marks what differs, token by token.
+//! of jobs and users are. Of two formulas the page marks what is between their equal ends.
 
 use std::io::{self, Write};
 use std::iter;
@@ -15,7 +15,7 @@ use minijinja::{Environment, Value, context};
 use serde::Serialize;
 
 use crate::view::document::{
-    Block, Cell, Column, Document, DrawingStyle, Fact, Fit, Medium, Section, Table, Tone,
+    Block, Cell, Chart, Column, Document, DrawingStyle, Fact, Fit, Medium, Section, Table, Tone,
 };
 use crate::view::words::{capitalised, grouped_count, printable};
 
@@ -38,6 +38,11 @@ const EFFECTS: [&str; 2] = ["gained", "points"];
 /// The number of characters in a line of a drawing: as many as a page, which is 62 rem wide, has
 /// room for in the usual monospaced fonts.
 pub(crate) const DRAWING_WIDTH: usize = 110;
+/// How a page draws text with lines of its own.
+const PAGE_DRAWING: DrawingStyle = DrawingStyle {
+    coloured: false,
+    width: Some(DRAWING_WIDTH),
+};
 /// The deepest level of a tree that is moved to the right of the level above: `page.css` has a
 /// class for each of them.
 const MAX_INDENT: usize = 4;
@@ -106,15 +111,12 @@ pub(crate) struct Piece {
 }
 
 /// A cell of a table. `value` is the number by which the column is sorted.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Serialize)]
 struct PageCell {
     text: String,
     value: Option<String>,
     class: String,
     bar: Option<Bar>,
-    /// Spaces as wide as the decimals that the number lacks, so that the points of a column are
-    /// below each other.
-    padding: String,
 }
 
 /// A bar in a cell that begins at zero, in percent of its width.
@@ -160,7 +162,20 @@ pub(crate) fn page_sections<'s, 'a: 's>(
         names.push(name);
         let mut blocks = Vec::new();
         for block in &section.blocks {
-            blocks.push(page_block(block, &heading));
+            match block {
+                Block::List(items) => blocks.extend(items.iter().map(|item| note(item))),
+                Block::Prose(text) => blocks.push(note(text)),
+                Block::Formulas(formulas) => {
+                    let rows = marked_formulas(formulas);
+                    blocks.push(context! { kind => "formulas", rows });
+                }
+                Block::Drawn(draw) => {
+                    let text = draw(PAGE_DRAWING);
+                    blocks.push(context! { kind => "drawing", text });
+                }
+                Block::Chart(draw) => blocks.push(page_chart(&draw())),
+                Block::Table(table) => blocks.push(page_table(table, &heading)),
+            }
         }
         shown.push(context! { id, heading, pieces, blocks });
     }
@@ -180,36 +195,20 @@ fn section_name(heading: &str) -> String {
     format!("section-{}", words.join("-"))
 }
 
-fn page_block(block: &Block<'_>, heading: &str) -> Value {
-    match block {
-        Block::Prose(text) => context! { kind => "note", pieces => sentence_pieces(text) },
-        Block::List(items) => {
-            context! { kind => "note", pieces => sentence_pieces(&items.join(" ")) }
-        }
-        Block::Formulas(formulas) => {
-            context! { kind => "formulas", rows => marked_formulas(formulas) }
-        }
-        Block::Drawn(drawing) => {
-            let style = DrawingStyle {
-                coloured: false,
-                width: Some(DRAWING_WIDTH),
-            };
-            context! { kind => "drawing", text => drawing(style) }
-        }
-        Block::Chart(chart) => {
-            let chart = chart();
-            let mut figures = vec![context! { svg => chart.wide, class => "wide" }];
-            if !chart.narrow.is_empty() {
-                figures.push(context! { svg => chart.narrow, class => "narrow" });
-            }
-            let mut legend = Vec::new();
-            for (class, text) in chart.legend {
-                legend.push(context! { class, text });
-            }
-            context! { kind => "chart", figures, legend, summary => chart.summary }
-        }
-        Block::Table(table) => page_table(table, heading),
+fn note(text: &str) -> Value {
+    context! { kind => "note", pieces => sentence_pieces(text) }
+}
+
+fn page_chart(chart: &Chart) -> Value {
+    let mut figures = vec![context! { svg => chart.wide, class => "wide" }];
+    if !chart.narrow.is_empty() {
+        figures.push(context! { svg => chart.narrow, class => "narrow" });
     }
+    let mut legend = Vec::new();
+    for (class, text) in chart.legend {
+        legend.push(context! { class, text });
+    }
+    context! { kind => "chart", figures, legend, summary => chart.summary }
 }
 
 /// The first rows of a table. Its name is what it is about, for readers who do not see the headings
@@ -262,7 +261,6 @@ fn page_rows(columns: &[&Column], cells: &[Vec<Cell<'_>>]) -> Vec<Vec<PageCell>>
         rows.push(shown);
     }
     for (index, column) in columns.iter().enumerate() {
-        align_points(&mut rows, index);
         if column.has_bar {
             draw_bars(cells, &mut rows, index);
         }
@@ -306,7 +304,7 @@ impl PageCell {
             text: printable(text).into_owned(),
             value,
             class: class.trim().to_owned(),
-            ..Self::default()
+            bar: None,
         }
     }
 }
@@ -361,43 +359,9 @@ fn class_of_bar(cell: &Cell<'_>) -> &'static str {
     match cell.tone() {
         Tone::Better => "up",
         Tone::Worse => "down",
-        Tone::Neutral if matches!(cell, Cell::Longer(..) | Cell::Starred(..)) => "same",
+        Tone::Neutral if matches!(cell, Cell::Longer(..)) => "same",
         Tone::Neutral => "new",
     }
-}
-
-/// Pads the numbers of a column to the same number of decimals with spaces, which add no digits.
-/// Numbers among times end where the times do.
-fn align_points(rows: &mut [Vec<PageCell>], column: usize) {
-    // as wide as a digit, and as wide as a full stop
-    const FIGURE_SPACE: &str = "\u{2007}";
-    const PUNCTUATION_SPACE: &str = "\u{2008}";
-    let mut most = 0;
-    for row in &*rows {
-        let cell = &row[column];
-        if cell.value.is_some() && cell.text.ends_with(char::is_alphabetic) {
-            return;
-        }
-        most = decimals(cell).unwrap_or(0).max(most);
-    }
-    for row in rows {
-        let cell = &mut row[column];
-        cell.padding = match decimals(cell) {
-            Some(0) if most > 0 => PUNCTUATION_SPACE.to_owned() + &FIGURE_SPACE.repeat(most),
-            Some(decimals) => FIGURE_SPACE.repeat(most - decimals),
-            None => String::new(),
-        };
-    }
-}
-
-/// The number of decimals of a plain number.
-fn decimals(cell: &PageCell) -> Option<usize> {
-    let (whole, decimals) = cell.text.split_once('.').unwrap_or((&cell.text, ""));
-    let is_plain = whole
-        .chars()
-        .all(|digit| digit.is_ascii_digit() || ",+-−".contains(digit))
-        && decimals.chars().all(|digit| digit.is_ascii_digit());
-    (cell.value.is_some() && is_plain).then_some(decimals.len())
 }
 
 /// A sentence for people, in which back-ticks mark names.
@@ -419,9 +383,6 @@ pub(crate) fn sentence_pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// The most tokens of a formula whose differences are searched for; in a longer one nothing is
-/// marked.
-const MAX_TOKENS: usize = 1500;
 /// Formulas that share less are two formulas: marks would be on nearly everything, and say nothing.
 const LEAST_SHARED: f64 = 0.3;
 
@@ -429,103 +390,64 @@ const LEAST_SHARED: f64 = 0.3;
 /// marks a piece.
 fn marked_formulas(formulas: &OldNew<String>) -> Vec<Value> {
     let (old, new) = (printable(&formulas.old), printable(&formulas.new));
-    if old == new {
-        return vec![context! { side => "", tag => "span", pieces => unmarked(&new) }];
-    }
     let sides = marked_pieces(&old, &new);
+    if old == new {
+        return vec![context! { side => "", tag => "span", pieces => sides.new }];
+    }
     vec![
         context! { side => "old", tag => "del", pieces => sides.old },
         context! { side => "new", tag => "ins", pieces => sides.new },
     ]
 }
 
-/// The pieces of two texts, of which those are marked that the other one does not have.
+/// The pieces of two texts: what is between the tokens with which both begin and those with which
+/// both end is marked.
 fn marked_pieces(old: &str, new: &str) -> OldNew<Vec<Piece>> {
-    let old_tokens = tokens(old);
-    let new_tokens = tokens(new);
-    let unmarked = OldNew::new(unmarked(old), unmarked(new));
-    if old_tokens.len().max(new_tokens.len()) > MAX_TOKENS {
-        return unmarked;
-    }
-    let marked = differences(&old_tokens, &new_tokens);
-    let marked = OldNew::new(without_islands(marked.old), without_islands(marked.new));
-    let (mut shared, mut all) = (0, 0);
-    for piece in marked.old.iter().chain(&marked.new) {
-        // blanks are equal in any two formulas
-        let blanks = piece.text.matches(char::is_whitespace).count();
-        let length = piece.text.chars().count() - blanks;
-        all += length;
-        if !piece.is_marked {
-            shared += length;
-        }
-    }
-    if shared as f64 >= LEAST_SHARED * all as f64 {
-        marked
+    let (old, new) = (tokens(old), tokens(new));
+    let start = equal_tokens(old.iter(), new.iter());
+    let end = equal_tokens(old[start..].iter().rev(), new[start..].iter().rev());
+    let shared = letters(&old[..start]) + letters(&old[old.len() - end..]);
+    let all = letters(&old) + letters(&new);
+    if (2 * shared) as f64 >= LEAST_SHARED * all as f64 {
+        OldNew::new(old, new).map(|tokens| pieces(&tokens, start, tokens.len() - end))
     } else {
-        unmarked
+        OldNew::new(old, new).map(|tokens| pieces(&tokens, tokens.len(), tokens.len()))
     }
 }
 
-/// The tokens of either side, of which those are not marked that are in their longest common
-/// subsequence.
-fn differences(old: &[&str], new: &[&str]) -> OldNew<Vec<Piece>> {
-    // the length of the longest common subsequence of the tokens from each pair of places on: `u16`
-    // holds the most tokens, of which the table takes 4.5 MB
-    let mut lengths = vec![vec![0u16; new.len() + 1]; old.len() + 1];
-    for (i, old_token) in old.iter().enumerate().rev() {
-        for (j, new_token) in new.iter().enumerate().rev() {
-            lengths[i][j] = if old_token == new_token {
-                lengths[i + 1][j + 1] + 1
-            } else {
-                lengths[i + 1][j].max(lengths[i][j + 1])
-            };
+/// How many tokens are equal until the first ones that are not.
+fn equal_tokens<'t>(
+    one: impl Iterator<Item = &'t &'t str>,
+    other: impl Iterator<Item = &'t &'t str>,
+) -> usize {
+    iter::zip(one, other)
+        .take_while(|(one, other)| one == other)
+        .count()
+}
+
+/// The number of characters that are no blanks, which are equal in any two formulas.
+fn letters(tokens: &[&str]) -> usize {
+    let mut letters = 0;
+    for token in tokens {
+        letters += token.chars().filter(|one| !one.is_whitespace()).count();
+    }
+    letters
+}
+
+/// The text of tokens, of which those from `start` to `end` are marked.
+fn pieces(tokens: &[&str], start: usize, end: usize) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for (part, is_marked) in [
+        (&tokens[..start], false),
+        (&tokens[start..end], true),
+        (&tokens[end..], false),
+    ] {
+        if !part.is_empty() {
+            let text = part.concat();
+            pieces.push(Piece { text, is_marked });
         }
     }
-    let mut pieces = OldNew::new(Vec::new(), Vec::new());
-    let (mut i, mut j) = (0, 0);
-    while i < old.len() || j < new.len() {
-        if i < old.len() && j < new.len() && old[i] == new[j] {
-            push_piece(&mut pieces.old, old[i], false);
-            push_piece(&mut pieces.new, new[j], false);
-            (i, j) = (i + 1, j + 1);
-        } else if j == new.len() || i < old.len() && lengths[i + 1][j] >= lengths[i][j + 1] {
-            push_piece(&mut pieces.old, old[i], true);
-            i += 1;
-        } else {
-            push_piece(&mut pieces.new, new[j], true);
-            j += 1;
-        }
-    }
     pieces
-}
-
-fn unmarked(text: &str) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    push_piece(&mut pieces, text, false);
-    pieces
-}
-
-/// Marks operators, brackets and spaces that are alone between marked pieces: an equal bracket says
-/// little.
-fn without_islands(all: Vec<Piece>) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    for (index, piece) in all.iter().enumerate() {
-        let is_between = index > 0 && index + 1 < all.len();
-        let is_island = is_between && !piece.text.contains(is_word);
-        push_piece(&mut pieces, &piece.text, piece.is_marked || is_island);
-    }
-    pieces
-}
-
-/// Adds a text, which is joined to the last piece if both are marked or both not.
-fn push_piece(pieces: &mut Vec<Piece>, text: &str, is_marked: bool) {
-    match pieces.last_mut() {
-        Some(last) if last.is_marked == is_marked => last.text.push_str(text),
-        _ => pieces.push(Piece {
-            text: text.to_owned(),
-            is_marked,
-        }),
-    }
 }
 
 fn is_word(character: char) -> bool {
@@ -658,24 +580,6 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_points_of_a_column_are_aligned() {
-        let rows = ["1", "2.5", "1,000.25", "1e-7", "50 %"]
-            .map(|text| vec![Cell::Written(text.to_owned(), Some(1.0))]);
-        let rows = rows_of(Column::number("value", 9), rows);
-        let paddings: Vec<usize> = rows
-            .iter()
-            .map(|row| row[0].padding.chars().count())
-            .collect();
-        assert_eq!(paddings, [3, 1, 0, 0, 0]);
-        let rows = ["1", "2.5", "1 h"].map(|text| vec![Cell::Written(text.to_owned(), Some(1.0))]);
-        let rows = rows_of(Column::number("value", 9), rows);
-        assert!(
-            rows.iter()
-                .all(|row| row[0].padding.is_empty() && row[0].class == "n")
-        );
-    }
-
-    #[test]
     fn every_section_has_a_link_of_its_own() {
         let sections = ["jobs", "Terms of \"><b>7", "terms of <b> 7", "", ""].map(Section::new);
         let ids: Vec<String> = page_sections(&sections)
@@ -775,7 +679,7 @@ pub(crate) mod tests {
             ("a + 10*b", "a + 12*b", "a + [10]*b", "a + [12]*b"),
             ("a + b", "a + b - c", "a + b", "a + b[ - c]"),
             ("", "x", "", "x"),
-            ("pow(2, x)", "exp2(x)", "[pow(2, ]x)", "[exp2](x)"),
+            ("pow(2, mem)", "exp(mem)", "[pow(2, ]mem)", "[exp(]mem)"),
             (
                 "pow(2, x / y)",
                 "100 * z + w / 3600",
@@ -785,22 +689,12 @@ pub(crate) mod tests {
             ("a * 1e-7", "a * 1e+7", "a * [1e-7]", "a * [1e+7]"),
             (
                 "(beta) + (4 * alpha)",
-                "100 * alpha + c",
-                "[(beta) + (4] * alpha[)]",
-                "[100] * alpha[ + c]",
+                "(beta) + 100 * alpha + c",
+                "(beta) + [(4 * alpha)]",
+                "(beta) + [100 * alpha + c]",
             ),
         ] {
             assert_eq!(marked(old, new), (before.to_owned(), after.to_owned()));
         }
-    }
-
-    #[test]
-    fn nothing_is_marked_in_long_formulas() {
-        let long = "1+".repeat(MAX_TOKENS) + "1";
-        let OldNew {
-            old: before,
-            new: after,
-        } = marked_pieces(&long, "1");
-        assert!(before.len() == 1 && !before[0].is_marked && !after[0].is_marked);
     }
 }
