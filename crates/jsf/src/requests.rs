@@ -41,7 +41,7 @@ use crate::commands::rank::{RankAnswer, all_rows};
 use crate::commands::replay::ReplayAnswer;
 use crate::commands::shares::{PolicyView, SharesAnswer};
 use crate::commands::simulate::SimulationAnswer;
-use crate::commands::simulate::log::left_out_and_assumed;
+use crate::commands::simulate::log::log_messages;
 use crate::commands::simulate::view::FailingJobs;
 use crate::commands::trajectory::{MAX_FOLLOWED, TrajectoryAnswer};
 use crate::log_options::{LogOptions, MAX_WISHES_BYTES, read_goals, read_text};
@@ -492,13 +492,8 @@ impl AskedSite<'_> {
                 .simulate(&formula.parsed, &log.workload, options, &mut |_| end.poll())
         })?;
         let simulated = self.arithmetic(simulated, [&formula])?;
-        let failing = FailingJobs::new(
-            &formula.parsed,
-            &log.workload,
-            &simulated.schedule.errors,
-            simulated.shares.as_deref(),
-            OnError::default(),
-        );
+        let errors = &simulated.schedule.errors;
+        let failing = FailingJobs::new(&log.workload, errors, OnError::default());
         let mut answer = SimulationAnswer::new(
             &formula.source.text,
             &log.workload,
@@ -656,8 +651,7 @@ impl AskedSite<'_> {
         };
         let (workload, of_goals) =
             asked.open(asked.rules(), self.site, formulas, goals.as_ref())?;
-        let mut warnings = [&*workload.faults().messages(), &*workload.notes].concat();
-        warnings.extend(left_out_and_assumed(&workload));
+        let mut warnings = log_messages(&workload, true);
         warnings.extend(of_goals);
         Ok(ReadLog {
             workload,

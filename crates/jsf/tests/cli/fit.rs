@@ -273,7 +273,7 @@ fn goals_that_no_constant_meets_end_with_1_and_no_advice() {
     let output = run(&fitted(folder.path(), &impossible), &[], "2");
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(
-        stdout(&output).starts_with("No weights meet all goals: "),
+        stdout(&output).starts_with("No weights that were tried meet all goals; these miss "),
         "{}",
         stdout(&output)
     );
@@ -305,8 +305,7 @@ fn a_short_log_is_refused_without_force() {
         stderr(&forced)
     );
     assert!(
-        stdout(&forced).contains("Keep the formula in force")
-            || stdout(&forced).contains("No weights")
+        stdout(&forced).contains("Keep the old formula") || stdout(&forced).contains("No weights")
     );
     success(&jsf(&["fit", "--help"]));
 }
@@ -395,7 +394,7 @@ fn the_waits_of_all_jobs_are_told_beside_the_advice() {
     let arguments = fitted(folder.path(), GOALS);
     let text = stdout(&run(&arguments, &[], "2"));
     assert!(
-        text.contains("waits:") && text.contains("longest"),
+        text.contains("mean wait") && text.contains("longest wait"),
         "{text}"
     );
     assert!(

@@ -313,7 +313,7 @@ fn the_policy_is_that_of_slurm_conf() {
     ]
     .concat();
     let text = success(&jsf(&by_users));
-    let rule = "policy classic by the rules of the daemon (--rules); usage decays by the factor 0.999656 every 5 min (half-life 7 d)";
+    let rule = "policy classic by the rules of the daemon (--rules); half-life 7 d";
     assert!(text.contains(rule), "{text}");
     // tickets are of the entities with waiting jobs
     let by_tickets = read(&simulate(&["--policy", "ticket-based"]));
@@ -410,20 +410,21 @@ fn a_formula_that_fails_for_jobs_says_so_before_its_effect_and_names_whose_jobs(
             .expect("a headline")
     };
     let new = headline(&["--old", "eligible_time", "--new", failing]);
-    let sentence = "divides by zero for all 30 jobs of `nora` (no shares); they count 0.";
+    let sentence =
+        "fails for 30 of 90 jobs, of `nora` (float division by zero, first for `0`); they count 0.";
     assert!(
         new.starts_with(&format!("The new formula {sentence} ")),
         "{new}"
     );
     let old = simulate(&["--old", failing, "--new", "eligible_time"]);
     // what fails of the old formula is below the answer
-    let warning = "warning the old formula divides by zero for all 30 jobs of `nora` (no shares); they count 0\n";
+    let warning = format!("\nthe old formula {}\n", sentence.trim_end_matches('.'));
     assert!(
-        success(&old).contains(warning) && !stderr(&old).contains("divides"),
+        success(&old).contains(&warning) && !stderr(&old).contains("fails"),
         "{}",
         success(&old)
     );
-    assert!(!headline(&["--old", failing, "--new", "eligible_time"]).contains("divides by zero"));
+    assert!(!headline(&["--old", failing, "--new", "eligible_time"]).contains("fails"));
     let old = simulate(&[
         "--old",
         failing,
@@ -432,14 +433,14 @@ fn a_formula_that_fails_for_jobs_says_so_before_its_effect_and_names_whose_jobs(
         "--format",
         "csv",
     ]);
-    let warning = "jsf: warning: the old formula divides by zero for all 30 jobs of `nora` (no shares); they count 0\n";
-    assert!(stderr(&old).ends_with(warning), "{}", stderr(&old));
+    let warning = format!("jsf: warning: {}", warning.trim_start());
+    assert!(stderr(&old).ends_with(&warning), "{}", stderr(&old));
     assert!(
         headline(&[failing])
             .starts_with(&format!("The formula {sentence} The mean wait of 90 jobs "))
     );
     let all = headline(&["--old", "ncpus", "--new", "1 / (ncpus - 2)"]);
-    let crash = "The new formula divides by zero for all 90 jobs; they count 0, and OpenPBS's scheduler would crash at its next start.";
+    let crash = "The new formula fails for all 90 jobs (division by zero, first for `0`); they count 0, and OpenPBS's scheduler would crash at its next start.";
     assert_eq!(all, crash);
     let without_waits = stdout(&simulate(&[
         "--old",
@@ -503,12 +504,7 @@ fn all_formats_have_the_measures_of_all_jobs() {
     }
     for format in ["human", "markdown"] {
         let text = simulate(format);
-        for measure in [
-            "mean wait per core hour",
-            "started within a minute",
-            "waited over 7 d",
-            "longest wait",
-        ] {
+        for measure in ["mean wait per core hour", "waited over 7 d", "longest wait"] {
             assert!(text.contains(measure), "{measure}: {text}");
         }
     }
@@ -546,7 +542,7 @@ fn a_screen_of_80_columns_has_the_answer_the_formulas_and_two_tables() {
         );
         for part in [
             "formula:",
-            "all 8367 jobs",
+            "all jobs",
             "mean wait per core hour",
             "processors  jobs",
             "65-256",
@@ -686,10 +682,7 @@ fn what_is_left_out_and_cut_is_told() {
         "{}",
         stderr(&beyond)
     );
-    assert!(
-        stderr(&swf)
-            .contains("left out of the log: 1 cancelled before they ran, 1 without processors")
-    );
+    assert!(stderr(&swf).contains("left out: 1 cancelled before they ran, 1 without processors"));
     // the compressed log in a folder
     let folder = tempfile::tempdir().expect("a folder");
     let status = std::process::Command::new("sh")

@@ -251,7 +251,7 @@ fn both_formulas_are_shaken_alike() {
 }
 
 #[test]
-fn the_headline_says_what_seconds_decide() {
+fn the_headline_says_that_seconds_decide() {
     let headline = |new: &str| {
         let text = success(&simulate(
             &["--old", "-walltime", "--new", new, "--shake", "6"],
@@ -259,11 +259,11 @@ fn the_headline_says_what_seconds_decide() {
         ));
         text.split("**").nth(1).expect("a headline").to_owned()
     };
-    let sentence = " of 6 runs: seconds may decide ";
+    let sentence = ": seconds may decide this.";
     // nearly the same order, and quite another one
     let nearly = headline("-walltime + ncpus/7");
     assert!(
-        nearly.contains(" With submissions moved by up to 30 s, the mean wait increases in ")
+        nearly.contains(" With submissions moved by up to 30 s, the change is ")
             && nearly.contains(sentence),
         "{nearly}"
     );

@@ -285,8 +285,6 @@ fn submissions(jobs: usize, span: f64, random: &mut Random) -> Vec<i64> {
 
 /// The most seconds by which a submission is moved, either way.
 pub const SHAKE_SECONDS: i64 = 30;
-/// The probability with which a sign may be chance.
-const LEVEL: f64 = 0.05;
 
 /// The least and the greatest of some results.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -295,12 +293,6 @@ pub struct Spread {
     pub low: f64,
     /// The greatest.
     pub high: f64,
-    /// How many are negative.
-    #[serde(skip)]
-    pub decreases: usize,
-    /// How many are positive.
-    #[serde(skip)]
-    pub increases: usize,
 }
 
 /// The spread of the results of several runs with moved submissions: of means under one formula, or
@@ -342,32 +334,12 @@ impl Spread {
         let mut spread = Self {
             low: f64::INFINITY,
             high: f64::NEG_INFINITY,
-            decreases: 0,
-            increases: 0,
         };
         for result in results {
             spread.low = spread.low.min(result);
             spread.high = spread.high.max(result);
-            spread.decreases += usize::from(result < 0.0);
-            spread.increases += usize::from(result > 0.0);
         }
         spread
-    }
-
-    /// Whether so many results have the same sign that chance would hardly show it: by the
-    /// two-sided sign test, at 5 %. It takes six results at least.
-    pub fn has_sign(&self) -> bool {
-        let trials = self.decreases + self.increases;
-        let fewer = self.decreases.min(self.increases);
-        // the probability of so few of one sign, or fewer, where both are equally likely
-        // as logarithms, since the probability of none among thousands is less than any double
-        let mut term = -(trials as f64) * std::f64::consts::LN_2;
-        let mut tail = libm::exp(term);
-        for drawn in 0..fewer {
-            term += libm::log((trials - drawn) as f64 / (drawn + 1) as f64);
-            tail += libm::exp(term);
-        }
-        2.0 * tail <= LEVEL
     }
 
     /// Whether the results differ from each other by more than an effect is large.
@@ -397,39 +369,6 @@ impl Shake {
 #[cfg(test)]
 mod tests {
     use super::{WorkloadModel, generate, *};
-
-    /// The tails of the binomial distribution with a probability of one half: 5 of 20 is 0.0414, 6
-    /// of 20 is 0.1153.
-    #[test]
-    fn a_sign_takes_six_results_or_few_against_many() {
-        let few = [
-            (5, 0, false),
-            (6, 0, true),
-            (7, 1, false),
-            (8, 1, true),
-            (15, 5, true),
-            (14, 6, false),
-            (0, 0, false),
-        ];
-        let cases = few
-            .into_iter()
-            .chain([(1100, 900, true), (1000, 1000, false)]);
-        for (decreases, increases, expected) in cases {
-            let results = |sign: f64, count| std::iter::repeat_n(sign, count);
-            let spread = Spread::new(
-                results(-1.0, decreases)
-                    .chain(results(1.0, increases))
-                    .chain([0.0]),
-            );
-            assert_eq!(spread.has_sign(), expected, "{decreases} and {increases}");
-            let reverse = Spread {
-                decreases: increases,
-                increases: decreases,
-                ..spread
-            };
-            assert_eq!(reverse.has_sign(), expected);
-        }
-    }
 
     #[test]
     fn shaken_jobs_are_the_same_jobs_half_a_minute_apart_at_most() {
@@ -467,8 +406,6 @@ mod tests {
             Spread {
                 low: -1.0,
                 high: 3.0,
-                decreases: 1,
-                increases: 2
             }
         );
         assert!(spread.is_larger_than(-3.9) && !spread.is_larger_than(4.0));

@@ -9,42 +9,39 @@ use jsf_fit::FittedConstant;
 use jsf_fit::goals::{
     FittedGoal, FittedObjective, GoalFit, HeldOut, HeldOutFormula, Reason, Recommendation,
 };
-use jsf_simulate::{GoalState, MeanChange, Measure};
+use jsf_simulate::{MeanChange, Measure};
 
 use crate::answer::Answer;
 use crate::commands::fit::GoalFitAnswer;
-use crate::commands::simulate::view::{
-    DOUBT, effect, interval_in_brackets, validation_fact, warning_lines, warning_sections,
-};
+use crate::commands::simulate::view::{DOUBT, effect, interval_in_brackets, validation_fact};
 use crate::view::charts::{self, Intervals, Row, place_between};
 use crate::view::document::{
     Cell, Chart, Column, Document, Fact, Legend, RowLimit, Section, Table, cells,
 };
 use crate::view::sections::{state_in_words, value_in_words};
 use crate::view::words::{
-    count, duration, quoted_and_list, signed_rough_duration, signed_significant, significant,
+    count, quoted_and_list, signed_rough_duration, signed_significant, significant,
 };
 
-/// Intervals take six blocks of a week.
-const DAYS_TO_JUDGE: f64 = 42.0;
 /// The most groups of a chart.
 const MAX_GROUPS: usize = 20;
 
 impl Answer for GoalFitAnswer<'_> {
     fn document(&self) -> Document<'_> {
         let fit = &self.fit;
-        let mut sections = vec![Section::formulas(
-            &fit.held_out.current.formula,
-            &fit.formula,
-        )];
-        sections.extend(warning_sections(warning_lines(&fit.held_out.warnings)));
+        let old = &fit.held_out.current.formula;
+        let mut sections = vec![Section::formulas(old, &fit.formula)];
+        if !fit.held_out.warnings.is_empty() {
+            let warnings = fit.held_out.warnings.clone();
+            sections.push(Section::new("warnings").list(warnings));
+        }
         sections.push(goals_section(fit));
         if self.fit.reason.recommendation() == Recommendation::Use {
             sections.push(self.to_set.section());
         }
+        sections.push(baselines_section(fit));
         sections.push(constants_section(fit));
         sections.push(who_pays(fit));
-        sections.push(baselines_section(fit));
         Document {
             command: "jsf fit",
             title: "Weights for a job_sort_formula".to_owned(),
@@ -59,13 +56,11 @@ impl Answer for GoalFitAnswer<'_> {
 impl GoalFitAnswer<'_> {
     fn facts(&self) -> Vec<Fact> {
         let fit = &self.fit;
-        let formula = &fit.held_out.current.formula;
-        let in_force = if fit.is_in_force_known {
-            Fact::new("in force", formula).in_full()
-        } else {
-            let assumed = "first come, first served: no formula is known, --old gives one";
-            Fact::new("in force", format!("{formula} ({assumed})"))
-        };
+        let mut old = fit.held_out.current.formula.to_string();
+        if !fit.is_in_force_known {
+            old += " (first come, first served: no formula is known, --old gives one)";
+        }
+        let formulas = [old, fit.formula.clone()].map(|formula| [Fact::new("formula", formula)]);
         let held_out = format!(
             "the last {} d of the log; fitted on {} d; {} simulated",
             fit.split.held_out_days().round(),
@@ -78,44 +73,14 @@ impl GoalFitAnswer<'_> {
             fit.held_out.processors.source_in_words()
         );
         let machine = Fact::new("machine", machine).in_full_if(fit.held_out.processors.are_given());
-        let wait = &fit.held_out.difference.wait;
-        let [longest_old, longest_new] = fit.held_out.longest_waits;
-        let waits = format!(
-            "held out: mean {} → {}, longest {} → {}",
-            duration(wait.old),
-            duration(wait.new),
-            duration(longest_old.unwrap_or_default()),
-            duration(longest_new.unwrap_or_default())
-        );
-        let mut facts = vec![
-            Fact::new("template", self.template.trim_end()).in_full(),
-            in_force,
-            Fact::new("formula", fit.formula.trim_end()),
-            Fact::new("held out", held_out),
-            machine,
-            Fact::new("waits", waits),
-        ];
-        facts.extend(fit.objective.as_ref().and_then(optimism));
-        let mut within = Vec::new();
-        for constant in &fit.constants {
-            if constant.within.is_some() {
-                within.push(format!("{} {}", constant.name, within_in_words(constant)));
-            }
-        }
-        if !within.is_empty() && fit.reason != Reason::GoalsMissed {
-            facts.push(Fact::new("within the error", within.join(", ")));
-        }
-        facts.extend(simpler(fit));
+        let mut facts = vec![Fact::new("template", self.template.trim_end()).in_full()];
+        facts.extend(Fact::of_sides(&formulas[0], &formulas[1]));
+        facts.extend([Fact::new("held out", held_out), machine]);
         if !fit.is_complete {
             let text = "the best so far; the ranges of the constants are not known";
             facts.push(Fact::new("interrupted", text));
         }
-        if let Some(validation) = &fit.held_out.validation
-            && validation.is_doubtful()
-        {
-            facts.push(validation_fact(validation, "the formula in force"));
-            facts.push(Fact::new("a hypothesis", DOUBT));
-        }
+        facts.extend(fit.held_out.validation.as_ref().map(validation_fact));
         facts
     }
 
@@ -126,7 +91,7 @@ impl GoalFitAnswer<'_> {
             Recommendation::Keep => {
                 if let Some(names) = self.names(is_gained) {
                     sentences.push(format!(
-                        "But the formula in force misses {names}, which the other one meets."
+                        "But it misses {names}, which the new formula meets."
                     ));
                 }
             }
@@ -138,6 +103,11 @@ impl GoalFitAnswer<'_> {
                 sentences.extend(self.to_set.warning());
             }
             Recommendation::None => {}
+        }
+        if let Some(validation) = &self.fit.held_out.validation
+            && validation.is_doubtful()
+        {
+            sentences.push(DOUBT.to_owned());
         }
         sentences.join(" ")
     }
@@ -157,11 +127,8 @@ impl GoalFitAnswer<'_> {
     fn worse(&self) -> Option<String> {
         let mut worse = Vec::new();
         for (name, change) in self.fit.held_out.difference.means() {
-            let is_wait = name.starts_with("mean wait");
-            let words = if is_wait { duration } else { significant };
             if change.is_increase() {
-                let (old, new) = (words(change.old), words(change.new));
-                worse.push(format!("{name} {old} → {new}"));
+                worse.push(name);
             }
         }
         if worse.is_empty() {
@@ -175,24 +142,17 @@ impl GoalFitAnswer<'_> {
         let fit = &self.fit;
         let chosen = chosen_values(&fit.constants);
         let unseen = "on the days that were not searched";
-        let days = fit.split.held_out_days();
         let keep = match fit.reason {
             Reason::Better => {
-                let met = goals_met(&fit.held_out.fitted);
-                let goals = if fit.goals.is_empty() {
-                    String::new()
-                } else {
-                    format!(" meets {met} goals and")
-                };
                 return format!(
-                    "Use {chosen}: {unseen} it{goals} is better than the formula in force by more than chance."
+                    "Use {chosen}: {unseen} it is better than the old formula by more than chance."
                 );
             }
             Reason::GoalGained => {
                 // a goal about a mean may be met by chance, one about each job is not
                 let gained = self.names(|goal| goal.measure.is_of_each_job() && is_gained(goal));
                 return format!(
-                    "Use {chosen}: it meets {}, which the formula in force misses.",
+                    "Use {chosen}: it meets {}, which the old formula misses.",
                     gained.unwrap_or_default()
                 );
             }
@@ -211,48 +171,29 @@ impl GoalFitAnswer<'_> {
             Reason::WithinChance => {
                 format!("{unseen}, {chosen} is not better by more than chance")
             }
-            Reason::TooShortToJudge if days < DAYS_TO_JUDGE => format!(
-                "the {} d held out are too few to tell {chosen} from chance, which takes six weeks",
-                days as usize
-            ),
             Reason::TooShortToJudge => format!(
-                "nothing that is wanted has an interval, so {chosen} cannot be told from chance"
+                "on the {} d held out, {chosen} cannot be told from chance, for which it takes six weeks and a mean",
+                fit.split.held_out_days() as usize
             ),
         };
-        format!("Keep the formula in force: {keep}.")
+        format!("Keep the old formula: {keep}.")
     }
 
-    /// Which goals exclude each other, or else which one is missed.
+    /// Which goals are missed, and which of them exclude each other.
     fn infeasible(&self) -> String {
         let fit = &self.fit;
-        let mut reasons = Vec::new();
-        let excluded = fit.exclusions.first();
-        if let Some(exclusion) = excluded {
+        let missed = self.names(|goal| goal.train.is_missed());
+        let mut excluded = String::new();
+        if let Some(exclusion) = fit.exclusions.first() {
             let [met, other] = [exclusion.met, exclusion.other].map(|goal| &fit.goals[goal]);
             let best = value_in_words(other.measure, Some(exclusion.best));
-            reasons.push(format!(
-                "where `{}` is met, the best of `{}` that was tried is {best}",
-                met.name, other.name
-            ));
+            let (met, other) = (&met.name, &other.name);
+            excluded = format!(" Where `{met}` is met, the best of `{other}` is {best}.");
         }
-        for (at, goal) in fit.goals.iter().enumerate() {
-            // the sentence about the exclusion has named the other goal
-            if goal.train.is_missed() && excluded.is_none_or(|exclusion| exclusion.other != at) {
-                let [best, limit] = distinct_words(goal.measure, [goal.best, goal.train.limit]);
-                let bound = if goal.is_most { "at most" } else { "at least" };
-                reasons.push(format!(
-                    "the best of `{}` that was tried is {best}, {bound} {limit} is asked for",
-                    goal.name
-                ));
-            }
-        }
-        let early = if fit.is_complete {
-            ""
-        } else {
-            "Interrupted, and so far: "
-        };
-        let reasons = reasons.join("; ");
-        format!("{early}No weights meet all goals: {reasons}. Relax a goal, or add a term.")
+        format!(
+            "No weights that were tried meet all goals; these miss {}.{excluded} Relax a goal, or add a term.",
+            missed.unwrap_or_default()
+        )
     }
 }
 
@@ -280,73 +221,10 @@ fn is_lost(goal: &FittedGoal) -> bool {
     goal.held_out_current.is_met() && !goal.held_out.is_met()
 }
 
-fn number_met(formula: &HeldOutFormula) -> usize {
-    formula.goals.iter().filter(|goal| goal.is_met()).count()
-}
-
 /// `4 of 5`.
 fn goals_met(formula: &HeldOutFormula) -> String {
-    format!("{} of {}", number_met(formula), formula.goals.len())
-}
-
-/// Two values in words, with all their digits where they would look alike.
-fn distinct_words(measure: Measure, [one, other]: [Option<f64>; 2]) -> [String; 2] {
-    let words = [value_in_words(measure, one), value_in_words(measure, other)];
-    let unit = if measure.is_duration() { " s" } else { "" };
-    match (one, other) {
-        (Some(one), Some(other)) if words[0] == words[1] && one != other => {
-            [format!("{one}{unit}"), format!("{other}{unit}")]
-        }
-        _ => words,
-    }
-}
-
-/// How much of what was gained on the searched days is not gained on the others.
-fn optimism(objective: &FittedObjective) -> Option<Fact> {
-    let lost = objective.optimism?;
-    let is_less = lost > 0.0 && objective.gain() > 0.0;
-    let words = value_in_words(objective.measure, Some(lost));
-    let text = format!(
-        "the gain is smaller by {words} on the days held out than on those searched ({})",
-        objective.name
-    );
-    is_less.then(|| Fact::new("optimism", text))
-}
-
-/// The best of the known formulas on the held-out days: it meets the most goals, or of several that
-/// do is the best in the objective.
-fn simpler(fit: &GoalFit) -> Option<Fact> {
-    let mut best = fit.held_out.baselines.first()?;
-    for other in &fit.held_out.baselines {
-        let order = number_met(best).cmp(&number_met(other));
-        let by_loss = loss(fit, other).total_cmp(&loss(fit, best));
-        if order.then(by_loss).is_lt() {
-            best = other;
-        }
-    }
-    // one that meets fewer goals than the formula in force is no way out
-    if number_met(best) < number_met(&fit.held_out.current) {
-        return None;
-    }
-    let mut words = Vec::new();
-    if !fit.goals.is_empty() {
-        words.push(format!("meets {} goals", goals_met(best)));
-    }
-    if let Some(objective) = &fit.objective {
-        let value = value_in_words(objective.measure, best.objective);
-        words.push(format!("{} {value}", objective.name));
-    }
-    let text = format!("{}: {}", best.name, words.join(", "));
-    Some(Fact::new("simpler", text))
-}
-
-/// The objective of a formula, smaller for a better one.
-fn loss(fit: &GoalFit, formula: &HeldOutFormula) -> f64 {
-    match (&fit.objective, formula.objective) {
-        (Some(objective), Some(value)) if objective.is_minimised => value,
-        (Some(_), Some(value)) => -value,
-        _ => f64::INFINITY,
-    }
+    let met = formula.goals.iter().filter(|goal| goal.is_met()).count();
+    format!("{met} of {}", formula.goals.len())
 }
 
 /// The values of a constant that do as well; a dash where that is not known.
@@ -376,31 +254,25 @@ fn limit_in_words(goal: &FittedGoal, limit: Option<f64>) -> String {
     format!("{sign} {}", value_in_words(goal.measure, limit))
 }
 
-/// The goals and the objective, under the formula in force and the fitted one.
+/// The goals, the objective and the waits of all jobs, under the old formula and the new one.
 fn goals_section(fit: &GoalFit) -> Section<'_> {
+    let has_other_limits = fit
+        .goals
+        .iter()
+        .any(|goal| goal.train.limit != goal.held_out.limit);
     let mut rows = Vec::new();
-    let mut has_other_limits = false;
     for goal in &fit.goals {
         let measure = goal.measure;
-        // on the days searched it is another one if it refers to the formula in force
-        let mut searched_limit = String::new();
-        if goal.train.limit != goal.held_out.limit {
-            has_other_limits = true;
-            searched_limit = limit_in_words(goal, goal.train.limit);
-        }
-        let met = match goal.held_out.state {
-            GoalState::NoJobs => "no jobs",
-            state => state_in_words(state),
-        };
         rows.push(cells![
             &*goal.name,
             limit_in_words(goal, goal.held_out.limit),
             value_in_words(measure, goal.held_out_current.value),
-            value_in_words(measure, goal.train.value),
             value_in_words(measure, goal.held_out.value),
+            Cell::prose(state_in_words(goal.held_out.state)),
+            value_in_words(measure, goal.train.value),
             change_cell(measure, goal.change),
-            Cell::prose(searched_limit),
-            Cell::prose(met),
+            limit_in_words(goal, goal.train.limit),
+            value_in_words(measure, goal.best),
         ]);
     }
     if let Some(objective) = &fit.objective {
@@ -414,24 +286,46 @@ fn goals_section(fit: &GoalFit) -> Section<'_> {
             &*objective.name,
             aim,
             value_in_words(measure, held_out.current),
-            value_in_words(measure, objective.fitted),
             value_in_words(measure, held_out.fitted),
+            Cell::prose(""),
+            value_in_words(measure, objective.fitted),
             change_cell(measure, held_out.change),
-            Cell::prose(""),
-            Cell::prose(""),
+            Cell::Missing,
+            Cell::Missing,
         ]);
     }
+    let wait = &fit.held_out.difference.wait;
+    let interval = interval_in_brackets(wait, signed_rough_duration);
+    let change = signed_rough_duration(wait.difference()) + &interval;
+    for (name, [old, new], change) in [
+        ("mean wait", [wait.old, wait.new].map(Some), Some(change)),
+        ("longest wait", fit.held_out.longest_waits, None),
+    ] {
+        rows.push(cells![
+            name,
+            Cell::Missing,
+            old.map(Cell::Duration),
+            new.map(Cell::Duration),
+            Cell::prose(""),
+            Cell::Missing,
+            change,
+            Cell::Missing,
+            Cell::Missing,
+        ]);
+    }
+    let is_missed = fit.reason == Reason::GoalsMissed;
     let columns = [
         Column::id("goal", 12),
         Column::text("limit", 6),
-        Column::number("in force", 7),
-        Column::number("searched", 7),
-        Column::number("held out", 8),
-        Column::text("held out - in force (95 %)", 2),
-        Column::text("limit searched", 1).shown_if(has_other_limits),
-        Column::text("met", 3),
+        Column::number("old", 7),
+        Column::number("new", 8),
+        Column::text("met", 9),
+        Column::number("new, days searched", 5),
+        Column::text("new - old (95 %)", 2),
+        Column::text("limit, days searched", 1).shown_if(has_other_limits),
+        Column::number("best tried there", 4).shown_if(is_missed),
     ];
-    let mut section = Section::new("goals");
+    let mut section = Section::new("goals, on the days held out");
     if !fit.goals.is_empty() {
         section = section.chart(|| goals(&fit.goals));
     }
@@ -471,11 +365,8 @@ fn constants_section(fit: &GoalFit) -> Section<'_> {
             ends_in_words([constant.range.low, constant.range.high]),
         ]
     });
-    let meaning = "Within the error are the values with which the objective is worse by at most one standard error of what is gained over \
-                   the formula in force, the other numbers being fixed: not as good as the answer, if that gain is large.";
     Section::new("constants")
         .in_full()
-        .prose(meaning)
         .chart(|| constants(&fit.constants))
         .table(table)
 }
@@ -515,8 +406,11 @@ fn baselines_section(fit: &GoalFit) -> Section<'_> {
     }
     columns.push(Column::text("goals met", 8).shown_if(!fit.goals.is_empty()));
     let mut rows = Vec::new();
-    for formula in [current].into_iter().chain(baselines).chain([fitted]) {
-        let mut cells = cells![formula.name, Cell::Code((*formula.formula).into())];
+    let mut named = vec![("old", current)];
+    named.extend(baselines.iter().map(|formula| (formula.name, formula)));
+    named.push(("new", fitted));
+    for (name, formula) in named {
+        let mut cells = cells![name, Cell::Code((*formula.formula).into())];
         if let Some(objective) = &fit.objective {
             cells.push(value_in_words(objective.measure, formula.objective).into());
         }
@@ -532,9 +426,9 @@ fn baselines_section(fit: &GoalFit) -> Section<'_> {
 fn goals(goals: &[FittedGoal]) -> Chart {
     let legend = &[
         ("same", "limit"),
-        ("old", "in force"),
-        ("hollow new", "fitted, on the days searched"),
-        ("new", "fitted, on the days held out"),
+        ("old", "old formula"),
+        ("hollow new", "new formula, on the days searched"),
+        ("new", "new formula, on the days held out"),
     ];
     figure(
         "The goals",
@@ -557,7 +451,7 @@ fn goal_row(goal: &FittedGoal) -> Row<'_> {
         most = most.max(value);
     }
     let place = |value: f64| (value / most).clamp(0.0, 1.0);
-    let [_, in_force, searched, held_out] = values.map(|value| value_in_words(goal.measure, value));
+    let [_, old, searched, held_out] = values.map(|value| value_in_words(goal.measure, value));
     let limit = limit_in_words(goal, goal.held_out.limit);
     let mut marks = Vec::new();
     for (value, class) in iter::zip(values, ["same", "old", "hollow new", "new"]) {
@@ -574,7 +468,7 @@ fn goal_row(goal: &FittedGoal) -> Row<'_> {
         line,
         marks,
         title: format!(
-            "{}: {limit}; in force {in_force}, searched {searched}, held out {held_out}",
+            "{}: {limit}; old {old}, new {held_out}, on the days searched {searched}",
             goal.name
         ),
         words: vec![limit],

@@ -45,14 +45,10 @@ with --workload). A file of wishes has an id in each line, the best job first; b
 in any order, and # begins a comment. With `id,score` in each line the values of the formula are brought as near to the scores \
 as they can be.
 
-The constants are searched for, and shortened to few digits. Wishes that contradict each other, such as A before B and B \
-before A, are named, and so are those that are not met together with the others; that no constants meet them is not proved. \
-What is called met is met by `jsf rank` with the formula of the answer.
-
 For goals the log is divided: the first part is searched, then the longest walltime is left out, and the last part (--held-out) \
-is never searched. All formulas are simulated on the same days. The advice is to use the formula only if what it gains over \
-the formula in force on the held-out days is more than chance, by the intervals of `jsf simulate`; else to keep that. A log \
-needs eight weeks and 2000 jobs, or --force. docs/admin-guide.md says how far to trust the answer.
+is never searched. The advice is to use the formula only if what it gains over the old one on the held-out days is more than \
+chance, by the intervals of `jsf simulate`; else to keep that. A log needs eight weeks and 2000 jobs, or --force. \
+docs/admin-guide.md says how far to trust the answer.
 
 Exit codes: 0 success, 1 a wish or a goal is not met, or the template or the answer has an error, 2 usage error, or a file that cannot be read.
 

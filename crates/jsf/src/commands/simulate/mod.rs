@@ -14,9 +14,7 @@ use jsf_site::SimulatedQueue;
 use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, CsvText, CsvWriter, Each, Format, guarded_names, object};
-use crate::commands::simulate::view::{
-    FailingJobs, simulated_change_document, simulation_document,
-};
+use crate::commands::simulate::view::{FailingJobs, document};
 use crate::view::document::{Document, Fact};
 use crate::view::words::printable;
 
@@ -165,7 +163,7 @@ impl Serialize for SimulationAnswer<'_> {
 
 impl Answer for SimulationAnswer<'_> {
     fn document(&self) -> Document<'_> {
-        simulation_document(self)
+        document(self, None)
     }
 
     /// Writes the log with the simulated waits, or comma-separated values as in RFC 4180: a line for
@@ -398,7 +396,7 @@ impl<'a> SimulatedChangeAnswer<'a> {
 
 impl Answer for SimulatedChangeAnswer<'_> {
     fn document(&self) -> Document<'_> {
-        simulated_change_document(self)
+        document(&self.sides.new, Some(self))
     }
 
     /// Writes comma-separated values as in RFC 4180: a line for each job that starts in both.

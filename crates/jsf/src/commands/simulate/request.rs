@@ -22,11 +22,10 @@ const FORMATS: [Format; 5] = [
 /// `jsf simulate`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Jobs are submitted as in the log. At each submission and each end of a job one cycle of OpenPBS's scheduler, by the rules of the \
-site, decides which waiting jobs start. Without a site the higher value of the formula comes first, then the earlier submission, \
-then the lower id. A job ends after its run time or its walltime, whichever is shorter. docs/simulation.md says what is modelled, \
-how far to trust an interval, what --shake shows and how goals are judged; docs/input.md has the formats of logs, which are \
-recognised by their content.
+Jobs are submitted as in the log, and one cycle of OpenPBS's scheduler, by the rules of the site, follows each submission and each \
+end. Without a site the higher value of the formula comes first, then the earlier submission, then the lower id. \
+docs/simulation.md says what is modelled, how far to trust an interval, what --shake shows and how goals are judged; \
+docs/input.md has the formats of logs, which are recognised by their content, and docs/commands.md the keys of the JSON.
 
 The formula gets ncpus (the processors), walltime, eligible_time (the time since the submission, without that for which a limit or \
 the threshold stops it), the fair-share numbers, and the job's other resources where the log has them. queue_priority is that of \
@@ -37,21 +36,8 @@ the threshold stops it), the fair-share numbers, and the job's other resources w
   greedy  later jobs start wherever they fit
   none    later jobs wait
 
-Usage begins with that of the site, or of --usage, and grows by fairshare_usage_res; without a sched_config by the processors \
-times the seconds that jobs hold them. At every multiple of --decay it is multiplied by --decay-factor, but does not fall \
-below 1. Under a policy of Slurm, --slurm-conf says instead how it decays.
-
 With --old and --new, each difference of waits has an interval that contains it with a confidence of 95 %; a star (`significant` \
-in JSON) marks what is more than chance. With a fair-share tree, the use of each day is compared with the shares: Jain's index is \
-1 if all entities use the same part of what they are promised; the Hoover index is the fraction of the processor time that is \
-used beyond the promises.
-
-In JSON, times and waits are in seconds; bounded_slowdown is max(1, (wait + run) / max(run, 10 s)); mean_wait_per_core_hour weights \
-each wait by the core hours of the job; within_hour is the fraction of the jobs that wait for an hour at most; values_at_start \
-says which value a job of a size and walltime needs: the median and the tenth percentile at the start.
-
-CSV has a line for each job that starts, with warm_up for those left out of the statistics; with --param a line for each run. \
---format swf keeps of a log what a simulation knows; all else is -1.
+in JSON) marks what is more than chance.
 
 Exit codes: 0 success, 1 the formula is invalid or crashes the scheduler (of two, the new one), or fails for a job under \
 --on-error fail, or a goal is missed, 2 usage error, or a file that cannot be read.
@@ -224,8 +210,7 @@ fn param(text: &str) -> Result<Param, String> {
     let expected = "expected NAME=1,2,5 or NAME=LOW:HIGH:COUNT, such as a=1:10:4";
     let (name, values) = text.split_once('=').ok_or(expected)?;
     let name = name.trim().to_owned();
-    let is_name = !name.contains(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-    if !is_name || name.is_empty() || name.as_bytes()[0].is_ascii_digit() {
+    if !is_name(&name) {
         return Err(expected.to_owned());
     }
     let mut listed = Vec::new();
@@ -255,6 +240,13 @@ fn param(text: &str) -> Result<Param, String> {
         name,
         values: listed,
     })
+}
+
+/// Whether a text in braces is the name of a parameter.
+pub(crate) fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|first: char| first.is_ascii_digit())
+        && !text.contains(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
 }
 
 fn finite(text: &str) -> Option<f64> {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use job_sort_formula::rank::OldNew;
+use job_sort_formula::rank::{OldNew, OnError};
 use jsf_simulate::{Difference, Shake, Validation, Workload};
 use jsf_site::{FileSource, Role, SimulatedQueue, Site, SiteError};
 
@@ -17,11 +17,9 @@ use crate::cli::output::Output;
 use crate::cli::site::{note_idle, refuse_idle, require_one_reader};
 use crate::commands::compare::run::{NO_NEW_FORMULA, NO_OLD_FORMULA, no_formula};
 use crate::commands::simulate::request::SimulateArgs;
-use crate::commands::simulate::simulation::{
-    Simulation, failure_kind, has_tree, meets_goals, without_names,
-};
+use crate::commands::simulate::simulation::{Simulation, has_tree, meets_goals, without_names};
 use crate::commands::simulate::sweep::sweep;
-use crate::commands::simulate::view::{failing_clause, named_sides};
+use crate::commands::simulate::view::{failing_clause, named_sides, warnings};
 use crate::commands::simulate::{SimulatedChangeAnswer, SimulationAnswer};
 
 pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -52,9 +50,7 @@ fn simulate_one(
     let given = GivenFormula::new(source, arguments.site.numbers);
     let simulation = Simulation::read(arguments, site, &[&given])?;
     let mut answer = simulation.simulate(&given, None)?;
-    let failing = answer.found.failing.as_ref();
-    let clause = failing.map(|failing| failing.clause("the formula"));
-    report_failing(arguments, clause.as_slice());
+    report_sides(arguments, &[&answer]);
     if arguments.validate {
         let schedule = &answer.simulated.schedule;
         answer.validation = Validation::new(answer.workload, schedule, simulation.warm_up);
@@ -80,11 +76,7 @@ fn simulate_change(
     let old = simulation.simulate(&given.old, None)?;
     let new = simulation.simulate(&given.new, Some(&old))?;
     let sides = OldNew::new(old, new);
-    let failing: Vec<_> = named_sides(&sides)
-        .iter()
-        .filter_map(failing_clause)
-        .collect();
-    report_failing(arguments, &failing);
+    report_sides(arguments, &[&sides.old, &sides.new]);
     let shake = shaken(&simulation, &[&given.old, &given.new])?;
     let change = SimulatedChangeAnswer::new(sides, shake);
     output(arguments, site).write(&change, out)?;
@@ -97,10 +89,18 @@ fn outcome(answer: &SimulationAnswer<'_>, is_fine: bool) -> Outcome {
     Outcome::fine_if(is_fine && answer.found.is_fine && meets_goals(&answer.goals))
 }
 
-/// Says for which jobs formulas fail, where no document does.
-fn report_failing(arguments: &SimulateArgs, clauses: &[String]) {
-    if !clauses.is_empty() && !arguments.answer.format.is_document() {
-        print_message(failure_kind(arguments), clauses.join("; "));
+/// Warns of the simulations, and says for which jobs formulas fail, where no document does.
+fn report_sides(arguments: &SimulateArgs, sides: &[&SimulationAnswer<'_>]) {
+    if arguments.answer.format.is_document() {
+        return;
+    }
+    warn_all(&warnings(sides));
+    let is_error = arguments.site.on_error == OnError::Fail;
+    let kind = if is_error { "error" } else { "warning" };
+    for side in named_sides(sides) {
+        if let Some(clause) = failing_clause(&side) {
+            print_message(kind, clause);
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use jsf_site::{PolicyName, Role, SimulatedQueue, Site, SiteError, SiteFiles, che
 
 use crate::cli::formula::GivenFormula;
 use crate::cli::interrupt::{end_simulation_at_interrupt, until_interrupted};
-use crate::cli::messages::{Progress, warn, warn_all};
+use crate::cli::messages::{Progress, warn};
 use crate::cli::outcome::CliError;
 use crate::commands::simulate::log::log_messages;
 use crate::commands::simulate::request::SimulateArgs;
@@ -26,7 +26,7 @@ use crate::commands::simulate::{Found, SimulationAnswer};
 use crate::log_options::read_goals;
 use crate::view::document::Fact;
 use crate::view::sections::{facts_of, without_words};
-use crate::view::words::{count, printable, significant, too_short, waiting_time};
+use crate::view::words::{count, duration, significant, too_short, waiting_time};
 
 /// What is simulated: a log at a site, and how it is judged.
 pub(crate) struct Simulation<'a> {
@@ -105,11 +105,16 @@ impl<'a> Simulation<'a> {
             return Err(CliError::Findings);
         }
         let simulated = simulated?;
-        let own_warnings = own_warnings(&simulated, before);
-        self.warn_of(&simulated, &own_warnings);
+        if !simulated.schedule.is_complete {
+            let jobs = workload.jobs().len();
+            let started = (0..jobs).filter(|&job| simulated.schedule.start(job).is_some());
+            let started = started.count();
+            warn(format_args!(
+                "interrupted: the results are those of the {started} of {jobs} jobs that have started"
+            ));
+        }
         let errors = &simulated.schedule.errors;
-        let shares = simulated.shares.as_deref();
-        let failing = FailingJobs::new(formula, workload, errors, shares, on_error);
+        let failing = FailingJobs::new(workload, errors, on_error);
         let mut checked = self.check(&given.submitted)?;
         // the old formula of a comparison may be the one that is mended
         let is_judged = before.is_some() || !arguments.is_change();
@@ -117,16 +122,7 @@ impl<'a> Simulation<'a> {
         let fails = errors.jobs() > 0
             && (on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
         let mut is_fine = !(fails || is_judged && is_unusable(&checked, errors));
-        let mut drawn = given.drawn_on_page(&given.in_source(found.iter().cloned()));
-        for warning in &own_warnings {
-            // the page draws them as they are, and they may quote names of files
-            drawn.push(printable(&format!("warning: {warning}")).into_owned());
-        }
-        if let Some(failing) = &failing {
-            let clause = failing.clause("the formula");
-            let line = format!("{}: {clause}", failure_kind(arguments));
-            drawn.push(printable(&line).into_owned());
-        }
+        let drawn = given.drawn_on_page(&given.in_source(found.iter().cloned()));
         for found in found {
             is_fine &= found.severity != Severity::Error;
             let found = given.submitted.in_source(found);
@@ -194,22 +190,6 @@ impl<'a> Simulation<'a> {
         simulated.map_err(|error| without_names(arguments, error))
     }
 
-    /// Warns of a simulation, where no document does, and of one that Ctrl-C has ended.
-    fn warn_of(&self, simulated: &SimulatedQueue, warnings: &[String]) {
-        let workload = &self.workload;
-        if !self.arguments.answer.format.is_document() {
-            warn_all(warnings);
-        }
-        if !simulated.schedule.is_complete {
-            let jobs = workload.jobs().len();
-            let started = (0..jobs).filter(|&job| simulated.schedule.start(job).is_some());
-            let started = started.count();
-            warn(format_args!(
-                "interrupted: the results are those of the {started} of {jobs} jobs that have started"
-            ));
-        }
-    }
-
     /// The result of checking the formula. The queue of the site shows crashes that no job of the
     /// log shows; they decide the exit code in every format.
     fn check(&self, submitted: &FormulaSubmission) -> Result<Checked, SiteError> {
@@ -244,9 +224,7 @@ impl<'a> Simulation<'a> {
                 PolicyRules::Documented => "the published document",
                 PolicyRules::Scheduler => "the daemon",
             };
-            let decay = simulated
-                .decay
-                .map_or_else(|| "usage does not decay".to_owned(), decay_in_words);
+            let decay = decay_in_words(simulated.decay);
             // what `fairshare_factor` is depends on the policy: the first screen names one of Slurm
             let policy = site.policy();
             let text = format!(
@@ -290,21 +268,6 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// The warnings that the side before does not have. It is simulated first, and does not know yet
-/// which are its own.
-fn own_warnings(simulated: &SimulatedQueue, before: Option<&SimulationAnswer<'_>>) -> Vec<String> {
-    let Some(before) = before else {
-        return simulated.warnings.clone();
-    };
-    let mut own = Vec::new();
-    for warning in &simulated.warnings {
-        if !before.simulated.warnings.contains(warning) {
-            own.push(format!("under the new formula: {warning}"));
-        }
-    }
-    own
-}
-
 /// Whether the server refuses a formula, or the scheduler crashes of it, with the jobs of the
 /// site's queue or of the log.
 fn is_unusable(checked: &Checked, errors: &EvaluationErrors) -> bool {
@@ -316,15 +279,6 @@ fn is_unusable(checked: &Checked, errors: &EvaluationErrors) -> bool {
 /// Whether no goal is missed.
 pub(crate) fn meets_goals(goals: &[JudgedGoal]) -> bool {
     goals.iter().all(|goal| goal.state != GoalState::Missed)
-}
-
-/// The kind of a message about jobs for which a formula fails.
-pub(crate) fn failure_kind(arguments: &SimulateArgs) -> &'static str {
-    if arguments.site.on_error == OnError::Fail {
-        "error"
-    } else {
-        "warning"
-    }
 }
 
 fn generate_workload(arguments: &SimulateArgs, jobs: usize, processors: u32) -> Workload {
@@ -409,27 +363,17 @@ fn machine_in_words(simulated: &SimulatedQueue) -> String {
     format!("{processors}{source}{placed}, {}", simulated.backfilling)
 }
 
-/// How usage decays; in steps that take less than half of it, also the time in which half of it is
-/// left.
-fn decay_in_words(decay: Decay) -> String {
-    let every = waiting_time(i64::try_from(decay.period).unwrap_or(i64::MAX));
-    // a half-life of Slurm, in steps, has a factor of many digits
-    let factor = (decay.factor * 1e6).round() / 1e6;
-    let half_life =
-        half_life(decay).map(|seconds| format!(" (half-life {})", waiting_time(seconds)));
-    format!(
-        "usage decays by the factor {factor} every {every}{}",
-        half_life.unwrap_or_default()
-    )
-}
-
-/// The time in which steps of a decay leave half of the usage, in seconds, rounded to minutes or
-/// hours; `None` if the first one does.
-fn half_life(Decay { period, factor }: Decay) -> Option<i64> {
-    let steps = (factor > 0.5 && factor < 1.0).then(|| 0.5_f64.ln() / factor.ln())?;
-    let seconds = period as f64 * steps;
-    let unit = if seconds < 86_400.0 { 60.0 } else { 3600.0 };
-    Some(((seconds / unit).round() * unit) as i64)
+/// The time after which half of the usage is left, or less where the first step leaves less.
+fn decay_in_words(decay: Option<Decay>) -> String {
+    let Some(Decay { period, factor }) = decay else {
+        return "usage does not decay".to_owned();
+    };
+    let steps = (0.5_f64.ln() / factor.ln()).max(1.0);
+    match period as f64 * steps {
+        half_life if half_life.is_finite() => format!("half-life {}", duration(half_life)),
+        // by the factor 1
+        _ => "usage does not decay".to_owned(),
+    }
 }
 
 pub(crate) fn has_tree(files: &SiteFiles) -> bool {

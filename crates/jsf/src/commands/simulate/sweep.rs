@@ -17,7 +17,7 @@ use crate::cli::interrupt::{end_simulation_at_interrupt, on_all_cores, until_int
 use crate::cli::messages::warn;
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
-use crate::commands::simulate::request::{Param, SimulateArgs};
+use crate::commands::simulate::request::{Param, SimulateArgs, is_name};
 use crate::commands::simulate::simulation::{Simulation, meets_goals};
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::sections::not_judged;
@@ -166,13 +166,6 @@ fn unfilled(text: &str) -> Option<&str> {
     None
 }
 
-fn is_name(text: &str) -> bool {
-    let mut letters = text.chars();
-    !text.is_empty()
-        && !text.starts_with(|first: char| first.is_ascii_digit())
-        && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
-}
-
 /// The formula with values in the place of the names in braces.
 fn filled(template: &str, params: &[Param], values: &[String]) -> String {
     let mut text = template.to_owned();
@@ -278,7 +271,7 @@ impl Answer for SweepAnswer<'_> {
         let table = Table::from_rows(columns, rows);
         let mut sections = Vec::new();
         for warning in self.warnings {
-            sections.push(Section::new("").list(vec![format!("warning {warning}")]));
+            sections.push(Section::new("warnings").list(vec![(*warning).to_owned()]));
         }
         sections.push(Section::new("runs").table(table));
         Document {

@@ -19,8 +19,8 @@ use crate::view::document::{
     Cell, Chart, Column, Legend, RowLimit, Section, Table, cells, star, text_of,
 };
 use crate::view::words::{
-    count, duration, grouped_count, grouped_number, percent, signed_rough_duration,
-    signed_significant, significant, waiting_time,
+    grouped_number, percent, signed_duration, signed_rough_duration, signed_significant,
+    significant, waiting_time,
 };
 
 /// The heading of a column of intervals.
@@ -41,8 +41,11 @@ use Quantity::{Number, Percent, Time};
 /// A quantity of all jobs.
 type Measure = (&'static str, Quantity, f64);
 
-/// The measures of the first screen.
-fn first_measures(all: &Summary) -> Vec<Measure> {
+/// The number of measures on the first screen.
+const FIRST_MEASURES: usize = 5;
+
+/// The measures, of which the first ones are those of the first screen.
+fn measures(all: &Summary) -> Vec<Measure> {
     vec![
         ("mean wait", Time, all.wait.mean),
         ("mean wait per core hour", Time, all.wait_per_core_hour),
@@ -54,11 +57,6 @@ fn first_measures(all: &Summary) -> Vec<Measure> {
             Number,
             all.started_within_minute as f64,
         ),
-    ]
-}
-
-fn further_measures(all: &Summary) -> Vec<Measure> {
-    vec![
         (
             "started within an hour",
             Number,
@@ -70,6 +68,7 @@ fn further_measures(all: &Summary) -> Vec<Measure> {
         ("utilisation", Percent, all.utilisation),
         ("jobs in the queue", Number, all.mean_queue),
         ("first submission to last end", Time, all.makespan as f64),
+        ("jobs that start", Number, all.jobs as f64),
     ]
 }
 
@@ -82,16 +81,14 @@ impl Quantity {
         }
     }
 
-    /// A difference, with its sign.
-    fn change(self, change: f64) -> Cell<'static> {
-        match self {
-            Self::Time => Cell::Longer(change, false),
-            Self::Number => Cell::Written(signed_significant(change), Some(change)),
-            Self::Percent => Cell::Written(
-                format!("{} points", signed_significant(change * 100.0)),
-                Some(change),
-            ),
-        }
+    /// A difference with its sign, and a star if it is more than chance.
+    fn change(self, change: f64, has_star: bool) -> Cell<'static> {
+        let text = match self {
+            Self::Time => signed_duration(change),
+            Self::Number => signed_significant(change),
+            Self::Percent => format!("{} points", signed_significant(change * 100.0)),
+        };
+        Cell::Written(text + star(has_star), Some(change))
     }
 
     /// The end of an interval; a part of jobs has no interval.
@@ -120,9 +117,8 @@ impl Quantity {
         }
         match *values {
             [Some(old), Some(new)] if is_compared => {
-                let shown = self.change(new - old);
-                let mark = star(change.is_some_and(MeanChange::is_significant));
-                cells.push(Cell::Written(text_of(&shown) + mark, shown.number()));
+                let has_star = change.is_some_and(MeanChange::is_significant);
+                cells.push(self.change(new - old, has_star));
                 cells.push(match change {
                     Some(change) => interval_cell(change, self.end()),
                     None => Cell::prose(""),
@@ -145,61 +141,20 @@ fn interval_cell(change: &MeanChange, words: fn(f64) -> String) -> Cell<'static>
     interval_in_words(change, words).into()
 }
 
-/// The numbers of all jobs, of which some are on the first screen.
-pub(crate) fn all_jobs_sections<'a>(
+/// The numbers of all jobs, of which the first ones are on the first screen.
+pub(crate) fn all_jobs_section<'a>(
     sides: &[&SimulationAnswer<'_>],
     difference: Option<&Difference>,
-) -> [Section<'a>; 3] {
+) -> Section<'a> {
     // means of different jobs say nothing of the formulas
     let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
-    let mut started = Vec::new();
-    for side in sides {
-        started.push(grouped_number(side.statistics.summary.jobs));
-    }
-    let mut heading = format!("of the jobs that start ({})", started.join(" → "));
-    if is_compared {
-        heading = format!("all {}", grouped_count(jobs_of_all(sides), "job"));
-        if difference.is_some_and(has_star) {
-            heading += " (* more than chance)";
-        }
-    }
-    let first = Table::from_rows(
-        columns(&heading, sides.len()),
-        measure_rows(first_measures, sides, difference),
-    );
-    let mut further = measure_rows(further_measures, sides, difference);
-    further.extend(fairness_rows(sides, is_compared));
-    let further = Table::from_rows(columns("all jobs", sides.len()), further);
-    [
-        // on a page, a section without a heading would have no link
-        Section::new("").in_text().table(first.clone()),
-        Section::new("all jobs").on_page().table(first),
-        Section::new("further numbers")
-            .in_full()
-            .prose(difference.map(interval_note).unwrap_or_default())
-            .table(further),
-    ]
-}
-
-/// How many jobs start under every formula.
-fn jobs_of_all(sides: &[&SimulationAnswer<'_>]) -> usize {
-    let jobs = sides.iter().map(|side| side.statistics.summary.jobs);
-    // of an interrupted simulation no job is known never to start, so the sides may still differ
-    jobs.min().unwrap_or(0)
-}
-
-/// Whether a change on the first screen is more than chance.
-fn has_star(difference: &Difference) -> bool {
-    let mut sizes = difference.classes.sizes.iter();
-    difference.wait.is_significant()
-        || difference.wait_per_core_hour.is_significant()
-        || sizes.any(|group| group.wait.is_significant())
-}
-
-/// The columns of the numbers of all jobs under one formula or two.
-fn columns(heading: &str, sides: usize) -> Vec<Column> {
+    let heading = if difference.is_some() && is_compared {
+        "all jobs (* more than chance)"
+    } else {
+        "all jobs"
+    };
     let mut columns = vec![Column::name(heading, 9)];
-    if sides == 1 {
+    if sides.len() == 1 {
         columns.push(Column::number("value", 8));
     } else {
         columns.extend([
@@ -209,11 +164,13 @@ fn columns(heading: &str, sides: usize) -> Vec<Column> {
             Column::number(INTERVAL, 2),
         ]);
     }
-    columns
+    let mut rows = measure_rows(sides, difference);
+    rows.extend(fairness_rows(sides, is_compared));
+    let table = Table::from_rows(columns, rows);
+    Section::new(heading).table(table.limit(RowLimit::First(FIRST_MEASURES)))
 }
 
 fn measure_rows(
-    measures: fn(&Summary) -> Vec<Measure>,
     sides: &[&SimulationAnswer<'_>],
     difference: Option<&Difference>,
 ) -> Vec<Vec<Cell<'static>>> {
@@ -259,8 +216,8 @@ fn fairness_rows(sides: &[&SimulationAnswer<'_>], is_compared: bool) -> Vec<Vec<
     ]
 }
 
-/// The heading of the classes of sizes on a page; text has them on its first screen.
-const SIZES: &str = "sizes of the jobs";
+/// The heading of the classes of sizes, which are on the first screen.
+const SIZES: &str = "processors";
 /// The heading of the classes of run times.
 const LENGTHS: &str = "run times of the jobs";
 
@@ -294,19 +251,17 @@ pub(crate) fn class_sections<'a>(answer: &'a SimulationAnswer<'a>) -> Vec<Sectio
         }
         let section = with_spreads(Section::new(heading), column, &groups);
         let table = group_table(column, groups, summary.core_seconds);
-        sections.extend(class_section(section, table));
+        sections.push(with_table(section, table));
     }
     sections
 }
 
 /// The section of some classes with their table; the sizes are on the first screen.
-fn class_section<'a>(section: Section<'a>, table: Table<'a>) -> Vec<Section<'a>> {
-    let is_of_sizes = section.heading == SIZES;
-    let section = section.table(table.clone().folded("The numbers as a table"));
-    if is_of_sizes {
-        return vec![Section::new("").in_text().table(table), section.on_page()];
-    }
-    vec![section.in_full()]
+fn with_table<'a>(section: Section<'a>, table: Table<'a>) -> Section<'a> {
+    let is_in_full = section.heading != SIZES;
+    section
+        .table(table.folded("The numbers as a table"))
+        .in_full_if(is_in_full)
 }
 
 /// The numbers of the entities, groups, queues or classes under one formula. `all` is the core
@@ -353,19 +308,9 @@ pub(crate) fn difference_sections(compared: &Compared) -> Vec<Section<'_>> {
         }
         let section = with_changes(Section::new(heading), column, wait, groups);
         let table = difference_table(column, groups, core_seconds);
-        sections.extend(class_section(section, table));
+        sections.push(with_table(section, table));
     }
     sections
-}
-
-fn interval_note(difference: &Difference) -> String {
-    format!(
-        "The interval contains the difference, new - old, with a confidence of 95 %, by how much it varies between {} of {} and \
-         between users; there is none for fewer than 20 jobs or six blocks. A star (*) marks what is more than chance among the \
-         means of all jobs, or among all classes, entities, groups and queues; jobs of fewer than six users have none.",
-        count(difference.blocks, "block"),
-        duration(difference.block_seconds as f64)
-    )
 }
 
 /// How the waits of the entities, groups, queues or classes change. `all` is the core seconds of
@@ -399,7 +344,7 @@ fn difference_table<'a>(column: &str, groups: &'a [ComparedGroup], all: u128) ->
             part_of_core_hours(change.core_seconds, all),
             Cell::Duration(wait.old),
             Cell::Duration(wait.new),
-            Cell::Starred(wait.difference(), wait.is_significant()),
+            Cell::Longer(wait.difference(), wait.is_significant()),
             interval_cell(wait, signed_rough_duration),
             old_to_new_wait(group.median_wait),
             old_to_new_wait(group.p95_wait),
@@ -530,12 +475,7 @@ pub(crate) fn shares_section<'a>(sides: &[&'a SimulationAnswer<'a>]) -> Option<S
     }
     // by the distance in either direction, so that the last ones are those nearest to their shares
     let table = Table::from_rows(columns, rows).limit(RowLimit::First(MAX_GROUPS));
-    Some(
-        Section::new("use against shares")
-            .in_full()
-            .prose(FAIRNESS)
-            .table(table),
-    )
+    Some(Section::new("use against shares").in_full().table(table))
 }
 
 /// How far an entity is from what is promised to it, on the side where that is farthest.
@@ -548,13 +488,6 @@ fn misplaced(uses: &[&[EntityUse]], index: usize) -> f64 {
     }
     farthest
 }
-
-/// What the numbers about shares mean.
-const FAIRNESS: &str = "In each period, the processor time that is used is promised to the entities in proportion to their shares, but to none \
-                        more than its jobs ask for; what is left over is promised to those without shares, in equal parts. The table \
-                        has the sums over all periods, and Jain's index is of them: 1 if all use the same part of what they are promised. \
-                        The Hoover index is the part of the processor time that, period by period, others use than those to whom it is \
-                        promised.";
 
 /// The jobs with their waits: those that wait longest first, of two formulas those whose waits
 /// change most.
@@ -582,11 +515,7 @@ pub(crate) fn jobs_section<'a>(
     });
     let first = answer.workload.begin(0);
     let has_two = new.is_some();
-    let (wait, what) = if has_two {
-        ("new wait", "Those whose waits change most first.")
-    } else {
-        ("wait", "Those that wait longest first.")
-    };
+    let wait = if has_two { "new wait" } else { "wait" };
     let columns = [
         Column::id("job", 9),
         Column::text("entity", 6),
@@ -606,17 +535,14 @@ pub(crate) fn jobs_section<'a>(
             time_after(job.submit, first),
             Cell::Duration((job.start - job.submit) as f64),
             Cell::Duration((start - job.submit) as f64),
-            Cell::Longer((start - job.start) as f64, true),
+            Cell::Longer((start - job.start) as f64, false),
         ]
     });
-    Section::new("jobs").on_page().prose(what).table(table)
+    Section::new("jobs").on_page().table(table)
 }
 
 /// The values with which jobs start: which value one of such a size and walltime needs.
-pub(crate) fn start_values_section<'a>(
-    heading: &str,
-    answer: &'a SimulationAnswer<'a>,
-) -> Section<'a> {
+pub(crate) fn start_values_section<'a>(answer: &'a SimulationAnswer<'a>) -> Section<'a> {
     let columns = [
         Column::id("processors", 9),
         Column::text("walltime", 8),
@@ -634,7 +560,7 @@ pub(crate) fn start_values_section<'a>(
             Cell::significant(class.median),
         ]
     });
-    Section::new(heading).in_full().table(table)
+    Section::new("values at the start").in_full().table(table)
 }
 
 /// The most groups of a chart.
