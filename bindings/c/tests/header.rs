@@ -5,7 +5,13 @@ use std::fs;
 use std::path::Path;
 
 /// The files with the interface, in the order of the header.
-const SOURCES: [&str; 5] = ["version", "error", "inputs", "program", "site"];
+const SOURCES: [&str; 5] = [
+    "abi_version",
+    "error_handles",
+    "schemas_and_columns",
+    "programs",
+    "share_trees",
+];
 
 #[test]
 fn the_header_is_generated_from_the_sources() {
