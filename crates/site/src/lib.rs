@@ -10,28 +10,20 @@
 
 mod bundle;
 mod checks;
-mod contest;
-mod cycle_rules;
-mod cycled_queue;
-mod explanation;
+mod cycle;
 mod file_source;
 mod formulas;
 mod found_files;
-mod node_pools;
 mod policy;
-mod ranked_queue;
-mod reach_rank;
+mod rank;
 mod replay;
 mod role;
 mod settings;
 mod share_tree;
 mod simulation;
-mod simulation_rules;
 mod site_files;
 mod site_jobs;
-mod site_machine;
 mod slurm;
-mod sweep;
 mod translation;
 
 use std::io;
@@ -42,29 +34,22 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use bundle::SiteBundle;
-pub use cycled_queue::{
-    CycleProcessors, CycleRequest, CycledQueue, EstimatedStart, PreemptedJob, ReservedJob,
+pub use cycle::{
+    CycleProcessors, CycleRequest, CycledQueue, EstimatedStart, LeftOut, PreemptedJob, ReservedJob,
     WaitingJob,
-};
-pub use explanation::{
-    Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Influence,
-    Neighbour, OtherValues, RankReached, TermDifference,
 };
 pub use file_source::{FileSource, is_stdin};
 pub use formulas::{FormulaText, WrittenDifference};
-pub use node_pools::LeftOut;
 pub use policy::{PolicyName, PolicyShares, SharesRequest, UsageChange};
-pub use ranked_queue::{
-    CompareRequest, ComparedQueue, JobsToRank, RankRequest, RankedQueue, Rule, WhatIf,
-};
-pub use reach_rank::{
-    JobTrajectory, Means, Overtaking, Reached, SmallestChange, SmallestChanges, Trajectory,
-    TrajectoryPoint, Wait,
+pub use rank::{
+    Against, Cause, CompareRequest, ComparedQueue, ExplainOptions, ExplainedInput, Explanation,
+    Explanations, Influence, JobTrajectory, JobsToRank, Means, Neighbour, OtherValues, Overtaking,
+    RankReached, RankRequest, RankedQueue, Reached, Rule, SmallestChange, SmallestChanges,
+    TermDifference, Trajectory, TrajectoryPoint, Wait, WhatIf,
 };
 pub use replay::LogReplay;
 pub use role::Role;
-pub use simulation::{SimulatedQueue, SimulationOptions, StartingUsage, check_warm_up};
-pub use simulation_rules::Processors;
+pub use simulation::{Processors, SimulatedQueue, SimulationOptions, StartingUsage, check_warm_up};
 pub use site_files::SiteFiles;
 pub use site_jobs::{DescribedJob, SiteJobs};
 pub use translation::{LargestJob, OrderAgreement, TranslatedPart, Translation, UntranslatedPart};

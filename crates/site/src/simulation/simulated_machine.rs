@@ -1,27 +1,22 @@
-//! The machine and the rules of a simulation at a site.
+//! The machine of a simulation and the rules of its cycles, made of the same settings and nodes as
+//! those of the next cycle.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use job_sort_formula::diagnostic::Need;
 use jsf_ingest::QueuedJob;
-use jsf_openpbs::amounts::AmountSource;
-use jsf_openpbs::amounts::{Chunk, array_and_index};
+use jsf_openpbs::amounts::{AmountSource, Chunk, array_and_index};
 use jsf_openpbs::cycle::{CycleJob, CycleRules, PreemptionLevels, QueueOrder, Times};
 use jsf_openpbs::files::sched_priv::{SchedConfig, SortFirst};
 use jsf_simulate::{
-    Backfill, MAX_RUN_SUBJOBS, NonPrimeRules, OrderRules, SimulationRules, UsageMeasure, Workload,
+    Backfill, MAX_RUN_SUBJOBS, NonPrimeRules, OrderRules, SimulationRules, Workload,
 };
 use serde::Serialize;
 
-use crate::cycle_rules::{LimitedNames, Reservations, starts_in_words};
-use crate::node_pools::{PROCESSORS, Places, Pools};
-use crate::simulation::is_always_known;
+use crate::cycle::{LimitedNames, PROCESSORS, Places, Pools, Reservations, starts_in_words};
+use crate::simulation::job_logs::is_always_known;
 use crate::{LeftOut, Role, SimulationOptions, Site, SiteError};
-
-/// What of Slurm's scheduling is not simulated.
-const LEFT_OUT_OF_SLURM: &str = "the interval and the depth of Slurm's backfill, the limits of QOS, associations and partitions, \
-     PriorityTier, preemption, reservations";
 
 /// The processors of a simulated machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -252,58 +247,6 @@ impl Site {
             ties: ties(config, workload),
             stopped: stopped.collect(),
         }
-    }
-
-    /// What the site has and a simulation or a cycle does without. The queues are those with jobs,
-    /// each with their number.
-    pub(crate) fn left_out(&self, queues: &[(&str, usize)]) -> Vec<LeftOut> {
-        let all: usize = queues.iter().map(|(_, jobs)| jobs).sum();
-        let config = &self.config;
-        let mut found: Vec<String> = Vec::new();
-        if self.slurm.is_some() {
-            found.push(LEFT_OUT_OF_SLURM.to_owned());
-            if self.tree.is_some() {
-                found.push("billing TRES in usage".to_owned());
-            }
-        }
-        for attribute in &self.queues.limits.unread {
-            found.push(format!("`{attribute}`"));
-        }
-        // those of placement sets and of preemption are named where they are not followed
-        let named_elsewhere = [
-            "node_group_enable",
-            "do_not_span_psets",
-            "only_explicit_psets",
-        ];
-        for (attribute, value) in self.server.others() {
-            if !named_elsewhere.contains(&attribute) && !attribute.contains("preempt_") {
-                found.push(format!("{attribute} = {value}"));
-            }
-        }
-        let is_charged = config.fair_share.prime || self.tree.is_some();
-        let has_measure = UsageMeasure::from_formula(&config.fairshare_usage_res).is_some();
-        if self.files.has(Role::SchedConfig) && is_charged && !has_measure {
-            let formula = &config.fairshare_usage_res;
-            found.push(format!(
-                "fairshare_usage_res `{formula}` (usage is processors times seconds)"
-            ));
-        }
-        LeftOut::of_all_jobs(found, all)
-    }
-
-    /// What of preemption a simulation does without.
-    pub(crate) fn left_out_of_preemption(&self, preempts: bool, jobs: usize) -> Vec<LeftOut> {
-        let mut found = Vec::new();
-        // without a `sched_config` it is not known what they do
-        if !self.files.has(Role::SchedConfig) {
-            for attribute in &self.queues.limits.soft_attributes {
-                found.push(format!("`{attribute}`"));
-            }
-        }
-        if preempts {
-            found.push("targets and checkpoints of preemption".to_owned());
-        }
-        LeftOut::of_all_jobs(found, jobs)
     }
 
     /// The jobs of a log as a cycle reads them, those that are alike once; and job by job, which of

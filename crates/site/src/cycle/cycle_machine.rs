@@ -23,8 +23,8 @@ use jsf_openpbs::share_tree::{PbsTree, SharePaths};
 use jsf_simulate::Names;
 use jsf_words::count;
 
-use crate::cycle_rules::{LimitedNames, Reservations};
-use crate::node_pools::{PROCESSORS, Places, Pools, amounts_of};
+use crate::cycle::node_pools::{PROCESSORS, Places, Pools, amounts_of};
+use crate::cycle::{LimitedNames, Reservations};
 use crate::{CycleProcessors, LeftOut, PreemptedJob, Site, SiteError};
 
 /// What a cycle runs on.

@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 
 use job_sort_formula::rank::WorkBudget;
 
-use crate::sweep::Sweep;
+use crate::rank::sweep::Sweep;
 
 #[cfg(test)]
 mod tests;

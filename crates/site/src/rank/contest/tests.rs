@@ -11,7 +11,7 @@ use jsf_testing::random::{Generator, Xorshift, text};
 use jsf_testing::setting;
 
 use super::*;
-use crate::sweep::Scoring;
+use crate::rank::sweep::Scoring;
 
 /// Terms of a formula; `#` is replaced by a random number.
 const TERMS: &[&str] = &[

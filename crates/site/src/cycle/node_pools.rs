@@ -14,10 +14,9 @@ use jsf_openpbs::cycle::{
 use jsf_openpbs::files::nodes::{ListedReservation, Node, Nodes};
 use jsf_openpbs::files::sched_priv::{NodeAmount, NodeSortKey, SortFirst};
 use jsf_words::quoted_and_list_of_five;
-use serde::Serialize;
 
-use crate::cycle_rules::Reservations;
-use crate::{Role, Site, SiteError};
+use crate::cycle::Reservations;
+use crate::{LeftOut, Role, Site, SiteError};
 
 /// The resource that every machine counts.
 pub const PROCESSORS: &str = "ncpus";
@@ -681,34 +680,4 @@ fn total_of(job: &QueuedJob, name: &str) -> i64 {
         total = total.saturating_add(chunk_amount.saturating_mul(chunk.count.into()));
     }
     total
-}
-
-/// Something that the site has and a cycle or a simulation does without.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
-    /// What it is, in words.
-    pub what: String,
-    /// The number of jobs that it concerns.
-    pub jobs: usize,
-}
-
-impl LeftOut {
-    /// Those of what was found that concern jobs.
-    pub(crate) fn of_some_jobs(
-        found: impl IntoIterator<Item = (impl Into<String>, usize)>,
-    ) -> Vec<Self> {
-        let mut left_out = Vec::new();
-        for (what, jobs) in found {
-            if jobs > 0 {
-                let what = what.into();
-                left_out.push(Self { what, jobs });
-            }
-        }
-        left_out
-    }
-
-    /// What was found concerns all jobs.
-    pub(crate) fn of_all_jobs(found: Vec<impl Into<String>>, jobs: usize) -> Vec<Self> {
-        Self::of_some_jobs(found.into_iter().map(|what| (what, jobs)))
-    }
 }

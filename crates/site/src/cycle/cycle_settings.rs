@@ -1,0 +1,246 @@
+//! The settings of a scheduling cycle, as the server, its queues and `sched_config` have them: how
+//! many jobs are promised a start, which limits there are, and the levels of jobs in preemption.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use job_sort_formula::schema::InputType;
+use jsf_openpbs::cycle::{CycleRules, Limit, Limits, PreemptionLevels, status};
+use jsf_openpbs::files::queues::LimitKind;
+use jsf_openpbs::files::queues::{LimitsByQueue, RunLimit};
+use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;
+
+use crate::Site;
+
+/// The names that limits are about, each with its index.
+pub struct LimitedNames<'n> {
+    pub queues: &'n [Box<str>],
+    pub users: &'n [Box<str>],
+    pub groups: &'n [Box<str>],
+    pub projects: &'n [Box<str>],
+    /// The resources that are counted, in the order of the machine's amounts.
+    pub amounts: &'n [Box<str>],
+}
+
+impl Site {
+    /// What a cycle of this site's scheduler starts. The queues are those of the jobs, by their
+    /// indices.
+    pub(crate) fn cycle_rules(&self, queues: &[Box<str>]) -> CycleRules {
+        let depths = queues.iter().map(|queue| {
+            let depth = self.queues.backfill_depth(queue);
+            depth.filter(|_| !queue.is_empty())
+        });
+        let mut queue_depths: Vec<Option<u32>> = depths.collect();
+        if queue_depths.iter().all(Option::is_none) {
+            queue_depths.clear();
+        }
+        CycleRules {
+            strict_ordering: self.config.strict_ordering.prime,
+            backfill_depth: self.queues.backfill_depth("").unwrap_or(1),
+            queue_depths,
+            window: self.server.backfill_fuzzy().into(),
+            ..CycleRules::default()
+        }
+    }
+
+    /// The priority of a queue, 0 if it has none.
+    fn priority_of(&self, queue: &str) -> i64 {
+        self.queues.priority(queue).unwrap_or(0)
+    }
+
+    /// Whether the scheduler looks at a resource (`resources` in `sched_config`).
+    pub(crate) fn is_checked(&self, resource: &str) -> bool {
+        let mut checked = self.config.checked_resources.iter();
+        checked.any(|name| name == resource)
+    }
+
+    /// The resources of which the server or a queue has an amount as a whole, or that `max_run_res`
+    /// limits.
+    pub(crate) fn limited_resources(&self, queues: &[Box<str>]) -> BTreeSet<Box<str>> {
+        let available = self.queues.available_resources();
+        let mut limited = BTreeSet::new();
+        let mut owners = vec![""];
+        for queue in queues {
+            owners.push(queue);
+        }
+        for queue in owners {
+            let LimitsByQueue { hard, soft, .. } = &self.queues.limits;
+            let limits = [hard.get(queue), soft.get(queue)];
+            for limit in limits.into_iter().flatten().flat_map(BTreeMap::keys) {
+                limited.extend(limit.resource.clone());
+            }
+            for name in &available {
+                if self.available(queue, name).is_some() {
+                    limited.insert((*name).into());
+                }
+            }
+        }
+        limited
+    }
+
+    /// The amounts of a machine, then the resources that only limits count.
+    pub(crate) fn with_limited(
+        &self,
+        mut amounts: Vec<Box<str>>,
+        queues: &[Box<str>],
+    ) -> Vec<Box<str>> {
+        for name in self.limited_resources(queues) {
+            if !amounts.contains(&name) {
+                amounts.push(name);
+            }
+        }
+        amounts
+    }
+
+    /// What the jobs of a queue, or with an empty name of the server, may hold together of a
+    /// resource. Without an amount there is no bound; a time is not held.
+    pub(crate) fn available(&self, queue: &str, resource: &str) -> Option<i64> {
+        let kind = self.schema.input_type(resource);
+        if !self.is_checked(resource) || kind == Some(InputType::Duration) {
+            return None;
+        }
+        self.queues.available(queue, resource, kind)
+    }
+
+    /// The limits of running jobs, of the server, of these queues and of arrays, by their numbers:
+    /// how many of their subjobs run at a time.
+    pub(crate) fn cycle_limits(
+        &self,
+        names: &LimitedNames<'_>,
+        of_arrays: HashMap<u32, i64>,
+    ) -> Limits {
+        let mut limits = limits_of_jobs(names, &self.queues.limits.hard);
+        for (name, queue) in owners(names) {
+            for (amount, resource) in names.amounts.iter().enumerate() {
+                let generic = self.available(name, resource);
+                if generic.is_some() {
+                    let limit = Limit::new(queue, LimitKind::Available, Some(amount));
+                    limits.push(Limit { generic, ..limit });
+                }
+            }
+        }
+        if !of_arrays.is_empty() {
+            let mut of_subjobs = Limit::new(None, LimitKind::Subjobs, None);
+            of_subjobs.named = of_arrays;
+            limits.push(of_subjobs);
+        }
+        Limits::new(limits)
+    }
+
+    /// The levels of jobs in preemption; those by default unless jobs can have different ones or soft
+    /// limits decide who is eligible.
+    pub(crate) fn preemption_levels(&self, names: &LimitedNames<'_>) -> PreemptionLevels {
+        let queues = names.queues.iter();
+        let soft_limits = limits_of_jobs(names, &self.queues.limits.soft);
+        let released = self.queues.released_on_suspend().map(|listed| {
+            let mut amounts: Vec<usize> = (0..names.amounts.len()).collect();
+            let is_listed = |name: &str| listed.split(',').any(|one| one.trim() == name);
+            amounts.retain(|amount| is_listed(&names.amounts[*amount]));
+            amounts
+        });
+        let levels = PreemptionLevels {
+            is_preemptive: self.config.preemptive_sched.prime,
+            levels: PreemptionLevels::read_levels(self.server.preempt_prio()),
+            express_priority: self.config.preempt_queue_prio.into(),
+            queue_priorities: queues.map(|queue| self.priority_of(queue)).collect(),
+            soft_limits: Limits::new(soft_limits),
+            methods: PreemptionLevels::read_order(self.server.preempt_order()),
+            enforces_resumption: self.server.is_true("sched_preempt_enforce_resumption"),
+            released,
+            ..PreemptionLevels::default()
+        };
+        let has_soft_limits = !levels.soft_limits.is_empty()
+            && levels.has_level_of(status::SERVER_SOFT_LIMITS | status::QUEUE_SOFT_LIMITS);
+        let mut priorities = levels.queue_priorities.iter();
+        let is_used = priorities.any(|priority| *priority >= levels.express_priority)
+            || self.config.fair_share.prime && levels.has_level_of(status::FAIRSHARE);
+        if has_soft_limits || is_used && levels.is_preemptive {
+            levels
+        } else {
+            PreemptionLevels::default()
+        }
+    }
+}
+
+/// The limits of the jobs of the server and of the queues.
+fn limits_of_jobs(
+    names: &LimitedNames<'_>,
+    by_queue: &BTreeMap<Box<str>, BTreeMap<RunLimit, i64>>,
+) -> Vec<Limit> {
+    let mut limits = Vec::new();
+    for (name, queue) in owners(names) {
+        for (entry, most) in by_queue.get(name).into_iter().flatten() {
+            add_limit(&mut limits, queue, entry, *most, names);
+        }
+    }
+    limits
+}
+
+/// The server and the queues, with the names by which their limits are found.
+fn owners<'n>(names: &LimitedNames<'n>) -> Vec<(&'n str, Option<u32>)> {
+    let mut owners = vec![("", None)];
+    for (queue, index) in names.queues.iter().zip(0..) {
+        if !queue.is_empty() {
+            owners.push((&**queue, Some(index)));
+        }
+    }
+    owners
+}
+
+/// Adds an entry to the limit of its kind, or as a new one. An amount that is not counted has no
+/// limit.
+fn add_limit(
+    limits: &mut Vec<Limit>,
+    queue: Option<u32>,
+    entry: &RunLimit,
+    most: i64,
+    names: &LimitedNames<'_>,
+) {
+    let mut amount = None;
+    if let Some(resource) = &entry.resource {
+        amount = names.amounts.iter().position(|name| name == resource);
+        if amount.is_none() {
+            return;
+        }
+    }
+    let kind = entry.kind;
+    let is_same = |limit: &Limit| (limit.queue, limit.kind, limit.amount) == (queue, kind, amount);
+    let index = limits.iter().position(is_same).unwrap_or(limits.len());
+    if index == limits.len() {
+        limits.push(Limit::new(queue, kind, amount));
+    }
+    let limit = &mut limits[index];
+    let names = match kind {
+        LimitKind::Group => names.groups,
+        LimitKind::Project => names.projects,
+        _ => names.users,
+    };
+    match &entry.name {
+        None => limit.generic = Some(most),
+        Some(name) => {
+            if let Some(index) = names.iter().position(|other| other == name) {
+                limit.named.insert(index as u32, most);
+            }
+        }
+    }
+}
+
+/// What a cycle starts by these rules, in words.
+pub fn starts_in_words(rules: &CycleRules) -> String {
+    let queues = rules.queue_depths.iter().flatten().count();
+    match (rules.strict_ordering, rules.backfill_depth) {
+        (false, _) => "strict_ordering False: whatever fits starts".to_owned(),
+        (true, 0) if queues == 0 => {
+            "strict_ordering True, backfill_depth 0: no backfilling".to_owned()
+        }
+        (true, depth) => {
+            let mut words = format!("strict_ordering True, backfill_depth {depth}");
+            if queues > 0 {
+                words += " and that of queues";
+            }
+            if rules.window != i64::from(DEFAULT_BACKFILL_FUZZY) {
+                words += &format!(", opt_backfill_fuzzy {} s", rules.window);
+            }
+            words
+        }
+    }
+}
