@@ -201,6 +201,18 @@ fn limits_of_running_jobs_are_kept() {
     );
 }
 
+/// The scheduler reads the threshold as the server prints it, with four decimals.
+#[test]
+fn a_threshold_holds_back_the_same_jobs_as_in_a_cycle() {
+    let log = native(&[("ada", "q")]);
+    for (threshold, expected) in [("1.9999", Some(0)), ("1.99999", None), ("2", None)] {
+        let server =
+            format!("create queue q\nset server job_sort_formula_threshold = {threshold}\n");
+        let (_, _, starts, _) = run(&limited(&server), &log, "2", 8);
+        assert_eq!(starts, [expected], "{threshold}");
+    }
+}
+
 #[test]
 fn a_job_at_its_limit_holds_back_no_other() {
     // the first job in the order is at its limit, so that it gets no reservation

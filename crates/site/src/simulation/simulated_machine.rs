@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use job_sort_formula::diagnostic::Need;
 use jsf_ingest::QueuedJob;
-use jsf_openpbs::amounts::{AmountSource, Chunk, array_and_index};
+use jsf_openpbs::amounts::{AmountSource, Chunk, array_and_index, server_float};
 use jsf_openpbs::cycle::{CycleJob, CycleRules, PreemptionLevels, QueueOrder, Times};
 use jsf_openpbs::files::sched_priv::{SchedConfig, SortFirst};
 use jsf_simulate::{
@@ -140,7 +140,7 @@ impl Site {
             order: self.simulated_order(&self.config, workload),
             non_prime: None,
             limits,
-            threshold: self.threshold(),
+            threshold: self.threshold().map(server_float),
             has_accrual: self.server.eligible_time_enable().unwrap_or(false),
             max_age: self.slurm.as_ref().map(|slurm| slurm.settings.max_age),
             precision: self.precision(),
