@@ -398,12 +398,20 @@ impl<'a> Cycle<'a> {
         placed
     }
 
-    fn has_room(&self, index: u32) -> bool {
-        let free = &self.machine.free;
+    /// What a job takes of what is available, if there is room: a suspended job goes on where it was,
+    /// and takes what it has given back.
+    fn fit(&self, index: u32, available: &[i64]) -> Option<Placement> {
         match self.suspended.get(&index) {
-            Some(suspended) => self.machine.holds(free, &suspended.released),
-            None => self.machine.place(free, &self.job(index).request).is_some(),
+            None => self.machine.place(available, &self.job(index).request),
+            Some(suspended) => {
+                let has_room = self.machine.holds(available, &suspended.released);
+                has_room.then(|| suspended.released.clone())
+            }
         }
+    }
+
+    fn has_room(&self, index: u32) -> bool {
+        self.fit(index, &self.machine.free).is_some()
     }
 
     /// Where a job starts now if the machine as a whole has enough free, or why it does not.
@@ -591,8 +599,8 @@ impl Reservations {
 
     /// Where a job that starts at a time, with this much free then, is placed so that it leaves the
     /// reserved jobs their places (section 3): it fits at its start and at the start of each of
-    /// them during its walltime. A suspended job goes on where it was. The error is the first of
-    /// the reserved jobs that it would delay; `None` if it does not even fit at its start.
+    /// them during its walltime. The error is the first of the reserved jobs that it would delay;
+    /// `None` if it does not even fit at its start.
     fn place(
         &self,
         cycle: &Cycle<'_>,
@@ -600,20 +608,8 @@ impl Reservations {
         at: i64,
         free: &[i64],
     ) -> Result<Placement, Option<u32>> {
-        let (machine, request) = (&*cycle.machine, &cycle.job(index).request);
         let end = cycle.end_of(index, at);
-        if let Some(suspended) = cycle.suspended.get(&index) {
-            if !machine.holds(free, &suspended.released) {
-                return Err(None);
-            }
-            for reserved in self.starting_within(at, end) {
-                if !machine.holds(&reserved.free, &suspended.released) {
-                    return Err(Some(reserved.job));
-                }
-            }
-            return Ok(suspended.released.clone());
-        }
-        let mut placement = machine.place(free, request).ok_or(None)?;
+        let mut placement = cycle.fit(index, free).ok_or(None)?;
         // the starts are enough: between two of them jobs only end, and give back
         let mut available = Vec::new();
         for reserved in self.starting_within(at, end) {
@@ -621,8 +617,8 @@ impl Reservations {
                 available.extend_from_slice(free);
             }
             if lower(&mut available, &reserved.free) {
-                let placed = machine.place(&available, request);
-                placement = placed.ok_or(Some(reserved.job))?;
+                let fit = cycle.fit(index, &available);
+                placement = fit.ok_or(Some(reserved.job))?;
             }
         }
         Ok(placement)
