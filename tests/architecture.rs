@@ -197,7 +197,7 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
     (
         "simulate",
         &[
-            &["log_rules"],
+            &["log_faults", "log_rules"],
             &["workload"],
             &["logs"],
             &["schedule"],

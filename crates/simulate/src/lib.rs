@@ -21,19 +21,16 @@
     reason = "`object!` names the type of each value after its key"
 )]
 
+mod log_faults;
 mod log_rules;
 mod logs;
 mod results;
 mod schedule;
 mod workload;
 
+pub use log_faults::*;
 pub use log_rules::*;
 pub use logs::*;
-pub use results::difference::*;
-pub use results::goals::{
-    Goal, GoalState, Goals, GoalsError, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Measure, Member,
-    Objective, in_one_line,
-};
 pub use results::*;
 pub use schedule::*;
 pub use workload::generate::*;

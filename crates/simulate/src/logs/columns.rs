@@ -16,7 +16,8 @@ use jsf_openpbs::amounts::seconds;
 use jsf_slurm::jobs::{SlurmJob, TresAmounts};
 use jsf_slurm::times::{TimeLimit, parse_time};
 
-use crate::log_rules::{Fault, LeftOutReason, processor_count};
+use crate::log_faults::{Fault, LeftOutReason};
+use crate::log_rules::processor_count;
 use crate::logs::Fields;
 use crate::workload::{LoggedAmount, LoggedJob, WorkloadBuilder};
 

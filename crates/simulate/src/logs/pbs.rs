@@ -27,7 +27,8 @@ use jsf_openpbs::files::sched_priv::time_of;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use crate::log_rules::{Fault, LeftOutReason, processor_count};
+use crate::log_faults::{Fault, LeftOutReason};
+use crate::log_rules::processor_count;
 use crate::logs::Fields;
 use crate::workload::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS, WorkloadBuilder};
 

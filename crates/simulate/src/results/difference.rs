@@ -43,7 +43,7 @@ use std::f64::consts::FRAC_2_PI;
 use jsf_json::object;
 use serde::{Serialize, Serializer};
 
-use super::{ByKind, Class, KINDS, Kind};
+use super::job_classes::{ByKind, Class, KINDS, Kind};
 use crate::schedule::Schedule;
 use crate::workload::{Workload, WorkloadJob};
 

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 use toml::Spanned;
 
-use super::{Distribution, Results, percentile};
+use super::statistics::{Distribution, percentile};
+use crate::results::Results;
 use crate::schedule::Schedule;
 use crate::workload::{Workload, WorkloadJob};
 

@@ -16,7 +16,8 @@ use jsf_openpbs::share_tree::SharePaths;
 use jsf_slurm::priority::age_factor;
 
 use crate::schedule::ordered_jobs::OrderedJobs;
-use crate::schedule::{Fairshare, OrderRules, SimulationRules, at};
+use crate::schedule::simulation_rules::at;
+use crate::schedule::{Fairshare, OrderRules, SimulationRules};
 use crate::workload::{Amount, Workload};
 
 /// The waiting jobs.

@@ -32,10 +32,8 @@ use jsf_openpbs::amounts::{AmountSource, NumberMode, number};
 use jsf_slurm::conf::PrioritySettings;
 use jsf_slurm::priority::Cluster;
 
-use crate::log_rules::{
-    AssumedWalltimes, Cancelled, Fault, Faults, LeftOutReason, LogRules, Mentions, Overrun,
-    ProcessorsOf,
-};
+use crate::log_faults::{Fault, Faults, LeftOutReason, Mentions};
+use crate::log_rules::{AssumedWalltimes, Cancelled, LogRules, Overrun, ProcessorsOf};
 
 pub(crate) mod generate;
 

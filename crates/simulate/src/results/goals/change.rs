@@ -10,8 +10,8 @@
 //! jackknife by blocks).
 
 use super::{Goal, JudgedRun, Measure, RunMeasure, Statistic};
-use crate::results::TimeShares;
-use crate::results::difference::MeanChange;
+use crate::results::MeanChange;
+use crate::results::statistics::TimeShares;
 use crate::schedule::Schedule;
 use crate::workload::Workload;
 
