@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use constant_search::{Search, reserve};
 use job_sort_formula::formula::{Formula, Template};
 use job_sort_formula::parallel;
+use jsf_json::object;
 use jsf_simulate::{
     Difference, GoalState, Goals, JudgedGoal, JudgedRun, MeanChange, Measure, Observer, Results,
     Schedule, Statistics, Validation, Workload, wait_of,
@@ -198,6 +199,17 @@ fn serialize_interval<S: Serializer>(
     serialize_ends(&change.and_then(|change| change.interval()), serializer)
 }
 
+/// Serialises a goal without what its parts of the log have in common.
+fn serialize_value<S: Serializer>(goal: &JudgedGoal, serializer: S) -> Result<S::Ok, S::Error> {
+    let members = object! {
+        value: goal.value,
+        limit: goal.limit,
+        jobs: goal.jobs,
+        met: goal.state,
+    };
+    members.serialize(serializer)
+}
+
 /// A goal under the formula in force and the fitted one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FittedGoal {
@@ -209,13 +221,17 @@ pub struct FittedGoal {
     #[serde(skip)]
     pub is_most: bool,
     /// Under the formula in force, on the searched part.
-    pub current: GoalValue,
+    #[serde(serialize_with = "serialize_value")]
+    pub current: JudgedGoal,
     /// Under the fitted formula, on the searched part.
-    pub train: GoalValue,
+    #[serde(serialize_with = "serialize_value")]
+    pub train: JudgedGoal,
     /// Under the formula in force, on the held-out part.
-    pub held_out_current: GoalValue,
+    #[serde(serialize_with = "serialize_value")]
+    pub held_out_current: JudgedGoal,
     /// Under the fitted formula, on the held-out part.
-    pub held_out: GoalValue,
+    #[serde(serialize_with = "serialize_value")]
+    pub held_out: JudgedGoal,
     /// The change on the held-out part; `None` for a measure without an interval.
     #[serde(skip)]
     pub change: Option<MeanChange>,
@@ -407,10 +423,10 @@ fn fitted_goals(
             name: goal.name.clone(),
             measure: goal.measure,
             is_most: goal.limit.is_most,
-            current: in_force.goals[index],
-            train: fitted.goals[index],
-            held_out_current: held_out.current.goals[index],
-            held_out: held_out.fitted.goals[index],
+            current: in_force.goals[index].clone(),
+            train: fitted.goals[index].clone(),
+            held_out_current: held_out.current.goals[index].clone(),
+            held_out: held_out.fitted.goals[index].clone(),
             change: held_out.goals[index],
             best: best_value(goals, index, points),
         });
@@ -466,7 +482,7 @@ pub struct Exclusion {
 
 /// Whether a point meets a goal.
 fn meets(point: &EvaluatedPoint, goal: usize) -> bool {
-    point.goals[goal].missed == 0.0
+    point.goals[goal].missed() == 0.0
 }
 
 /// Which goals exclude each other, if no point meets all. The best value of each goal beside each
@@ -525,7 +541,7 @@ pub struct HeldOutFormula {
     pub name: &'static str,
     /// The values of the goals.
     #[serde(skip)]
-    pub goals: Vec<GoalValue>,
+    pub goals: Vec<JudgedGoal>,
     /// The value of the objective.
     #[serde(rename = "held_out")]
     pub objective: Option<f64>,
@@ -644,7 +660,7 @@ fn described(formula: &str, name: &'static str, run: &Run) -> HeldOutFormula {
 /// reason, one may be better by chance, so that each is tested at a part of the level.
 fn reason(
     goals: &Goals,
-    current: &[GoalValue],
+    current: &[JudgedGoal],
     fitted: &EvaluatedPoint,
     held_out: &HeldOut,
 ) -> Reason {
@@ -661,7 +677,7 @@ fn reason(
     for (place, goal) in goals.iter().enumerate() {
         let before = &held_out.current.goals[place];
         let after = &held_out.fitted.goals[place];
-        if current[place].missed > 0.0 {
+        if current[place].missed() > 0.0 {
             missed.push(place);
         }
         // a goal about each job is met or missed by the log itself, so that it needs no interval;
@@ -813,8 +829,7 @@ struct Run {
     simulated: SimulatedQueue,
     results: Results,
     /// The goals, to which those of another run may refer.
-    judged: Vec<JudgedGoal>,
-    goals: Vec<GoalValue>,
+    goals: Vec<JudgedGoal>,
     objective: Option<f64>,
 }
 
@@ -856,15 +871,20 @@ impl Simulator<'_> {
             }
         };
         let run = results.run(workload, &simulated.schedule);
-        let judged = self.goals.judge(&run, old.map(|old| &*old.judged));
+        let mut goals = self.goals.judge(&run, old.map(|old| &*old.goals));
+        for goal in &mut goals {
+            // a limit that refers to the formula in force is met by that formula itself
+            if goal.state == GoalState::NoOldSide && goal.value.is_some() {
+                goal.state = GoalState::Met;
+            }
+        }
         let mut value = None;
         if let Some(objective) = &self.goals.objective {
             value = run.objective(objective);
         }
         Ok(Some(Run {
-            goals: judged.iter().map(GoalValue::from).collect(),
+            goals,
             objective: value,
-            judged,
             simulated,
             results,
         }))
@@ -937,81 +957,4 @@ impl Ord for Score {
         let by_distance = self.distance.total_cmp(&other.distance);
         by_missed.then(by_objective).then(by_distance)
     }
-}
-
-/// The value of a goal on a part of the log.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct GoalValue {
-    /// The value; `None` if there is no job or no share.
-    pub value: Option<f64>,
-    /// The limit; `None` if it refers to a value that there is not.
-    pub limit: Option<f64>,
-    /// The number of jobs that it is about.
-    pub jobs: usize,
-    /// Whether the value is at most the limit, or at least, as the goal asks for.
-    #[serde(rename = "met")]
-    pub state: GoalState,
-    /// By how much it is missed, as a fraction of the limit.
-    #[serde(skip)]
-    pub missed: f64,
-    /// By how much it is met, as a fraction of the limit; negative if it is missed, `None` if it
-    /// cannot be judged.
-    #[serde(skip)]
-    pub margin: Option<f64>,
-}
-
-impl GoalValue {
-    /// Whether the goal is met, which one about no job is not.
-    pub fn is_met(&self) -> bool {
-        self.state == GoalState::Met
-    }
-
-    /// Whether the goal is missed, which one about no job is not.
-    pub fn is_missed(&self) -> bool {
-        self.state == GoalState::Missed
-    }
-}
-
-impl From<&JudgedGoal> for GoalValue {
-    fn from(
-        &JudgedGoal {
-            value,
-            limit,
-            is_most,
-            jobs,
-            ..
-        }: &JudgedGoal,
-    ) -> Self {
-        let mut margin = None;
-        let mut missed = 0.0;
-        if let (Some(value), Some(limit)) = (value, limit) {
-            let relative = relative_margin(value, limit, is_most);
-            margin = Some(relative);
-            missed = (-relative).max(0.0);
-        }
-        let state = match value {
-            _ if jobs == 0 => GoalState::NoJobs,
-            Some(_) if missed == 0.0 => GoalState::Met,
-            _ => GoalState::Missed,
-        };
-        Self {
-            value,
-            limit,
-            jobs,
-            state,
-            missed,
-            margin,
-        }
-    }
-}
-
-/// By how much a limit is met, as a fraction of it.
-fn relative_margin(value: f64, limit: f64, is_most: bool) -> f64 {
-    let within = if is_most {
-        limit - value
-    } else {
-        value - limit
-    };
-    let unit = if limit == 0.0 { 1.0 } else { limit.abs() };
-    within / unit
 }

@@ -7,7 +7,6 @@ use std::fmt;
 use jsf_json::clipped;
 use jsf_words::count;
 
-
 /// The most lines of one kind that are named; the others are counted.
 const MAX_NAMED: usize = 10;
 

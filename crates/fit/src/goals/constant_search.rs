@@ -8,10 +8,10 @@ use std::sync::atomic::Ordering;
 
 use job_sort_formula::formula::{Template, TemplateConstant};
 use job_sort_formula::parallel;
-use jsf_simulate::{Difference, MeanChange, Workload};
+use jsf_simulate::{Difference, JudgedGoal, MeanChange, Workload};
 use serde::Serialize;
 
-use super::{FitError, FitProgress, GoalValue, Part, Run, Score, Simulator, Split};
+use super::{FitError, FitProgress, Part, Run, Score, Simulator, Split};
 use crate::search::{Space, is_scale_free, value_at};
 use crate::{FittedConstant, round, search};
 
@@ -41,7 +41,7 @@ pub struct EvaluatedPoint {
     pub formula: String,
     /// The values of the goals.
     #[serde(skip)]
-    pub goals: Vec<GoalValue>,
+    pub goals: Vec<JudgedGoal>,
     /// The value of the objective.
     pub objective: Option<f64>,
     /// How good they are.
@@ -204,7 +204,7 @@ impl<'a> Search<'a> {
             goals: run.goals.clone(),
             objective: run.objective,
             score: Score {
-                missed: run.goals.iter().map(|goal| goal.missed).sum(),
+                missed: run.goals.iter().map(|goal| goal.missed()).sum(),
                 objective: self.objective_score(&run),
                 distance: self.space.distance_to_start(values),
             },
@@ -216,7 +216,7 @@ impl<'a> Search<'a> {
     fn objective_score(&self, run: &Run) -> f64 {
         match (&self.simulator.goals.objective, run.objective) {
             (None, _) => {
-                let margins = run.goals.iter().filter_map(|goal| goal.margin);
+                let margins = run.goals.iter().filter_map(JudgedGoal::margin);
                 -margins.reduce(f64::min).unwrap_or(0.0)
             }
             (Some(_), None) => f64::INFINITY,

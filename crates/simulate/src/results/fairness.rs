@@ -23,7 +23,6 @@ use super::statistics::{DAY, TimeShares};
 use crate::schedule::{Schedule, StartedJob};
 use crate::workload::Workload;
 
-
 /// The longest block of a short schedule, in seconds, and the fewest blocks that one is divided
 /// into.
 const LEAST_BLOCKS: i64 = 10;

@@ -172,6 +172,40 @@ pub struct JudgedGoal {
     pub state: GoalState,
 }
 
+impl JudgedGoal {
+    /// Whether the goal is met, which one about no job is not.
+    pub fn is_met(&self) -> bool {
+        self.state == GoalState::Met
+    }
+
+    /// Whether the goal is missed, which one about no job is not.
+    pub fn is_missed(&self) -> bool {
+        self.state == GoalState::Missed
+    }
+
+    /// By how much it is met, as a fraction of the limit; negative if it is missed, `None` if it
+    /// cannot be judged.
+    pub fn margin(&self) -> Option<f64> {
+        let (value, limit) = (self.value?, self.limit?);
+        // jobs that never start meet no limit, be it a least wait
+        if value.is_infinite() {
+            return Some(f64::NEG_INFINITY);
+        }
+        let unit = if limit == 0.0 { 1.0 } else { limit.abs() };
+        let within = if self.is_most {
+            limit - value
+        } else {
+            value - limit
+        };
+        Some(within / unit)
+    }
+
+    /// By how much it is missed, as a fraction of the limit.
+    pub fn missed(&self) -> f64 {
+        self.margin().map_or(0.0, |margin| (-margin).max(0.0))
+    }
+}
+
 /// Whether a goal is met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GoalState {
@@ -1043,5 +1077,27 @@ mod tests {
             Measure::OfJobs(JobMeasure::BoundedSlowdown, Statistic::Mean)
         );
         assert!(objective.is_minimised);
+    }
+
+    #[test]
+    fn a_margin_is_a_fraction_of_the_limit() {
+        for (value, limit, is_most, margin) in [
+            (90.0, 60.0, true, -0.5),
+            (90.0, 60.0, false, 0.5),
+            (3.0, 0.0, true, -3.0),
+            (f64::INFINITY, 60.0, false, f64::NEG_INFINITY),
+        ] {
+            let goal = JudgedGoal {
+                name: String::new(),
+                measure: Measure::OfRun(RunMeasure::Makespan),
+                jobs: 1,
+                never_start: 0,
+                value: Some(value),
+                is_most,
+                limit: Some(limit),
+                state: GoalState::Missed,
+            };
+            assert_eq!(goal.margin(), Some(margin));
+        }
     }
 }

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use crate::workload::{Workload, WorkloadJob};
 
-
 /// The largest number of processors of each class of sizes but the last.
 const SIZE_CLASSES: [u32; 7] = [1, 4, 16, 64, 256, 1024, 4096];
 /// The longest run time of each class of lengths, in seconds, and its name.

@@ -8,7 +8,6 @@ use super::statistics::{Distribution, wait_of, without_fraction};
 use crate::schedule::Schedule;
 use crate::workload::Workload;
 
-
 /// Simulated waits against recorded ones.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Validation {

@@ -4,7 +4,6 @@ use job_sort_formula::rank::{OnError, ScorePrecision};
 use jsf_openpbs::cycle::{CycleJob, CycleRules, Limits, Machine, QueueOrder};
 use serde::Deserialize;
 
-
 /// Which jobs may start although a job before them does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]

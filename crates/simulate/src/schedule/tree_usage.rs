@@ -12,7 +12,6 @@ use serde::Serialize;
 
 use crate::workload::WorkloadJob;
 
-
 /// How usage decays.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Decay {
