@@ -133,7 +133,10 @@ impl QueueOrder {
         mut submitted: Vec<u32>,
         paths: &SharePaths,
     ) {
-        merge_sort(&mut submitted, &mut |one: u32, other: u32| {
+        let has_nan = submitted
+            .iter()
+            .any(|&job| jobs[job as usize].value.is_nan());
+        sort_jobs(&mut submitted, has_nan, |one, other| {
             let [one, other] = [one, other].map(|job| &jobs[job as usize]);
             let [place, other_place] = [one, other].map(|job| self.place(job.queue as usize));
             match place.cmp(&other_place) {
@@ -154,6 +157,16 @@ impl CycleJob {
         higher_first(self.value, other.value)
             .then_with(|| paths.compare(entity, other_entity))
             .then(self.place_among_equals.cmp(&other.place_among_equals))
+    }
+}
+
+/// Sorts jobs. A value that is not a number equals every other one, which is no order: only the
+/// scheduler's own sort gives its result then.
+fn sort_jobs<T: Copy>(jobs: &mut [T], has_nan: bool, mut compare: impl FnMut(T, T) -> Ordering) {
+    if has_nan {
+        merge_sort(jobs, &mut compare);
+    } else {
+        jobs.sort_by(|one, other| compare(*one, *other));
     }
 }
 
@@ -250,25 +263,24 @@ impl<'c> SortedCandidates<'c> {
             queues,
             ..
         } = self;
-        let compare =
-            |one: u32, other: u32| jobs[one as usize].compare(&jobs[other as usize], paths);
+        let compare = |one: u32, other: u32| {
+            let [one, other] = [one, other].map(|job| &jobs[job as usize]);
+            one.compare(other, paths)
+        };
         for list in queues.values_mut() {
             let list = list.make_contiguous();
-            let has_levels = cycle.rules.levels.is_preemptive;
+            let has_nan = list.iter().any(|&job| jobs[job as usize].value.is_nan());
+            if !cycle.rules.levels.is_preemptive {
+                sort_jobs(list, has_nan, compare);
+                continue;
+            }
             let mut keyed = Vec::with_capacity(list.len());
             for &job in &*list {
-                let precedence = has_levels.then(|| cycle.precedence(job));
-                keyed.push((precedence, job));
+                keyed.push((cycle.precedence(job), job));
             }
-            let mut compare_keyed = |one: (_, u32), other: (_, u32)| {
-                Ord::cmp(&one.0, &other.0).then_with(|| compare(one.1, other.1))
-            };
-            // nan equals every value, which is no order: only the scheduler's own sort gives its result
-            if list.iter().any(|&job| jobs[job as usize].value.is_nan()) {
-                merge_sort(&mut keyed, &mut compare_keyed);
-            } else {
-                keyed.sort_by(|one, other| compare_keyed(*one, *other));
-            }
+            sort_jobs(&mut keyed, has_nan, |(key, job), (other_key, other)| {
+                key.cmp(&other_key).then_with(|| compare(job, other))
+            });
             for (job, (_, sorted)) in list.iter_mut().zip(keyed) {
                 *job = sorted;
             }

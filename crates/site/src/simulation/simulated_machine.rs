@@ -94,6 +94,7 @@ impl Site {
     }
 
     /// The machine and the rules by which a workload is simulated, without those outside prime time.
+    /// The nodes are told apart only where the log has chunks.
     pub(crate) fn simulation_rules(
         &self,
         workload: &Workload,
@@ -101,8 +102,35 @@ impl Site {
         times: Times,
     ) -> Result<(SimulationRules, SimulatedMachine), SiteError> {
         let queues = workload.queues();
-        let (distinct, of_jobs, pools, found) =
-            self.simulated_pools(workload, options.processors)?;
+        let mut placed_jobs = 0;
+        if options.processors.is_none() && self.files.has(Role::Nodes) {
+            let jobs = workload.jobs().iter();
+            placed_jobs = jobs
+                .filter(|job| !workload.chunks(job).0.is_empty())
+                .count();
+        }
+        let amounts = self.with_limited(self.counted_resources()?, queues);
+        let (distinct, of_jobs) = self.queued_jobs(workload, &amounts, placed_jobs > 0);
+        let mut found = SimulatedMachine {
+            source: ProcessorsSource::Nodes,
+            placed_jobs,
+            left_out: Vec::new(),
+        };
+        let pools = if let Some(processors) = options.processors {
+            found.source = ProcessorsSource::Given;
+            Pools::of_processors(processors)
+        } else if placed_jobs > 0 {
+            let pools = Pools::new(self, &distinct, None, &Reservations::default())?;
+            let jobs = of_jobs.iter().map(|&job| &distinct[job as usize]);
+            found.left_out = pools.left_out(self, &jobs.collect::<Vec<_>>());
+            found.left_out.extend(LeftOut::of_some_jobs([(
+                "chunks of jobs without `select` in the log (each is placed as one)",
+                workload.jobs().len() - placed_jobs,
+            )]));
+            pools
+        } else {
+            self.merged_pools(workload, &mut found)?
+        };
         let mut places = Places::new(self, &pools, queues);
         let mut requests = Vec::with_capacity(distinct.len());
         for job in &distinct {
@@ -176,63 +204,35 @@ impl Site {
         words.to_owned()
     }
 
-    /// The jobs of a log as a cycle reads them, those that are alike once, and job by job which of
-    /// these it is. With the machine: the number of processors that is given, else the site's nodes,
-    /// else the machine of the log. The nodes are told apart only where the log has chunks.
-    fn simulated_pools(
+    /// The machine on which jobs have no hosts: the site's nodes, else the machine of the log.
+    fn merged_pools(
         &self,
         workload: &Workload,
-        processors: Option<u32>,
-    ) -> Result<(Vec<QueuedJob>, Vec<u32>, Pools, SimulatedMachine), SiteError> {
-        let all = workload.jobs().len();
-        let mut placed_jobs = 0;
-        if processors.is_none() && self.files.has(Role::Nodes) {
-            let jobs = workload.jobs().iter();
-            placed_jobs = jobs
-                .filter(|job| !workload.chunks(job).0.is_empty())
-                .count();
-        }
-        let amounts = self.with_limited(self.counted_resources()?, workload.queues());
-        let (distinct, of_jobs) = self.queued_jobs(workload, &amounts, placed_jobs > 0);
-        let mut left_out = Vec::new();
-        let (pools, source) = if let Some(processors) = processors {
-            (Pools::of_processors(processors), ProcessorsSource::Given)
-        } else if placed_jobs > 0 {
-            let pools = Pools::new(self, &distinct, None, &Reservations::default())?;
-            let jobs = of_jobs.iter().map(|&job| &distinct[job as usize]);
-            left_out = pools.left_out(self, &jobs.collect::<Vec<_>>());
-            left_out.extend(LeftOut::of_some_jobs([(
-                "chunks of jobs without `select` in the log (each is placed as one)",
-                all - placed_jobs,
-            )]));
-            (pools, ProcessorsSource::Nodes)
-        } else if let Some(nodes) = self.nodes()? {
+        found: &mut SimulatedMachine,
+    ) -> Result<Pools, SiteError> {
+        if let Some(nodes) = self.nodes()? {
             let usable = self.usable_nodes(&nodes, &Reservations::default());
             if usable.iter().any(|node| node.host != usable[0].host) {
-                left_out.push(LeftOut {
+                found.left_out.push(LeftOut {
                     what: "the hosts of jobs without `select` in the log".to_owned(),
-                    jobs: all,
+                    jobs: workload.jobs().len(),
                 });
             }
-            (Pools::merged(self, &usable)?, ProcessorsSource::Nodes)
-        } else if let Some(slurm) = &self.slurm
+            return Pools::merged(self, &usable);
+        }
+        if let Some(slurm) = &self.slurm
             && let Some(processors) = slurm.cluster.usable_processors()
         {
-            (Pools::of_processors(processors), ProcessorsSource::Nodes)
-        } else if let Some(processors) = workload.machine_processors {
-            (Pools::of_processors(processors), ProcessorsSource::Log)
-        } else {
+            return Ok(Pools::of_processors(processors));
+        }
+        let Some(processors) = workload.machine_processors else {
             return Err(SiteError::missing(
                 "the number of processors is not known: no log has `; MaxProcs: N` in its header; ",
                 Need::Processors,
             ));
         };
-        let found = SimulatedMachine {
-            source,
-            placed_jobs,
-            left_out,
-        };
-        Ok((distinct, of_jobs, pools, found))
+        found.source = ProcessorsSource::Log;
+        Ok(Pools::of_processors(processors))
     }
 
     /// In which order a cycle considers the jobs of a workload.
