@@ -2,7 +2,7 @@
 //! a queue by their values, their fair share and their places among equal ones, which change while
 //! the cycle starts jobs.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 
@@ -66,12 +66,13 @@ impl QueueOrder {
             let name = name.as_ref();
             let mut priority = 0;
             if chooses_queue_first {
-                priority = -queues.priority(name).unwrap_or(0);
+                priority = queues.priority(name).unwrap_or(0);
             }
             // queues of one priority stay in the order in which they were created
             let position = queues.position(name).unwrap_or(usize::MAX);
             let is_apart = tells_unlisted_apart && position == usize::MAX;
-            keys.push((priority, position, if is_apart { index } else { 0 }));
+            let place_apart = if is_apart { index } else { 0 };
+            keys.push((Reverse(priority), position, place_apart));
         }
         let mut sorted = keys.clone();
         sorted.sort_unstable();

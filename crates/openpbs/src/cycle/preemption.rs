@@ -227,7 +227,7 @@ impl PreemptionLevels {
             }
         }
         if standing.has_queue_priority {
-            standing.level += queue_priority;
+            standing.level = standing.level.saturating_add(queue_priority);
         }
         standing
     }

@@ -1216,3 +1216,18 @@ fn values_that_are_not_numbers_are_sorted_as_the_scheduler_does() {
         assert_eq!(Decided::new(events).started.len(), 200);
     }
 }
+
+#[test]
+fn the_priority_of_an_express_queue_may_be_the_largest_number() {
+    let levels = PreemptionLevels {
+        is_preemptive: true,
+        levels: PreemptionLevels::read_levels("express_queue, normal_jobs"),
+        express_priority: 150,
+        queue_priorities: vec![i64::MAX],
+        ..PreemptionLevels::default()
+    };
+    let decided = site(&[vec![1]])
+        .with(|rules| rules.levels = levels)
+        .cycle(&[job(1, 10), job(1, 10)]);
+    assert_eq!(decided.started, [0]);
+}

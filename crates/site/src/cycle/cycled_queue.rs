@@ -212,6 +212,7 @@ impl Site {
         let other_settings = self.config.in_non_prime_time();
         match other_settings.filter(|_| !times.is_prime_at(at)) {
             Some(config) => {
+                // a site is not cloned: it keeps the jobs that it has read last
                 let opened = Self::from_files(self.files.clone(), self.rules)?;
                 Self { config, ..opened }.cycle_of(request, read, at, times)
             }

@@ -125,6 +125,7 @@ impl Contest<'_, '_> {
 }
 
 /// Goes through steps in their order.
+// in their order, so that what is known when the budget is spent is a beginning without gaps
 struct Walk<'w, 'c, 'p> {
     contest: Contest<'c, 'p>,
     budget: &'w mut WorkBudget,
@@ -180,7 +181,8 @@ impl Walk<'_, '_, '_> {
                 order.is_none()
             });
         }
-        // bounds may be missing for lack of work, which says nothing about the range
+        // bounds may be missing for lack of work, which says nothing about the range; those that are
+        // known hold in all parts of it, which so need not ask again
         if self.budget.is_spent() {
             return FirstStep::Unknown;
         }
