@@ -179,7 +179,7 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
         "openpbs",
         &[
             &["amounts", "c_text", "submission"],
-            &["files", "share_tree"],
+            &["files", "pbs_tree"],
             &["cycle"],
             &["order", "pbsfs", "log_comparison"],
             &["check"],

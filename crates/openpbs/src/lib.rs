@@ -20,12 +20,13 @@ pub mod check;
 pub mod cycle;
 pub mod log_comparison;
 pub mod order;
+pub mod pbs_tree;
 pub mod pbsfs;
-pub mod share_tree;
 pub mod submission;
 
 /// The files and listings of OpenPBS: readers, and writers for the files that OpenPBS reads.
 pub mod files {
+    pub mod fairshare_files;
     pub mod formula_text;
     pub mod nodes;
     pub mod objects;

@@ -25,7 +25,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::amounts::{NumberMode, logged};
-use crate::share_tree::PbsTree;
+use crate::pbs_tree::PbsTree;
 
 /// The most differences that are listed; the others are counted.
 const MAX_DIFFERENCES: usize = 100_000;

@@ -17,7 +17,7 @@ use crate::amounts;
 use crate::cycle::{CycleJob, QueueOrder};
 use crate::files::queues::Queues;
 use crate::files::sched_priv::{SchedConfig, SortFirst, SortKey};
-use crate::share_tree::{PbsTree, SharePaths};
+use crate::pbs_tree::{PbsTree, SharePaths};
 
 /// The threshold if `job_sort_formula_threshold` is not set: C's smallest `int`. A job whose value
 /// is minus infinity therefore does not run.
@@ -568,9 +568,9 @@ mod tests {
     use job_sort_formula::rank::{OnError, ScorePrecision, score};
     use job_sort_formula::schema::Schema;
 
+    use crate::files::fairshare_files::ResourceGroup;
     use crate::files::objects::Objects;
     use crate::order::*;
-    use crate::share_tree::ResourceGroup;
 
     /// Jobs by id, queue and cpus; `h` holds one.
     fn jobs(waiting: &[(&str, &str, i64)]) -> JobTable {

@@ -14,8 +14,9 @@ use thiserror::Error;
 
 use crate::amounts::fixed;
 use crate::c_text::{name_bytes, name_text};
+use crate::files::fairshare_files::{LineFault, ResourceGroup, UsageFile};
 use crate::files::sched_priv::SchedConfig;
-use crate::share_tree::{LineFault, PbsTree, ResourceGroup, UsageFile};
+use crate::pbs_tree::PbsTree;
 
 /// The exit code of a request that failed.
 const FAILED: u8 = 1;
@@ -62,7 +63,7 @@ pub enum PbsfsError {
 ///
 /// ```
 /// use jsf_openpbs::pbsfs::{Request, SchedPriv, answer};
-/// use jsf_openpbs::share_tree::ResourceGroup;
+/// use jsf_openpbs::files::fairshare_files::ResourceGroup;
 /// use jsf_openpbs::files::sched_priv::SchedConfig;
 ///
 /// let files = SchedPriv {

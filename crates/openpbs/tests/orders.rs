@@ -6,7 +6,7 @@ use job_sort_formula::{Formula, JobTable};
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::files::sched_priv::{ConfigWarning, SchedConfig};
 use jsf_openpbs::order::{NotConsidered, Order};
-use jsf_openpbs::share_tree::PbsTree;
+use jsf_openpbs::pbs_tree::PbsTree;
 use jsf_openpbs::submission::PythonStringLiteral;
 use jsf_testing::golden::{self, field};
 use jsf_testing::recorded::{self, Record, RecordedJob, RecordedSite};

@@ -3,9 +3,9 @@
 use job_sort_formula::fairshare::{
     AssessedTree, DocumentedOpenPbs, FairShare, Member, NodeKind, PolicyRules,
 };
+use jsf_openpbs::files::fairshare_files::{ResourceGroup, UsageFile};
 use jsf_openpbs::files::sched_priv::SchedConfig;
-use jsf_openpbs::share_tree::PbsTree;
-use jsf_openpbs::share_tree::{ResourceGroup, UsageFile};
+use jsf_openpbs::pbs_tree::PbsTree;
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -10,8 +10,9 @@ use job_sort_formula::fairshare::{
     AssessedTree, FairShare, Member, NodeId, OpenPbs, PolicyRules, TreeBuilder,
 };
 use jsf_openpbs::amounts::{fairshare, printed_fairshare};
+use jsf_openpbs::files::fairshare_files::{ResourceGroup, TREE_ROOT, UsageFile};
 use jsf_openpbs::files::sched_priv::SchedConfig;
-use jsf_openpbs::share_tree::{PbsTree, ResourceGroup, TREE_ROOT, UsageFile};
+use jsf_openpbs::pbs_tree::PbsTree;
 use jsf_testing::golden::{self, field as text};
 use serde_json::Value;
 

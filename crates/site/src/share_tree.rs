@@ -15,8 +15,9 @@ use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 use jsf_ingest::FileKind;
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_json::clipped;
+use jsf_openpbs::files::fairshare_files::{LineFault, ResourceGroup, UsageFile};
 use jsf_openpbs::files::sched_priv::SchedConfig;
-use jsf_openpbs::share_tree::{LineFault, MIN_USAGE, PbsTree, ResourceGroup, UsageFile};
+use jsf_openpbs::pbs_tree::{MIN_USAGE, PbsTree};
 use jsf_slurm::tree::TreeFormat;
 use jsf_words::{counted, first_few_quoted};
 

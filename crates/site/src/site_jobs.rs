@@ -23,7 +23,7 @@ use jsf_openpbs::amounts::FairshareEntity;
 use jsf_openpbs::amounts::{AmountSource, parse_duration};
 use jsf_openpbs::check::CHECKED_COLUMNS;
 use jsf_openpbs::order::Order;
-use jsf_openpbs::share_tree::PbsTree;
+use jsf_openpbs::pbs_tree::PbsTree;
 use jsf_slurm::priority::AGE;
 use jsf_words::{count, counted};
 use serde_json::{Map, Number, Value, json};

@@ -10,12 +10,12 @@ use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 use jsf_ingest::native_tree::read_tree;
 use jsf_ingest::{ReadOptions, read_jobs};
 use jsf_openpbs::amounts::{NumberMode, logged};
+use jsf_openpbs::files::fairshare_files::{ResourceGroup, UsageFile};
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::files::server::add_resources;
-use jsf_openpbs::share_tree::PbsTree;
-use jsf_openpbs::share_tree::{ResourceGroup, UsageFile};
+use jsf_openpbs::pbs_tree::PbsTree;
 
 const FORMULAS: [&str; 7] = [
     "alcf",

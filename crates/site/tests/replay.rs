@@ -12,8 +12,8 @@ use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::log_comparison::{
     CauseKind, Difference, NotCaptured, Replay, formulas_set, logged_values,
 };
-use jsf_openpbs::share_tree::MIN_USAGE;
-use jsf_openpbs::share_tree::PbsTree;
+use jsf_openpbs::pbs_tree::MIN_USAGE;
+use jsf_openpbs::pbs_tree::PbsTree;
 use jsf_site::{FileSource, FormulaText, Role, Site, SiteError, SiteFiles, SiteOptions};
 use jsf_testing::golden;
 use jsf_testing::recorded::{self, Record};

@@ -20,6 +20,7 @@ use jsf_lint::{Ranges, lint_values};
 use jsf_openpbs::amounts::FairshareEntity;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{Checked, SiteFacts};
+use jsf_openpbs::files::fairshare_files::{ResourceGroup, UsageFile};
 use jsf_openpbs::files::formula_text::{formula_in, pasted};
 use jsf_openpbs::files::nodes::{Nodes, read_reservations};
 use jsf_openpbs::files::objects::{Objects, repeated};
@@ -27,7 +28,6 @@ use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::files::server::{ServerSettings, add_resources};
 use jsf_openpbs::pbsfs::{Request, SchedPriv, answer};
-use jsf_openpbs::share_tree::{ResourceGroup, UsageFile};
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_openpbs::submission::{set_command_for, validate};
 use jsf_simulate::{Goals, Workload, WorkloadBuilder, read_workload};
@@ -312,7 +312,7 @@ fn answer_all(files: SchedPriv) {
         let _ = answer(&request, &files, &mut io::sink());
     }
     let document = files.lines.document(None, 0);
-    let _ = jsf_openpbs::share_tree::PbsTree::build(&document, PolicyRules::Scheduler, [""; 0]);
+    let _ = jsf_openpbs::pbs_tree::PbsTree::build(&document, PolicyRules::Scheduler, [""; 0]);
 }
 
 /// What `sshare` and `sacctmgr` print, under every policy.

@@ -11,13 +11,13 @@ use job_sort_formula::{Schema, Value};
 use jsf_ingest::{ParsedJobs, ReadOptions, read_jobs};
 use jsf_openpbs::amounts::FairshareEntity;
 use jsf_openpbs::amounts::logged;
+use jsf_openpbs::files::fairshare_files::{ResourceGroup, UsageFile};
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::files::server::add_resources;
 use jsf_openpbs::order::{NotConsidered, Ordered};
-use jsf_openpbs::share_tree::PbsTree;
-use jsf_openpbs::share_tree::{ResourceGroup, UsageFile};
+use jsf_openpbs::pbs_tree::PbsTree;
 use serde::Deserialize;
 
 use super::golden;

@@ -17,7 +17,7 @@ use crate::files::queues::Queues;
 use crate::files::sched_priv::SchedConfig;
 use crate::files::server::ServerSettings;
 use crate::order::NotConsidered;
-use crate::share_tree::PbsTree;
+use crate::pbs_tree::PbsTree;
 use crate::submission::FormulaSubmission;
 use crate::submission::{self, Validation, validate};
 

@@ -24,7 +24,7 @@ use crate::files::sched_priv::SchedConfig;
 use crate::files::server::ServerSettings;
 use crate::files::versions::{Defect, defects_of};
 use crate::order::NotConsidered;
-use crate::share_tree::PbsTree;
+use crate::pbs_tree::PbsTree;
 
 /// A formula at a site.
 pub(super) struct SiteFormula<'a> {

@@ -8,7 +8,7 @@ use jsf_testing::random::Generator;
 use super::*;
 use crate::files::queues::LimitKind;
 use crate::files::sched_priv::ByTime;
-use crate::share_tree::SharePaths;
+use crate::pbs_tree::SharePaths;
 
 /// Chunks that limits count as they are, in the first list of pools.
 fn chunks(counts: &[u32], amounts: &[i64]) -> Arc<Request> {

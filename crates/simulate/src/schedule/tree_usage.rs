@@ -7,7 +7,7 @@ use job_sort_formula::fairshare::{
 use job_sort_formula::rank::fairshare_number;
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::amounts;
-use jsf_openpbs::share_tree::{SharePath, SharePaths};
+use jsf_openpbs::pbs_tree::{SharePath, SharePaths};
 use serde::Serialize;
 
 use crate::workload::WorkloadJob;

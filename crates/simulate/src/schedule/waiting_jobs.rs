@@ -12,7 +12,7 @@ use job_sort_formula::rank::{
 };
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::cycle::{Candidates, Cycle, CycleEvent, CycleJob, SortedCandidates};
-use jsf_openpbs::share_tree::SharePaths;
+use jsf_openpbs::pbs_tree::SharePaths;
 use jsf_slurm::priority::age_factor;
 
 use crate::schedule::ordered_jobs::OrderedJobs;

@@ -19,7 +19,7 @@ use jsf_openpbs::cycle::{
 use jsf_openpbs::files::queues::LimitKind;
 use jsf_openpbs::files::queues::whole_amount;
 use jsf_openpbs::order::Order;
-use jsf_openpbs::share_tree::{PbsTree, SharePaths};
+use jsf_openpbs::pbs_tree::{PbsTree, SharePaths};
 use jsf_simulate::Names;
 use jsf_words::count;
 

@@ -15,7 +15,7 @@ use jsf_lint::lint;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::files::sched_priv::SortKey;
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
-use jsf_openpbs::share_tree::PbsTree;
+use jsf_openpbs::pbs_tree::PbsTree;
 use serde::Serializer;
 
 use crate::share_tree::AppliedTree;

@@ -6,7 +6,8 @@ use std::iter;
 
 use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, ShareTree};
 use job_sort_formula::rank::JobMove;
-use jsf_openpbs::share_tree::{MIN_USAGE, UNKNOWN_GROUP};
+use jsf_openpbs::files::fairshare_files::UNKNOWN_GROUP;
+use jsf_openpbs::pbs_tree::MIN_USAGE;
 use jsf_site::{ComparedQueue, UsageChange};
 use serde_json::Value;
 
